@@ -1,0 +1,1 @@
+"""The scale-up lab for MySQL NDB Cluster: importing it costs nothing, its modules do the work."""

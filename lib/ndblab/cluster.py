@@ -1,0 +1,443 @@
+"""A real NDB Cluster on this host, from nothing to ready and back to nothing.
+
+In: a `Plan` and the binaries. Out: `with running(plan, binaries) as cluster:` a management node,
+two data nodes and the MySQL servers, ready to serve; afterwards no process, port, socket, segment.
+It decides nothing and measures nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+import pymysql
+
+from ndblab import config, host, lease, process, quota
+from ndblab.error import LabError
+from ndblab.plan import Node, Places, Plan
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+    from ndblab.install import Binaries
+
+MANAGEMENT_TIMEOUT_S, DATA_NODE_TIMEOUT_S, SERVER_TIMEOUT_S = 30, 180, 240
+STOP_PATIENCE_S = 20
+LONGEST_SOCKET_PATH = 107
+"""Bytes of a Unix socket's path (unix(7): 108 with the closing zero)."""
+
+
+def home() -> Path:
+    """Folder of the lab's own cluster: `$NDBLAB_CLUSTER_DIR`, else below the user's cache."""
+    if given := os.environ.get("NDBLAB_CLUSTER_DIR"):
+        return Path(given).resolve()
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache).resolve() / "ndblab" / "cluster"
+
+
+def places(folder: Path, base_port: int | None = None) -> Places:
+    """Lay out a cluster in a folder; sockets go to /tmp where the folder's path is too long."""
+    socket_dir = folder
+    if len(str(folder / "mysql.236.sock").encode()) > LONGEST_SOCKET_PATH:
+        socket_dir = Path(f"/tmp/{groups_name(folder)}-{os.getuid()}")
+    port = {} if base_port is None else {"base_port": base_port}
+    return Places(str(folder), str(socket_dir), **port)
+
+
+def groups_name(folder: Path) -> str:
+    """Name that a cluster's control groups have, the same for the same folder."""
+    return f"ndblab-{hashlib.sha256(str(folder).encode()).hexdigest()[:10]}"
+
+
+@dataclass
+class Cluster:
+    """A running cluster: what a workload and a monitor need of it."""
+
+    plan: Plan
+    binaries: Binaries
+    folder: Path
+    groups: quota.Groups | None = None
+    processes: dict[str, subprocess.Popen] = field(default_factory=dict)
+    timings: dict[str, float] = field(default_factory=dict)
+
+    def sockets(self, servers: int) -> list[str]:
+        """Unix sockets of the first `servers` MySQL servers."""
+        return [node.socket for node in self.plan.servers[:servers]]
+
+    def connect(self, server: int = 1) -> pymysql.Connection:
+        """Open an SQL connection to the `server`-th MySQL server."""
+        socket_path = self.plan.servers[server - 1].socket
+        return pymysql.connect(unix_socket=socket_path, user="root", autocommit=True)
+
+    def query(self, sql: str, server: int = 1) -> list[tuple]:
+        """Run one statement on the `server`-th MySQL server and give its rows."""
+        with contextlib.closing(self.connect(server)) as connection:
+            cursor = connection.cursor()
+            cursor.execute(sql)
+            return list(cursor.fetchall())
+
+    def pids(self) -> list[tuple[str, int, int]]:
+        """Role, node id and process id of every node."""
+        return [(n.role, n.node_id, self.processes[n.name].pid) for n in self.plan.nodes]
+
+    def check_alive(self) -> None:
+        """Make sure that every node that was started still runs.
+
+        Raises
+        ------
+        LabError
+            If one has ended, with the reason from its own log.
+        """
+        for node in self.plan.nodes:
+            started = self.processes.get(node.name)
+            if started and (code := started.poll()) is not None:
+                raise LabError(
+                    f"{node.name} (node {node.node_id}) ended by itself, {_ending(code)}",
+                    found=_reason(node, self.folder),
+                    expected="a node that keeps running",
+                    next_step=f"Its logs are in {node.data_dir} and {self.folder}/logs.",
+                )
+
+    def limit(self) -> None:
+        """Put every node under the CPU limits of a `scaled` plan; other plans have none."""
+        if self.groups is None:
+            return
+        self.groups.create("sql", self.plan.sql_side.quota_cpus)
+        self.groups.create("sql/sysbench", None)
+        for node in (*self.plan.data_nodes, *self.plan.servers):
+            group = f"sql/{node.name}" if node.role == "mysqld" else node.name
+            self.groups.create(group, node.share.quota_cpus)
+            self.groups.place(group, self.processes[node.name].pid)
+
+    def client_prefix(self) -> list[str]:
+        """Command prefix under which sysbench gets the share that the plan gives it."""
+        if self.groups is not None:
+            return self.groups.shell_entry("sql/sysbench")
+        return config.binding(self.plan.sysbench)
+
+
+@contextlib.contextmanager
+def running(plan: Plan, binaries: Binaries, progress: bool = True) -> Iterator[Cluster]:
+    """Run a cluster for the length of a `with` block, whatever way the block is left.
+
+    Raises
+    ------
+    LabError
+        If another cluster runs in its folder, ports are taken, or a node does not come up.
+    """
+    folder = Path(plan.places.cluster_dir)
+    with lease.hold(folder) as lock_fd:
+        guard = process.guard(folder, lock_fd)
+        try:
+            yield _start(plan, binaries, progress, by_hand=False)
+            stop(folder)
+        finally:
+            clean(folder)
+            guard.communicate(b"done")
+
+
+def start(plan: Plan, binaries: Binaries, progress: bool = True) -> Cluster:
+    """Start a cluster that outlives this process, until `stop`."""
+    folder = Path(plan.places.cluster_dir)
+    with lease.hold(folder):
+        try:
+            cluster = _start(plan, binaries, progress, by_hand=True)
+            cluster.limit()
+        except BaseException:
+            clean(folder)
+            raise
+    return cluster
+
+
+def stop(folder: Path) -> int:
+    """End whatever runs in a cluster's folder, servers first, and give the number of processes."""
+    found = process.marked(folder)
+    if groups := _groups(folder):
+        groups.lift()
+    for name in ("sysbench", "mysqld", "ndbmtd"):
+        process.end([p for p in found if process.name(p) == name], STOP_PATIENCE_S)
+    clean(folder)
+    return len(found)
+
+
+def status(folder: Path) -> list[dict[str, object]]:
+    """Tell which processes of a folder's cluster run: name, node, pid, memory in bytes."""
+    rows = []
+    for found in process.marked(folder):
+        with contextlib.suppress(psutil.Error), found.oneshot():
+            told = [a for a in found.cmdline() if "nodeid=" in a or "group-suffix=" in a]
+            node = told[0].partition("=")[2].lstrip(".") if told else ""
+            row = {"process": found.name(), "node": node, "pid": found.pid}
+            rows.append({**row, "rss_bytes": found.memory_info().rss})
+    return rows
+
+
+def clean(folder: Path) -> None:
+    """Kill what is left of a cluster; remove its control groups and sockets.
+
+    NDB marks a shared-memory segment for removal once both sides are attached, so segments go with
+    the processes.
+    """
+    process.end_marked(folder)
+    if groups := _groups(folder):
+        groups.remove()
+    socket_dir = Path(lease.read(folder).get("socket_dir", folder))
+    if socket_dir == folder:
+        for path in folder.glob("mysql.*.sock*"):
+            path.unlink(missing_ok=True)
+    else:
+        shutil.rmtree(socket_dir, ignore_errors=True)
+
+
+def _start(plan: Plan, binaries: Binaries, progress: bool, by_hand: bool) -> Cluster:
+    from tqdm import tqdm
+
+    began = time.monotonic()
+    folder = Path(plan.places.cluster_dir)
+    _check_ports(plan)
+    cluster = Cluster(plan, binaries, folder)
+    if plan.budget.kind == "scaled":
+        cluster.groups = quota.groups(host.read().cpu_controller, groups_name(folder))
+    record = {
+        "by_hand": by_hand,
+        "started_utc": datetime.now(UTC).isoformat(timespec="seconds"),
+        "socket_dir": plan.places.socket_dir,
+        "servers": len(plan.servers),
+        "budget": plan.budget.kind,
+    }
+    if cluster.groups:
+        record["groups"] = {"kind": cluster.groups.kind, "base": str(cluster.groups.base)}
+    lease.write(folder, record)
+    _lay_out(cluster)
+    bar = tqdm(total=len(plan.nodes), desc="starting", unit="node", disable=not progress)
+    with bar:
+        _start_management(cluster)
+        bar.update()
+        for node in plan.data_nodes:
+            _spawn(cluster, node, config.data_node_argv(plan, node, binaries))
+        for node in plan.servers:
+            _copy_template(_template(binaries, folder), Path(node.data_dir))
+            _spawn(cluster, node, config.server_argv(node, binaries, str(folder)))
+        _wait_data_nodes(cluster, bar)
+        cluster.timings["data_nodes_s"] = round(time.monotonic() - began, 2)
+        _wait_servers(cluster, bar)
+    _check_transporters(cluster)
+    cluster.timings["cluster_start_s"] = round(time.monotonic() - began, 2)
+    return cluster
+
+
+def _check_ports(plan: Plan) -> None:
+    for port in (node.port for node in (plan.management_node, *plan.data_nodes) if node.port):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError as error:
+                raise LabError(
+                    f"Port {port} is taken",
+                    found=f"{error.strerror}: {process.listener(port)}",
+                    expected=f"ports {plan.places.base_port} to {plan.places.base_port + 2} free",
+                    next_step="Stop what listens there, or give another --base-port.",
+                ) from error
+
+
+def _lay_out(cluster: Cluster) -> None:
+    """Make the cluster's folders anew; whatever an earlier cluster left in them is removed."""
+    folder, plan = cluster.folder, cluster.plan
+    for left in (*folder.glob("mysqld.*"), *folder.glob("ndb*.*"), folder / "logs"):
+        shutil.rmtree(left, ignore_errors=True)
+    socket_dir = Path(plan.places.socket_dir)
+    socket_dir.mkdir(mode=0o700, exist_ok=True)
+    if socket_dir.stat().st_uid != os.getuid():
+        raise LabError(
+            "The folder for the sockets belongs to somebody else",
+            found=str(socket_dir),
+            expected=f"a folder of user {os.getuid()}",
+            next_step="Set NDBLAB_CLUSTER_DIR to a shorter path of your own.",
+        )
+    for node in (plan.management_node, *plan.data_nodes):
+        Path(node.data_dir).mkdir()
+    (folder / "logs").mkdir()
+    (folder / config.NO_TLS).mkdir(exist_ok=True)
+    (folder / config.CONFIG_INI).write_text(config.config_ini(plan))
+    my_cnf = config.my_cnf(plan, cluster.binaries.ndb_version, _mysqld_user())
+    (folder / config.MY_CNF).write_text(my_cnf)
+
+
+def _mysqld_user() -> str:
+    return "root" if os.getuid() == 0 else ""
+
+
+def _spawn(cluster: Cluster, node: Node, argv: list[str]) -> None:
+    log = cluster.folder / "logs" / f"{node.name}.out"
+    cluster.processes[node.name] = process.start(argv, log, cluster.folder)
+
+
+def _template(binaries: Binaries, folder: Path) -> Path:
+    """Give the initialised data folder for this mysqld, made once and kept beside the cluster."""
+    template = folder.parent / f"datadir-{binaries.ndb_version}"
+    if template.exists():
+        return template
+    partial = folder.parent / f"{template.name}.partial"
+    shutil.rmtree(partial, ignore_errors=True)
+    log = folder / "logs" / "initialize.out"
+    argv = config.template_argv(binaries, str(partial), _mysqld_user())
+    code = process.start(argv, log, folder).wait()
+    if code != 0:
+        raise LabError(
+            f"mysqld could not initialise a data folder, {_ending(code)}",
+            found=_tail(log),
+            expected="an initialised data folder",
+            next_step=f"See {log}.",
+        )
+    (partial / "auto.cnf").unlink(missing_ok=True)
+    partial.rename(template)
+    return template
+
+
+def _copy_template(template: Path, data_dir: Path) -> None:
+    """Copy a data folder, holes for zeros: most of a fresh one is empty pages."""
+    argv = ["cp", "-r", "--sparse=always", "--reflink=auto", str(template), str(data_dir)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise LabError(
+            "The data folder of a MySQL server could not be made",
+            found=done.stderr.strip().splitlines()[-1],
+            expected=f"a copy of {template} at {data_dir}",
+            next_step="Free disk space, or set NDBLAB_CLUSTER_DIR to a larger disk.",
+        )
+
+
+def _start_management(cluster: Cluster) -> None:
+    node, plan = cluster.plan.management_node, cluster.plan
+    _spawn(cluster, node, config.management_argv(plan, cluster.binaries, str(cluster.folder)))
+
+    def listening() -> bool:
+        cluster.check_alive()
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", node.port)) == 0
+
+    process.wait_until(listening, MANAGEMENT_TIMEOUT_S, "the management node's port")
+
+
+def data_node_states(cluster: Cluster) -> dict[int, str]:
+    """Ask the management node for the state of each data node: "started", "starting" ..."""
+    argv = [
+        str(cluster.binaries.ndb_mgm),
+        f"--ndb-connectstring={config.connectstring(cluster.plan)}",
+        "--connect-retries=1",
+        "--execute=all status",
+    ]
+    answer = subprocess.run(argv, capture_output=True, text=True, check=False).stdout
+    return {
+        int(node): state
+        for node, state in re.findall(r"^Node (\d+): ([a-z ]+?)(?: \(|$)", answer, re.MULTILINE)
+    }
+
+
+def _wait_data_nodes(cluster: Cluster, bar: tqdm) -> None:
+    wanted = {node.node_id for node in cluster.plan.data_nodes}
+    ready: set[int] = set()
+
+    def all_started() -> bool:
+        cluster.check_alive()
+        states = data_node_states(cluster)
+        now_ready = {node for node, state in states.items() if state == "started"}
+        bar.update(len(now_ready - ready))
+        ready.update(now_ready)
+        return ready >= wanted
+
+    process.wait_until(all_started, DATA_NODE_TIMEOUT_S, "the data nodes")
+
+
+def _wait_servers(cluster: Cluster, bar: tqdm) -> None:
+    waiting = list(range(1, len(cluster.plan.servers) + 1))
+
+    def ready(server: int) -> bool:
+        try:
+            rows = cluster.query("SHOW STATUS LIKE 'Ndb_number_of_ready_data_nodes'", server)
+        except pymysql.Error:
+            return False
+        return bool(rows) and int(rows[0][1]) == len(cluster.plan.data_nodes)
+
+    def all_ready() -> bool:
+        cluster.check_alive()
+        for server in [s for s in waiting if ready(s)]:
+            waiting.remove(server)
+            bar.update()
+        return not waiting
+
+    process.wait_until(all_ready, SERVER_TIMEOUT_S, "the MySQL servers")
+
+
+def transporters(cluster: Cluster) -> list[tuple[int, int, str]]:
+    """Node id, remote node id and type ("SHM" or "TCP") of every connected link of data nodes.
+
+    Empty where ndbinfo.transporter_details has no column `type` (before 9.0).
+    """
+    try:
+        return cluster.query(
+            "SELECT node_id, remote_node_id, type FROM ndbinfo.transporter_details"
+            " WHERE status = 'CONNECTED'"
+        )
+    except pymysql.Error:
+        return []
+
+
+def _check_transporters(cluster: Cluster) -> None:
+    servers = {node.node_id for node in cluster.plan.servers}
+    wanted = "SHM" if cluster.plan.shm else "TCP"
+    wrong = [t for t in transporters(cluster) if t[1] in servers and t[2] != wanted]
+    if wrong:
+        raise LabError(
+            "A MySQL server is not connected as the plan says",
+            found=f"{wrong[0][2]} between node {wrong[0][0]} and node {wrong[0][1]}",
+            expected=f"{wanted} transporters",
+            next_step="Check UseShm and the limits in /proc/sys/kernel/shm*.",
+        )
+
+
+def _groups(folder: Path) -> quota.Groups | None:
+    known = lease.read(folder).get("groups")
+    return quota.Groups(known["kind"], Path(known["base"])) if known else None
+
+
+def _ending(code: int) -> str:
+    return f"killed by signal {-code}" if code < 0 else f"exit status {code}"
+
+
+def _reason(node: Node, folder: Path) -> str:
+    """The last thing that a node said of its own end."""
+    data_dir = Path(node.data_dir)
+    own = {"ndbmtd": f"ndb_{node.node_id}_error.log", "mysqld": "error.log"}
+    if node.role == "ndbmtd" and (text := _text(data_dir / own["ndbmtd"])):
+        entries = re.findall(r"^(?:Message|Error data|Error object): (.+)$", text, re.MULTILINE)
+        return "; ".join(entry.strip() for entry in entries[-3:]) or _tail(data_dir / own["ndbmtd"])
+    if node.role == "mysqld" and (errors := _text(data_dir / own["mysqld"])):
+        lines = [line for line in errors.splitlines() if "[ERROR]" in line]
+        if lines:
+            return lines[0]
+    return _tail(folder / "logs" / f"{node.name}.out") or "nothing in its log"
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""
+
+
+def _tail(path: Path, lines: int = 3) -> str:
+    return " / ".join(_text(path).strip().splitlines()[-lines:])

@@ -1,0 +1,24 @@
+"""A dataset: the folder of raw tables, manifest, configs and logs that one sweep produced.
+
+In: a folder, or the tables of one run at a time. Out: a `Dataset`, or one LabError.
+These modules are the only readers and writers of such folders. They never change a complete
+dataset, never join two, and give nothing half-written a final name.
+"""
+
+from __future__ import annotations
+
+from ndblab.dataset.folder import identity_hash
+from ndblab.dataset.reader import Dataset, check_same, read, same
+from ndblab.dataset.schema import SCHEMAS, VERSION
+from ndblab.dataset.writer import Writer
+
+__all__ = [
+    "SCHEMAS",
+    "VERSION",
+    "Dataset",
+    "Writer",
+    "check_same",
+    "identity_hash",
+    "read",
+    "same",
+]

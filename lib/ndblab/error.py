@@ -1,0 +1,42 @@
+"""The one error of the lab that a user is meant to read.
+
+In: what happened, what was found, what was expected, what to do next. Out: one message.
+It never carries a traceback: that is for faults of the lab itself.
+"""
+
+from __future__ import annotations
+
+
+class LabError(Exception):
+    """A mistake or a lack that the user can mend, told in one message.
+
+    Parameters
+    ----------
+    what : one sentence, without a full stop, that names the thing and what is wrong with it.
+    found, expected : what there is and what there should be.
+    next_step : what to type or change, as a whole sentence.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        found: object = None,
+        expected: object = None,
+        next_step: str | None = None,
+    ) -> None:
+        self.what = what
+        self.found = found
+        self.expected = expected
+        self.next_step = next_step
+        super().__init__(what)
+
+    def __str__(self) -> str:
+        lines = [f"{self.what}."]
+        if self.found is not None:
+            lines.append(f"  found:    {self.found}")
+        if self.expected is not None:
+            lines.append(f"  expected: {self.expected}")
+        if self.next_step is not None:
+            lines.append(f"  next:     {self.next_step}")
+        return "\n".join(lines)

@@ -1,0 +1,113 @@
+"""The proof that an installation was finished: `receipt.json` in its folder, written last.
+
+In: what was installed where. Out: an `Ndb` and a `Sysbench`, or nothing when the proof is missing
+or no longer fits the files. It never repairs and never starts a program.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ndblab.install.binaries import Ndb, Sysbench
+
+NAME = "receipt.json"
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What one folder of the cache holds."""
+
+    root: Path
+    ndb: Ndb | None
+    sysbench: Sysbench | None
+    source: dict[str, Any]
+    phases_s: dict[str, float]
+    installed_utc: str
+
+
+def write(
+    root: Path,
+    *,
+    ndb: Ndb | None,
+    sysbench: Sysbench | None,
+    files: list[Path],
+    source: dict[str, Any],
+    phases_s: dict[str, float],
+    final_root: Path | None = None,
+) -> None:
+    """Certify `root`; from here on it counts as installed.
+
+    Parameters
+    ----------
+    files : the files whose absence or other size voids the receipt, below `root`.
+    source : what it was made from: packages and versions, or a tarball's checksum.
+    final_root : where `root` is about to be renamed to, when that is elsewhere.
+    """
+    text = json.dumps(
+        {
+            "schema": SCHEMA,
+            "root": str(final_root or root),
+            "installed_utc": datetime.now(UTC).isoformat(timespec="seconds"),
+            "ndb": ndb and _relative(ndb, root),
+            "sysbench": sysbench and _relative(sysbench, root),
+            "files": {str(f.relative_to(root)): f.stat().st_size for f in files},
+            "source": source,
+            "phases_s": {name: round(seconds, 1) for name, seconds in phases_s.items()},
+        },
+        indent=1,
+    )
+    temporary = root / f"{NAME}.new"
+    with temporary.open("w") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+    temporary.rename(root / NAME)
+
+
+def read(root: Path) -> Receipt | None:
+    """Give the receipt of `root` if it is whole and the files are still what it says."""
+    try:
+        content = json.loads((root / NAME).read_text())
+        # Libraries are found by absolute path: a moved folder is not an installation.
+        if content["schema"] != SCHEMA or content["root"] != str(root):
+            return None
+        if any((root / name).stat().st_size != size for name, size in content["files"].items()):
+            return None
+        return Receipt(
+            root=root,
+            ndb=content["ndb"] and Ndb(**_absolute(Ndb, content["ndb"], root)),
+            sysbench=content["sysbench"]
+            and Sysbench(**_absolute(Sysbench, content["sysbench"], root)),
+            source=content["source"],
+            phases_s=content["phases_s"],
+            installed_utc=content["installed_utc"],
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def read_all(cache: Path) -> list[Receipt]:
+    """Give every valid receipt in the cache, the one chosen last first."""
+    found = [receipt for path in cache.glob(f"*/{NAME}") if (receipt := read(path.parent))]
+    return sorted(found, key=lambda r: (r.root / NAME).stat().st_mtime_ns, reverse=True)
+
+
+def choose(chosen: Receipt) -> None:
+    """Make an installation the one that is found first."""
+    os.utime(chosen.root / NAME)
+
+
+def _relative(programs: Ndb | Sysbench, root: Path) -> dict[str, Any]:
+    values = {field.name: getattr(programs, field.name) for field in fields(programs)}
+    return {k: str(v.relative_to(root)) if isinstance(v, Path) else v for k, v in values.items()}
+
+
+def _absolute(kind: type, values: dict[str, Any], root: Path) -> dict[str, Any]:
+    paths = {f.name for f in fields(kind) if f.type in ("Path", "Path | None")}
+    return {k: root / v if k in paths and v is not None else v for k, v in values.items()}

@@ -1,0 +1,165 @@
+"""NDB Cluster from a binary tarball, laid out as Oracle's and RonDB's are.
+
+In: a path or an address, and a checksum. Out: a certified folder in the cache. Nothing unverified
+is unpacked, and nothing that does not run gets its final name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+from pathlib import Path
+
+from ndblab.error import LabError
+from ndblab.install import cache, children, receipt
+from ndblab.install.binaries import NDB_PROGRAMS, Ndb
+from ndblab.install.found import programs_version, require_engine
+from ndblab.install.phases import Phases
+
+ORIGIN = "cache:tarball"
+
+
+def is_url(tarball: str) -> bool:
+    """Tell an address from a path."""
+    return re.match(r"(https?|ftp)://", tarball) is not None
+
+
+def check_request(tarball: str, sha256: str | None) -> None:
+    """Refuse a request that cannot be verified or is not there, before anything is done."""
+    if sha256 is not None and not re.fullmatch(r"[0-9a-fA-F]{64}", sha256):
+        raise LabError(
+            "The checksum of the tarball is no SHA-256",
+            found=sha256,
+            expected="64 hexadecimal digits",
+            next_step="Copy it from where the tarball is published.",
+        )
+    if is_url(tarball) and sha256 is None:
+        raise LabError(
+            "A tarball from the network needs its checksum",
+            expected="--sha256 with 64 hexadecimal digits",
+            next_step="Add --sha256 as published beside the tarball.",
+        )
+    if not is_url(tarball) and not Path(tarball).expanduser().is_file():
+        raise LabError(
+            f"There is no tarball {tarball}",
+            expected="a file of the kind mysql-cluster-....tar.gz",
+            next_step="Check the path given with --tarball.",
+        )
+
+
+def install(folder: Path, tarball: str, sha256: str | None, phases: Phases) -> receipt.Receipt:
+    """Install the cluster of a tarball below the cache `folder`, unless it is there already."""
+    known = sha256.lower() if sha256 else None
+    if not is_url(tarball):
+        path = Path(tarball).expanduser().absolute()
+        with phases.timed("checksum"):
+            known = _checked(path, known)
+    if (installed := _installed(folder, known)) is not None:
+        return installed
+    if is_url(tarball):
+        assert known is not None
+        path = _downloaded(folder, tarball, known, phases)
+    # Unpacked, a tarball of this kind takes about four times its size.
+    cache.need_space(folder, 4 * path.stat().st_size, f"unpacking {path.name}")
+    partial = folder / "tarball.partial"
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir()
+    try:
+        with phases.timed("unpack tarball"):
+            _unpack(path, partial)
+        ndb = _checked_ndb(_top_of(partial))
+        root = folder / f"ndb-{ndb.ndb_version}-tarball-{known[:8]}"
+        shutil.rmtree(root, ignore_errors=True)
+        receipt.write(
+            ndb.basedir,
+            ndb=ndb,
+            sysbench=None,
+            files=[ndb.mysqld, ndb.ndbmtd, ndb.ndb_mgmd, ndb.ndb_mgm],
+            source={"tarball": path.name, "sha256": known},
+            phases_s=phases.seconds,
+            final_root=root,
+        )
+        ndb.basedir.rename(root)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    if is_url(tarball):
+        path.unlink()
+    installed = receipt.read(root)
+    assert installed is not None
+    return installed
+
+
+def _checked(path: Path, expected: str | None) -> str:
+    with path.open("rb") as stream:
+        actual = hashlib.file_digest(stream, "sha256").hexdigest()
+    if expected not in (None, actual):
+        raise LabError(
+            f"{path} is not the tarball that its checksum names",
+            found=actual,
+            expected=expected,
+            next_step="Fetch the tarball again, or correct --sha256.",
+        )
+    return actual
+
+
+def _installed(folder: Path, sha256: str | None) -> receipt.Receipt | None:
+    receipts = receipt.read_all(folder)
+    return next((r for r in receipts if r.ndb and r.source.get("sha256") == sha256), None)
+
+
+def _downloaded(folder: Path, url: str, sha256: str, phases: Phases) -> Path:
+    import pooch
+    import requests
+
+    name = url.rpartition("/")[2].partition("?")[0] or "tarball"
+    try:
+        with phases.timed("download"):
+            return Path(
+                pooch.retrieve(
+                    url,
+                    known_hash=f"sha256:{sha256}",
+                    path=folder / "downloads",
+                    fname=name,
+                    progressbar=phases.show,
+                )
+            )
+    except (requests.RequestException, ValueError, OSError) as error:
+        raise LabError(
+            f"The tarball {url} cannot be fetched",
+            found=str(error)[:300],
+            expected=f"a file with SHA-256 {sha256}",
+            next_step="Check the address and --sha256, or fetch it by hand and give its path.",
+        ) from None
+
+
+def _unpack(path: Path, folder: Path) -> None:
+    # GNU tar and not tarfile: its safe filter came with Python 3.11.4 only, and Debian 12 has
+    # 3.11.2. tar too refuses to write outside of the folder.
+    argv = ["tar", "-x", "-f", str(path), "-C", str(folder), "--no-same-owner"]
+    argv += ["--no-same-permissions", "--anchored", "--exclude=*/mysql-test/*"]
+    what = f"{path.name} cannot be unpacked"
+    children.run(argv, what=what, log=folder / "unpack.log")
+    (folder / "unpack.log").unlink()
+
+
+def _top_of(folder: Path) -> Path:
+    entries = list(folder.iterdir())
+    return entries[0] if len(entries) == 1 and entries[0].is_dir() else folder
+
+
+def _checked_ndb(top: Path) -> Ndb:
+    programs = {name: top / "bin" / name for name in NDB_PROGRAMS}
+    lacking = [f"bin/{name}" for name, path in programs.items() if not path.is_file()]
+    lacking += [] if (top / "share").is_dir() else ["share/"]
+    if lacking:
+        raise LabError(
+            "The tarball does not hold an NDB Cluster",
+            found=f"no {', no '.join(lacking)}",
+            expected="the layout of Oracle's or RonDB's binary tarballs",
+            next_step="Give the tarball of NDB Cluster for this machine, "
+            "not one of the source or of MySQL Server.",
+        )
+    ndb = programs_version(programs, basedir=top, origin=ORIGIN)
+    require_engine(ndb.mysqld)
+    return ndb

@@ -1,0 +1,200 @@
+"""From runs to means, spread and confidence: the statistics of the lab.
+
+In: tables of a dataset. Out: tables, one row per point, per number of servers or per run.
+It never reads a file, never drops a run without a mark, and never averages a failed one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+CONFIDENCE = 0.95
+# Throughput this close to the best counts as flat: the knee is the fewest clients that reach it.
+FLAT = 0.03
+# A client process this close to its CPUs measures itself, not the cluster.
+USED_UP = 0.95
+POINT = ["transporter", "workload", "servers", "clients"]
+_METRICS = ["qps", "latency_p95_ms", "latency_avg_ms", "client_cpu_pct"]
+
+
+def usable(runs: pd.DataFrame, client_cpus: float | None = None) -> pd.Series:
+    """Say for each run why it is not averaged; empty where it is.
+
+    Parameters
+    ----------
+    client_cpus : logical CPUs that sysbench had for itself; None where it had none of its own.
+    """
+    why = pd.Series("", index=runs.index, dtype=object)
+    if client_cpus is not None:
+        used_up = runs["client_cpu_pct"] >= 100 * client_cpus * USED_UP
+        why[used_up] = "the client used up its CPUs"
+    why[~(runs["qps"] > 0)] = "no throughput"
+    why[runs["errors"] > 0] = "errors"
+    failed = runs["status"].astype(object) != "ok"
+    why[failed] = runs.loc[failed, "status"].astype(str)
+    return why
+
+
+def points(runs: pd.DataFrame, client_cpus: float | None = None) -> pd.DataFrame:
+    """Average the runs of each point, with 95 % confidence intervals of the mean over runs.
+
+    Returns
+    -------
+    One row per (transporter, workload, servers, clients), sorted: `runs` averaged, `failed` not
+    averaged, means, `_low` and `_high` (NaN for one run), `idle_servers`, `marks`.
+    """
+    why = usable(runs, client_cpus)
+    marked = runs[[*POINT, *_METRICS]].assign(_why=why, _good=why == "")
+    table = marked.groupby(POINT, observed=True)["_good"].agg(runs="sum", _all="count")
+    table["failed"] = table.pop("_all") - table["runs"]
+    good = marked[marked["_good"]].groupby(POINT, observed=True)[_METRICS]
+    mean, spread = good.mean(), good.std(ddof=1)
+    count = table["runs"].to_numpy(float)
+    for metric in ("qps", "latency_p95_ms"):
+        table[f"{metric}_mean"] = mean[metric].reindex(table.index)
+        half = _half_width(spread[metric].reindex(table.index).to_numpy(float), count)
+        table[f"{metric}_low"] = table[f"{metric}_mean"] - half
+        table[f"{metric}_high"] = table[f"{metric}_mean"] + half
+    for metric in ("latency_avg_ms", "client_cpu_pct"):
+        table[f"{metric}_mean"] = mean[metric].reindex(table.index)
+    table = table.reset_index()
+    table["idle_servers"] = table["clients"] < table["servers"]
+    bad = marked[~marked["_good"]].groupby(POINT, observed=True)["_why"]
+    marks = bad.agg(lambda reasons: "; ".join(_tally(list(reasons))))
+    table["marks"] = marks.reindex(pd.MultiIndex.from_frame(table[POINT])).fillna("").to_numpy()
+    return table
+
+
+def peaks(points: pd.DataFrame) -> pd.DataFrame:
+    """Find the best mean throughput of each number of servers, and its knee.
+
+    Points that leave servers idle, or have no good run, are left out.
+
+    Returns
+    -------
+    One row per (transporter, workload, servers): `clients` and `qps_*` at the best mean, `runs`
+    there, `knee_clients` (fewest clients within 3 % of the best), `flat` (points that are so).
+    """
+    group = POINT[:3]
+    sound = points[~points["idle_servers"] & points["qps_mean"].notna()]
+    best = sound.loc[sound.groupby(group, observed=True)["qps_mean"].idxmax()]
+    best = best[[*POINT, "qps_mean", "qps_low", "qps_high", "runs"]].reset_index(drop=True)
+    top = sound.groupby(group, observed=True)["qps_mean"].transform("max")
+    flat = sound[sound["qps_mean"] >= (1 - FLAT) * top].groupby(group, observed=True)["clients"]
+    return best.join(flat.agg(knee_clients="min", flat="count"), on=group)
+
+
+def ratio(
+    a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray, confidence: float = CONFIDENCE
+) -> tuple[float, float, float]:
+    """Give the ratio of the geometric means of `a` and `b` with Welch's interval on the logarithms.
+
+    Returns
+    -------
+    (value, low, high); low and high are NaN where either side has one value only.
+
+    Raises
+    ------
+    ValueError
+        If a side is empty or holds a value that is not positive and finite.
+    """
+    x, y = np.asarray(a, float), np.asarray(b, float)
+    for values in (x, y):
+        if values.size == 0 or not np.all(np.isfinite(values) & (values > 0)):
+            raise ValueError("a ratio needs positive, finite values on both sides")
+    x, y = np.log(x), np.log(y)
+    centre = float(x.mean() - y.mean())
+    if min(x.size, y.size) < 2:
+        return float(np.exp(centre)), float("nan"), float("nan")
+    vx, vy = x.var(ddof=1) / x.size, y.var(ddof=1) / y.size
+    half = 0.0
+    if vx + vy > 0:
+        # Scaled by the larger one, as squares of tiny variances underflow to zero.
+        sx, sy = vx / max(vx, vy), vy / max(vx, vy)
+        freedom = (sx + sy) ** 2 / (sx**2 / (x.size - 1) + sy**2 / (y.size - 1))
+        half = float(stdtrit(freedom, (1 + confidence) / 2) * np.sqrt(vx + vy))
+    with np.errstate(over="ignore"):
+        low, high = np.exp([centre - half, centre + half])
+    return float(np.exp(centre)), float(low), float(high)
+
+
+def mean(
+    values: Sequence[float] | np.ndarray, confidence: float = CONFIDENCE
+) -> tuple[float, float, float]:
+    """Give the mean with its t interval; (value, NaN, NaN) for one value."""
+    x = np.asarray(values, float)
+    if x.size == 0:
+        raise ValueError("a mean needs at least one value")
+    centre = float(x.mean())
+    if x.size < 2:
+        return centre, float("nan"), float("nan")
+    half = float(_half_width(x.std(ddof=1), np.asarray(float(x.size)), confidence))
+    return centre, centre - half, centre + half
+
+
+def steadiness(intervals: pd.DataFrame) -> pd.DataFrame:
+    """Say per run how steady throughput and p95 were from interval to interval.
+
+    Returns
+    -------
+    `run_id`, `clients`, `intervals`, `qps_min`, `qps_max`, `qps_cv` and `latency_p95_ms_cv`:
+    coefficients of variation, 0.05 is 5 %.
+    """
+    runs = intervals.groupby("run_id", observed=True, sort=False)
+    table = runs.agg(
+        clients=("clients", "first"),
+        intervals=("qps", "count"),
+        qps_min=("qps", "min"),
+        qps_max=("qps", "max"),
+    )
+    for metric in ("qps", "latency_p95_ms"):
+        table[f"{metric}_cv"] = runs[metric].std(ddof=1) / runs[metric].mean()
+    return table.reset_index()
+
+
+def cpu_by_role(processes: pd.DataFrame) -> pd.DataFrame:
+    """Add up what the processes of each role used, averaged over each run.
+
+    Returns
+    -------
+    `run_id`, `role`, `processes`, `cpu_pct` and `rss_bytes` of all of them together,
+    `cpu_per_process_pct`. Percent of one logical CPU.
+    """
+    keys = ["run_id", "role", "node_id"]
+    each = processes.groupby(keys, observed=True, sort=False)[["cpu_pct", "rss_bytes"]].mean()
+    role = each.groupby(level=["run_id", "role"], observed=True, sort=False)
+    table = role.agg(
+        processes=("cpu_pct", "count"), cpu_pct=("cpu_pct", "sum"), rss_bytes=("rss_bytes", "sum")
+    )
+    table["cpu_per_process_pct"] = table["cpu_pct"] / table["processes"]
+    return table.reset_index()
+
+
+def utilisation_by_kind(ndb_threads: pd.DataFrame) -> pd.DataFrame:
+    """Average how busy the NDB threads of each kind were, as the operating system counts it.
+
+    Returns
+    -------
+    `run_id`, `thread` (the kind), `threads`, `mean_pct` over all of them, `busiest_pct` of one.
+    """
+    keys = ["run_id", "thread", "node_id", "thr_no"]
+    busy = ndb_threads[keys].assign(pct=ndb_threads["os_user_pct"] + ndb_threads["os_system_pct"])
+    each = busy.groupby(keys, observed=True, sort=False)["pct"].mean()
+    kind = each.groupby(level=["run_id", "thread"], observed=True, sort=False)
+    return kind.agg(threads="count", mean_pct="mean", busiest_pct="max").reset_index()
+
+
+def _half_width(
+    spread: np.ndarray | float, count: np.ndarray, confidence: float = CONFIDENCE
+) -> np.ndarray:
+    """Half of the t interval of a mean; NaN where one value gives no spread."""
+    count = np.where(count >= 2, count, np.nan)
+    return stdtrit(count - 1, (1 + confidence) / 2) * spread / np.sqrt(count)
+
+
+def _tally(reasons: list[str]) -> list[str]:
+    return [f"{reasons.count(reason)} not averaged: {reason}" for reason in dict.fromkeys(reasons)]

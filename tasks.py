@@ -1,0 +1,204 @@
+"""The lab's commands. `./lab --list` shows them; `./lab --help NAME` explains one."""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+from pathlib import Path
+
+from invoke import Collection, Exit, task
+
+from ndblab.error import LabError
+
+ROOT = Path(__file__).resolve().parent
+OUT = ROOT / "out"
+
+
+def command(body):
+    """Make an invoke task whose mistakes of the user end in one message, without a traceback."""
+
+    @functools.wraps(body)
+    def guarded(*arguments, **options):
+        try:
+            return body(*arguments, **options)
+        except LabError as error:
+            raise Exit(f"lab: {error}", code=1) from None
+        except KeyboardInterrupt:
+            message = "lab: interrupted. Whole runs are kept; the same command goes on there."
+            raise Exit(message, code=130) from None
+        except BrokenPipeError:
+            sys.stderr.close()
+
+    return task(guarded, auto_shortflags=False)
+
+
+@command
+def reproduce(
+    c,
+    figure=None,
+    experiment=None,
+    profile="quick",
+    budget="auto",
+    recorded=False,
+    dataset=None,
+    servers=None,
+    clients=None,
+    repeats=None,
+    duration=None,
+    warmup=None,
+    tables=None,
+    table_size=None,
+    seed=None,
+    base_port=None,
+    dry_run=False,
+):
+    """Measure an experiment here (or read a dataset), draw its figures, judge its claims.
+
+    --figure 6 or --experiment NAME says which. --recorded redraws from the dataset that comes with
+    the lab, --dataset DIR from any other; else it measures: --profile smoke, quick or brief, every
+    value of which can be replaced (--servers 1,2,4 --clients 1,8,64 --repeats 3 --duration 8
+    --warmup 2 --tables 8 --table-size 10000 --seed 1). --budget pinned, scaled, shared or auto.
+    --dry-run says what would be done, and prints every command of it.
+    """
+    from ndblab import experiments, reproduction
+
+    overrides = {
+        "servers": servers,
+        "clients": clients,
+        "repeats": repeats,
+        "duration_s": duration,
+        "warmup_s": warmup,
+        "tables": tables,
+        "table_size": table_size,
+        "seed": seed,
+    }
+    chosen = experiments.find(experiment, figure)
+    if dry_run:
+        print(reproduction.dry_run(chosen, profile, budget, overrides, base_port))
+        return
+    source = "recorded" if recorded else dataset
+    reproduction.reproduce(chosen, source, profile, budget, overrides, base_port, OUT)
+
+
+@command
+def install(c, tarball=None, sha256=None):
+    """Find NDB Cluster and sysbench, or install them (--tarball PATH|URL --sha256 HEX)."""
+    from ndblab import install
+
+    binaries = install.ensure(tarball, sha256)
+    print(f"NDB Cluster {binaries.ndb_version} from {binaries.origin}: {binaries.basedir}")
+    print(f"sysbench {binaries.sysbench_version}: {binaries.sysbench}")
+
+
+@command
+def doctor(c, as_json=False):
+    """Show what this host has and lacks, and what to do about it (--as-json: the host, as data)."""
+    if as_json:
+        from ndblab import host
+
+        print(json.dumps(host.read().to_dict(), indent=1))
+        return
+    from ndblab import doctor
+
+    findings = doctor.examine()
+    for found in findings:
+        print(f"{found.state:<5} {found.thing}: {found.found}")
+        if found.next_step:
+            print(f"      -> {found.next_step}")
+    if any(found.state == "lack" for found in findings):
+        raise Exit("", code=1)
+
+
+@command
+def config(c, host=None, out=None, profile="quick", budget="auto", servers=None):
+    """Print config.ini and my.cnf for this host or --host FILE|brief; --out DIR writes them."""
+    from ndblab import reproduction
+
+    overrides = {"servers": servers}
+    for name, text in reproduction.configuration(host, profile, budget, overrides).items():
+        if out is None:
+            print(f"# {name}\n{text}")
+        else:
+            Path(out).mkdir(parents=True, exist_ok=True)
+            (Path(out) / name).write_text(text)
+            print(Path(out) / name)
+
+
+@command
+def claims(c, dataset=None, csv=False):
+    """Judge every claim by the recorded datasets, or by --dataset DIR (--csv for machines)."""
+    from ndblab import reproduction
+
+    table = reproduction.claims(dataset)
+    print(table.to_csv(index=False).rstrip() if csv else reproduction.as_text(table))
+
+
+@command
+def start(c, servers=2, budget="auto", base_port=None):
+    """Start a cluster that stays until cluster.stop."""
+    from ndblab import cluster, experiments, install
+    from ndblab import profile as profiles
+
+    size = profiles.get("quick", {"servers": str(servers)})
+    _, plan = experiments.plan_for(experiments.find(figure=6), size, budget, base_port)
+    started = cluster.start(plan, install.ensure())
+    print(f"Ready after {started.timings['cluster_start_s']} s. MySQL servers (user root):")
+    print("\n".join(f"  mysql --no-defaults -u root -S {s}" for s in started.sockets(servers)))
+
+
+@command
+def status(c):
+    """Show what runs of the lab's cluster."""
+    from ndblab import cluster
+
+    rows = cluster.status(cluster.home())
+    for row in rows:
+        print(f"{row['process']:<10} {row['node']:<4} {row['pid']:<8} {row['rss_bytes'] >> 20} MiB")
+    print(f"{len(rows)} processes in {cluster.home()}")
+
+
+@command
+def stop(c):
+    """Stop the lab's cluster and clean up whatever it left, also after a SIGKILL."""
+    from ndblab import cluster
+
+    ended = cluster.stop(cluster.home())
+    print(f"{ended} processes ended; nothing of the cluster is left." if ended else "Nothing ran.")
+
+
+@command
+def notebook(c):
+    """Open JupyterLab in the notebooks' folder."""
+    from ndblab import notebook
+
+    c.run(" ".join(notebook.open_lab(ROOT / "notebooks")), pty=sys.stdin.isatty())
+
+
+@command
+def test(c, only=None, cluster=True):
+    """Run every test, those on a real cluster included (--no-cluster leaves them out; --only K)."""
+    from ndblab import install
+
+    arguments = ["-q"]
+    if cluster:
+        install.ensure()
+    else:
+        arguments += ["-m", '"not cluster"']
+    if only:
+        arguments += ["-k", f'"{only}"']
+    with c.cd(str(ROOT)):
+        done = c.run(f"{sys.executable} -m pytest {' '.join(arguments)}", warn=True, pty=False)
+    raise Exit(code=done.exited)
+
+
+@command
+def bench(c, only=None):
+    """Measure the lab itself and print each figure beside its goal (--only NAME for one)."""
+    from ndblab import bench
+
+    bench.run(only)
+
+
+namespace = Collection(reproduce, install, doctor, config, claims, test, bench, notebook)
+namespace.add_collection(Collection("cluster", start, status, stop))

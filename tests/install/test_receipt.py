@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ndblab.install import receipt
+from ndblab.install.binaries import NDB_PROGRAMS, Ndb
+
+
+@pytest.fixture
+def ndb(tmp_path: Path) -> Ndb:
+    root = tmp_path / "ndb-9.7.4-debian"
+    (root / "bin").mkdir(parents=True)
+    programs = {name: root / "bin" / name for name in NDB_PROGRAMS}
+    for program in programs.values():
+        program.write_text("a program")
+    return Ndb(**programs, ndb_version="9.7.4", mysqld_version="9.7.4", origin="X", basedir=root)
+
+
+def certify(ndb: Ndb) -> Path:
+    receipt.write(
+        ndb.basedir,
+        ndb=ndb,
+        sysbench=None,
+        files=[ndb.mysqld, ndb.ndbmtd],
+        source={"sha256": "00"},
+        phases_s={"build": 1.25},
+    )
+    return ndb.basedir
+
+
+def test_a_certified_installation_is_read_back_as_it_was(ndb: Ndb) -> None:
+    """A receipt gives the same programs back."""
+    read = receipt.read(certify(ndb))
+    assert read is not None
+    assert read.ndb == ndb
+    assert read.source == {"sha256": "00"}
+
+
+def test_without_a_receipt_nothing_is_installed(ndb: Ndb) -> None:
+    """All files of an interrupted installation do not make an installation."""
+    assert receipt.read(ndb.basedir) is None
+
+
+def test_a_changed_or_missing_file_voids_the_receipt(ndb: Ndb) -> None:
+    """An installation whose programs were cut or removed is not trusted."""
+    root = certify(ndb)
+    ndb.mysqld.write_text("shorter")
+    assert receipt.read(root) is None
+    ndb.mysqld.unlink()
+    assert receipt.read(root) is None
+
+
+def test_a_moved_installation_is_not_one(ndb: Ndb, tmp_path: Path) -> None:
+    """Programs bound to an absolute path are not trusted elsewhere."""
+    moved = certify(ndb).rename(tmp_path / "elsewhere")
+    assert receipt.read(moved) is None
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 99}', "null"])
+def test_a_damaged_receipt_is_none(ndb: Ndb, text: str) -> None:
+    """A receipt that is no receipt means that nothing is installed."""
+    (certify(ndb) / receipt.NAME).write_text(text)
+    assert receipt.read(ndb.basedir) is None
+
+
+def test_the_installation_chosen_last_is_found_first(ndb: Ndb, tmp_path: Path) -> None:
+    """Of several installations the one that the user asked for last is taken."""
+    first = certify(ndb)
+    second = tmp_path / "ndb-9.7.4-tarball"
+    (second / "bin").mkdir(parents=True)
+    other = Ndb(**{**vars(ndb), "basedir": second} | _copied(ndb, second))
+    certify(other)
+    os.utime(first / receipt.NAME, (1, 1))
+    assert [r.root for r in receipt.read_all(tmp_path)] == [second, first]
+    chosen = receipt.read(first)
+    assert chosen is not None
+    os.utime(second / receipt.NAME, (2, 2))
+    receipt.choose(chosen)
+    assert receipt.read_all(tmp_path)[0].root == first
+
+
+def _copied(ndb: Ndb, root: Path) -> dict[str, Path]:
+    programs = {name: root / "bin" / name for name in NDB_PROGRAMS}
+    for program in programs.values():
+        program.write_text("a program")
+    return programs

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import functools
+import hashlib
+import http.server
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import stand_ins
+
+from ndblab import install
+from ndblab.error import LabError
+
+
+@pytest.fixture
+def machine(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine that lacks the cluster only."""
+    stand_ins.put_sysbench(bare_machine / "bin")
+    monkeypatch.setenv("PATH", f"{bare_machine}/bin:{os.environ['PATH']}")
+    return bare_machine
+
+
+@pytest.fixture
+def tarball(tmp_path: Path) -> Path:
+    return stand_ins.pack(stand_ins.put_cluster(tmp_path / "top"), tmp_path / "ndb.tar.gz")
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[str]:
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=tmp_path)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as serving:
+        threading.Thread(target=serving.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{serving.server_port}"
+        serving.shutdown()
+
+
+def sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def leftovers(cache: Path) -> list[str]:
+    return sorted(p.name for p in cache.iterdir() if p.name != "install.lock")
+
+
+def test_a_tarball_is_installed_and_found_again(machine: Path, tarball: Path) -> None:
+    """What a tarball installs is what the next start finds."""
+    binaries = install.ensure(str(tarball), progress=False)
+    assert binaries.origin == "cache:tarball"
+    assert binaries.ndbmtd.is_relative_to(machine / "cache/ndblab")
+    assert binaries.ndbmtd.is_file()
+    assert install.find() == binaries
+
+
+def test_a_second_installation_of_a_tarball_does_nothing(machine: Path, tarball: Path) -> None:
+    """The same tarball again gives the same installation, untouched."""
+    first = install.ensure(str(tarball), progress=False)
+    before = first.mysqld.stat().st_ctime_ns
+    assert install.ensure(str(tarball), progress=False) == first
+    assert first.mysqld.stat().st_ctime_ns == before
+
+
+def test_a_tarball_is_fetched_by_address_and_verified(
+    machine: Path, tarball: Path, server: str
+) -> None:
+    """An address with the right checksum is downloaded and installed, and leaves no archive."""
+    url = f"{server}/{tarball.name}"
+    binaries = install.ensure(url, sha256(tarball).upper(), progress=False)
+    assert binaries.ndb_version == "9.7.4"
+    assert not list((machine / "cache/ndblab/downloads").iterdir())
+
+
+@pytest.mark.parametrize("remote", [False, True])
+def test_a_wrong_checksum_installs_nothing(
+    machine: Path, tarball: Path, server: str, remote: bool
+) -> None:
+    """A tarball that is not what its checksum says is refused before it is unpacked."""
+    place = f"{server}/{tarball.name}" if remote else str(tarball)
+    with pytest.raises(LabError):
+        install.ensure(place, "0" * 64, progress=False)
+    assert install.find() is None
+
+
+@pytest.mark.parametrize(
+    ("tarball", "checksum", "message"),
+    [
+        ("https://mirror.example/ndb.tar.gz", None, "needs its checksum"),
+        ("https://mirror.example/ndb.tar.gz", "abc", "no SHA-256"),
+        ("/nowhere/ndb.tar.gz", None, "There is no tarball"),
+    ],
+)
+def test_a_request_that_cannot_be_verified_is_refused(
+    machine: Path, tarball: str, checksum: str | None, message: str
+) -> None:
+    """Missing or malformed checksums and missing files are told before anything is made."""
+    with pytest.raises(LabError, match=message):
+        install.ensure(tarball, checksum, progress=False)
+    assert not (machine / "cache").exists()
+
+
+def test_a_tarball_of_something_else_is_refused(machine: Path, tmp_path: Path) -> None:
+    """A tarball without data nodes is refused by what it lacks, and leaves nothing behind."""
+    top = stand_ins.put_cluster(tmp_path / "server")
+    (top / "bin/ndbmtd").unlink()
+    with pytest.raises(LabError, match="does not hold an NDB Cluster") as caught:
+        install.ensure(str(stand_ins.pack(top, tmp_path / "s.tar.gz")), progress=False)
+    assert caught.value.found == "no bin/ndbmtd"
+    assert leftovers(machine / "cache/ndblab") == []
+
+
+def test_a_cut_tarball_is_refused(machine: Path, tarball: Path) -> None:
+    """A download that somebody cut short is an error, not half an installation."""
+    tarball.write_bytes(tarball.read_bytes()[:-200])
+    with pytest.raises(LabError, match="cannot be unpacked"):
+        install.ensure(str(tarball), progress=False)
+    assert leftovers(machine / "cache/ndblab") == []
+
+
+def test_a_machine_without_debian_is_told_what_to_do(
+    bare_machine: Path,
+) -> None:
+    """Where nothing is found and Debian's packages are out of reach, the ways out are named."""
+    with pytest.raises(LabError) as caught:
+        install.ensure(progress=False)
+    assert "NDB_HOME" in str(caught.value)
+    assert "--tarball" in str(caught.value)
