@@ -6,7 +6,6 @@ tables and verdicts that its notebook shows. This is where the layers meet; it c
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import shutil
 import subprocess
@@ -218,8 +217,8 @@ def measure(
         datasets.Writer.open(RUNS, experiment.name, identity, base) as writer,
         cluster.running(decided, binaries, progress) as running,
     ):
-        writer.add_config(config.CONFIG_INI, config.config_ini(decided))
-        writer.add_config(config.MY_CNF, config.my_cnf(decided, binaries.ndb_version))
+        for name in (config.CONFIG_INI, config.MY_CNF):
+            writer.add_config(name, (running.folder / name).read_text())
         prepare_s = workload.prepare(running, wanted)
         running.limit()
         run = functools.partial(
@@ -291,7 +290,6 @@ def _manifest(
     size: profile.Profile,
     overrides: dict[str, object] | None,
 ) -> dict[str, object]:
-    changed = dataclasses.replace(decided, places=plan.Places())
     return {
         "host": machine.to_dict(),
         "versions": {
@@ -299,7 +297,7 @@ def _manifest(
             "mysqld": binaries.mysqld_version,
             "sysbench": binaries.sysbench_version,
         },
-        "plan": changed.identity(),
+        "plan": decided.identity(),
         "profile": size.to_dict(),
         "overrides": {k: v for k, v in (overrides or {}).items() if v is not None},
         "git_commit": _git_commit(),

@@ -72,8 +72,7 @@ def measured(ax: Axes, quantity: Quantity, lines: list[tuple[int, pd.DataFrame]]
         for peak in summary.peaks(points).itertuples():
             ring = {"ms": 12, "mfc": "none", "mew": 1.3, "zorder": 5}
             ax.plot(peak.clients, peak.qps_mean, "o", color=style.colour(peak.servers), **ring)
-            clients = style.count(peak.clients, "client")
-            labels[peak.servers] += f": {style.plain(peak.qps_mean)} at {clients}"
+            labels[peak.servers] += f": {style.plain(peak.qps_mean)}"
     handles = [
         Line2D([], [], color=style.colour(n), marker=style.marker(n), label=label)
         for n, label in labels.items()
@@ -83,10 +82,13 @@ def measured(ax: Axes, quantity: Quantity, lines: list[tuple[int, pd.DataFrame]]
         handles=handles[::-1], loc="upper left", title=title, title_fontsize=8.5, alignment="left"
     )
     _axes(ax, quantity, points["clients"], points[mean].max())
-    # The means set the limits, with room for usual bands.
+    # The means set the limits, with room for usual bands and for the legend at the upper left.
     least, most = points[mean].min(), points[mean].max()
     highest = bands["high"].max() if bands["high"].notna().any() else most
-    room = max(1.3 * most, min(1.05 * highest, 1.5 * most))
+    legend_high = 0.055 * (len(lines) + 1) + 0.06
+    middle = math.sqrt(points["clients"].min() * points["clients"].max())
+    under_legend = points.loc[points["clients"] <= middle, mean].max() / (1 - legend_high)
+    room = max(1.08 * most, min(1.05 * highest, 1.5 * most), under_legend)
     ax.set_ylim(*((least / 2, most * 2.5) if quantity.log else (0, room)))
     bottom, top = ax.get_ylim()
     cut = bool((bands["high"] > top).any() or (bands["low"] < bottom).any())

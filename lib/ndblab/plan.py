@@ -156,10 +156,10 @@ class Memory:
 
     @property
     def data_node_bytes(self) -> int:
-        """What a data node takes: its configured pools and about 400 MiB of its own."""
+        """What a data node takes: its configured pools and about 900 MiB of its own (as seen)."""
         pools = self.data_bytes + self.shared_global_bytes + self.disk_page_buffer_bytes
         buffers = self.long_message_buffer_bytes + self.redo_buffer_bytes * self.fragment_log_parts
-        return pools + buffers + 400 * MIB
+        return pools + buffers + 900 * MIB
 
     @property
     def redo_bytes(self) -> int:

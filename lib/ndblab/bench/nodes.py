@@ -1,0 +1,131 @@
+"""What is measured on a real cluster: how fast it starts, and what it costs to be watched.
+
+In: nothing. Out: rows of the table. It leaves nothing running.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+from ndblab import cluster, experiments, install, profile, sysbench
+from ndblab.bench.commands import PORT, check_ended
+from ndblab.bench.row import Row, shown
+from ndblab.error import LabError
+from ndblab.sweep import Point
+
+STARTED_SERVERS, STARTS = (1, 2, 4, 8, 16), 3
+POINT, PAIRS = Point(servers=4, clients=32), 9
+WARMUP_S, DURATION_S = 2, 8
+
+
+def start() -> list[Row]:
+    """Start clusters of 1 to 16 servers from nothing to ready."""
+    binaries = install.ensure()
+    template = cluster.home().parent / f"datadir-{binaries.ndb_version}"
+    kept = "was there" if template.exists() else "was made by the first start"
+    seconds: dict[int, list[float]] = {servers: [] for servers in STARTED_SERVERS}
+    for servers in shown([*STARTED_SERVERS] * STARTS, "start"):
+        plan = experiments.plan_for(experiments.find(figure=6), _quick(servers), "auto", PORT)[1]
+        began = time.perf_counter()
+        with cluster.running(plan, binaries, progress=False):
+            seconds[servers].append(time.perf_counter() - began)
+    rows = [
+        Row(
+            f"start of 2 data nodes and {servers} mysqld",
+            tuple(values),
+            "s",
+            at_most=25 if servers == STARTED_SERVERS[-1] else None,
+        )
+        for servers, values in seconds.items()
+    ]
+    pairs = [(servers, value) for servers, values in seconds.items() for value in values]
+    growth, fixed = statistics.linear_regression(*zip(*pairs, strict=True))
+    note = f"least squares over {len(pairs)} starts: {fixed:.1f} s and this for each; the data "
+    note += f"folder to copy {kept}"
+    return [*rows, Row("start, each further mysqld", (growth,), "s", note=note)]
+
+
+def overhead() -> list[Row]:
+    """Compare runs in the lab with the same command typed by hand, in alternating pairs."""
+    from ndblab import workload
+
+    point, size = POINT, _quick(POINT.servers, POINT.clients)
+    binaries = install.ensure()
+    plan = experiments.plan_for(experiments.find(figure=6), size, "auto", PORT)[1]
+    with cluster.running(plan, binaries) as running:
+        workload.prepare(running, size)
+        running.limit()
+        sockets = running.sockets(point.servers)
+        _, *typed = workload.commands(binaries, size, sockets, [(point, 1)])
+        warm_up, command = ([*running.client_prefix(), *argv] for argv in typed)
+        environment = {**os.environ, **binaries.sysbench_env}
+
+        def in_the_lab() -> float:
+            by_hand_qps(warm_up, environment)
+            measured = workload.measure(running, size, point, 1, 0, size.duration_s)
+            row = measured.tables["runs"].iloc[0]
+            return _sound(row["status"], row["qps"])
+
+        def by_hand() -> float:
+            by_hand_qps(warm_up, environment)
+            return by_hand_qps(command, environment)
+
+        pairs = []
+        for number in shown(range(PAIRS), "overhead"):
+            pairs.append(alternated(number, in_the_lab, by_hand))
+    lab, hand = (statistics.median(side) for side in zip(*pairs, strict=True))
+    note = f"{point.servers} mysqld, {point.clients} clients, {size.duration_s} s each, budget "
+    note += f"{plan.budget.kind}; medians {lab:.0f} and {hand:.0f} queries/s"
+    what = "queries/s in the lab over the command by hand"
+    return [Row(what, ratios(pairs), at_least=0.98, note=note)]
+
+
+def alternated(
+    number: int, first: Callable[[], float], second: Callable[[], float]
+) -> tuple[float, float]:
+    """Measure both, in this order in even pairs and the other way round in odd ones."""
+    if number % 2 == 0:
+        a = first()
+        return a, second()
+    b = second()
+    return first(), b
+
+
+def ratios(pairs: Iterable[tuple[float, float]]) -> tuple[float, ...]:
+    """Divide within each pair, so that the drift of the machine falls out."""
+    return tuple(a / b for a, b in pairs)
+
+
+def by_hand_qps(argv: Sequence[str], environment: dict[str, str]) -> float:
+    """Run sysbench as typed in a shell, unwatched, and give what it reports in queries/s."""
+    done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
+    check_ended(argv, done.returncode, done.stderr or done.stdout)
+    result = sysbench.parse(done.stdout)
+    return _sound(sysbench.status(done.returncode, done.stdout, result), result.qps)
+
+
+def _quick(servers: int, clients: int | None = None) -> profile.Profile:
+    return profile.get(
+        "quick",
+        {
+            "servers": servers,
+            "clients": clients,
+            "warmup_s": WARMUP_S,
+            "duration_s": DURATION_S,
+        },
+    )
+
+
+def _sound(status: str, qps: float) -> float:
+    if status != "ok":
+        raise LabError(
+            "A run failed, so that there is nothing to compare",
+            found=status,
+            expected="a run without errors",
+            next_step="Try again; if it fails again, see the logs in the cluster's folder.",
+        )
+    return float(qps)

@@ -1,0 +1,66 @@
+"""A row of the table: one figure with all its values, its goal, and whether it is met.
+
+In: values and a goal. Out: text. It measures nothing.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+COLUMNS = ("what", "goal", "measured: median (range, number)", "met")
+_WIDTHS = (50, 10, 38, 3)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure: all its values, its unit and its goal ("at most" or "at least" so much)."""
+
+    what: str
+    values: tuple[float, ...]
+    unit: str = ""
+    at_most: float | None = None
+    at_least: float | None = None
+    note: str = ""
+
+    @property
+    def median(self) -> float:
+        """The value that is compared with the goal."""
+        return statistics.median(self.values)
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the goal is reached; None where there is none."""
+        if self.at_most is not None:
+            return self.median <= self.at_most
+        return None if self.at_least is None else self.median >= self.at_least
+
+    def cells(self) -> tuple[str, str, str, str]:
+        """Give the row's text, cell by cell."""
+        goal = "-"
+        if self.at_most is not None:
+            goal = f"<= {self._told(self.at_most)}"
+        elif self.at_least is not None:
+            goal = f">= {self._told(self.at_least)}"
+        measured = self._told(self.median)
+        if len(self.values) > 1:
+            low, high = (f"{v:.4g}" for v in (min(self.values), max(self.values)))
+            measured += f" ({low} to {high}, {len(self.values)})"
+        return self.what, goal, measured, {True: "yes", False: "no", None: "-"}[self.met]
+
+    def _told(self, value: float) -> str:
+        return f"{value:.4g} {self.unit}".rstrip()
+
+
+def line(cells: Iterable[str]) -> str:
+    """Align one line of the table."""
+    return "  ".join(c.ljust(w) for c, w in zip(cells, _WIDTHS, strict=True)).rstrip()
+
+
+def shown(items: Sequence, name: str) -> Iterable:
+    """Go through items with a progress bar on the error stream."""
+    from tqdm import tqdm
+
+    return tqdm(items, desc=name, file=sys.stderr)
