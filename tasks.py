@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import functools
-import json
+import shlex
 import sys
+from json import dumps
 from pathlib import Path
 
 from invoke import Collection, Exit, task
 
+from ndblab import host, quota
 from ndblab.error import LabError
 
 ROOT = Path(__file__).resolve().parent
 OUT = ROOT / "out"
 
 
-def command(body):
+def command(body, limits_cpus=False):
     """Make an invoke task whose mistakes of the user end in one message, without a traceback."""
 
     @functools.wraps(body)
     def guarded(*arguments, **options):
         try:
+            if limits_cpus:
+                quota.enter_scope(host.read().cpu_controller, [sys.executable, *sys.argv])
             return body(*arguments, **options)
         except LabError as error:
             raise Exit(f"lab: {error}", code=1) from None
+        except OSError as error:
+            if error.filename is None:
+                raise
+            raise Exit(f"lab: {error.filename}: {error.strerror}.", code=1) from None
         except KeyboardInterrupt:
             message = "lab: interrupted. Whole runs are kept; the same command goes on there."
             raise Exit(message, code=130) from None
@@ -33,7 +41,10 @@ def command(body):
     return task(guarded, auto_shortflags=False)
 
 
-@command
+cluster_command = functools.partial(command, limits_cpus=True)
+
+
+@cluster_command
 def reproduce(
     c,
     figure=None,
@@ -62,6 +73,7 @@ def reproduce(
     --dry-run says what would be done, and prints every command of it.
     """
     from ndblab import experiments, reproduction
+    from ndblab import profile as profiles
 
     overrides = {
         "servers": servers,
@@ -74,6 +86,14 @@ def reproduce(
         "seed": seed,
     }
     chosen = experiments.find(experiment, figure)
+    profiles.get(profile, overrides)
+    if recorded and dataset:
+        raise LabError(
+            "The data cannot come from two places",
+            found="--recorded and --dataset",
+            expected="one of them, or neither to measure",
+            next_step="Leave one of them out.",
+        )
     if dry_run:
         print(reproduction.dry_run(chosen, profile, budget, overrides, base_port))
         return
@@ -91,13 +111,11 @@ def install(c, tarball=None, sha256=None):
     print(f"sysbench {binaries.sysbench_version}: {binaries.sysbench}")
 
 
-@command
-def doctor(c, as_json=False):
-    """Show what this host has and lacks, and what to do about it (--as-json: the host, as data)."""
-    if as_json:
-        from ndblab import host
-
-        print(json.dumps(host.read().to_dict(), indent=1))
+@cluster_command
+def doctor(c, json=False):
+    """Show what this host has and lacks, and what to do about it (--json: the host, as data)."""
+    if json:
+        print(dumps(host.read().to_dict(), indent=1))
         return
     from ndblab import doctor
 
@@ -134,17 +152,21 @@ def claims(c, dataset=None, csv=False):
     print(table.to_csv(index=False).rstrip() if csv else reproduction.as_text(table))
 
 
-@command
-def start(c, servers=2, budget="auto", base_port=None):
+@cluster_command
+def start(c, servers="2", budget="auto", base_port=None):
     """Start a cluster that stays until cluster.stop."""
     from ndblab import cluster, experiments, install
     from ndblab import profile as profiles
 
-    size = profiles.get("quick", {"servers": str(servers)})
+    size = profiles.get("quick", {"servers": servers})
     _, plan = experiments.plan_for(experiments.find(figure=6), size, budget, base_port)
     started = cluster.start(plan, install.ensure())
     print(f"Ready after {started.timings['cluster_start_s']} s. MySQL servers (user root):")
-    print("\n".join(f"  mysql --no-defaults -u root -S {s}" for s in started.sockets(servers)))
+    print(
+        "\n".join(
+            f"  mysql --no-defaults -u root -S {s}" for s in started.sockets(max(size.servers))
+        )
+    )
 
 
 @command
@@ -167,32 +189,40 @@ def stop(c):
     print(f"{ended} processes ended; nothing of the cluster is left." if ended else "Nothing ran.")
 
 
-@command
+@cluster_command
 def notebook(c):
     """Open JupyterLab in the notebooks' folder."""
     from ndblab import notebook
 
-    c.run(" ".join(notebook.open_lab(ROOT / "notebooks")), pty=sys.stdin.isatty())
+    c.run(shlex.join(notebook.open_lab(ROOT / "notebooks")), pty=sys.stdin.isatty())
 
 
 @command
+def render(c):
+    """Write notebooks, pictures and the README's verdicts anew from the recorded datasets."""
+    from ndblab import reproduction
+
+    print("\n".join(str(path) for path in reproduction.render()))
+
+
+@cluster_command
 def test(c, only=None, cluster=True):
     """Run every test, those on a real cluster included (--no-cluster leaves them out; --only K)."""
     from ndblab import install
 
-    arguments = ["-q"]
+    arguments = [sys.executable, "-m", "pytest", "-q"]
     if cluster:
         install.ensure()
     else:
-        arguments += ["-m", '"not cluster"']
+        arguments += ["-m", "not cluster"]
     if only:
-        arguments += ["-k", f'"{only}"']
+        arguments += ["-k", only]
     with c.cd(str(ROOT)):
-        done = c.run(f"{sys.executable} -m pytest {' '.join(arguments)}", warn=True, pty=False)
+        done = c.run(shlex.join(arguments), warn=True, pty=False)
     raise Exit(code=done.exited)
 
 
-@command
+@cluster_command
 def bench(c, only=None):
     """Measure the lab itself and print each figure beside its goal (--only NAME for one)."""
     from ndblab import bench
@@ -200,5 +230,5 @@ def bench(c, only=None):
     bench.run(only)
 
 
-namespace = Collection(reproduce, install, doctor, config, claims, test, bench, notebook)
+namespace = Collection(reproduce, install, doctor, config, claims, notebook, render, test, bench)
 namespace.add_collection(Collection("cluster", start, status, stop))

@@ -53,13 +53,14 @@ def double(
     cpus: int = 2,
     model: str = "x",
 ) -> Double:
-    """Make a dataset of a curve; its runs differ by `spread` up and down."""
+    """Make a dataset of a curve; its runs differ by `spread` up and down, other points by turns."""
     p95 = p95 or (lambda n, c: 2000 * c / qps(n, c))
     rows, processes = [], []
     for n in servers:
         for c in clients:
+            turn = len(rows) // repeats
             for repeat in range(repeats):
-                factor = 1 + spread * (-1) ** repeat
+                factor = 1 + spread * (-1) ** (repeat + turn)
                 name = f"s{n:02}_c{c:04}_r{repeat}"
                 rows.append(
                     {
@@ -67,6 +68,7 @@ def double(
                         "status": "ok",
                         "servers": n,
                         "clients": c,
+                        "repeat": repeat + 1,
                         "transporter": "shm",
                         "workload": "oltp_point_select",
                         "qps": qps(n, c) * factor,
@@ -244,10 +246,11 @@ def test_on_a_small_pinned_host_a_doubling_without_cpus_is_not_judged() -> None:
     dataset = double(budget="pinned", cpus=32, mysqld_cpus=lambda n, c: min(12.0 * n, 23.0))
     row = verdict(dataset, "F6-double-servers")
     assert row.verdict == "reproduced"
-    judged, _, shown = row.reason.partition("not judged")
+    judged, *shown, _ = row.reason.split("; ")
     assert "from 1 to 2 servers" in judged
-    assert "from 2 to 4 servers" in shown
-    assert "from 4 to 8 servers" in shown
+    assert "not judged" not in judged
+    assert "not judged" in " ".join(shown)
+    assert "from 2 to 4 servers" in " ".join(shown)
 
 
 def test_the_budget_is_not_blamed_on_the_software() -> None:
@@ -295,10 +298,10 @@ def test_overload_that_never_comes_contradicts() -> None:
 def test_overload_on_a_flat_top_is_not_read_out_of_noise() -> None:
     """On a plateau the best is picked by noise, which must not look like a loss past it."""
     noise = {64: 1.02, 128: 0.99, 256: 1.0, 512: 0.99}
-    dataset = double(lambda n, c: 4000 * noise.get(c, 0.5), spread=0.012, repeats=3)
+    dataset = double(lambda n, c: 4000 * noise.get(c, 0.5), spread=0.02, repeats=3)
     row = verdict(dataset, "F6-overload")
     assert row.verdict == "inconclusive"
-    assert "picked among 3 points" in row.reason or "picked among 4 points" in row.reason
+    assert "as the best was picked among" in row.reason
 
 
 def test_overload_that_comes_late_stays_open() -> None:

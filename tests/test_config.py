@@ -13,7 +13,7 @@ from ndblab import brief, config, host, plan
 CAPTURED = Path(__file__).parent / "captured/hosts/vm-2cpu-cgroup1"
 BINARIES = SimpleNamespace(
     mysqld="/ndb/bin/mysqld", ndbmtd="/ndb/bin/ndbmtd", ndb_mgmd="/ndb/bin/ndb_mgmd",
-    ndb_mgm="/ndb/bin/ndb_mgm", ndb_version="9.7.4", mysqld_args=("--basedir=/ndb",),
+    ndb_mgm="/ndb/bin/ndb_mgm", mysqld_version="9.7.4", mysqld_args=("--basedir=/ndb",),
 )  # fmt: skip
 
 

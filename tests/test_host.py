@@ -75,7 +75,7 @@ def test_a_place_without_proc_is_no_linux_host(tmp_path: Path):
 
 
 def test_a_host_survives_json(tmp_path: Path):
-    """What `doctor --as-json` prints can be planned for on another machine."""
+    """What `doctor --json` prints can be planned for on another machine."""
     machine = host.read(CAPTURED)
     file = tmp_path / "host.json"
     file.write_text(json.dumps(machine.to_dict()))

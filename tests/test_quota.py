@@ -49,6 +49,30 @@ def test_a_refused_limit_names_the_group_and_the_way_out(tmp_path: Path):
     assert "--budget shared" in str(caught.value)
 
 
+def test_an_ordinary_user_of_systemd_is_moved_into_a_delegated_scope_once():
+    """The same command inside systemd-run; never from there again, never for anybody else."""
+    user = host.CpuController("systemd", "", "a user")
+    root = host.CpuController("cgroup1", "/sys/fs/cgroup/cpu", "writable")
+    argv = ["python", "invoke", "doctor"]
+    moved = quota.scope_argv(user, {}, argv)
+    assert moved[0] == "systemd-run"
+    assert "Delegate=yes" in moved
+    assert moved[-3:] == argv
+    assert quota.scope_argv(user, {"NDBLAB_SCOPE": "1"}, argv) is None
+    assert quota.scope_argv(root, {}, argv) is None
+
+
+def test_a_delegated_group_is_emptied_before_it_is_divided(tmp_path: Path):
+    """A group of version 2 may limit its children only if it holds no process itself."""
+    for name, text in (("cgroup.type", "domain"), ("cgroup.procs", "12\n34\n")):
+        (tmp_path / name).write_text(text)
+    controller = host.CpuController("cgroup2", str(tmp_path), "delegated to us")
+    groups = quota.groups(controller, "ndblab-x")
+    assert (tmp_path / "lab/cgroup.procs").read_text() == "34"
+    assert (tmp_path / "cgroup.subtree_control").read_text() == "+cpu"
+    assert groups.base == tmp_path / "ndblab-x"
+
+
 def test_a_host_without_control_groups_cannot_be_scaled():
     """The host's own reason is in the message."""
     none = host.CpuController("none", "", "no control group here")

@@ -140,6 +140,56 @@ def test_the_interval_is_welchs() -> None:
     assert summary.ratio(a, b)[1:] == pytest.approx((np.exp(welch.low), np.exp(welch.high)))
 
 
+def repeated(values: np.ndarray) -> pd.DataFrame:
+    """Make runs of one server from a table of throughput, a row per point, a column per repeat."""
+    table = runs(*((1, 2**point, x) for point, row in enumerate(values) for x in row))
+    return table.assign(repeat=list(range(1, values.shape[1] + 1)) * len(values))
+
+
+def test_a_machine_that_slows_down_between_repeats_adds_no_spread() -> None:
+    """What all points lose together from one pass to the next is drift, not spread of a point."""
+    drifting = np.outer([100.0, 200.0, 50.0], [1.0, 0.9, 0.8])
+    table = repeated(drifting)
+    steady = summary.without_drift(table, "qps").to_numpy().reshape(3, 3)
+    assert steady == pytest.approx(np.tile(steady[:, :1], 3))
+    assert summary.pooled(table, "qps").deviation == pytest.approx(0, abs=1e-9)
+
+
+def test_the_spread_is_found_among_wild_points() -> None:
+    """With 3 % of spread at most points and a few wild ones, the estimate stays near 3 %."""
+    noise = np.random.default_rng(7).normal(0, 0.03, (60, 4))
+    noise[:6] *= 20
+    spread = summary.pooled(repeated(1000 * np.exp(noise)), "qps")
+    assert spread.deviation == pytest.approx(0.03, rel=0.25)
+    assert spread.freedom > 30
+
+
+def test_one_run_a_point_gives_no_spread() -> None:
+    """There is nothing to learn it from, and no number is made up."""
+    assert summary.pooled(repeated(np.array([[1.0], [2.0]])), "qps").freedom == 0
+
+
+def test_the_interval_of_two_peaks_holds_the_truth_as_often_as_it_says() -> None:
+    """Flat peaks, picked from noise on both sides: 95 % intervals hold the true ratio of 2."""
+    rng = np.random.default_rng(1)
+    held = 0
+    for _ in range(200):
+        sides = [list(np.exp(rng.normal(np.log(x), 0.1, (5, 4)))) for x in (200, 100)]
+        _, low, high = summary.peak_ratio(*sides, summary.Spread(0.1, 50))
+        held += low <= 2 <= high
+    assert held >= 180
+
+
+def test_with_the_spread_of_many_points_two_runs_of_one_can_decide() -> None:
+    """Two runs alone say little; but the interval is never narrower than their own spread asks."""
+    a, b = [200.0, 202.0], [100.0, 101.0]
+    alone = summary.ratio(a, b)
+    known = summary.ratio(a, b, spread=summary.Spread(0.01, 40))
+    assert alone[1] < known[1] < known[0] < known[2] < alone[2]
+    noisy = summary.ratio([150.0, 250.0], b, spread=summary.Spread(0.01, 40))
+    assert noisy[2] / noisy[1] > 1.5
+
+
 @pytest.mark.parametrize("bad", [[], [0.0], [-1.0], [math.nan], [math.inf]])
 def test_a_ratio_refuses_what_has_no_logarithm(bad: list[float]) -> None:
     """Nothing, zero, negative and infinite values are refused, not turned into a number."""

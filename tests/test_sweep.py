@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import small_runs
 from ndblab import dataset, sweep
 from ndblab.error import LabError
-from ndblab.sweep import Point, RunFailed, Sweep
+from ndblab.sweep import Point, Sweep
 
 SMALL = Sweep(sweep.grid([1, 2], [1, 4]), repeats=2, warmup_s=1, duration_s=2, seed=7)
 
@@ -25,9 +25,11 @@ class Measured:
     logs: dict[str, str] = field(default_factory=dict)
 
 
-def measured(point: Point, repeat: int) -> Measured:
+def measured(point: Point, repeat: int, status: str = "ok") -> Measured:
     run_id = point.run_id(repeat)
-    tables = small_runs.tables(run_id, servers=point.servers, clients=point.clients, repeat=repeat)
+    tables = small_runs.tables(
+        run_id, status=status, servers=point.servers, clients=point.clients, repeat=repeat
+    )
     return Measured(tables, {f"{run_id}.sysbench.txt": "..."})
 
 
@@ -139,7 +141,7 @@ def test_sweep_measures_every_run_once(tmp_path: Path) -> None:
     assert len(list((data.path / "logs").iterdir())) == len(SMALL)
 
 
-@pytest.mark.parametrize("stop", [KeyboardInterrupt, RuntimeError, LabError])
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, RuntimeError])
 def test_stopped_sweep_goes_on_where_it_stopped(tmp_path: Path, stop: type[BaseException]) -> None:
     """A sweep stopped in the middle of a run repeats that run and no other."""
     asked = []
@@ -162,41 +164,27 @@ def test_stopped_sweep_goes_on_where_it_stopped(tmp_path: Path, stop: type[BaseE
 
 
 def test_failed_run_becomes_a_row_and_the_sweep_goes_on(tmp_path: Path) -> None:
-    """A run that fails stays as a row with its reason, its interval rows and its log, and is
-    measured again by the next start only."""
+    """A run that sysbench calls a failure stays as a row with its reason, its intervals and log,
+    and is measured again by the next start only."""
     bad = SMALL.order()[2]
-    failing = True
+    status = "errors: 12"
     asked = []
 
     def run(point: Point, repeat: int) -> Measured:
         asked.append((point, repeat))
-        good = measured(point, repeat)
-        if failing and (point, repeat) == bad:
-            raise RunFailed(
-                "mysqld 3 died: signal 9",
-                values={"errors": 12},
-                tables={"intervals": good.tables["intervals"]},
-                logs=good.logs,
-            )
-        return good
+        if (point, repeat) == bad:
+            return measured(point, repeat, status=status)
+        return measured(point, repeat)
 
+    run_id = bad[0].run_id(bad[1])
     with opened(tmp_path) as out:
         sweep.perform(SMALL, out, run, progress=False)
         data = dataset.read(out.path)
     assert len(asked) == len(SMALL)
-    run_id = bad[0].run_id(bad[1])
-    row = data.runs.set_index("run_id").loc[run_id]
-    assert row["status"] == "mysqld 3 died: signal 9"
-    assert (row["servers"], row["clients"], row["repeat"]) == (
-        bad[0].servers,
-        bad[0].clients,
-        bad[1],
-    )
-    assert row["errors"] == 12
-    assert pd.isna(row["qps"])
+    assert data.runs.set_index("run_id").loc[run_id, "status"] == "errors: 12"
     assert (data.intervals["run_id"] == run_id).sum() == 2
 
-    failing = False
+    status = "ok"
     asked.clear()
     with opened(tmp_path) as out:
         sweep.perform(SMALL, out, run, progress=False)
@@ -204,11 +192,34 @@ def test_failed_run_becomes_a_row_and_the_sweep_goes_on(tmp_path: Path) -> None:
     assert asked == [bad]
 
 
+def test_a_node_that_dies_ends_the_sweep_and_stays_as_a_row(tmp_path: Path) -> None:
+    """The reason is told and kept; whole runs are kept; the next start measures that run again."""
+    bad = SMALL.order()[2]
+
+    def run(point: Point, repeat: int) -> Measured:
+        if (point, repeat) == bad:
+            raise LabError("mysqld.3 ended by itself")
+        return measured(point, repeat)
+
+    with opened(tmp_path) as out, pytest.raises(LabError, match=r"mysqld\.3 ended"):
+        sweep.perform(SMALL, out, run, progress=False)
+    with opened(tmp_path) as out:
+        assert len(out.done) == 3
+        assert out.done[bad[0].run_id(bad[1])] == "mysqld.3 ended by itself"
+        row = dataset.read(out.path).runs.iloc[2]
+    assert (row["servers"], row["clients"], row["repeat"]) == (
+        bad[0].servers,
+        bad[0].clients,
+        bad[1],
+    )
+    assert pd.isna(row["qps"])
+
+
 def test_progress_tells_failures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The progress bar counts the runs and names each one that failed."""
 
     def run(point: Point, repeat: int) -> Measured:
-        raise RunFailed("errors: 3")
+        return measured(point, repeat, status="errors: 3")
 
     with opened(tmp_path) as out:
         sweep.perform(SMALL, out, run)

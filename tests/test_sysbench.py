@@ -327,9 +327,11 @@ def test_interrupted_run_leaves_no_process() -> None:
     started = []
 
     class Interrupted(subprocess.Popen):
-        def communicate(self, *args: object, **kwargs: object) -> tuple[str, str]:
-            started.append(self)
-            raise KeyboardInterrupt
+        def wait(self, timeout: float | None = None) -> int:
+            if not started:
+                started.append(self)
+                raise KeyboardInterrupt
+            return super().wait(timeout)
 
     with pytest.raises(KeyboardInterrupt):
         sysbench.run(program("__import__('signal').pause()"), spawn=Interrupted)

@@ -1,4 +1,4 @@
-"""The scale-up lab for MySQL NDB Cluster. Data go one way, down; importing the package costs nothing.
+"""The scale-up lab for MySQL NDB Cluster. Data go one way, down; importing this costs nothing.
 
 know      brief        what was published: claims, corrections, numbers
           host         the machine: CPUs, NUMA nodes, memory, limits

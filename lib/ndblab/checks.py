@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from ndblab import summary
 from ndblab.brief import Claim
-from ndblab.evidence import Evidence, p95_test, p95_value, qps_test
+from ndblab.evidence import Evidence, p95_test, p95_value, peak_test, qps_test
 from ndblab.verdict import (
     CONTRADICTED,
     INCONCLUSIVE,
@@ -99,7 +99,7 @@ def peak_servers(claim: Claim, evidence: Evidence) -> Finding:
     tests = []
     for n, clients in others:
         label = f"times that of {n}"
-        test = qps_test(evidence, label, top, (n, clients), len(others))
+        test = peak_test(evidence, label, most, n, len(others))
         tests.append(replace(test, against_counts=not _full(evidence, n, clients)))
     finding = decide(better, f"the peak of {most} servers is", tests)
     points = [top, *others]
@@ -121,13 +121,8 @@ def double_servers(claim: Claim, evidence: Evidence) -> Finding:
     judged = {n: room[n] > threshold * 1.000001 for n, _ in pairs}
     tests = []
     for n, twice in pairs:
-        test = qps_test(
-            evidence,
-            f"from {n} to {twice} servers",
-            (twice, evidence.best(twice)),
-            (n, evidence.best(n)),
-            sum(judged.values()),
-        )
+        label = f"from {n} to {twice} servers"
+        test = peak_test(evidence, label, twice, n, sum(judged.values()))
         note = "" if judged[n] else f"not judged, as the CPUs allow {figure(room[n])} at most"
         tests.append(replace(test, judged=judged[n], note=note))
     unseen = [str(2 * n) for n in (1, 2) if n not in room]
@@ -138,8 +133,7 @@ def double_servers(claim: Claim, evidence: Evidence) -> Finding:
 @check("F6-8-to-16")
 def eight_to_sixteen(claim: Claim, evidence: Evidence) -> Finding:
     """Compare the peaks of 16 and 8 servers, beside what the CPUs allow."""
-    peaks = [(n, evidence.best(n)) for n in (16, 8)]
-    test = qps_test(evidence, "from 8 to 16 servers", peaks[0], peaks[1], 1)
+    test = peak_test(evidence, "from 8 to 16 servers", 16, 8, 1)
     note = f"the CPUs allow {figure(evidence.room(8))} at most"
     return decide(claim, "the best throughput changes by a factor of", [test], note)
 

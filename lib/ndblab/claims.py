@@ -79,6 +79,17 @@ def judge(
     return table.astype({"measured": float, "low": float, "high": float})
 
 
+def unmeasured(brief_claims: Sequence[Claim]) -> pd.DataFrame:
+    """Give the rows of claims for which there is no dataset."""
+    reason = "no recorded dataset measures it yet"
+    rows = [
+        [claim.id, UNKNOWN, reason, claim.published, None, None, None, claim.unit, ""]
+        for claim in brief_claims
+    ]
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    return table.astype({"measured": float, "low": float, "high": float})
+
+
 def _judge_one(claim: Claim, dataset: Tables, evidence: Callable[[], Evidence]) -> Finding:
     if claim.id not in CHECKS:
         return Finding(UNKNOWN, "no experiment measures it yet")

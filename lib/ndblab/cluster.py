@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from ndblab.install import Binaries
 
 MANAGEMENT_TIMEOUT_S, DATA_NODE_TIMEOUT_S, SERVER_TIMEOUT_S = 30, 180, 240
-STOP_PATIENCE_S = 20
+STOP_PATIENCE_S, ANSWER_TIMEOUT_S = 20, 30
+LAST_BASE_PORT = 65533
+TEMPLATE = "template"
 LONGEST_SOCKET_PATH = 107
 """Bytes of a Unix socket's path (unix(7): 108 with the closing zero)."""
 
@@ -47,13 +49,27 @@ def home() -> Path:
     return Path(cache).resolve() / "ndblab" / "cluster"
 
 
-def places(folder: Path, base_port: int | None = None) -> Places:
-    """Lay out a cluster in a folder; sockets go to /tmp where the folder's path is too long."""
+def places(folder: Path, base_port: int | str | None = None) -> Places:
+    """Lay out a cluster in a folder; sockets go to /tmp where the folder's path is too long.
+
+    Raises
+    ------
+    LabError
+        If the port is not one that an ordinary process may use.
+    """
     socket_dir = folder
     if len(str(folder / "mysql.236.sock").encode()) > LONGEST_SOCKET_PATH:
         socket_dir = Path(f"/tmp/{groups_name(folder)}-{os.getuid()}")
-    port = {} if base_port is None else {"base_port": base_port}
-    return Places(str(folder), str(socket_dir), **port)
+    if base_port is None:
+        return Places(str(folder), str(socket_dir))
+    if not str(base_port).isdigit() or not 1024 <= int(base_port) <= LAST_BASE_PORT:
+        raise LabError(
+            "--base-port is not usable",
+            found=repr(base_port),
+            expected=f"a number from 1024 to {LAST_BASE_PORT}",
+            next_step="Three ports from there on must be free.",
+        )
+    return Places(str(folder), str(socket_dir), int(base_port))
 
 
 def groups_name(folder: Path) -> str:
@@ -79,7 +95,13 @@ class Cluster:
     def connect(self, server: int = 1) -> pymysql.Connection:
         """Open an SQL connection to the `server`-th MySQL server."""
         socket_path = self.plan.servers[server - 1].socket
-        return pymysql.connect(unix_socket=socket_path, user="root", autocommit=True)
+        return pymysql.connect(
+            unix_socket=socket_path,
+            user="root",
+            autocommit=True,
+            connect_timeout=ANSWER_TIMEOUT_S,
+            read_timeout=ANSWER_TIMEOUT_S,
+        )
 
     def query(self, sql: str, server: int = 1) -> list[tuple]:
         """Run one statement on the `server`-th MySQL server and give its rows."""
@@ -185,12 +207,12 @@ def status(folder: Path) -> list[dict[str, object]]:
 
 
 def clean(folder: Path) -> None:
-    """Kill what is left of a cluster; remove its control groups and sockets.
+    """Kill what is left of a cluster; remove its control groups, sockets and memory segments.
 
-    NDB marks a shared-memory segment for removal once both sides are attached, so segments go with
-    the processes.
+    NDB marks a shared-memory segment for removal once both sides are attached, and it goes with
+    them: only a data node killed before that leaves one.
     """
-    process.end_marked(folder)
+    process.remove_segments(process.end_marked(folder))
     if groups := _groups(folder):
         groups.remove()
     socket_dir = Path(lease.read(folder).get("socket_dir", folder))
@@ -210,6 +232,7 @@ def _start(plan: Plan, binaries: Binaries, progress: bool, by_hand: bool) -> Clu
     cluster = Cluster(plan, binaries, folder)
     if plan.budget.kind == "scaled":
         cluster.groups = quota.groups(host.read().cpu_controller, groups_name(folder))
+    process.allow_open_files(2 * plan.max_clients + 1024)
     record = {
         "by_hand": by_hand,
         "started_utc": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -272,7 +295,7 @@ def _lay_out(cluster: Cluster) -> None:
     (folder / "logs").mkdir()
     (folder / config.NO_TLS).mkdir(exist_ok=True)
     (folder / config.CONFIG_INI).write_text(config.config_ini(plan))
-    my_cnf = config.my_cnf(plan, cluster.binaries.ndb_version, _mysqld_user())
+    my_cnf = config.my_cnf(plan, cluster.binaries.mysqld_version, _mysqld_user())
     (folder / config.MY_CNF).write_text(my_cnf)
 
 
@@ -286,11 +309,11 @@ def _spawn(cluster: Cluster, node: Node, argv: list[str]) -> None:
 
 
 def _template(binaries: Binaries, folder: Path) -> Path:
-    """Give the initialised data folder for this mysqld, made once and kept beside the cluster."""
-    template = folder.parent / f"datadir-{binaries.ndb_version}"
+    """Give the initialised data folder for this mysqld, made once and kept with the cluster."""
+    template = folder / f"{TEMPLATE}-{binaries.mysqld_version}"
     if template.exists():
         return template
-    partial = folder.parent / f"{template.name}.partial"
+    partial = folder / f"{TEMPLATE}.partial"
     shutil.rmtree(partial, ignore_errors=True)
     log = folder / "logs" / "initialize.out"
     argv = config.template_argv(binaries, str(partial), _mysqld_user())
@@ -340,10 +363,17 @@ def data_node_states(cluster: Cluster) -> dict[int, str]:
         "--connect-retries=1",
         "--execute=all status",
     ]
-    answer = subprocess.run(argv, capture_output=True, text=True, check=False).stdout
+    try:
+        done = subprocess.run(
+            argv, capture_output=True, text=True, check=False, timeout=ANSWER_TIMEOUT_S
+        )
+    except subprocess.TimeoutExpired:
+        return {}
     return {
         int(node): state
-        for node, state in re.findall(r"^Node (\d+): ([a-z ]+?)(?: \(|$)", answer, re.MULTILINE)
+        for node, state in re.findall(
+            r"^Node (\d+): ([a-z ]+?)(?: \(|$)", done.stdout, re.MULTILINE
+        )
     }
 
 
@@ -359,7 +389,7 @@ def _wait_data_nodes(cluster: Cluster, bar: tqdm) -> None:
         ready.update(now_ready)
         return ready >= wanted
 
-    process.wait_until(all_started, DATA_NODE_TIMEOUT_S, "the data nodes")
+    process.wait_until(all_started, DATA_NODE_TIMEOUT_S, "the data nodes", poll_s=0.3)
 
 
 def _wait_servers(cluster: Cluster, bar: tqdm) -> None:

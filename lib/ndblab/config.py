@@ -51,16 +51,17 @@ def config_ini(plan_: plan.Plan) -> str:
     return template.render(plan=plan_, api_node_ids=plan.API_NODE_IDS).rstrip() + "\n"
 
 
-def my_cnf(plan_: plan.Plan, ndb_version: str, user: str = "") -> str:
+def my_cnf(plan_: plan.Plan, mysql_version: str, user: str = "") -> str:
     """Write the MySQL servers' my.cnf, a section for all and a group for each.
 
     Parameters
     ----------
-    ndb_version : such as "9.7.4"; `default_authentication_plugin` is left out from 8.4 on, which no
-        longer knows it (MySQL 8.4 release notes).
+    mysql_version : such as "9.7.4"; options that it does not know are left out:
+        `default_authentication_plugin` from 8.4 on, `innodb_redo_log_capacity` before 8.0.30
+        (release notes of these versions).
     user : the account that mysqld runs as; root must be asked for by name.
     """
-    version = tuple(int(part) for part in ndb_version.split(".")[:2])
+    version = version_of(mysql_version)
     brief = plan_.places.brief
     template = _templates().get_template("my.cnf.j2")
     return (
@@ -69,6 +70,7 @@ def my_cnf(plan_: plan.Plan, ndb_version: str, user: str = "") -> str:
             connectstring="localhost" if brief else connectstring(plan_),
             max_connections=max_connections(plan_),
             max_prepared_statements=1_000_000,
+            redo_log=_small_redo_log(version),
             knows_default_authentication_plugin=brief and version < (8, 4),
             user="root" if brief else user,
             pool=1 + len(plan_.servers[0].pool_node_ids),
@@ -89,9 +91,20 @@ def max_connections(plan_: plan.Plan) -> int:
     )
 
 
+def version_of(text: str) -> tuple[int, ...]:
+    """Turn "8.0.26" into numbers that compare."""
+    return tuple(int(part) for part in text.split("."))
+
+
+def _small_redo_log(version: tuple[int, ...]) -> str:
+    """InnoDB holds only MySQL's own tables here; the option changed its name in 8.0.30."""
+    new = version >= (8, 0, 30)
+    return "innodb_redo_log_capacity=8M" if new else "innodb_log_file_size=4M"
+
+
 def _tls(binaries: Binaries, config_dir: str) -> list[str]:
-    version = tuple(int(part) for part in binaries.ndb_version.split(".")[:2])
-    return [f"--ndb-tls-search-path={config_dir}/{NO_TLS}"] if version >= (8, 3) else []
+    new = version_of(binaries.mysqld_version) >= (8, 3)
+    return [f"--ndb-tls-search-path={config_dir}/{NO_TLS}"] if new else []
 
 
 def binding(share: plan.Share) -> list[str]:
@@ -155,7 +168,7 @@ def template_argv(binaries: Binaries, data_dir: str, user: str) -> list[str]:
         "--no-defaults",
         "--initialize-insecure",
         f"--datadir={data_dir}",
-        "--innodb-redo-log-capacity=8M",
+        f"--{_small_redo_log(version_of(binaries.mysqld_version))}",
         "--innodb-doublewrite=OFF",
         *([f"--user={user}"] if user else []),
         *binaries.mysqld_args,

@@ -5,14 +5,21 @@ In: the host. Out: one `Finding` per thing the lab needs. It changes nothing.
 
 from __future__ import annotations
 
+import resource
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from ndblab import cluster, experiments, host, install, process, profile
 from ndblab.error import LabError
+
+T = TypeVar("T")
+
+# Each client is a socket of the load generator and one of a server; full sweeps have thousands.
+_OPEN_FILES = 16384
 
 
 @dataclass(frozen=True)
@@ -54,6 +61,20 @@ def _machine(machine: host.Host) -> Iterator[Finding]:
         next(p for p in (cluster.home(), *cluster.home().parents) if p.exists())
     )
     yield Finding("ok", "disk", f"{free.free / 2**30:.0f} GiB free at {cluster.home()}")
+    yield _open_files()
+
+
+def _open_files() -> Finding:
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard == resource.RLIM_INFINITY or hard >= _OPEN_FILES:
+        limit = "unlimited" if hard == resource.RLIM_INFINITY else f"up to {hard}"
+        return Finding("ok", "open files", limit)
+    return Finding(
+        "note",
+        "open files",
+        f"a hard limit of {hard}, {_OPEN_FILES} serve every sweep",
+        "Raise `nofile` in /etc/security/limits.conf and log in again, for thousands of clients.",
+    )
 
 
 def _plan(machine: host.Host) -> Iterator[Finding]:
@@ -75,9 +96,8 @@ def _plan(machine: host.Host) -> Iterator[Finding]:
             "Raise it with `ulimit -l unlimited` if the host may swap.",
         )
     if decided.budget.kind == "pinned" and not shutil.which("numactl"):
-        yield Finding(
-            "lack", "numactl", "not on PATH", "Install it: sudo apt-get install -y numactl"
-        )
+        line = install.install_line(["numactl"]) if install.has_apt() else "your package manager"
+        yield Finding("lack", "numactl", "not on PATH", f"Install it with: {line}")
     left = process.marked(cluster.home())
     if left:
         yield Finding(
@@ -92,15 +112,43 @@ def _plan(machine: host.Host) -> Iterator[Finding]:
 
 
 def _software() -> Iterator[Finding]:
+    yield from _program("NDB Cluster", install.find_ndb, _describe_ndb, _lacking_ndb)
+    yield from _program("sysbench", install.find_sysbench, _describe_sysbench, _lacking_sysbench)
+
+
+def _program(
+    thing: str,
+    find: Callable[[], T | None],
+    describe: Callable[[T], str],
+    lacking: Callable[[], Iterator[Finding]],
+) -> Iterator[Finding]:
     try:
-        binaries = install.find()
+        there = find()
     except LabError as error:
-        yield Finding("lack", "NDB Cluster", f"{error.what}: {error.found}", error.next_step or "")
+        yield Finding("lack", thing, f"{error.what}: {error.found}", error.next_step or "")
         return
-    if binaries:
-        where = f"{binaries.ndb_version} from {binaries.origin} ({binaries.basedir})"
-        yield Finding("ok", "NDB Cluster", where)
-        yield Finding("ok", "sysbench", f"{binaries.sysbench_version} ({binaries.sysbench})")
+    if there is None:
+        yield from lacking()
+    else:
+        yield Finding("ok", thing, describe(there))
+
+
+def _describe_ndb(ndb: install.Ndb) -> str:
+    return f"{ndb.ndb_version} from {ndb.origin} ({ndb.basedir})"
+
+
+def _describe_sysbench(sysbench: install.Sysbench) -> str:
+    return f"{sysbench.version} ({sysbench.program})"
+
+
+def _lacking_ndb() -> Iterator[Finding]:
+    if not install.has_apt():
+        yield Finding(
+            "lack",
+            "NDB Cluster",
+            "not installed, and without apt the lab cannot build it",
+            "Set NDB_HOME to an installation, or type: ./lab install --tarball PATH",
+        )
         return
     yield Finding(
         "note", "NDB Cluster", "not installed yet", "./lab install gets it; reproduce does so too."
@@ -111,4 +159,16 @@ def _software() -> Iterator[Finding]:
             "build packages",
             f"{len(missing)} missing",
             f"As root the lab installs them; else type: {install.install_line(missing)}",
+        )
+
+
+def _lacking_sysbench() -> Iterator[Finding]:
+    if install.has_apt():
+        yield Finding("note", "sysbench", "not installed yet", "./lab install gets it too.")
+    else:
+        yield Finding(
+            "lack",
+            "sysbench",
+            "not on PATH, and without apt the lab cannot fetch it",
+            "Install sysbench 1.0.20 or newer with the package manager of this machine.",
         )

@@ -6,6 +6,8 @@ It never carries a traceback: that is for faults of the lab itself.
 
 from __future__ import annotations
 
+import functools
+
 
 class LabError(Exception):
     """A mistake or a lack that the user can mend, told in one message.
@@ -30,6 +32,11 @@ class LabError(Exception):
         self.expected = expected
         self.next_step = next_step
         super().__init__(what)
+
+    def __reduce__(self) -> tuple:
+        """Let the error pass between processes with all its parts."""
+        parts = {"found": self.found, "expected": self.expected, "next_step": self.next_step}
+        return functools.partial(type(self), self.what, **parts), ()
 
     def __str__(self) -> str:
         lines = [f"{self.what}."]

@@ -12,12 +12,13 @@ from typing import Any, Protocol
 
 import pandas as pd
 
-from ndblab import summary
+from ndblab import plan, summary
 from ndblab.verdict import Comparison, Missing, count
 
 # The brief's division of its 256 logical CPUs, which `scaled` imposes as shares.
-SERVER_SHARE = 30 / 256
-COMMON_SHARE = 192 / 256
+SERVER_SHARE = plan.BRIEF_SERVER_CPUS / plan.BRIEF_CPUS
+COMMON_SHARE = plan.BRIEF_SQL_SIDE_CPUS / plan.BRIEF_CPUS
+DATA_NODES_SHARE = 1 - COMMON_SHARE
 # Monitors, kernel and the ends of quota periods take a little: this much of a share is all of it.
 EXHAUSTED = 0.9
 HOST_FULL_PCT = 95
@@ -88,6 +89,20 @@ class Evidence:
         words = f"{count(clients, 'client')}, the knee of one server here, stand for 32"
         return clients, words
 
+    def steady(self, servers: int, clients: int, metric: str) -> pd.Series:
+        """Give a metric of the good runs of a point with the drift between repeats taken out."""
+        kept = self.values(servers, clients, metric)
+        return self._steady[metric].loc[kept.index]
+
+    @cached_property
+    def _steady(self) -> dict[str, pd.Series]:
+        metrics = ("qps", "latency_p95_ms")
+        return {metric: summary.without_drift(self.runs, metric) for metric in metrics}
+
+    def spread(self, metric: str) -> summary.Spread:
+        """Give how much runs of one point differ, over all points together."""
+        return summary.pooled(self.runs, metric)
+
     def room(self, servers: int) -> float:
         """Give the most that twice the servers could gain in CPU over their peak (2 at most)."""
         if self.budget == "scaled":
@@ -97,16 +112,27 @@ class Evidence:
         return 2.0 if not used else min(2.0, max(1.0, COMMON_SHARE * self.cpus / used))
 
     def exhausted(self, servers: int, clients: int) -> bool:
-        """Say whether mysqld and sysbench had no CPU left to take at a point."""
-        used = self._used_cpus.get((servers, clients), math.nan)
+        """Say whether the SQL side or the data nodes had no CPU left to take at a point."""
+        point = servers, clients
+        sql = self._used_cpus.get(point, math.nan) / (COMMON_SHARE * self.cpus)
+        data = self._data_cpus.get(point, math.nan) / (DATA_NODES_SHARE * self.cpus)
         busy = self.values(servers, clients, "host_busy_pct").mean()
-        return bool(used >= EXHAUSTED * COMMON_SHARE * self.cpus or busy >= HOST_FULL_PCT)
+        divided = self.budget != "shared"
+        full = divided and (sql >= EXHAUSTED or data >= EXHAUSTED)
+        return bool(full or busy >= HOST_FULL_PCT)
 
     @cached_property
     def _used_cpus(self) -> dict[tuple[int, int], float]:
-        """Logical CPUs used by mysqld and sysbench together, mean over the runs of a point."""
+        return self._cpus_of(["mysqld", "sysbench"])
+
+    @cached_property
+    def _data_cpus(self) -> dict[tuple[int, int], float]:
+        return self._cpus_of(["ndbmtd"])
+
+    def _cpus_of(self, names: list[str]) -> dict[tuple[int, int], float]:
+        """Logical CPUs used by these roles together, mean over the runs of a point."""
         roles = summary.cpu_by_role(self._dataset.processes)
-        roles = roles[roles["role"].isin(["mysqld", "sysbench"])]
+        roles = roles[roles["role"].isin(names)]
         used = roles.groupby("run_id", observed=True)["cpu_pct"].sum() / 100
         used.index = used.index.astype(str)
         runs = self.runs[["servers", "clients"]].assign(
@@ -130,16 +156,28 @@ def qps_test(
     evidence: Evidence, label: str, top: tuple[int, int], base: tuple[int, int], tests: int
 ) -> Comparison:
     """Compare the throughput of two points (servers, clients)."""
-    above, below = (evidence.values(n, clients, "qps") for n, clients in (top, base))
-    return Comparison(label, *summary.ratio(above, below, confidence(tests)))
+    above, below = (evidence.steady(n, clients, "qps") for n, clients in (top, base))
+    spread = evidence.spread("qps")
+    return Comparison(label, *summary.ratio(above, below, confidence(tests), spread))
+
+
+def peak_test(evidence: Evidence, label: str, top: int, base: int, tests: int) -> Comparison:
+    """Compare the peaks of two numbers of servers, allowing for how the peaks were picked."""
+    above, below = (
+        [evidence.steady(n, clients, "qps").to_numpy() for clients in evidence.clients(n)]
+        for n in (top, base)
+    )
+    spread = evidence.spread("qps")
+    return Comparison(label, *summary.peak_ratio(above, below, spread, confidence(tests)))
 
 
 def p95_test(
     evidence: Evidence, label: str, top: tuple[int, int], base: tuple[int, int], tests: int
 ) -> Comparison:
     """Compare the p95 of two points; the interval is not finer than sysbench's histogram."""
-    above, below = (evidence.values(n, clients, "latency_p95_ms") for n, clients in (top, base))
-    value, low, high = summary.ratio(above, below, confidence(tests))
+    above, below = (evidence.steady(n, clients, "latency_p95_ms") for n, clients in (top, base))
+    spread = evidence.spread("latency_p95_ms")
+    value, low, high = summary.ratio(above, below, confidence(tests), spread)
     return Comparison(label, value, low / P95_STEP, high * P95_STEP)
 
 
@@ -147,6 +185,7 @@ def p95_value(evidence: Evidence, servers: int, clients: int, tests: int) -> Com
     """Take the p95 of one point, in ms."""
     values = evidence.values(servers, clients, "latency_p95_ms")
     value, low, high = summary.mean(values, confidence(tests))
+    low = max(low, 0.0)
     label = f"ms with {count(servers, 'server')} and {count(clients, 'client')}"
     return Comparison(label, value, low / P95_STEP, high * P95_STEP)
 

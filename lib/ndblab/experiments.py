@@ -6,7 +6,10 @@ tables and verdicts that its notebook shows. This is where the layers meet; it c
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+import hashlib
+import json
 import shutil
 import subprocess
 import sys
@@ -75,7 +78,21 @@ def find(name: str | None = None, figure: str | int | None = None) -> Experiment
         If there is none.
     """
     if name is not None and name in EXPERIMENTS:
+        if figure is not None and str(figure) not in EXPERIMENTS[name].figures:
+            raise LabError(
+                "The experiment has no such figure",
+                found=f"--figure {figure} with --experiment {name}",
+                expected=", ".join(EXPERIMENTS[name].figures),
+                next_step="Give one of the two options.",
+            )
         return EXPERIMENTS[name]
+    if name is None and figure is None:
+        raise LabError(
+            "Say what to reproduce",
+            found="neither a figure nor an experiment",
+            expected="--figure 6, or --experiment with one of " + ", ".join(EXPERIMENTS),
+            next_step="Try: ./lab reproduce --figure 6",
+        )
     by_figure = {f: e for e in EXPERIMENTS.values() for f in e.figures}
     if figure is not None and str(figure) in by_figure:
         return by_figure[str(figure)]
@@ -124,7 +141,8 @@ def obtain(
 
 def recorded(experiment: Experiment) -> Path:
     """Folder of the newest dataset of an experiment that comes with the lab."""
-    folders = sorted((RECORDED / experiment.name).glob("*/manifest.json"))
+    manifests = (RECORDED / experiment.name).glob("*/manifest.json")
+    folders = sorted(manifests, key=lambda file: json.loads(file.read_text())["started_utc"])
     if not folders:
         raise LabError(
             f"No dataset of {experiment.name} comes with the lab",
@@ -159,6 +177,13 @@ def plan_for(
             places=cluster.places(folder, port),
         ),
     )
+    if decided.budget.kind == "pinned" and not shutil.which("numactl"):
+        raise LabError(
+            "To pin processes the lab needs numactl",
+            found="none on PATH",
+            expected="numactl, which binds CPUs and memory as the brief did",
+            next_step="Install it (sudo apt-get install -y numactl), or use --budget scaled.",
+        )
     decided.check(machine, shutil.disk_usage(_existing(folder)).free)
     return machine, decided
 
@@ -204,12 +229,15 @@ def measure(
     todo = sweep_of(experiment, wanted)
     _say(progress, f"{machine.describe()}")
     _say(progress, f"budget {decided.budget.kind}: {decided.budget.reason}")
+    if wanted.repeats == 1:
+        _say(progress, "one run a point gives no spread, and so no verdict: --repeats 2 gives one")
     _say(progress, f"{len(todo)} runs, about {_minutes(estimate_s(experiment, wanted))} in all")
     base = _manifest(machine, decided, binaries, wanted, overrides)
     identity = {
         "host": machine.fingerprint,
         "versions": base["versions"],
         "plan": decided.identity(),
+        "config": _config_digest(decided, binaries),
         "profile": wanted.to_dict(),
         "sweep": todo.to_dict(),
     }
@@ -248,6 +276,7 @@ def provenance(data: datasets.Dataset) -> pd.DataFrame:
         "software": versions,
         "cpu budget": f"{data.budget}: {manifest['plan']['budget']['reason']}",
         "rows": f"{size['tables']} tables of {size['table_size']} rows",
+        "status": manifest["status"],
         "runs": f"{len(runs)} of {size['duration_s']} s after {size['warmup_s']} s of warm-up, "
         f"{int((runs['status'] != 'ok').sum())} failed",
         "host steal": f"{runs['host_steal_pct'].mean():.2f} % on average, "
@@ -302,6 +331,15 @@ def _manifest(
         "overrides": {k: v for k, v in (overrides or {}).items() if v is not None},
         "git_commit": _git_commit(),
     }
+
+
+def _config_digest(decided: plan.Plan, binaries: Binaries) -> str:
+    """Hash of the configuration, folders and ports aside: another one is another measurement."""
+    from ndblab import config
+
+    anywhere = dataclasses.replace(decided, places=plan.Places())
+    text = config.config_ini(anywhere) + config.my_cnf(anywhere, binaries.mysqld_version)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def _git_commit() -> str | None:

@@ -15,6 +15,9 @@ from pathlib import Path
 
 from ndblab.error import LabError
 
+LEAF = "lab"
+"""Group into which the lab moves itself to divide the one it was given."""
+
 
 @dataclass(frozen=True)
 class Cpu:
@@ -38,8 +41,9 @@ class NumaNode:
 class CpuController:
     """The way by which this host lets us limit CPU bandwidth.
 
-    `kind` is "cgroup2", "cgroup1", "systemd" or "none"; `path` is the folder under which groups may
-    be made (empty for the last two); `reason` says why it was chosen or why there is none.
+    `kind` is "cgroup2", "cgroup1", "systemd" (none yet, but a user manager that can give one) or
+    "none"; `path` is the folder under which groups may be made (empty for the last two); `reason`
+    says why it was chosen or why there is none.
     """
 
     kind: str
@@ -193,7 +197,9 @@ def read(root: str | Path = "/") -> Host:
         numa_nodes=tuple(n for n in nodes if n.id in {c.node for c in cpus}),
         cpu_limit=_cpu_limit(root),
         memory_bytes=memory["MemTotal"],
-        memory_available_bytes=memory.get("MemAvailable", memory["MemTotal"]),
+        memory_available_bytes=min(
+            x for x in (memory.get("MemAvailable"), memory["MemTotal"], _memory_left(root)) if x
+        ),
         memlock_bytes=_memlock(_text(root / "proc/self/limits")),
         kernel=_text(root / "proc/sys/kernel/osrelease").strip(),
         distribution=_distribution(_text(root / "etc/os-release")),
@@ -288,17 +294,39 @@ def _cgroup_mount(root: Path, kind: str, option: str = "") -> Path | None:
 
 def _cpu_limit(root: Path) -> float | None:
     """Bandwidth already imposed on this process, in CPUs (a container's limit, say)."""
-    groups = _own_groups(root)
-    if (mount := _cgroup_mount(root, "cgroup2")) is not None:
-        quota, _, period = _text(mount / groups.get("", "/").lstrip("/") / "cpu.max").partition(" ")
+    limits = []
+    for group in _ancestors(root, "cgroup2", ""):
+        quota, _, period = _text(group / "cpu.max").partition(" ")
         if quota not in ("", "max"):
-            return int(quota) / int(period)
-    if (mount := _cgroup_mount(root, "cgroup", "cpu")) is not None:
-        group = mount / groups.get("cpu", "/").lstrip("/")
+            limits.append(int(quota) / int(period))
+    for group in _ancestors(root, "cgroup", "cpu"):
         quota = _text(group / "cpu.cfs_quota_us").strip()
         if quota and int(quota) > 0:
-            return int(quota) / int(_text(group / "cpu.cfs_period_us"))
-    return None
+            limits.append(int(quota) / int(_text(group / "cpu.cfs_period_us")))
+    return min(limits, default=None)
+
+
+def _memory_left(root: Path) -> int | None:
+    """Memory that this process's control groups leave it (a container's limit, say), in bytes."""
+    left = []
+    for kind, controller, limit, used in (
+        ("cgroup2", "", "memory.max", "memory.current"),
+        ("cgroup", "memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
+    ):
+        for group in _ancestors(root, kind, controller):
+            bytes_ = _text(group / limit).strip()
+            if bytes_.isdigit():
+                left.append(int(bytes_) - int(_text(group / used).strip() or 0))
+    return min(left, default=None)
+
+
+def _ancestors(root: Path, kind: str, controller: str) -> list[Path]:
+    """The control group of this process and those above it, as far as they are visible here."""
+    mount = _cgroup_mount(root, kind, controller)
+    if mount is None:
+        return []
+    own = mount / _own_groups(root).get(controller, "/").lstrip("/")
+    return [g for g in (own, *own.parents) if g.is_relative_to(mount)]
 
 
 def _cpu_controller(root: Path) -> CpuController:
@@ -310,6 +338,7 @@ def _cpu_controller(root: Path) -> CpuController:
     groups = _own_groups(root)
     if (mount := _cgroup_mount(root, "cgroup2")) is not None:
         own = mount / groups.get("", "/").lstrip("/")
+        own = own.parent if own.name == LEAF else own
         for group, why in ((mount, "the root group is ours to divide"), (own, "delegated to us")):
             has_cpu = "cpu" in _text(group / "cgroup.controllers").split()
             if has_cpu and os.access(group / "cgroup.subtree_control", os.W_OK):
@@ -321,7 +350,9 @@ def _cpu_controller(root: Path) -> CpuController:
             return CpuController("cgroup1", path, "the cpu hierarchy is writable")
     user_bus = root / f"run/user/{os.getuid()}/bus"
     if user_bus.exists():
-        return CpuController("systemd", "", "a user manager of systemd answers for us")
+        return CpuController(
+            "systemd", "", "only a scope of the user's systemd may limit CPUs, and we are in none"
+        )
     return CpuController(
         "none", "", "no writable cpu control group and no user manager of systemd on this host"
     )

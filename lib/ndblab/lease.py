@@ -32,12 +32,14 @@ def hold(folder: Path) -> Iterator[int]:
     LabError
         If another lab uses the folder, or a cluster started by hand runs in it.
     """
+    _check_ours(folder)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     fd = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         _lock(fd, folder)
+        record = read(folder)
         left = process.marked(folder)
-        if left and read(folder).get("by_hand"):
+        if left and record.get("by_hand"):
             raise LabError(
                 "A cluster started by hand runs in this folder",
                 found=f"{len(left)} processes in {folder}",
@@ -45,6 +47,7 @@ def hold(folder: Path) -> Iterator[int]:
                 next_step="Stop it with `./lab cluster.stop`.",
             )
         process.end_marked(folder)
+        write(folder, record)
         yield fd
     finally:
         os.close(fd)
@@ -63,6 +66,18 @@ def write(folder: Path, record: dict[str, object]) -> None:
     temporary = folder / "state.json.tmp"
     temporary.write_text(json.dumps({**record, "lab_pid": os.getpid()}))
     temporary.rename(folder / "state.json")
+
+
+def _check_ours(folder: Path) -> None:
+    """Refuse a folder with somebody else's files in it, since a cluster's are removed there."""
+    strange = [p.name for p in folder.iterdir()] if folder.is_dir() else []
+    if strange and not {"lock", "state.json"} & set(strange):
+        raise LabError(
+            "The cluster's folder holds something else",
+            found=f"{', '.join(sorted(strange)[:5])} in {folder}",
+            expected="an empty folder, or one that the lab made",
+            next_step="Set NDBLAB_CLUSTER_DIR to a folder of its own.",
+        )
 
 
 def _lock(fd: int, folder: Path) -> None:

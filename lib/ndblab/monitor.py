@@ -20,12 +20,16 @@ from typing import TYPE_CHECKING
 import psutil
 import pymysql
 
+from ndblab.error import LabError
+
 if TYPE_CHECKING:
     import pandas as pd
 
     from ndblab.cluster import Cluster
 
 INTERVAL_S = 1.0
+IMPLAUSIBLE_PCT = 115
+"""A thread uses one CPU at most; a counter read late shows a little more, never this much."""
 FETCH_EVERY_S = 12.0
 """Shorter than the 20 s that a data node remembers, so that two fetches overlap."""
 
@@ -81,6 +85,8 @@ class Samples:
         rows = []
         for node_id, thr_no, ended, (*times, elapsed) in self._threads:
             shares = [round(100 * value / elapsed, 2) for value in times]
+            if max(shares) > IMPLAUSIBLE_PCT:
+                continue
             rows.append((round(ended - began, 2), elapsed / 1e6, node_id, thr_no, *shares))
         table = pd.DataFrame(rows, columns=["t_s", "window_s", "node_id", "thr_no", *_COLUMNS])
         table["thread"] = [
@@ -97,15 +103,25 @@ class Samples:
         """How busy the host was in a run: busy and stolen CPU in percent of all, load."""
         inside = [s for at, s in self._host if began - 0.5 <= at <= began + duration_s + 0.5]
         first, *_, last = inside if len(inside) > 1 else [sample for _, sample in self._host]
-        busy, steal, total = (b - a for a, b in zip(first, last, strict=True))
+        busy, steal, total = (max(0.0, b - a) for a, b in zip(first, last, strict=True))
+        # iowait may run backwards (proc_stat(5)), so that the parts can exceed the whole a little.
         return {
-            "host_busy_pct": round(100 * busy / total, 1) if total else 0.0,
-            "host_steal_pct": round(100 * steal / total, 2) if total else 0.0,
+            "host_busy_pct": round(min(100.0, 100 * busy / total), 1) if total else 0.0,
+            "host_steal_pct": round(min(100.0, 100 * steal / total), 2) if total else 0.0,
             "host_load_1min": round(os.getloadavg()[0], 2),
         }
 
     def __enter__(self) -> Samples:
-        self._kinds = thread_kinds(self._cluster)
+        try:
+            self._kinds = thread_kinds(self._cluster)
+        except pymysql.Error as error:
+            self._cluster.check_alive()
+            raise LabError(
+                "A MySQL server does not answer",
+                found=str(error),
+                expected="rows of ndbinfo.threads",
+                next_step="Look at the error logs in the cluster's folder.",
+            ) from error
         self._sample()
         self._thread.start()
         return self
@@ -113,11 +129,12 @@ class Samples:
     def __exit__(self, *exception: object) -> None:
         self._stop.set()
         self._thread.join()
+        self._sample()
         with contextlib.suppress(pymysql.Error):
             self._fetch_threads()
 
     def _run(self) -> None:
-        began = due = fetched = time.monotonic()
+        due = fetched = time.monotonic()
         while not self._stop.wait(max(0.0, due + INTERVAL_S - time.monotonic())):
             due += INTERVAL_S
             self._sample()
@@ -125,8 +142,6 @@ class Samples:
                 fetched = time.monotonic()
                 with contextlib.suppress(pymysql.Error):
                     self._fetch_threads()
-        if time.monotonic() - began > INTERVAL_S / 2:
-            self._sample()
 
     def _sample(self) -> None:
         for process, (role, node_id) in self._watched.items():

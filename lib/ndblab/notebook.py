@@ -7,12 +7,19 @@ that folder. It refuses parameters that the notebook does not have, of which pap
 from __future__ import annotations
 
 import ast
+import html
+import os
+import re
 import sys
 from pathlib import Path
 
 from ndblab.error import LabError
 
 PARAMETERS_TAG = "parameters"
+KERNEL = "python3"
+QUIET_KERNEL = ["--log-level=40"]
+"""A kernel on loopback warns at every start that it does not encrypt; errors are still shown."""
+_NO_WORDS = "No description has been provided for this image"
 
 
 def parameters(source: Path) -> dict[str, object]:
@@ -68,13 +75,20 @@ def execute(source: Path, values: dict[str, object], folder: Path) -> tuple[Path
             next_step="Check the spelling; the first code cell of the notebook lists them.",
         )
     import papermill
+    from nbclient.exceptions import DeadKernelError
     from papermill.exceptions import PapermillExecutionError
 
     folder.mkdir(parents=True, exist_ok=True)
     executed = folder / source.name
     try:
         papermill.execute_notebook(
-            source, executed, values, kernel_name="python3", progress_bar=False, cwd=source.parent
+            source,
+            executed,
+            values,
+            kernel_name=KERNEL,
+            progress_bar=False,
+            cwd=source.parent,
+            extra_arguments=QUIET_KERNEL,
         )
     except PapermillExecutionError as error:
         raise LabError(
@@ -83,19 +97,58 @@ def execute(source: Path, values: dict[str, object], folder: Path) -> tuple[Path
             expected="a notebook that runs to its end",
             next_step=f"The cell and its traceback are in {executed}.",
         ) from error
+    except DeadKernelError as error:
+        raise LabError(
+            f"The kernel of {source.name} died",
+            found=str(error),
+            expected="a kernel that runs to the end of the notebook",
+            next_step="Look for a lack of memory (dmesg), and type the same command again.",
+        ) from error
     return executed, to_html(executed)
 
 
+def render(source: Path) -> None:
+    """Execute a notebook with its own parameters and keep the outputs in it, without timings."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    content = nbformat.read(source, as_version=4)
+    client = NotebookClient(
+        content, kernel_name=KERNEL, record_timing=False, extra_arguments=QUIET_KERNEL
+    )
+    client.execute(cwd=str(source.parent))
+    nbformat.write(content, source)
+
+
 def to_html(executed: Path) -> Path:
-    """Write the HTML of an executed notebook beside it."""
+    """Write the HTML of an executed notebook beside it, its pictures with their words."""
+    import nbformat
     from nbconvert import HTMLExporter
 
-    page, _ = HTMLExporter(embed_images=True).from_filename(str(executed))
-    html = executed.with_suffix(".html")
-    html.write_text(page)
-    return html
+    content = nbformat.read(executed, as_version=4)
+    page, _ = HTMLExporter(embed_images=True).from_notebook_node(content)
+    pictures = iter(_alt_texts(content))
+    page = re.sub(
+        f'alt="{_NO_WORDS}[^"]*"',
+        lambda match: f'alt="{html.escape(next(pictures, ""))}"',
+        page,
+    )
+    place = executed.with_suffix(".html")
+    place.write_text(page)
+    return place
+
+
+def _alt_texts(content) -> list[str]:
+    """What the notebook says of each of its pictures; nbconvert's page has no place for it."""
+    return [
+        output.metadata.get("image/png", {}).get("alt", "")
+        for cell in content.cells
+        for output in cell.get("outputs", [])
+        if "image/png" in output.get("data", {})
+    ]
 
 
 def open_lab(folder: Path) -> list[str]:
     """Give the command that opens JupyterLab in a folder, on loopback only."""
-    return [sys.executable, "-m", "jupyterlab", "--ip=127.0.0.1", str(folder)]
+    root = ["--allow-root"] if os.getuid() == 0 else []
+    return [sys.executable, "-m", "jupyterlab", "--ip=127.0.0.1", *root, str(folder)]

@@ -299,7 +299,7 @@ def _budget(host: Host, wanted: str) -> Budget:
             next_step="Choose one with --budget.",
         )
     controller = host.cpu_controller
-    can_scale = controller.kind != "none"
+    can_scale = controller.kind in ("cgroup1", "cgroup2")
     can_pin = len(host.cores) >= 4
     if wanted == "pinned" and not can_pin:
         raise LabError(
@@ -313,7 +313,8 @@ def _budget(host: Host, wanted: str) -> Budget:
             "This host gives us no way to limit CPU bandwidth",
             found=controller.reason,
             expected="a writable cpu control group (v1 or v2) or a user manager of systemd",
-            next_step="Run as root or from a systemd user session, or use --budget shared.",
+            next_step="Run as root or inside `systemd-run --user --scope -p Delegate=yes`, or use "
+            "--budget shared.",
         )
     if wanted != "auto":
         return Budget(wanted, "asked for")

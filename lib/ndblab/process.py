@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -21,6 +22,8 @@ from ndblab.error import LabError
 
 MARK = "NDBLAB_CLUSTER"
 POLL_S = 0.05
+KILL_ROUNDS = 20
+YOUNG_S = 5
 
 
 def start(
@@ -33,18 +36,18 @@ def start(
     LabError
         If the program is missing or cannot be executed.
     """
-    try:
-        with log.open("ab") as output:
+    with log.open("ab") as output:
+        try:
             return opener(cluster_dir)(
                 argv, env, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
             )
-    except OSError as error:
-        raise LabError(
-            f"{argv[0]} could not be started",
-            found=error.strerror,
-            expected="an executable program",
-            next_step="Run `./lab doctor` to see what this host lacks.",
-        ) from error
+        except OSError as error:
+            raise LabError(
+                f"{argv[0]} could not be started",
+                found=error.strerror,
+                expected="an executable program",
+                next_step="Run `./lab doctor` to see what this host lacks.",
+            ) from error
 
 
 def opener(cluster_dir: Path) -> Callable[..., subprocess.Popen]:
@@ -75,16 +78,39 @@ def guard(cluster_dir: Path, lock_fd: int) -> subprocess.Popen:
 
 
 def marked(cluster_dir: Path) -> list[psutil.Process]:
-    """Find all living processes that carry the mark of this cluster."""
-    found = []
+    """Find all living processes that carry the mark of this cluster.
+
+    A process that is just becoming another program shows no environment for a moment (execve(2)
+    empties it before it fills it): a young one without any is looked at again.
+    """
+    found, unclear = [], []
     for process in psutil.process_iter():
-        try:
-            mark = process.environ().get(MARK)
-            if mark == str(cluster_dir) and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process)
-        except (psutil.Error, OSError):
-            continue
+        mark = _mark(process)
+        if mark == str(cluster_dir):
+            found.append(process)
+        elif mark is None and _age_s(process) < YOUNG_S:
+            unclear.append(process)
+    if unclear:
+        time.sleep(POLL_S)
+        found += [process for process in unclear if _mark(process) == str(cluster_dir)]
     return found
+
+
+def _mark(process: psutil.Process) -> str | None:
+    """Mark of a process: empty if it has none or has ended, None if it shows no environment."""
+    try:
+        environment = process.environ()
+        ended = process.status() == psutil.STATUS_ZOMBIE
+    except (psutil.Error, OSError):
+        return ""
+    return None if not environment and not ended else environment.get(MARK, "")
+
+
+def _age_s(process: psutil.Process) -> float:
+    try:
+        return time.time() - process.create_time()
+    except psutil.Error:
+        return float("inf")
 
 
 def end(processes: Iterable[psutil.Process | subprocess.Popen], patience_s: float) -> None:
@@ -98,19 +124,67 @@ def end(processes: Iterable[psutil.Process | subprocess.Popen], patience_s: floa
     _wait_ended(processes, 10)
 
 
-def end_marked(cluster_dir: Path, patience_s: float = 0) -> int:
-    """End every process that carries the mark of this cluster and give their number.
+def end_marked(cluster_dir: Path) -> set[int]:
+    """Kill every process that carries the mark of this cluster and give their ids.
 
     Looked for again until none is found, since one may have been starting another.
+
+    Raises
+    ------
+    LabError
+        If one cannot be killed.
     """
-    ended = 0
-    while found := [p for p in marked(cluster_dir) if p.pid != os.getpid()]:
-        ended += len(found)
-        end(found, patience_s)
-    return ended
+    ended: set[int] = set()
+    for _ in range(KILL_ROUNDS):
+        found = [p for p in marked(cluster_dir) if p.pid != os.getpid()]
+        if not found:
+            return ended
+        ended |= {p.pid for p in found}
+        end(found, 0)
+    raise LabError(
+        "Some processes of the cluster cannot be ended",
+        found=", ".join(f"{name(p)} (process {p.pid})" for p in found),
+        expected="processes that end when they are killed",
+        next_step="Look at their state with ps; a disk that does not answer holds them.",
+    )
 
 
-def wait_until(observed: Callable[[], bool], timeout_s: float, what: str) -> None:
+def remove_segments(creators: set[int]) -> None:
+    """Remove the System V memory segments that these dead processes made and nobody uses.
+
+    Source: proc_sysvipc(5); columns shmid, cpid and nattch of /proc/sysvipc/shm.
+    """
+    table = Path("/proc/sysvipc/shm")
+    for line in table.read_text().splitlines()[1:] if creators and table.exists() else ():
+        _, shmid, _, _, cpid, _, nattch, *_ = line.split()
+        if int(cpid) in creators and nattch == "0":
+            subprocess.run(["ipcrm", "-m", shmid], capture_output=True, check=False)
+
+
+def allow_open_files(needed: int) -> None:
+    """Let this process and its children open this many files, as far as the hard limit goes.
+
+    Raises
+    ------
+    LabError
+        If the hard limit is lower.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < needed:
+        raise LabError(
+            "This process may not open enough files for so many clients",
+            found=f"a hard limit of {hard}",
+            expected=f"{needed}",
+            next_step="Raise it (ulimit -n, or nofile in /etc/security/limits.conf), or ask for "
+            "fewer --clients.",
+        )
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+
+
+def wait_until(
+    observed: Callable[[], bool], timeout_s: float, what: str, poll_s: float = POLL_S
+) -> None:
     """Look again and again until `observed()` holds.
 
     Raises
@@ -127,7 +201,7 @@ def wait_until(observed: Callable[[], bool], timeout_s: float, what: str) -> Non
                 expected="an answer sooner",
                 next_step="Look at the logs in the cluster's folder (`./lab cluster.status`).",
             )
-        time.sleep(POLL_S)
+        time.sleep(poll_s)
 
 
 def name(found: psutil.Process) -> str:

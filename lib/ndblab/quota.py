@@ -1,7 +1,7 @@
 """CPU bandwidth limits: the kernel's control groups that make the `scaled` budget.
 
 In: the way this host offers (`host.CpuController`), group names and their CPUs. Out: groups on the
-system, removed again by `Groups.remove`. It starts and ends no process.
+system, removed again by `Groups.remove`. It decides nobody's share and ends no process.
 """
 
 from __future__ import annotations
@@ -9,10 +9,13 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import subprocess
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ndblab import host
 from ndblab.error import LabError
 from ndblab.host import CpuController
 
@@ -28,6 +31,41 @@ def period_and_quota_us(cpus: float) -> tuple[int, int]:
     """
     period = max(SHORTEST_US, math.ceil(SHORTEST_US / cpus))
     return period, max(SHORTEST_US, round(period * cpus))
+
+
+LEAF = host.LEAF
+SCOPE = ("systemd-run", "--user", "--scope", "--quiet", "-p", "Delegate=yes", "--")
+_IN_SCOPE = "NDBLAB_SCOPE"
+
+
+def scope_argv(
+    controller: CpuController, environment: Mapping[str, str], argv: list[str]
+) -> list[str] | None:
+    """Give the command that runs `argv` where it may limit CPUs; None if that is here or nowhere.
+
+    An ordinary user may divide only what systemd delegates to it (systemd.resource-control(5),
+    "Delegate=").
+    """
+    if controller.kind != "systemd" or _IN_SCOPE in environment:
+        return None
+    return [*SCOPE, *argv]
+
+
+def enter_scope(controller: CpuController, argv: list[str]) -> None:
+    """Become the same command inside a delegated scope, on hosts where that is the way.
+
+    Where systemd does not give one, this process goes on as it is, and the plan says so.
+    """
+    command = scope_argv(controller, os.environ, argv)
+    if command is None:
+        return
+    os.environ[_IN_SCOPE] = "1"
+    try:
+        probe = subprocess.run([*SCOPE, "true"], capture_output=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return
+    if probe.returncode == 0:
+        os.execvp(command[0], command)
 
 
 @dataclass(frozen=True)
@@ -122,8 +160,18 @@ def groups(controller: CpuController, name: str) -> Groups:
             "`systemd-run --user --scope -p Delegate=yes`.",
         )
     parent = Path(controller.path)
-    if controller.kind == "cgroup2" and (parent / "cgroup.type").exists():
-        _leave(parent)
+    if controller.kind == "cgroup2":
+        try:
+            if (parent / "cgroup.type").exists():
+                _leave(parent)
+            (parent / "cgroup.subtree_control").write_text("+cpu")
+        except OSError as error:
+            raise LabError(
+                "The kernel does not let us divide our control group",
+                found=str(error),
+                expected=f"the cpu controller handed down in {parent}",
+                next_step="Use --budget shared, or run as root.",
+            ) from error
     return Groups(controller.kind, parent / name)
 
 
@@ -133,9 +181,8 @@ def _leave(parent: Path) -> None:
     Only a group without processes of its own may limit its children (cgroup-v2.rst, "No Internal
     Process Constraint"); the root group, which has no cgroup.type, is exempt.
     """
-    leaf = parent / "lab"
+    leaf = parent / LEAF
     leaf.mkdir(exist_ok=True)
     for pid in (parent / "cgroup.procs").read_text().split():
         with contextlib.suppress(OSError):
             (leaf / "cgroup.procs").write_text(pid)
-    (parent / "cgroup.subtree_control").write_text("+cpu")

@@ -7,8 +7,10 @@ executed notebook, its HTML and the verdicts as CSV; and the same in words on th
 from __future__ import annotations
 
 import concurrent.futures
+import multiprocessing
 import shlex
 import sys
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from ndblab import dataset as datasets
 
 BRIEF_HOST = "brief"
+_MARKS = ("<!-- verdicts -->", "<!-- /verdicts -->")
 _SHOWN = ["id", "verdict", "published", "measured", "unit"]
 
 
@@ -49,8 +52,9 @@ def reproduce(
         data = experiments.obtain(experiment.name, source)
     folder = out / data.id
     values = {"dataset": str(data.path.resolve())}
-    # The notebook's kernel and the figures are two processes' work: side by side.
-    with concurrent.futures.ThreadPoolExecutor(1) as aside:
+    # Side by side, and in two processes, since neither's imports stand a second thread.
+    fork = multiprocessing.get_context("fork")
+    with concurrent.futures.ProcessPoolExecutor(1, mp_context=fork) as aside:
         page = aside.submit(
             notebook.execute, experiments.NOTEBOOKS / experiment.notebook, values, folder
         )
@@ -66,9 +70,12 @@ def reproduce(
 
 
 def draw(
-    experiment: experiments.Experiment, data: datasets.Dataset, folder: Path
+    experiment: experiments.Experiment,
+    data: datasets.Dataset,
+    folder: Path,
+    kinds: tuple[str, ...] = ("png", "svg"),
 ) -> list[tuple[str, Path]]:
-    """Draw an experiment's figures as PNG and SVG; give their names and places."""
+    """Draw an experiment's figures; give their names and places."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -76,23 +83,56 @@ def draw(
     drawn = []
     for number in experiment.figures:
         figure = experiments.figure(number, data)
-        for kind in ("png", "svg"):
+        for kind in kinds:
             path = folder / f"figure{number}.{kind}"
             figure.savefig(path)
             drawn.append((f"figure {number}", path))
     return drawn
 
 
+def render() -> list[Path]:
+    """Write anew what is committed of the recorded datasets: notebooks, pictures, the README.
+
+    Every number in the README comes from a dataset, through here.
+    """
+    written = []
+    for experiment in experiments.EXPERIMENTS.values():
+        source = experiments.NOTEBOOKS / experiment.notebook
+        data = experiments.obtain(experiment.name)
+        notebook.render(source)
+        draw(experiment, data, experiments.RECORDED / experiment.name, kinds=("png",))
+        written.append(source)
+    readme = experiments.ROOT / "README.md"
+    readme.write_text(with_verdicts(readme.read_text()))
+    return [*written, readme]
+
+
+def with_verdicts(readme: str) -> str:
+    """Put the verdicts of the recorded datasets between the README's two marks."""
+    before, _, rest = readme.partition(f"{_MARKS[0]}\n")
+    _, _, after = rest.partition(_MARKS[1])
+    tables = [experiments.verdicts(experiments.obtain(name)) for name in experiments.EXPERIMENTS]
+    statements = {claim.id: claim.statement for claim in brief.claims()}
+    lines = ["| claim of the brief | verdict here | why |", "|---|---|---|"]
+    for row in (row for table in tables for row in table.itertuples()):
+        cells = (f"{statements[row.id]} (`{row.id}`)", f"**{row.verdict}**", row.reason)
+        lines.append(f"| {' | '.join(cells)} |")
+    return f"{before}{_MARKS[0]}\n" + "\n".join(lines) + f"\n{_MARKS[1]}{after}"
+
+
 def as_text(table: pd.DataFrame) -> str:
-    """Write verdicts as a table for a terminal, without their reasons."""
+    """Write verdicts as a table for a terminal, each with its reason below."""
     shown = table.assign(measured=[_interval(row) for row in table.itertuples()])
     columns = {name: [name, *shown[name].astype(str)] for name in _SHOWN}
     widths = {name: max(map(len, cells)) for name, cells in columns.items()}
-    rows = zip(*columns.values(), strict=True)
-    return "\n".join(
-        "  ".join(cell.ljust(widths[name]) for name, cell in zip(_SHOWN, row, strict=True)).rstrip()
-        for row in rows
-    )
+    lines = []
+    for row, reason in zip(
+        zip(*columns.values(), strict=True), ["", *shown["reason"]], strict=True
+    ):
+        cells = (cell.ljust(widths[name]) for name, cell in zip(_SHOWN, row, strict=True))
+        lines.append("  ".join(cells).rstrip())
+        lines += textwrap.wrap(reason, 100, initial_indent="    ", subsequent_indent="    ")
+    return "\n".join(lines)
 
 
 def dry_run(

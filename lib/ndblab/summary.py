@@ -6,13 +6,16 @@ It never reads a file, never drops a run without a mark, and never averages a fa
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
+from scipy.special import chdtri, stdtrit
 
 CONFIDENCE = 0.95
+DRAWS = 10_000
 # Throughput this close to the best counts as flat: the knee is the fewest clients that reach it.
 FLAT = 0.03
 # A client process this close to its CPUs measures itself, not the cluster.
@@ -54,11 +57,17 @@ def points(runs: pd.DataFrame, client_cpus: float | None = None) -> pd.DataFrame
     good = marked[marked["_good"]].groupby(POINT, observed=True)[_METRICS]
     mean, spread = good.mean(), good.std(ddof=1)
     count = table["runs"].to_numpy(float)
-    for metric in ("qps", "latency_p95_ms"):
-        table[f"{metric}_mean"] = mean[metric].reindex(table.index)
-        half = _half_width(spread[metric].reindex(table.index).to_numpy(float), count)
-        table[f"{metric}_low"] = table[f"{metric}_mean"] - half
-        table[f"{metric}_high"] = table[f"{metric}_mean"] + half
+    table["qps_mean"] = mean["qps"].reindex(table.index)
+    half = _half_width(spread["qps"].reindex(table.index).to_numpy(float), count)
+    table["qps_low"], table["qps_high"] = table["qps_mean"] - half, table["qps_mean"] + half
+    # Latency is drawn and compared by factors: its interval is one of logarithms, never below zero.
+    logs = np.log(marked.loc[marked["_good"], "latency_p95_ms"].astype(float))
+    groups = [marked.loc[logs.index, key] for key in POINT]
+    factor = logs.groupby(groups, observed=True).std(ddof=1).reindex(table.index)
+    half = np.exp(_half_width(factor.to_numpy(float), count))
+    table["latency_p95_ms_mean"] = mean["latency_p95_ms"].reindex(table.index)
+    table["latency_p95_ms_low"] = table["latency_p95_ms_mean"] / half
+    table["latency_p95_ms_high"] = table["latency_p95_ms_mean"] * half
     for metric in ("latency_avg_ms", "client_cpu_pct"):
         table[f"{metric}_mean"] = mean[metric].reindex(table.index)
     table = table.reset_index()
@@ -88,14 +97,61 @@ def peaks(points: pd.DataFrame) -> pd.DataFrame:
     return best.join(flat.agg(knee_clients="min", flat="count"), on=group)
 
 
+@dataclass(frozen=True)
+class Spread:
+    """How much runs of one point differ: standard deviation of the logarithm, and its freedom."""
+
+    deviation: float
+    freedom: int
+
+
+def without_drift(runs: pd.DataFrame, metric: str) -> pd.Series:
+    """Take out of a metric what all points together gained or lost from one repeat to the next.
+
+    A repeat is a shuffled pass over all points, so that a machine that slows down between passes
+    slows all points alike: the repeats are the blocks of a randomised block design.
+    """
+    logs = np.log(runs[metric].astype(float))
+    from_point = logs - logs.groupby([runs[key] for key in POINT], observed=True).transform("mean")
+    return np.exp(logs - from_point.groupby(runs["repeat"]).transform("mean"))
+
+
+def pooled(runs: pd.DataFrame, metric: str) -> Spread:
+    """Estimate the spread between runs of one point from all points, drift taken out.
+
+    Two to four runs a point say little of their own spread; all points together say much. It is the
+    median over points of their variances, each over the median that chance gives it (chi-squared),
+    so that a few wild points do not set it. The median of normal samples is worth about 0.4 of
+    their freedom. The logarithm is taken since spread is relative to the value.
+    """
+    logs = np.log(without_drift(runs, metric))
+    by_point = logs.groupby([runs[key] for key in POINT], observed=True)
+    variance, freedom = by_point.var(ddof=1), by_point.count() - 1
+    known = freedom > 0
+    if not known.any():
+        return Spread(math.nan, 0)
+    unbiased = variance[known] / (chdtri(freedom[known], 0.5) / freedom[known])
+    blocks = runs["repeat"].nunique() - 1
+    worth = max(1, int(0.4 * (freedom.sum() - blocks)))
+    return Spread(float(np.sqrt(unbiased.median())), worth)
+
+
 def ratio(
-    a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray, confidence: float = CONFIDENCE
+    a: Sequence[float] | np.ndarray,
+    b: Sequence[float] | np.ndarray,
+    confidence: float = CONFIDENCE,
+    spread: Spread | None = None,
 ) -> tuple[float, float, float]:
-    """Give the ratio of the geometric means of `a` and `b` with Welch's interval on the logarithms.
+    """Give the ratio of the geometric means of `a` and `b` with its interval on the logarithms.
+
+    Parameters
+    ----------
+    spread : of all points together. Each side then has that spread or its own, whichever is
+        larger; without it the interval is Welch's, from the two sides alone.
 
     Returns
     -------
-    (value, low, high); low and high are NaN where either side has one value only.
+    (value, low, high); low and high are NaN where there is no spread to know.
 
     Raises
     ------
@@ -108,6 +164,14 @@ def ratio(
             raise ValueError("a ratio needs positive, finite values on both sides")
     x, y = np.log(x), np.log(y)
     centre = float(x.mean() - y.mean())
+    if spread is not None and spread.freedom > 0:
+        parts = [
+            max(values.var(ddof=1) if values.size > 1 else 0.0, spread.deviation**2) / values.size
+            for values in (x, y)
+        ]
+        half = float(stdtrit(spread.freedom, (1 + confidence) / 2) * np.sqrt(sum(parts)))
+        low, high = np.exp([centre - half, centre + half])
+        return float(np.exp(centre)), float(low), float(high)
     if min(x.size, y.size) < 2:
         return float(np.exp(centre)), float("nan"), float("nan")
     vx, vy = x.var(ddof=1) / x.size, y.var(ddof=1) / y.size
@@ -119,6 +183,45 @@ def ratio(
         half = float(stdtrit(freedom, (1 + confidence) / 2) * np.sqrt(vx + vy))
     with np.errstate(over="ignore"):
         low, high = np.exp([centre - half, centre + half])
+    return float(np.exp(centre)), float(low), float(high)
+
+
+def peak_ratio(
+    top: Sequence[np.ndarray],
+    base: Sequence[np.ndarray],
+    spread: Spread,
+    confidence: float = CONFIDENCE,
+) -> tuple[float, float, float]:
+    """Give the ratio of two peaks, each the best geometric mean among the points of one side.
+
+    A peak is picked from noisy means, so the interval comes from a parametric bootstrap that picks
+    anew in every draw (the basic interval: Davison and Hinkley 1997, section 5.2). Each point has
+    the pooled spread or its own, whichever is larger. The seed is fixed.
+
+    Parameters
+    ----------
+    top, base : the runs of each point of a side.
+
+    Returns
+    -------
+    (value, low, high); low and high are NaN where there is no spread to know.
+    """
+    rng = np.random.default_rng(7742)
+    best, drawn = [], []
+    for side in (top, base):
+        logs = [np.log(np.asarray(point, float)) for point in side]
+        means = np.array([point.mean() for point in logs])
+        own = [point.std(ddof=1) if point.size > 1 else 0.0 for point in logs]
+        error = np.maximum(own, spread.deviation) / np.sqrt([point.size for point in logs])
+        noise = rng.standard_t(max(1, spread.freedom), (DRAWS, len(logs)))
+        best.append(means.max())
+        drawn.append((means + error * noise).max(axis=1))
+    centre = float(best[0] - best[1])
+    if spread.freedom < 1:
+        return float(np.exp(centre)), math.nan, math.nan
+    tail = (1 - confidence) / 2
+    few, many = np.quantile(drawn[0] - drawn[1], [tail, 1 - tail])
+    low, high = np.exp([2 * centre - many, 2 * centre - few])
     return float(np.exp(centre)), float(low), float(high)
 
 

@@ -26,30 +26,6 @@ DEFAULT_TRANSPORTER = "shm"
 DEFAULT_WORKLOAD = "oltp_point_select"
 
 
-class RunFailed(Exception):
-    """One run went wrong and the sweep can go on; what there is of it is kept.
-
-    Parameters
-    ----------
-    status : the reason in one line, as it will stand in the table of runs.
-    values : columns of the run's row that are known all the same.
-    """
-
-    def __init__(
-        self,
-        status: str,
-        *,
-        values: Mapping[str, Any] | None = None,
-        tables: Mapping[str, pd.DataFrame] | None = None,
-        logs: Mapping[str, str] | None = None,
-    ) -> None:
-        super().__init__(status)
-        self.status = status
-        self.values = dict(values or {})
-        self.tables = dict(tables or {})
-        self.logs = dict(logs or {})
-
-
 class RunTables(Protocol):
     """What a measured run gives: its tables, `runs` with one row among them, and its logs."""
 
@@ -175,7 +151,8 @@ def perform(
 ) -> None:
     """Measure every run that the dataset lacks or holds as failed, and append each as it is made.
 
-    `RunFailed` becomes a row with its status; any other exception ends the sweep and passes on.
+    A LabError of a run (a node died, say) ends the sweep; the run stays as a row with that reason,
+    and the next start measures it again. Any other exception leaves the run out.
     """
     from tqdm import tqdm
 
@@ -197,18 +174,18 @@ def perform(
             started_utc = _now_utc()
             try:
                 measured = run(point, repeat)
-                tables, logs = measured.tables, measured.logs
-            except RunFailed as failure:
-                row = _failed_row(sweep, point, repeat, started_utc, failure)
-                tables, logs = {**failure.tables, "runs": row}, failure.logs
-            writer.append(run_id, tables, logs)
+            except LabError as failure:
+                row = _failed_row(sweep, point, repeat, started_utc, failure.what)
+                writer.append(run_id, {"runs": row})
+                raise
+            writer.append(run_id, measured.tables, measured.logs)
             if writer.done[run_id] != "ok" and progress:
                 bar.write(f"{run_id}: {writer.done[run_id]}", file=sys.stderr)
             bar.update()
 
 
 def _failed_row(
-    sweep: Sweep, point: Point, repeat: int, started_utc: str, failure: RunFailed
+    sweep: Sweep, point: Point, repeat: int, started_utc: str, status: str
 ) -> pd.DataFrame:
     import pandas as pd
 
@@ -218,11 +195,10 @@ def _failed_row(
         **dict.fromkeys(SCHEMAS["runs"].columns, float("nan")),
         "started_utc": started_utc,
         "warmup_s": sweep.warmup_s,
-        **failure.values,
         **asdict(point),
         "run_id": point.run_id(repeat),
         "repeat": repeat,
-        "status": failure.status.strip() or "failed without a reason",
+        "status": status,
     }
     return pd.DataFrame([row])
 

@@ -11,11 +11,13 @@ import os
 import re
 import signal
 import subprocess
+import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from ndblab.error import LabError
 from ndblab.sysbench_text import Result, complaint, error_numbers, parse
@@ -43,7 +45,8 @@ _SINCE_1_1 = ("--warmup-time", "--rand-zipfian-exp", "--thread-init-timeout")
 class Outcome:
     """One execution: `status` is "ok" or the reason in one line, `result` is None without a report.
 
-    `exit_status` is negative for a signal and None when the time ran out.
+    `exit_status` is negative for a signal and None when the time ran out. `began` is when all
+    clients were connected and the measuring started, by `time.monotonic`.
     """
 
     result: Result | None
@@ -51,6 +54,7 @@ class Outcome:
     exit_status: int | None
     status: str
     mysql_errors: tuple[int, ...] = ()
+    began: float | None = None
 
 
 def argv(
@@ -143,19 +147,25 @@ def run(
             expected="an executable program",
             next_step="Run ./lab doctor; it says what is missing.",
         ) from error
+    out_lines, err_lines, began = [], [], []
+    readers = [
+        threading.Thread(target=_gather, args=(child.stdout, out_lines, began)),
+        threading.Thread(target=_gather, args=(child.stderr, err_lines, [])),
+    ]
     exit_status: int | None
     try:
-        out, err = child.communicate(timeout=timeout_s)
-        exit_status = child.returncode
+        for reader in readers:
+            reader.start()
+        exit_status = child.wait(timeout=timeout_s)
     except subprocess.TimeoutExpired:
-        child.kill()
-        out, err = child.communicate()
         exit_status = None
-    except BaseException:
+    finally:
         with suppress(ProcessLookupError):
             child.kill()
         child.wait()
-        raise
+        for reader in readers:
+            reader.join()
+    out, err = "".join(out_lines), "".join(err_lines)
     text = out if not err.strip() else f"{out.rstrip()}\n{err}"
     result = None
     with suppress(LabError):
@@ -168,7 +178,16 @@ def run(
             exit_status, text, result, timeout_s, report=argv[-1] not in ("prepare", "cleanup")
         ),
         mysql_errors=error_numbers(text),
+        began=began[0] if began else None,
     )
+
+
+def _gather(stream: TextIO, lines: list[str], began: list[float]) -> None:
+    """Read to the end, and note when sysbench says that its clients start."""
+    for line in stream:
+        lines.append(line)
+        if line.startswith("Threads started"):
+            began.append(time.monotonic())
 
 
 def status(

@@ -128,13 +128,13 @@ def decide(
 
 def _tell(subject: str, weighed: Sequence[tuple[Comparison, str]], note: str) -> str:
     """Write all values, those that do not decide last and with the cause."""
-    causes = dict.fromkeys(("forced", "given"), "as follows from the CPUs there are, ")
-    causes["shown"] = "not judged, "
+    causes = dict.fromkeys(("forced", "given"), " (which follows from the CPUs there are)")
+    causes["shown"] = " (not judged)"
     groups: dict[str, list[str]] = {"": []}
     for test, weight in weighed:
-        cause = f"{test.note}, " if test.note else causes.get(weight, "")
+        cause = f" ({test.note})" if test.note else causes.get(weight, "")
         groups.setdefault(cause, []).append(str(test))
-    told = [f"{cause}{', '.join(texts)}" for cause, texts in groups.items() if texts]
+    told = [f"{', '.join(texts)}{cause}" for cause, texts in groups.items() if texts]
     return f"{subject} {'; '.join(told)}{f' ({note})' if note else ''}"
 
 

@@ -77,23 +77,22 @@ def measure(
     LabError
         If a node of the cluster has died.
     """
-    if warmup_s:
-        _sysbench(cluster, profile, point, warmup_s, None)
+    warm = _sysbench(cluster, profile, point, warmup_s, None).status if warmup_s else "ok"
     started_utc = datetime.now(UTC).isoformat(timespec="seconds")
     with monitor.sampling(cluster) as samples:
         outcome = _sysbench(cluster, profile, point, duration_s, samples)
         ended = time.monotonic()
     cluster.check_alive()
     run_id, result = point.run_id(repeat), outcome.result
-    # sysbench connects its clients before its clock starts, so that the run is dated from its end.
     lasted = result.duration_s if result else duration_s
-    processes = samples.processes(ended - lasted, lasted)
+    began = outcome.began or ended - lasted
+    processes = samples.processes(began, lasted)
     client = processes.loc[processes.role == "sysbench", "cpu_pct"]
     numbers = ("queries", "errors", "reconnects", "qps", "latency_min_ms", "latency_avg_ms",
                "latency_p95_ms", "latency_max_ms")  # fmt: skip
     row = {
         "run_id": run_id,
-        "status": outcome.status,
+        "status": outcome.status if warm == "ok" else f"warm-up failed: {warm}",
         "servers": point.servers,
         "clients": point.clients,
         "repeat": repeat,
@@ -104,13 +103,13 @@ def measure(
         "duration_s": lasted,
         **{name: getattr(result, name, None) for name in numbers},
         "client_cpu_pct": round(client.mean(), 1) if len(client) else None,
-        **samples.host(ended - lasted, lasted),
+        **samples.host(began, lasted),
     }
     tables = {
         "runs": pd.DataFrame([row]),
         "intervals": result.intervals if result else pd.DataFrame(),
         "processes": processes,
-        "ndb_threads": samples.ndb_threads(ended - lasted, lasted),
+        "ndb_threads": samples.ndb_threads(began, lasted),
     }
     for name in ("intervals", "processes", "ndb_threads"):
         if "run_id" not in tables[name]:

@@ -14,6 +14,9 @@ esac
 NDB_TOOL = """#!/bin/sh
 echo "MySQL distrib mysql-{version} ndb-{version}, for Linux (x86_64)"
 """
+RONDB_TOOL = """#!/bin/sh
+echo "RonDB distrib RonDB-{version}, for Linux (x86_64)"
+"""
 SYSBENCH = """#!/bin/sh
 case "$*" in
 *--help*) echo "  {driver}" ;;
@@ -37,13 +40,14 @@ def put_cluster(
     version: str = "9.7.4",
     mysqld_version: str | None = None,
     engine: str = WITH_ENGINE,
+    ndb_tool: str = NDB_TOOL,
     server_folder: str = "bin",
 ) -> Path:
     """Put the programs of a cluster below `top`, laid out as a tarball is."""
     mysqld = MYSQLD.format(version=mysqld_version or version, engine=engine)
     put_program(top / server_folder / "mysqld", mysqld)
     for name in ("ndbmtd", "ndb_mgmd", "ndb_mgm"):
-        put_program(top / "bin" / name, NDB_TOOL.format(version=version))
+        put_program(top / "bin" / name, ndb_tool.format(version=version))
     (top / "share").mkdir()
     return top
 

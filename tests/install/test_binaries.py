@@ -6,7 +6,7 @@ import pytest
 
 from ndblab.error import LabError
 from ndblab.install import binaries
-from ndblab.install.binaries import Binaries, Ndb, Sysbench
+from ndblab.install.binaries import Ndb, Sysbench
 
 CAPTURED = Path(__file__).parents[1] / "captured/programs"
 
@@ -27,6 +27,49 @@ def test_ndb_has_a_version_of_its_own_where_it_differs_from_the_server() -> None
     """A data node that says both versions is known by both."""
     text = "MySQL distrib mysql-5.7.44 ndb-7.6.30, for Linux (x86_64)"
     assert binaries.ndb_versions(text) == ("5.7.44", "7.6.30")
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        ("mysqld  Ver 8.0.35-cluster for Linux on x86_64 (MySQL Cluster ...)", "8.0.35"),
+        ("mysqld  Ver 9.7.4-2 for Linux on x86_64 ((Debian))", "9.7.4"),
+        ("mysqld  Ver 21.04.9-cluster for Linux on x86_64 (Source distribution)", "21.4.9"),
+        ("mysqld  Ver 22.10.12LTS-cluster for Linux on x86_64", "22.10.12"),
+    ],
+)
+def test_a_servers_version_is_nothing_but_numbers(text: str, version: str) -> None:
+    """What packagers and editions add to the number is left away."""
+    assert binaries.mysqld_version(text) == version
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        ("RonDB distrib RonDB-22.10.2, for Linux (x86_64)", "22.10.2"),
+        ("RonDB distrib RonDB-21.04.9, for Linux (x86_64)", "21.4.9"),
+        ("iRoNDB distrib iRoNDB-21.04.0 iRoNDB-21.04.0, for Linux (x86_64)", "21.4.0"),
+    ],
+)
+def test_rondb_has_one_number_for_everything(text: str, version: str) -> None:
+    """The version lines of RonDB's programs are understood."""
+    assert binaries.ndb_versions(text) == (version, version)
+
+
+@pytest.mark.parametrize(
+    ("own_number", "mysql"),
+    [
+        ("8.0.26", "8.0.26"),
+        ("9.7.4", "9.7.4"),
+        ("21.4.9", "8.0.23"),
+        ("22.10.12", "8.0.34"),
+        ("24.10.1", "8.4.4"),
+        ("26.2.7", "8.4.4"),
+    ],
+)
+def test_a_rondb_is_configured_as_the_mysql_it_is_made_from(own_number: str, mysql: str) -> None:
+    """RonDB 22.10 does not get options of a MySQL 22; a series not known yet counts as the last."""
+    assert binaries.mysql_version(own_number) == mysql
 
 
 def test_text_of_another_program_has_no_version() -> None:
@@ -70,11 +113,18 @@ def test_a_mysqld_in_the_systems_place_is_left_alone() -> None:
     assert binaries.mysqld_arguments(Path("/usr")) == ("--secure-file-priv=NULL",)
 
 
-def test_binaries_survive_the_way_through_plain_values(tmp_path: Path) -> None:
-    """What a dataset records of the binaries gives the same binaries back."""
-    sysbench = Sysbench(tmp_path / "sysbench", "1.0.20", scripts=tmp_path / "lua")
-    whole = binaries.join(an_ndb(tmp_path), sysbench)
-    assert Binaries.from_dict(whole.to_dict()) == whole
+def test_two_builds_of_one_version_have_different_fingerprints(tmp_path: Path) -> None:
+    """A dataset can tell what measured, also where the version numbers are the same."""
+    (tmp_path / "bin").mkdir()
+    whole = binaries.join(an_ndb(tmp_path), Sysbench(tmp_path / "bin/sysbench", "1.0.20"))
+    for program in (whole.ndbmtd, whole.mysqld, whole.sysbench):
+        program.write_bytes(b"abc")
+    first = whole.fingerprint()
+    assert first == dict.fromkeys(("ndbmtd", "mysqld", "sysbench"), "ba7816bf8f01")
+    whole.ndbmtd.write_bytes(b"abd")
+    second = whole.fingerprint()
+    assert second["ndbmtd"] != first["ndbmtd"]
+    assert second["mysqld"] == first["mysqld"]
 
 
 def test_a_relocated_sysbench_gets_paths_and_an_installed_one_names(tmp_path: Path) -> None:

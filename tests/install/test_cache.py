@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import errno
+import os
 import threading
 from pathlib import Path
 
 import pytest
 
 from ndblab.error import LabError
-from ndblab.install import cache
+from ndblab.install import cache, children
 
 
 def test_the_cache_is_where_the_user_keeps_caches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,3 +56,37 @@ def test_a_cache_that_cannot_be_made_is_explained(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     with pytest.raises(LabError, match="cannot be written"), cache.locked(lambda text: None):
         pass
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "ndblab"
+
+
+def test_a_disk_that_fills_up_while_installing_is_one_clear_error(own_cache: Path) -> None:
+    """Whatever was being written, the user learns that the disk is full and what to do."""
+    with pytest.raises(LabError, match="is full") as caught, cache.locked(lambda text: None):
+        Path("/dev/full").write_text("a receipt")
+    assert str(own_cache) in str(caught.value)
+    assert "XDG_CACHE_HOME" in str(caught.value)
+
+
+def test_a_disk_that_fills_up_for_a_program_is_the_same_error(own_cache: Path) -> None:
+    """tar or a compiler that runs out of room is told as the lab itself would be."""
+    argv = ["sh", "-c", "echo 'x: No space left on device' >&2; exit 1"]
+    with pytest.raises(LabError, match="is full") as caught, cache.locked(lambda text: None):
+        children.run(argv, what="It cannot be unpacked", log=own_cache / "log")
+    assert "It cannot be unpacked" in str(caught.value)
+
+
+def test_a_folder_of_the_cache_that_is_closed_is_one_clear_error(own_cache: Path) -> None:
+    """A cache that root once filled is explained, not shown as a traceback."""
+    with pytest.raises(LabError, match="cannot be written"), cache.locked(lambda text: None):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(own_cache / "work"))
+
+
+def test_faults_elsewhere_are_not_the_caches(own_cache: Path) -> None:
+    """A missing file that has nothing to do with the cache stays what it is."""
+    with pytest.raises(FileNotFoundError), cache.locked(lambda text: None):
+        Path("/nowhere/at/all").read_text()

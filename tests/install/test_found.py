@@ -75,6 +75,17 @@ def test_mixed_versions_are_refused(bare_machine: Path, monkeypatch: pytest.Monk
     assert "mysqld 9.7.3, ndbmtd 9.7.4" in str(caught.value)
 
 
+def test_a_rondb_is_an_ndb_cluster_too(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """RonDB is known by its own number, and its mysqld by the MySQL whose options it takes."""
+    home = stand_ins.put_cluster(
+        bare_machine / "rondb", version="22.10.2", ndb_tool=stand_ins.RONDB_TOOL
+    )
+    monkeypatch.setenv("NDB_HOME", str(home))
+    ndb = found.find_ndb()
+    assert ndb is not None
+    assert (ndb.ndb_version, ndb.mysqld_version) == ("22.10.2", "8.0.34")
+
+
 def test_a_mysqld_without_the_engine_is_refused(
     bare_machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

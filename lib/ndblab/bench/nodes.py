@@ -25,7 +25,7 @@ WARMUP_S, DURATION_S = 2, 8
 def start() -> list[Row]:
     """Start clusters of 1 to 16 servers from nothing to ready."""
     binaries = install.ensure()
-    template = cluster.home().parent / f"datadir-{binaries.ndb_version}"
+    template = cluster.home() / f"{cluster.TEMPLATE}-{binaries.mysqld_version}"
     kept = "was there" if template.exists() else "was made by the first start"
     seconds: dict[int, list[float]] = {servers: [] for servers in STARTED_SERVERS}
     for servers in shown([*STARTED_SERVERS] * STARTS, "start"):

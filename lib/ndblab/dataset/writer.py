@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -242,9 +243,11 @@ def _unfinished(
     )
     number = 1
     while (path := shelf / f"{stem}-{number}").exists():
-        manifest = read_manifest(path)
-        if manifest["status"] != "complete" and identity_hash(manifest["identity"]) == digest:
-            return path
+        # One that cannot be read is somebody else's trouble: its name is taken, that is all.
+        with suppress(LabError):
+            manifest = read_manifest(path)
+            if manifest["status"] != "complete" and identity_hash(manifest["identity"]) == digest:
+                return path
         number += 1
     manifest = {
         "schema_version": schema.VERSION,

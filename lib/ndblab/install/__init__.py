@@ -10,17 +10,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.error import LabError
-from ndblab.install import cache, children, found, receipt
-from ndblab.install.binaries import Binaries, Sysbench, join
+from ndblab.install import apt, cache, children, found, receipt
+from ndblab.install.binaries import Binaries, Ndb, Sysbench, join
 from ndblab.install.needs import install_line
 from ndblab.install.needs import missing as missing_build_packages
 
 if TYPE_CHECKING:
     from ndblab.install.phases import Phases
 
-__all__ = ["Binaries", "ensure", "find", "install_line", "location", "missing_build_packages"]
+__all__ = [
+    "Binaries",
+    "Ndb",
+    "Sysbench",
+    "ensure",
+    "find",
+    "find_ndb",
+    "find_sysbench",
+    "has_apt",
+    "install_line",
+    "location",
+    "missing_build_packages",
+]
 
 location = cache.location
+find_ndb = found.find_ndb
+find_sysbench = found.find_sysbench
+has_apt = apt.is_here
 
 
 def find() -> Binaries | None:

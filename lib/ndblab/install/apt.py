@@ -66,6 +66,11 @@ def is_expired(text: str) -> bool:
     return bool(errors) and all(re.search(r"Release file .* is expired", e) for e in errors)
 
 
+def is_here() -> bool:
+    """Tell whether this machine has the tools that fetch and unpack Debian's packages."""
+    return bool(shutil.which("apt-get") and shutil.which("dpkg-deb"))
+
+
 def mirror() -> str:
     """Ask this machine for its Debian mirror.
 
@@ -73,7 +78,7 @@ def mirror() -> str:
     ------
     LabError : it is no Debian machine, or has no Debian archive among its sources.
     """
-    if not (shutil.which("apt-get") and shutil.which("dpkg-deb")):
+    if not is_here():
         raise _no_debian("no apt-get here")
     targets = children.output(
         ["apt-get", "indextargets", "--format", _TARGETS_FORMAT],

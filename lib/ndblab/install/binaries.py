@@ -1,26 +1,40 @@
 """The programs of a lab: where they are, their versions, and what they need to run from there.
 
 In: paths, and what the programs print about themselves. Out: `Ndb`, `Sysbench` and the two
-together, `Binaries`. It never starts a program and never searches for one.
+together, `Binaries`, which know their files' checksums. It never starts a program and never
+searches for one.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ndblab.error import LabError
 
 NDB_PROGRAMS = ("mysqld", "ndbmtd", "ndb_mgmd", "ndb_mgm")
 OLDEST_SYSBENCH = "1.0.20"
 _FOREIGN_PREFIXES = (Path("/"), Path("/usr"))
+# RonDB numbers its releases by year and month and nowhere prints the MySQL it is made from. These
+# are the oldest that its release notes and merges name for a series; the options follow from them.
+_MYSQL_OF_RONDB = {
+    (21, 4): "8.0.23",
+    (21, 10): "8.0.24",
+    (22, 1): "8.0.28",
+    (22, 10): "8.0.34",
+    (23, 4): "8.0.32",
+    (24, 10): "8.4.4",
+}
 
 
 @dataclass(frozen=True)
 class Ndb:
-    """One installation of NDB Cluster whose parts belong together."""
+    """One installation of NDB Cluster whose parts belong together.
+
+    `mysqld_version` is that of MySQL, three numbers, also where the product counts otherwise.
+    """
 
     mysqld: Path
     ndbmtd: Path
@@ -47,7 +61,8 @@ class Binaries:
     """Everything a lab starts, from one or two origins.
 
     `mysqld_args` are what this mysqld needs to run from its place, `sysbench_env` what has to be
-    in the environment of this sysbench.
+    in the environment of this sysbench. `mysqld_version` is three numbers with dots: what mysqld
+    understands follows from it.
     """
 
     mysqld: Path
@@ -70,19 +85,10 @@ class Binaries:
             return workload
         return str(self.sysbench_scripts / f"{workload}.lua")
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give plain values, ready for JSON."""
-        plain = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(self).items()}
-        return plain | {"mysqld_args": list(self.mysqld_args)}
-
-    @classmethod
-    def from_dict(cls, plain: dict[str, Any]) -> Binaries:
-        """Undo `to_dict`."""
-        values = dict(plain)
-        for field in fields(cls):
-            if field.type in ("Path", "Path | None") and values.get(field.name) is not None:
-                values[field.name] = Path(values[field.name])
-        return cls(**values | {"mysqld_args": tuple(values["mysqld_args"])})
+    def fingerprint(self) -> dict[str, str]:
+        """Tell builds of one version apart: the first 12 digits of each program's SHA-256."""
+        programs = {"ndbmtd": self.ndbmtd, "mysqld": self.mysqld, "sysbench": self.sysbench}
+        return {name: _short_sha256(program) for name, program in programs.items()}
 
 
 def join(ndb: Ndb, sysbench: Sysbench) -> Binaries:
@@ -137,15 +143,28 @@ def sysbench_environment(sysbench: Sysbench) -> dict[str, str]:
 
 
 def mysqld_version(text: str) -> str | None:
-    """Read the server's version, three numbers, from `mysqld --version`."""
+    """Read the server's own number, which is RonDB's in RonDB, from `mysqld --version`."""
     match = re.search(r"\bVer (\d+\.\d+\.\d+)", text)
-    return match and match[1]
+    return match and _plain(match[1])
 
 
 def ndb_versions(text: str) -> tuple[str, str] | None:
-    """Read (MySQL's version, NDB's version) from `ndbmtd --version`."""
+    """Read (its server's own number, NDB's version) from `ndbmtd --version`.
+
+    RonDB has one number for both and writes it as in "RonDB distrib RonDB-22.10.2".
+    """
     match = re.search(r"\bmysql-(\d+\.\d+\.\d+)\S* ndb-(\d+\.\d+\.\d+)", text)
-    return match and (match[1], match[2])
+    if match is None:
+        match = re.search(r"\bdistrib i?RonDB-(\d+\.\d+\.\d+)", text, re.IGNORECASE)
+        return match and (_plain(match[1]), _plain(match[1]))
+    return match[1], match[2]
+
+
+def mysql_version(own_number: str) -> str:
+    """Say which MySQL a server with this number is: the same, or older if it is a RonDB."""
+    series = tuple(int(n) for n in own_number.split(".")[:2])
+    older = [known for known in _MYSQL_OF_RONDB if known <= series]
+    return _MYSQL_OF_RONDB[max(older)] if older else own_number
 
 
 def sysbench_version(text: str) -> str | None:
@@ -174,3 +193,13 @@ def match_versions(versions: dict[str, str], where: str) -> None:
             expected="one version for all of them",
             next_step="Point NDB_HOME at one whole installation of NDB Cluster.",
         )
+
+
+def _plain(version: str) -> str:
+    # RonDB writes 21.04.9 in one program and 21.4.9 in another.
+    return ".".join(str(int(number)) for number in version.split("."))
+
+
+def _short_sha256(program: Path) -> str:
+    with program.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()[:12]

@@ -1,10 +1,12 @@
 """The lab's own folder for what it installs, and the right to change it.
 
-In: the environment. Out: a path, a lock, an answer about disk space. It never deletes anything.
+In: the environment. Out: a path, a lock, an answer about disk space, and one clear error for a
+folder that cannot be written, whoever noticed it. It never deletes anything.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import shutil
@@ -13,6 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ndblab.error import LabError
+from ndblab.install.children import ChildFailed
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_FULL_WORDS = ("No space left on device", "Disk quota exceeded")
 
 
 def location() -> Path:
@@ -25,22 +31,15 @@ def location() -> Path:
 def locked(say: Callable[[str], None]) -> Iterator[Path]:
     """Hold the cache for one installer; a second one waits and says so."""
     folder = location()
-    try:
+    with _explaining(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / "install.lock").open("w")
-    except OSError as error:
-        raise LabError(
-            f"The lab's cache {folder} cannot be written",
-            found=error.strerror,
-            next_step="Set XDG_CACHE_HOME to a folder that you can write.",
-        ) from None
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            say("another installation is under way in this cache; waiting for it")
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield folder
+        with (folder / "install.lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                say("another installation is under way in this cache; waiting for it")
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            yield folder
 
 
 def need_space(folder: Path, needed_bytes: int, what: str) -> None:
@@ -54,3 +53,35 @@ def need_space(folder: Path, needed_bytes: int, what: str) -> None:
             expected=f"{needed_bytes / 1e9:.1f} GB while installing",
             next_step=f"Free {lacking:.1f} GB, or set XDG_CACHE_HOME to a folder on another disk.",
         )
+
+
+@contextmanager
+def _explaining(folder: Path) -> Iterator[None]:
+    """Tell of a full disk or a closed folder in one way, from Python and from any program."""
+    try:
+        yield
+    except ChildFailed as failure:
+        if not any(words in failure.output for words in _FULL_WORDS):
+            raise
+        raise _full(folder, f"{failure.what}: {failure.found}") from None
+    except OSError as error:
+        if error.errno in _FULL:
+            raise _full(folder, error.strerror) from None
+        place = Path(error.filename) if isinstance(error.filename, str) else None
+        # A folder above the cache is what lacks when the cache itself cannot be made.
+        if place is None or not (place.is_relative_to(folder) or folder.is_relative_to(place)):
+            raise
+        raise LabError(
+            f"The lab's cache {folder} cannot be written",
+            found=f"{place}: {error.strerror}",
+            next_step="Set XDG_CACHE_HOME to a folder that you can write.",
+        ) from None
+
+
+def _full(folder: Path, found: str) -> LabError:
+    return LabError(
+        f"The disk of the lab's cache {folder} is full",
+        found=found,
+        next_step="Free some room, or set XDG_CACHE_HOME to a folder on another disk, and install "
+        "again: what is done already is kept.",
+    )

@@ -76,7 +76,7 @@ def programs_version(programs: dict[str, Path], *, basedir: Path, origin: str) -
     return Ndb(
         **{name: programs[name] for name in NDB_PROGRAMS},
         ndb_version=ndb_version,
-        mysqld_version=versions["mysqld"],
+        mysqld_version=binaries.mysql_version(versions["mysqld"]),
         origin=origin,
         basedir=basedir,
     )

@@ -12,12 +12,14 @@ import shutil
 from pathlib import Path
 
 from ndblab.error import LabError
-from ndblab.install import cache, children, receipt
+from ndblab.install import cache, children, download, receipt
 from ndblab.install.binaries import NDB_PROGRAMS, Ndb
 from ndblab.install.found import programs_version, require_engine
 from ndblab.install.phases import Phases
 
 ORIGIN = "cache:tarball"
+# Unpacked, a tarball of this kind takes about four times its size.
+_UNPACKED_TIMES = 4
 
 
 def is_url(tarball: str) -> bool:
@@ -60,8 +62,7 @@ def install(folder: Path, tarball: str, sha256: str | None, phases: Phases) -> r
     if is_url(tarball):
         assert known is not None
         path = _downloaded(folder, tarball, known, phases)
-    # Unpacked, a tarball of this kind takes about four times its size.
-    cache.need_space(folder, 4 * path.stat().st_size, f"unpacking {path.name}")
+    cache.need_space(folder, _UNPACKED_TIMES * path.stat().st_size, f"unpacking {path.name}")
     partial = folder / "tarball.partial"
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir()
@@ -84,7 +85,7 @@ def install(folder: Path, tarball: str, sha256: str | None, phases: Phases) -> r
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     if is_url(tarball):
-        path.unlink()
+        shutil.rmtree(path.parent)
     installed = receipt.read(root)
     assert installed is not None
     return installed
@@ -109,28 +110,11 @@ def _installed(folder: Path, sha256: str | None) -> receipt.Receipt | None:
 
 
 def _downloaded(folder: Path, url: str, sha256: str, phases: Phases) -> Path:
-    import pooch
-    import requests
-
     name = url.rpartition("/")[2].partition("?")[0] or "tarball"
-    try:
-        with phases.timed("download"):
-            return Path(
-                pooch.retrieve(
-                    url,
-                    known_hash=f"sha256:{sha256}",
-                    path=folder / "downloads",
-                    fname=name,
-                    progressbar=phases.show,
-                )
-            )
-    except (requests.RequestException, ValueError, OSError) as error:
-        raise LabError(
-            f"The tarball {url} cannot be fetched",
-            found=str(error)[:300],
-            expected=f"a file with SHA-256 {sha256}",
-            next_step="Check the address and --sha256, or fetch it by hand and give its path.",
-        ) from None
+    # Its own folder keeps what was fetched of another tarball of the same name apart.
+    target = folder / "downloads" / sha256[:12] / name
+    download.fetch(url, target, sha256, phases, times=1 + _UNPACKED_TIMES)
+    return target
 
 
 def _unpack(path: Path, folder: Path) -> None:

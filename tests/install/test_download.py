@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import hashlib
+import http.server
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from ndblab.error import LabError
+from ndblab.install import cache, download
+from ndblab.install.phases import Phases
+
+CONTENT = bytes(range(256)) * 4096
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+
+
+@dataclass
+class Server:
+    """A file on a server with faults: it hangs up, forgets ranges, or promises too much."""
+
+    url: str = ""
+    ranges: list[str | None] = field(default_factory=list)
+    sent_bytes: int = 0
+    cuts: list[int] = field(default_factory=list)
+    knows_ranges: bool = True
+    refuses_after: int = 100
+    said_length: int | None = None
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    state = Server()
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked = self.headers["Range"]
+            state.ranges.append(asked)
+            if len(state.ranges) > state.refuses_after:
+                self.send_error(503)
+                return
+            begin = 0
+            if asked and state.knows_ranges:
+                match = re.fullmatch(r"bytes=(\d+)-", asked)
+                assert match is not None
+                begin = int(match[1])
+                if begin >= len(CONTENT):
+                    self.send_error(416)
+                    return
+                self.send_response(206)
+                span = f"bytes {begin}-{len(CONTENT) - 1}/{len(CONTENT)}"
+                self.send_header("Content-Range", span)
+            else:
+                self.send_response(200)
+            length = state.said_length or len(CONTENT) - begin
+            self.send_header("Content-Length", str(length))
+            self.end_headers()
+            end = begin + state.cuts.pop(0) if state.cuts else len(CONTENT)
+            # Counted first: the client may be done before this thread runs again.
+            state.sent_bytes += end - begin
+            self.wfile.write(CONTENT[begin:end])
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as serving:
+        threading.Thread(target=serving.serve_forever, args=[0.01], daemon=True).start()
+        state.url = f"http://127.0.0.1:{serving.server_port}/ndb.tar.gz"
+        yield state
+        serving.shutdown()
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    return tmp_path / "downloads/ndb.tar.gz"
+
+
+@pytest.fixture
+def part(target: Path) -> Path:
+    target.parent.mkdir()
+    return target.with_name("ndb.tar.gz.part")
+
+
+def fetch(server: Server, target: Path, **more: int) -> None:
+    download.fetch(server.url, target, SHA256, Phases(show=False), **more)
+
+
+def test_a_connection_cut_in_the_middle_is_taken_up_there(server: Server, target: Path) -> None:
+    """What a broken connection brought is kept, and no byte of it is sent again."""
+    server.cuts = [len(CONTENT) // 2]
+    fetch(server, target)
+    assert target.read_bytes() == CONTENT
+    assert server.ranges == [None, f"bytes={len(CONTENT) // 2}-"]
+    assert server.sent_bytes == len(CONTENT)
+    assert [p.name for p in target.parent.iterdir()] == [target.name]
+
+
+def test_the_next_start_goes_on_where_this_one_failed(
+    server: Server, target: Path, part: Path
+) -> None:
+    """A server that goes away leaves a part, and the same command later asks for the rest only."""
+    server.cuts, server.refuses_after = [1000], 1
+    with pytest.raises(LabError, match="cannot be fetched") as caught:
+        fetch(server, target)
+    assert "503" in str(caught.value.found)
+    assert "kept" in str(caught.value.next_step)
+    assert part.read_bytes() == CONTENT[:1000]
+    assert not target.exists()
+    server.refuses_after = 100
+    fetch(server, target)
+    assert target.read_bytes() == CONTENT
+    assert server.ranges[-1] == "bytes=1000-"
+
+
+def test_a_server_that_ignores_ranges_starts_again(
+    server: Server, target: Path, part: Path
+) -> None:
+    """The whole file sent in answer to a range replaces what was here."""
+    part.write_bytes(CONTENT[:1000])
+    server.knows_ranges = False
+    fetch(server, target)
+    assert target.read_bytes() == CONTENT
+
+
+def test_a_server_that_always_hangs_up_is_not_asked_forever(server: Server, target: Path) -> None:
+    """Attempts end when one of them brings nothing new."""
+    server.knows_ranges, server.cuts = False, [5000] * 50
+    with pytest.raises(LabError, match="cannot be fetched"):
+        fetch(server, target)
+    assert len(server.ranges) == 2
+
+
+def test_a_part_that_is_whole_already_is_not_fetched_again(
+    server: Server, target: Path, part: Path
+) -> None:
+    """Killed between the last byte and the check, a download is only checked."""
+    part.write_bytes(CONTENT)
+    fetch(server, target)
+    assert target.read_bytes() == CONTENT
+    assert server.sent_bytes == 0
+
+
+def test_a_wrong_file_never_gets_the_final_name(server: Server, target: Path, part: Path) -> None:
+    """A file with another checksum is removed, so that the next attempt begins anew."""
+    part.write_bytes(b"of another file")
+    with pytest.raises(LabError, match="its checksum names"):
+        fetch(server, target)
+    assert not target.exists()
+    assert not part.exists()
+
+
+def test_a_file_too_large_for_the_disk_is_refused_at_once(server: Server, target: Path) -> None:
+    """The announced size is held against the free space before anything is written."""
+    server.said_length = 10**17
+    with pytest.raises(LabError, match="too full"):
+        fetch(server, target, times=5)
+    assert list(target.parent.iterdir()) == []
+
+
+def test_a_disk_that_fills_up_is_not_blamed_on_the_address(
+    server: Server, target: Path, part: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When writing fails for lack of room, the message speaks of the disk."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(target.parent))
+    part.symlink_to("/dev/full")
+    with pytest.raises(LabError, match="is full") as caught, cache.locked(lambda text: None):
+        fetch(server, target)
+    assert "address" not in str(caught.value)
+
+
+def test_a_host_that_nobody_answers_at_is_named(target: Path) -> None:
+    """An address that cannot be reached is told with the reason."""
+    url = "http://127.0.0.1:9/ndb.tar.gz"
+    with pytest.raises(LabError, match="cannot be fetched") as caught:
+        download.fetch(url, target, SHA256, Phases(show=False))
+    assert "refused" in str(caught.value.found)

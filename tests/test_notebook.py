@@ -1,0 +1,57 @@
+"""Executing a notebook with parameters: known ones work, unknown ones are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from ndblab import notebook
+from ndblab.error import LabError
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A notebook with one parameter that prints its double."""
+    cells = [
+        nbformat.v4.new_code_cell("number = 2  # any", metadata={"tags": ["parameters"]}),
+        nbformat.v4.new_code_cell("print(number * 2)\nassert number < 100, 'too large'"),
+    ]
+    path = tmp_path / "small.ipynb"
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    content = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    nbformat.write(content, path)
+    return path
+
+
+def test_a_notebook_runs_with_the_parameters_given(small: Path, tmp_path: Path):
+    """The executed copy and its page hold the result; the notebook itself stays as it was."""
+    before = small.read_bytes()
+    executed, page = notebook.execute(small, {"number": 21}, tmp_path / "out")
+    assert "42" in str(nbformat.read(executed, as_version=4).cells[-1].outputs)
+    assert "42" in page.read_text()
+    assert small.read_bytes() == before
+
+
+def test_a_parameter_that_the_notebook_lacks_is_refused(small: Path, tmp_path: Path):
+    """papermill would only warn; the lab names it and the known ones, and runs nothing."""
+    with pytest.raises(LabError, match="no such parameter") as caught:
+        notebook.execute(small, {"nmuber": 1}, tmp_path / "out")
+    assert "nmuber" in str(caught.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_failing_cell_gives_its_error_and_where_to_look(small: Path, tmp_path: Path):
+    """One message instead of a traceback through papermill."""
+    with pytest.raises(LabError, match=r"A cell of small\.ipynb failed") as caught:
+        notebook.execute(small, {"number": 200}, tmp_path / "out")
+    assert "too large" in str(caught.value)
+
+
+def test_a_file_that_is_no_notebook_is_refused(tmp_path: Path):
+    """The message says what was expected."""
+    path = tmp_path / "x.ipynb"
+    path.write_text("not json")
+    with pytest.raises(LabError, match="not a notebook"):
+        notebook.parameters(path)
