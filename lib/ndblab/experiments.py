@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 RECORDED, RUNS, NOTEBOOKS = ROOT / "data/recorded", ROOT / "data/runs", ROOT / "notebooks"
 
+INSTALL_S = 300
 RUN_OVERHEAD_S = 0.9
 START_S, START_PER_SERVER_S, PREPARE_ROWS_PER_S = 9, 0.8, 20_000
 """What a sweep costs beside its own seconds, seen on 2 CPUs."""
@@ -225,17 +226,20 @@ def measure(
 
     wanted = profile.get(size, overrides)
     machine, decided = plan_for(experiment, wanted, budget, port)
-    binaries = install.ensure(progress=progress)
     todo = sweep_of(experiment, wanted)
     _say(progress, f"{machine.describe()}")
+    _say(progress, f"{len(todo)} runs, about {_minutes(estimate_s(experiment, wanted))} in all")
+    if install.find() is None:
+        _say(progress, f"first NDB Cluster and sysbench, once: about {_minutes(INSTALL_S)} more")
+    binaries = install.ensure(progress=progress)
     _say(progress, f"budget {decided.budget.kind}: {decided.budget.reason}")
     if wanted.repeats == 1:
         _say(progress, "one run a point gives no spread, and so no verdict: --repeats 2 gives one")
-    _say(progress, f"{len(todo)} runs, about {_minutes(estimate_s(experiment, wanted))} in all")
     base = _manifest(machine, decided, binaries, wanted, overrides)
     identity = {
         "host": machine.fingerprint,
         "versions": base["versions"],
+        "builds": base["builds"],
         "plan": decided.identity(),
         "config": _config_digest(decided, binaries),
         "profile": wanted.to_dict(),
@@ -326,6 +330,7 @@ def _manifest(
             "mysqld": binaries.mysqld_version,
             "sysbench": binaries.sysbench_version,
         },
+        "builds": binaries.fingerprint(),
         "plan": decided.identity(),
         "profile": size.to_dict(),
         "overrides": {k: v for k, v in (overrides or {}).items() if v is not None},
