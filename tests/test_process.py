@@ -20,7 +20,10 @@ SLEEP = ["sleep", "600"]
 def children_of_a_dead_lab(folder: Path, how: int) -> int:
     """Let a lab start a process and a watcher in `folder`, end the lab, give the process id."""
     program = (
-        "import sys, time, pathlib; from ndblab import process, lease\n"
+        "import sys, time, pathlib, signal; from ndblab import process, lease\n"
+        # A shell that starts the tests in the background has them ignore these.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
         "folder = pathlib.Path(sys.argv[1])\n"
         "with lease.hold(folder) as fd:\n"
         "    lease.write(folder, {})\n"
@@ -32,7 +35,7 @@ def children_of_a_dead_lab(folder: Path, how: int) -> int:
     lab = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     pid = int(lab.stdout.readline())
     lab.send_signal(how)
-    lab.wait()
+    lab.wait(20)
     return pid
 
 

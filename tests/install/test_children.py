@@ -68,8 +68,10 @@ def test_a_program_of_another_architecture_is_named_as_such(tmp_path: Path) -> N
 def test_no_child_outlives_the_installer(tmp_path: Path, ending: signal.Signals) -> None:
     """However the installer is ended, the programs it started end with it."""
     script = (
-        "import sys, pathlib\n"
+        "import sys, pathlib, signal\n"
         "from ndblab.install import children\n"
+        # A shell that starts the tests in the background has them ignore Ctrl-C.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "with children.ended_by_sigterm():\n"
         "    children.run(['sh', '-c', 'echo $$; exec sleep 600'], what='x',\n"
         "        log=pathlib.Path(sys.argv[1]),\n"
@@ -82,7 +84,10 @@ def test_no_child_outlives_the_installer(tmp_path: Path, ending: signal.Signals)
         assert parent.stdout is not None
         child = psutil.Process(int(parent.stdout.readline()))
         os.kill(parent.pid, ending)
-        parent.wait(20)
+        try:
+            parent.wait(20)
+        finally:
+            parent.kill()
     assert gone_within(child, 10)
 
 
