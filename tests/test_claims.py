@@ -221,6 +221,14 @@ def test_doubling_is_judged_where_the_shares_leave_room_for_it() -> None:
     assert row.low > 1.6
 
 
+def test_no_check_crashes_on_a_small_sweep() -> None:
+    """With 1 and 2 servers only, what is not there is said to be missing, in every budget."""
+    for budget in ("scaled", "shared", "pinned"):
+        dataset = double(servers=(1, 2), clients=(2, 8), repeats=1, budget=budget)
+        table = claims.judge(dataset, None, brief.claims())
+        assert not table["reason"].str.contains("crashed").any()
+
+
 def test_a_missing_doubling_is_not_a_reproduced_one() -> None:
     """With 1 and 2 servers only, the half that was not measured keeps the verdict open."""
     row = verdict(double(servers=(1, 2)), "F6-double-servers")

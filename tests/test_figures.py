@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -306,10 +304,3 @@ def test_nothing_but_failures_is_refused() -> None:
 def test_numbers_have_three_digits(value: float, text: str) -> None:
     """Numbers in figures have three significant digits, no exponent and no trailing zeros."""
     assert style.plain(value).replace("\N{NARROW NO-BREAK SPACE}", " ") == text
-
-
-def test_figures_are_cheap_to_import() -> None:
-    """Figures need neither seaborn nor pyplot, which cost a reproduction its speed."""
-    code = "import sys, ndblab.figures; print({'seaborn', 'matplotlib.pyplot'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"

@@ -163,6 +163,9 @@ def qps_test(
 
 def peak_test(evidence: Evidence, label: str, top: int, base: int, tests: int) -> Comparison:
     """Compare the peaks of two numbers of servers, allowing for how the peaks were picked."""
+    for n in (top, base):
+        if not evidence.clients(n):
+            raise Missing(f"no good run with {n} servers")
     above, below = (
         [evidence.steady(n, clients, "qps").to_numpy() for clients in evidence.clients(n)]
         for n in (top, base)

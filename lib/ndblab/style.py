@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-import matplotlib
+import seaborn
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, to_hex
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
@@ -18,18 +18,18 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 THROUGHPUT, LATENCY = "#1f5fa8", "#b3261e"
 INK, QUIET = "#333333", "#555555"
 # Numbers of servers: lighter is fewer, so that the order survives in grey; markers tell them apart.
-_SERVERS = matplotlib.colormaps["plasma_r"]
+_SERVERS = seaborn.color_palette("plasma_r", as_cmap=True)
 _SERVERS_NORM = LogNorm(1 / 2.2, 20, clip=True)
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
 _SCALES = ((1e6, "million "), (1e5, "thousand "))
 RC = {
+    **seaborn.axes_style("whitegrid"),
+    **seaborn.plotting_context("paper"),
     "font.family": "DejaVu Sans",
     "font.size": 9,
     "text.color": INK,
     "axes.labelcolor": INK,
     "axes.edgecolor": "#888888",
-    "axes.grid": True,
-    "axes.axisbelow": True,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.titlesize": 9.5,
