@@ -118,14 +118,15 @@ def test_axes_have_units() -> None:
     assert {ax.get_xlabel() for ax in draw("7", runs()).axes} == {"Clients"}
 
 
-def test_three_runs_give_a_confidence_band() -> None:
-    """With three runs a point, the band is the 95 % interval of the mean, and is called so."""
+@pytest.mark.parametrize(("number", "metric"), [("6", "qps"), ("7", "latency_p95_ms")])
+def test_three_runs_give_a_confidence_band(number: str, metric: str) -> None:
+    """With three runs a point, the band is the 95 % interval, both ends of it, and is called so."""
     table = runs(servers=(1,))
     points = summary.points(table)
-    figure = draw("6", table)
+    figure = draw(number, table)
     [(low, high)] = bands(figure)
-    assert low == pytest.approx(points["qps_low"].min())
-    assert high == pytest.approx(points["qps_high"].max())
+    assert low == pytest.approx(points[f"{metric}_low"].min())
+    assert high == pytest.approx(points[f"{metric}_high"].max())
     assert "3 runs a point." in said(figure)
     assert "95 % confidence interval" in said(figure)
 

@@ -56,9 +56,8 @@ def measured(ax: Axes, quantity: Quantity, lines: list[tuple[int, pd.DataFrame]]
     for servers, line in lines:
         look = {"color": style.colour(servers), "marker": style.marker(servers)}
         band = bands.loc[line.index]
-        # On a logarithmic axis an interval that reaches zero ends at the edge of the panel.
-        bottom = band["low"].clip(lower=line[mean] / 1e3)
-        ax.fill_between(line["clients"], bottom, band["high"], color=look["color"], alpha=0.2, lw=0)
+        low, high = band["low"], band["high"]
+        ax.fill_between(line["clients"], low, high, color=look["color"], alpha=0.2, lw=0)
         ax.plot(line["clients"], line[mean], zorder=3, **look)
         idle = line[line["idle_servers"]]
         ax.plot(idle["clients"], idle[mean], ls="", mfc="white", zorder=4, **look)
@@ -149,13 +148,16 @@ def _bands(quantity: Quantity, points: pd.DataFrame) -> pd.DataFrame:
 
     The interval of two values is some thirteen times wider than their span, and tells nothing.
     """
-    mean = points[f"{quantity.metric}_mean"]
-    half = points[f"{quantity.metric}_high"] - mean
+    mean, low, high = (points[f"{quantity.metric}_{part}"] for part in ("mean", "low", "high"))
     if points["runs"].max() < 3:
-        half = half / stdtrit(1, (1 + summary.CONFIDENCE) / 2)
+        wider = stdtrit(1, (1 + summary.CONFIDENCE) / 2)
+        if quantity.log:
+            low, high = (mean * (end / mean) ** (1 / wider) for end in (low, high))
+        else:
+            low, high = (mean + (end - mean) / wider for end in (low, high))
     else:
-        half = half.where(points["runs"] >= 3)
-    return pd.DataFrame({"low": mean - half, "high": mean + half})
+        low, high = (end.where(points["runs"] >= 3) for end in (low, high))
+    return pd.DataFrame({"low": low, "high": high})
 
 
 def _notes(quantity: Quantity, points: pd.DataFrame, cut: bool) -> list[str]:
@@ -165,7 +167,8 @@ def _notes(quantity: Quantity, points: pd.DataFrame, cut: bool) -> list[str]:
     runs = f"{fewest} to {most}" if fewest < most else f"{most}"
     told = [f"{runs} {'run' if most == 1 else 'runs'} a point."]
     if most > 2:
-        told.append("Lines: mean of the runs; bands: 95 % confidence interval of that mean (t).")
+        scale = " of logarithms" if quantity.log else ""
+        told.append(f"Lines: mean of the runs; bands: its 95 % confidence interval (t{scale}).")
         told += ["Points of fewer than three runs have none."] if fewest < 3 else []
         told += ["Some bands reach beyond the panel."] if cut else []
     elif most == 2:
