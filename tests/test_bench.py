@@ -236,3 +236,12 @@ def test_the_made_up_hour_is_as_large_as_the_goal_says(tmp_path, monkeypatch):
     assert len(data.processes) == 19 * seconds
     assert len(data.ndb_threads) == 60 * seconds
     assert len(data.intervals) == seconds
+
+
+def test_the_overhead_is_measured_as_planned_and_without_quotas(monkeypatch: pytest.MonkeyPatch):
+    """Neither condition stands for the other: each has a row of its own, against the same goal."""
+    measured = []
+    monkeypatch.setattr(nodes, "_overhead", lambda plan, size: measured.append(plan.budget.kind))
+    nodes.overhead()
+    assert measured[-1] == "shared"
+    assert len(measured) == len(set(measured)) <= 2
