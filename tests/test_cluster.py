@@ -77,7 +77,8 @@ def test_a_cluster_serves_and_leaves_nothing_behind(decided, binaries):
         row = run.tables["runs"].iloc[0]
         assert (row.status, row.errors) == ("ok", 0)
         assert row.queries == pytest.approx(row.qps * row.duration_s, rel=0.01)
-        assert len(run.tables["intervals"]) == 3
+        # sysbench may end before its reporter wakes for the last second.
+        assert len(run.tables["intervals"]) in (2, 3)
         seen = run.tables["processes"].groupby("role")["node_id"].nunique().to_dict()
         assert seen == {"lab": 1, "mysqld": 2, "ndb_mgmd": 1, "ndbmtd": 2, "sysbench": 1}
         threads = run.tables["ndb_threads"]
