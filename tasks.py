@@ -164,7 +164,7 @@ def start(c, servers="2", budget="auto", base_port=None):
     print(f"Ready after {started.timings['cluster_start_s']} s. MySQL servers (user root):")
     print(
         "\n".join(
-            f"  mysql --no-defaults -u root -S {s}" for s in started.sockets(max(size.servers))
+            f"  mysql --no-defaults -u root -S {node.socket}" for node in started.plan.servers
         )
     )
 

@@ -41,6 +41,7 @@ def tables(
         "repeat": 1,
         "transporter": "shm",
         "workload": "oltp_point_select",
+        "variant": "default",
         "started_utc": started_utc,
         "warmup_s": 1.0,
         "duration_s": 2.0034,

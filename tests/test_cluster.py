@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ndblab import cluster, dataset, experiments, host, install, plan, process, profile, workload
+from ndblab import catalogue, cluster, dataset, host, install, plan, process, profile, workload
 from ndblab.error import LabError
 from ndblab.sweep import Point
 
@@ -150,9 +150,9 @@ def test_a_cluster_by_hand_stays_until_it_is_stopped(decided, binaries, folder):
 def test_a_sweep_killed_in_the_middle_goes_on_where_it_stopped(decided, tmp_path, folder):
     """After SIGKILL nothing runs, whole runs are kept, and the resumed sweep repeats no other."""
     program = (
-        "import sys, pathlib; from ndblab import experiments\n"
-        "experiments.RUNS = pathlib.Path(sys.argv[1])\n"
-        "experiments.measure(experiments.find(figure=6), 'smoke', port=int(sys.argv[2]),"
+        "import sys, pathlib; from ndblab import catalogue, measurement\n"
+        "measurement.RUNS = pathlib.Path(sys.argv[1])\n"
+        "measurement.measure(catalogue.find(figure=6), 'smoke', port=int(sys.argv[2]),"
         " progress=False)\n"
     )
     environment = {**os.environ, "NDBLAB_CLUSTER_DIR": str(folder)}
@@ -178,6 +178,6 @@ def test_a_sweep_killed_in_the_middle_goes_on_where_it_stopped(decided, tmp_path
     data = dataset.read(next(tmp_path.glob("*/*")))
     assert data.complete
     after = data.runs.set_index("run_id")["started_utc"]
-    assert len(after) == len(experiments.sweep_of(experiments.find(figure=6), profile.get("smoke")))
+    assert len(after) == len(catalogue.find(figure=6).sweep(profile.get("smoke")))
     assert after[before.index].tolist() == before.tolist()
     assert_nothing_is_left(decided)

@@ -312,7 +312,7 @@ def test_changed_or_missing_config_is_noticed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"schema_version": 2}, ("another schema version", "found:    2", "Update the lab")),
+        ({"schema_version": 99}, ("another schema version", "found:    99", "Update the lab")),
         ({"schema_version": 0}, ("another schema version", "found:    0", "Measure it again")),
         ({"schema_version": None}, ("another schema version", "none")),
         ({"plan": {}}, ("lacks", "plan.budget.kind")),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ndblab import experiments, profile, reproduction
+from ndblab import experiments, measurement, reproduction
 from ndblab.error import LabError
 
 SCALING = experiments.find(figure=6)
@@ -46,20 +46,20 @@ def test_an_unknown_figure_or_experiment_is_refused_with_the_known_ones(what):
 
 def test_points_that_leave_servers_idle_are_in_the_briefs_program_only():
     """Fewer clients than servers repeat a smaller cluster: only the brief's own sweep has them."""
-    quick = SCALING.points(profile.get("quick"))
+    quick = SCALING.sweep(SCALING.size("quick")).points
     assert all(point.clients >= point.servers for point in quick)
-    assert len(SCALING.points(profile.get("brief"))) == 5 * 13
+    assert len(SCALING.sweep(SCALING.size("brief")).points) == 5 * 13
 
 
 def test_the_default_measurement_takes_at_most_six_minutes():
     """By the lab's own estimate, which it tells before it starts."""
-    assert experiments.estimate_s(SCALING, profile.get("quick")) < 360
+    assert measurement.estimate_s(SCALING, SCALING.size("quick")) < 360
 
 
 def test_every_claim_of_the_experiment_is_judged_by_the_recorded_dataset():
-    """All of Figures 6 and 7 and the peak of Figure 4 get a verdict and a reason; none crashed."""
+    """All of Figures 6 and 7 get a verdict and a reason; none crashed."""
     table = experiments.verdicts(experiments.obtain(SCALING.name))
-    assert {"F4-peak-clients", "F6-peak", "F6-double-servers", "F7-doubling"} <= set(table["id"])
+    assert {"F6-peak", "F6-double-servers", "F7-doubling"} <= set(table["id"])
     assert table["reason"].str.len().min() > 10
     assert not table["reason"].str.contains("crashed").any()
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ndblab import brief, host, plan
+from ndblab import brief, host, memory, plan
 from ndblab.error import LabError
 
 GIB = 2**30
@@ -188,4 +188,4 @@ def test_threads_and_log_parts_are_what_ndb_takes_on_any_host(cores):
     threads = decided.threads
     assert threads.automatic_cpus is None or 8 <= threads.automatic_cpus <= 1024
     assert threads.query % threads.ldm == 0
-    assert decided.memory.fragment_log_parts in plan.LOG_PARTS
+    assert decided.memory.fragment_log_parts in memory.LOG_PARTS

@@ -224,5 +224,5 @@ def test_progress_tells_failures(tmp_path: Path, capsys: pytest.CaptureFixture[s
     with opened(tmp_path) as out:
         sweep.perform(SMALL, out, run)
     told = capsys.readouterr().err
-    assert "8/8" in told
+    assert "run 8 of 8: 100%" in told
     assert "s01_c0001_r1: errors: 3" in told

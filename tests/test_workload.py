@@ -25,6 +25,7 @@ class Double:
         script.chmod(0o700)
         self.folder = folder
         self.plan = SimpleNamespace(servers=(1, 2))
+        self.log = str
         self.binaries = SimpleNamespace(
             sysbench=script,
             sysbench_env={},
@@ -35,8 +36,8 @@ class Double:
     def pids(self) -> list[tuple[str, int, int]]:
         return [("mysqld", 11, os.getpid())]
 
-    def sockets(self, servers: int) -> list[str]:
-        return [f"{self.folder}/mysql.{n}.sock" for n in range(1, servers + 1)]
+    def servers(self, count: int, transporter: str) -> list[SimpleNamespace]:
+        return [SimpleNamespace(socket=f"{self.folder}/mysql.{n}.sock") for n in range(count)]
 
     def query(self, sql: str, server: int = 1) -> list[tuple]:
         return []

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import psutil
 import pymysql
 
-from ndblab import config, host, lease, process, quota
+from ndblab import config, host, lease, node_log, process, quota
 from ndblab.error import LabError
 from ndblab.plan import Node, Places, Plan
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 MANAGEMENT_TIMEOUT_S, DATA_NODE_TIMEOUT_S, SERVER_TIMEOUT_S = 30, 180, 240
 STOP_PATIENCE_S, ANSWER_TIMEOUT_S = 20, 30
-LAST_BASE_PORT = 65533
+LAST_BASE_PORT = 65000
 TEMPLATE = "template"
 LONGEST_SOCKET_PATH = 107
 """Bytes of a Unix socket's path (unix(7): 108 with the closing zero)."""
@@ -67,7 +67,7 @@ def places(folder: Path, base_port: int | str | None = None) -> Places:
             "--base-port is not usable",
             found=repr(base_port),
             expected=f"a number from 1024 to {LAST_BASE_PORT}",
-            next_step="Three ports from there on must be free.",
+            next_step="The ports that follow it must be free too.",
         )
     return Places(str(folder), str(socket_dir), int(base_port))
 
@@ -88,9 +88,14 @@ class Cluster:
     processes: dict[str, subprocess.Popen] = field(default_factory=dict)
     timings: dict[str, float] = field(default_factory=dict)
 
-    def sockets(self, servers: int) -> list[str]:
-        """Unix sockets of the first `servers` MySQL servers."""
-        return [node.socket for node in self.plan.servers[:servers]]
+    def servers(self, count: int, transporter: str = "shm") -> tuple[Node, ...]:
+        """The first `count` MySQL servers that have this transporter."""
+        return self.plan.servers_by(transporter)[:count]
+
+    def log(self) -> str:
+        """What the management node has told of the cluster so far."""
+        node = self.plan.management_node
+        return _text(Path(node.data_dir) / f"ndb_{node.node_id}_cluster.log")
 
     def connect(self, server: int = 1) -> pymysql.Connection:
         """Open an SQL connection to the `server`-th MySQL server."""
@@ -262,7 +267,8 @@ def _start(plan: Plan, binaries: Binaries, progress: bool, by_hand: bool) -> Clu
 
 
 def _check_ports(plan: Plan) -> None:
-    for port in (node.port for node in (plan.management_node, *plan.data_nodes) if node.port):
+    ports = [node.port for node in plan.nodes if node.port]
+    for port in ports:
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
@@ -271,7 +277,7 @@ def _check_ports(plan: Plan) -> None:
                 raise LabError(
                     f"Port {port} is taken",
                     found=f"{error.strerror}: {process.listener(port)}",
-                    expected=f"ports {plan.places.base_port} to {plan.places.base_port + 2} free",
+                    expected="these ports free: " + ", ".join(map(str, ports)),
                     next_step="Stop what listens there, or give another --base-port.",
                 ) from error
 
@@ -321,7 +327,7 @@ def _template(binaries: Binaries, folder: Path) -> Path:
     if code != 0:
         raise LabError(
             f"mysqld could not initialise a data folder, {_ending(code)}",
-            found=_tail(log),
+            found=node_log.tail(_text(log)),
             expected="an initialised data folder",
             next_step=f"See {log}.",
         )
@@ -427,14 +433,14 @@ def transporters(cluster: Cluster) -> list[tuple[int, int, str]]:
 
 
 def _check_transporters(cluster: Cluster) -> None:
-    servers = {node.node_id for node in cluster.plan.servers}
-    wanted = "SHM" if cluster.plan.shm else "TCP"
-    wrong = [t for t in transporters(cluster) if t[1] in servers and t[2] != wanted]
+    wanted = {node.node_id: node.transporter.upper() for node in cluster.plan.servers}
+    wrong = [t for t in transporters(cluster) if wanted.get(t[1], t[2]) != t[2]]
     if wrong:
+        node, remote, kind = wrong[0]
         raise LabError(
             "A MySQL server is not connected as the plan says",
-            found=f"{wrong[0][2]} between node {wrong[0][0]} and node {wrong[0][1]}",
-            expected=f"{wanted} transporters",
+            found=f"{kind} between node {node} and node {remote}",
+            expected=wanted[remote],
             next_step="Check UseShm and the limits in /proc/sys/kernel/shm*.",
         )
 
@@ -449,17 +455,9 @@ def _ending(code: int) -> str:
 
 
 def _reason(node: Node, folder: Path) -> str:
-    """The last thing that a node said of its own end."""
-    data_dir = Path(node.data_dir)
     own = {"ndbmtd": f"ndb_{node.node_id}_error.log", "mysqld": "error.log"}
-    if node.role == "ndbmtd" and (text := _text(data_dir / own["ndbmtd"])):
-        entries = re.findall(r"^(?:Message|Error data|Error object): (.+)$", text, re.MULTILINE)
-        return "; ".join(entry.strip() for entry in entries[-3:]) or _tail(data_dir / own["ndbmtd"])
-    if node.role == "mysqld" and (errors := _text(data_dir / own["mysqld"])):
-        lines = [line for line in errors.splitlines() if "[ERROR]" in line]
-        if lines:
-            return lines[0]
-    return _tail(folder / "logs" / f"{node.name}.out") or "nothing in its log"
+    own_log = _text(Path(node.data_dir) / own[node.role]) if node.role in own else ""
+    return node_log.reason(node.role, own_log, _text(folder / "logs" / f"{node.name}.out"))
 
 
 def _text(path: Path) -> str:
@@ -467,7 +465,3 @@ def _text(path: Path) -> str:
         return path.read_text(errors="replace")
     except OSError:
         return ""
-
-
-def _tail(path: Path, lines: int = 3) -> str:
-    return " / ".join(_text(path).strip().splitlines()[-lines:])

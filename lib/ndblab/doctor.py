@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from ndblab import cluster, experiments, host, install, process, profile
+from ndblab import catalogue, cluster, host, install, measurement, process
 from ndblab.error import LabError
 
 T = TypeVar("T")
@@ -78,9 +78,10 @@ def _open_files() -> Finding:
 
 
 def _plan(machine: host.Host) -> Iterator[Finding]:
-    size = profile.get("quick")
+    experiment = catalogue.find(figure=6)
     try:
-        _, decided = experiments.plan_for(experiments.find(figure=6), size, "auto")
+        _, decided = measurement.plan_for(experiment, experiment.size("quick"), "auto")
+        measurement.check(machine, decided)
     except LabError as error:
         yield Finding("lack", "plan (quick)", f"{error.what}: {error.found}", error.next_step or "")
         return
@@ -105,7 +106,7 @@ def _plan(machine: host.Host) -> Iterator[Finding]:
         )
     limits = Path("/proc/sys/kernel/shmmni")
     segments = int(limits.read_text()) if limits.exists() else 0
-    if segments and segments < 2 * max(size.servers):
+    if segments and segments < 2 * len(decided.servers):
         yield Finding(
             "lack", "shared memory", f"kernel.shmmni is {segments}", "Raise it with sysctl."
         )

@@ -12,12 +12,12 @@ from typing import Any, Protocol
 
 import pandas as pd
 
-from ndblab import plan, summary
+from ndblab import budget, summary
 from ndblab.verdict import Comparison, Missing, count
 
 # The brief's division of its 256 logical CPUs, which `scaled` imposes as shares.
-SERVER_SHARE = plan.BRIEF_SERVER_CPUS / plan.BRIEF_CPUS
-COMMON_SHARE = plan.BRIEF_SQL_SIDE_CPUS / plan.BRIEF_CPUS
+SERVER_SHARE = budget.BRIEF_SERVER_CPUS / budget.BRIEF_CPUS
+COMMON_SHARE = budget.BRIEF_SQL_SIDE_CPUS / budget.BRIEF_CPUS
 DATA_NODES_SHARE = 1 - COMMON_SHARE
 # Monitors, kernel and the ends of quota periods take a little: this much of a share is all of it.
 EXHAUSTED = 0.9

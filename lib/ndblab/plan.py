@@ -2,10 +2,6 @@
 
 In: a `Host` and a `Shape` (what is wanted). Out: a `Plan`, plain data from which the configuration
 and the commands follow. Pure: it touches no file and starts nothing.
-
-The shares are those of the brief ("Cluster-in-a-Box"): of 256 logical CPUs each data node has 32
-and the MySQL servers with sysbench have the other 192; one mysqld was seen to use at most about 30
-(Figure 4).
 """
 
 from __future__ import annotations
@@ -13,27 +9,17 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
+from ndblab import budget, memory
+from ndblab.budget import BRIEF_CPUS, BRIEF_DATA_NODE_CPUS, Budget, Share
 from ndblab.error import LabError
 from ndblab.host import Host
+from ndblab.memory import GIB, MIB, Memory
 from ndblab.profile import FIRST_SERVER_NODE_ID, LAST_SERVER_NODE_ID
 
-BRIEF_CPUS = 256
-BRIEF_DATA_NODE_CPUS = 32
-BRIEF_SERVER_CPUS = 30
-BRIEF_SQL_SIDE_CPUS = 192
-BRIEF_ROWS = 80_000_000
-ROW_BYTES = 750
-"""A sysbench row with its indexes in NDB: the brief has about 60 GB for 80 million rows."""
-
-GIB, MIB = 2**30, 2**20
-BUDGETS = ("auto", "pinned", "scaled", "shared")
-PINNED_FROM_CPUS = 80
-"""Two servers at their own ceiling of 30 CPUs on three quarters of a host: 2 x 30 / 0.75. With
-fewer, `pinned` would show the host's end before the first doubling."""
-
 API_NODE_IDS = tuple(range(LAST_SERVER_NODE_ID + 1, 255))
-LOG_PARTS = (4, 6, 8, 10, 12, 16, 20, 24, 32)
-"""The values that NoOfFragmentLogParts takes (manual, "NDB Cluster Data Node Configuration")."""
+FIRST_SQL_PORT = 10
+"""Ports of MySQL servers come so much after the management node's, where they have any."""
+_KINDS = ("ldm", "query", "recover", "tc", "send", "recv")
 
 
 @dataclass(frozen=True)
@@ -69,35 +55,25 @@ class Places:
 
 @dataclass(frozen=True)
 class Shape:
-    """What is wanted of a cluster."""
+    """What is wanted of a cluster.
+
+    `tcp_servers` of the servers, the last ones, are connected to the data nodes by TCP, the others
+    by shared memory. `networking` lets clients come over TCP/IP on loopback too. `least_redo` takes
+    the smallest redo log. Spinning, in microseconds: of a MySQL server that waits for shared memory
+    (ShmSpintime), and of the tc and ldm threads of the data nodes.
+    """
 
     servers: int
     rows: int
     max_clients: int
     budget: str = "auto"
-    shm: bool = True
+    tcp_servers: int = 0
     connection_pool: int = 1
+    networking: bool = False
+    least_redo: bool = False
+    shm_spin_us: int = 0
+    thread_spin_us: int = 0
     places: Places = Places()
-
-
-@dataclass(frozen=True)
-class Budget:
-    """How the host's CPUs are divided, and why so."""
-
-    kind: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class Share:
-    """What a process may use: CPUs by affinity, NUMA nodes for memory, bandwidth in CPUs.
-
-    Empty tuples and `None` mean no limit of that kind.
-    """
-
-    cpus: tuple[int, ...] = ()
-    memory_nodes: tuple[int, ...] = ()
-    quota_cpus: float | None = None
 
 
 @dataclass(frozen=True)
@@ -112,6 +88,7 @@ class Node:
     port: int | None = None
     socket: str = ""
     pool_node_ids: tuple[int, ...] = ()
+    transporter: str = ""
 
     @property
     def name(self) -> str:
@@ -130,41 +107,25 @@ class Threads:
     tc: int = 1
     send: int = 1
     recv: int = 1
+    spin_us: int = 0
 
     @property
     def config(self) -> str:
         """The value of ThreadConfig."""
-        kinds = ("ldm", "query", "recover", "tc", "send", "recv")
-        return "main,rep," + ",".join(f"{k}={{count={getattr(self, k)}}}" for k in kinds)
-
-
-@dataclass(frozen=True)
-class Memory:
-    """Memory and redo log of one data node, memory of a MySQL server and of a client, in bytes."""
-
-    data_bytes: int
-    shared_global_bytes: int
-    redo_buffer_bytes: int
-    disk_page_buffer_bytes: int
-    long_message_buffer_bytes: int
-    fragment_log_parts: int
-    fragment_log_files: int
-    fragment_log_file_bytes: int
-    server_bytes: int
-    client_bytes: int
-    lock_pages: bool
+        words = [f"count={getattr(self, kind)}" for kind in _KINDS]
+        if self.spin_us:
+            spinning = f",spintime={self.spin_us}"
+            words = [
+                w + spinning * (kind in ("tc", "ldm"))
+                for kind, w in zip(_KINDS, words, strict=True)
+            ]
+        threads = (f"{kind}={{{w}}}" for kind, w in zip(_KINDS, words, strict=True))
+        return "main,rep," + ",".join(threads)
 
     @property
-    def data_node_bytes(self) -> int:
-        """What a data node takes: its configured pools and about 900 MiB of its own (as seen)."""
-        pools = self.data_bytes + self.shared_global_bytes + self.disk_page_buffer_bytes
-        buffers = self.long_message_buffer_bytes + self.redo_buffer_bytes * self.fragment_log_parts
-        return pools + buffers + 900 * MIB
-
-    @property
-    def redo_bytes(self) -> int:
-        """Redo log of one data node on disk (sparse until written)."""
-        return self.fragment_log_parts * self.fragment_log_files * self.fragment_log_file_bytes
+    def ldm_threads(self) -> int:
+        """Number of ldm threads; NDB's own choice is a quarter of its CPUs (seen for 32)."""
+        return self.ldm if self.automatic_cpus is None else self.automatic_cpus // 4
 
 
 @dataclass(frozen=True)
@@ -181,12 +142,21 @@ class Plan:
     threads: Threads
     memory: Memory
     max_clients: int
-    shm: bool
+    shm_spin_us: int = 0
 
     @property
     def nodes(self) -> tuple[Node, ...]:
         """All processes, in the order in which they start."""
         return (self.management_node, *self.data_nodes, *self.servers)
+
+    @property
+    def shm(self) -> bool:
+        """Whether every MySQL server is connected by shared memory."""
+        return all(node.transporter == "shm" for node in self.servers)
+
+    def servers_by(self, transporter: str) -> tuple[Node, ...]:
+        """Give the MySQL servers that are connected by "shm" or "tcp"."""
+        return tuple(node for node in self.servers if node.transporter == transporter)
 
     @property
     def memory_bytes(self) -> int:
@@ -246,7 +216,7 @@ def make(host: Host, shape: Shape) -> Plan:
     LabError
         If the budget is unknown or impossible here, or there are more servers than node ids.
     """
-    budget = _budget(host, shape.budget)
+    chosen = budget.choose(host, shape.budget)
     ids = FIRST_SERVER_NODE_ID + shape.servers * shape.connection_pool - 1
     if shape.servers < 1 or ids > LAST_SERVER_NODE_ID:
         raise LabError(
@@ -255,118 +225,58 @@ def make(host: Host, shape: Shape) -> Plan:
             expected=f"1 to {LAST_SERVER_NODE_ID - FIRST_SERVER_NODE_ID + 1} in all",
             next_step="Ask for fewer servers or a smaller connection pool.",
         )
-    data_shares, server_shares, sql_side, management = _shares(host, budget.kind)
-    pool = shape.connection_pool - 1
+    shares = budget.shares(host, chosen.kind)
+    threads = _threads(host, chosen.kind, shares.data_nodes[0], shape.thread_spin_us)
     places = shape.places
     return Plan(
-        budget=budget,
+        budget=chosen,
         places=places,
         management_node=Node(
-            "ndb_mgmd", 1, 1, places.data_dir("ndb_mgmd", 1), management, places.management_port
+            "ndb_mgmd", 1, 1, places.data_dir("ndb_mgmd", 1), shares.management_node,
+            places.management_port,
         ),
         data_nodes=tuple(
             Node(
-                "ndbmtd", n, n + 1, places.data_dir("ndbd", n), data_shares[n - 1],
+                "ndbmtd", n, n + 1, places.data_dir("ndbd", n), shares.data_nodes[n - 1],
                 None if places.brief else places.base_port + n,
             )
             for n in (1, 2)
         ),
         servers=tuple(
-            Node(
-                "mysqld", n, FIRST_SERVER_NODE_ID + n - 1, places.data_dir("mysqld", n),
-                server_shares[(n - 1) % 2], 3305 + n if places.brief else None, places.socket(n),
-                tuple(
-                    FIRST_SERVER_NODE_ID + shape.servers + (n - 1) * pool + i for i in range(pool)
-                ),
-            )
-            for n in range(1, shape.servers + 1)
+            _server(shape, n, shares.servers[(n - 1) % 2]) for n in range(1, shape.servers + 1)
         ),
-        sysbench=dataclasses.replace(sql_side, quota_cpus=None),
-        sql_side=sql_side,
-        threads=_threads(host, budget.kind, data_shares[0]),
-        memory=_memory(host, shape, _threads(host, budget.kind, data_shares[0])),
+        sysbench=dataclasses.replace(shares.sql_side, quota_cpus=None),
+        sql_side=shares.sql_side,
+        threads=threads,
+        memory=memory.of_rows(
+            shape.rows, threads.ldm_threads, host.memlock_bytes, shape.least_redo
+        ),
         max_clients=shape.max_clients,
-        shm=shape.shm,
+        shm_spin_us=shape.shm_spin_us,
     )  # fmt: skip
 
 
-def _budget(host: Host, wanted: str) -> Budget:
-    if wanted not in BUDGETS:
-        raise LabError(
-            "There is no such cpu budget",
-            found=wanted,
-            expected=", ".join(BUDGETS),
-            next_step="Choose one with --budget.",
-        )
-    controller = host.cpu_controller
-    can_scale = controller.kind in ("cgroup1", "cgroup2")
-    can_pin = len(host.cores) >= 4
-    if wanted == "pinned" and not can_pin:
-        raise LabError(
-            "This host cannot be divided by affinity",
-            found=f"{len(host.cores)} core(s)",
-            expected="at least 4: on each half, one for a data node and one for MySQL servers",
-            next_step="Use --budget scaled or --budget shared.",
-        )
-    if wanted == "scaled" and not can_scale:
-        raise LabError(
-            "This host gives us no way to limit CPU bandwidth",
-            found=controller.reason,
-            expected="a writable cpu control group (v1 or v2) or a user manager of systemd",
-            next_step="Run as root or inside `systemd-run --user --scope -p Delegate=yes`, or use "
-            "--budget shared.",
-        )
-    if wanted != "auto":
-        return Budget(wanted, "asked for")
-    cpus = host.usable_cpus
-    if cpus >= PINNED_FROM_CPUS:
-        return Budget("pinned", f"{cpus:g} logical CPUs are enough to divide by affinity")
-    if can_scale:
-        return Budget(
-            "scaled",
-            f"{cpus:g} logical CPUs are fewer than {PINNED_FROM_CPUS}, and {controller.reason}",
-        )
-    return Budget("shared", f"{cpus:g} logical CPUs are too few to pin, and {controller.reason}")
-
-
-def _shares(host: Host, kind: str) -> tuple[tuple[Share, Share], tuple[Share, Share], Share, Share]:
-    """Shares of both data nodes, of odd and even servers, of the SQL side, of the management node.
-
-    Source: the brief's numactl lines for `pinned`; its CPU counts as fractions for `scaled`.
-    """
-    anything = Share()
-    if kind == "shared":
-        return (anything, anything), (anything, anything), anything, anything
-    if kind == "scaled":
-        cpus = host.usable_cpus
-        data, server, sql = (
-            Share(quota_cpus=cpus * part / BRIEF_CPUS)
-            for part in (BRIEF_DATA_NODE_CPUS, BRIEF_SERVER_CPUS, BRIEF_SQL_SIDE_CPUS)
-        )
-        return (data, data), (server, server), sql, anything
-    cores = host.cores
-    halves = (cores[: len(cores) // 2], cores[len(cores) // 2 :])
-    data_shares, sql_shares, management = [], [], []
-    for half in halves:
-        split = max(1, round(len(half) * BRIEF_DATA_NODE_CPUS * 2 / BRIEF_CPUS))
-        data_shares.append(_affinity(half[:split]))
-        sql_shares.append(_affinity(half[split:]))
-        management.extend(half[max(split, len(half) - 4) :])
-    sql_side = Share(
-        cpus=tuple(sorted(sql_shares[0].cpus + sql_shares[1].cpus)),
-        memory_nodes=tuple(sorted({*sql_shares[0].memory_nodes, *sql_shares[1].memory_nodes})),
-    )
-    return tuple(data_shares), tuple(sql_shares), sql_side, _affinity(tuple(management))
-
-
-def _affinity(cores: tuple) -> Share:
-    return Share(
-        cpus=tuple(sorted(cpu.id for core in cores for cpu in core)),
-        memory_nodes=tuple(sorted({cpu.node for core in cores for cpu in core})),
+def _server(shape: Shape, number: int, share: Share) -> Node:
+    """The `number`-th MySQL server; the brief's listen on 3306 and on."""
+    places, pool = shape.places, shape.connection_pool - 1
+    port = 3305 + number if places.brief else None
+    if shape.networking and not places.brief:
+        port = places.base_port + FIRST_SQL_PORT + number
+    first_more = FIRST_SERVER_NODE_ID + shape.servers + (number - 1) * pool
+    return Node(
+        "mysqld",
+        number,
+        FIRST_SERVER_NODE_ID + number - 1,
+        places.data_dir("mysqld", number),
+        share,
+        port,
+        places.socket(number),
+        tuple(range(first_more, first_more + pool)),
+        "tcp" if number > shape.servers - shape.tcp_servers else "shm",
     )
 
 
-def _threads(host: Host, kind: str, data_share: Share) -> Threads:
+def _threads(host: Host, kind: str, data_share: Share, spin_us: int) -> Threads:
     """Threads of a data node: NDB's own choice where it has CPUs, else the brief's proportions.
 
     In the brief 32 CPUs give 8 ldm, 8 query, 4 tc, 3 send, 3 recv. A quarter of that is the least
@@ -378,37 +288,5 @@ def _threads(host: Host, kind: str, data_share: Share) -> Threads:
         "shared": host.usable_cpus * BRIEF_DATA_NODE_CPUS / BRIEF_CPUS,
     }[kind]
     if cpus >= 8:
-        return Threads(automatic_cpus=int(cpus))
-    return Threads()
-
-
-def _memory(host: Host, shape: Shape, threads: Threads) -> Memory:
-    """Memory and redo log for the rows: the published values for the brief's own number of rows.
-
-    Source: the brief's config.ini; 128 GiB of DataMemory for its 80 million rows is the ratio.
-    """
-    data = max(256 * MIB, shape.rows * 128 * GIB // BRIEF_ROWS)
-    published = shape.rows >= BRIEF_ROWS
-    parts = 8 if published else _log_parts(threads)
-    file_bytes = GIB if published else 16 * MIB
-    files = 256 if published else max(4, -(-4 * data // (parts * file_bytes)))
-    needed = data + GIB
-    return Memory(
-        data_bytes=data,
-        shared_global_bytes=(128 if published else 64) * MIB,
-        redo_buffer_bytes=(256 if published else 32) * MIB,
-        disk_page_buffer_bytes=(64 if published else 4) * MIB,
-        long_message_buffer_bytes=(64 if published else 16) * MIB,
-        fragment_log_parts=parts,
-        fragment_log_files=files,
-        fragment_log_file_bytes=file_bytes,
-        server_bytes=256 * MIB,
-        client_bytes=MIB,
-        lock_pages=host.memlock_bytes is None or host.memlock_bytes >= needed,
-    )
-
-
-def _log_parts(threads: Threads) -> int:
-    """Redo log parts, one for each ldm thread as in the brief (a quarter of NumCPUs is ldm)."""
-    ldm = threads.ldm if threads.automatic_cpus is None else threads.automatic_cpus // 4
-    return max(n for n in LOG_PARTS if n <= max(LOG_PARTS[0], ldm))
+        return Threads(automatic_cpus=int(cpus), spin_us=spin_us)
+    return Threads(spin_us=spin_us)

@@ -9,12 +9,11 @@ from __future__ import annotations
 import concurrent.futures
 import multiprocessing
 import shlex
-import sys
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ndblab import brief, config, experiments, host, notebook, plan, profile
+from ndblab import brief, config, experiments, host, measurement, notebook, plan, profile
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +46,7 @@ def reproduce(
         If it could not be done; verdicts of any kind are no error.
     """
     if source is None:
-        data = experiments.measure(experiment, size, budget, overrides, port)
+        data = measurement.measure(experiment, size, budget, overrides, port)
     else:
         data = experiments.obtain(experiment.name, source)
     folder = out / data.id
@@ -96,7 +95,7 @@ def render() -> list[Path]:
     Every number in the README comes from a dataset, through here.
     """
     written = []
-    for experiment in experiments.EXPERIMENTS.values():
+    for experiment in experiments.recorded_ones():
         source = experiments.NOTEBOOKS / experiment.notebook
         data = experiments.obtain(experiment.name)
         notebook.render(source)
@@ -111,7 +110,7 @@ def with_verdicts(readme: str) -> str:
     """Put the verdicts of the recorded datasets between the README's two marks."""
     before, _, rest = readme.partition(f"{_MARKS[0]}\n")
     _, _, after = rest.partition(_MARKS[1])
-    tables = [experiments.verdicts(experiments.obtain(name)) for name in experiments.EXPERIMENTS]
+    tables = [experiments.verdicts(experiments.obtain(e.name)) for e in experiments.recorded_ones()]
     statements = {claim.id: claim.statement for claim in brief.claims()}
     lines = ["| claim of the brief | verdict here | why |", "|---|---|---|"]
     for row in (row for table in tables for row in table.itertuples()):
@@ -145,12 +144,14 @@ def dry_run(
     """Say what a measurement would do here: the plan, the time, and every command."""
     from ndblab import install, workload
 
-    wanted = profile.get(size, overrides)
-    machine, decided = experiments.plan_for(experiment, wanted, budget, port)
+    wanted = experiment.size(size, overrides)
+    todo = experiment.sweep(wanted)
+    machine, decided = measurement.plan_for(experiment, wanted, budget, port)
+    estimate = measurement.minutes(measurement.estimate_s(experiment, wanted))
     lines = [
         f"# {machine.describe()}",
         f"# budget {decided.budget.kind}: {decided.budget.reason}",
-        f"# about {experiments.estimate_s(experiment, wanted) / 60:.0f} min once installed",
+        f"# {len(todo)} runs, about {estimate} once installed",
     ]
     binaries = install.find()
     if binaries is None:
@@ -159,9 +160,12 @@ def dry_run(
     commands = [config.management_argv(decided, binaries, folder)]
     commands += [config.data_node_argv(decided, node, binaries) for node in decided.data_nodes]
     commands += [config.server_argv(node, binaries, folder) for node in decided.servers]
-    sockets = [node.socket for node in decided.servers]
     commands += workload.commands(
-        binaries, wanted, sockets, experiments.sweep_of(experiment, wanted).order()
+        binaries,
+        wanted,
+        todo.order(),
+        servers=lambda point: decided.servers_by(point.transporter)[: point.servers],
+        tcp_clients=lambda point: experiment.variant(point.variant).tcp_clients,
     )
     return "\n".join([*lines, *(shlex.join(argv) for argv in commands)])
 
@@ -202,17 +206,13 @@ def claims(source: str | None) -> pd.DataFrame:
     import pandas as pd
 
     from ndblab import claims, dataset
-    from ndblab.error import LabError
 
     published = brief.claims()
     if source is not None:
         return experiments.verdicts(dataset.read(source))
     tables = []
-    for experiment in experiments.EXPERIMENTS.values():
-        try:
-            tables.append(experiments.verdicts(experiments.obtain(experiment.name)))
-        except LabError as error:
-            print(f"lab: {error}", file=sys.stderr)
+    for experiment in experiments.recorded_ones():
+        tables.append(experiments.verdicts(experiments.obtain(experiment.name)))
     judged = {name for table in tables for name in table["id"]}
     tables.append(claims.unmeasured([c for c in published if c.id not in judged]))
     order = {claim.id: i for i, claim in enumerate(published)}

@@ -10,7 +10,9 @@ from __future__ import annotations
 import datetime
 import random
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -19,11 +21,13 @@ from ndblab.error import LabError
 
 if TYPE_CHECKING:
     import pandas as pd
+    from tqdm import tqdm
 
     from ndblab.dataset import Writer
 
 DEFAULT_TRANSPORTER = "shm"
 DEFAULT_WORKLOAD = "oltp_point_select"
+DEFAULT_VARIANT = "default"
 
 
 class RunTables(Protocol):
@@ -38,12 +42,13 @@ class RunTables(Protocol):
 
 @dataclass(frozen=True)
 class Point:
-    """One cell of a sweep."""
+    """One cell of a sweep. `variant` names what is otherwise about the cluster or its clients."""
 
     servers: int
     clients: int
     transporter: str = DEFAULT_TRANSPORTER
     workload: str = DEFAULT_WORKLOAD
+    variant: str = DEFAULT_VARIANT
 
     def run_id(self, repeat: int) -> str:
         """Name one run at this point.
@@ -58,18 +63,24 @@ class Point:
             words.append(self.transporter)
         if self.workload != DEFAULT_WORKLOAD:
             words.append(self.workload)
+        if self.variant != DEFAULT_VARIANT:
+            words.append(self.variant)
         return "_".join(words)
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """Points, how often and how long each is measured, and the seed of their order."""
+    """Points, how often and how long each is measured, and the seed of their order.
+
+    `clusters` are the variants that can share a running cluster, a tuple for each cluster.
+    """
 
     points: tuple[Point, ...]
     repeats: int
     warmup_s: float
     duration_s: float
     seed: int = field(default=1)
+    clusters: tuple[tuple[str, ...], ...] = ((DEFAULT_VARIANT,),)
 
     def __post_init__(self) -> None:
         if not self.points or len(set(self.points)) < len(self.points):
@@ -77,6 +88,13 @@ class Sweep:
                 "A sweep needs points, each of them once",
                 found=f"{len(self.points)} points, {len(set(self.points))} of them different",
                 next_step="Give each number of servers and of clients once.",
+            )
+        if strange := {p.variant for p in self.points} - {v for c in self.clusters for v in c}:
+            raise LabError(
+                "A sweep needs a cluster for each of its variants",
+                found=", ".join(sorted(strange)),
+                expected=", ".join(v for c in self.clusters for v in c),
+                next_step="This is a fault of the lab, not of your input: please report it.",
             )
         if self.repeats < 1 or self.duration_s <= 0 or self.warmup_s < 0:
             raise LabError(
@@ -94,14 +112,27 @@ class Sweep:
         """Return every run as (point, repeat), the same for the same seed.
 
         Each repeat is a shuffled pass over all points: drift of the machine does not look like an
-        effect of clients, and an interrupted sweep has every point about equally often.
+        effect of clients, and an interrupted sweep has every point about equally often. Points that
+        differ in nothing but transporter or variant follow one another, in changing order. A pass
+        begins with the cluster with which the last one ended.
         """
         rng = random.Random(self.seed)
-        order = []
+        order: list[tuple[Point, int]] = []
+        clusters = list(self.clusters)
         for repeat in range(1, self.repeats + 1):
-            one_pass = list(self.points)
-            rng.shuffle(one_pass)
-            order += [(point, repeat) for point in one_pass]
+            first, rest = clusters[-1:], clusters[:-1]
+            rng.shuffle(rest)
+            clusters = first + rest
+            for variants in clusters:
+                together: dict[tuple, list[Point]] = {}
+                for point in (p for p in self.points if p.variant in variants):
+                    key = (point.servers, point.clients, point.workload)
+                    together.setdefault(key, []).append(point)
+                groups = list(together.values())
+                rng.shuffle(groups)
+                for group in groups:
+                    rng.shuffle(group)
+                    order += [(point, repeat) for point in group]
         return order
 
     def to_dict(self) -> dict[str, Any]:
@@ -148,11 +179,13 @@ def perform(
     writer: Writer,
     run: Callable[[Point, int], RunTables],
     progress: bool = True,
+    ready: Callable[[Point], object] = lambda point: None,
 ) -> None:
     """Measure every run that the dataset lacks or holds as failed, and append each as it is made.
 
-    A LabError of a run (a node died, say) ends the sweep; the run stays as a row with that reason,
-    and the next start measures it again. Any other exception leaves the run out.
+    `ready` is called before a run and makes sure that its cluster is there. A LabError of a run (a
+    node died, say) ends the sweep; the run stays as a row with that reason, and the next start
+    measures it again. Any other exception leaves the run out.
     """
     from tqdm import tqdm
 
@@ -161,19 +194,25 @@ def perform(
         for point, repeat in sweep.order()
         if action(point.run_id(repeat), writer.done) != "skip"
     ]
+    each_s = round(sweep.warmup_s + sweep.duration_s)
     with tqdm(
-        total=len(sweep),
-        initial=len(sweep) - len(todo),
-        unit="run",
+        total=len(sweep) * each_s,
+        initial=(len(sweep) - len(todo)) * each_s,
+        unit="s",
         disable=not progress,
         dynamic_ncols=True,
+        bar_format="{desc}{percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}",
     ) as bar:
-        for point, repeat in todo:
+        for number, (point, repeat) in enumerate(todo, 1 + len(sweep) - len(todo)):
             run_id = point.run_id(repeat)
+            bar.set_description(f"run {number} of {len(sweep)}", refresh=False)
             bar.set_postfix_str(run_id)
+            before = bar.n
             started_utc = _now_utc()
             try:
-                measured = run(point, repeat)
+                ready(point)
+                with _ticking(bar, each_s):
+                    measured = run(point, repeat)
             except LabError as failure:
                 row = _failed_row(sweep, point, repeat, started_utc, failure.what)
                 writer.append(run_id, {"runs": row})
@@ -181,7 +220,30 @@ def perform(
             writer.append(run_id, measured.tables, measured.logs)
             if writer.done[run_id] != "ok" and progress:
                 bar.write(f"{run_id}: {writer.done[run_id]}", file=sys.stderr)
+            bar.update(before + each_s - bar.n)
+
+
+@contextmanager
+def _ticking(bar: tqdm, seconds: int) -> Iterator[None]:
+    """Move a bar on with the clock while a run is under way, at most to the run's end.
+
+    A run of an hour would else show no progress for an hour.
+    """
+    over = threading.Event()
+
+    def tick() -> None:
+        for _ in range(seconds - 1):
+            if over.wait(1.0):
+                return
             bar.update()
+
+    ticker = threading.Thread(target=tick, daemon=True)
+    ticker.start()
+    try:
+        yield
+    finally:
+        over.set()
+        ticker.join()
 
 
 def _failed_row(

@@ -61,7 +61,8 @@ def argv(
     sysbench: Path | str,
     script: str,
     *,
-    sockets: Sequence[Path | str],
+    sockets: Sequence[Path | str] = (),
+    ports: Sequence[str] = (),
     tables: int,
     table_size: int,
     clients: int,
@@ -77,6 +78,7 @@ def argv(
 ) -> list[str]:
     """Compose one command line that this version of sysbench understands.
 
+    The clients come by the Unix sockets, or over TCP/IP to these ports on loopback.
     `prepare` and `cleanup` use the first socket only and one client a table, the most that the
     scripts can keep busy.
     """
@@ -89,7 +91,8 @@ def argv(
         report_interval_s=(report_interval_s, 0),
         percentile=(percentile, 0),
     )
-    used = [str(s) for s in (sockets if command == "run" else sockets[:1])]
+    servers = [str(s) for s in sockets or ports]
+    used = servers if command == "run" else servers[:1]
     if not used or any("," in s or not s for s in used):
         raise LabError(
             "sysbench needs the sockets of its MySQL servers",
@@ -101,7 +104,11 @@ def argv(
         str(sysbench),
         script,
         "--db-driver=mysql",
-        f"--mysql-socket={','.join(used)}",
+        *(
+            [f"--mysql-socket={','.join(used)}"]
+            if sockets
+            else ["--mysql-host=127.0.0.1", f"--mysql-port={','.join(used)}"]
+        ),
         f"--mysql-user={user}",
         f"--mysql-db={database}",
         f"--tables={tables}",

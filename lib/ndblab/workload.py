@@ -6,6 +6,7 @@ It decides neither the points nor their order, and writes no file.
 
 from __future__ import annotations
 
+import functools
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ndblab import monitor, process, sysbench
+from ndblab import monitor, node_log, process, sysbench
 from ndblab.error import LabError
 
 if TYPE_CHECKING:
@@ -37,8 +38,17 @@ class Run:
     logs: dict[str, str] = field(default_factory=dict)
 
 
-def prepare(cluster: Cluster, profile: Profile) -> float:
-    """Fill the tables through the first server and give the seconds it took.
+@dataclass(frozen=True)
+class Filled:
+    """What filling the tables took: seconds, rows, and data memory by node id, in bytes."""
+
+    seconds: float
+    rows: int
+    data_memory_bytes: dict[int, int]
+
+
+def prepare(cluster: Cluster, profile: Profile) -> Filled:
+    """Fill the tables through the first server.
 
     Raises
     ------
@@ -47,9 +57,10 @@ def prepare(cluster: Cluster, profile: Profile) -> float:
     """
     began = time.monotonic()
     cluster.query(f"CREATE DATABASE IF NOT EXISTS {DATABASE}")
+    before = _data_memory(cluster)
     outcome = sysbench.run(
-        _argv(cluster, profile, "oltp_point_select", servers=1, clients=profile.tables,
-              command="prepare", extra=_ENGINE),
+        _argv(cluster.binaries, profile, "oltp_point_select", cluster.plan.servers[:1],
+              profile.tables, command="prepare", extra=_ENGINE),
         env=cluster.binaries.sysbench_env,
         timeout_s=PREPARE_TIMEOUT_S,
         spawn=process.opener(cluster.folder),
@@ -62,26 +73,42 @@ def prepare(cluster: Cluster, profile: Profile) -> float:
             expected=f"{profile.tables} tables of {profile.table_size} rows",
             next_step="See the logs in the cluster's folder; a smaller --table-size may fit.",
         )
-    return round(time.monotonic() - began, 2)
+    taken = {node: after - before[node] for node, after in _data_memory(cluster).items()}
+    return Filled(round(time.monotonic() - began, 2), profile.rows, taken)
+
+
+def _data_memory(cluster: Cluster) -> dict[int, int]:
+    rows = cluster.query(
+        "SELECT node_id, used FROM ndbinfo.memoryusage WHERE memory_type = 'Data memory'"
+    )
+    return {int(node): int(used) for node, used in rows}
 
 
 def measure(
-    cluster: Cluster, profile: Profile, point, repeat: int, warmup_s: float, duration_s: float
+    cluster: Cluster,
+    profile: Profile,
+    point,
+    repeat: int,
+    warmup_s: float,
+    duration_s: float,
+    tcp_clients: bool = False,
 ) -> Run:
     """Warm up, then run sysbench at a point with the monitors on.
 
-    A run that sysbench itself calls a failure comes back as a row with its reason.
+    `tcp_clients` come over TCP/IP on loopback instead of the Unix sockets. A run that sysbench
+    itself calls a failure comes back as a row with its reason.
 
     Raises
     ------
     LabError
         If a node of the cluster has died.
     """
-    warm = _sysbench(cluster, profile, point, warmup_s, None).status if warmup_s else "ok"
-    started_utc = datetime.now(UTC).isoformat(timespec="seconds")
+    run_sysbench = functools.partial(_sysbench, cluster, profile, point, tcp_clients)
+    warm = run_sysbench(warmup_s, None).status if warmup_s else "ok"
+    started = datetime.now(UTC)
     with monitor.sampling(cluster) as samples:
-        outcome = _sysbench(cluster, profile, point, duration_s, samples)
-        ended = time.monotonic()
+        outcome = run_sysbench(duration_s, samples)
+        ended, now_s = time.monotonic(), time.time()
     cluster.check_alive()
     run_id, result = point.run_id(repeat), outcome.result
     lasted = result.duration_s if result else duration_s
@@ -98,7 +125,8 @@ def measure(
         "repeat": repeat,
         "transporter": point.transporter,
         "workload": point.workload,
-        "started_utc": started_utc,
+        "variant": point.variant,
+        "started_utc": started.isoformat(timespec="seconds"),
         "warmup_s": warmup_s,
         "duration_s": lasted,
         **{name: getattr(result, name, None) for name in numbers},
@@ -110,21 +138,36 @@ def measure(
         "intervals": result.intervals if result else pd.DataFrame(),
         "processes": processes,
         "ndb_threads": samples.ndb_threads(began, lasted),
+        "events": _events(cluster, now_s - (ended - began), lasted),
     }
-    for name in ("intervals", "processes", "ndb_threads"):
+    for name in ("intervals", "processes", "ndb_threads", "events"):
         if "run_id" not in tables[name]:
             tables[name].insert(0, "run_id", run_id)
     return Run(tables, {f"{run_id}.sysbench.txt": outcome.text})
 
 
-def commands(binaries, profile, sockets: list[str], order) -> list[list[str]]:
-    """Give every sysbench command of a sweep, in order: prepare, then warm-up and run of each."""
-    prepare_ = _arguments(
-        binaries, profile, "oltp_point_select", sockets[:1], profile.tables,
+def _events(cluster: Cluster, began_s: float, lasted_s: float) -> pd.DataFrame:
+    """What the cluster log tells of a run that began at `began_s` seconds since the epoch."""
+    events = node_log.events(cluster.log(), began_s, began_s + lasted_s)
+    rows = [(round(e.at_s - began_s, 2), e.node_id, e.event, e.text) for e in events]
+    return pd.DataFrame(rows, columns=["t_s", "node_id", "event", "text"])
+
+
+def commands(binaries, profile, order, servers, tcp_clients) -> list[list[str]]:
+    """Give every sysbench command of a sweep, in order: prepare, then warm-up and run of each.
+
+    Parameters
+    ----------
+    order : points with the numbers of their repeats.
+    servers : gives the MySQL servers of a point.
+    tcp_clients : says whether the clients of a point come over TCP/IP.
+    """
+    prepare_ = _argv(
+        binaries, profile, "oltp_point_select", servers(order[0][0])[:1], profile.tables,
         command="prepare", extra=_ENGINE,
     )  # fmt: skip
     runs = [
-        _arguments(binaries, profile, p.workload, sockets[: p.servers], p.clients, time_s=seconds)
+        _argv(binaries, profile, p.workload, servers(p), p.clients, tcp_clients(p), time_s=seconds)
         for p, _ in order
         for seconds in (profile.warmup_s, profile.duration_s)
         if seconds
@@ -132,8 +175,12 @@ def commands(binaries, profile, sockets: list[str], order) -> list[list[str]]:
     return [prepare_, *runs]
 
 
-def _sysbench(cluster, profile, point, time_s, samples) -> sysbench.Outcome:
-    argv = _argv(cluster, profile, point.workload, point.servers, point.clients, time_s=int(time_s))
+def _sysbench(cluster, profile, point, tcp_clients, time_s, samples) -> sysbench.Outcome:
+    servers = cluster.servers(point.servers, point.transporter)
+    argv = _argv(
+        cluster.binaries, profile, point.workload, servers, point.clients, tcp_clients,
+        time_s=int(time_s),
+    )  # fmt: skip
     start = process.opener(cluster.folder)
 
     def spawn(argv, **how):
@@ -148,16 +195,12 @@ def _sysbench(cluster, profile, point, time_s, samples) -> sysbench.Outcome:
     return outcome
 
 
-def _argv(cluster, profile, workload, servers, clients, **options) -> list[str]:
-    sockets = cluster.sockets(servers)
-    return _arguments(cluster.binaries, profile, workload, sockets, clients, **options)
-
-
-def _arguments(binaries, profile, workload, sockets, clients, **options) -> list[str]:
+def _argv(binaries, profile, workload, servers, clients, tcp_clients=False, **options) -> list[str]:
+    where = [str(node.port) for node in servers] if tcp_clients else [n.socket for n in servers]
     return sysbench.argv(
         binaries.sysbench,
         binaries.sysbench_script(workload),
-        sockets=sockets,
+        **{"ports" if tcp_clients else "sockets": where},
         tables=profile.tables,
         table_size=profile.table_size,
         clients=clients,

@@ -30,9 +30,9 @@ SAMPLE_EVERY_S = 0.1
 _SWEEP = """
 import pathlib, sys
 import invoke
-from ndblab import experiments
-experiments.RUNS = pathlib.Path(sys.argv[1])
-experiments.measure(experiments.find(figure=6), "smoke", port=int(sys.argv[2]))
+from ndblab import catalogue, measurement
+measurement.RUNS = pathlib.Path(sys.argv[1])
+measurement.measure(catalogue.find(figure=6), "smoke", port=int(sys.argv[2]))
 """
 
 

@@ -11,7 +11,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterable, Sequence
 
-from ndblab import cluster, experiments, install, profile, sysbench
+from ndblab import catalogue, cluster, install, measurement, profile, sysbench
 from ndblab.bench.commands import PORT, check_ended
 from ndblab.bench.row import Row, shown
 from ndblab.error import LabError
@@ -30,7 +30,7 @@ def start() -> list[Row]:
     kept = "was there" if template.exists() else "was made by the first start"
     seconds: dict[int, list[float]] = {servers: [] for servers in STARTED_SERVERS}
     for servers in shown([*STARTED_SERVERS] * STARTS, "start"):
-        plan = experiments.plan_for(experiments.find(figure=6), _quick(servers), "auto", PORT)[1]
+        plan = measurement.plan_for(catalogue.find(figure=6), _quick(servers), "auto", PORT)[1]
         began = time.perf_counter()
         with cluster.running(plan, binaries, progress=False):
             seconds[servers].append(time.perf_counter() - began)
@@ -57,8 +57,8 @@ def overhead() -> list[Row]:
     a host that is full every CPU second of the lab is one that the cluster has not.
     """
     size = _quick(POINT.servers, POINT.clients)
-    experiment = experiments.find(figure=6)
-    plans = [experiments.plan_for(experiment, size, b, PORT)[1] for b in ("auto", "shared")]
+    experiment = catalogue.find(figure=6)
+    plans = [measurement.plan_for(experiment, size, b, PORT)[1] for b in ("auto", "shared")]
     kinds = {plan.budget.kind: plan for plan in plans}
     return [_overhead(plan, size) for plan in kinds.values()]
 
@@ -70,8 +70,13 @@ def _overhead(plan: Plan, size: profile.Profile) -> Row:
     with cluster.running(plan, binaries) as running:
         workload.prepare(running, size)
         running.limit()
-        sockets = running.sockets(point.servers)
-        _, *typed = workload.commands(binaries, size, sockets, [(point, 1)])
+        _, *typed = workload.commands(
+            binaries,
+            size,
+            [(point, 1)],
+            servers=lambda p: running.servers(p.servers),
+            tcp_clients=lambda _: False,
+        )
         warm_up, command = ([*running.client_prefix(), *argv] for argv in typed)
         environment = {**os.environ, **binaries.sysbench_env}
 

@@ -97,7 +97,7 @@ def _made_up_run(run_id: str, number: int) -> dict[str, pd.DataFrame]:
     intervals = intervals.assign(errors_per_s=0.0, reconnects_per_s=0.0)
     row = {
         "run_id": run_id, "status": "ok", "servers": 16, "clients": 64, "repeat": number,
-        "transporter": "shm", "workload": "oltp_point_select",
+        "transporter": "shm", "workload": "oltp_point_select", "variant": "default",
         "started_utc": f"2021-09-30T12:{number - 1:02d}:00Z", "warmup_s": 0.0,
         "duration_s": float(RUN_S), "queries": 600_000, "errors": 0, "reconnects": 0,
         "qps": 1e4, "latency_min_ms": 1.0, "latency_avg_ms": 4.0, "latency_p95_ms": 8.0,

@@ -47,7 +47,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     except ValueError as error:
         raise LabError(f"{file} is damaged", found=error, next_step=DAMAGED) from error
     version = manifest.get("schema_version") if isinstance(manifest, dict) else None
-    if version != schema.VERSION:
+    if version not in schema.READABLE:
         newer = isinstance(version, int) and version > schema.VERSION
         raise LabError(
             f"{file} is of another schema version",

@@ -24,7 +24,7 @@ from ndblab.dataset.folder import (
     read_manifest,
     sha256,
 )
-from ndblab.dataset.schema import SCHEMAS
+from ndblab.dataset.schema import SCHEMAS, TABLES_SINCE_2
 from ndblab.error import LabError
 
 _COMPARED = ("host", "versions", "plan", "profile")
@@ -75,6 +75,10 @@ class Dataset:
     @property
     def ndb_threads(self) -> pd.DataFrame:
         return self.tables["ndb_threads"]
+
+    @property
+    def events(self) -> pd.DataFrame:
+        return self.tables["events"]
 
 
 def read(path: Path | str, *, verify: bool = True) -> Dataset:
@@ -162,6 +166,8 @@ def _join(name: str, files: Sequence[Path]) -> pd.DataFrame:
 
 
 def _read_table(folder: Path, name: str, manifest: Mapping[str, Any], verify: bool) -> pd.DataFrame:
+    if name in TABLES_SINCE_2 and manifest["schema_version"] == 1:
+        return table.parse(name, table.render(name, None, name), name)
     file = folder / f"{name}.csv"
     data = read_bytes(file)
     # the schema first: "cut off" or "another unit" says more than "not the same sha256"

@@ -16,9 +16,23 @@ import pandera.pandas as pa
 from ndblab.error import LabError
 
 # Version of the layout of a dataset folder, these schemas included.
-VERSION = 1
+VERSION = 2
+# Older versions that are read as well, and what they did not have: columns with the value that was
+# meant, and tables.
+READABLE = (1, 2)
+COLUMNS_SINCE_2 = {"runs": {"variant": "default"}}
+TABLES_SINCE_2 = ("events",)
 
 TRANSPORTERS = ("shm", "tcp")
+EVENTS = (
+    "local_checkpoint_started",
+    "local_checkpoint_completed",
+    "node_started",
+    "node_failed",
+    "node_connected",
+    "node_disconnected",
+    "warning",
+)
 ROLES = ("ndb_mgmd", "ndbmtd", "mysqld", "sysbench", "lab")
 
 # Above 100: the kernel and the data node do not end a second at the same moment. Far below what a
@@ -66,7 +80,7 @@ MEASURED = ("duration_s", "queries", "errors", "qps")
 # Counts, which a failed run leaves empty: floats in memory, whole numbers in the file.
 COUNTS = ("queries", "errors", "reconnects")
 
-_RUN_ID = _like(r"^[a-z0-9_]+$", "s08_c0064_r2")
+_RUN_ID = _like(r"^[a-z0-9_-]+$", "s08_c0064_r2")
 # A monitor's own clock ticks may begin just before the run's.
 _SAMPLED_S = _real(least=-1.0)
 _THREAD_PCT = _real(most=THREAD_PCT_LIMIT)
@@ -82,6 +96,7 @@ SCHEMAS: dict[str, pa.DataFrameSchema] = {
             "repeat": _whole(1),
             "transporter": _text(_one_of(TRANSPORTERS)),
             "workload": _text(),
+            "variant": _text(_like(r"^[a-z0-9-]+$", "default")),
             "started_utc": _text(_like(_UTC, "2021-09-30T12:00:00Z")),
             "warmup_s": _real(),
             "duration_s": _real(empty=True),
@@ -138,6 +153,16 @@ SCHEMAS: dict[str, pa.DataFrameSchema] = {
             "send_pct": _THREAD_PCT,
             "sleep_pct": _THREAD_PCT,
             "spin_pct": _THREAD_PCT,
+        },
+    ),
+    "events": _table(
+        "events",
+        {
+            "run_id": _text(),
+            "t_s": _SAMPLED_S,
+            "node_id": _whole(0),
+            "event": _text(_one_of(EVENTS)),
+            "text": _text(),
         },
     ),
 }

@@ -12,7 +12,14 @@ import io
 import pandas as pd
 import pandera.pandas as pa
 
-from ndblab.dataset.schema import COUNTS, MEASURE_AGAIN, SCHEMAS, check, check_names
+from ndblab.dataset.schema import (
+    COLUMNS_SINCE_2,
+    COUNTS,
+    MEASURE_AGAIN,
+    SCHEMAS,
+    check,
+    check_names,
+)
 from ndblab.error import LabError
 
 
@@ -30,6 +37,10 @@ def parse(table: str, data: bytes, where: str) -> pd.DataFrame:
     """
     schema = SCHEMAS[table]
     _check_text(data, where)
+    later = COLUMNS_SINCE_2.get(table, {})
+    older = schema.remove_columns(list(later)) if later else schema
+    if _header(data) == list(older.columns):
+        schema = older
     _check_header(schema, data, where)
     _check_lines(schema, data, where)
     types = {name: str(column.dtype) for name, column in schema.columns.items()}
@@ -38,6 +49,8 @@ def parse(table: str, data: bytes, where: str) -> pd.DataFrame:
         frame = pd.read_csv(io.BytesIO(data), dtype=types, na_values=empty, keep_default_na=False)
     except (ValueError, OverflowError) as error:
         raise _wrong_type(schema, data, where, error) from error
+    for name in (name for name in later if name not in frame):
+        frame.insert(list(SCHEMAS[table].columns).index(name), name, later[name])
     return check(table, frame, where)
 
 
@@ -85,8 +98,12 @@ def _check_text(data: bytes, where: str) -> None:
 
 
 def _check_header(schema: pa.DataFrameSchema, data: bytes, where: str) -> None:
+    check_names(schema, _header(data), where)
+
+
+def _header(data: bytes) -> list[str]:
     first = data.split(b"\n", 1)[0].decode().rstrip("\r")
-    check_names(schema, first.split(",") if first else [], where)
+    return first.split(",") if first else []
 
 
 def _check_lines(schema: pa.DataFrameSchema, data: bytes, where: str) -> None:

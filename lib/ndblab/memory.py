@@ -1,0 +1,81 @@
+"""Memory and redo log of a cluster, from the number of its rows.
+
+In: rows, ldm threads, the host's limits. Out: a `Memory`, in bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+BRIEF_ROWS = 80_000_000
+GIB, MIB = 2**30, 2**20
+LOG_PARTS = (4, 6, 8, 10, 12, 16, 20, 24, 32)
+"""The values that NoOfFragmentLogParts takes (manual, "NDB Cluster Data Node Configuration")."""
+LEAST_REDO_BUFFER_BYTES, LEAST_LOG_FILE_BYTES, LEAST_LOG_FILES = MIB, 4 * MIB, 3
+"""The least that RedoBuffer, FragmentLogFileSize and NoOfFragmentLogFiles take (same page)."""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Memory and redo log of one data node, memory of a MySQL server and of a client, in bytes."""
+
+    data_bytes: int
+    shared_global_bytes: int
+    redo_buffer_bytes: int
+    disk_page_buffer_bytes: int
+    long_message_buffer_bytes: int
+    fragment_log_parts: int
+    fragment_log_files: int
+    fragment_log_file_bytes: int
+    server_bytes: int
+    client_bytes: int
+    lock_pages: bool
+
+    @property
+    def data_node_bytes(self) -> int:
+        """What a data node takes: its configured pools and about 900 MiB of its own (as seen)."""
+        pools = self.data_bytes + self.shared_global_bytes + self.disk_page_buffer_bytes
+        buffers = self.long_message_buffer_bytes + self.redo_buffer_bytes * self.fragment_log_parts
+        return pools + buffers + 900 * MIB
+
+    @property
+    def redo_bytes(self) -> int:
+        """Redo log of one data node on disk (sparse until written)."""
+        return self.fragment_log_parts * self.fragment_log_files * self.fragment_log_file_bytes
+
+
+def of_rows(
+    rows: int, ldm_threads: int, memlock_bytes: int | None, least_redo: bool = False
+) -> Memory:
+    """Decide memory and redo log for the rows: the published values for the brief's own number.
+
+    Source: the brief's config.ini; 128 GiB of DataMemory for its 80 million rows is the ratio, and
+    one redo log part for each ldm thread.
+
+    Parameters
+    ----------
+    memlock_bytes : what may be locked in memory; None without a limit.
+    least_redo : take the smallest redo log that NDB allows instead.
+    """
+    data = max(256 * MIB, rows * 128 * GIB // BRIEF_ROWS)
+    published = rows >= BRIEF_ROWS
+    parts = 8 if published else max(n for n in LOG_PARTS if n <= max(LOG_PARTS[0], ldm_threads))
+    file_bytes = GIB if published else 16 * MIB
+    files = 256 if published else max(4, -(-4 * data // (parts * file_bytes)))
+    buffer_bytes = (256 if published else 32) * MIB
+    if least_redo:
+        buffer_bytes, file_bytes = LEAST_REDO_BUFFER_BYTES, LEAST_LOG_FILE_BYTES
+        files = LEAST_LOG_FILES
+    return Memory(
+        data_bytes=data,
+        shared_global_bytes=(128 if published else 64) * MIB,
+        redo_buffer_bytes=buffer_bytes,
+        disk_page_buffer_bytes=(64 if published else 4) * MIB,
+        long_message_buffer_bytes=(64 if published else 16) * MIB,
+        fragment_log_parts=parts,
+        fragment_log_files=files,
+        fragment_log_file_bytes=file_bytes,
+        server_bytes=256 * MIB,
+        client_bytes=MIB,
+        lock_pages=memlock_bytes is None or memlock_bytes >= data + GIB,
+    )

@@ -1,0 +1,76 @@
+"""What the nodes say in their logs: why one ended, and what happened in the cluster.
+
+In: the text of a log. Out: a reason in one line, or the events of a span of time. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+_DATA_NODE = re.compile(r"^(?:Message|Error data|Error object): (.+)$", re.MULTILINE)
+_LINE = re.compile(
+    r"^(?P<date>\d{4}-\d\d-\d\d)[T ](?P<time>\d\d:\d\d:\d\d(?:\.\d+)?)(?P<utc>Z?) "
+    r"\[MgmtSrvr\] (?P<level>\w+) +-- (?:Node (?P<node>\d+): )?(?P<text>.+)$",
+    re.MULTILINE,
+)
+_KINDS = (
+    ("local_checkpoint_started", re.compile(r"Local checkpoint \d+ started")),
+    ("local_checkpoint_completed", re.compile(r"Local checkpoint \d+ completed")),
+    ("node_started", re.compile(r"Started \(")),
+    ("node_failed", re.compile(r"Forced node shutdown|Node shutdown completed|failure", re.I)),
+    ("node_connected", re.compile(r"Node \d+ Connected")),
+    ("node_disconnected", re.compile(r"Node \d+ Disconnected")),
+)
+
+
+class Event(NamedTuple):
+    """One event: seconds since the epoch, the node that told it (0 for the management node)."""
+
+    at_s: float
+    node_id: int
+    event: str
+    text: str
+
+
+def reason(role: str, own_log: str, output: str) -> str:
+    """Say why a node ended, by the last thing it said of that.
+
+    Parameters
+    ----------
+    own_log : of a data node its error log, of a MySQL server its error log.
+    output : what it wrote to standard output and error.
+    """
+    if role == "ndbmtd" and own_log:
+        entries = _DATA_NODE.findall(own_log)
+        return "; ".join(entry.strip() for entry in entries[-3:]) or tail(own_log)
+    if role == "mysqld":
+        errors = [line for line in own_log.splitlines() if "[ERROR]" in line]
+        if errors:
+            return errors[0]
+    return tail(output) or "nothing in its log"
+
+
+def tail(text: str, lines: int = 3) -> str:
+    """Give the last lines of a text as one."""
+    return " / ".join(text.strip().splitlines()[-lines:])
+
+
+def events(cluster_log: str, began_s: float, ended_s: float) -> list[Event]:
+    """Read what happened between two moments, in seconds since the epoch, off the cluster log.
+
+    Lines are dated in UTC from 9.0 on and in local time before. Of all that a management node
+    tells, checkpoints, starts, ends and connections of nodes, and warnings are events.
+    """
+    found = []
+    for line in _LINE.finditer(cluster_log):
+        when = datetime.fromisoformat(f"{line['date']}T{line['time'][:15]}")
+        at_s = (when.replace(tzinfo=UTC) if line["utc"] else when.astimezone()).timestamp()
+        if not began_s <= at_s <= ended_s:
+            continue
+        kinds = (kind for kind, pattern in _KINDS if pattern.search(line["text"]))
+        kind = next(kinds, "warning" if line["level"] in ("WARNING", "ALERT", "ERROR") else None)
+        if kind is not None:
+            found.append(Event(at_s, int(line["node"] or 0), kind, line["text"].strip()))
+    return found
