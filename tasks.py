@@ -48,7 +48,9 @@ cluster_command = functools.partial(command, limits_cpus=True)
 def reproduce(
     c,
     figure=None,
+    table=None,
     experiment=None,
+    all=False,
     profile="quick",
     budget="auto",
     recorded=False,
@@ -62,18 +64,20 @@ def reproduce(
     table_size=None,
     seed=None,
     base_port=None,
+    again=False,
     dry_run=False,
+    host=None,
 ):
     """Measure an experiment here (or read a dataset), draw its figures, judge its claims.
 
-    --figure 6 or --experiment NAME says which. --recorded redraws from the dataset that comes with
-    the lab, --dataset DIR from any other; else it measures: --profile smoke, quick or brief, every
-    value of which can be replaced (--servers 1,2,4 --clients 1,8,64 --repeats 3 --duration 8
-    --warmup 2 --tables 8 --table-size 10000 --seed 1). --budget pinned, scaled, shared or auto.
-    --dry-run says what would be done, and prints every command of it.
+    --figure 6, --table 1 or --experiment NAME says which, --all takes every one. --recorded redraws
+    from the datasets that come with the lab, --dataset DIR from any other; else it measures:
+    --profile smoke, quick or brief, every value of which can be replaced (--servers 1,2,4 --clients
+    1,8,64 --repeats 3 --duration 8 --warmup 2 --tables 8 --table-size 10000 --seed 1). --budget
+    pinned, scaled, shared or auto. --all goes on after what it measured before; --again does not.
+    --dry-run says what would be done, and prints every command of it, here or on --host FILE|brief.
     """
-    from ndblab import experiments, reproduction
-    from ndblab import profile as profiles
+    from ndblab import catalogue
 
     overrides = {
         "servers": servers,
@@ -85,8 +89,17 @@ def reproduce(
         "table_size": table_size,
         "seed": seed,
     }
-    chosen = experiments.find(experiment, figure)
-    profiles.get(profile, overrides)
+    if all and (figure or table or experiment or dataset):
+        raise LabError(
+            "--all takes every experiment",
+            found="--all with --figure, --table, --experiment or --dataset",
+            expected="--all, with --recorded or without",
+            next_step="Leave one of them out.",
+        )
+    everything = list(catalogue.EXPERIMENTS.values())
+    chosen = everything if all else [catalogue.find(experiment, figure, table)]
+    for each in chosen:
+        each.size(profile, overrides)
     if recorded and dataset:
         raise LabError(
             "The data cannot come from two places",
@@ -94,11 +107,26 @@ def reproduce(
             expected="one of them, or neither to measure",
             next_step="Leave one of them out.",
         )
+    if host and not dry_run:
+        raise LabError(
+            "Another host can be looked at, not measured on",
+            found="--host without --dry-run",
+            expected="--dry-run --host FILE or brief",
+            next_step="Add --dry-run, or leave --host out.",
+        )
     if dry_run:
-        print(reproduction.dry_run(chosen, profile, budget, overrides, base_port))
+        from ndblab import rehearsal
+
+        measured = [each for each in chosen if each.grid or not all]
+        for each in measured:
+            print(rehearsal.dry_run(each, profile, budget, overrides, base_port, host), end="\n\n")
         return
+    from ndblab import reproduction
+
     source = "recorded" if recorded else dataset
-    reproduction.reproduce(chosen, source, profile, budget, overrides, base_port, OUT)
+    reproduction.reproduce(
+        chosen, source, profile, budget, overrides, base_port, OUT, again=again or not all
+    )
 
 
 @command
@@ -131,10 +159,10 @@ def doctor(c, json=False):
 @command
 def config(c, host=None, out=None, profile="quick", budget="auto", servers=None):
     """Print config.ini and my.cnf for this host or --host FILE|brief; --out DIR writes them."""
-    from ndblab import reproduction
+    from ndblab import rehearsal
 
     overrides = {"servers": servers}
-    for name, text in reproduction.configuration(host, profile, budget, overrides).items():
+    for name, text in rehearsal.configuration(host, profile, budget, overrides).items():
         if out is None:
             print(f"# {name}\n{text}")
         else:
@@ -149,17 +177,18 @@ def claims(c, dataset=None, csv=False):
     from ndblab import reproduction
 
     table = reproduction.claims(dataset)
-    print(table.to_csv(index=False).rstrip() if csv else reproduction.as_text(table))
+    print(table.to_csv(index=False).rstrip() if csv else reproduction.by_dataset(table, dataset))
 
 
 @cluster_command
 def start(c, servers="2", budget="auto", base_port=None):
     """Start a cluster that stays until cluster.stop."""
-    from ndblab import cluster, experiments, install
-    from ndblab import profile as profiles
+    from ndblab import catalogue, cluster, install, measurement
 
-    size = profiles.get("quick", {"servers": servers})
-    _, plan = experiments.plan_for(experiments.find(figure=6), size, budget, base_port)
+    experiment = catalogue.find(figure=6)
+    size = experiment.size("quick", {"servers": servers})
+    machine, plan = measurement.plan_for(experiment, size, budget, base_port)
+    measurement.check(machine, plan)
     started = cluster.start(plan, install.ensure())
     print(f"Ready after {started.timings['cluster_start_s']} s. MySQL servers (user root):")
     print(
@@ -198,11 +227,19 @@ def notebook(c):
 
 
 @command
-def render(c):
+def render(c, experiment=None):
     """Write notebooks, pictures and the README's verdicts anew from the recorded datasets."""
-    from ndblab import reproduction
+    from ndblab import rendering
 
-    print("\n".join(str(path) for path in reproduction.render()))
+    print("\n".join(str(path) for path in rendering.render(experiment)))
+
+
+@command
+def report(c, out=None):
+    """Write one site of all recorded results to out/report (or --out DIR); it needs no network."""
+    from ndblab import rendering
+
+    print(rendering.write_report(Path(out) if out else OUT / "report"))
 
 
 @cluster_command
@@ -230,5 +267,7 @@ def bench(c, only=None):
     bench.run(only)
 
 
-namespace = Collection(reproduce, install, doctor, config, claims, notebook, render, test, bench)
+namespace = Collection(
+    reproduce, report, claims, install, doctor, config, notebook, render, test, bench
+)
 namespace.add_collection(Collection("cluster", start, status, stop))

@@ -13,7 +13,19 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ndblab import catalogue, cluster, dataset, host, install, plan, process, profile, workload
+from ndblab import (
+    catalogue,
+    cluster,
+    dataset,
+    host,
+    install,
+    measurement,
+    plan,
+    process,
+    profile,
+    readiness,
+    workload,
+)
 from ndblab.error import LabError
 from ndblab.sweep import Point
 
@@ -61,7 +73,7 @@ def assert_nothing_is_left(decided: plan.Plan) -> None:
 def test_a_cluster_serves_and_leaves_nothing_behind(decided, binaries):
     """Both servers see both data nodes over shared memory, and a run measures all of it."""
     with cluster.running(decided, binaries, progress=False) as running:
-        types = {kind for _, remote, kind in cluster.transporters(running) if remote in (11, 12)}
+        types = {kind for _, remote, kind in readiness.transporters(running) if remote in (11, 12)}
         assert types == {"SHM"}
         pids = {pid for _, _, pid in running.pids()}
         listening = {
@@ -144,6 +156,33 @@ def test_a_cluster_by_hand_stays_until_it_is_stopped(decided, binaries, folder):
         pass
     assert started.query("SELECT 1") == [(1,)]
     assert cluster.stop(folder) == 5
+    assert_nothing_is_left(decided)
+
+
+@pytest.mark.parametrize(
+    ("name", "differing", "kinds"),
+    [
+        ("shm-vs-tcp", "transporter", {"shm", "tcp"}),
+        ("single-server-scaling", "variant", {"default", "tcp-clients", "redo-small"}),
+    ],
+)
+def test_an_experiment_of_several_clusters_measures_every_kind(
+    decided, folder, tmp_path, monkeypatch, name, differing, kinds
+):
+    """Each kind has its runs, each cluster its own configuration, and nothing is left running."""
+    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(folder))
+    monkeypatch.setattr(measurement, "RUNS", tmp_path)
+    experiment = catalogue.find(name)
+    size = {"clients": (8,), "duration_s": 1}
+    data = measurement.measure(experiment, "smoke", "auto", size, PORT, progress=False)
+    assert set(data.runs[differing]) == kinds
+    assert set(data.runs["status"]) == {"ok"}
+    assert len(list(data.path.glob("config/*config.ini"))) == len(experiment.clusters())
+    assert data.manifest["filled"]["data_memory_bytes"].keys() == {"2", "3"}
+    again = measurement.measure(
+        experiment, "smoke", "auto", size, PORT, progress=False, again=False
+    )
+    assert again.id == data.id
     assert_nothing_is_left(decided)
 
 

@@ -1,25 +1,19 @@
-"""Figures 6 and 7: what is drawn, what is said, and what is refused."""
+"""Figures 6 and 7: what is drawn, what is said, and what is refused; and every figure's honesty."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.text import Text
 
 import small_runs
+from drawn import DATASET, HOST, caption, outside, said
 from ndblab import brief, figures, style, summary
 from ndblab.error import LabError
-
-HOST = "Test CPU, 2 logical CPUs, 1 NUMA node(s), 8 GiB, virtual machine, Linux 6.1.0-test"
-DATASET = "multi_server_scaling-2cpu-scaled-quick-0123abcd-1"
-DRAW = {"6": figures.figure6, "7": figures.figure7}
 
 
 def runs(
@@ -43,23 +37,12 @@ def runs(
 
 
 def draw(number: str, table: pd.DataFrame, budget: str = "scaled") -> Figure:
-    points = summary.points(table)
-    return DRAW[number](points, brief.anchors(number), HOST, DATASET, budget)
+    return figures.draw(number, {"runs": table}, brief.anchors(number), caption(budget))
 
 
 def failed(table: pd.DataFrame, run_ids: str, reason: str) -> pd.DataFrame:
     table.loc[table["run_id"].str.startswith(run_ids), "status"] = reason
     return table
-
-
-def said(figure: Figure) -> str:
-    return " ".join(" ".join(text.get_text() for text in figure.texts).split())
-
-
-def texts(figure: Figure) -> Iterator[Text]:
-    for text in figure.findobj(Text):
-        if text.get_text().strip() and text.get_visible():
-            yield text
 
 
 def line_of(figure: Figure, servers: int) -> Line2D:
@@ -194,14 +177,14 @@ def test_peaks_are_ringed_and_named() -> None:
 
 def test_scaled_says_what_its_quota_does() -> None:
     """Only in the scaled budget do captions say that latency carries the quota's period."""
-    for number in DRAW:
+    for number in ("6", "7"):
         assert "quota" in said(draw(number, runs(), "scaled"))
         assert "quota" not in said(draw(number, runs(), "pinned"))
 
 
 def test_the_caption_names_host_budget_and_dataset() -> None:
     """Whoever meets the picture alone learns whose measurement it is."""
-    for number in DRAW:
+    for number in ("6", "7"):
         for word in (HOST, DATASET, "CPU budget scaled"):
             assert word in said(draw(number, runs()))
 
@@ -214,7 +197,7 @@ def test_published_numbers_look_as_exact_as_they_are() -> None:
         return brief.Anchor(*row)
 
     anchors = [anchor(1.0, "stated"), anchor(2.0, "about"), anchor(3.0, "bound", "lower")]
-    ax = figures.figure6(summary.points(runs()), anchors, HOST, DATASET, "scaled").axes[1]
+    ax = figures.draw("6", {"runs": runs()}, anchors, caption()).axes[1]
     stated, about, bound = ax.lines
     assert stated.get_markerfacecolor() == style.colour(1)
     assert about.get_markerfacecolor() == "white"
@@ -228,20 +211,9 @@ def test_published_numbers_look_as_exact_as_they_are() -> None:
 
 def test_nothing_published_is_said() -> None:
     """A figure without any published number still draws, and says so."""
-    for figure in DRAW.values():
-        drawn = figure(summary.points(runs()), [], HOST, DATASET, "scaled")
+    for number in ("6", "7"):
+        drawn = figures.draw(number, {"runs": runs()}, [], caption())
         assert "Nothing was published" in drawn.axes[1].texts[0].get_text()
-
-
-def test_the_palette_survives_in_grey() -> None:
-    """More servers are always darker, by a step that the eye sees, and have another marker."""
-
-    def lightness(servers: int) -> float:
-        return float(np.dot(to_rgb(style.colour(servers)), (0.299, 0.587, 0.114)))
-
-    steps = -np.diff([lightness(servers) for servers in (1, 2, 4, 8, 16)])
-    assert steps.min() > 0.04
-    assert len({style.marker(servers) for servers in (1, 2, 4, 8, 16)}) == 5
 
 
 def _worst(table: pd.DataFrame) -> pd.DataFrame:
@@ -261,47 +233,50 @@ def test_no_text_leaves_the_figure(
     """Titles, ticks, legends and a caption full of failures all stay inside the picture."""
     table = runs(servers=(1, 2, 4, 8, 16), clients=(1, 8, 64, 128, 256))
     figure = draw(number, change(table))
-    renderer = FigureCanvasAgg(figure).get_renderer()
-    figure.draw(renderer)
-    for text in texts(figure):
-        box = text.get_window_extent(renderer)
-        inside = (
-            box.x0 >= 0 and box.y0 >= 0 and box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1
-        )
-        assert inside, text.get_text()
+    assert outside(figure) == []
 
 
 def test_words_for_those_who_cannot_see_it() -> None:
     """The description of a figure holds its numbers: peaks, range and what was published."""
-    points = summary.points(runs())
-    six = figures.describe("6", points, brief.anchors("6"))
-    best = summary.peaks(points)["qps_mean"].iloc[-1]
+    tables = {"runs": runs()}
+    six = figures.describe("6", tables, brief.anchors("6"))
+    best = summary.peaks(summary.points(tables["runs"]))["qps_mean"].iloc[-1]
     assert f"{style.plain(best)} with 4 at 16 clients" in six
     assert "about 230" in six
-    seven = figures.describe(7, points, [])
+    seven = figures.describe(7, tables, [])
     assert "from 1.59 to 25.4 ms with 1 (1 to 16 clients)" in seven
     assert "Published" not in seven
 
 
-def test_points_of_two_kinds_are_refused() -> None:
-    """Shared memory and TCP do not meet on one line."""
+@pytest.mark.parametrize(
+    ("column", "other"),
+    [("transporter", "tcp"), ("workload", "oltp_read_write"), ("variant", "tcp-clients")],
+)
+def test_a_figure_shows_one_kind(column: str, other: str) -> None:
+    """Runs of another transporter, workload or variant do not meet the others on one line."""
     table = runs()
-    table.loc[0, "transporter"] = "tcp"
-    with pytest.raises(LabError, match="one transporter and one workload"):
-        draw("6", table)
+    twice = table.assign(qps=2 * table["qps"], run_id=table["run_id"] + "_x", **{column: other})
+    figure = draw("6", pd.concat([table, twice], ignore_index=True))
+    alone = draw("6", table)
+    for servers in (1, 2, 4):
+        mixed, own = (line_of(f, servers).get_ydata() for f in (figure, alone))
+        np.testing.assert_allclose(mixed, own)
+    with pytest.raises(LabError, match="no run of the kind"):
+        draw("6", twice)
+
+
+def test_datasets_from_before_variants_draw() -> None:
+    """A table without the column `variant` holds runs of the default one."""
+    assert draw("6", runs().drop(columns="variant")).axes
+
+
+def test_an_unknown_figure_is_refused() -> None:
+    """The message names the figures that there are."""
+    with pytest.raises(LabError, match="shm-vs-tcp"):
+        figures.draw("10", {"runs": runs()}, [], caption())
 
 
 def test_nothing_but_failures_is_refused() -> None:
     """A dataset without one good run gives a message, not an empty picture."""
     with pytest.raises(LabError, match="nothing to draw"):
         draw("7", failed(runs(), "s", "errors: 3"))
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0, "0"), (0.5, "0.5"), (0.12345, "0.123"), (2.5, "2.5"), (99.96, "100"), (547.4, "547"),
-     (10934, "10 900"), (1_600_000, "1 600 000")],
-)  # fmt: skip
-def test_numbers_have_three_digits(value: float, text: str) -> None:
-    """Numbers in figures have three significant digits, no exponent and no trailing zeros."""
-    assert style.plain(value).replace("\N{NARROW NO-BREAK SPACE}", " ") == text

@@ -26,11 +26,12 @@ def small(tmp_path: Path) -> Path:
 
 
 def test_a_notebook_runs_with_the_parameters_given(small: Path, tmp_path: Path):
-    """The executed copy and its page hold the result; the notebook itself stays as it was."""
+    """The copy and its page, which loads nothing, hold the result; the notebook stays as it was."""
     before = small.read_bytes()
     executed, page = notebook.execute(small, {"number": 21}, tmp_path / "out")
     assert "42" in str(nbformat.read(executed, as_version=4).cells[-1].outputs)
     assert "42" in page.read_text()
+    assert 'src="http' not in page.read_text()
     assert small.read_bytes() == before
 
 

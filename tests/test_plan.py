@@ -76,12 +76,36 @@ class TestBriefHost:
         assert (first.port, first.socket) == (3306, "/tmp/mysql.1.sock")
         assert (second.port, second.data_dir) == (3307, "/nvme/4/mysqld.2")
         assert [n.data_dir for n in self.decided.data_nodes] == ["/nvme/1/ndbd.1", "/nvme/2/ndbd.2"]
+        assert self.decided.management_node.data_dir == "/nvme/1/ndb_mgmd.1"
+
+    def test_every_server_has_an_id_a_port_a_socket_and_a_folder_of_its_own(self):
+        """Odd servers on the third disk and the first NUMA node, even ones on the fourth."""
+        for number, node in enumerate(self.decided.servers, start=1):
+            disk, cpus = (3, "16-63,144-191") if number % 2 else (4, "80-127,208-255")
+            assert node.node_id == 10 + number
+            assert (node.port, node.socket) == (3305 + number, f"/tmp/mysql.{number}.sock")
+            assert node.data_dir == f"/nvme/{disk}/mysqld.{number}"
+            assert host.format_cpu_list(node.share.cpus) == cpus
+            assert node.transporter == "shm"
+
+    def test_data_nodes_have_whole_cores_that_nobody_else_uses(self):
+        """16 cores with both logical CPUs each, a quarter of a socket, apart from all others."""
+        for node in self.decided.data_nodes:
+            own = set(node.share.cpus)
+            others = [n for n in self.decided.nodes if n is not node]
+            assert [len(core) for core in BRIEF_HOST.cores if own & {c.id for c in core}] == [
+                2
+            ] * 16
+            assert not any(own & set(other.share.cpus) for other in others)
+            assert not own & set(self.decided.sysbench.cpus)
 
     def test_memory_and_redo_log_are_the_published_ones(self):
         """128 GiB of DataMemory; 8 parts of 256 files of 1 GiB."""
         memory = self.decided.memory
         assert memory.data_bytes == 128 * GIB
         assert (memory.fragment_log_parts, memory.fragment_log_files) == (8, 256)
+        assert memory.fragment_log_file_bytes == GIB
+        assert memory.redo_buffer_bytes == 256 * 2**20
         assert memory.lock_pages
         assert self.decided.threads.automatic_cpus == 32
 

@@ -211,39 +211,3 @@ def test_steadiness_is_told_per_run() -> None:
     assert steady.loc["a", "qps_cv"] == pytest.approx(math.sqrt(200) / 100)
     assert steady.loc["b", "qps_cv"] == 0
     assert steady.loc["b", "latency_p95_ms_cv"] > 0
-
-
-def test_cpu_of_a_role_is_the_sum_of_its_processes() -> None:
-    """Processes of a role are averaged over time, then added up."""
-    table = pd.DataFrame(
-        {
-            "run_id": "a",
-            "t_s": [1, 2, 1, 2, 1, 2],
-            "role": pd.Categorical(["mysqld"] * 4 + ["ndbmtd"] * 2),
-            "node_id": [11, 11, 12, 12, 2, 2],
-            "cpu_pct": [10.0, 20.0, 30.0, 50.0, 5.0, 5.0],
-            "rss_bytes": 100,
-        }
-    )
-    roles = summary.cpu_by_role(table).set_index("role")
-    assert roles.loc["mysqld", "cpu_pct"] == 55
-    assert roles.loc["mysqld", "processes"] == 2
-    assert roles.loc["ndbmtd", "cpu_per_process_pct"] == 5
-
-
-def test_threads_are_told_by_kind_with_the_busiest_beside_the_mean() -> None:
-    """One busy thread among idle ones of its kind shows as the busiest, not in the mean only."""
-    table = pd.DataFrame(
-        {
-            "run_id": "a",
-            "t_s": 1,
-            "node_id": 2,
-            "thr_no": [7, 8, 9],
-            "thread": ["recv", "recv", "tc"],
-            "os_user_pct": [30.0, 0.0, 20.0],
-            "os_system_pct": [10.0, 0.0, 1.0],
-        }
-    )
-    kinds = summary.utilisation_by_kind(table).set_index("thread")
-    assert kinds.loc["recv", ["threads", "mean_pct", "busiest_pct"]].tolist() == [2, 20, 40]
-    assert kinds.loc["tc", "mean_pct"] == 21

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from ndblab import dataset, profile, workload
+from ndblab.error import LabError
 from ndblab.sweep import Point
 
 CAPTURED = Path(__file__).parent / "captured/sysbench"
@@ -24,7 +25,8 @@ class Double:
         script.write_text(f"#!{sys.executable}\nimport sys, time\n{program}\n")
         script.chmod(0o700)
         self.folder = folder
-        self.plan = SimpleNamespace(servers=(1, 2))
+        nodes = tuple(SimpleNamespace(socket=f"{folder}/mysql.{n}.sock") for n in (1, 2))
+        self.plan = SimpleNamespace(servers=nodes)
         self.log = str
         self.binaries = SimpleNamespace(
             sysbench=script,
@@ -37,7 +39,7 @@ class Double:
         return [("mysqld", 11, os.getpid())]
 
     def servers(self, count: int, transporter: str) -> list[SimpleNamespace]:
-        return [SimpleNamespace(socket=f"{self.folder}/mysql.{n}.sock") for n in range(count)]
+        return self.plan.servers[:count]
 
     def query(self, sql: str, server: int = 1) -> list[tuple]:
         return []
@@ -96,3 +98,10 @@ def test_a_run_after_a_failed_warm_up_is_not_ok(tmp_path: Path):
     program = f"sys.exit(1) if '--time=1' in sys.argv else print({report!r})"
     row = measure(tmp_path, program, warmup_s=1).tables["runs"].iloc[0]
     assert row["status"].startswith("warm-up failed")
+
+
+def test_tables_that_were_not_filled_end_it_at_once(tmp_path: Path):
+    """sysbench may exit with 0 though a thread of it gave up: the rows are counted."""
+    with pytest.raises(LabError, match="could not be filled") as caught:
+        workload.prepare(Double(tmp_path, "print('FATAL: error 410')"), SIZE)
+    assert "0 in sbtest1, 0 in sbtest2" in str(caught.value)

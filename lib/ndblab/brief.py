@@ -92,6 +92,7 @@ class Correction:
 class Anchor:
     """One published number that can be drawn in a figure.
 
+    `servers` and `clients` are 0 where the source names none.
     `exactness` is "stated", "about" or "bound"; `bound` is "upper", "lower" or empty.
     """
 

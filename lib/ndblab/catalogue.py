@@ -162,14 +162,14 @@ EXPERIMENTS = {
             variants=(
                 Variant(),
                 Variant("tcp-clients", tcp_clients=True),
-                Variant("redo-small", {"least_redo": True}),
+                Variant("redo-small", {"small_redo": True}),
             ),
         ),
         Experiment(
             "multi-server-scaling",
             "How far do more MySQL servers carry one cluster?",
             "02_multi_server_scaling.ipynb",
-            figures=("6", "7"),
+            figures=("6", "7", "8", "9"),
             claims=(
                 "F6-", "F7-", "F8-", "F9-", "B-less-cpu", "B-split", "B-mgmd-idle",
                 "P-servers-1-2", "P-tc",

@@ -6,6 +6,7 @@ It never passes a check that crashed, and never credits the division of CPUs wit
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -13,10 +14,21 @@ from functools import cache
 import pandas as pd
 
 from ndblab.brief import BUDGETS, Claim
-from ndblab.checks import CHECKS
+from ndblab.budget import BRIEF_CPUS
+from ndblab.checks import find
 from ndblab.error import LabError
 from ndblab.evidence import Evidence, Tables, usable_cpus
-from ndblab.verdict import NOT_TESTABLE, UNKNOWN, Finding, Missing
+from ndblab.verdict import NOT_TESTABLE, UNKNOWN, Finding, Missing, figure
+
+# What a host of more CPUs has more of; latency and the share of one thread's CPU are not.
+_GROWS_WITH_CPUS = ("queries/s", "percent of one CPU")
+_OF_THE_BRIEF = ("brief-2021", "blog-2021")
+_ABOUT = {
+    "rondb": "about RonDB, which the lab does not install; ",
+    "dbt2": "about DBT2; ",
+    "shell": "about MySQL Shell; ",
+    "locking": "about locks of InnoDB; ",
+}
 
 COLUMNS = ["id", "verdict", "reason", "published", "measured", "low", "high", "unit", "dataset"]
 
@@ -81,22 +93,22 @@ def judge(
 
 def unmeasured(brief_claims: Sequence[Claim]) -> pd.DataFrame:
     """Give the rows of claims for which there is no dataset."""
-    reason = "no recorded dataset measures it yet"
     rows = [
-        [claim.id, UNKNOWN, reason, claim.published, None, None, None, claim.unit, ""]
-        for claim in brief_claims
+        [claim.id, verdict, reason, claim.published, None, None, None, claim.unit, ""]
+        for claim, (verdict, reason) in ((c, _without_data(c)) for c in brief_claims)
     ]
     table = pd.DataFrame(rows, columns=COLUMNS)
     return table.astype({"measured": float, "low": float, "high": float})
 
 
 def _judge_one(claim: Claim, dataset: Tables, evidence: Callable[[], Evidence]) -> Finding:
-    if claim.id not in CHECKS:
-        return Finding(UNKNOWN, "no experiment measures it yet")
-    model = str(dataset.host.get("cpu_model", ""))
-    why_not = claim.why_not(dataset.budget, usable_cpus(dataset.host), model)
+    check = find(claim.id)
+    if check is None:
+        return Finding(*_without_data(claim))
+    cpus = usable_cpus(dataset.host)
+    why_not = claim.why_not(dataset.budget, cpus, str(dataset.host.get("cpu_model", "")))
     try:
-        finding = CHECKS[claim.id](claim, evidence())
+        finding = check(claim, evidence())
     except Missing as missing:
         if why_not is not None:
             return Finding(NOT_TESTABLE, why_not)
@@ -106,5 +118,31 @@ def _judge_one(claim: Claim, dataset: Tables, evidence: Callable[[], Evidence]) 
         return Finding(UNKNOWN, f"its check crashed: {type(error).__name__}: {error}")
     if why_not is None:
         return finding
-    reason = f"{why_not}; measured: {finding.told}"
+    beside = _per_cpu(claim, finding.measured, cpus)
+    reason = "; ".join(part for part in (why_not, beside, f"measured: {finding.told}") if part)
     return replace(finding, verdict=NOT_TESTABLE, told=reason, why="")
+
+
+def _without_data(claim: Claim) -> tuple[str, str]:
+    """Say of a claim without data whether any host could tell, and what measures it."""
+    never = set(claim.budgets.values())
+    if len(never) == 1 and not next(iter(never)).startswith("yes"):
+        return NOT_TESTABLE, next(iter(never))
+    if find(claim.id) is not None:
+        return UNKNOWN, "no recorded dataset measures it yet"
+    about = _ABOUT.get(claim.source.partition("-")[0], "")
+    return UNKNOWN, f"{about}no experiment measures it yet"
+
+
+def _per_cpu(claim: Claim, measured: float, cpus: float) -> str:
+    """Put an absolute value beside the measured one, both also per logical CPU of the host."""
+    if claim.kind != "absolute" or claim.unit not in _GROWS_WITH_CPUS or math.isnan(measured):
+        return ""
+    if claim.source not in _OF_THE_BRIEF:
+        return ""
+    bounds = dict.fromkeys(bound for bound in (claim.low, claim.high) if bound is not None)
+    theirs = " to ".join(figure(bound / BRIEF_CPUS) for bound in bounds)
+    return (
+        f"published {claim.published} {claim.unit}, {theirs} per logical CPU of {BRIEF_CPUS}; "
+        f"here {figure(measured)}, {figure(measured / cpus)} per logical CPU of {cpus:g}"
+    )

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import re
 import shutil
 import socket
 import subprocess
@@ -24,19 +23,15 @@ from typing import TYPE_CHECKING
 import psutil
 import pymysql
 
-from ndblab import config, host, lease, node_log, process, quota
+from ndblab import config, datadir, host, lease, node_log, process, quota, readiness
 from ndblab.error import LabError
 from ndblab.plan import Node, Places, Plan
 
 if TYPE_CHECKING:
-    from tqdm import tqdm
-
     from ndblab.install import Binaries
 
-MANAGEMENT_TIMEOUT_S, DATA_NODE_TIMEOUT_S, SERVER_TIMEOUT_S = 30, 180, 240
-STOP_PATIENCE_S, ANSWER_TIMEOUT_S = 20, 30
+STOP_PATIENCE_S = 20
 LAST_BASE_PORT = 65000
-TEMPLATE = "template"
 LONGEST_SOCKET_PATH = 107
 """Bytes of a Unix socket's path (unix(7): 108 with the closing zero)."""
 
@@ -104,8 +99,8 @@ class Cluster:
             unix_socket=socket_path,
             user="root",
             autocommit=True,
-            connect_timeout=ANSWER_TIMEOUT_S,
-            read_timeout=ANSWER_TIMEOUT_S,
+            connect_timeout=readiness.ANSWER_TIMEOUT_S,
+            read_timeout=readiness.ANSWER_TIMEOUT_S,
         )
 
     def query(self, sql: str, server: int = 1) -> list[tuple]:
@@ -131,7 +126,7 @@ class Cluster:
             started = self.processes.get(node.name)
             if started and (code := started.poll()) is not None:
                 raise LabError(
-                    f"{node.name} (node {node.node_id}) ended by itself, {_ending(code)}",
+                    f"{node.name} (node {node.node_id}) ended by itself, {process.ending(code)}",
                     found=_reason(node, self.folder),
                     expected="a node that keeps running",
                     next_step=f"Its logs are in {node.data_dir} and {self.folder}/logs.",
@@ -248,20 +243,22 @@ def _start(plan: Plan, binaries: Binaries, progress: bool, by_hand: bool) -> Clu
     if cluster.groups:
         record["groups"] = {"kind": cluster.groups.kind, "base": str(cluster.groups.base)}
     lease.write(folder, record)
-    _lay_out(cluster)
+    datadir.lay_out(plan, binaries, folder)
     bar = tqdm(total=len(plan.nodes), desc="starting", unit="node", disable=not progress)
     with bar:
-        _start_management(cluster)
+        argv = config.management_argv(plan, binaries, str(folder))
+        _spawn(cluster, plan.management_node, argv)
+        readiness.wait_management(cluster)
         bar.update()
         for node in plan.data_nodes:
             _spawn(cluster, node, config.data_node_argv(plan, node, binaries))
         for node in plan.servers:
-            _copy_template(_template(binaries, folder), Path(node.data_dir))
+            datadir.copy(datadir.template(binaries, folder), Path(node.data_dir))
             _spawn(cluster, node, config.server_argv(node, binaries, str(folder)))
-        _wait_data_nodes(cluster, bar)
+        readiness.wait_data_nodes(cluster, bar)
         cluster.timings["data_nodes_s"] = round(time.monotonic() - began, 2)
-        _wait_servers(cluster, bar)
-    _check_transporters(cluster)
+        readiness.wait_servers(cluster, bar)
+    readiness.check_transporters(cluster)
     cluster.timings["cluster_start_s"] = round(time.monotonic() - began, 2)
     return cluster
 
@@ -282,176 +279,14 @@ def _check_ports(plan: Plan) -> None:
                 ) from error
 
 
-def _lay_out(cluster: Cluster) -> None:
-    """Make the cluster's folders anew; whatever an earlier cluster left in them is removed."""
-    folder, plan = cluster.folder, cluster.plan
-    for left in (*folder.glob("mysqld.*"), *folder.glob("ndb*.*"), folder / "logs"):
-        shutil.rmtree(left, ignore_errors=True)
-    socket_dir = Path(plan.places.socket_dir)
-    socket_dir.mkdir(mode=0o700, exist_ok=True)
-    if socket_dir.stat().st_uid != os.getuid():
-        raise LabError(
-            "The folder for the sockets belongs to somebody else",
-            found=str(socket_dir),
-            expected=f"a folder of user {os.getuid()}",
-            next_step="Set NDBLAB_CLUSTER_DIR to a shorter path of your own.",
-        )
-    for node in (plan.management_node, *plan.data_nodes):
-        Path(node.data_dir).mkdir()
-    (folder / "logs").mkdir()
-    (folder / config.NO_TLS).mkdir(exist_ok=True)
-    (folder / config.CONFIG_INI).write_text(config.config_ini(plan))
-    my_cnf = config.my_cnf(plan, cluster.binaries.mysqld_version, _mysqld_user())
-    (folder / config.MY_CNF).write_text(my_cnf)
-
-
-def _mysqld_user() -> str:
-    return "root" if os.getuid() == 0 else ""
-
-
 def _spawn(cluster: Cluster, node: Node, argv: list[str]) -> None:
     log = cluster.folder / "logs" / f"{node.name}.out"
     cluster.processes[node.name] = process.start(argv, log, cluster.folder)
 
 
-def _template(binaries: Binaries, folder: Path) -> Path:
-    """Give the initialised data folder for this mysqld, made once and kept with the cluster."""
-    template = folder / f"{TEMPLATE}-{binaries.mysqld_version}"
-    if template.exists():
-        return template
-    partial = folder / f"{TEMPLATE}.partial"
-    shutil.rmtree(partial, ignore_errors=True)
-    log = folder / "logs" / "initialize.out"
-    argv = config.template_argv(binaries, str(partial), _mysqld_user())
-    code = process.start(argv, log, folder).wait()
-    if code != 0:
-        raise LabError(
-            f"mysqld could not initialise a data folder, {_ending(code)}",
-            found=node_log.tail(_text(log)),
-            expected="an initialised data folder",
-            next_step=f"See {log}.",
-        )
-    (partial / "auto.cnf").unlink(missing_ok=True)
-    partial.rename(template)
-    return template
-
-
-def _copy_template(template: Path, data_dir: Path) -> None:
-    """Copy a data folder, holes for zeros: most of a fresh one is empty pages."""
-    argv = ["cp", "-r", "--sparse=always", "--reflink=auto", str(template), str(data_dir)]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise LabError(
-            "The data folder of a MySQL server could not be made",
-            found=done.stderr.strip().splitlines()[-1],
-            expected=f"a copy of {template} at {data_dir}",
-            next_step="Free disk space, or set NDBLAB_CLUSTER_DIR to a larger disk.",
-        )
-
-
-def _start_management(cluster: Cluster) -> None:
-    node, plan = cluster.plan.management_node, cluster.plan
-    _spawn(cluster, node, config.management_argv(plan, cluster.binaries, str(cluster.folder)))
-
-    def listening() -> bool:
-        cluster.check_alive()
-        with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", node.port)) == 0
-
-    process.wait_until(listening, MANAGEMENT_TIMEOUT_S, "the management node's port")
-
-
-def data_node_states(cluster: Cluster) -> dict[int, str]:
-    """Ask the management node for the state of each data node: "started", "starting" ..."""
-    argv = [
-        str(cluster.binaries.ndb_mgm),
-        f"--ndb-connectstring={config.connectstring(cluster.plan)}",
-        "--connect-retries=1",
-        "--execute=all status",
-    ]
-    try:
-        done = subprocess.run(
-            argv, capture_output=True, text=True, check=False, timeout=ANSWER_TIMEOUT_S
-        )
-    except subprocess.TimeoutExpired:
-        return {}
-    return {
-        int(node): state
-        for node, state in re.findall(
-            r"^Node (\d+): ([a-z ]+?)(?: \(|$)", done.stdout, re.MULTILINE
-        )
-    }
-
-
-def _wait_data_nodes(cluster: Cluster, bar: tqdm) -> None:
-    wanted = {node.node_id for node in cluster.plan.data_nodes}
-    ready: set[int] = set()
-
-    def all_started() -> bool:
-        cluster.check_alive()
-        states = data_node_states(cluster)
-        now_ready = {node for node, state in states.items() if state == "started"}
-        bar.update(len(now_ready - ready))
-        ready.update(now_ready)
-        return ready >= wanted
-
-    process.wait_until(all_started, DATA_NODE_TIMEOUT_S, "the data nodes", poll_s=0.3)
-
-
-def _wait_servers(cluster: Cluster, bar: tqdm) -> None:
-    waiting = list(range(1, len(cluster.plan.servers) + 1))
-
-    def ready(server: int) -> bool:
-        try:
-            rows = cluster.query("SHOW STATUS LIKE 'Ndb_number_of_ready_data_nodes'", server)
-        except pymysql.Error:
-            return False
-        return bool(rows) and int(rows[0][1]) == len(cluster.plan.data_nodes)
-
-    def all_ready() -> bool:
-        cluster.check_alive()
-        for server in [s for s in waiting if ready(s)]:
-            waiting.remove(server)
-            bar.update()
-        return not waiting
-
-    process.wait_until(all_ready, SERVER_TIMEOUT_S, "the MySQL servers")
-
-
-def transporters(cluster: Cluster) -> list[tuple[int, int, str]]:
-    """Node id, remote node id and type ("SHM" or "TCP") of every connected link of data nodes.
-
-    Empty where ndbinfo.transporter_details has no column `type` (before 9.0).
-    """
-    try:
-        return cluster.query(
-            "SELECT node_id, remote_node_id, type FROM ndbinfo.transporter_details"
-            " WHERE status = 'CONNECTED'"
-        )
-    except pymysql.Error:
-        return []
-
-
-def _check_transporters(cluster: Cluster) -> None:
-    wanted = {node.node_id: node.transporter.upper() for node in cluster.plan.servers}
-    wrong = [t for t in transporters(cluster) if wanted.get(t[1], t[2]) != t[2]]
-    if wrong:
-        node, remote, kind = wrong[0]
-        raise LabError(
-            "A MySQL server is not connected as the plan says",
-            found=f"{kind} between node {node} and node {remote}",
-            expected=wanted[remote],
-            next_step="Check UseShm and the limits in /proc/sys/kernel/shm*.",
-        )
-
-
 def _groups(folder: Path) -> quota.Groups | None:
     known = lease.read(folder).get("groups")
     return quota.Groups(known["kind"], Path(known["base"])) if known else None
-
-
-def _ending(code: int) -> str:
-    return f"killed by signal {-code}" if code < 0 else f"exit status {code}"
 
 
 def _reason(node: Node, folder: Path) -> str:

@@ -1,18 +1,21 @@
 """What a check of a claim may look at.
 
-In: a dataset's tables. Out: runs and peaks at a point, comparisons of points with intervals.
-It never decides anything, and never knows a claim by name.
+In: a dataset's tables. Out: runs and peaks at a point, what processes and NDB threads used there,
+comparisons of points with intervals. It never decides anything, and never knows a claim by name.
+`pairs` compares two kinds of runs.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Protocol
 
 import pandas as pd
 
 from ndblab import budget, summary
+from ndblab.usage import Usage
 from ndblab.verdict import Comparison, Missing, count
 
 # The brief's division of its 256 logical CPUs, which `scaled` imposes as shares.
@@ -31,23 +34,32 @@ class Tables(Protocol):
 
     id: str
     budget: str
-    host: dict[str, Any]
+    manifest: Mapping[str, Any]
+    host: Mapping[str, Any]
     runs: pd.DataFrame
+    intervals: pd.DataFrame
     processes: pd.DataFrame
+    ndb_threads: pd.DataFrame
 
 
 class Evidence:
-    """A dataset as a check sees it: good runs over shared memory, point selects, no idle server."""
+    """A dataset as a check sees it.
+
+    `runs` are the good ones of the plain cluster: shared memory, point selects, the default
+    variant, no idle server. `good` are those of every transporter, workload and variant.
+    """
 
     def __init__(self, dataset: Tables) -> None:
+        self.dataset = dataset
+        self._usage = Usage(dataset.processes, dataset.ndb_threads)
         self.budget = dataset.budget
         self.cpus = usable_cpus(dataset.host)
         runs = dataset.runs
-        runs = runs[(runs["transporter"] == "shm") & (runs["workload"] == "oltp_point_select")]
-        self.runs = runs[(summary.usable(runs) == "") & (runs["clients"] >= runs["servers"])]
-        self.points = summary.points(runs)
+        sound = (summary.usable(runs) == "") & (runs["clients"] >= runs["servers"])
+        self.good = runs[sound]
+        self.runs = select(self.good)
+        self.points = summary.points(select(runs))
         self._peaks = summary.peaks(self.points).set_index("servers")
-        self._dataset = dataset
 
     @property
     def servers(self) -> list[int]:
@@ -64,10 +76,10 @@ class Evidence:
 
     def values(self, servers: int, clients: int, metric: str) -> pd.Series:
         """Give a metric of the good runs of a point."""
-        at = (self.runs["servers"] == servers) & (self.runs["clients"] == clients)
-        if not at.any():
-            raise Missing(f"no good run with {servers} servers and {clients} clients")
-        return self.runs.loc[at, metric].astype(float)
+        here = (self.runs["servers"] == servers) & (self.runs["clients"] == clients)
+        if not here.any():
+            raise Missing(f"no good run {at(servers, clients)}")
+        return self.runs.loc[here, metric].astype(float)
 
     def best(self, servers: int) -> int:
         """Give the clients of the best mean throughput."""
@@ -81,9 +93,14 @@ class Evidence:
         """Count the points within 3 % of the best, among which noise may have picked it."""
         return int(self._peak(servers, "flat"))
 
+    @property
+    def clients_compare(self) -> bool:
+        """Say whether a number of clients means here what it means in the brief."""
+        return self.budget == "pinned" and self.cpus >= budget.BRIEF_CPUS
+
     def clients_per_server(self) -> tuple[int, str]:
         """Give what stands for the brief's 32 clients a server here, and a note that says so."""
-        if self.budget == "pinned" and self.cpus >= 256:
+        if self.clients_compare:
             return 32, ""
         clients = self.knee(1)
         words = f"{count(clients, 'client')}, the knee of one server here, stand for 32"
@@ -111,6 +128,11 @@ class Evidence:
         used = self._used_cpus.get((servers, self.best(servers)))
         return 2.0 if not used else min(2.0, max(1.0, COMMON_SHARE * self.cpus / used))
 
+    @property
+    def data_node_cpus(self) -> float:
+        """Logical CPUs that `scaled` holds each of two data nodes to."""
+        return DATA_NODES_SHARE * self.cpus / 2
+
     def exhausted(self, servers: int, clients: int) -> bool:
         """Say whether the SQL side or the data nodes had no CPU left to take at a point."""
         point = servers, clients
@@ -120,6 +142,33 @@ class Evidence:
         divided = self.budget != "shared"
         full = divided and (sql >= EXHAUSTED or data >= EXHAUSTED)
         return bool(full or busy >= HOST_FULL_PCT)
+
+    def cpu_pct(self, servers: int, clients: int) -> pd.DataFrame:
+        """Give what each role used at a point (`Usage.of_roles`)."""
+        return self._usage.of_roles(self._run_ids(servers, clients))
+
+    def serving_cpu_pct(self, servers: int, clients: int) -> pd.Series:
+        """Give what the MySQL servers with clients used at a point (`Usage.of_serving`)."""
+        return self._usage.of_serving(self._run_ids(servers, clients), servers)
+
+    def others_pct(self, runs: pd.DataFrame) -> float:
+        """Give what other work on the host took beside these runs (`Usage.of_others`), the most."""
+        return float(self._usage.of_others(runs, self.cpus).max())
+
+    def threads(self, servers: int, clients: int) -> pd.DataFrame:
+        """Give how busy each NDB thread was at a point (`Usage.of_threads`)."""
+        return self._usage.of_threads(self._run_ids(servers, clients))
+
+    def _run_ids(self, servers: int, clients: int) -> list[str]:
+        """Give the good runs of a point; Missing if there is none."""
+        kept = self.values(servers, clients, "qps")
+        return [str(name) for name in self.runs.loc[kept.index, "run_id"]]
+
+    def seconds(self, runs: pd.DataFrame) -> pd.DataFrame:
+        """Give the samples of these runs, without a last one in which clients had already ended."""
+        table = self.dataset.intervals
+        clients = pd.Series(runs["clients"].to_numpy(), index=runs["run_id"].astype(str))
+        return table[table["clients"] >= table["run_id"].astype(str).map(clients)]
 
     @cached_property
     def _used_cpus(self) -> dict[tuple[int, int], float]:
@@ -131,10 +180,7 @@ class Evidence:
 
     def _cpus_of(self, names: list[str]) -> dict[tuple[int, int], float]:
         """Logical CPUs used by these roles together, mean over the runs of a point."""
-        roles = summary.cpu_by_role(self._dataset.processes)
-        roles = roles[roles["role"].isin(names)]
-        used = roles.groupby("run_id", observed=True)["cpu_pct"].sum() / 100
-        used.index = used.index.astype(str)
+        used = self._usage.roles.reindex(columns=names).sum(axis=1, min_count=1) / 100
         runs = self.runs[["servers", "clients"]].assign(
             used=self.runs["run_id"].astype(str).map(used)
         )
@@ -145,6 +191,19 @@ class Evidence:
         if servers not in self._peaks.index:
             raise Missing(f"no good run with {servers} servers")
         return self._peaks.at[servers, column]
+
+
+def select(
+    runs: pd.DataFrame,
+    transporter: str = "shm",
+    workload: str = "oltp_point_select",
+    variant: str = "default",
+) -> pd.DataFrame:
+    """Give the runs of one kind; where the table knows no variants, all are the default one."""
+    kind = (runs["transporter"] == transporter) & (runs["workload"] == workload)
+    if "variant" in runs:
+        return runs[kind & (runs["variant"] == variant)]
+    return runs[kind] if variant == "default" else runs.iloc[:0]
 
 
 def confidence(tests: int) -> float:
@@ -193,7 +252,17 @@ def p95_value(evidence: Evidence, servers: int, clients: int, tests: int) -> Com
     return Comparison(label, value, low / P95_STEP, high * P95_STEP)
 
 
-def usable_cpus(host: dict[str, Any]) -> float:
+def level(values: pd.Series, label: str, tests: int = 1) -> Comparison:
+    """Take the mean of one value a run, with its t interval."""
+    return Comparison(label, *summary.mean(values.to_numpy(float), confidence(tests)))
+
+
+def at(servers: int, clients: int) -> str:
+    """Name a point."""
+    return f"with {count(servers, 'server')} and {count(clients, 'client')}"
+
+
+def usable_cpus(host: Mapping[str, Any]) -> float:
     """Give the logical CPUs that a host's description allows to use."""
     cpus = host.get("logical_cpus") or len(host.get("cpus", ()))
     return float(min(cpus, host.get("cpu_limit") or cpus))

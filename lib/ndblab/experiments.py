@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +27,7 @@ __all__ = ["EXPERIMENTS", "Experiment", "find"]
 
 ROOT = measurement.ROOT
 RECORDED, NOTEBOOKS = ROOT / "data/recorded", ROOT / "notebooks"
-BRIEF_HOST, THIS_HOST = "brief", "this"
+BRIEF_HOST, THIS_HOST, RECORDED_HOST = "brief", "this", "recorded"
 TYPICAL = "multi-server-scaling"
 """The experiment whose recorded dataset says which host the recorded ones are of."""
 
@@ -77,12 +79,17 @@ def recorded(experiment: Experiment) -> Path:
     return folders[-1].parent
 
 
+def recorded_data(experiment: Experiment) -> datasets.Dataset | None:
+    """Give the recorded dataset of an experiment; None where it needs none."""
+    return None if experiment.grid is None else obtain(experiment.name)
+
+
 def recorded_ones() -> list[Experiment]:
     """Give the experiments of which a dataset comes with the lab."""
     return [e for e in EXPERIMENTS.values() if any((RECORDED / e.name).glob("*/manifest.json"))]
 
 
-def host_and_plan(which: str = "recorded") -> tuple[host.Host, plan.Plan]:
+def host_and_plan(which: str = RECORDED_HOST) -> tuple[host.Host, plan.Plan]:
     """Give a host and how the brief's cluster of 16 MySQL servers lives on it.
 
     Parameters
@@ -102,8 +109,9 @@ def host_and_plan(which: str = "recorded") -> tuple[host.Host, plan.Plan]:
     else:
         size, places = find(TYPICAL).size("quick"), plan.Places()
         machine = host.read() if which == THIS_HOST else None
-    if which == "recorded":
+    if which == RECORDED_HOST:
         data = obtain(TYPICAL)
+        size = find(TYPICAL).size("quick", {"clients": tuple(data.manifest["profile"]["clients"])})
         machine = host.from_dict(dict(data.host))
         shape = find(TYPICAL).cluster_shape(size, "default", data.budget, places)
         decided = plan.make(machine, shape)
@@ -149,13 +157,96 @@ def verdicts(data: datasets.Dataset) -> pd.DataFrame:
     return claims.judge(data, ids, published)
 
 
+@dataclass(frozen=True)
+class Drawing:
+    """One figure, drawn: its name, the question it answers, its words, and its file's stem."""
+
+    name: str
+    question: str
+    words: str
+    file: str
+    figure: Figure
+
+
+def drawings(
+    experiment: Experiment, data: datasets.Dataset | None, which: str = RECORDED_HOST
+) -> Iterator[Drawing]:
+    """Draw every figure of an experiment.
+
+    Parameters
+    ----------
+    which : the host that Figures 2 and 3 show beside the brief's own, as for `host_and_plan`.
+    """
+    if data is None:
+        yield from _of_hosts(which)
+        return
+    from ndblab import figures
+
+    for key in experiment.figures:
+        name = f"Figure {key}" if key.isdecimal() else key.replace("-", " ").capitalize()
+        file = f"figure{key}" if key.isdecimal() else f"figure-{key}"
+        question = figures.FIGURES[key].question
+        yield Drawing(name, question, describe(key, data), file, figure(key, data))
+
+
+def _of_hosts(which: str) -> Iterator[Drawing]:
+    from ndblab.figures import allocation, box
+
+    other = {THIS_HOST: "this host", RECORDED_HOST: "the recorded host"}.get(which, which)
+    for place, of in ((BRIEF_HOST, "the brief's server"), (which, other)):
+        machine, decided = host_and_plan(place)
+        file = "_brief" if place == BRIEF_HOST else ""
+        words, drawn = box.describe_box(decided, machine), box.draw_box(decided, machine)
+        yield Drawing(f"Figure 2, {of}", "What runs where?", words, f"figure2{file}", drawn)
+        words = allocation.describe_allocation(decided, machine)
+        drawn = allocation.draw_allocation(decided, machine)
+        yield Drawing(f"Figure 3, {of}", "Who gets which CPUs?", words, f"figure3{file}", drawn)
+
+
+def tables(experiment: Experiment, which: str = RECORDED_HOST) -> dict[str, pd.DataFrame]:
+    """Give the tables of an experiment by name, published entries beside those of a host."""
+    if not experiment.tables:
+        return {}
+    from ndblab import tables
+
+    machine, _ = host_and_plan(which)
+    return {"Table 1": tables.table1(machine), "Table 2": tables.table2(machine, versions(which))}
+
+
+def versions(which: str = RECORDED_HOST) -> dict[str, str]:
+    """Give the versions of NDB, mysqld and sysbench of the recorded datasets, or of this host.
+
+    Empty where they are not known: nothing installed, or a host that is only described.
+    """
+    if which == RECORDED_HOST:
+        return dict(obtain(TYPICAL).manifest["versions"])
+    if which != THIS_HOST:
+        return {}
+    from ndblab import install
+
+    found = install.find()
+    return {} if found is None else {
+        "ndb": found.ndb_version,
+        "mysqld": found.mysqld_version,
+        "sysbench": found.sysbench_version,
+    }  # fmt: skip
+
+
 def figure(key: str | int, data: datasets.Dataset) -> Figure:
     """Draw a figure from a dataset, beside what was published."""
-    from ndblab import figures, summary
+    from ndblab import evidence, figures
 
     machine = host.from_dict(dict(data.host))
-    draw = {"6": figures.figure6, "7": figures.figure7}[str(key)]
-    return draw(summary.points(data.runs), published(key), machine.describe(), data.id, data.budget)
+    cpus = evidence.usable_cpus(data.host)
+    caption = figures.Caption(machine.describe(), data.id, data.budget, cpus)
+    return figures.draw(str(key), data.tables, published(key), caption)
+
+
+def describe(key: str | int, data: datasets.Dataset) -> str:
+    """Say in a few sentences what a figure shows, from the data that it is drawn of."""
+    from ndblab import figures
+
+    return figures.describe(str(key), data.tables, published(key))
 
 
 def published(figure: str | int) -> list[brief.Anchor]:

@@ -97,7 +97,7 @@ class Host:
         virtual = f", {self.virtualization}" if self.virtualization else ""
         return (
             f"{self.cpu_model}, {len(self.cpus)} logical CPUs, "
-            f"{len(self.numa_nodes)} NUMA node(s), "
+            f"{len(self.numa_nodes)} NUMA node{'' if len(self.numa_nodes) == 1 else 's'}, "
             f"{self.memory_bytes / 2**30:.0f} GiB{virtual}, Linux {self.kernel}"
         )
 

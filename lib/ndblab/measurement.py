@@ -89,8 +89,12 @@ def measure(
     overrides: dict[str, object] | None = None,
     port: int | None = None,
     progress: bool = True,
+    again: bool = True,
 ) -> datasets.Dataset:
     """Measure an experiment on this host, going on where an interrupted measurement stopped.
+
+    With `again` False a dataset that was measured before, on this host and in the same way, is
+    given as it is.
 
     Raises
     ------
@@ -110,6 +114,7 @@ def measure(
     for decided in plans.values():
         check(machine, decided)
     decided = plans[sweep.DEFAULT_VARIANT]
+    _say(progress, f"{experiment.name}: {experiment.question}")
     _say(progress, f"{machine.describe()}")
     _say(progress, f"{len(todo)} runs, about {minutes(estimate_s(experiment, wanted))} in all")
     if install.find() is None:
@@ -129,6 +134,9 @@ def measure(
         "profile": wanted.to_dict(),
         "sweep": todo.to_dict(),
     }
+    if not again and (known := datasets.complete(RUNS, experiment.name, identity)):
+        _say(progress, f"measured before, --again measures anew: {known.name}")
+        return datasets.read(known)
     with (
         datasets.Writer.open(RUNS, experiment.name, identity, base) as writer,
         contextlib.closing(
@@ -260,4 +268,7 @@ def _say(progress: bool, text: str) -> None:
 
 def minutes(seconds: float) -> str:
     """Write a duration as people say it."""
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+    for limit_s, unit_s, unit in ((90, 1, "s"), (5400, 60, "min")):
+        if seconds < limit_s:
+            return f"{seconds / unit_s:.0f} {unit}"
+    return f"{seconds / 3600:.1f} h"

@@ -11,8 +11,9 @@ BRIEF_ROWS = 80_000_000
 GIB, MIB = 2**30, 2**20
 LOG_PARTS = (4, 6, 8, 10, 12, 16, 20, 24, 32)
 """The values that NoOfFragmentLogParts takes (manual, "NDB Cluster Data Node Configuration")."""
-LEAST_REDO_BUFFER_BYTES, LEAST_LOG_FILE_BYTES, LEAST_LOG_FILES = MIB, 4 * MIB, 3
-"""The least that RedoBuffer, FragmentLogFileSize and NoOfFragmentLogFiles take (same page)."""
+ROW_REDO_BYTES, LEAST_LOG_FILES = 800, 3
+"""What loading a sysbench row writes to the redo log of each data node, about (a row takes 750);
+and the least that NoOfFragmentLogFiles takes (same page)."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Memory:
 
 
 def of_rows(
-    rows: int, ldm_threads: int, memlock_bytes: int | None, least_redo: bool = False
+    rows: int, ldm_threads: int, memlock_bytes: int | None, small_redo: bool = False
 ) -> Memory:
     """Decide memory and redo log for the rows: the published values for the brief's own number.
 
@@ -55,7 +56,9 @@ def of_rows(
     Parameters
     ----------
     memlock_bytes : what may be locked in memory; None without a limit.
-    least_redo : take the smallest redo log that NDB allows instead.
+    small_redo : take an eighth of the redo buffer, a quarter of the size of a log file, and log
+        files for twice what loading the rows writes; with the least that NDB allows they cannot be
+        loaded at all.
     """
     data = max(256 * MIB, rows * 128 * GIB // BRIEF_ROWS)
     published = rows >= BRIEF_ROWS
@@ -63,9 +66,9 @@ def of_rows(
     file_bytes = GIB if published else 16 * MIB
     files = 256 if published else max(4, -(-4 * data // (parts * file_bytes)))
     buffer_bytes = (256 if published else 32) * MIB
-    if least_redo:
-        buffer_bytes, file_bytes = LEAST_REDO_BUFFER_BYTES, LEAST_LOG_FILE_BYTES
-        files = LEAST_LOG_FILES
+    if small_redo:
+        buffer_bytes, file_bytes = buffer_bytes // 8, file_bytes // 4
+        files = max(LEAST_LOG_FILES, -(-2 * rows * ROW_REDO_BYTES // (parts * file_bytes)))
     return Memory(
         data_bytes=data,
         shared_global_bytes=(128 if published else 64) * MIB,

@@ -53,7 +53,10 @@ class Samples:
         self._newest: dict[tuple[int, int], tuple[int, ...]] = {}
         self._host: list[tuple[float, tuple[float, float, float]]] = []
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._threads_running = [
+            threading.Thread(target=body, daemon=True)
+            for body in (self._keep_sampling, self._keep_fetching)
+        ]
 
     def watch(self, role: str, node_id: int, pid: int) -> None:
         """Sample one more process from now on; one that has ended already is passed over."""
@@ -122,26 +125,30 @@ class Samples:
                 expected="rows of ndbinfo.threads",
                 next_step="Look at the error logs in the cluster's folder.",
             ) from error
-        self._sample()
-        self._thread.start()
+        for thread in self._threads_running:
+            thread.start()
         return self
 
     def __exit__(self, *exception: object) -> None:
         self._stop.set()
-        self._thread.join()
+        for thread in self._threads_running:
+            thread.join()
         self._sample()
         with contextlib.suppress(pymysql.Error):
             self._fetch_threads()
 
-    def _run(self) -> None:
-        due = fetched = time.monotonic()
-        while not self._stop.wait(max(0.0, due + INTERVAL_S - time.monotonic())):
-            due += INTERVAL_S
+    def _keep_sampling(self) -> None:
+        """Sample every second; what was missed is left out: no window is next to nothing long."""
+        due = time.monotonic()
+        while not self._stop.wait(max(0.0, due - time.monotonic())):
             self._sample()
-            if time.monotonic() - fetched > FETCH_EVERY_S:
-                fetched = time.monotonic()
-                with contextlib.suppress(pymysql.Error):
-                    self._fetch_threads()
+            due = max(due + INTERVAL_S, time.monotonic() + INTERVAL_S / 2)
+
+    def _keep_fetching(self) -> None:
+        """Fetch in a thread of its own: servers under full load take seconds to answer."""
+        while not self._stop.wait(FETCH_EVERY_S):
+            with contextlib.suppress(pymysql.Error):
+                self._fetch_threads()
 
     def _sample(self) -> None:
         for process, (role, node_id) in self._watched.items():

@@ -22,6 +22,27 @@ QUIET_KERNEL = ["--log-level=40"]
 _NO_WORDS = "No description has been provided for this image"
 
 
+def read(source: Path):
+    """Read a notebook.
+
+    Raises
+    ------
+    LabError
+        If the file is none.
+    """
+    import nbformat
+
+    try:
+        return nbformat.read(source, as_version=4)
+    except (OSError, ValueError, nbformat.reader.NotJSONError) as error:
+        raise LabError(
+            f"{source} is not a notebook",
+            found=str(error),
+            expected="a Jupyter notebook of format 4",
+            next_step="Check the path, or restore the file with git.",
+        ) from error
+
+
 def parameters(source: Path) -> dict[str, object]:
     """Give the parameters of a notebook with their defaults.
 
@@ -30,18 +51,7 @@ def parameters(source: Path) -> dict[str, object]:
     LabError
         If the file is not a notebook with one cell tagged "parameters".
     """
-    import nbformat
-
-    try:
-        cells = nbformat.read(source, as_version=4).cells
-    except (OSError, ValueError, nbformat.reader.NotJSONError) as error:
-        raise LabError(
-            f"{source} is not a notebook",
-            found=str(error),
-            expected="a Jupyter notebook of format 4",
-            next_step="Check the path, or restore the file with git.",
-        ) from error
-    tagged = [c for c in cells if PARAMETERS_TAG in c.metadata.get("tags", [])]
+    tagged = [c for c in read(source).cells if PARAMETERS_TAG in c.metadata.get("tags", [])]
     if len(tagged) != 1:
         raise LabError(
             f"{source} does not say what its parameters are",
@@ -121,7 +131,7 @@ def render(source: Path) -> None:
 
 
 def to_html(executed: Path) -> Path:
-    """Write the HTML of an executed notebook beside it, its pictures with their words."""
+    """Write the HTML of an executed notebook beside it: pictures with words, nothing to load."""
     import nbformat
     from nbconvert import HTMLExporter
 
@@ -132,6 +142,14 @@ def to_html(executed: Path) -> Path:
         f'alt="{_NO_WORDS}[^"]*"',
         lambda match: f'alt="{html.escape(next(pictures, ""))}"',
         page,
+    )
+    # What nbconvert would load from the network serves formulas and widgets, of which there are
+    # none, and would leave a page that is opened without a network waiting.
+    page = re.sub(
+        "<script.*?</script>",
+        lambda match: "" if "https://" in match[0] else match[0],
+        page,
+        flags=re.DOTALL,
     )
     place = executed.with_suffix(".html")
     place.write_text(page)

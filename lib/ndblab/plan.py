@@ -58,9 +58,9 @@ class Shape:
     """What is wanted of a cluster.
 
     `tcp_servers` of the servers, the last ones, are connected to the data nodes by TCP, the others
-    by shared memory. `networking` lets clients come over TCP/IP on loopback too. `least_redo` takes
-    the smallest redo log. Spinning, in microseconds: of a MySQL server that waits for shared memory
-    (ShmSpintime), and of the tc and ldm threads of the data nodes.
+    by shared memory. `networking` lets clients come over TCP/IP on loopback too. `small_redo` takes
+    a redo log just large enough to load the rows. Spinning, in microseconds: of a MySQL server that
+    waits for shared memory (ShmSpintime), and of the tc and ldm threads of the data nodes.
     """
 
     servers: int
@@ -70,7 +70,7 @@ class Shape:
     tcp_servers: int = 0
     connection_pool: int = 1
     networking: bool = False
-    least_redo: bool = False
+    small_redo: bool = False
     shm_spin_us: int = 0
     thread_spin_us: int = 0
     places: Places = Places()
@@ -249,7 +249,7 @@ def make(host: Host, shape: Shape) -> Plan:
         sql_side=shares.sql_side,
         threads=threads,
         memory=memory.of_rows(
-            shape.rows, threads.ldm_threads, host.memlock_bytes, shape.least_redo
+            shape.rows, threads.ldm_threads, host.memlock_bytes, shape.small_redo
         ),
         max_clients=shape.max_clients,
         shm_spin_us=shape.shm_spin_us,

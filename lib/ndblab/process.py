@@ -232,3 +232,8 @@ def _wait_ended(processes: list, timeout_s: float) -> None:
             process.wait(max(0.0, deadline - time.monotonic()))
         except (psutil.Error, subprocess.TimeoutExpired):
             continue
+
+
+def ending(code: int) -> str:
+    """Say how a process ended, by its exit status as `subprocess` gives it."""
+    return f"killed by signal {-code}" if code < 0 else f"exit status {code}"

@@ -16,12 +16,14 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 # What a colour means, in every figure of the lab.
 THROUGHPUT, LATENCY = "#1f5fa8", "#b3261e"
+DATA_NODE, OTHER_DATA_NODE, SERVER = "#1e6b41", "#7cbf96", "#bf8200"
 INK, QUIET = "#333333", "#555555"
 # Numbers of servers: lighter is fewer, so that the order survives in grey; markers tell them apart.
 _SERVERS = seaborn.color_palette("plasma_r", as_cmap=True)
 _SERVERS_NORM = LogNorm(1 / 2.2, 20, clip=True)
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
-_SCALES = ((1e6, "million "), (1e5, "thousand "))
+# From which value on an axis counts in what.
+_SCALES = ((1e6, 1e6, "million "), (1e5, 1e3, "thousand "))
 RC = {
     **seaborn.axes_style("whitegrid"),
     **seaborn.plotting_context("paper"),
@@ -61,7 +63,12 @@ def plain(value: float) -> str:
     digits = 2 - math.floor(math.log10(abs(value))) if value else 0
     text = f"{round(value, digits):,.{max(digits, 0)}f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
-    return text.replace(",", "\N{NARROW NO-BREAK SPACE}")
+    return _apart(text)
+
+
+def exact(value: float) -> str:
+    """Write a number with all its digits, its thousands apart and no exponent."""
+    return _apart(f"{value:,.12g}")
 
 
 def count(number: int, noun: str) -> str:
@@ -92,10 +99,24 @@ def axes(
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.set_xlabel("Clients")
-    factor, word = next(((f, word) for f, word in _SCALES if most >= f), (1.0, ""))
+    vertical(ax, label, unit, shade, most, log)
+
+
+def vertical(ax: Axes, label: str, unit: str, shade: str, most: float, log: bool) -> None:
+    """Give the vertical axis its scale, plain numbers and unit.
+
+    Parameters
+    ----------
+    most : its largest value, in `unit`; the size decides on "million".
+    """
+    factor, word = next(((f, word) for least, f, word in _SCALES if most >= least), (1.0, ""))
     if log:
         ax.set_yscale("log")
         ax.yaxis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5), numticks=20))
         ax.yaxis.set_minor_locator(NullLocator())
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value / factor)))
     ax.set_ylabel(f"{label}, {word}{unit}", color=shade)
+
+
+def _apart(text: str) -> str:
+    return text.replace(",", "\N{NARROW NO-BREAK SPACE}")

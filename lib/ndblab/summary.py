@@ -20,7 +20,7 @@ DRAWS = 10_000
 FLAT = 0.03
 # A client process this close to its CPUs measures itself, not the cluster.
 USED_UP = 0.95
-POINT = ["transporter", "workload", "servers", "clients"]
+POINT = ["transporter", "workload", "variant", "servers", "clients"]
 _METRICS = ["qps", "latency_p95_ms", "latency_avg_ms", "client_cpu_pct"]
 
 
@@ -47,14 +47,14 @@ def points(runs: pd.DataFrame, client_cpus: float | None = None) -> pd.DataFrame
 
     Returns
     -------
-    One row per (transporter, workload, servers, clients), sorted: `runs` averaged, `failed` not
+    One row per point, sorted, `variant` if the runs have it: `runs` averaged, `failed` not
     averaged, means, `_low` and `_high` (NaN for one run), `idle_servers`, `marks`.
     """
-    why = usable(runs, client_cpus)
-    marked = runs[[*POINT, *_METRICS]].assign(_why=why, _good=why == "")
-    table = marked.groupby(POINT, observed=True)["_good"].agg(runs="sum", _all="count")
+    keys, why = _keys(runs), usable(runs, client_cpus)
+    marked = runs[[*keys, *_METRICS]].assign(_why=why, _good=why == "")
+    table = marked.groupby(keys, observed=True)["_good"].agg(runs="sum", _all="count")
     table["failed"] = table.pop("_all") - table["runs"]
-    good = marked[marked["_good"]].groupby(POINT, observed=True)[_METRICS]
+    good = marked[marked["_good"]].groupby(keys, observed=True)[_METRICS]
     mean, spread = good.mean(), good.std(ddof=1)
     count = table["runs"].to_numpy(float)
     table["qps_mean"] = mean["qps"].reindex(table.index)
@@ -62,7 +62,7 @@ def points(runs: pd.DataFrame, client_cpus: float | None = None) -> pd.DataFrame
     table["qps_low"], table["qps_high"] = table["qps_mean"] - half, table["qps_mean"] + half
     # Latency is drawn and compared by factors: its interval is one of logarithms, never below zero.
     logs = np.log(marked.loc[marked["_good"], "latency_p95_ms"].astype(float))
-    groups = [marked.loc[logs.index, key] for key in POINT]
+    groups = [marked.loc[logs.index, key] for key in keys]
     factor = logs.groupby(groups, observed=True).std(ddof=1).reindex(table.index)
     half = np.exp(_half_width(factor.to_numpy(float), count))
     table["latency_p95_ms_mean"] = mean["latency_p95_ms"].reindex(table.index)
@@ -72,9 +72,9 @@ def points(runs: pd.DataFrame, client_cpus: float | None = None) -> pd.DataFrame
         table[f"{metric}_mean"] = mean[metric].reindex(table.index)
     table = table.reset_index()
     table["idle_servers"] = table["clients"] < table["servers"]
-    bad = marked[~marked["_good"]].groupby(POINT, observed=True)["_why"]
+    bad = marked[~marked["_good"]].groupby(keys, observed=True)["_why"]
     marks = bad.agg(lambda reasons: "; ".join(_tally(list(reasons))))
-    table["marks"] = marks.reindex(pd.MultiIndex.from_frame(table[POINT])).fillna("").to_numpy()
+    table["marks"] = marks.reindex(pd.MultiIndex.from_frame(table[keys])).fillna("").to_numpy()
     return table
 
 
@@ -85,13 +85,14 @@ def peaks(points: pd.DataFrame) -> pd.DataFrame:
 
     Returns
     -------
-    One row per (transporter, workload, servers): `clients` and `qps_*` at the best mean, `runs`
-    there, `knee_clients` (fewest clients within 3 % of the best), `flat` (points that are so).
+    One row per number of servers of a kind: `clients` and `qps_*` at the best mean, `runs` there,
+    `knee_clients` (fewest clients within 3 % of the best), `flat` (points that are so).
     """
-    group = POINT[:3]
+    keys = _keys(points)
+    group = [key for key in keys if key != "clients"]
     sound = points[~points["idle_servers"] & points["qps_mean"].notna()]
     best = sound.loc[sound.groupby(group, observed=True)["qps_mean"].idxmax()]
-    best = best[[*POINT, "qps_mean", "qps_low", "qps_high", "runs"]].reset_index(drop=True)
+    best = best[[*keys, "qps_mean", "qps_low", "qps_high", "runs"]].reset_index(drop=True)
     top = sound.groupby(group, observed=True)["qps_mean"].transform("max")
     flat = sound[sound["qps_mean"] >= (1 - FLAT) * top].groupby(group, observed=True)["clients"]
     return best.join(flat.agg(knee_clients="min", flat="count"), on=group)
@@ -112,7 +113,9 @@ def without_drift(runs: pd.DataFrame, metric: str) -> pd.Series:
     slows all points alike: the repeats are the blocks of a randomised block design.
     """
     logs = np.log(runs[metric].astype(float))
-    from_point = logs - logs.groupby([runs[key] for key in POINT], observed=True).transform("mean")
+    from_point = logs - logs.groupby([runs[key] for key in _keys(runs)], observed=True).transform(
+        "mean"
+    )
     return np.exp(logs - from_point.groupby(runs["repeat"]).transform("mean"))
 
 
@@ -125,7 +128,7 @@ def pooled(runs: pd.DataFrame, metric: str) -> Spread:
     their freedom. The logarithm is taken since spread is relative to the value.
     """
     logs = np.log(without_drift(runs, metric))
-    by_point = logs.groupby([runs[key] for key in POINT], observed=True)
+    by_point = logs.groupby([runs[key] for key in _keys(runs)], observed=True)
     variance, freedom = by_point.var(ddof=1), by_point.count() - 1
     known = freedom > 0
     if not known.any():
@@ -239,6 +242,17 @@ def mean(
     return centre, centre - half, centre + half
 
 
+def geometric(
+    values: Sequence[float] | np.ndarray, confidence: float = CONFIDENCE
+) -> tuple[float, float, float]:
+    """Give the geometric mean of positive values with the t interval of their logarithms."""
+    x = np.asarray(values, float)
+    if x.size == 0 or not np.all(np.isfinite(x) & (x > 0)):
+        raise ValueError("a geometric mean needs positive, finite values")
+    value, low, high = np.exp(mean(np.log(x), confidence))
+    return float(value), float(low), float(high)
+
+
 def steadiness(intervals: pd.DataFrame) -> pd.DataFrame:
     """Say per run how steady throughput and p95 were from interval to interval.
 
@@ -259,36 +273,9 @@ def steadiness(intervals: pd.DataFrame) -> pd.DataFrame:
     return table.reset_index()
 
 
-def cpu_by_role(processes: pd.DataFrame) -> pd.DataFrame:
-    """Add up what the processes of each role used, averaged over each run.
-
-    Returns
-    -------
-    `run_id`, `role`, `processes`, `cpu_pct` and `rss_bytes` of all of them together,
-    `cpu_per_process_pct`. Percent of one logical CPU.
-    """
-    keys = ["run_id", "role", "node_id"]
-    each = processes.groupby(keys, observed=True, sort=False)[["cpu_pct", "rss_bytes"]].mean()
-    role = each.groupby(level=["run_id", "role"], observed=True, sort=False)
-    table = role.agg(
-        processes=("cpu_pct", "count"), cpu_pct=("cpu_pct", "sum"), rss_bytes=("rss_bytes", "sum")
-    )
-    table["cpu_per_process_pct"] = table["cpu_pct"] / table["processes"]
-    return table.reset_index()
-
-
-def utilisation_by_kind(ndb_threads: pd.DataFrame) -> pd.DataFrame:
-    """Average how busy the NDB threads of each kind were, as the operating system counts it.
-
-    Returns
-    -------
-    `run_id`, `thread` (the kind), `threads`, `mean_pct` over all of them, `busiest_pct` of one.
-    """
-    keys = ["run_id", "thread", "node_id", "thr_no"]
-    busy = ndb_threads[keys].assign(pct=ndb_threads["os_user_pct"] + ndb_threads["os_system_pct"])
-    each = busy.groupby(keys, observed=True, sort=False)["pct"].mean()
-    kind = each.groupby(level=["run_id", "thread"], observed=True, sort=False)
-    return kind.agg(threads="count", mean_pct="mean", busiest_pct="max").reset_index()
+def _keys(table: pd.DataFrame) -> list[str]:
+    """Give what a point is told by; datasets before variants have only the default one."""
+    return [key for key in POINT if key in table]
 
 
 def _half_width(

@@ -201,6 +201,7 @@ def perform(
         unit="s",
         disable=not progress,
         dynamic_ncols=True,
+        smoothing=0,
         bar_format="{desc}{percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}",
     ) as bar:
         for number, (point, repeat) in enumerate(todo, 1 + len(sweep) - len(todo)):

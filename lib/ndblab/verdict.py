@@ -19,6 +19,13 @@ NOT_TESTABLE = "not testable here"
 UNKNOWN = "unknown"
 
 
+# What counts as equal to a published ratio or absolute value: its gain within a quarter of the
+# published one (20 % more: 15 to 25 %), an absolute value within a tenth. Both are the lab's own:
+# the sources round theirs, and without a width no measurement could ever agree with a number.
+GAIN_TOLERANCE = 0.25
+VALUE_TOLERANCE = 0.1
+
+
 class Missing(Exception):
     """The dataset does not hold what a check needs."""
 
@@ -44,8 +51,7 @@ class Comparison:
         """Decide by the whole interval: "for", "against" or "open"."""
         if math.isnan(self.low) or math.isnan(self.high):
             return "open"
-        allowed_low = -math.inf if claim.low is None else claim.low
-        allowed_high = math.inf if claim.high is None else claim.high
+        allowed_low, allowed_high = allowed(claim)
         if claim.comparison == "less_than":
             inside, outside = self.high < allowed_high, self.low >= allowed_high
         elif claim.comparison == "greater_than":
@@ -57,12 +63,12 @@ class Comparison:
 
     def margin(self, claim: Claim) -> float:
         """Give how far the value is inside what is allowed; negative outside."""
-        above = math.inf if claim.low is None else self.value - claim.low
-        below = math.inf if claim.high is None else claim.high - self.value
-        return min(above, below)
+        allowed_low, allowed_high = allowed(claim)
+        return min(self.value - allowed_low, allowed_high - self.value)
 
     def __str__(self) -> str:
-        interval = "" if math.isnan(self.low) else f" ({figure(self.low)} to {figure(self.high)})"
+        known = not math.isnan(self.low) and self.low < self.high
+        interval = f" ({figure(self.low)} to {figure(self.high)})" if known else ""
         return f"{figure(self.value)}{interval} {self.label}"
 
 
@@ -81,6 +87,33 @@ class Finding:
     def reason(self) -> str:
         """Give numbers and why as one sentence."""
         return "; ".join(part for part in (self.told, self.why) if part)
+
+
+def allowed(claim: Claim) -> tuple[float, float]:
+    """Give the bounds within which a value is what was published; infinite where there is none.
+
+    A count (of clients, servers, threads) that was published as equal must be met exactly; a ratio
+    and an absolute value have the tolerances above.
+    """
+    if claim.comparison == "equal" and claim.low == claim.high and claim.low is not None:
+        width = {
+            "ratio": GAIN_TOLERANCE * abs(claim.low - 1),
+            "absolute": VALUE_TOLERANCE * abs(claim.low),
+        }.get(claim.kind, 0.0)
+        return claim.low - width, claim.low + width
+    return (
+        -math.inf if claim.low is None else claim.low,
+        math.inf if claim.high is None else claim.high,
+    )
+
+
+def published(claim: Claim) -> str:
+    """Write what was published, with what counts as equal to it."""
+    low, high = allowed(claim)
+    if claim.comparison != "equal" or low == high:
+        return claim.published
+    first, last = (f"{x:.4g}" if abs(x) < 1000 else figure(x) for x in (low, high))
+    return f"{claim.published} (from {first} to {last} counts as that)"
 
 
 def decide(
@@ -112,16 +145,17 @@ def decide(
         verdict, pool = INCONCLUSIVE if missing else REPRODUCED, {"for"}
     decisive = [test for test, weight in weighed if weight in pool]
     worst = min(decisive, key=lambda test: test.margin(claim))
+    source = published(claim)
     words = {
-        REPRODUCED: f"as published, {claim.published}",
-        CONTRADICTED: f"published was {claim.published}",
-        INCONCLUSIVE: f"the spread is too wide to decide on {claim.published}",
-        NOT_TESTABLE: f"the CPUs there are, not the software, decide on {claim.published}",
+        REPRODUCED: f"as published, {source}",
+        CONTRADICTED: f"published was {source}",
+        INCONCLUSIVE: f"the spread is too wide to decide on {source}",
+        NOT_TESTABLE: f"the CPUs there are, not the software, decide on {source}",
     }[verdict]
     if verdict == INCONCLUSIVE and "open" not in weights:
-        words = f"{missing} not measured, so only a part of {claim.published} is seen"
+        words = f"{missing} not measured, so only a part of {source} is seen"
     elif verdict == INCONCLUSIVE and math.isnan(worst.low):
-        words = f"one run a point, so no spread to decide on {claim.published}"
+        words = f"one run a point, so no spread to decide on {source}"
     told = _tell(subject, weighed, note)
     return Finding(verdict, told, words, worst.value, worst.low, worst.high)
 
@@ -151,11 +185,11 @@ def _weigh(test: Comparison, claim: Claim) -> str:
 
 
 def figure(value: float) -> str:
-    """Write a number with three significant digits, and no exponent."""
+    """Write a number with three significant digits or all of its whole ones, and no exponent."""
     if not math.isfinite(value) or value == 0:
         return str(value)
     digits = max(0, 2 - math.floor(math.log10(abs(value))))
-    return f"{value:.{digits}f}"
+    return f"{value:,.{digits}f}".replace(",", " ")
 
 
 def count(number: int, noun: str) -> str:

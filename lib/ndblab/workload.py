@@ -59,22 +59,35 @@ def prepare(cluster: Cluster, profile: Profile) -> Filled:
     cluster.query(f"CREATE DATABASE IF NOT EXISTS {DATABASE}")
     before = _data_memory(cluster)
     outcome = sysbench.run(
-        _argv(cluster.binaries, profile, "oltp_point_select", cluster.plan.servers[:1],
-              profile.tables, command="prepare", extra=_ENGINE),
+        prepare_command(cluster.binaries, profile, cluster.plan.servers),
         env=cluster.binaries.sysbench_env,
         timeout_s=PREPARE_TIMEOUT_S,
         spawn=process.opener(cluster.folder),
     )  # fmt: skip
     cluster.check_alive()
-    if outcome.exit_status != 0:
+    # sysbench prepares in threads, and may exit with 0 though one of them gave up.
+    short = _short_tables(cluster, profile) if outcome.exit_status == 0 else "none counted"
+    if short:
+        why = sysbench.complaint(outcome.text) or f"sysbench exited {outcome.exit_status}"
         raise LabError(
             "The tables could not be filled",
-            found=sysbench.complaint(outcome.text) or f"exit status {outcome.exit_status}",
+            found=f"{why}; rows: {short}",
             expected=f"{profile.tables} tables of {profile.table_size} rows",
             next_step="See the logs in the cluster's folder; a smaller --table-size may fit.",
         )
     taken = {node: after - before[node] for node, after in _data_memory(cluster).items()}
     return Filled(round(time.monotonic() - began, 2), profile.rows, taken)
+
+
+def _short_tables(cluster: Cluster, profile: Profile) -> str:
+    """Name the tables that do not have all of their rows."""
+    tables = [f"sbtest{number}" for number in range(1, profile.tables + 1)]
+    there = {name for (name,) in cluster.query(f"SHOW TABLES FROM {DATABASE}")}
+    counts = {
+        name: cluster.query(f"SELECT COUNT(*) FROM {DATABASE}.{name}")[0][0] if name in there else 0
+        for name in tables
+    }
+    return ", ".join(f"{n} in {name}" for name, n in counts.items() if n != profile.table_size)
 
 
 def _data_memory(cluster: Cluster) -> dict[int, int]:
@@ -153,26 +166,23 @@ def _events(cluster: Cluster, began_s: float, lasted_s: float) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["t_s", "node_id", "event", "text"])
 
 
-def commands(binaries, profile, order, servers, tcp_clients) -> list[list[str]]:
-    """Give every sysbench command of a sweep, in order: prepare, then warm-up and run of each.
-
-    Parameters
-    ----------
-    order : points with the numbers of their repeats.
-    servers : gives the MySQL servers of a point.
-    tcp_clients : says whether the clients of a point come over TCP/IP.
-    """
-    prepare_ = _argv(
-        binaries, profile, "oltp_point_select", servers(order[0][0])[:1], profile.tables,
+def prepare_command(binaries, profile, servers) -> list[str]:
+    """Give the command that fills the tables through the first of these MySQL servers."""
+    return _argv(
+        binaries, profile, "oltp_point_select", servers[:1], profile.tables,
         command="prepare", extra=_ENGINE,
     )  # fmt: skip
-    runs = [
-        _argv(binaries, profile, p.workload, servers(p), p.clients, tcp_clients(p), time_s=seconds)
-        for p, _ in order
+
+
+def commands(binaries, profile, point, servers, tcp_clients=False) -> list[list[str]]:
+    """Give the commands of one run at a point with these MySQL servers: warm-up and run."""
+    return [
+        _argv(
+            binaries, profile, point.workload, servers, point.clients, tcp_clients, time_s=seconds
+        )
         for seconds in (profile.warmup_s, profile.duration_s)
         if seconds
     ]
-    return [prepare_, *runs]
 
 
 def _sysbench(cluster, profile, point, tcp_clients, time_s, samples) -> sysbench.Outcome:

@@ -11,9 +11,10 @@ import sys
 from collections.abc import Callable
 
 from ndblab import host
-from ndblab.bench.commands import installation, memory, recorded
+from ndblab.bench.commands import everything, installation, memory, recorded
 from ndblab.bench.nodes import overhead, start
 from ndblab.bench.reading import read
+from ndblab.bench.results import draw, sizes
 from ndblab.bench.row import COLUMNS, Row, line
 from ndblab.error import LabError
 
@@ -21,7 +22,10 @@ __all__ = ["BENCHMARKS", "Row", "chosen", "run"]
 
 BENCHMARKS: dict[str, Callable[[], list[Row]]] = {
     "read": read,
+    "draw": draw,
+    "sizes": sizes,
     "recorded": recorded,
+    "all": everything,
     "memory": memory,
     "start": start,
     "overhead": overhead,

@@ -11,7 +11,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterable, Sequence
 
-from ndblab import catalogue, cluster, install, measurement, profile, sysbench
+from ndblab import catalogue, cluster, datadir, install, measurement, profile, sysbench
 from ndblab.bench.commands import PORT, check_ended
 from ndblab.bench.row import Row, shown
 from ndblab.error import LabError
@@ -26,7 +26,7 @@ WARMUP_S, DURATION_S = 2, 8
 def start() -> list[Row]:
     """Start clusters of 1 to 16 servers from nothing to ready."""
     binaries = install.ensure()
-    template = cluster.home() / f"{cluster.TEMPLATE}-{binaries.mysqld_version}"
+    template = cluster.home() / f"{datadir.TEMPLATE}-{binaries.mysqld_version}"
     kept = "was there" if template.exists() else "was made by the first start"
     seconds: dict[int, list[float]] = {servers: [] for servers in STARTED_SERVERS}
     for servers in shown([*STARTED_SERVERS] * STARTS, "start"):
@@ -70,13 +70,7 @@ def _overhead(plan: Plan, size: profile.Profile) -> Row:
     with cluster.running(plan, binaries) as running:
         workload.prepare(running, size)
         running.limit()
-        _, *typed = workload.commands(
-            binaries,
-            size,
-            [(point, 1)],
-            servers=lambda p: running.servers(p.servers),
-            tcp_clients=lambda _: False,
-        )
+        typed = workload.commands(binaries, size, point, running.servers(point.servers))
         warm_up, command = ([*running.client_prefix(), *argv] for argv in typed)
         environment = {**os.environ, **binaries.sysbench_env}
 

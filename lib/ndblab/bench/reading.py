@@ -26,7 +26,7 @@ RUNS, RUN_S = 60, 60
 
 def read() -> list[Row]:
     """Read and summarise a dataset of one hour."""
-    from ndblab import dataset, summary
+    from ndblab import dataset, summary, usage
 
     with tempfile.TemporaryDirectory(prefix="ndblab-bench-") as scratch:
         path = _made_up_hour(Path(scratch)).path
@@ -34,8 +34,9 @@ def read() -> list[Row]:
         def read_and_summarise() -> None:
             data = dataset.read(path)
             summary.points(data.runs)
-            summary.cpu_by_role(data.processes)
-            summary.utilisation_by_kind(data.ndb_threads)
+            used = usage.Usage(data.processes, data.ndb_threads)
+            used.of_roles(data.runs["run_id"])
+            used.of_threads(data.runs["run_id"])
 
         read_and_summarise()
         seconds = [_seconds(read_and_summarise) for _ in shown(range(READS), "read")]

@@ -7,7 +7,7 @@ dataset, never join two, and give nothing half-written a final name.
 
 from __future__ import annotations
 
-from ndblab.dataset.folder import identity_hash
+from ndblab.dataset.folder import complete, identity_hash
 from ndblab.dataset.reader import Dataset, check_same, read, same
 from ndblab.dataset.schema import SCHEMAS, VERSION
 from ndblab.dataset.writer import Writer
@@ -18,6 +18,7 @@ __all__ = [
     "Dataset",
     "Writer",
     "check_same",
+    "complete",
     "identity_hash",
     "read",
     "same",

@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +81,18 @@ def identity_hash(identity: Mapping[str, Any]) -> str:
     """Return the sha256 of an identity, whatever the order of its keys."""
     text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def complete(root: Path | str, experiment: str, identity: Mapping[str, Any]) -> Path | None:
+    """Find the newest complete dataset of an identity below a root."""
+    digest = identity_hash(identity)
+    found = []
+    for manifest in (Path(root) / experiment).glob(f"*/{MANIFEST}"):
+        with suppress(LabError):
+            known = read_manifest(manifest.parent)
+            if known["status"] == "complete" and identity_hash(known["identity"]) == digest:
+                found.append((known["started_utc"], manifest.parent))
+    return max(found)[1] if found else None
 
 
 def read_bytes(file: Path) -> bytes:

@@ -1,20 +1,17 @@
-"""One small check per claim, or family of claims, registered by the claim's id.
+"""Checks on throughput: where servers peak, and what more servers or clients add (Figures 4 and 6).
 
-In: a claim and the evidence of one dataset. Out: a finding.
-A check never reads the claim's budgets (`claims` does) and never decides without an interval.
-
-To add one: write a function of (claim, evidence) that returns a finding, and decorate it.
+In: a claim and the evidence of one dataset. Out: a finding. They never read a claim's budgets.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from ndblab import summary
 from ndblab.brief import Claim
-from ndblab.evidence import Evidence, p95_test, p95_value, peak_test, qps_test
+from ndblab.checks.registry import check
+from ndblab.evidence import Evidence, at, peak_test, qps_test
 from ndblab.verdict import (
     CONTRADICTED,
     INCONCLUSIVE,
@@ -26,19 +23,6 @@ from ndblab.verdict import (
     decide,
     figure,
 )
-
-Check = Callable[[Claim, Evidence], Finding]
-CHECKS: dict[str, Check] = {}
-
-
-def check(*ids: str) -> Callable[[Check], Check]:
-    """Register a function as the check of these claims."""
-
-    def register(function: Check) -> Check:
-        CHECKS.update(dict.fromkeys(ids, function))
-        return function
-
-    return register
 
 
 @check("F4-peak-clients", "F6-peak-clients")
@@ -169,104 +153,30 @@ def overload(claim: Claim, evidence: Evidence) -> Finding:
     return finding
 
 
-@check("F7-one")
-def one_server_p95(claim: Claim, evidence: Evidence) -> Finding:
-    """Take p95 of one server at every number of clients up to the published one."""
-    limit, note = evidence.clients_per_server()
-    return _p95_values(claim, evidence, [(1, c) for c in evidence.clients(1) if c <= limit], note)
+@check("P-servers-1-2")
+def second_server(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare the peaks of two servers and of one."""
+    test = peak_test(evidence, "from 1 to 2 servers", 2, 1, 1)
+    note = f"the CPUs allow {figure(evidence.room(1))} at most"
+    return decide(claim, "the best throughput changes by a factor of", [test], note)
 
 
-@check("F7-saturated")
-def saturated_p95(claim: Claim, evidence: Evidence) -> Finding:
-    """Take p95 of 8 and 16 servers from 512 clients on."""
-    points = [(n, c) for n in (8, 16) for c in evidence.clients(n) if c >= 512]
-    if not points:
-        raise Missing("no run of 8 or 16 servers with 512 clients or more")
-    return _p95_values(claim, evidence, points)
-
-
-@check("F7-growth")
-def growth(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare p95 of one server at twice the clients that fill it."""
-    clients, note = evidence.clients_per_server()
-    label = f"from {clients} to {2 * clients} clients"
-    test = p95_test(evidence, label, (1, 2 * clients), (1, clients), 1)
-    return decide(claim, "p95 of one server changes by a factor of", [test], note)
-
-
-@check("F7-doubling")
-def doubling_p95(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare p95 of n servers with n times the clients to that of one; 8 is shown."""
-    clients, note = evidence.clients_per_server()
-    counts = [n for n in (2, 4, 8) if evidence.has(n, n * clients)]
-    judged = [n for n in counts if n < 8]
-    tests = []
-    for n in counts:
-        label = f"with {n} servers and {n * clients} clients"
-        test = p95_test(evidence, label, (n, n * clients), (1, clients), len(judged))
-        free = not evidence.exhausted(n, n * clients)
-        tests.append(replace(test, judged=n in judged, against_counts=free))
-    if not judged:
-        raise Missing(f"no run of 2 or 4 servers with {clients} clients each")
-    unseen = [str(n) for n in (2, 4) if n not in counts]
-    missing = f"{' and '.join(unseen)} servers with {clients} clients each" if unseen else ""
-    subject = f"p95 changes from that of 1 server and {count(clients, 'client')} by a factor of"
-    return decide(claim, subject, tests, note, missing)
-
-
-@check("F7-8-vs-16")
-def eight_or_sixteen_p95(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare p95 at equal clients.
-
-    Where 8 servers left no CPU, 16 have no more of it, and equal p95 follows from the closed loop:
-    there equality is no support, while a difference still contradicts.
-    """
-    knee = evidence.knee(8)
-    equal = _in_both(evidence)
-    tests = []
-    for clients in equal:
-        imposed = evidence.budget == "scaled" and clients >= knee
-        free = not (imposed or evidence.exhausted(8, clients))
-        tests.append(replace(_sixteen_over_eight(evidence, clients, len(equal)), for_counts=free))
-    note = f"8 servers are full from {knee} clients on"
-    return decide(claim, "p95 of 16 servers is", tests, note)
-
-
-@check("F7-8-vs-16-2048")
-def sixteen_worse_p95(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare p95 at equal clients from 2048 on."""
-    equal = [c for c in _in_both(evidence) if c >= 2048]
-    if not equal:
-        raise Missing("no run of 8 and of 16 servers with 2048 clients or more")
-    tests = [_sixteen_over_eight(evidence, c, len(equal)) for c in equal]
-    return decide(claim, "p95 of 16 servers is", tests)
-
-
-def _in_both(evidence: Evidence) -> list[int]:
-    equal = sorted(set(evidence.clients(8)) & set(evidence.clients(16)))
-    if not equal:
-        raise Missing("no equal numbers of clients with 8 and with 16 servers")
-    return equal
-
-
-def _sixteen_over_eight(evidence: Evidence, clients: int, tests: int) -> Comparison:
-    label = f"times that of 8 at {clients} clients"
-    return p95_test(evidence, label, (16, clients), (8, clients), tests)
+@check("F4-degrade")
+def past_the_peak(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare 128 clients of one server with 32; what comes after is shown."""
+    beyond = [c for c in evidence.clients(1) if c > 128]
+    tests = [qps_test(evidence, "from 32 to 128 clients", (1, 128), (1, 32), 1)]
+    for clients in beyond:
+        test = qps_test(evidence, f"from 128 to {clients}", (1, clients), (1, 128), len(beyond))
+        tests.append(replace(test, judged=False))
+    return decide(claim, "throughput of one server changes by a factor of", tests)
 
 
 def _peak_value(claim: Claim, evidence: Evidence, servers: int) -> Finding:
     best = evidence.best(servers)
     value = summary.mean(evidence.values(servers, best, "qps"))
-    label = f"queries/s with {count(servers, 'server')} and {count(best, 'client')}"
+    label = f"queries/s {at(servers, best)}"
     return decide(claim, "the best mean throughput is", [Comparison(label, *value)])
-
-
-def _p95_values(
-    claim: Claim, evidence: Evidence, points: Iterable[tuple[int, int]], note: str = ""
-) -> Finding:
-    points = list(points)
-    tests = [p95_value(evidence, n, c, len(points)) for n, c in points]
-    return decide(claim, "p95 is", tests, note)
 
 
 def _indistinct(

@@ -1,0 +1,117 @@
+"""The panel of what was published, beside what was measured.
+
+In: an empty panel and published numbers. Out: the panel drawn, each number as exact as it was.
+It never puts two machines on one axis.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from itertools import groupby
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from ndblab import style
+from ndblab.brief import Anchor
+from ndblab.figures.quantity import Quantity
+
+TITLE = "Published, on another machine"
+_STATED = "Numbers stated in the sources' text; the curves exist as pictures only."
+_ARROW_PT = 22
+_BOUND_WORDS = {"upper": "below", "lower": "at least"}
+
+
+def against_clients(
+    ax: Axes, quantity: Quantity, anchors: Sequence[Anchor], room: float = 1.65
+) -> None:
+    """Draw the published numbers as marks of another kind, on an axis of their own.
+
+    Parameters
+    ----------
+    room : of a linear vertical axis, over the largest number.
+    """
+    note(ax, anchors)
+    values = pd.Series([a.value for a in anchors] or [1.0])
+    clients = pd.Series([a.clients for a in anchors] or [1])
+    quantity.against_clients(ax, clients, values.max())
+    ax.set_xlim(clients.min() / 3.5, clients.max() * 4)
+    ax.set_ylim(
+        *((values.min() / 8, values.max() * 8) if quantity.log else (0, values.max() * room))
+    )
+    # A tick where something was published, and nowhere else.
+    ax.set_xticks(sorted({a.clients for a in anchors}))
+    for _, group in groupby(anchors, key=lambda a: (a.value, a.exactness, a.bound)):
+        together = list(group)
+        for i, anchor in enumerate(together):
+            # Marks of the same place stand side by side.
+            twins = [j for j, a in enumerate(together) if a.clients == anchor.clients]
+            aside = 1.3 ** (2 * twins.index(i) - len(twins) + 1)
+            mark(ax, anchor, anchor.clients * aside)
+        first = together[0]
+        middle = math.exp(sum(math.log(a.clients) for a in together) / len(together))
+        servers = style.listed(str(a.servers) for a in together)
+        told = words(first).replace(" queries/s", "\nqueries/s")
+        label(ax, first, middle, f"{servers} {'server' if servers == '1' else 'servers'}:\n{told}")
+
+
+def label(ax: Axes, anchor: Anchor, x: float, text: str, size: float = 8) -> None:
+    """Write beyond the tip of a mark's arrow, or above a mark without one."""
+    aside = {"upper": -_ARROW_PT - 3, "lower": _ARROW_PT + 3}.get(anchor.bound, 8)
+    ax.annotate(
+        text,
+        (x, anchor.value),
+        (0, aside),
+        textcoords="offset points",
+        ha="center",
+        va="top" if aside < 0 else "bottom",
+        fontsize=size,
+    )
+
+
+def words(anchor: Anchor) -> str:
+    """Write a published number as exactly as it was published."""
+    word = {"about": "about ", "bound": f"{_BOUND_WORDS.get(anchor.bound, '')} "}
+    unit = "" if anchor.unit == "ratio" else f" {anchor.unit}"
+    return f"{word.get(anchor.exactness, '')}{style.exact(anchor.value)}{unit}"
+
+
+def described(anchors: Sequence[Anchor]) -> list[str]:
+    """Say what was published, as a sentence; none if nothing was."""
+    each = [f"{words(a)} with {a.servers} at {style.count(a.clients, 'client')}" for a in anchors]
+    return [f"Published, on another machine: {style.listed(each)}."] if each else []
+
+
+def note(ax: Axes, anchors: Sequence[Anchor], told: str = _STATED, width: int = 40) -> None:
+    """Title the panel, and say what its marks are, in lines of `width` characters."""
+    ax.set_title(TITLE)
+    ax.text(
+        0.04,
+        0.97,
+        textwrap.fill(told if anchors else "Nothing was published as a number.", width),
+        transform=ax.transAxes,
+        va="top",
+        fontsize=7.5,
+        style="italic",
+        color=style.QUIET,
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5},
+    )
+
+
+def mark(ax: Axes, anchor: Anchor, x: float, shade: str | None = None, size_pt: float = 13) -> None:
+    """Draw one published number: exact filled, about hollow, a bound as a bar with an arrow."""
+    shade = shade or style.colour(anchor.servers)
+    if anchor.exactness != "bound":
+        face = shade if anchor.exactness == "stated" else "white"
+        ax.plot(x, anchor.value, "*", ms=size_pt, mec=shade, mfc=face, mew=1.3, zorder=4)
+        return
+    ax.plot(x, anchor.value, "_", ms=size_pt, mew=2.6, color=shade, zorder=4)
+    ax.annotate(
+        "",
+        (x, anchor.value),
+        (0, _ARROW_PT if anchor.bound == "lower" else -_ARROW_PT),
+        textcoords="offset points",
+        arrowprops={"arrowstyle": "<|-", "color": shade, "lw": 1.4, "shrinkA": 0, "shrinkB": 0},
+    )

@@ -1,0 +1,129 @@
+"""When a cluster is ready: observed, never slept for.
+
+In: a cluster whose processes were started. Out: nothing, once each of them serves.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+import subprocess
+from typing import TYPE_CHECKING
+
+import pymysql
+
+from ndblab import config, process
+from ndblab.error import LabError
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+    from ndblab.cluster import Cluster
+
+MANAGEMENT_TIMEOUT_S, DATA_NODE_TIMEOUT_S, SERVER_TIMEOUT_S = 30, 180, 240
+ANSWER_TIMEOUT_S = 30
+
+
+def wait_management(cluster: Cluster) -> None:
+    """Wait for the management node's port."""
+    port = cluster.plan.management_node.port
+
+    def listening() -> bool:
+        cluster.check_alive()
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", port)) == 0
+
+    process.wait_until(listening, MANAGEMENT_TIMEOUT_S, "the management node's port")
+
+
+def data_node_states(cluster: Cluster) -> dict[int, str]:
+    """Ask the management node for the state of each data node: "started", "starting" ..."""
+    argv = [
+        str(cluster.binaries.ndb_mgm),
+        f"--ndb-connectstring={config.connectstring(cluster.plan)}",
+        "--connect-retries=1",
+        "--execute=all status",
+    ]
+    try:
+        done = subprocess.run(
+            argv, capture_output=True, text=True, check=False, timeout=ANSWER_TIMEOUT_S
+        )
+    except subprocess.TimeoutExpired:
+        return {}
+    return {
+        int(node): state
+        for node, state in re.findall(
+            r"^Node (\d+): ([a-z ]+?)(?: \(|$)", done.stdout, re.MULTILINE
+        )
+    }
+
+
+def wait_data_nodes(cluster: Cluster, bar: tqdm) -> None:
+    """Wait until the management node calls every data node started."""
+    wanted = {node.node_id for node in cluster.plan.data_nodes}
+    ready: set[int] = set()
+
+    def all_started() -> bool:
+        cluster.check_alive()
+        states = data_node_states(cluster)
+        now_ready = {node for node, state in states.items() if state == "started"}
+        bar.update(len(now_ready - ready))
+        ready.update(now_ready)
+        return ready >= wanted
+
+    process.wait_until(all_started, DATA_NODE_TIMEOUT_S, "the data nodes", poll_s=0.3)
+
+
+def wait_servers(cluster: Cluster, bar: tqdm) -> None:
+    """Wait until every MySQL server answers and sees all data nodes."""
+    waiting = list(range(1, len(cluster.plan.servers) + 1))
+
+    def ready(server: int) -> bool:
+        try:
+            rows = cluster.query("SHOW STATUS LIKE 'Ndb_number_of_ready_data_nodes'", server)
+        except pymysql.Error:
+            return False
+        return bool(rows) and int(rows[0][1]) == len(cluster.plan.data_nodes)
+
+    def all_ready() -> bool:
+        cluster.check_alive()
+        for server in [s for s in waiting if ready(s)]:
+            waiting.remove(server)
+            bar.update()
+        return not waiting
+
+    process.wait_until(all_ready, SERVER_TIMEOUT_S, "the MySQL servers")
+
+
+def transporters(cluster: Cluster) -> list[tuple[int, int, str]]:
+    """Node id, remote node id and type ("SHM" or "TCP") of every connected link of data nodes.
+
+    Empty where ndbinfo.transporter_details has no column `type` (before 9.0).
+    """
+    try:
+        return cluster.query(
+            "SELECT node_id, remote_node_id, type FROM ndbinfo.transporter_details"
+            " WHERE status = 'CONNECTED'"
+        )
+    except pymysql.Error:
+        return []
+
+
+def check_transporters(cluster: Cluster) -> None:
+    """Make sure that every MySQL server has the transporter of the plan.
+
+    Raises
+    ------
+    LabError
+        If one has another.
+    """
+    wanted = {node.node_id: node.transporter.upper() for node in cluster.plan.servers}
+    wrong = [t for t in transporters(cluster) if wanted.get(t[1], t[2]) != t[2]]
+    if wrong:
+        node, remote, kind = wrong[0]
+        raise LabError(
+            "A MySQL server is not connected as the plan says",
+            found=f"{kind} between node {node} and node {remote}",
+            expected=wanted[remote],
+            next_step="Check UseShm and the limits in /proc/sys/kernel/shm*.",
+        )

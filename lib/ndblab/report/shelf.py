@@ -1,0 +1,57 @@
+"""The folder of a report: written aside, then put in the place of the last one.
+
+In: the folder's name. Out: an empty folder to fill, which gets that name when all went well.
+It never removes a folder without the report's own mark.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ndblab.dataset.folder import replace_folder, writing
+from ndblab.error import LabError
+
+MARKER = ".ndblab-report"
+
+
+@contextmanager
+def replacing(out: Path) -> Iterator[Path]:
+    """Give a folder to fill; it becomes `out` at the end of the block, or nothing changes.
+
+    Raises
+    ------
+    LabError
+        If `out` is there and is not an earlier report, or the disk refuses.
+    """
+    out = out.absolute()
+    _check(out)
+    with writing(out):
+        out.parent.mkdir(parents=True, exist_ok=True)
+        site = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
+        try:
+            # A temporary folder is its owner's alone; a site is to be read.
+            site.chmod(0o755)
+            (site / MARKER).write_text("A report of the lab; the next one replaces it.\n")
+            yield site
+            _check(out)
+            replace_folder(site, out)
+        finally:
+            shutil.rmtree(site, ignore_errors=True)
+
+
+def _check(out: Path) -> None:
+    if not out.exists() and not out.is_symlink():
+        return
+    ours = out.is_dir() and not out.is_symlink() and (out / MARKER).is_file()
+    empty = out.is_dir() and not out.is_symlink() and not any(out.iterdir())
+    if not (ours or empty):
+        raise LabError(
+            f"The report would replace {out}, which is not a report",
+            found="a folder of other things" if out.is_dir() else "a file",
+            expected=f"no such folder, an empty one, or one with {MARKER} in it",
+            next_step="Choose another folder, or move that one away.",
+        )

@@ -1,0 +1,97 @@
+"""Datasets made up for tests: a few rows each, never a measurement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from ndblab import brief, claims
+
+CLAIMS = brief.claims()
+BY_ID = {claim.id: claim for claim in CLAIMS}
+BRIEF_MODEL = "AMD EPYC 7742 64-Core Processor"
+Curve = Callable[[int, int], float]
+PROCESSES = ["run_id", "t_s", "role", "node_id", "cpu_pct", "rss_bytes"]
+THREADS = ["run_id", "t_s", "node_id", "thr_no", "thread", "os_user_pct", "os_system_pct"]
+INTERVALS = ["run_id", "t_s", "clients", "qps", "latency_p95_ms"]
+
+
+def _empty(columns: list[str]) -> Callable[[], pd.DataFrame]:
+    return lambda: pd.DataFrame({name: pd.Series(dtype=float) for name in columns})
+
+
+@dataclass
+class Double:
+    """A made-up dataset."""
+
+    runs: pd.DataFrame
+    processes: pd.DataFrame = field(default_factory=_empty(PROCESSES))
+    ndb_threads: pd.DataFrame = field(default_factory=_empty(THREADS))
+    intervals: pd.DataFrame = field(default_factory=_empty(INTERVALS))
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+    budget: str = "scaled"
+    id: str = "double"
+    host: dict[str, Any] = field(default_factory=lambda: {"logical_cpus": 2, "cpu_model": "x"})
+
+
+def scaled_qps(servers: int, clients: int) -> float:
+    """A ceiling for each server, one for all of them, and a little loss past it."""
+    top = min(1000.0 * servers, 4600.0)
+    return min(250.0 * clients, top * (1 - 0.02 * max(0, clients / (4 * servers) - 2)))
+
+
+def double(
+    qps: Curve = scaled_qps,
+    *,
+    p95: Curve | None = None,
+    spread: float = 0.003,
+    repeats: int = 4,
+    servers: tuple[int, ...] = (1, 2, 4, 8, 16),
+    clients: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512),
+    mysqld_cpus: Curve = lambda servers, clients: 0.1,
+    budget: str = "scaled",
+    cpus: int = 2,
+    model: str = "x",
+) -> Double:
+    """Make a dataset of a curve; its runs differ by `spread` up and down, other points by turns."""
+    p95 = p95 or (lambda n, c: 2000 * c / qps(n, c))
+    rows, processes = [], []
+    for n in servers:
+        for c in clients:
+            turn = len(rows) // repeats
+            for repeat in range(repeats):
+                factor = 1 + spread * (-1) ** (repeat + turn)
+                name = f"s{n:02}_c{c:04}_r{repeat}"
+                rows.append(
+                    {
+                        "run_id": name,
+                        "status": "ok",
+                        "servers": n,
+                        "clients": c,
+                        "repeat": repeat + 1,
+                        "transporter": "shm",
+                        "workload": "oltp_point_select",
+                        "qps": qps(n, c) * factor,
+                        "errors": 0,
+                        "warmup_s": 2.0,
+                        "duration_s": 8.0,
+                        "latency_p95_ms": p95(n, c) / factor,
+                        "latency_avg_ms": p95(n, c) / 2,
+                        "client_cpu_pct": 10.0,
+                        "host_busy_pct": 50.0,
+                    }
+                )
+                processes.append((name, 1, "mysqld", 11, 100 * mysqld_cpus(n, c), 1))
+    host = {"logical_cpus": cpus, "cpu_model": model}
+    table = pd.DataFrame(processes, columns=PROCESSES).astype({"role": "category"})
+    return Double(pd.DataFrame(rows), table, budget=budget, host=host)
+
+
+def verdict(dataset: Double, name: str) -> pd.Series:
+    """Judge one claim."""
+    table = claims.judge(dataset, [name], CLAIMS)
+    assert list(table.columns) == claims.COLUMNS
+    return table.iloc[0]

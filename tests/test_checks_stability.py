@@ -1,0 +1,122 @@
+"""Checks on one long run. The runs are drawn from known laws, never a measurement."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from made_up import BRIEF_MODEL, INTERVALS, PROCESSES, Double, double, verdict
+
+
+def long_run(
+    seconds: int = 3600,
+    *,
+    level: float = 1000.0,
+    spread: float = 0.01,
+    loss: float = 0.0,
+    warmup_s: float = 120,
+    cold_s: int = 0,
+    **host: Any,
+) -> Double:
+    """Make one run of 16 servers: throughput around a level, a loss over the run, a cold start."""
+    dataset = double(lambda n, c: level, servers=(16,), clients=(256,), repeats=1, **host)
+    dataset.runs = dataset.runs.assign(
+        duration_s=float(seconds), warmup_s=float(warmup_s), host_busy_pct=0.0
+    )
+    noise = np.random.default_rng(1).normal(0, spread, seconds)
+    qps = level * (1 + noise - loss * np.arange(seconds) / seconds)
+    qps[:cold_s] *= 0.6
+    name = dataset.runs["run_id"].iloc[0]
+    rows = [(name, at + 1, 256, value, 1.35) for at, value in enumerate(qps)]
+    dataset.intervals = pd.DataFrame(rows, columns=INTERVALS)
+    return dataset
+
+
+@pytest.mark.parametrize(
+    ("spread", "expected"),
+    [(0.008, "reproduced"), (0.03, "contradicted"), (0.0155, "inconclusive")],
+)
+def test_a_narrow_band_reproduces_a_steady_hour(spread: float, expected: str) -> None:
+    """The central 95 % of seconds must lie within 3 % of their middle."""
+    row = verdict(long_run(spread=spread), "F1-stable")
+    assert row.verdict == expected
+    assert row.measured == pytest.approx(1.96 * spread, rel=0.1)
+    assert "means of minutes" in row.reason
+
+
+def test_three_minutes_are_no_steady_hour() -> None:
+    """A short run may contradict, but never stands for an hour."""
+    row = verdict(long_run(180, spread=0.005), "F1-stable")
+    assert row.verdict == "inconclusive"
+    assert "3600 s" in row.reason
+
+
+@pytest.mark.parametrize(("loss", "expected"), [(0.0, "reproduced"), (0.1, "contradicted")])
+def test_a_slow_loss_contradicts_a_constant_mean(loss: float, expected: str) -> None:
+    """An hour without a trend reproduces, one that loses a tenth contradicts."""
+    assert verdict(long_run(loss=loss), "F1-drift").verdict == expected
+
+
+@pytest.mark.parametrize(
+    ("cluster_pct", "expected"), [(196, "contradicted"), (170, "inconclusive")]
+)
+def test_other_work_beside_an_hour_leaves_its_cause_open(cluster_pct: int, expected: str) -> None:
+    """On a host of 2 CPUs that is 99 % busy, what the cluster did not use was somebody else's."""
+    dataset = long_run(loss=0.1)
+    dataset.runs = dataset.runs.assign(host_busy_pct=99.0)
+    name = dataset.runs["run_id"].iloc[0]
+    rows = [(name, at, "mysqld", 11, float(cluster_pct), 1) for at in range(1, 5)]
+    dataset.processes = pd.DataFrame(rows, columns=PROCESSES)
+    row = verdict(dataset, "F1-drift")
+    assert row.verdict == expected
+    assert ("other work took 14.0 %" in row.reason) == (expected == "inconclusive")
+
+
+@pytest.mark.parametrize(("cold_s", "expected"), [(0, "reproduced"), (50, "contradicted")])
+def test_the_first_minutes_stand_for_the_run_or_not(cold_s: int, expected: str) -> None:
+    """After a warm-up the first minute equals the whole run; a cold start shows."""
+    assert verdict(long_run(600, cold_s=cold_s), "W-warmup").verdict == expected
+
+
+def test_a_shorter_warm_up_says_nothing_of_two_minutes() -> None:
+    """After 10 s of warm-up the claim on 120 s is not tested."""
+    row = verdict(long_run(600, warmup_s=10), "W-warmup")
+    assert row.verdict == "unknown"
+    assert "10.0 s" in row.reason
+
+
+def test_samples_after_clients_had_ended_do_not_count() -> None:
+    """A last sample in which only some clients still ran is no low throughput."""
+    dataset = long_run()
+    dataset.intervals.loc[3599, ["clients", "qps"]] = [3, 5.0]
+    assert verdict(dataset, "F1-floor").measured > 900
+
+
+def test_throughput_of_another_machine_is_shown_beside_that_of_a_cpu() -> None:
+    """An absolute value is not judged; both are told as a whole and per logical CPU."""
+    row = verdict(long_run(level=2700, spread=0.0), "F1-max")
+    assert row.verdict == "not testable here"
+    assert "published 1 716 700 queries/s, 6 706 per logical CPU of 256" in row.reason
+    assert "here 2 700, 1 350 per logical CPU of 2" in row.reason
+    assert "per logical CPU" not in verdict(long_run(), "F1-p95-mean").reason
+
+
+@pytest.mark.parametrize(
+    ("name", "level", "expected"),
+    [
+        ("F1-sustained", 1_650_000, "reproduced"),
+        ("F1-sustained", 1_400_000, "contradicted"),
+        ("F1-floor", 1_650_000, "reproduced"),
+        ("F1-floor", 1_510_000, "contradicted"),
+        ("F1-max", 1_690_000, "reproduced"),
+        ("F1-p95-mean", 1_650_000, "reproduced"),
+        ("F1-p95-range", 1_650_000, "reproduced"),
+    ],
+)
+def test_the_hour_is_judged_on_the_briefs_own_host(name: str, level: float, expected: str) -> None:
+    """On two EPYC 7742 the published range, maximum and latency are judged."""
+    host: dict[str, Any] = {"budget": "pinned", "cpus": 256, "model": BRIEF_MODEL}
+    assert verdict(long_run(level=level, spread=0.008, **host), name).verdict == expected
