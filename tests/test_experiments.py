@@ -80,6 +80,13 @@ def test_old_datasets_are_read_with_what_was_meant():
     assert data.events.empty
 
 
+def test_figures_of_two_hosts_have_names_of_their_own():
+    """Figures 2 and 3 are drawn for the brief's server and for another, none over the other."""
+    drawn = list(experiments.drawings(experiments.find(figure=2), None))
+    assert {d.key for d in drawn} == {"2", "3", "2-host", "3-host"}
+    assert len({d.file for d in drawn}) == len({d.name for d in drawn}) == 4
+
+
 def test_a_dataset_of_another_experiment_is_refused(tmp_path: Path):
     """A notebook never shows the data of another question."""
     import json

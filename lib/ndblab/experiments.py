@@ -159,8 +159,12 @@ def verdicts(data: datasets.Dataset) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Drawing:
-    """One figure, drawn: its name, the question it answers, its words, and its file's stem."""
+    """One figure, drawn: its name, the question it answers, its words, and its file's stem.
 
+    `key` is unlike that of every other: the number of a figure of the brief, or a word.
+    """
+
+    key: str
     name: str
     question: str
     words: str
@@ -186,7 +190,7 @@ def drawings(
         name = f"Figure {key}" if key.isdecimal() else key.replace("-", " ").capitalize()
         file = f"figure{key}" if key.isdecimal() else f"figure-{key}"
         question = figures.FIGURES[key].question
-        yield Drawing(name, question, describe(key, data), file, figure(key, data))
+        yield Drawing(key, name, question, describe(key, data), file, figure(key, data))
 
 
 def _of_hosts(which: str) -> Iterator[Drawing]:
@@ -195,12 +199,24 @@ def _of_hosts(which: str) -> Iterator[Drawing]:
     other = {THIS_HOST: "this host", RECORDED_HOST: "the recorded host"}.get(which, which)
     for place, of in ((BRIEF_HOST, "the brief's server"), (which, other)):
         machine, decided = host_and_plan(place)
-        file = "_brief" if place == BRIEF_HOST else ""
-        words, drawn = box.describe_box(decided, machine), box.draw_box(decided, machine)
-        yield Drawing(f"Figure 2, {of}", "What runs where?", words, f"figure2{file}", drawn)
-        words = allocation.describe_allocation(decided, machine)
-        drawn = allocation.draw_allocation(decided, machine)
-        yield Drawing(f"Figure 3, {of}", "Who gets which CPUs?", words, f"figure3{file}", drawn)
+        theirs = place == BRIEF_HOST
+        for number, question, describe_, draw in (
+            ("2", "what runs where?", box.describe_box, box.draw_box),
+            (
+                "3",
+                "who gets which CPUs?",
+                allocation.describe_allocation,
+                allocation.draw_allocation,
+            ),
+        ):
+            yield Drawing(
+                number if theirs else f"{number}-host",
+                f"Figure {number}, {of}",
+                f"On {of}, {question}" if theirs else f"Figure {number} on {of}: {question}",
+                describe_(decided, machine),
+                f"figure{number}{'_brief' if theirs else ''}",
+                draw(decided, machine),
+            )
 
 
 def tables(experiment: Experiment, which: str = RECORDED_HOST) -> dict[str, pd.DataFrame]:

@@ -71,7 +71,7 @@ def _sections(every) -> Iterator[report.Section]:
         data = experiments.recorded_data(experiment)
         folder = pictures(experiment)
         drawn = tuple(
-            report.Picture(d.name, d.question, d.words, folder / f"{d.file}.png")
+            report.Picture(d.key, d.question, d.words, folder / f"{d.file}.png")
             for d in experiments.drawings(experiment, data)
         )
         yield report.Section(
