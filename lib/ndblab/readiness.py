@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import socket
 import subprocess
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import pymysql
 
@@ -18,13 +18,25 @@ from ndblab.error import LabError
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-    from ndblab.cluster import Cluster
+    from ndblab.install import Binaries
+    from ndblab.plan import Plan
 
 MANAGEMENT_TIMEOUT_S, DATA_NODE_TIMEOUT_S, SERVER_TIMEOUT_S = 30, 180, 240
 ANSWER_TIMEOUT_S = 30
 
 
-def wait_management(cluster: Cluster) -> None:
+class Started(Protocol):
+    """What is asked of a cluster whose processes were started."""
+
+    plan: Plan
+    binaries: Binaries
+
+    def query(self, sql: str, server: int = 1) -> list[tuple]: ...
+
+    def check_alive(self) -> None: ...
+
+
+def wait_management(cluster: Started) -> None:
     """Wait for the management node's port."""
     port = cluster.plan.management_node.port
 
@@ -36,7 +48,7 @@ def wait_management(cluster: Cluster) -> None:
     process.wait_until(listening, MANAGEMENT_TIMEOUT_S, "the management node's port")
 
 
-def data_node_states(cluster: Cluster) -> dict[int, str]:
+def data_node_states(cluster: Started) -> dict[int, str]:
     """Ask the management node for the state of each data node: "started", "starting" ..."""
     argv = [
         str(cluster.binaries.ndb_mgm),
@@ -58,7 +70,7 @@ def data_node_states(cluster: Cluster) -> dict[int, str]:
     }
 
 
-def wait_data_nodes(cluster: Cluster, bar: tqdm) -> None:
+def wait_data_nodes(cluster: Started, bar: tqdm) -> None:
     """Wait until the management node calls every data node started."""
     wanted = {node.node_id for node in cluster.plan.data_nodes}
     ready: set[int] = set()
@@ -74,7 +86,7 @@ def wait_data_nodes(cluster: Cluster, bar: tqdm) -> None:
     process.wait_until(all_started, DATA_NODE_TIMEOUT_S, "the data nodes", poll_s=0.3)
 
 
-def wait_servers(cluster: Cluster, bar: tqdm) -> None:
+def wait_servers(cluster: Started, bar: tqdm) -> None:
     """Wait until every MySQL server answers and sees all data nodes."""
     waiting = list(range(1, len(cluster.plan.servers) + 1))
 
@@ -95,7 +107,7 @@ def wait_servers(cluster: Cluster, bar: tqdm) -> None:
     process.wait_until(all_ready, SERVER_TIMEOUT_S, "the MySQL servers")
 
 
-def transporters(cluster: Cluster) -> list[tuple[int, int, str]]:
+def transporters(cluster: Started) -> list[tuple[int, int, str]]:
     """Node id, remote node id and type ("SHM" or "TCP") of every connected link of data nodes.
 
     Empty where ndbinfo.transporter_details has no column `type` (before 9.0).
@@ -109,7 +121,7 @@ def transporters(cluster: Cluster) -> list[tuple[int, int, str]]:
         return []
 
 
-def check_transporters(cluster: Cluster) -> None:
+def check_transporters(cluster: Started) -> None:
     """Make sure that every MySQL server has the transporter of the plan.
 
     Raises
