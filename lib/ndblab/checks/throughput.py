@@ -114,11 +114,12 @@ def double_servers(claim: Claim, evidence: Evidence) -> Finding:
     return decide(claim, "the best throughput changes by a factor of", tests, missing=missing)
 
 
-@check("F6-8-to-16")
-def eight_to_sixteen(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare the peaks of 16 and 8 servers, beside what the CPUs allow."""
-    test = peak_test(evidence, "from 8 to 16 servers", 16, 8, 1)
-    note = f"the CPUs allow {figure(evidence.room(8))} at most"
+@check("F6-8-to-16", "P-servers-1-2")
+def one_doubling(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare the peaks of the two numbers of servers that the claim names."""
+    few = 8 if claim.id == "F6-8-to-16" else 1
+    test = peak_test(evidence, f"from {few} to {2 * few} servers", 2 * few, few, 1)
+    note = f"the CPUs allow {figure(evidence.room(few))} at most"
     return decide(claim, "the best throughput changes by a factor of", [test], note)
 
 
@@ -151,14 +152,6 @@ def overload(claim: Claim, evidence: Evidence) -> Finding:
         why = "it stays within 3 % of the best, published was a loss"
         return replace(finding, verdict=CONTRADICTED, why=why)
     return finding
-
-
-@check("P-servers-1-2")
-def second_server(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare the peaks of two servers and of one."""
-    test = peak_test(evidence, "from 1 to 2 servers", 2, 1, 1)
-    note = f"the CPUs allow {figure(evidence.room(1))} at most"
-    return decide(claim, "the best throughput changes by a factor of", [test], note)
 
 
 @check("F4-degrade")
