@@ -309,6 +309,15 @@ def test_changed_or_missing_config_is_noticed(tmp_path: Path) -> None:
         dataset.read(data.path)
 
 
+def test_what_was_noted_of_a_sweep_survives_its_interruption(tmp_path: Path) -> None:
+    """What only the first start of a cluster could tell is there when the sweep goes on."""
+    with dataset.Writer.open(tmp_path, "scaling", small_runs.IDENTITY, small_runs.BASE) as writer:
+        writer.note(filled={"rows": 7})
+        writer.append("s01_c0001_r1", small_runs.tables())
+    with dataset.Writer.open(tmp_path, "scaling", small_runs.IDENTITY, small_runs.BASE) as writer:
+        assert writer.finish().manifest["filled"] == {"rows": 7}
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -145,7 +145,7 @@ def measure(
     ):
         sweep.perform(todo, writer, clusters.run, progress, clusters.ready)
         clusters.close()
-        return writer.finish(timings=clusters.timings, filled=clusters.filled)
+        return writer.finish()
 
 
 class Clusters:
@@ -163,8 +163,6 @@ class Clusters:
         writer: datasets.Writer,
         progress: bool,
     ) -> None:
-        self.timings: dict[str, float] = {}
-        self.filled: dict[str, object] = {}
         self._experiment, self._size, self._plans = experiment, size, plans
         self._binaries, self._writer, self._progress = binaries, writer, progress
         self._stack = contextlib.ExitStack()
@@ -197,18 +195,19 @@ class Clusters:
         if self._cluster is not None and self._cluster.plan == wanted:
             return self._cluster
         self.close()
-        started = self._stack.enter_context(
-            cluster.running(wanted, self._binaries, self._progress and not self.timings)
-        )
+        started = self._stack.enter_context(cluster.running(wanted, self._binaries, self._progress))
         filled = workload.prepare(started, self._size)
         started.limit()
         prefix = "" if wanted == self._plans[sweep.DEFAULT_VARIANT] else f"{point.variant}."
         for name in (config.CONFIG_INI, config.MY_CNF):
             self._writer.add_config(prefix + name, (started.folder / name).read_text())
         if not prefix:
-            self.timings = {**started.timings, "prepare_s": filled.seconds}
             taken = {str(node): used for node, used in filled.data_memory_bytes.items()}
-            self.filled = {"rows": filled.rows, "data_memory_bytes": taken}
+            self._writer.note(
+                timings={**started.timings, "prepare_s": filled.seconds},
+                filled={"rows": filled.rows, "data_memory_bytes": taken},
+            )
+            self._progress = False
         self._cluster = started
         return started
 

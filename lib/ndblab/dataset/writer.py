@@ -133,6 +133,13 @@ class Writer:
             file.parent.mkdir(exist_ok=True)
             write_new(file, text.encode())
 
+    def note(self, **facts: Any) -> None:
+        """Keep facts in the manifest at once, so that a sweep that is gone on with has them too."""
+        self._check_open()
+        self.manifest = {**self.manifest, **facts}
+        with writing(self.path):
+            write_new(self.path / MANIFEST, _json(self.manifest))
+
     def finish(self, **manifest_updates: Any) -> Dataset:
         """Join the runs, seal the dataset with sha256 sums, and read it back."""
         self._check_open()
