@@ -180,6 +180,33 @@ def claims(c, dataset=None, csv=False):
     print(table.to_csv(index=False).rstrip() if csv else reproduction.by_dataset(table, dataset))
 
 
+@command
+def predict(c, servers=None, clients=None, cpus=None, from_=None):
+    """Predict throughput, latency and bottleneck of many MySQL servers from the sweep of one.
+
+    --servers 16 --clients 1024 say what is asked, --cpus 256 on a host of another size. It fits
+    the recorded sweep, or --from DIR: any dataset with runs of one server. No cluster is needed.
+    """
+    from ndblab import experiments
+    from ndblab.forecast import answer
+
+    own = experiments.forecast(from_, from_) if from_ else experiments.forecast()
+    print(answer.predict(own, servers, clients, cpus))
+
+
+@command
+def size(c, cpus=None, from_=None):
+    """Recommend servers, clients and the split of the CPUs, for this host or one of --cpus N.
+
+    It knows what the recorded sweep of one server tells, or that of --from DIR.
+    """
+    from ndblab import experiments
+    from ndblab.forecast import answer
+
+    own = experiments.forecast(from_, from_) if from_ else experiments.forecast()
+    print(answer.size(own, host.read().usable_cpus if cpus is None else cpus))
+
+
 @cluster_command
 def start(c, servers="2", budget="auto", base_port=None):
     """Start a cluster that stays until cluster.stop."""
@@ -260,14 +287,24 @@ def test(c, only=None, cluster=True):
 
 
 @cluster_command
-def bench(c, only=None):
-    """Measure the lab itself and print each figure beside its goal (--only NAME for one)."""
+def bench(c, only=None, count="200", seed="1", first=None, kind=None, at_once="1"):
+    """Measure the lab itself and print each figure beside its goal (`bench NAME` for one).
+
+    `bench faults` injects --count random faults into the lab and its cluster, drawn from --seed,
+    and checks each time that nothing is lost, damaged or left behind. It goes on where it stopped;
+    --first K --count 1 repeats the K-th, --kind KIND takes one kind, --at-once 2 saves time.
+    """
     from ndblab import bench
 
+    if only == "faults":
+        from ndblab.bench import faults
+
+        faults.campaign(count, seed, first, kind, at_once)
+        return
     bench.run(only)
 
 
 namespace = Collection(
-    reproduce, report, claims, install, doctor, config, notebook, render, test, bench
+    reproduce, report, claims, predict, size, install, doctor, config, notebook, render, test, bench
 )
 namespace.add_collection(Collection("cluster", start, status, stop))

@@ -17,6 +17,10 @@ Curve = Callable[[int, int], float]
 PROCESSES = ["run_id", "t_s", "role", "node_id", "cpu_pct", "rss_bytes"]
 THREADS = ["run_id", "t_s", "node_id", "thr_no", "thread", "os_user_pct", "os_system_pct"]
 INTERVALS = ["run_id", "t_s", "clients", "qps", "latency_p95_ms"]
+EVENTS = ["run_id", "t_s", "node_id", "event", "text"]
+HISTORY = ["run_id", "client", "seq", "kind", "t_s", "outcome"]
+COPIES = ["run_id", "replica", "client", "seq", "first_value", "second_value"]
+COUNTERS = ["run_id", "replica", "client", "writes"]
 
 
 def _empty(columns: list[str]) -> Callable[[], pd.DataFrame]:
@@ -31,6 +35,10 @@ class Double:
     processes: pd.DataFrame = field(default_factory=_empty(PROCESSES))
     ndb_threads: pd.DataFrame = field(default_factory=_empty(THREADS))
     intervals: pd.DataFrame = field(default_factory=_empty(INTERVALS))
+    events: pd.DataFrame = field(default_factory=_empty(EVENTS))
+    history: pd.DataFrame = field(default_factory=_empty(HISTORY))
+    copies: pd.DataFrame = field(default_factory=_empty(COPIES))
+    counters: pd.DataFrame = field(default_factory=_empty(COUNTERS))
     manifest: Mapping[str, Any] = field(default_factory=dict)
     budget: str = "scaled"
     id: str = "double"

@@ -82,6 +82,76 @@ def test_manifest_says_where_the_numbers_come_from(tmp_path: Path) -> None:
     assert set(data.manifest["files"]) == files - {"manifest.json"}
 
 
+def checked(run_id: str) -> dict[str, pd.DataFrame]:
+    """The tables of a run of checked writes, one of which a replica holds only half of."""
+    return {
+        **small_runs.tables(run_id),
+        "history": pd.DataFrame(
+            {
+                "run_id": run_id, "client": 1, "seq": [0, 1], "kind": ["write", "read"],
+                "first_server": 1, "server": [1, 2], "t_s": [0.012, 1.5], "latency_ms": [1.25, 3.5],
+                "outcome": "ok", "attempts": [1, 2], "error": [0, 2013],
+            }
+        ),
+        "copies": pd.DataFrame(
+            {
+                "run_id": run_id, "replica": [2, 3], "client": 1, "seq": 0,
+                "first_value": ["a", "a"], "second_value": ["a", float("nan")],
+            }
+        ),
+        "counters": pd.DataFrame({"run_id": run_id, "replica": [2, 3], "client": 1, "writes": 1}),
+    }  # fmt: skip
+
+
+def test_tables_of_checked_writes_are_read_back(tmp_path: Path) -> None:
+    """Every operation and every copy comes back, complete or not; what is missing stays missing."""
+    with opened(tmp_path) as out:
+        for run_id in RUNS[:2]:
+            out.append(run_id, checked(run_id))
+        out.append(RUNS[2], small_runs.tables(RUNS[2]))
+        unfinished = dataset.read(out.path)
+        data = out.finish()
+    for each in (unfinished, data):
+        for name in ("history", "copies", "counters"):
+            found = each.tables[name]
+            assert set(found["run_id"]) == set(RUNS[:2])
+            mine = found[found["run_id"] == RUNS[1]].reset_index(drop=True)
+            expected = checked(RUNS[1])[name]
+            pd.testing.assert_frame_equal(mine, expected, check_dtype=False)
+    assert list(data.copies["second_value"].isna()) == [False, True] * 2
+    assert data.history is data.tables["history"]
+
+
+def test_datasets_without_checked_writes_have_them_empty(tmp_path: Path) -> None:
+    """No file is there for them, and asking is no error."""
+    data = written(tmp_path)
+    assert not list(data.path.glob("*.gz"))
+    assert len(data.history) == len(data.copies) == len(data.counters) == 0
+    assert "outcome" in data.history.columns
+
+
+def test_equal_tables_give_equal_files(tmp_path: Path) -> None:
+    """A compressed file has no time of its own: its sha256 is that of its content."""
+    sums = []
+    for folder in ("one", "other"):
+        with opened(tmp_path / folder) as out:
+            out.append(RUNS[0], checked(RUNS[0]))
+            sums.append(out.finish().manifest["files"]["history.csv.gz"])
+    assert sums[0] == sums[1]
+
+
+def test_a_damaged_compressed_table_is_told(tmp_path: Path) -> None:
+    """Cut off or changed, verified or not, one message names the file."""
+    with opened(tmp_path) as out:
+        out.append(RUNS[0], checked(RUNS[0]))
+        path = out.finish().path
+    damaged(path, "copies.csv.gz", lambda d: d[:-9])
+    with pytest.raises(LabError, match=r"copies\.csv\.gz is not the file"):
+        dataset.read(path)
+    with pytest.raises(LabError, match=r"copies\.csv\.gz cannot be unpacked"):
+        dataset.read(path, verify=False).copies  # noqa: B018
+
+
 def test_same_measurement_again_is_another_dataset(tmp_path: Path) -> None:
     """Measuring the same thing again counts up and leaves the first dataset as it was."""
     first = written(tmp_path)
@@ -602,6 +672,7 @@ def test_every_column_with_a_unit_ends_in_it() -> None:
     """Each number that is not a count, an id or a load has its unit in its name."""
     units = ("_s", "_ms", "_pct", "_bytes", "qps", "_per_s")
     bare = {*schema.COUNTS, "clients", "servers", "repeat", "node_id", "thr_no", "host_load_1min"}
+    bare |= {"client", "seq", "first_server", "server", "attempts", "error", "replica", "writes"}
     for declared in dataset.SCHEMAS.values():
         numbers = {name for name, column in declared.columns.items() if str(column.dtype) != "str"}
         assert all(name.endswith(units) for name in numbers - bare)

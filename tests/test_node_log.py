@@ -35,6 +35,13 @@ def test_only_the_span_that_is_asked_for_is_told():
     assert {e.event for e in early} >= {"node_connected", "warning", "local_checkpoint_started"}
 
 
+def test_the_lines_of_a_span_are_given_as_they_are():
+    """The log of a run is kept word for word."""
+    kept = node_log.between(CLUSTER_LOG, at_s("01:15:38"), at_s("01:15:46.2"))
+    assert set(kept.splitlines()) <= set(CLUSTER_LOG.splitlines())
+    assert "Local checkpoint 2 started" in kept
+
+
 def test_lines_of_older_versions_are_in_local_time(monkeypatch):
     """Before 9.0 a line has no zone and whole seconds."""
     import time

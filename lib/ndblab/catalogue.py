@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from ndblab import plan, profile, sweep
+from ndblab import fault, plan, profile, sweep
 from ndblab.error import LabError
+from ndblab.fault import Fault
 from ndblab.profile import Profile
 from ndblab.sweep import DEFAULT_VARIANT, Point
 
-READ_WRITE = "oltp_read_write"
+READ_WRITE, CHECKED_WRITES = "oltp_read_write", "checked_writes"
 SPIN_US = 200
 """Time that a variant spins before it sleeps; the source of the claims gives none. Far longer than
 an answer of the other side takes, and below the longest that NDB allows (500 us for threads)."""
@@ -22,11 +23,15 @@ an answer of the other side takes, and below the longest that NDB allows (500 us
 
 @dataclass(frozen=True)
 class Variant:
-    """What is otherwise about a cluster, as fields of `plan.Shape`, or about its clients."""
+    """What is otherwise about a cluster, as fields of `plan.Shape`, or about its clients.
+
+    With a `fault` the load is one of checked writes, and that is what happens to its cluster.
+    """
 
     name: str = DEFAULT_VARIANT
     shape: Mapping[str, object] = field(default_factory=dict)
     tcp_clients: bool = False
+    fault: Fault | None = None
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,9 @@ class Experiment:
     """One question of the lab.
 
     `sizes` are values by profile name and field, where this experiment has others than the profile.
-    `shape` is what all of its clusters have. Without a `grid` there is nothing to measure.
+    `shape` is what all of its clusters have, `budget` how the CPUs are divided unless the user says
+    otherwise. Without a `grid` there is nothing to measure; `reads` are then the experiments whose
+    recorded data it is about.
     """
 
     name: str
@@ -47,6 +54,8 @@ class Experiment:
     sizes: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     shape: Mapping[str, object] = field(default_factory=dict)
     variants: tuple[Variant, ...] = (Variant(),)
+    budget: str = "auto"
+    reads: tuple[str, ...] = ()
 
     def size(self, name: str, overrides: Mapping[str, object] | None = None) -> Profile:
         """Give the profile called `name` as this experiment wants it, some values replaced.
@@ -76,6 +85,7 @@ class Experiment:
         """Say what is wanted of the cluster of a variant."""
         fields = {**self.shape, **self.variant(variant).shape}
         servers = max(size.servers) + int(fields.get("tcp_servers", 0))
+        budget = self.budget if budget == "auto" else budget
         return plan.Shape(
             servers, size.rows, max(size.clients), budget=budget, places=places, **fields
         )
@@ -130,6 +140,36 @@ def _both_transporters(size: Profile) -> tuple[Point, ...]:
     return (*points, *spinning)
 
 
+def _every_fault(size: Profile) -> tuple[Point, ...]:
+    """The most servers with the most clients under every fault; the two deaths if it must be brief.
+
+    Raises
+    ------
+    LabError
+        If there is one server only: it could not be killed and the service go on.
+    """
+    servers, clients = max(size.servers), max(size.clients)
+    if servers < 2:
+        raise LabError(
+            "A service with one MySQL server cannot do without it",
+            found="--servers 1",
+            expected="at least 2",
+            next_step="Ask for more --servers, or leave it out.",
+        )
+    names = ("kill-data-node", "kill-server") if size.name == "smoke" else fault.FAULTS
+    return tuple(Point(servers, clients, workload=CHECKED_WRITES, variant=name) for name in names)
+
+
+def _both_splits(size: Profile) -> tuple[Point, ...]:
+    """The most servers, on data nodes of either split of threads."""
+    servers = max(size.servers)
+    return tuple(
+        Point(servers, clients, variant=name)
+        for clients in size.clients
+        for name in (DEFAULT_VARIANT, "balanced-threads")
+    )
+
+
 def _one_point(size: Profile) -> tuple[Point, ...]:
     """The most servers with the most clients."""
     return (Point(max(size.servers), max(size.clients)),)
@@ -171,8 +211,8 @@ EXPERIMENTS = {
             "02_multi_server_scaling.ipynb",
             figures=("6", "7", "8", "9"),
             claims=(
-                "F6-", "F7-", "F8-", "F9-", "B-less-cpu", "B-split", "B-mgmd-idle",
-                "P-servers-1-2", "P-tc",
+                "F6-", "F7-", "F8-", "F9-t", "F9-send", "F9-recv", "F9-query", "F9-ldm",
+                "B-less-cpu", "B-split", "B-mgmd-idle", "P-servers-1-2", "P-tc",
             ),
             grid=_all_servers,
         ),
@@ -210,6 +250,48 @@ EXPERIMENTS = {
                 },
                 "brief": {"servers": (16,), "clients": (1024,), "duration_s": 3600},
             },
+        ),
+        Experiment(
+            "capacity-model",
+            "How much of many MySQL servers does the sweep of one foretell?",
+            "05_capacity_model.ipynb",
+            figures=("bounds", "capacity", "errors", "bottlenecks", "brief-predicted"),
+            claims=(),
+            reads=("single-server-scaling", "multi-server-scaling"),
+        ),
+        Experiment(
+            "availability",
+            "What do clients see when a part of the cluster fails?",
+            "06_availability.ipynb",
+            figures=("faults",),
+            claims=("A-",),
+            grid=_every_fault,
+            sizes={
+                "smoke": {"servers": (2,), "clients": (8,), "warmup_s": 0, "duration_s": 4},
+                "quick": {"servers": (2,), "clients": (8,), "warmup_s": 0, "duration_s": 10},
+                "brief": {
+                    "servers": (2,), "clients": (8,), "warmup_s": 0, "duration_s": 30, "repeats": 3,
+                },
+            },
+            variants=(Variant(), *(Variant(name, fault=f) for name, f in fault.FAULTS.items())),
+            budget="shared",
+        ),
+        Experiment(
+            "thread-balance",
+            "Would other threads carry the cluster further?",
+            "07_thread_balance.ipynb",
+            figures=("thread-balance",),
+            claims=("F9-next-step",),
+            grid=_both_splits,
+            sizes={
+                "smoke": {"servers": (2,), "clients": (8,)},
+                "quick": {
+                    "servers": (8,), "clients": (64, 128, 256), "repeats": 6, "warmup_s": 2,
+                    "duration_s": 6,
+                },
+                "brief": {"servers": (16,), "clients": (512, 1024), "repeats": 3},
+            },
+            variants=(Variant(), Variant("balanced-threads", {"balanced_threads": True})),
         ),
     )
 }  # fmt: skip

@@ -11,7 +11,6 @@ import contextlib
 import hashlib
 import os
 import shutil
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -82,6 +81,7 @@ class Cluster:
     groups: quota.Groups | None = None
     processes: dict[str, subprocess.Popen] = field(default_factory=dict)
     timings: dict[str, float] = field(default_factory=dict)
+    limited: bool = False
 
     def servers(self, count: int, transporter: str = "shm") -> tuple[Node, ...]:
         """The first `count` MySQL servers that have this transporter."""
@@ -99,6 +99,7 @@ class Cluster:
             unix_socket=socket_path,
             user="root",
             autocommit=True,
+            ssl_disabled=True,
             connect_timeout=readiness.ANSWER_TIMEOUT_S,
             read_timeout=readiness.ANSWER_TIMEOUT_S,
         )
@@ -114,15 +115,20 @@ class Cluster:
         """Role, node id and process id of every node."""
         return [(n.role, n.node_id, self.processes[n.name].pid) for n in self.plan.nodes]
 
-    def check_alive(self) -> None:
-        """Make sure that every node that was started still runs.
+    def runs(self, node: Node) -> bool:
+        """Say whether a node was started and has not ended."""
+        started = self.processes.get(node.name)
+        return started is not None and started.poll() is None
+
+    def check_alive(self, *nodes: Node) -> None:
+        """Make sure that these nodes, or all, still run if they were started.
 
         Raises
         ------
         LabError
             If one has ended, with the reason from its own log.
         """
-        for node in self.plan.nodes:
+        for node in nodes or self.plan.nodes:
             started = self.processes.get(node.name)
             if started and (code := started.poll()) is not None:
                 raise LabError(
@@ -139,9 +145,15 @@ class Cluster:
         self.groups.create("sql", self.plan.sql_side.quota_cpus)
         self.groups.create("sql/sysbench", None)
         for node in (*self.plan.data_nodes, *self.plan.servers):
-            group = f"sql/{node.name}" if node.role == "mysqld" else node.name
-            self.groups.create(group, node.share.quota_cpus)
-            self.groups.place(group, self.processes[node.name].pid)
+            self.groups.create(_group(node), node.share.quota_cpus)
+            self.groups.place(_group(node), self.processes[node.name].pid)
+        self.limited = True
+
+    def start_again(self, node: Node) -> None:
+        """Start a node that has ended, with the data it has, under the limit it had."""
+        _spawn(self, node, config.restart_argv(self.plan, node, self.binaries))
+        if self.limited and node.role != "ndb_mgmd":
+            self.groups.place(_group(node), self.processes[node.name].pid)
 
     def client_prefix(self) -> list[str]:
         """Command prefix under which sysbench gets the share that the plan gives it."""
@@ -228,7 +240,9 @@ def _start(plan: Plan, binaries: Binaries, progress: bool, by_hand: bool) -> Clu
 
     began = time.monotonic()
     folder = Path(plan.places.cluster_dir)
-    _check_ports(plan)
+    # What a dead lab and its watcher left is known no more once our own record is written.
+    clean(folder)
+    process.check_ports([node.port for node in plan.nodes if node.port])
     cluster = Cluster(plan, binaries, folder)
     if plan.budget.kind == "scaled":
         cluster.groups = quota.groups(host.read().cpu_controller, groups_name(folder))
@@ -263,25 +277,14 @@ def _start(plan: Plan, binaries: Binaries, progress: bool, by_hand: bool) -> Clu
     return cluster
 
 
-def _check_ports(plan: Plan) -> None:
-    ports = [node.port for node in plan.nodes if node.port]
-    for port in ports:
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError as error:
-                raise LabError(
-                    f"Port {port} is taken",
-                    found=f"{error.strerror}: {process.listener(port)}",
-                    expected="these ports free: " + ", ".join(map(str, ports)),
-                    next_step="Stop what listens there, or give another --base-port.",
-                ) from error
-
-
 def _spawn(cluster: Cluster, node: Node, argv: list[str]) -> None:
     log = cluster.folder / "logs" / f"{node.name}.out"
     cluster.processes[node.name] = process.start(argv, log, cluster.folder)
+
+
+def _group(node: Node) -> str:
+    """Control group of a node: those of the servers share one."""
+    return f"sql/{node.name}" if node.role == "mysqld" else node.name
 
 
 def _groups(folder: Path) -> quota.Groups | None:

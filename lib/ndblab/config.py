@@ -146,6 +146,18 @@ def data_node_argv(plan_: plan.Plan, node: plan.Node, binaries: Binaries) -> lis
     ]
 
 
+def restart_argv(plan_: plan.Plan, node: plan.Node, binaries: Binaries) -> list[str]:
+    """Command that starts a node again, with the data and the configuration that it has."""
+    folder = plan_.places.cluster_dir
+    if node.role == "mysqld":
+        return server_argv(node, binaries, folder)
+    if node.role == "ndbmtd":
+        first = data_node_argv(plan_, node, binaries)
+    else:
+        first = management_argv(plan_, binaries, folder)
+    return [word for word in first if word != "--initial"]
+
+
 def server_argv(node: plan.Node, binaries: Binaries, config_dir: str) -> list[str]:
     """Command of a MySQL server."""
     return [

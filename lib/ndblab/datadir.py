@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab import config, node_log, process
-from ndblab.error import LabError
+from ndblab.error import LabError, writing
 from ndblab.plan import Plan
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def lay_out(plan: Plan, binaries: Binaries, folder: Path) -> None:
     Raises
     ------
     LabError
-        If the folder of the sockets is another user's.
+        If the folder of the sockets is another user's, or the disk refuses.
     """
     for left in (*folder.glob("mysqld.*"), *folder.glob("ndb*.*"), folder / "logs"):
         shutil.rmtree(left, ignore_errors=True)
@@ -44,9 +44,13 @@ def lay_out(plan: Plan, binaries: Binaries, folder: Path) -> None:
         Path(node.data_dir).mkdir()
     (folder / "logs").mkdir()
     (folder / config.NO_TLS).mkdir(exist_ok=True)
-    (folder / config.CONFIG_INI).write_text(config.config_ini(plan))
-    my_cnf = config.my_cnf(plan, binaries.mysqld_version, _mysqld_user())
-    (folder / config.MY_CNF).write_text(my_cnf)
+    texts = {
+        config.CONFIG_INI: config.config_ini(plan),
+        config.MY_CNF: config.my_cnf(plan, binaries.mysqld_version, _mysqld_user()),
+    }
+    for name, text in texts.items():
+        with writing(folder / name):
+            (folder / name).write_text(text)
 
 
 def template(binaries: Binaries, folder: Path) -> Path:

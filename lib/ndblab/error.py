@@ -6,7 +6,11 @@ It never carries a traceback: that is for faults of the lab itself.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import functools
+from collections.abc import Iterator
+from pathlib import Path
 
 
 class LabError(Exception):
@@ -47,3 +51,26 @@ class LabError(Exception):
         if self.next_step is not None:
             lines.append(f"  next:     {self.next_step}")
         return "\n".join(lines)
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn what a disk can refuse into a LabError."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise LabError(
+                f"The disk is full; {path} could not be written",
+                found=error.strerror,
+                expected="some free space",
+                next_step="Free some space and start again: whole runs are kept, it goes on there.",
+            ) from error
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise LabError(
+                f"{path} cannot be written",
+                found=error.strerror,
+                expected="a folder that you may write to",
+                next_step="Change its owner, or choose another folder.",
+            ) from error
+        raise

@@ -40,6 +40,10 @@ class Tables(Protocol):
     intervals: pd.DataFrame
     processes: pd.DataFrame
     ndb_threads: pd.DataFrame
+    events: pd.DataFrame
+    history: pd.DataFrame
+    copies: pd.DataFrame
+    counters: pd.DataFrame
 
 
 class Evidence:

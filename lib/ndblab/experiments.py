@@ -7,6 +7,7 @@ its notebook shows of it. This is where the layers meet; it computes nothing.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ndblab import dataset as datasets
+    from ndblab import forecast as forecasts
 
 __all__ = ["EXPERIMENTS", "Experiment", "find"]
 
@@ -63,6 +65,30 @@ def obtain(
             next_step=f"Use --experiment {data.experiment}, or give another --dataset.",
         )
     return data
+
+
+@functools.cache
+def forecast(fitted: str = "recorded", tested: str = "recorded") -> forecasts.Forecast:
+    """Fit the capacity model to one dataset, to be held against another.
+
+    Parameters
+    ----------
+    fitted, tested : "recorded" for the recorded sweeps of one MySQL server and of several; or the
+        folder of any dataset, which may be the same.
+
+    Raises
+    ------
+    LabError
+        If a dataset cannot be read, or no model can be fitted to it.
+    """
+    from ndblab import dataset as datasets
+    from ndblab import forecast as forecasts
+
+    one, many = find("capacity-model").reads
+    data = obtain(one) if fitted == "recorded" else datasets.read(fitted)
+    if tested == "recorded":
+        return forecasts.of(data, obtain(many))
+    return forecasts.of(data, None if tested == fitted else datasets.read(tested))
 
 
 def recorded(experiment: Experiment) -> Path:
@@ -181,7 +207,7 @@ def drawings(
     ----------
     which : the host that Figures 2 and 3 show beside the brief's own, as for `host_and_plan`.
     """
-    if data is None:
+    if data is None and not experiment.reads:
         yield from _of_hosts(which)
         return
     from ndblab import figures
@@ -190,7 +216,11 @@ def drawings(
         name = f"Figure {key}" if key.isdecimal() else key.replace("-", " ").capitalize()
         file = f"figure{key}" if key.isdecimal() else f"figure-{key}"
         question = figures.FIGURES[key].question
-        yield Drawing(key, name, question, describe(key, data), file, figure(key, data))
+        if data is None:
+            words, drawn = forecast().describe(key), forecast().figure(key)
+        else:
+            words, drawn = describe(key, data), figure(key, data)
+        yield Drawing(key, name, question, words, file, drawn)
 
 
 def _of_hosts(which: str) -> Iterator[Drawing]:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ndblab import process
-from ndblab.error import LabError
+from ndblab.error import LabError, writing
 
 PATIENCE_S = 30
 
@@ -46,7 +46,7 @@ def hold(folder: Path) -> Iterator[int]:
                 expected="none",
                 next_step="Stop it with `./lab cluster.stop`.",
             )
-        process.end_marked(folder)
+        process.remove_segments(process.end_marked(folder))
         write(folder, record)
         yield fd
     finally:
@@ -62,10 +62,17 @@ def read(folder: Path) -> dict:
 
 
 def write(folder: Path, record: dict[str, object]) -> None:
-    """Replace the folder's record, with our process id added, in one step."""
+    """Replace the folder's record, with our process id added, in one step.
+
+    Raises
+    ------
+    LabError
+        If the disk refuses.
+    """
     temporary = folder / "state.json.tmp"
-    temporary.write_text(json.dumps({**record, "lab_pid": os.getpid()}))
-    temporary.rename(folder / "state.json")
+    with writing(temporary):
+        temporary.write_text(json.dumps({**record, "lab_pid": os.getpid()}))
+        temporary.rename(folder / "state.json")
 
 
 def _check_ours(folder: Path) -> None:

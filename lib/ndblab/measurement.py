@@ -79,7 +79,9 @@ def estimate_s(experiment: Experiment, size: Profile) -> float:
     servers = max(size.servers) + int(experiment.shape.get("tcp_servers", 0))
     start_s = START_S + START_PER_SERVER_S * servers + size.rows / PREPARE_ROWS_PER_S
     starts = 1 + todo.repeats * (len(todo.clusters) - 1)
-    return starts * start_s + sweep.estimate_s(todo, RUN_OVERHEAD_S)
+    faults = [experiment.variant(point.variant).fault for point in todo.points]
+    faults_s = todo.repeats * sum(fault.lasts_s for fault in faults if fault)
+    return starts * start_s + sweep.estimate_s(todo, RUN_OVERHEAD_S) + faults_s
 
 
 def measure(
@@ -170,8 +172,16 @@ class Clusters:
 
     def run(self, point: sweep.Point, repeat: int) -> Run:
         """Measure one run at a point, on its cluster."""
-        from ndblab import workload
+        from ndblab import availability, workload
 
+        variant = self._experiment.variant(point.variant)
+        if variant.fault is not None:
+            measured = availability.measure(
+                self.ready(point), self._size, point, repeat, variant.fault
+            )
+            if not measured.recovered:
+                self.close()
+            return measured
         return workload.measure(
             self.ready(point),
             self._size,
@@ -179,7 +189,7 @@ class Clusters:
             repeat,
             warmup_s=self._size.warmup_s,
             duration_s=self._size.duration_s,
-            tcp_clients=self._experiment.variant(point.variant).tcp_clients,
+            tcp_clients=variant.tcp_clients,
         )
 
     def close(self) -> None:
@@ -231,6 +241,7 @@ def _manifest(
         "plan": decided.identity(),
         "variants": {
             v.name: {"shape": dict(v.shape), "tcp_clients": v.tcp_clients}
+            | ({"fault": v.fault.to_dict()} if v.fault else {})
             for v in experiment.variants
         },
         "profile": size.to_dict(),

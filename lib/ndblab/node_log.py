@@ -6,6 +6,7 @@ In: the text of a log. Out: a reason in one line, or the events of a span of tim
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -64,13 +65,22 @@ def events(cluster_log: str, began_s: float, ended_s: float) -> list[Event]:
     tells, checkpoints, starts, ends and connections of nodes, and warnings are events.
     """
     found = []
-    for line in _LINE.finditer(cluster_log):
-        when = datetime.fromisoformat(f"{line['date']}T{line['time'][:15]}")
-        at_s = (when.replace(tzinfo=UTC) if line["utc"] else when.astimezone()).timestamp()
-        if not began_s <= at_s <= ended_s:
-            continue
+    for at_s, line in _lines(cluster_log, began_s, ended_s):
         kinds = (kind for kind, pattern in _KINDS if pattern.search(line["text"]))
         kind = next(kinds, "warning" if line["level"] in ("WARNING", "ALERT", "ERROR") else None)
         if kind is not None:
             found.append(Event(at_s, int(line["node"] or 0), kind, line["text"].strip()))
     return found
+
+
+def between(cluster_log: str, began_s: float, ended_s: float) -> str:
+    """Give the lines of the cluster log between two moments, in seconds since the epoch."""
+    return "".join(f"{line[0]}\n" for _, line in _lines(cluster_log, began_s, ended_s))
+
+
+def _lines(text: str, began_s: float, ended_s: float) -> Iterator[tuple[float, re.Match]]:
+    for line in _LINE.finditer(text):
+        when = datetime.fromisoformat(f"{line['date']}T{line['time'][:15]}")
+        at_s = (when.replace(tzinfo=UTC) if line["utc"] else when.astimezone()).timestamp()
+        if began_s <= at_s <= ended_s:
+            yield at_s, line

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
+import socket
 import subprocess
 import sys
 import time
@@ -210,6 +211,28 @@ def name(found: psutil.Process) -> str:
         return found.name()
     except psutil.Error:
         return ""
+
+
+def check_ports(ports: list[int]) -> None:
+    """Make sure that nobody listens on these ports of loopback.
+
+    Raises
+    ------
+    LabError
+        If somebody does, with who it is.
+    """
+    for port in ports:
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError as error:
+                raise LabError(
+                    f"Port {port} is taken",
+                    found=f"{error.strerror}: {listener(port)}",
+                    expected="these ports free: " + ", ".join(map(str, ports)),
+                    next_step="Stop what listens there, or give another --base-port.",
+                ) from error
 
 
 def listener(port: int) -> str:

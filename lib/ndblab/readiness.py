@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
     from ndblab.install import Binaries
-    from ndblab.plan import Plan
+    from ndblab.plan import Node, Plan
 
 MANAGEMENT_TIMEOUT_S, DATA_NODE_TIMEOUT_S, SERVER_TIMEOUT_S = 30, 180, 240
 ANSWER_TIMEOUT_S = 30
@@ -33,41 +33,48 @@ class Started(Protocol):
 
     def query(self, sql: str, server: int = 1) -> list[tuple]: ...
 
-    def check_alive(self) -> None: ...
+    def check_alive(self, *nodes: Node) -> None: ...
+
+    def runs(self, node: Node) -> bool: ...
 
 
 def wait_management(cluster: Started) -> None:
     """Wait for the management node's port."""
-    port = cluster.plan.management_node.port
+    node = cluster.plan.management_node
 
     def listening() -> bool:
-        cluster.check_alive()
+        cluster.check_alive(node)
         with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", port)) == 0
+            return probe.connect_ex(("127.0.0.1", node.port)) == 0
 
     process.wait_until(listening, MANAGEMENT_TIMEOUT_S, "the management node's port")
 
 
-def data_node_states(cluster: Started) -> dict[int, str]:
-    """Ask the management node for the state of each data node: "started", "starting" ..."""
+def ask_management(cluster: Started, command: str) -> str:
+    """Give the management node a command, such as "all status", and give what it says.
+
+    Nothing is said where it does not answer.
+    """
     argv = [
         str(cluster.binaries.ndb_mgm),
         f"--ndb-connectstring={config.connectstring(cluster.plan)}",
         "--connect-retries=1",
-        "--execute=all status",
+        f"--execute={command}",
     ]
     try:
         done = subprocess.run(
             argv, capture_output=True, text=True, check=False, timeout=ANSWER_TIMEOUT_S
         )
     except subprocess.TimeoutExpired:
-        return {}
-    return {
-        int(node): state
-        for node, state in re.findall(
-            r"^Node (\d+): ([a-z ]+?)(?: \(|$)", done.stdout, re.MULTILINE
-        )
-    }
+        return ""
+    return done.stdout
+
+
+def data_node_states(cluster: Started) -> dict[int, str]:
+    """Ask the management node for the state of each data node: "started", "starting" ..."""
+    said = ask_management(cluster, "all status")
+    states = re.findall(r"^Node (\d+): ([a-z ]+?)(?: \(|$)", said, re.MULTILINE)
+    return {int(node): state for node, state in states}
 
 
 def wait_data_nodes(cluster: Started, bar: tqdm) -> None:
@@ -90,21 +97,49 @@ def wait_servers(cluster: Started, bar: tqdm) -> None:
     """Wait until every MySQL server answers and sees all data nodes."""
     waiting = list(range(1, len(cluster.plan.servers) + 1))
 
-    def ready(server: int) -> bool:
-        try:
-            rows = cluster.query("SHOW STATUS LIKE 'Ndb_number_of_ready_data_nodes'", server)
-        except pymysql.Error:
-            return False
-        return bool(rows) and int(rows[0][1]) == len(cluster.plan.data_nodes)
-
     def all_ready() -> bool:
         cluster.check_alive()
-        for server in [s for s in waiting if ready(s)]:
+        for server in [s for s in waiting if _server_ready(cluster, s)]:
             waiting.remove(server)
             bar.update()
         return not waiting
 
     process.wait_until(all_ready, SERVER_TIMEOUT_S, "the MySQL servers")
+
+
+def wait_node(cluster: Started, node: Node) -> None:
+    """Wait until one node, which may just have been started again, does its work.
+
+    A management node tells that every data node that runs is started; a data node is called
+    started; a MySQL server answers and sees all data nodes.
+
+    Raises
+    ------
+    LabError
+        If it has ended, or takes too long.
+    """
+
+    def serves() -> bool:
+        cluster.check_alive(node)
+        if node.role == "mysqld":
+            return _server_ready(cluster, node.number)
+        states = data_node_states(cluster)
+        if node.role == "ndbmtd":
+            return states.get(node.node_id) == "started"
+        running = (other.node_id for other in cluster.plan.data_nodes if cluster.runs(other))
+        return bool(states) and all(states.get(other) == "started" for other in running)
+
+    timeout_s = SERVER_TIMEOUT_S if node.role == "mysqld" else DATA_NODE_TIMEOUT_S
+    process.wait_until(serves, timeout_s, node.name, poll_s=0.2)
+
+
+def _server_ready(cluster: Started, server: int) -> bool:
+    """Say whether a MySQL server answers and sees all data nodes."""
+    try:
+        rows = cluster.query("SHOW STATUS LIKE 'Ndb_number_of_ready_data_nodes'", server)
+    except pymysql.Error:
+        return False
+    return bool(rows) and int(rows[0][1]) == len(cluster.plan.data_nodes)
 
 
 def transporters(cluster: Started) -> list[tuple[int, int, str]]:

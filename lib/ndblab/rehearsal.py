@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from ndblab import brief, catalogue, config, host, install, measurement, plan, workload
+from ndblab import brief, catalogue, config, host, install, load, measurement, plan, workload
 from ndblab.error import LabError
 from ndblab.install import Binaries
 
@@ -84,8 +84,13 @@ def dry_run(
             running = needed
         lines.append(f"# {point.run_id(repeat)}")
         servers = needed.servers_by(point.transporter)[: point.servers]
-        over_tcp = experiment.variant(point.variant).tcp_clients
-        commands = workload.commands(binaries, wanted, point, servers, over_tcp)
+        variant = experiment.variant(point.variant)
+        if variant.fault is None:
+            commands = workload.commands(binaries, wanted, point, servers, variant.tcp_clients)
+        else:
+            before_s = wanted.warmup_s + wanted.duration_s
+            lines += [f"# {line}" for line in variant.fault.describe(before_s)]
+            commands = [load.argv(servers, point.clients, wanted.seed)]
         prefix = config.binding(needed.sysbench)
         lines += (shlex.join([*prefix, *argv]) for argv in commands)
     return "\n".join(lines)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab import brief, catalogue, experiments, measurement, notebook
+from ndblab.error import LabError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,7 +57,7 @@ def reproduce(
             aside.submit(
                 notebook.execute,
                 experiments.NOTEBOOKS / experiment.notebook,
-                _parameters(data, source),
+                _parameters(experiment, data, source),
                 folder,
             )
             for experiment, data, folder in zip(chosen, sources, folders, strict=True)
@@ -73,6 +74,14 @@ def reproduce(
 
 def _data(experiment, source, size, budget, overrides, port, again) -> datasets.Dataset | None:
     if experiment.grid is None:
+        if source not in (None, "recorded"):
+            raise LabError(
+                f"{experiment.name} has no dataset of its own",
+                found=f"--dataset {source}",
+                expected="--recorded, or neither",
+                next_step="Leave --dataset out"
+                + ("; ./lab predict --from DIR reads any." if experiment.reads else "."),
+            )
         return None
     if source is not None:
         return experiments.obtain(experiment.name, source)
@@ -84,7 +93,11 @@ def _host(source: str | None) -> str:
     return experiments.THIS_HOST if source is None else experiments.RECORDED_HOST
 
 
-def _parameters(data: datasets.Dataset | None, source: str | None) -> dict[str, object]:
+def _parameters(
+    experiment: catalogue.Experiment, data: datasets.Dataset | None, source: str | None
+) -> dict[str, object]:
+    if experiment.reads:
+        return {}
     return {"host": _host(source)} if data is None else {"dataset": str(data.path.resolve())}
 
 

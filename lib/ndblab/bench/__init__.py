@@ -1,7 +1,8 @@
 """The lab, measured: what it costs, how long it takes, and whether that is within its goals.
 
 In: nothing, or the name of one benchmark. Out: a table on the terminal, each figure beside its
-goal. It never judges a claim, and leaves no dataset, no cluster and no installation behind.
+goal. It never judges a claim, and leaves no dataset, no cluster and no installation behind. What is
+called `faults` is a campaign rather than a benchmark, and runs only when it is asked for.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def run(only: str | None = None) -> None:
             "Some figures could not be measured",
             found=", ".join(failures),
             expected="a figure from each benchmark",
-            next_step="The reasons are above; `./lab bench --only NAME` repeats one.",
+            next_step="The reasons are above; `./lab bench NAME` repeats one.",
         )
 
 
@@ -82,7 +83,7 @@ def chosen(only: str | None) -> list[str]:
         raise LabError(
             "There is no such benchmark",
             found=only,
-            expected=", ".join(BENCHMARKS),
-            next_step="Choose one with --only, or leave it out for all.",
+            expected=", ".join([*BENCHMARKS, "faults"]),
+            next_step="Choose one, or leave it out for all but the faults.",
         )
     return [only]

@@ -7,12 +7,21 @@ To add one: write a function of (claim, evidence) that returns a finding, in the
 subject, and decorate it with the ids of its claims.
 """
 
-from ndblab.checks import data_nodes, latency, processes, stability, throughput, transporters
+from ndblab.checks import (
+    availability,
+    data_nodes,
+    latency,
+    processes,
+    stability,
+    throughput,
+    transporters,
+)
 from ndblab.checks.registry import CHECKS, Check, find
 
 __all__ = [
     "CHECKS",
     "Check",
+    "availability",
     "data_nodes",
     "find",
     "latency",

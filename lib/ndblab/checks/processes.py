@@ -148,6 +148,12 @@ def redo(claim: Claim, evidence: Evidence) -> Finding:
     return _variants(claim, evidence, "redo-small", "throughput with the small redo log is")
 
 
+@check("F9-next-step")
+def balanced_threads(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare data nodes of balanced threads with the automatic ones."""
+    return _variants(claim, evidence, "balanced-threads", "throughput with balanced threads is")
+
+
 @check("B-row-bytes")
 def row_bytes(claim: Claim, evidence: Evidence) -> Finding:
     """Divide the DataMemory that filling the tables took by their rows, on each data node.

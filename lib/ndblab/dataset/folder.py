@@ -6,12 +6,13 @@ It knows nothing of what the tables mean.
 
 from __future__ import annotations
 
-import errno
 import fcntl
+import gzip
 import hashlib
 import json
 import os
 import shutil
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,6 +23,7 @@ from ndblab.error import LabError
 
 MANIFEST = "manifest.json"
 PARTS = "parts"
+PACKED = ".gz"
 DAMAGED = "Measure it again, or get an undamaged copy of the dataset."
 
 _NEEDED = ("dataset_id", "experiment", "status", "identity", "host", "versions", "plan", "profile")
@@ -102,27 +104,20 @@ def read_bytes(file: Path) -> bytes:
         raise LabError(f"{file} cannot be read", found=error.strerror, next_step=DAMAGED) from error
 
 
-@contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Turn what a disk can refuse into a LabError."""
+def read_table_bytes(file: Path) -> bytes:
+    """Read the file of a table, unpacked where it is compressed."""
+    data = read_bytes(file)
+    if file.suffix != PACKED:
+        return data
     try:
-        yield
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise LabError(
-                f"The disk is full; {path} could not be written",
-                found=error.strerror,
-                expected="some free space",
-                next_step="Free some space and start again: whole runs are kept, it goes on there.",
-            ) from error
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            raise LabError(
-                f"{path} cannot be written",
-                found=error.strerror,
-                expected="a folder that you may write to",
-                next_step="Change its owner, or choose another folder.",
-            ) from error
-        raise
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error) as error:
+        raise LabError(f"{file} cannot be unpacked", found=error, next_step=DAMAGED) from error
+
+
+def packed(name: str, data: bytes) -> bytes:
+    """Give the bytes of a table's file; without a time, so that equal tables give equal files."""
+    return gzip.compress(data, compresslevel=9, mtime=0) if name.endswith(PACKED) else data
 
 
 def sha256(data: bytes) -> str:

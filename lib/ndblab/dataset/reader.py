@@ -6,8 +6,9 @@ It never writes, and never joins two datasets.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -22,12 +23,35 @@ from ndblab.dataset.folder import (
     part_folders,
     read_bytes,
     read_manifest,
+    read_table_bytes,
     sha256,
 )
-from ndblab.dataset.schema import SCHEMAS, TABLES_SINCE_2
+from ndblab.dataset.schema import OPTIONAL, REQUIRED, SCHEMAS, TABLES_SINCE_2, file_name
 from ndblab.error import LabError
 
 _COMPARED = ("host", "versions", "plan", "profile")
+
+
+class Tables(Mapping[str, pd.DataFrame]):
+    """The tables of a dataset by name; `more` of them are read when they are first asked for."""
+
+    def __init__(
+        self,
+        tables: Mapping[str, pd.DataFrame],
+        more: Mapping[str, Callable[[], pd.DataFrame]],
+    ) -> None:
+        self._tables, self._more = dict(tables), more
+
+    def __getitem__(self, name: str) -> pd.DataFrame:
+        if name not in self._tables:
+            self._tables[name] = self._more[name]()
+        return self._tables[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._tables, **self._more})
+
+    def __len__(self) -> int:
+        return len({**self._tables, **self._more})
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +104,21 @@ class Dataset:
     def events(self) -> pd.DataFrame:
         return self.tables["events"]
 
+    @property
+    def history(self) -> pd.DataFrame:
+        """Return every operation of the checked writes; empty where there were none."""
+        return self.tables["history"]
+
+    @property
+    def copies(self) -> pd.DataFrame:
+        """Return the rows that each data node held after a run of checked writes."""
+        return self.tables["copies"]
+
+    @property
+    def counters(self) -> pd.DataFrame:
+        """Return how many writes each data node had counted after a run of checked writes."""
+        return self.tables["counters"]
+
 
 def read(path: Path | str, *, verify: bool = True) -> Dataset:
     """Read a dataset, complete or not, and check all of it.
@@ -95,13 +134,15 @@ def read(path: Path | str, *, verify: bool = True) -> Dataset:
     folder = Path(path)
     manifest = read_manifest(folder)
     if manifest["status"] == "complete":
-        tables = {name: _read_table(folder, name, manifest, verify) for name in SCHEMAS}
+        tables = {name: _read_table(folder, name, manifest, verify) for name in REQUIRED}
         if verify:
             _verify_rest(folder, manifest)
+        more = {name: partial(_read_optional, folder, name, manifest, tables) for name in OPTIONAL}
     else:
-        tables = read_parts(folder)
+        # All at once: what it is made of is gone as soon as it is complete.
+        tables, more = read_parts(folder, SCHEMAS), {}
     _check_runs_known(tables, folder)
-    return Dataset(folder, manifest, tables)
+    return Dataset(folder, manifest, Tables(tables, more))
 
 
 def same(datasets: Iterable[Dataset]) -> None:
@@ -130,7 +171,7 @@ def check_same(a: Dataset, b: Dataset) -> None:
             )
 
 
-def read_parts(folder: Path, names: Iterable[str] = tuple(SCHEMAS)) -> dict[str, pd.DataFrame]:
+def read_parts(folder: Path, names: Iterable[str] = REQUIRED) -> dict[str, pd.DataFrame]:
     """Read these tables of an unfinished dataset's whole runs, in the order of measuring."""
     parts = {part.name: part for part in part_folders(folder)}
     runs = _join("runs", [part / "runs.csv" for part in parts.values()])
@@ -143,16 +184,16 @@ def read_parts(folder: Path, names: Iterable[str] = tuple(SCHEMAS)) -> dict[str,
         )
     runs = runs.sort_values(["started_utc", "run_id"], ignore_index=True)
     ordered = [parts[run_id] for run_id in runs["run_id"]]
-    return {
-        name: runs if name == "runs" else _join(name, [part / f"{name}.csv" for part in ordered])
-        for name in names
-    }
+    files = {name: [part / file_name(name) for part in ordered] for name in names}
+    for name in (name for name in files if name in OPTIONAL):
+        files[name] = [file for file in files[name] if file.exists()]
+    return {name: runs if name == "runs" else _join(name, files[name]) for name in names}
 
 
 def _join(name: str, files: Sequence[Path]) -> pd.DataFrame:
     """Read files of one table as if they were one: the check of many small ones is slow."""
     header = table.render(name, None, name)
-    contents = [read_bytes(file) for file in files]
+    contents = [read_table_bytes(file) for file in files]
     for file, data in zip(files, contents, strict=True):
         if not (data.startswith(header) and data.endswith(b"\n")):
             table.parse(name, data, str(file))
@@ -168,7 +209,7 @@ def _join(name: str, files: Sequence[Path]) -> pd.DataFrame:
 def _read_table(folder: Path, name: str, manifest: Mapping[str, Any], verify: bool) -> pd.DataFrame:
     if name in TABLES_SINCE_2 and manifest["schema_version"] == 1:
         return table.parse(name, table.render(name, None, name), name)
-    file = folder / f"{name}.csv"
+    file = folder / file_name(name)
     data = read_bytes(file)
     # the schema first: "cut off" or "another unit" says more than "not the same sha256"
     frame = table.parse(name, data, str(file))
@@ -177,8 +218,21 @@ def _read_table(folder: Path, name: str, manifest: Mapping[str, Any], verify: bo
     return frame
 
 
+def _read_optional(
+    folder: Path, name: str, manifest: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]
+) -> pd.DataFrame:
+    """Read a table that a dataset may lack; its bytes were verified with all others."""
+    if file_name(name) in manifest["files"]:
+        file = folder / file_name(name)
+        frame = table.parse(name, read_table_bytes(file), str(file))
+    else:
+        frame = table.parse(name, table.render(name, None, name), name)
+    _check_runs_known({"runs": tables["runs"], name: frame}, folder)
+    return frame
+
+
 def _verify_rest(folder: Path, manifest: Mapping[str, Any]) -> None:
-    tables = {f"{name}.csv" for name in SCHEMAS}
+    tables = {file_name(name) for name in REQUIRED}
     for name, expected in manifest.get("files", {}).items():
         if name not in tables:
             _verify(folder / name, read_bytes(folder / name), expected)
@@ -199,7 +253,7 @@ def _check_runs_known(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
     for name, frame in tables.items():
         if strange := sorted(set(frame["run_id"].unique()) - known):
             raise LabError(
-                f"{folder / name}.csv has runs that runs.csv has not",
+                f"{folder / file_name(name)} has runs that runs.csv has not",
                 found=", ".join(strange[:5]),
                 expected="runs of runs.csv only",
                 next_step=DAMAGED,

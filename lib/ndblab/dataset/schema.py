@@ -16,12 +16,15 @@ import pandera.pandas as pa
 from ndblab.error import LabError
 
 # Version of the layout of a dataset folder, these schemas included.
-VERSION = 2
+VERSION = 3
 # Older versions that are read as well, and what they did not have: columns with the value that was
-# meant, and tables.
-READABLE = (1, 2)
+# meant, tables, and (before 3) faults: optional tables, and the events that tell of them.
+READABLE = (1, 2, 3)
 COLUMNS_SINCE_2 = {"runs": {"variant": "default"}}
 TABLES_SINCE_2 = ("events",)
+# Tables that only some experiments have; the large ones are compressed.
+OPTIONAL = ("history", "copies", "counters")
+_COMPRESSED = ("history", "copies")
 
 TRANSPORTERS = ("shm", "tcp")
 EVENTS = (
@@ -32,8 +35,12 @@ EVENTS = (
     "node_connected",
     "node_disconnected",
     "warning",
+    "fault",
+    "restart",
+    "served",
 )
-ROLES = ("ndb_mgmd", "ndbmtd", "mysqld", "sysbench", "lab")
+ROLES = ("ndb_mgmd", "ndbmtd", "mysqld", "sysbench", "client", "lab")
+OUTCOMES = ("ok", "failed", "unknown", "wrong")
 
 # Above 100: the kernel and the data node do not end a second at the same moment. Far below what a
 # value in another unit would be.
@@ -165,7 +172,49 @@ SCHEMAS: dict[str, pa.DataFrameSchema] = {
             "text": _text(),
         },
     ),
+    "history": _table(
+        "history",
+        {
+            "run_id": _text(),
+            "client": _whole(1),
+            "seq": _whole(0),
+            "kind": _text(_one_of(("read", "write"))),
+            "first_server": _whole(1),
+            "server": _whole(1),
+            "t_s": _real(),
+            "latency_ms": _real(),
+            "outcome": _text(_one_of(OUTCOMES)),
+            "attempts": _whole(1),
+            "error": _whole(0),
+        },
+    ),
+    "copies": _table(
+        "copies",
+        {
+            "run_id": _text(),
+            "replica": _whole(1),
+            "client": _whole(1),
+            "seq": _whole(0),
+            "first_value": _text(nullable=True),
+            "second_value": _text(nullable=True),
+        },
+    ),
+    "counters": _table(
+        "counters",
+        {
+            "run_id": _text(),
+            "replica": _whole(1),
+            "client": _whole(1),
+            "writes": _whole(0),
+        },
+    ),
 }
+REQUIRED = tuple(name for name in SCHEMAS if name not in OPTIONAL)
+
+
+def file_name(table: str) -> str:
+    """Give the name of the file that holds a table."""
+    return f"{table}.csv.gz" if table in _COMPRESSED else f"{table}.csv"
 
 
 def check(table: str, frame: pd.DataFrame, where: str) -> pd.DataFrame:

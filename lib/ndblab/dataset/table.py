@@ -44,7 +44,7 @@ def parse(table: str, data: bytes, where: str) -> pd.DataFrame:
     _check_header(schema, data, where)
     _check_lines(schema, data, where)
     types = {name: str(column.dtype) for name, column in schema.columns.items()}
-    empty = {name: [""] for name, column in schema.columns.items() if types[name] != "str"}
+    empty = {n: [""] for n, c in schema.columns.items() if types[n] != "str" or c.nullable}
     try:
         frame = pd.read_csv(io.BytesIO(data), dtype=types, na_values=empty, keep_default_na=False)
     except (ValueError, OverflowError) as error:
@@ -65,7 +65,11 @@ def render(table: str, frame: pd.DataFrame | None, where: str) -> bytes:
         return (",".join(names) + "\n").encode()
     check_names(schema, [str(name) for name in frame.columns], where)
     try:
-        typed = frame[names].astype({n: c.dtype.type for n, c in schema.columns.items()})
+        types = {n: c.dtype.type for n, c in schema.columns.items()}
+        # Text that is missing would become the word "nan".
+        lacking = (n for n, c in schema.columns.items() if c.nullable and str(c.dtype) == "str")
+        types |= dict.fromkeys(lacking, object)
+        typed = frame[names].astype(types)
         for name in (n for n in names if str(schema.columns[n].dtype) == "int64"):
             if (typed[name] != frame[name]).any():
                 raise ValueError(f"{name} is not whole")

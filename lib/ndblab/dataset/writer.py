@@ -28,6 +28,7 @@ from ndblab.dataset.folder import (
     identity_hash,
     lock_alone,
     locked,
+    packed,
     part_folders,
     read_bytes,
     read_manifest,
@@ -35,11 +36,10 @@ from ndblab.dataset.folder import (
     sha256,
     sync_folder,
     write_new,
-    writing,
 )
 from ndblab.dataset.reader import Dataset, read, read_parts
-from ndblab.dataset.schema import SCHEMAS
-from ndblab.error import LabError
+from ndblab.dataset.schema import OPTIONAL, REQUIRED, SCHEMAS, file_name
+from ndblab.error import LabError, writing
 
 
 class Writer:
@@ -107,9 +107,10 @@ class Writer:
         logs : file name (without folder) -> text.
         """
         self._check_open()
+        given = [n for n in OPTIONAL if n in tables and not tables[n].empty]
         files = {
-            f"{name}.csv": table.render(name, tables.get(name), f"{run_id}/{name}.csv")
-            for name in SCHEMAS
+            file: packed(file, table.render(name, tables.get(name), f"{run_id}/{file}"))
+            for name, file in ((name, file_name(name)) for name in (*REQUIRED, *given))
         }
         _check_run(run_id, tables)
         texts = {f"logs/{_plain(name)}": text.encode() for name, text in (logs or {}).items()}
@@ -143,7 +144,7 @@ class Writer:
     def finish(self, **manifest_updates: Any) -> Dataset:
         """Join the runs, seal the dataset with sha256 sums, and read it back."""
         self._check_open()
-        tables = read_parts(self.path)
+        tables = read_parts(self.path, SCHEMAS)
         if not len(tables["runs"]):
             raise LabError(
                 "A dataset without any run cannot be finished",
@@ -152,8 +153,10 @@ class Writer:
                 next_step="Start the sweep again.",
             )
         with writing(self.path):
-            for name, frame in tables.items():
-                write_new(self.path / f"{name}.csv", table.render(name, frame, f"{name}.csv"))
+            for name, file in self._table_files():
+                if name in REQUIRED or len(tables[name]):
+                    data = table.render(name, tables[name], file.name)
+                    write_new(file, packed(file.name, data))
             self._gather_logs()
             files = {
                 str(file.relative_to(self.path)): sha256(read_bytes(file))
@@ -219,8 +222,11 @@ class Writer:
             (self.path / "logs").mkdir(exist_ok=True)
             write_new(self.path / "logs" / log.name, read_bytes(log))
 
+    def _table_files(self) -> list[tuple[str, Path]]:
+        return [(name, self.path / file_name(name)) for name in SCHEMAS]
+
     def _sealed_files(self) -> Iterator[Path]:
-        yield from (self.path / f"{name}.csv" for name in SCHEMAS)
+        yield from (file for name, file in self._table_files() if name in REQUIRED or file.exists())
         for folder in ("config", "logs"):
             yield from (self.path / folder).glob("[!.]*")
 

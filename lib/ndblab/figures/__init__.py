@@ -17,7 +17,20 @@ from matplotlib.figure import Figure
 
 from ndblab.brief import Anchor
 from ndblab.error import LabError
-from ndblab.figures import clients, hour, seconds, single, threads, transporters
+from ndblab.figures import (
+    bottlenecks,
+    bounds,
+    brief_predicted,
+    capacity,
+    clients,
+    errors,
+    faults,
+    hour,
+    seconds,
+    single,
+    threads,
+    transporters,
+)
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
 
@@ -48,6 +61,15 @@ FIGURES: Mapping[str, _Figure] = {
     "9": _of(threads, threads.NINE),
     "shm-vs-tcp": _of(transporters, transporters.TRANSPORTERS),
     "spinning": _of(transporters, transporters.SPINNING),
+    "thread-balance": _of(transporters, transporters.THREADS),
+    "faults": _Figure(faults.QUESTION, faults.draw, faults.describe),
+    "capacity": _Figure(capacity.QUESTION, capacity.draw, capacity.describe),
+    "bounds": _Figure(bounds.QUESTION, bounds.draw, bounds.describe),
+    "bottlenecks": _Figure(bottlenecks.QUESTION, bottlenecks.draw, bottlenecks.describe),
+    "errors": _Figure(errors.QUESTION, errors.draw, errors.describe),
+    "brief-predicted": _Figure(
+        brief_predicted.QUESTION, brief_predicted.draw, brief_predicted.describe
+    ),
 }
 """By the number of the brief's figure, or by the name of one of the lab's own."""
 
@@ -57,7 +79,7 @@ def draw(key: str | int, tables: Tables, anchors: Sequence[Anchor], caption: Cap
 
     Parameters
     ----------
-    tables : of a dataset, by name.
+    tables : of a dataset, by name; of a forecast for the figures of the capacity model.
     anchors : the published numbers of this figure.
 
     Raises

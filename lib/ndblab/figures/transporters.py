@@ -69,6 +69,14 @@ SPINNING = Question(
     "Spinning eats the CPU quota that work needs, which whole CPUs do not feel.",
 )
 
+THREADS = Question(
+    "Do balanced NDB threads carry the cluster further?",
+    "Throughput, balanced over automatic",
+    Kind("automatic threads", "shm", DEFAULT, style.THROUGHPUT),
+    (Kind("balanced threads", "shm", "balanced-threads", "#c8691c"),),
+    "All threads of a data node share its CPU quota.",
+)
+
 
 def draw(question: Question, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Figure:
     """Draw the paired ratios, the throughputs that they are of, and the published ratios.

@@ -35,7 +35,10 @@ _TABLES = {
     "intervals": "What sysbench reported while it ran, interval by interval",
     "processes": "CPU and memory of every process, second by second",
     "ndb_threads": "CPU of every thread of the data nodes, second by second",
-    "events": "What the cluster log told: checkpoints, nodes that came and went",
+    "events": "Checkpoints, nodes that came and went, and what was done to them",
+    "history": "Every operation of the clients whose writes are checked: when, where, how it ended",
+    "copies": "Every row that each data node held of those writes afterwards",
+    "counters": "How many writes each data node counted for each client afterwards",
 }
 
 
@@ -119,7 +122,8 @@ def write(site: Path, section: Section) -> None:
     tables = [
         Table(_place(dataset, name, folder), _TABLES.get(stem, ""), dataset.tables[stem])
         for stem in dataset.tables
-        if (name := f"{stem}.csv") in others
+        for name in (f"{stem}.csv", f"{stem}.csv.gz")
+        if name in others
     ]
     shown = {table.download.name for table in tables}
     manifest = read_bytes(dataset.path / MANIFEST)

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ndblab.dataset.folder import replace_folder, writing
-from ndblab.error import LabError
+from ndblab.dataset.folder import replace_folder
+from ndblab.error import LabError, writing
 
 MARKER = ".ndblab-report"
 

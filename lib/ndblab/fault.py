@@ -1,0 +1,165 @@
+"""Faults as data: what is done to which node, and when.
+
+In: nothing. Out: `FAULTS`, each a question with the actions that put it. Adding one is adding an
+entry. Pure: `injection` does the actions.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from ndblab.error import LabError
+
+ACTIONS = {
+    "kill": "SIGKILL",
+    "freeze": "SIGSTOP",
+    "thaw": "SIGCONT",
+    "stop": "stop",
+    "start": "start",
+    "wait": "wait for",
+}
+"""What can be done to a node, and how it is called. `stop` is the graceful way, `start` starts it
+with the data it has unless it runs, `wait` lasts until it serves."""
+ROLES = ("ndb_mgmd", "ndbmtd", "mysqld")
+
+
+@dataclass(frozen=True)
+class Action:
+    """One thing done to one node, `at_s` seconds after the fault began or later.
+
+    Actions follow one another: one that is due waits until the one before it is done.
+
+    >>> Action(5, "kill", "ndbmtd", 2).words
+    'SIGKILL ndbmtd.2'
+    """
+
+    at_s: float
+    what: str
+    role: str
+    number: int
+
+    def __post_init__(self) -> None:
+        if self.what not in ACTIONS or self.role not in ROLES or self.number < 1 or self.at_s < 0:
+            raise LabError(
+                "A fault has an action that nobody can do",
+                found=f"{self.what} {self.role}.{self.number} at {self.at_s} s",
+                expected=f"one of {', '.join(ACTIONS)}, on one of {', '.join(ROLES)}",
+                next_step="This is a fault of the lab, not of your input: please report it.",
+            )
+
+    @property
+    def node(self) -> str:
+        """Name of the node, as a plan names it."""
+        return f"{self.role}.{self.number}"
+
+    @property
+    def words(self) -> str:
+        """The action in two or three words."""
+        return f"{ACTIONS[self.what]} {self.node}"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is done to a cluster under load, and the question that it answers.
+
+    `lasts_s` is about how long it takes until all nodes serve again, as seen on 2 CPUs.
+    """
+
+    name: str
+    question: str
+    actions: tuple[Action, ...]
+    lasts_s: float
+
+    def describe(self, before_s: float) -> list[str]:
+        """Say what is done when, in seconds since the load began, a line for each action."""
+        return [f"{before_s + action.at_s:g} s: {action.words}" for action in self.actions]
+
+    def to_dict(self) -> dict[str, object]:
+        """Give the fault as plain data for JSON."""
+        return {
+            "question": self.question,
+            "actions": [dataclasses.astuple(a) for a in self.actions],
+        }
+
+
+def _again(role: str, number: int, at_s: float = 0) -> tuple[Action, Action]:
+    """Start a node and wait for it."""
+    return Action(at_s, "start", role, number), Action(at_s, "wait", role, number)
+
+
+def _restart(role: str, number: int) -> tuple[Action, ...]:
+    """Stop a node gracefully, start it and wait for it."""
+    return Action(0, "stop", role, number), *_again(role, number)
+
+
+ALONE_S = 5
+"""How long the others go on without the node that was killed."""
+FROZEN_S = 25
+"""A data node is declared dead after four missed heartbeats of HeartbeatIntervalDbDb, 5 s unless
+configured (manual, "Defining NDB Cluster Data Nodes"): this is longer."""
+AWAKE_S = 2
+"""Time for a thawed node to find that it was declared dead, and to end by itself."""
+
+FAULTS: dict[str, Fault] = {
+    fault.name: fault
+    for fault in (
+        Fault(
+            "kill-data-node",
+            "A data node dies: what do clients see, and when does it have its data again?",
+            (Action(0, "kill", "ndbmtd", 2), *_again("ndbmtd", 2, ALONE_S)),
+            lasts_s=26,
+        ),
+        Fault(
+            "freeze-data-node",
+            "A data node answers no more but does not die: how long do the others wait for it?",
+            (
+                Action(0, "freeze", "ndbmtd", 2),
+                Action(FROZEN_S, "thaw", "ndbmtd", 2),
+                Action(FROZEN_S + AWAKE_S, "kill", "ndbmtd", 2),
+                *_again("ndbmtd", 2, FROZEN_S + AWAKE_S),
+            ),
+            lasts_s=48,
+        ),
+        Fault(
+            "kill-server",
+            "A MySQL server dies: is anything else disturbed?",
+            (Action(0, "kill", "mysqld", 2), *_again("mysqld", 2, ALONE_S)),
+            lasts_s=8,
+        ),
+        Fault(
+            "lose-arbitrator",
+            "Without a management node a data node dies: does the other one go on alone?",
+            (
+                Action(0, "kill", "ndb_mgmd", 1),
+                Action(3, "kill", "ndbmtd", 2),
+                *_again("ndb_mgmd", 1, 3 + ALONE_S),
+                Action(3 + ALONE_S, "start", "ndbmtd", 1),
+                *_again("ndbmtd", 2, 3 + ALONE_S),
+                *(
+                    Action(3 + ALONE_S, "wait", role, number)
+                    for role, number in (("ndbmtd", 1), ("mysqld", 1), ("mysqld", 2))
+                ),
+            ),
+            lasts_s=20,
+        ),
+        Fault(
+            "restart-data-node",
+            "A data node is restarted in order: do clients notice?",
+            _restart("ndbmtd", 2),
+            lasts_s=39,
+        ),
+        Fault(
+            "rolling-restart",
+            "Every node is restarted, one after the other: do clients notice?",
+            (
+                *_restart("ndb_mgmd", 1),
+                *_restart("ndbmtd", 1),
+                *_restart("ndbmtd", 2),
+                *_restart("mysqld", 1),
+                *_restart("mysqld", 2),
+            ),
+            lasts_s=102,
+        ),
+    )
+}

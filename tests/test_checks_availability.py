@@ -1,0 +1,153 @@
+"""Checks on faults under load. The runs are made up, never a measurement."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+import made_up_faults as faults
+from made_up import Double, double, verdict
+
+Part = dict[str, pd.DataFrame]
+
+
+def dataset(*parts: Part) -> Double:
+    """Give a dataset of these runs, as a check gets it."""
+    tables = faults.together(parts)
+    return Double(
+        **{name: tables[name] for name in ("runs", "intervals", "processes", "ndb_threads")},
+        **{name: tables[name] for name in ("events", "history", "copies", "counters")},
+        budget="shared",
+    )
+
+
+def twice(fault: str, **what: object) -> list[Part]:
+    """Give a quiet run of a fault, and one like that."""
+    return [faults.run(fault, 1), faults.run(fault, 2, **what)]
+
+
+LOSSES = [("A-node-loss", "kill-data-node"), ("A-online", "rolling-restart")]
+every_loss = pytest.mark.parametrize(("claim", "fault"), LOSSES)
+
+
+@every_loss
+def test_a_fault_after_which_no_client_gives_up_is_not_felt(claim: str, fault: str) -> None:
+    """A gap is told with it, and does not decide: clients waited and went on."""
+    row = verdict(dataset(*twice(fault, gap_s=2.0)), claim)
+    assert (row.verdict, row.measured) == ("reproduced", 0)
+    assert "0 of 8 clients had to give up after one retry" in row.reason
+    assert "nothing succeeded for 2.0" in row.reason
+    assert "all there" in row.reason
+
+
+@every_loss
+def test_one_run_in_which_clients_give_up_contradicts(claim: str, fault: str) -> None:
+    """The worst run decides: a service is no better on average."""
+    row = verdict(dataset(*twice(fault, gave_up=3)), claim)
+    assert (row.verdict, row.measured) == ("contradicted", 3)
+
+
+@every_loss
+@pytest.mark.parametrize("what", [{"lost": 2}, {"wrong_reads": 1}])
+def test_data_that_are_wrong_afterwards_contradict(
+    claim: str, fault: str, what: dict[str, int]
+) -> None:
+    """No client gave up, but what they were told is not so."""
+    row = verdict(dataset(*twice(fault, **what)), claim)
+    assert (row.verdict, row.measured) == ("contradicted", 0)
+    assert ("2 acknowledged writes lost" if "lost" in what else "1 read without") in row.reason
+
+
+@every_loss
+def test_one_run_is_not_enough(claim: str, fault: str) -> None:
+    """It may contradict, but never stands for every time."""
+    assert verdict(dataset(faults.run(fault)), claim).verdict == "inconclusive"
+    assert verdict(dataset(faults.run(fault, gave_up=1)), claim).verdict == "contradicted"
+
+
+@every_loss
+def test_writes_that_were_not_read_back_leave_it_open(claim: str, fault: str) -> None:
+    """Of a run whose replicas could not be read nothing is known, and so not that it is well."""
+    parts = twice(fault)
+    for name in ("copies", "counters"):
+        parts[1][name] = parts[1][name].iloc[:0]
+    row = verdict(dataset(*parts), claim)
+    assert row.verdict == "inconclusive"
+    assert "what every replica holds was not measured" in row.reason
+
+
+@every_loss
+def test_a_run_that_did_not_end_well_is_not_left_out(claim: str, fault: str) -> None:
+    """A cluster that did not recover is no reproduction, though no client gave up until then."""
+    row = verdict(dataset(*twice(fault, status="data node 2 did not start again")), claim)
+    assert row.verdict == "inconclusive"
+    assert "1 of 2 runs did not end well: data node 2 did not start again" in row.reason
+
+
+def test_faults_that_the_sources_do_not_speak_of_never_decide() -> None:
+    """A frozen node and a lost arbitrator are shown beside a killed one."""
+    parts = [
+        *twice("kill-data-node"),
+        *twice("freeze-data-node", gave_up=5, gap_s=6.0),
+        *twice("lose-arbitrator", gave_up=8, lost=4, gap_s=8.0),
+    ]
+    row = verdict(dataset(*parts), "A-node-loss")
+    assert (row.verdict, row.measured) == ("reproduced", 0)
+    assert "not judged: freeze data node, 5 gave up" in row.reason
+    assert "not judged: lose arbitrator, 8 gave up" in row.reason
+    assert "4 acknowledged writes lost" in row.reason
+
+
+def test_clients_of_a_killed_server_do_not_count_for_the_other() -> None:
+    """Server 2 was killed: its own clients retry, those of server 1 notice nothing."""
+    parts = twice("kill-server")
+    for part in parts:
+        history = part["history"]
+        on_killed = history.index[(history["t_s"] >= 10) & (history["first_server"] == 2)][:4]
+        history.loc[on_killed, ["server", "attempts", "error"]] = [1, 2, 2013]
+    row = verdict(dataset(*parts), "A-separate")
+    assert (row.verdict, row.measured) == ("reproduced", 0)
+    assert "0 queries failed on the other and 0 data nodes ended" in row.reason
+
+
+def test_a_query_that_fails_on_the_other_server_contradicts() -> None:
+    """Though its retry succeeded."""
+    row = verdict(dataset(*twice("kill-server", elsewhere=1)), "A-separate")
+    assert (row.verdict, row.measured) == ("contradicted", 1)
+    assert "1 query failed on the other" in row.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "t_s", "expected"),
+    [
+        ("Node 2: Forced node shutdown completed. Caused by error 2303", 11.0, "contradicted"),
+        ("Node 2: Forced node shutdown completed. Caused by error 2303", 60.0, "reproduced"),
+        ("Node 2: Node 12: failure handling completed", 11.0, "reproduced"),
+    ],
+)
+def test_a_data_node_that_ends_with_a_server_contradicts(
+    text: str, t_s: float, expected: str
+) -> None:
+    """While clients are there; that data nodes hear of a mysqld's end is not theirs."""
+    parts = twice("kill-server")
+    name = parts[0]["runs"]["run_id"].iloc[0]
+    log = pd.DataFrame([(name, t_s, 2, "node_failed", text)], columns=faults.EVENTS)
+    parts[0]["events"] = pd.concat([parts[0]["events"], log], ignore_index=True)
+    row = verdict(dataset(*parts), "A-separate")
+    assert row.verdict == expected
+    assert row.measured == 0
+
+
+def test_a_fault_that_names_no_server_is_unknown() -> None:
+    """Which queries are those of the other server cannot be told then."""
+    row = verdict(dataset(*twice("kill-server", text="SIGKILL")), "A-separate")
+    assert row.verdict == "unknown"
+    assert "which mysqld was killed" in row.reason
+
+
+@pytest.mark.parametrize("claim", ["A-node-loss", "A-online", "A-separate"])
+def test_a_dataset_of_another_experiment_says_nothing_of_faults(claim: str) -> None:
+    """Its absence is told; nothing crashes."""
+    row = verdict(double(servers=(1,), clients=(4, 8)), claim)
+    assert row.verdict == "unknown"
+    assert "no run of" in row.reason
