@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import signal
@@ -11,10 +10,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from ndblab import bench, cluster, dataset, host, lease, plan, process
+from ndblab import bench, cluster, datadir, dataset, host, lease, plan, process
 from ndblab.bench import aftermath, disk, endurance, faults, steps, trial
 from ndblab.bench import lane as lanes
 from ndblab.bench.endurance import Judgement
@@ -171,6 +171,17 @@ def measure(order):
     done = victims(order, body)
     assert done.returncode == KILLED
     assert aftermath.watchers(tmp_path) == []
+
+
+def test_a_victim_ends_with_its_campaign():
+    """A campaign that is killed leaves no measurement that goes on."""
+    program = "import time\nfrom ndblab.bench import victim\nvictim.end_with_campaign()\n"
+    argv = [sys.executable, "-c", f"{program}print(flush=True)\ntime.sleep(60)\n"]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        child.stdout.readline()
+        assert child.poll() is None
+        child.stdin.close()
+        assert child.wait(20) == -signal.SIGTERM
 
 
 def test_a_victim_counts_the_calls_of_each_step():
@@ -444,6 +455,28 @@ def test_a_small_disk_is_full_and_has_space_again(tmp_path: Path):
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.parametrize("write", ["record", "configuration"])
+def test_a_full_disk_under_the_cluster_is_told_in_one_message(write, tmp_path: Path):
+    """The cluster's own files, too, are refused with a reason and no traceback."""
+    folder = tmp_path / "disk"
+    try:
+        disk.mount(folder, 1 << 20)
+    except LabError as error:
+        pytest.skip(f"no file system can be mounted here: {error.found}")
+    shape = plan.Shape(1, 1, 1, budget="shared", places=cluster.places(folder, PORT))
+    decided = plan.make(host.read(), shape)
+    try:
+        disk.fill(folder)
+        with pytest.raises(LabError, match="The disk is full"):
+            if write == "record":
+                lease.write(folder, {"text": "x" * 8192})
+            else:
+                datadir.lay_out(decided, SimpleNamespace(mysqld_version="9.7.4"), folder)
+    finally:
+        disk.unmount(folder)
+
+
 def test_a_next_start_removes_the_segments_that_a_lab_and_its_watcher_left(tmp_path: Path):
     """Processes that are ended before a start leave no shared memory either."""
     body = (
@@ -469,8 +502,8 @@ def test_a_next_start_removes_the_groups_that_a_lab_and_its_watcher_left(tmp_pat
     folder = tmp_path / "cluster"
     folder.mkdir()
     lease.write(folder, {"groups": {"kind": "cgroup2", "base": str(left)}})
-    decided = plan.make(host.read(), plan.Shape(1, 1, 1, budget="shared"))
-    decided = dataclasses.replace(decided, places=cluster.places(folder, PORT))
+    shape = plan.Shape(1, 1, 1, budget="shared", places=cluster.places(folder, PORT))
+    decided = plan.make(host.read(), shape)
 
     def seen(*_: object) -> None:
         assert not left.exists()

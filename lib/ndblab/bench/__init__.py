@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from ndblab import host
 from ndblab.bench.commands import everything, installation, memory, recorded
+from ndblab.bench.foretelling import capacity
 from ndblab.bench.nodes import overhead, start
 from ndblab.bench.reading import read
 from ndblab.bench.results import draw, sizes
@@ -27,6 +28,7 @@ BENCHMARKS: dict[str, Callable[[], list[Row]]] = {
     "sizes": sizes,
     "recorded": recorded,
     "all": everything,
+    "capacity": capacity,
     "memory": memory,
     "start": start,
     "overhead": overhead,

@@ -107,7 +107,7 @@ class Lane:
         with out.open("wb") as stdout, err.open("wb") as stderr:
             child = subprocess.Popen(
                 [sys.executable, "-m", "ndblab.bench.victim", order.to_json()],
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 stdout=stdout,
                 stderr=stderr,
                 cwd=self.home,
@@ -127,6 +127,7 @@ class Lane:
             alarm.cancel()
             child.kill()
             child.wait()
+            child.stdin.close()
         if self._abandoned:
             raise Abandoned
         if code == -signal.SIGKILL and time.monotonic() - began >= LIMIT_S:

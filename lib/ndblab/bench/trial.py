@@ -23,7 +23,7 @@ KINDS = {
 """How often each kind is drawn, of a hundred."""
 
 CHECKED = ("node-killed", "node-frozen")
-MEASUREMENT_S = 14.0
+MEASUREMENT_S = 20.0
 """About how long the measurement takes that is struck, seen on 2 CPUs."""
 LOAD_S = 3
 """About how long clients write under a fault that ends at once."""

@@ -11,6 +11,7 @@ import json
 import os
 import signal
 import sys
+import threading
 import time
 import traceback
 from dataclasses import asdict, dataclass
@@ -68,6 +69,16 @@ def main(order: Order) -> int:
     status, text = _guarded(order)
     _tell(ended=status, text=text, **({"calls": calls} if calls else {}))
     return status
+
+
+def end_with_campaign() -> None:
+    """End as soon as standard input does: whoever holds its other end is gone."""
+
+    def watch() -> None:
+        os.read(sys.stdin.fileno(), 1)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def strike(order: Order) -> None:
@@ -159,4 +170,5 @@ def _tell(**facts: object) -> None:
 
 
 if __name__ == "__main__":
+    end_with_campaign()
     sys.exit(main(Order(**json.loads(sys.argv[1]))))

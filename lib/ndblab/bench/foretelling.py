@@ -1,0 +1,38 @@
+"""What the capacity model costs: to fit, to simulate, and to read its notebook.
+
+In: the recorded datasets. Out: rows of the table.
+"""
+
+from __future__ import annotations
+
+import time
+
+from ndblab import experiments, forecast
+from ndblab.bench.commands import whole_process_s
+from ndblab.bench.row import Row, shown
+
+TIMES = 3
+SERVERS = 16
+NAME = "capacity-model"
+
+
+def capacity() -> list[Row]:
+    """Fit and predict the recorded sweep, simulate its most servers, execute the notebook."""
+    own = experiments.forecast()
+    fitting, simulating = [], []
+    for _ in shown(range(TIMES), "capacity"):
+        began = time.perf_counter()
+        again = forecast.of(own.fitted, own.tested)
+        points = again.predicted
+        fitting.append(time.perf_counter() - began)
+        curve = points.loc[points["servers"] == SERVERS, ["servers", "clients"]]
+        began = time.perf_counter()
+        again.simulate(again.model, curve)
+        simulating.append(time.perf_counter() - began)
+    argv = [str(experiments.ROOT / "lab"), "reproduce", "--experiment", NAME, "--recorded"]
+    notebook_s = whole_process_s(argv)
+    return [
+        Row("fit and predict the sweep, with intervals", tuple(fitting), "s", at_most=2),
+        Row(f"p95 of {SERVERS} servers, simulated", tuple(simulating), "s", at_most=20),
+        Row(f"reproduce --experiment {NAME} --recorded", (notebook_s,), "s", at_most=60),
+    ]
