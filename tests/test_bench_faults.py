@@ -389,6 +389,7 @@ def judged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
         return Judgement({"ports": "port left: 1" if drawn.number == 3 else ""}, struck=True)
 
     monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
+    monkeypatch.setattr(lanes, "PORT", PORT)
     monkeypatch.setattr(endurance, "judge", judge)
     monkeypatch.setattr(faults.install, "ensure", lambda: None)
     monkeypatch.setattr(Lane, "warm_up", lambda self: None)
@@ -456,8 +457,8 @@ def test_a_small_disk_is_full_and_has_space_again(tmp_path: Path):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-@pytest.mark.parametrize("write", ["record", "configuration"])
-def test_a_full_disk_under_the_cluster_is_told_in_one_message(write, tmp_path: Path):
+@pytest.mark.parametrize("what", ["record", "configuration"])
+def test_a_full_disk_under_the_cluster_is_told_in_one_message(what, tmp_path: Path):
     """The cluster's own files, too, are refused with a reason and no traceback."""
     folder = tmp_path / "disk"
     try:
@@ -465,14 +466,15 @@ def test_a_full_disk_under_the_cluster_is_told_in_one_message(write, tmp_path: P
     except LabError as error:
         pytest.skip(f"no file system can be mounted here: {error.found}")
     shape = plan.Shape(1, 1, 1, budget="shared", places=cluster.places(folder, PORT))
-    decided = plan.make(host.read(), shape)
+    decided, programs = plan.make(host.read(), shape), SimpleNamespace(mysqld_version="9.7.4")
+    writes = {
+        "record": lambda: lease.write(folder, {"text": "x" * 8192}),
+        "configuration": lambda: datadir.lay_out(decided, programs, folder),
+    }
     try:
         disk.fill(folder)
         with pytest.raises(LabError, match="The disk is full"):
-            if write == "record":
-                lease.write(folder, {"text": "x" * 8192})
-            else:
-                datadir.lay_out(decided, SimpleNamespace(mysqld_version="9.7.4"), folder)
+            writes[what]()
     finally:
         disk.unmount(folder)
 
@@ -518,6 +520,7 @@ def test_a_next_start_removes_the_groups_that_a_lab_and_its_watcher_left(tmp_pat
 def test_the_steps_are_called_as_often_as_the_table_says(monkeypatch, tmp_path: Path):
     """A tiny measurement reaches every step, so that every fault that is drawn strikes."""
     monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
+    monkeypatch.setattr(lanes, "PORT", PORT)
     with lanes.opened(0) as lane:
         lane.warm_up()
         ended = lane.run(Order(str(lane.runs), lane.port, "auto", count=True), "counted")
@@ -532,6 +535,7 @@ def test_the_steps_are_called_as_often_as_the_table_says(monkeypatch, tmp_path: 
 def test_a_lab_that_is_killed_as_it_writes_a_run_is_withstood(monkeypatch, tmp_path: Path):
     """The whole of it: a real lab, a real cluster, SIGKILL in the middle of a file's renaming."""
     monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
+    monkeypatch.setattr(lanes, "PORT", PORT)
     drawn = Trial(
         1, "lab-killed", repeats=2, signal="SIGKILL",
         step="ndblab.dataset.writer:replace_folder", call=2,
