@@ -389,10 +389,9 @@ def judged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
         return Judgement({"ports": "port left: 1" if drawn.number == 3 else ""}, struck=True)
 
     monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
-    monkeypatch.setattr(lanes, "PORT", PORT)
     monkeypatch.setattr(endurance, "judge", judge)
     monkeypatch.setattr(faults.install, "ensure", lambda: None)
-    monkeypatch.setattr(Lane, "warm_up", lambda self: None)
+    monkeypatch.setattr(Lane, "warmed_up", lambda self: self)
     return made
 
 
@@ -425,6 +424,20 @@ def test_a_second_campaign_waits_for_the_folders_of_the_first(judged, tmp_path, 
         lanes.opened(0),
     ):
         pass
+
+
+def test_campaigns_in_two_folders_have_ports_of_their_own(judged, tmp_path, monkeypatch):
+    """They may run beside each other; ports that somebody else listens on are left alone."""
+    with lanes.opened(0) as first:
+        monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "other"))
+        with lanes.opened(0) as second, socket.socket() as listening:
+            assert first.home != second.home
+            assert abs(first.port - second.port) >= lanes.PORTS_EACH
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(("127.0.0.1", second.port + lanes.PORTS_EACH))
+            listening.listen()
+            with lanes.opened(1) as third:
+                assert third.port > second.port + lanes.PORTS_EACH
 
 
 def test_the_campaign_is_no_benchmark():
@@ -520,9 +533,8 @@ def test_a_next_start_removes_the_groups_that_a_lab_and_its_watcher_left(tmp_pat
 def test_the_steps_are_called_as_often_as_the_table_says(monkeypatch, tmp_path: Path):
     """A tiny measurement reaches every step, so that every fault that is drawn strikes."""
     monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
-    monkeypatch.setattr(lanes, "PORT", PORT)
     with lanes.opened(0) as lane:
-        lane.warm_up()
+        lane.warmed_up()
         ended = lane.run(Order(str(lane.runs), lane.port, "auto", count=True), "counted")
     assert ended.code == MEASURED, ended.words
     calls = ended.facts["calls"]
@@ -535,7 +547,6 @@ def test_the_steps_are_called_as_often_as_the_table_says(monkeypatch, tmp_path: 
 def test_a_lab_that_is_killed_as_it_writes_a_run_is_withstood(monkeypatch, tmp_path: Path):
     """The whole of it: a real lab, a real cluster, SIGKILL in the middle of a file's renaming."""
     monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
-    monkeypatch.setattr(lanes, "PORT", PORT)
     drawn = Trial(
         1, "lab-killed", repeats=2, signal="SIGKILL",
         step="ndblab.dataset.writer:replace_folder", call=2,

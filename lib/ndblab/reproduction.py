@@ -135,18 +135,9 @@ def draw(
             path = folder / f"{drawing.file}.{kind}"
             drawing.figure.savefig(path)
             if kind == "png":
-                _pack(path)
+                path.write_bytes(notebook.packed(path.read_bytes()))
             drawn.append((drawing.name.lower(), path))
     return drawn
-
-
-def _pack(png: Path) -> None:
-    """Keep of a picture the 256 colours that it has most of, which is a third of its bytes."""
-    from PIL import Image
-
-    with Image.open(png) as picture:
-        packed = picture.convert("RGB").quantize(256)
-    packed.save(png, optimize=True)
 
 
 def claims(source: str | None) -> pd.DataFrame:

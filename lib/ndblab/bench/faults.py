@@ -16,7 +16,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -155,20 +155,22 @@ def _perform(trials: list[Trial], total: int, log: Log, at_once: int, out: Path)
     """Make trials, several at a time, and write each line as soon as it is there."""
     from tqdm import tqdm
 
-    done = total - len(trials)
     with contextlib.ExitStack() as stack:
         free: queue.SimpleQueue[lanes.Lane] = queue.SimpleQueue()
         opened = [stack.enter_context(lanes.opened(number)) for number in range(at_once)]
-        for lane in opened:
-            lane.warm_up()
-            free.put(lane)
         pool = stack.enter_context(ThreadPoolExecutor(at_once))
-        bar = stack.enter_context(
-            tqdm(total=total, initial=done, desc="faults", unit="fault", file=sys.stderr)
-        )
-        waiting = {pool.submit(_made, trial, free, out / str(trial.number)) for trial in trials}
+        waiting: set[Future[dict]] = set()
         failed = sum(bool(failures(line)) for line in log.lines.values())
         try:
+            for lane in pool.map(lanes.Lane.warmed_up, opened):
+                free.put(lane)
+            bar = stack.enter_context(
+                tqdm(
+                    total=total, initial=total - len(trials), desc="faults", unit="fault",
+                    file=sys.stderr,
+                )
+            )  # fmt: skip
+            waiting |= {pool.submit(_made, t, free, out / str(t.number)) for t in trials}
             for ended in as_completed(waiting):
                 line = ended.result()
                 log.append(line)

@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -20,13 +21,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ndblab import cluster, datadir, process
-from ndblab.bench import disk
+from ndblab.bench import aftermath, disk
 from ndblab.bench.victim import CRASHED, INTERRUPTED, MEASURED, TOLD, Order
 from ndblab.error import LabError
 
 PORT = 14160
 """Of the first lane; far from the lab's own and from those of other benchmarks and tests."""
-PORTS_EACH = 20
+PORTS_EACH, MOST_LANES = 20, 40
 LIMIT_S = 300
 """A victim that takes longer hangs: what the lab waits for, it waits for 240 s at most."""
 PATIENCE_S = LIMIT_S + 30
@@ -137,7 +138,7 @@ class Lane:
                 told |= json.loads(line)
         return Ended(code, told, err.read_text(errors="replace"))
 
-    def warm_up(self) -> None:
+    def warmed_up(self) -> Lane:
         """Measure once unharmed: what is made once is there then, and it is known to work.
 
         Raises
@@ -154,6 +155,7 @@ class Lane:
                 expected="a tiny measurement",
                 next_step="`./lab reproduce --figure 6 --profile smoke` tells more.",
             )
+        return self
 
     def abandon(self) -> None:
         """Kill the victim that runs, and let no other begin."""
@@ -230,16 +232,41 @@ def opened(number: int) -> Iterator[Lane]:
     lock = os.open(home / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         _wait_for(lock, home)
-        lane = Lane(home, PORT + PORTS_EACH * number, lock)
-        lane.clear()
-        disk.unmount(lane.disk)
-        try:
-            yield lane
-        finally:
-            lane.sweep_out()
+        with _ports(home) as first:
+            lane = Lane(home, first, lock)
             lane.clear()
+            disk.unmount(lane.disk)
+            try:
+                yield lane
+            finally:
+                lane.sweep_out()
+                lane.clear()
     finally:
         os.close(lock)
+
+
+@contextlib.contextmanager
+def _ports(home: Path) -> Iterator[int]:
+    """Give the first of some ports that are free, and no other lane's for as long as it lasts.
+
+    A lane holds the last one of its ports, so that campaigns in other folders take others.
+    """
+    for first in range(PORT, PORT + MOST_LANES * PORTS_EACH, PORTS_EACH):
+        with socket.socket() as held:
+            try:
+                held.bind(("127.0.0.1", first + PORTS_EACH - 1))
+            except OSError:
+                continue
+            if aftermath.ports(home / "cluster", first):
+                continue
+            yield first
+            return
+    raise LabError(
+        "There are no free ports for a campaign",
+        found=f"none from {PORT} to {first + PORTS_EACH - 1}",
+        expected=f"{PORTS_EACH} free ones in a row",
+        next_step="End other campaigns first.",
+    )
 
 
 def _wait_for(lock: int, home: Path) -> None:
