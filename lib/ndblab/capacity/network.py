@@ -96,7 +96,10 @@ def solve(network: Network, clients: np.ndarray) -> Solution:
     order = np.argsort(-clients, kind="stable")
     for number in range(1, int(clients.max(initial=0)) + 1):
         on = order[: np.count_nonzero(clients >= number)]
-        residence = served[on] + per_cpu[on] * at[on]
+        # Nobody waits for a pool while one of its CPUs is free.
+        spare = np.where(network.is_pool, np.maximum(network.cpus[on], 1.0) - 1, 0.0)
+        ahead = np.maximum(0.0, at[on] - spare)
+        residence = served[on] + per_cpu[on] * ahead
         total = residence.sum(axis=1) + network.delay_us[on]
         rate = np.minimum(number / total, bound[on])
         # What the bound holds back waits at the bottleneck: Little's law then holds for the whole.
