@@ -140,6 +140,7 @@ def test_a_server_that_dies_in_a_run_ends_the_sweep_with_its_name(decided, binar
     with cluster.running(decided, binaries, progress=False) as running:
         workload.prepare(running, SMOKE)
         running.processes["mysqld.2"].kill()
+        running.processes["mysqld.2"].wait(30)
         with pytest.raises(LabError, match=r"mysqld\.2 .* ended by itself, killed by signal 9"):
             workload.measure(running, SMOKE, Point(2, 4), 1, warmup_s=0, duration_s=2)
     assert_nothing_is_left(decided)
