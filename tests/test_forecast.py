@@ -15,7 +15,7 @@ import made_up_model as made
 from ndblab import experiments, forecast, style
 from ndblab.capacity import demand, model, simulation, trial
 from ndblab.error import LabError
-from ndblab.forecast import answer, briefly, fitting, use
+from ndblab.forecast import answer, briefly, fitting, kept, use
 
 
 @pytest.fixture(scope="module")
@@ -25,10 +25,13 @@ def own() -> forecast.Forecast:
 
 
 @pytest.fixture(autouse=True)
-def quick_simulations(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few queries: no test here looks at how good a percentile is."""
-    monkeypatch.setattr(simulation, "QUERIES", 300)
-    monkeypatch.setattr(simulation, "QUERIES_PER_CLIENT", 1)
+def quick_simulations(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Few queries: no test here looks at how good a percentile is. None of them is kept."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
+    for what in ("QUERIES_PER_SERVER", "QUERIES_PER_CLIENT"):
+        monkeypatch.setattr(simulation, what, 1)
 
 
 def test_one_server_foretells_what_many_do(own: forecast.Forecast) -> None:
@@ -289,6 +292,46 @@ def test_the_briefs_server_is_simulated_where_its_p95_was_published() -> None:
     there = {(row.servers, row.clients) for row in table.itertuples()}
     assert there == {(a.servers, a.clients) for a in briefly.anchors() if a.unit == "ms"}
     assert (table["latency_p95_ms"] > 0).all()
+
+
+def test_a_point_is_simulated_once(
+    own: forecast.Forecast, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Whoever asks for it again gets the same numbers, whatever is asked for beside it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    two = pd.DataFrame({"servers": [1, 2], "clients": [4, 4]})
+    first = kept.simulate(own.model, two, 0.005)
+    simulated = []
+    real = simulation.simulate
+
+    def counted(model, points, *rest, **named):
+        simulated.extend(points.itertuples(index=False, name=None))
+        return real(model, points, *rest, **named)
+
+    monkeypatch.setattr(simulation, "simulate", counted)
+    three = pd.DataFrame({"servers": [4, 2, 1], "clients": [4, 4, 4]})
+    again = kept.simulate(own.model, three, 0.005)
+    assert simulated == [(4, 4)]
+    assert again.iloc[[2, 1]].reset_index(drop=True).equals(first)
+    kept.simulate(own.model, two, 0.006)
+    assert simulated == [(4, 4), (1, 4), (2, 4)]
+
+
+@pytest.mark.parametrize("damage", ["torn", "no folder"])
+def test_a_cache_that_is_no_use_costs_only_time(
+    own: forecast.Forecast, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, damage: str
+) -> None:
+    """A half-written file is made anew; without a folder to write to nothing is kept."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    one = pd.DataFrame({"servers": [2], "clients": [4]})
+    if damage == "no folder":
+        (tmp_path / "cache").write_text("a file")
+        expected = simulation.simulate(own.model, one, 0.005)
+    else:
+        expected = kept.simulate(own.model, one, 0.005)
+        (file,) = (tmp_path / "cache/ndblab/simulated").iterdir()
+        file.write_text(file.read_text()[:-9])
+    assert kept.simulate(own.model, one, 0.005).equals(expected)
 
 
 def test_threads_of_the_briefs_server_have_limits() -> None:

@@ -28,7 +28,7 @@ explain   summary      means, spread, confidence; `series` the same of one long 
           capacity/    from one server's sweep to many: demands, bounds, a network, its percentiles
           tables       the brief's tables beside a host; `corrections` where sources contradict
           figures/     one module for each kind of figure; `style` is how all of them look
-bind      catalogue    question, sweep, variants, notebook, figures and claims under one name
+bind      catalogue/   question, sweep, variants, notebook, figures and claims under one name
           measurement  from this host to a dataset
           forecast/    the capacity model held against data: tables, figures, answers
           experiments  what a notebook asks for: data, provenance, figures, verdicts

@@ -76,14 +76,8 @@ def measure(cluster: Cluster, size: Profile, point, repeat: int, fault: Fault) -
     processes = samples.processes(running.began, lasted)
     used = processes.loc[processes.role == "client", "cpu_pct"]
     row = {
-        "run_id": run_id,
+        **point.facts(repeat),
         "status": status,
-        "servers": point.servers,
-        "clients": point.clients,
-        "repeat": repeat,
-        "transporter": point.transporter,
-        "workload": point.workload,
-        "variant": point.variant,
         "started_utc": started.isoformat(timespec="seconds"),
         "warmup_s": 0,
         "duration_s": round(lasted, 3),

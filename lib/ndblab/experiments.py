@@ -56,7 +56,7 @@ def obtain(
     experiment = find(name)
     if dataset == "measure":
         return measurement.measure(experiment, size, budget, overrides)
-    data = datasets.read(recorded(experiment) if dataset == "recorded" else dataset)
+    data = _recorded(name) if dataset == "recorded" else datasets.read(dataset)
     if data.experiment != experiment.name:
         raise LabError(
             "The dataset is of another experiment",
@@ -89,6 +89,14 @@ def forecast(fitted: str = "recorded", tested: str = "recorded") -> forecasts.Fo
     if tested == "recorded":
         return forecasts.of(data, obtain(many))
     return forecasts.of(data, None if tested == fitted else datasets.read(tested))
+
+
+@functools.cache
+def _recorded(name: str) -> datasets.Dataset:
+    """Read what comes with the lab, once: nothing writes to it while a lab runs."""
+    from ndblab import dataset as datasets
+
+    return datasets.read(recorded(find(name)))
 
 
 def recorded(experiment: Experiment) -> Path:
@@ -164,13 +172,20 @@ def provenance(data: datasets.Dataset) -> pd.DataFrame:
         "cpu budget": f"{data.budget}: {manifest['plan']['budget']['reason']}",
         "rows": f"{size['tables']} tables of {size['table_size']} rows",
         "status": manifest["status"],
-        "runs": f"{len(runs)} of {size['duration_s']} s after {size['warmup_s']} s of warm-up, "
-        f"{int((runs['status'] != 'ok').sum())} failed",
+        "runs": f"{len(runs)}{_lengths(data)}, {int((runs['status'] != 'ok').sum())} failed",
         "host steal": f"{runs['host_steal_pct'].mean():.2f} % on average, "
         f"{runs['host_steal_pct'].max():.2f} % at most",
         "git commit": manifest.get("git_commit") or "unknown",
     }
     return pd.DataFrame({"": facts.values()}, index=list(facts))
+
+
+def _lengths(data: datasets.Dataset) -> str:
+    """Say how long runs lasted; one with a fault lasts until the cluster is whole again."""
+    size = data.manifest["profile"]
+    if any(variant.fault for variant in find(data.experiment).variants):
+        return f", {size['duration_s']} s before each fault"
+    return f" of {size['duration_s']} s after {size['warmup_s']} s of warm-up"
 
 
 def verdicts(data: datasets.Dataset) -> pd.DataFrame:

@@ -67,6 +67,10 @@ class Point:
             words.append(self.variant)
         return "_".join(words)
 
+    def facts(self, repeat: int) -> dict[str, object]:
+        """Give the columns of `runs` that say which run at this point it is."""
+        return {"run_id": self.run_id(repeat), "repeat": repeat, **asdict(self)}
+
 
 @dataclass(frozen=True)
 class Sweep:

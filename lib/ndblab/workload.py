@@ -131,14 +131,8 @@ def measure(
     numbers = ("queries", "errors", "reconnects", "qps", "latency_min_ms", "latency_avg_ms",
                "latency_p95_ms", "latency_max_ms")  # fmt: skip
     row = {
-        "run_id": run_id,
+        **point.facts(repeat),
         "status": outcome.status if warm == "ok" else f"warm-up failed: {warm}",
-        "servers": point.servers,
-        "clients": point.clients,
-        "repeat": repeat,
-        "transporter": point.transporter,
-        "workload": point.workload,
-        "variant": point.variant,
         "started_utc": started.isoformat(timespec="seconds"),
         "warmup_s": warmup_s,
         "duration_s": lasted,

@@ -10,6 +10,7 @@ import time
 from ndblab import experiments, forecast
 from ndblab.bench.commands import whole_process_s
 from ndblab.bench.row import Row, shown
+from ndblab.capacity import simulation
 
 TIMES = 3
 SERVERS = 16
@@ -27,7 +28,7 @@ def capacity() -> list[Row]:
         fitting.append(time.perf_counter() - began)
         curve = points.loc[points["servers"] == SERVERS, ["servers", "clients"]]
         began = time.perf_counter()
-        again.simulate(again.model, curve)
+        simulation.simulate(again.model, curve, again.window_s(again.model))
         simulating.append(time.perf_counter() - began)
     argv = [str(experiments.ROOT / "lab"), "reproduce", "--experiment", NAME, "--recorded"]
     notebook_s = whole_process_s(argv)

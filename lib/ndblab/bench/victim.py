@@ -119,7 +119,7 @@ def measure_checked(order: Order) -> None:
         "drawn", "Is an acknowledged write lost?", actions, lasts_s=order.duration_s
     )
     point = sweep.Point(
-        SERVERS, CHECKED_CLIENTS, workload=catalogue.CHECKED_WRITES, variant="drawn"
+        SERVERS, CHECKED_CLIENTS, workload=catalogue.grids.CHECKED_WRITES, variant="drawn"
     )
     experiment = dataclasses.replace(
         catalogue.find("availability"),

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import ciw
@@ -24,9 +24,13 @@ from ndblab.capacity import model as models
 from ndblab.capacity.demand import CLIENT, KINDS, SERVER
 
 DATA_NODES = 2
-QUERIES, QUERIES_PER_CLIENT = 1500, 3
+QUERIES, QUERIES_PER_SERVER, QUERIES_PER_CLIENT = 500, 200, 3
+"""Length of a simulation. More servers go through the same queries in fewer windows of a quota, and
+it is windows that a percentile is averaged over."""
 WARM_UP = 0.3
 BATCHES = 8
+# More clients than are ever simulated: every point has a seed of its own.
+_POINTS = 1_000_000
 
 
 class Throttled(ciw.dists.Distribution):
@@ -59,6 +63,40 @@ class Throttled(ciw.dists.Distribution):
         return max(work_s, self._window * self._window_s + rest_s - now)
 
 
+class Station(ciw.Node):
+    """A node that looks for its next event only after one of its own.
+
+    Ciw asks every node after every event. Here nobody leaves a queue, is blocked or changes its
+    class: nothing but an arrival or an end of service changes what comes next.
+    """
+
+    _is_known = False
+
+    def accept(self, next_individual: ciw.Individual, completed: bool = False) -> None:
+        """Take a query in."""
+        self._is_known = False
+        super().accept(next_individual, completed)
+
+    def have_event(self) -> None:
+        """End a service."""
+        self._is_known = False
+        super().have_event()
+
+    def update_next_event_date(self) -> None:
+        """Find the next end of a service, unless that is known."""
+        if not self._is_known:
+            super().update_next_event_date()
+            self._is_known = True
+
+
+class Round(ciw.routing.ProcessBased):
+    """A route that is made step by step, since nobody knows how many steps will be gone."""
+
+    def next_node(self, ind: ciw.Individual, node_id: int) -> ciw.Node:
+        """Give the next node of a query's route."""
+        return self.simulation.nodes[next(ind.route)]
+
+
 def window_s(runs: pd.DataFrame, cpus: float | None) -> float | None:
     """Read the window of a quota off the p95 of one server with two clients or little more.
 
@@ -88,7 +126,8 @@ def simulate(
 
     Parameters
     ----------
-    points : columns `servers` and `clients`.
+    points : columns `servers` and `clients`. Each is simulated in the same way whatever others are
+        asked for beside it.
     window_s : of the quota, as `window_s` reads it; None where there is none.
     progress : wraps the points, to show how far it is.
 
@@ -99,8 +138,8 @@ def simulate(
     """
     predicted = models.predict(model, points)
     rows = []
-    for number, point in enumerate(progress(list(predicted.itertuples(index=False)))):
-        ciw.seed(seed + number)
+    for point in progress(list(predicted.itertuples(index=False))):
+        ciw.seed(seed + _POINTS * int(point.servers) + int(point.clients))
         cycles = _cycles(model, int(point.servers), int(point.clients), point.qps, window_s)
         rows.append([point.servers, point.clients, *_told(cycles, int(point.clients))])
     told = ["qps", "latency_avg_ms", "latency_p95_ms", "latency_p95_ms_low", "latency_p95_ms_high"]
@@ -117,17 +156,14 @@ def _cycles(
     nodes += [parts.data_node() for _ in range(DATA_NODES)]
     nodes += [(parts.sql_cpus, _exponential(parts.sql_s)), (math.inf, _exponential(parts.apart_s))]
     dealt = [clients // active + (number < clients % active) for number in range(active)]
-    lasts_s = (QUERIES + QUERIES_PER_CLIENT * clients) / qps
-    rounds = 10 + int(20 * lasts_s * qps / clients)
-
+    lasts_s = (QUERIES + QUERIES_PER_SERVER * servers + QUERIES_PER_CLIENT * clients) / qps
     shared = [active + DATA_NODES + 1] if parts.sql_s > 0 else []
 
-    def route(individual: ciw.Individual, simulation: ciw.Simulation) -> list[int]:
-        own, path = individual.starting_node, []
-        for _ in range(rounds):
-            data_node = active + random.randint(1, DATA_NODES)
-            path += [own, data_node, own, *shared, len(nodes)]
-        return path[1:]
+    def route(individual: ciw.Individual, simulation: ciw.Simulation) -> Iterator[int]:
+        own = individual.starting_node
+        while True:
+            yield active + random.randint(1, DATA_NODES)
+            yield from (own, *shared, len(nodes), own)
 
     none = len(nodes) - active
     plan = ciw.create_network(
@@ -137,9 +173,9 @@ def _cycles(
         service_distributions=[distribution for _, distribution in nodes],
         number_of_servers=[count for count, _ in nodes],
         service_disciplines=[ciw.disciplines.SIRO] * len(nodes),
-        routing=ciw.routing.ProcessBased(route),
+        routing=Round(route),
     )
-    simulation = ciw.Simulation(plan)
+    simulation = ciw.Simulation(plan, node_class=Station)
     simulation.simulate_until_max_time(lasts_s)
     return _read(simulation.get_all_records(), 4 + len(shared), WARM_UP * lasts_s)
 

@@ -115,9 +115,8 @@ def _finding(
 
 
 def _outages(evidence: Evidence, fault: str) -> pd.DataFrame:
-    tables = {name: getattr(evidence.dataset, name) for name in outage.TABLES}
-    seed = evidence.dataset.manifest.get("profile", {}).get("seed")
-    return outage.of_runs({**tables, "runs": _measured(evidence, fault)}, seed)
+    found = evidence.outages
+    return found[found["fault"] == fault]
 
 
 def _measured(evidence: Evidence, fault: str) -> pd.DataFrame:

@@ -63,7 +63,8 @@ def render(table: str, frame: pd.DataFrame | None, where: str) -> bytes:
     names = list(schema.columns)
     if frame is None or frame.empty:
         return (",".join(names) + "\n").encode()
-    check_names(schema, [str(name) for name in frame.columns], where)
+    found = [str(name) for name in frame.columns]
+    check_names(schema, sorted(found, key=[*names, *found].index), where)
     try:
         types = {n: c.dtype.type for n, c in schema.columns.items()}
         # Text that is missing would become the word "nan".

@@ -6,6 +6,7 @@ a `Forecast`, its figures and their words. It measures nothing, and finds no dat
 fitting     which runs a model is fitted to, and what makes a dataset unfit
 use         how busy each resource is, predicted and measured; demands against their laws
 briefly     the same for the brief's own server, of published numbers alone
+kept        simulated points, kept on disk
 held        a model fitted to one dataset and held against another: tables, figures, words
 answer      what `./lab predict` and `./lab size` print
 """

@@ -11,8 +11,9 @@ import pandas as pd
 
 from ndblab import brief, profile
 from ndblab.brief import Anchor
-from ndblab.capacity import model, published, simulation
+from ndblab.capacity import model, published
 from ndblab.capacity.model import Model
+from ndblab.forecast import kept
 
 SERVERS = (1, 2, 4, 8, 16)
 MOST_CLIENTS = 1024
@@ -43,10 +44,10 @@ def predicted() -> pd.DataFrame:
 
 
 def simulated(progress: Callable[[Iterable], Iterable] = iter) -> pd.DataFrame:
-    """Simulate the points whose p95 was published: as `simulation.simulate`."""
+    """Simulate the points whose p95 was published: as `kept.simulate`."""
     grid = sorted({(a.servers, a.clients) for a in anchors() if a.unit == "ms"})
     points = pd.DataFrame(grid, columns=["servers", "clients"])
-    return simulation.simulate(own_model(), points, None, progress=progress)
+    return kept.simulate(own_model(), points, None, progress=progress)
 
 
 def splits() -> pd.DataFrame:

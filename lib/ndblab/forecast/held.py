@@ -18,7 +18,7 @@ import pandas as pd
 from ndblab import brief, evidence, host, summary
 from ndblab.capacity import baselines, demand, model, network, simulation, trial
 from ndblab.error import LabError
-from ndblab.forecast import briefly, fitting, use
+from ndblab.forecast import briefly, fitting, kept, use
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -128,14 +128,17 @@ class Forecast:
 
     @cached_property
     def simulated(self) -> pd.DataFrame:
-        """Every measured point, simulated for its p95: `simulation.simulate`."""
+        """Every measured point, simulated for its p95: `kept.simulate`."""
         return self.simulate(self.model, _places(self.points))
 
     def simulate(self, own: model.Model, points: pd.DataFrame) -> pd.DataFrame:
         """Simulate points under the quota that the fitted runs show, with a progress bar."""
+        return kept.simulate(own, points, self.window_s(own), progress=shown)
+
+    def window_s(self, own: model.Model) -> float | None:
+        """Window of the quota that the fitted runs show under: `simulation.window_s`."""
         runs = fitting.good(fitting.alone(self.fitted))
-        window_s = simulation.window_s(runs, own.shares.server_cpus)
-        return simulation.simulate(own, points, window_s, progress=shown)
+        return simulation.window_s(runs, own.shares.server_cpus)
 
     @cached_property
     def throughput(self) -> pd.DataFrame:
@@ -152,7 +155,7 @@ class Forecast:
         """Predictions of throughput and p95 for the points of several servers."""
         own, others = (self.throughput["name"] == trial.MODEL), self.throughput
         keys = ["servers", "clients"]
-        p95 = self.simulated[[*keys, "latency_p95_ms"]]
+        p95 = self.simulate(self.model, _places(self.several))[[*keys, "latency_p95_ms"]]
         mine = others[own].drop(columns="latency_p95_ms").merge(p95, on=keys)
         return pd.concat([mine, others[~own]], ignore_index=True)
 

@@ -2,177 +2,23 @@
 
 In: a name, or the number of a figure or table. Out: an `Experiment`, which knows the points of its
 sweep and the clusters that these need. Adding one is adding an entry here. Pure.
+
+experiment  what an experiment is
+grids       the points of each one's sweep
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 
-from ndblab import fault, plan, profile, sweep
+from ndblab import fault, profile
+from ndblab.catalogue import grids
+from ndblab.catalogue.experiment import Experiment, Variant
 from ndblab.error import LabError
-from ndblab.fault import Fault
-from ndblab.profile import Profile
-from ndblab.sweep import DEFAULT_VARIANT, Point
 
-READ_WRITE, CHECKED_WRITES = "oltp_read_write", "checked_writes"
 SPIN_US = 200
 """Time that a variant spins before it sleeps; the source of the claims gives none. Far longer than
 an answer of the other side takes, and below the longest that NDB allows (500 us for threads)."""
-
-
-@dataclass(frozen=True)
-class Variant:
-    """What is otherwise about a cluster, as fields of `plan.Shape`, or about its clients.
-
-    With a `fault` the load is one of checked writes, and that is what happens to its cluster.
-    """
-
-    name: str = DEFAULT_VARIANT
-    shape: Mapping[str, object] = field(default_factory=dict)
-    tcp_clients: bool = False
-    fault: Fault | None = None
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """One question of the lab.
-
-    `sizes` are values by profile name and field, where this experiment has others than the profile.
-    `shape` is what all of its clusters have, `budget` how the CPUs are divided unless the user says
-    otherwise. Without a `grid` there is nothing to measure; `reads` are then the experiments whose
-    recorded data it is about.
-    """
-
-    name: str
-    question: str
-    notebook: str
-    figures: tuple[str, ...]
-    claims: tuple[str, ...]
-    grid: Callable[[Profile], tuple[Point, ...]] | None = None
-    tables: tuple[str, ...] = ()
-    sizes: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
-    shape: Mapping[str, object] = field(default_factory=dict)
-    variants: tuple[Variant, ...] = (Variant(),)
-    budget: str = "auto"
-    reads: tuple[str, ...] = ()
-
-    def size(self, name: str, overrides: Mapping[str, object] | None = None) -> Profile:
-        """Give the profile called `name` as this experiment wants it, some values replaced.
-
-        Raises
-        ------
-        LabError
-            If there is no such profile, or a value is not one.
-        """
-        wanted = {k: v for k, v in (overrides or {}).items() if v is not None}
-        return profile.get(name, {**self.sizes.get(name, {}), **wanted})
-
-    def variant(self, name: str) -> Variant:
-        """Give the variant of this name."""
-        return next(v for v in self.variants if v.name == name)
-
-    def clusters(self) -> tuple[tuple[str, ...], ...]:
-        """Give the variants that share a cluster, a tuple for each cluster."""
-        shared: dict[str, list[str]] = {}
-        for variant in self.variants:
-            shared.setdefault(repr(sorted(variant.shape.items())), []).append(variant.name)
-        return tuple(tuple(names) for names in shared.values())
-
-    def cluster_shape(
-        self, size: Profile, variant: str, budget: str, places: plan.Places
-    ) -> plan.Shape:
-        """Say what is wanted of the cluster of a variant."""
-        fields = {**self.shape, **self.variant(variant).shape}
-        servers = max(size.servers) + int(fields.get("tcp_servers", 0))
-        budget = self.budget if budget == "auto" else budget
-        return plan.Shape(
-            servers, size.rows, max(size.clients), budget=budget, places=places, **fields
-        )
-
-    def sweep(self, size: Profile) -> sweep.Sweep:
-        """Give the sweep of a profile's size."""
-        if self.grid is None:
-            raise LabError(
-                f"{self.name} has nothing to measure",
-                found="an experiment without a sweep",
-                next_step=f"Its figures and tables need no cluster: --experiment {self.name} "
-                "--recorded.",
-            )
-        return sweep.Sweep(
-            self.grid(size), size.repeats, size.warmup_s, size.duration_s, size.seed,
-            self.clusters(),
-        )  # fmt: skip
-
-
-def _all_servers(size: Profile) -> tuple[Point, ...]:
-    """Every number of servers with every number of clients.
-
-    sysbench deals its clients round-robin, so that fewer clients than servers leave some idle and
-    repeat a point of fewer servers: only the brief's own program has those points.
-    """
-    grid = sweep.grid(size.servers, size.clients)
-    return tuple(p for p in grid if size.name == "brief" or p.clients >= p.servers)
-
-
-def _one_server(size: Profile) -> tuple[Point, ...]:
-    """One server with every number of clients; the variants about where it does best."""
-    points = sweep.grid((1,), size.clients)
-    near = [p for p in points if 8 <= p.clients <= 32] or [points[-1]]
-    return points + tuple(
-        Point(1, p.clients, variant=name) for p in near for name in ("tcp-clients", "redo-small")
-    )
-
-
-def _both_transporters(size: Profile) -> tuple[Point, ...]:
-    """Both transporters under reads and under transactions; spinning under transactions."""
-    points = [
-        Point(1, clients, transporter, workload)
-        for clients in size.clients
-        for workload in (sweep.DEFAULT_WORKLOAD, READ_WRITE)
-        for transporter in ("shm", "tcp")
-    ]
-    spinning = [
-        Point(1, clients, workload=READ_WRITE, variant=variant)
-        for clients in size.clients
-        for variant in ("shm-spin", "all-spin")
-    ]
-    return (*points, *spinning)
-
-
-def _every_fault(size: Profile) -> tuple[Point, ...]:
-    """The most servers with the most clients under every fault; the two deaths if it must be brief.
-
-    Raises
-    ------
-    LabError
-        If there is one server only: it could not be killed and the service go on.
-    """
-    servers, clients = max(size.servers), max(size.clients)
-    if servers < 2:
-        raise LabError(
-            "A service with one MySQL server cannot do without it",
-            found="--servers 1",
-            expected="at least 2",
-            next_step="Ask for more --servers, or leave it out.",
-        )
-    names = ("kill-data-node", "kill-server") if size.name == "smoke" else fault.FAULTS
-    return tuple(Point(servers, clients, workload=CHECKED_WRITES, variant=name) for name in names)
-
-
-def _both_splits(size: Profile) -> tuple[Point, ...]:
-    """The most servers, on data nodes of either split of threads."""
-    servers = max(size.servers)
-    return tuple(
-        Point(servers, clients, variant=name)
-        for clients in size.clients
-        for name in (DEFAULT_VARIANT, "balanced-threads")
-    )
-
-
-def _one_point(size: Profile) -> tuple[Point, ...]:
-    """The most servers with the most clients."""
-    return (Point(max(size.servers), max(size.clients)),)
 
 
 EXPERIMENTS = {
@@ -192,7 +38,7 @@ EXPERIMENTS = {
             "01_single_server_scaling.ipynb",
             figures=("4", "5"),
             claims=("F4-", "F5-", "S-rule", "B-sockets", "B-redo", "B-row-bytes"),
-            grid=_one_server,
+            grid=grids.one_server,
             sizes={
                 "smoke": {"servers": (1,)},
                 "quick": {"servers": (1,)},
@@ -214,7 +60,7 @@ EXPERIMENTS = {
                 "F6-", "F7-", "F8-", "F9-t", "F9-send", "F9-recv", "F9-query", "F9-ldm",
                 "B-less-cpu", "B-split", "B-mgmd-idle", "P-servers-1-2", "P-tc",
             ),
-            grid=_all_servers,
+            grid=grids.all_servers,
         ),
         Experiment(
             "shm-vs-tcp",
@@ -222,7 +68,7 @@ EXPERIMENTS = {
             "03_shm_vs_tcp.ipynb",
             figures=("shm-vs-tcp", "spinning"),
             claims=("T-",),
-            grid=_both_transporters,
+            grid=grids.both_transporters,
             sizes={
                 "smoke": {"servers": (1,), "clients": (2, 8)},
                 "quick": {"servers": (1,), "clients": (1, 2, 8, 32, 128), "repeats": 3},
@@ -241,7 +87,7 @@ EXPERIMENTS = {
             "04_stability.ipynb",
             figures=("1",),
             claims=("F1-", "W-warmup"),
-            grid=_one_point,
+            grid=grids.one_point,
             sizes={
                 "smoke": {"servers": (2,), "clients": (8,), "duration_s": 10},
                 "quick": {
@@ -265,7 +111,7 @@ EXPERIMENTS = {
             "06_availability.ipynb",
             figures=("faults",),
             claims=("A-",),
-            grid=_every_fault,
+            grid=grids.every_fault,
             sizes={
                 "smoke": {"servers": (2,), "clients": (8,), "warmup_s": 0, "duration_s": 4},
                 "quick": {"servers": (2,), "clients": (8,), "warmup_s": 0, "duration_s": 10},
@@ -282,7 +128,7 @@ EXPERIMENTS = {
             "07_thread_balance.ipynb",
             figures=("thread-balance",),
             claims=("F9-next-step",),
-            grid=_both_splits,
+            grid=grids.both_splits,
             sizes={
                 "smoke": {"servers": (2,), "clients": (8,)},
                 "quick": {
