@@ -87,8 +87,8 @@ def test_a_point_outside_of_what_was_measured_says_so():
 
 def test_intervals_hold_the_prediction_and_widen_with_the_spread():
     asked = points((1, 8), (8, 64))
-    calm = model.with_intervals(measured(noise=0.01), SHARES, asked, draws=40)
-    wild = model.with_intervals(measured(noise=0.1), SHARES, asked, draws=40)
+    calm = model.with_intervals(model.drawn(measured(noise=0.01), SHARES, draws=40), asked)
+    wild = model.with_intervals(model.drawn(measured(noise=0.1), SHARES, draws=40), asked)
     for found in (calm, wild):
         assert (found["qps_low"] < found["qps"]).all()
         assert (found["qps"] < found["qps_high"]).all()
@@ -97,7 +97,10 @@ def test_intervals_hold_the_prediction_and_widen_with_the_spread():
 
 
 def test_the_same_data_give_the_same_intervals():
-    one, other = (model.with_intervals(measured(noise=0.05), SHARES, points(), 10) for _ in "ab")
+    one, other = (
+        model.with_intervals(model.drawn(measured(noise=0.05), SHARES, draws=10), points())
+        for _ in "ab"
+    )
     assert one.equals(other)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ndblab import catalogue, experiments, measurement, rendering
+from ndblab import catalogue, experiments, measurement, notebook, picture, rendering
 from ndblab.error import LabError
 
 SCALING = experiments.find(figure=6)
@@ -83,9 +83,23 @@ def test_old_datasets_are_read_with_what_was_meant():
 
 def test_figures_of_two_hosts_have_names_of_their_own():
     """Figures 2 and 3 are drawn for the brief's server and for another, none over the other."""
-    drawn = list(experiments.drawings(experiments.find(figure=2), None))
+    drawn = shown(experiments.find(figure=2))
     assert {d.key for d in drawn} == {"2", "3", "2-host", "3-host"}
     assert len({d.file for d in drawn}) == len({d.name for d in drawn}) == 4
+
+
+@pytest.mark.parametrize("experiment", catalogue.EXPERIMENTS.values(), ids=lambda e: e.name)
+def test_a_notebook_shows_the_figures_of_its_experiment(experiment):
+    """All of them, in their order; each with its question and its words."""
+    drawn = shown(experiment)
+    assert [d.key for d in drawn if not d.key.endswith("-host")] == list(experiment.figures)
+    assert all(d.question.endswith("?") and len(d.alt) > 50 for d in drawn)
+
+
+def shown(experiment) -> list[picture.Picture]:
+    """Give the pictures of an experiment's committed notebook."""
+    page = notebook.read(experiments.NOTEBOOKS / experiment.notebook)
+    return [told for told, _ in picture.on_page(page)]
 
 
 def test_a_dataset_of_another_experiment_is_refused(tmp_path: Path):

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 import made_up_faults as faults
 import small_runs
 from drawn import caption, outside, said, written
-from ndblab import brief, figures
+from ndblab import brief, figures, outage
 from ndblab.error import LabError
 
 ALL = tuple(faults.KILLED)
@@ -29,7 +29,12 @@ def every_fault(repeats: int = 2) -> Tables:
 
 
 def draw(tables: Tables) -> Figure:
-    return figures.draw("faults", tables, brief.anchors("faults"), caption("shared"))
+    return figures.draw("faults", measured(tables), brief.anchors("faults"), caption("shared"))
+
+
+def measured(tables: Tables) -> Tables:
+    """Add what the faults did, which the figure is drawn of."""
+    return {**tables, "outages": outage.of_runs(tables)}
 
 
 def lines(figure: Figure, panel: int) -> list[np.ndarray]:
@@ -115,7 +120,7 @@ def test_no_text_leaves_the_figure(number: int) -> None:
 
 def test_words_for_those_who_cannot_see_it() -> None:
     """The description holds every fault, its throughputs, gap and losses."""
-    words = figures.describe("faults", every_fault(), [])
+    words = figures.describe("faults", measured(every_fault()), [])
     assert "Kill data node (2 runs): 39.2 operations/s before" in words
     assert "1 client gave up" in words
     assert (
@@ -127,19 +132,17 @@ def test_words_for_those_who_cannot_see_it() -> None:
 def test_a_cluster_that_did_not_serve_again_is_told_so() -> None:
     """There is no time after it, and no number is made up for one."""
     parts = [faults.run(repeat=1), faults.run(repeat=2, served_s=None)]
-    words = figures.describe("faults", faults.together(parts), [])
+    words = figures.describe("faults", measured(faults.together(parts)), [])
     assert "until the end of the load, as not every node served again" in words
-    words = figures.describe("faults", faults.run(served_s=None), [])
+    words = figures.describe("faults", measured(faults.run(served_s=None)), [])
     assert "not known after it" in words
 
 
-@pytest.mark.parametrize("lacking", ["absent", "empty"])
-def test_a_dataset_without_histories_is_refused(lacking: str) -> None:
+def test_a_dataset_without_histories_is_refused() -> None:
     """One of another experiment gives a message, not an empty picture."""
     tables = small_runs.tables()
-    if lacking == "empty":
-        tables |= {name: faults.run()[name].iloc[:0] for name in ("history", "copies", "counters")}
-        tables["events"] = faults.run()["events"].iloc[:0]
+    names = ("history", "copies", "counters", "events")
+    tables |= {name: faults.run()[name].iloc[:0] for name in names}
     with pytest.raises(LabError, match="nothing to draw"):
         draw(tables)
 

@@ -173,7 +173,7 @@ def test_an_answer_has_all_that_was_asked_for(own: forecast.Forecast) -> None:
     """Throughput with its interval, both latencies, the bottleneck, the busiest, the source."""
     text = answer.predict(own, "8", "128")
     point = pd.DataFrame({"servers": [8], "clients": [128]})
-    row = model.with_intervals(own.demands, own.shares, point).iloc[0]
+    row = own.predict(point).iloc[0]
     assert text.startswith("8 MySQL servers, 128 clients, 2 logical CPUs\n")
     assert f"{style.plain(row['qps'])} queries/s" in text
     for number in ("qps_low", "qps_high"):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 import nbformat
 import pytest
+from matplotlib import image
 
-from ndblab import notebook
+from ndblab import notebook, picture
 from ndblab.error import LabError
 
 
@@ -28,11 +30,36 @@ def small(tmp_path: Path) -> Path:
 def test_a_notebook_runs_with_the_parameters_given(small: Path, tmp_path: Path):
     """The copy and its page, which loads nothing, hold the result; the notebook stays as it was."""
     before = small.read_bytes()
-    executed, page = notebook.execute(small, {"number": 21}, tmp_path / "out")
+    made = dict(notebook.execute(small, {"number": 21}, tmp_path / "out"))
+    executed, page = made["notebook"], made["page"]
     assert "42" in str(nbformat.read(executed, as_version=4).cells[-1].outputs)
     assert "42" in page.read_text()
     assert 'src="http' not in page.read_text()
     assert small.read_bytes() == before
+
+
+def test_a_figure_becomes_files_of_what_the_page_shows(small: Path, tmp_path: Path):
+    """PNG and SVG under its name, its words beside it; the notebook keeps one of the two."""
+    content = nbformat.read(small, as_version=4)
+    show = """%matplotlib inline
+from matplotlib.figure import Figure
+from ndblab import picture
+figure = Figure(figsize=(2, 1), dpi=100)
+figure.add_subplot().plot([1, 2])
+picture.show(picture.of("6", "How far?", "A line <rises>."), figure)"""
+    content.cells.append(nbformat.v4.new_code_cell(show))
+    nbformat.write(content, small)
+    out = tmp_path / "out"
+    made = notebook.execute(small, {}, out)
+    assert made[:2] == [("figure 6", out / "figure6.png"), ("figure 6", out / "figure6.svg")]
+    assert image.imread(out / "figure6.png").shape[:2] == (100, 200)
+    assert "<svg" in (out / "figure6.svg").read_text()
+    page = nbformat.read(out / small.name, as_version=4)
+    [(told, data)] = picture.on_page(page)
+    assert (told.question, told.alt) == ("How far?", "A line <rises>.")
+    assert picture.SVG not in data
+    assert base64.b64decode(data[picture.PNG]) == (out / "figure6.png").read_bytes()
+    assert 'alt="A line &lt;rises&gt;."' in (out / "small.html").read_text()
 
 
 def test_a_parameter_that_the_notebook_lacks_is_refused(small: Path, tmp_path: Path):

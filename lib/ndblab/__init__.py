@@ -32,7 +32,8 @@ bind      catalogue/   question, sweep, variants, notebook, figures and claims u
           measurement  from this host to a dataset
           forecast/    the capacity model held against data: tables, figures, answers
           experiments  what a notebook asks for: data, provenance, figures, verdicts
-          notebook     executed with parameters, turned into HTML
+          notebook     executed with parameters, its figures as files, turned into HTML;
+                       `picture` is a figure on its page
           reproduction what `./lab reproduce` does, data to page; `rehearsal` only says it
           report/      all results as a site of plain files
           rendering    what is committed of the recorded datasets, made anew

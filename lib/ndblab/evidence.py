@@ -65,11 +65,10 @@ class Evidence:
         self.points = summary.points(select(runs))
         self._peaks = summary.peaks(self.points).set_index("servers")
 
-    @cached_property
+    @property
     def outages(self) -> pd.DataFrame:
         """What each fault did to the service, a row a run; without histories, none."""
-        tables = {name: getattr(self.dataset, name) for name in outage.TABLES}
-        return outage.of_runs(tables, self.dataset.manifest.get("profile", {}).get("seed"))
+        return outage.of_dataset(self.dataset)
 
     @property
     def servers(self) -> list[int]:

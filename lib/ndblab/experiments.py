@@ -9,8 +9,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import ChainMap
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -198,70 +198,48 @@ def verdicts(data: datasets.Dataset) -> pd.DataFrame:
     return claims.judge(data, ids, published)
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """One figure, drawn: its name, the question it answers, its words, and its file's stem.
+def show(key: str | int, data: datasets.Dataset) -> None:
+    """Show a figure of a dataset in a notebook, with its words."""
+    from ndblab import figures, picture
 
-    `key` is unlike that of every other: the number of a figure of the brief, or a word.
-    """
-
-    key: str
-    name: str
-    question: str
-    words: str
-    file: str
-    figure: Figure
+    question = figures.FIGURES[str(key)].question
+    told = picture.of(str(key), question, describe(key, data))
+    picture.show(told, figure(key, data))
 
 
-def drawings(
-    experiment: Experiment, data: datasets.Dataset | None, which: str = RECORDED_HOST
-) -> Iterator[Drawing]:
-    """Draw every figure of an experiment.
+def show_host(number: str | int, which: str = RECORDED_HOST) -> None:
+    """Show Figure 2 or 3 of a host in a notebook, with its words.
 
     Parameters
     ----------
-    which : the host that Figures 2 and 3 show beside the brief's own, as for `host_and_plan`.
+    which : as for `host_and_plan`.
     """
-    if data is None and not experiment.reads:
-        yield from _of_hosts(which)
-        return
-    from ndblab import figures
-
-    for key in experiment.figures:
-        name = f"Figure {key}" if key.isdecimal() else key.replace("-", " ").capitalize()
-        file = f"figure{key}" if key.isdecimal() else f"figure-{key}"
-        question = figures.FIGURES[key].question
-        if data is None:
-            words, drawn = forecast().describe(key), forecast().figure(key)
-        else:
-            words, drawn = describe(key, data), figure(key, data)
-        yield Drawing(key, name, question, words, file, drawn)
-
-
-def _of_hosts(which: str) -> Iterator[Drawing]:
+    from ndblab import picture
     from ndblab.figures import allocation, box
 
-    other = {THIS_HOST: "this host", RECORDED_HOST: "the recorded host"}.get(which, which)
-    for place, of in ((BRIEF_HOST, "the brief's server"), (which, other)):
-        machine, decided = host_and_plan(place)
-        theirs = place == BRIEF_HOST
-        for number, question, describe_, draw in (
-            ("2", "what runs where?", box.describe_box, box.draw_box),
-            (
-                "3",
-                "who gets which CPUs?",
-                allocation.describe_allocation,
-                allocation.draw_allocation,
-            ),
-        ):
-            yield Drawing(
-                number if theirs else f"{number}-host",
-                f"Figure {number}, {of}",
-                f"On {of}, {question}" if theirs else f"Figure {number} on {of}: {question}",
-                describe_(decided, machine),
-                f"figure{number}{'_brief' if theirs else ''}",
-                draw(decided, machine),
-            )
+    question, describe, draw = {
+        "2": ("what runs where?", box.describe_box, box.draw_box),
+        "3": (
+            "who gets which CPUs?",
+            allocation.describe_allocation,
+            allocation.draw_allocation,
+        ),
+    }[str(number)]
+    machine, decided = host_and_plan(which)
+    named = {
+        BRIEF_HOST: "the brief's server",
+        THIS_HOST: "this host",
+        RECORDED_HOST: "the recorded host",
+    }
+    of, theirs = named.get(which, which), which == BRIEF_HOST
+    told = picture.Picture(
+        f"{number}" if theirs else f"{number}-host",
+        f"Figure {number}, {of}",
+        f"On {of}, {question}" if theirs else f"Figure {number} on {of}: {question}",
+        f"figure{number}{'_brief' if theirs else ''}",
+        describe(decided, machine),
+    )
+    picture.show(told, draw(decided, machine))
 
 
 def tables(experiment: Experiment, which: str = RECORDED_HOST) -> dict[str, pd.DataFrame]:
@@ -300,14 +278,23 @@ def figure(key: str | int, data: datasets.Dataset) -> Figure:
     machine = host.from_dict(dict(data.host))
     cpus = evidence.usable_cpus(data.host)
     caption = figures.Caption(machine.describe(), data.id, data.budget, cpus)
-    return figures.draw(str(key), data.tables, published(key), caption)
+    return figures.draw(str(key), _tables(key, data), published(key), caption)
 
 
 def describe(key: str | int, data: datasets.Dataset) -> str:
     """Say in a few sentences what a figure shows, from the data that it is drawn of."""
     from ndblab import figures
 
-    return figures.describe(str(key), data.tables, published(key))
+    return figures.describe(str(key), _tables(key, data), published(key))
+
+
+def _tables(key: str | int, data: datasets.Dataset) -> Mapping[str, pd.DataFrame]:
+    """What a figure is drawn of: the dataset's tables, with what is made of them."""
+    if key != "faults":
+        return data.tables
+    from ndblab import outage
+
+    return ChainMap({"outages": outage.of_dataset(data)}, data.tables)
 
 
 def published(figure: str | int) -> list[brief.Anchor]:

@@ -15,12 +15,18 @@ import re
 import sys
 from pathlib import Path
 
+from ndblab import picture
 from ndblab.error import LabError
 
 PARAMETERS_TAG = "parameters"
 KERNEL = "python3"
-QUIET_KERNEL = ["--log-level=40"]
-"""A kernel on loopback warns at every start that it does not encrypt; errors are still shown."""
+KERNEL_OPTIONS = [
+    # A kernel on loopback warns at every start that it does not encrypt; errors are still shown.
+    "--log-level=40",
+    # Figures have the margins that they are made with; Jupyter would draw each twice to crop them.
+    '--InlineBackend.print_figure_kwargs={"bbox_inches": None}',
+]
+ALSO_SVG = '--InlineBackend.figure_formats={"png", "svg"}'
 _NO_WORDS = "No description has been provided for this image"
 
 
@@ -70,8 +76,12 @@ def parameters(source: Path) -> dict[str, object]:
     }
 
 
-def execute(source: Path, values: dict[str, object], folder: Path) -> tuple[Path, Path]:
-    """Execute a notebook with some of its parameters replaced; give the notebook and its HTML.
+def execute(source: Path, values: dict[str, object], folder: Path) -> list[tuple[str, Path]]:
+    """Execute a notebook with some of its parameters replaced.
+
+    Returns
+    -------
+    Name and place of what it made: the pictures, PNG and SVG, the notebook, and its page in HTML.
 
     Raises
     ------
@@ -86,6 +96,7 @@ def execute(source: Path, values: dict[str, object], folder: Path) -> tuple[Path
             expected=", ".join(known),
             next_step="Check the spelling; the first code cell of the notebook lists them.",
         )
+    import nbformat
     import papermill
     from nbclient.exceptions import DeadKernelError
     from papermill.exceptions import PapermillExecutionError
@@ -99,8 +110,10 @@ def execute(source: Path, values: dict[str, object], folder: Path) -> tuple[Path
             values,
             kernel_name=KERNEL,
             progress_bar=False,
+            # Once at the end, or at an error: to write all of it after every cell costs seconds.
+            request_save_on_cell_execute=False,
             cwd=source.parent,
-            extra_arguments=QUIET_KERNEL,
+            extra_arguments=[*KERNEL_OPTIONS, ALSO_SVG],
         )
     except PapermillExecutionError as error:
         raise LabError(
@@ -116,7 +129,33 @@ def execute(source: Path, values: dict[str, object], folder: Path) -> tuple[Path
             expected="a kernel that runs to the end of the notebook",
             next_step="Look for a lack of memory (dmesg), and type the same command again.",
         ) from error
-    return executed, to_html(executed)
+    content = nbformat.read(executed, as_version=4)
+    made = write_pictures(content, folder)
+    nbformat.write(content, executed)
+    return [*made, ("notebook", executed), ("page", to_html(executed))]
+
+
+def prepare() -> None:
+    """Import what executes notebooks; it takes a second."""
+    import nbconvert  # noqa: F401
+    import papermill  # noqa: F401
+
+
+def write_pictures(content, folder: Path) -> list[tuple[str, Path]]:
+    """Write the pictures of an executed notebook to files, and take the SVG out of it.
+
+    A page with both would show the one that has no words for those who do not see it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    made = []
+    for told, data in picture.on_page(content):
+        kinds = {"png": base64.b64decode(data[picture.PNG])}
+        if svg := data.pop(picture.SVG, None):
+            kinds["svg"] = svg.encode()
+        for kind, drawn in kinds.items():
+            made.append((told.name.lower(), folder / f"{told.file}.{kind}"))
+            made[-1][1].write_bytes(drawn)
+    return made
 
 
 def render(source: Path) -> None:
@@ -126,7 +165,7 @@ def render(source: Path) -> None:
 
     content = nbformat.read(source, as_version=4)
     client = NotebookClient(
-        content, kernel_name=KERNEL, record_timing=False, extra_arguments=QUIET_KERNEL
+        content, kernel_name=KERNEL, record_timing=False, extra_arguments=KERNEL_OPTIONS
     )
     client.execute(cwd=str(source.parent))
     _pack_pictures(content)
@@ -139,7 +178,6 @@ def to_html(executed: Path) -> Path:
     from nbconvert import HTMLExporter
 
     content = nbformat.read(executed, as_version=4)
-    _pack_pictures(content)
     page, _ = HTMLExporter(embed_images=True).from_notebook_node(content)
     pictures = iter(_alt_texts(content))
     page = re.sub(

@@ -6,16 +6,21 @@ seconds on the clock of the load. It judges nothing, and never averages an outag
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from ndblab import history
 from ndblab.fault import FAULTS
+
+if TYPE_CHECKING:
+    from ndblab.dataset import Dataset
 
 TABLES = ("runs", "events", "history", "copies", "counters")
 FAULT, RESTART, SERVED = "fault", "restart", "served"
@@ -155,6 +160,13 @@ def of_runs(tables: Mapping[str, pd.DataFrame], seed: object = None) -> pd.DataF
     place = {fault: at for at, fault in enumerate(FAULTS)}
     rows.sort(key=lambda row: (place.get(row["fault"], len(place)), row["repeat"], row["run_id"]))
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+@functools.lru_cache(maxsize=2)
+def of_dataset(data: Dataset) -> pd.DataFrame:
+    """Measure every run of a dataset that had its fault, as `of_runs`; once, for all who ask."""
+    tables = {name: getattr(data, name) for name in TABLES}
+    return of_runs(tables, data.manifest.get("profile", {}).get("seed"))
 
 
 def worst(outages: pd.DataFrame) -> pd.DataFrame:

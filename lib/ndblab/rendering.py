@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ndblab import brief, catalogue, experiments, notebook, report, reproduction
+from ndblab import brief, catalogue, experiments, notebook, picture, report, reproduction
 
 _MARKS = ("<!-- verdicts -->", "<!-- /verdicts -->")
 
@@ -21,8 +21,7 @@ def render(only: str | None = None) -> list[Path]:
     for experiment in chosen:
         source = experiments.NOTEBOOKS / experiment.notebook
         notebook.render(source)
-        data = experiments.recorded_data(experiment)
-        reproduction.draw(experiment, data, pictures(experiment), kinds=("png",))
+        notebook.write_pictures(notebook.read(source), pictures(experiment))
         written.append(source)
     readme = experiments.ROOT / "README.md"
     readme.write_text(with_verdicts(readme.read_text()))
@@ -70,15 +69,16 @@ def _sections(every) -> Iterator[report.Section]:
     for experiment in catalogue.EXPERIMENTS.values():
         data = experiments.recorded_data(experiment)
         folder = pictures(experiment)
+        source = experiments.NOTEBOOKS / experiment.notebook
         drawn = tuple(
-            report.Picture(d.key, d.question, d.words, folder / f"{d.file}.png")
-            for d in experiments.drawings(experiment, data)
+            report.Picture(p.key, p.question, p.alt, folder / f"{p.file}.png")
+            for p, _ in picture.on_page(notebook.read(source))
         )
         yield report.Section(
             experiment.name,
             experiment.question,
             None if data is None else every[every["dataset"] == data.id],
             drawn,
-            experiments.NOTEBOOKS / experiment.notebook,
+            source,
             data,
         )

@@ -47,12 +47,17 @@ def reproduce(
     LabError
         If it could not be done; verdicts of any kind are no error.
     """
-    sources = [_data(e, source, size, budget, overrides, port, again) for e in chosen]
-    folders = [out / (data.id if data else e.name) for e, data in zip(chosen, sources, strict=True)]
     # In processes of their own, since neither a notebook's nor a figure's imports stand a second
     # thread.
     fork = multiprocessing.get_context("fork")
     with concurrent.futures.ProcessPoolExecutor(NOTEBOOKS_AT_ONCE, mp_context=fork) as aside:
+        if source is not None:
+            # Nothing is measured, so that nobody is disturbed while the data are read.
+            for _ in range(NOTEBOOKS_AT_ONCE):
+                aside.submit(notebook.prepare)
+        sources = [_data(e, source, size, budget, overrides, port, again) for e in chosen]
+        names = [data.id if data else e.name for e, data in zip(chosen, sources, strict=True)]
+        folders = [out / name for name in names]
         pages = [
             aside.submit(
                 notebook.execute,
@@ -64,8 +69,7 @@ def reproduce(
         ]
         for experiment, data, folder, page in zip(chosen, sources, folders, pages, strict=True):
             told = _write(experiment, data, folder, _host(source))
-            executed, html = page.result()
-            told += [("notebook", executed), ("page", html)]
+            told = page.result() + told
             told += [("dataset", data.path)] if data else []
             width = max(len(what) for what, _ in told)
             print("\n".join(f"{w:<{width}}  {_relative(where)}" for w, where in told), end="\n\n")
@@ -102,8 +106,9 @@ def _parameters(
 
 
 def _write(experiment, data, folder: Path, which: str) -> list[tuple[str, Path]]:
-    """Draw, judge and tabulate into a folder; give the names and places of what was made."""
-    made = draw(experiment, data, folder, which=which)
+    """Judge and tabulate into a folder; give the names and places of what was made."""
+    folder.mkdir(parents=True, exist_ok=True)
+    made = []
     for name, table in experiments.tables(experiment, which).items():
         print(f"{name}\n{table.drop(columns='note').to_string()}\n")
         notes = table["note"][table["note"] != ""]
@@ -115,29 +120,6 @@ def _write(experiment, data, folder: Path, which: str) -> list[tuple[str, Path]]
         verdicts.to_csv(folder / "verdicts.csv", index=False)
         print(as_text(verdicts), end="\n\n")
     return made
-
-
-def draw(
-    experiment: catalogue.Experiment,
-    data: datasets.Dataset | None,
-    folder: Path,
-    kinds: tuple[str, ...] = ("png", "svg"),
-    which: str = experiments.RECORDED_HOST,
-) -> list[tuple[str, Path]]:
-    """Draw an experiment's figures; give their names and places."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    folder.mkdir(parents=True, exist_ok=True)
-    drawn = []
-    for drawing in experiments.drawings(experiment, data, which):
-        for kind in kinds:
-            path = folder / f"{drawing.file}.{kind}"
-            drawing.figure.savefig(path)
-            if kind == "png":
-                path.write_bytes(notebook.packed(path.read_bytes()))
-            drawn.append((drawing.name.lower(), path))
-    return drawn
 
 
 def claims(source: str | None) -> pd.DataFrame:

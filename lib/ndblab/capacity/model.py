@@ -238,38 +238,55 @@ def predict(model: Model, points: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def with_intervals(
-    table: pd.DataFrame, own: Shares, points: pd.DataFrame, draws: int = DRAWS, seed: int = SEED
-) -> pd.DataFrame:
-    """Predict, with the interval in which 95 % of single runs are expected.
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """A model, and what it might as well have been.
 
-    The runs of one server are drawn anew, with replacement and as many of each number of clients,
-    and the model is fitted to each draw (the bootstrap: Efron 1979); to what this varies the spread
-    between runs of one point is added.
+    `others` are fitted to runs drawn anew; `shifts` is how far a single run is from its point, in
+    logarithms of throughput, one for each of them.
+    """
+
+    model: Model
+    others: tuple[Model, ...]
+    shifts: np.ndarray
+
+
+def drawn(table: pd.DataFrame, own: Shares, draws: int = DRAWS, seed: int = SEED) -> Drawn:
+    """Fit the model to the runs of one server, and to runs drawn from them.
+
+    These are drawn with replacement, as many of each number of clients (the bootstrap: Efron 1979).
+
+    Raises
+    ------
+    Unfit
+        If there is too little to fit.
+    """
+    facts = demand.by_run(one_server(table))
+    rng = np.random.default_rng(seed)
+    groups = [np.flatnonzero(facts["clients"] == c) for c in facts["clients"].unique()]
+    others = []
+    for _ in range(draws):
+        weight = np.zeros(len(facts))
+        for group in groups:
+            np.add.at(weight, rng.choice(group, len(group)), 1.0)
+        others.append(_fit(facts, own, weight))
+    return Drawn(_fit(facts, own), tuple(others), _spread(facts) * rng.standard_normal(draws))
+
+
+def with_intervals(made: Drawn, points: pd.DataFrame) -> pd.DataFrame:
+    """Predict, with the interval in which 95 % of single runs are expected.
 
     Returns
     -------
     As `predict`, with `qps_low` and `qps_high`.
     """
-    alone = one_server(table)
-    facts = demand.by_run(alone)
-    predicted = predict(_fit(facts, own), points)
-    rng = np.random.default_rng(seed)
-    groups = [np.flatnonzero(facts["clients"] == c) for c in facts["clients"].unique()]
-    deviation = _spread(facts)
     servers, clients = points["servers"].to_numpy(), points["clients"].to_numpy()
-    asked = []
-    for _ in range(draws):
-        weight = np.zeros(len(facts))
-        for group in groups:
-            np.add.at(weight, rng.choice(group, len(group)), 1.0)
-        asked.append(_fit(facts, own, weight).network(servers, clients))
-    solved = network.solve(network.stacked(asked), np.tile(clients, draws))
-    drawn = np.log(solved.qps).reshape(draws, len(points))
-    drawn += deviation * rng.standard_normal(draws)[:, None]
+    asked = network.stacked([other.network(servers, clients) for other in made.others])
+    solved = network.solve(asked, np.tile(clients, len(made.others)))
+    logs = np.log(solved.qps).reshape(len(made.others), len(points)) + made.shifts[:, None]
     tail = (1 - summary.CONFIDENCE) / 2
-    low, high = np.exp(np.quantile(drawn, [tail, 1 - tail], axis=0))
-    return predicted.assign(qps_low=low, qps_high=high)
+    low, high = np.exp(np.quantile(logs, [tail, 1 - tail], axis=0))
+    return predict(made.model, points).assign(qps_low=low, qps_high=high)
 
 
 def _spread(facts: pd.DataFrame) -> float:

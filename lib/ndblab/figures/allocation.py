@@ -23,8 +23,6 @@ _MARGIN_IN, _GAP_IN, _LINE_IN = 0.18, 0.22, 0.2
 _TITLE_IN, _HEADER_IN, _CELL_IN, _BELOW_ROW_IN = 0.55, 0.32, 0.185, 0.07
 _CAPTION_CHARACTERS = 132
 _SHARED = "#e9e9e9"
-DPI = 120
-"""Dots per inch in a notebook, whose four drawings are to stay small; files keep the sheet's."""
 
 
 def draw_allocation(plan: Plan, host: Host) -> Figure:
@@ -194,7 +192,6 @@ def _bar(ax: Axes, row: int, left: float, width: float, colour: str, text: str) 
 
 def canvas(figure: Figure) -> Axes:
     """Give axes without frame over the whole sheet, in inches from its lower left corner."""
-    figure.set_dpi(DPI)
     ax = figure.add_axes((0, 0, 1, 1))
     ax.set_xlim(0, figure.get_figwidth())
     ax.set_ylim(0, figure.get_figheight())

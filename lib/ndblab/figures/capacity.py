@@ -25,7 +25,6 @@ from ndblab.figures.sheet import Caption
 
 QUESTION = "How well does the sweep of one MySQL server foretell many?"
 _HEIGHT_IN, _ABOVE_IN, _LEGEND_IN = 6.8, 1.0, 0.42
-DPI = 120
 """Of all figures of the model: a notebook that shows five of them is to stay small."""
 _CLIENT_TICKS = tuple(8**i for i in range(6))
 
@@ -127,7 +126,6 @@ def check(tables: Tables, *names: str) -> None:
 
 def keyed(figure: Figure, handles: Sequence[object], columns: int = 3) -> None:
     """Put one legend for all panels between the question and them."""
-    figure.set_dpi(DPI)
     top = 1 - _LEGEND_IN / figure.get_figheight()
     place = {"loc": "upper left", "bbox_to_anchor": (0.008, top), "borderaxespad": 0.0}
     figure.legend(handles=list(handles), ncols=columns, fontsize=8, columnspacing=1.6, **place)

@@ -1,6 +1,6 @@
 """The lab's own figure of faults: what clients see when a part of the cluster fails.
 
-In: runs, intervals, events and histories of a dataset of faults. Out: a `Figure`, and words.
+In: outages, intervals and events of a dataset of faults. Out: a `Figure`, and words.
 A panel for each fault; every run is drawn, and the numbers above a panel are those of the worst.
 """
 
@@ -87,13 +87,9 @@ def _end(runs: pd.DataFrame) -> str:
 
 
 def _outages(tables: Tables) -> pd.DataFrame:
-    """Measure the outages of a dataset; one without histories has none."""
-    if any(name not in tables for name in outage.TABLES) or tables["history"].empty:
-        raise selection.nothing_to_draw("no history of clients under a fault")
-    found = outage.of_runs(tables)
-    if found.empty:
+    if tables["outages"].empty:
         raise selection.nothing_to_draw("no run that had its fault under load")
-    return found
+    return tables["outages"]
 
 
 def _panel(ax: Axes, fault: str, runs: pd.DataFrame, tables: Tables) -> None:

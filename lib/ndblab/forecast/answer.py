@@ -107,7 +107,7 @@ def _interval(own: Forecast, point: pd.DataFrame, qps: float) -> tuple[float, fl
     On a host of another size it is as wide, relative to the value, as where the runs were made: how
     much runs differ is known, how right the scaling is, is not.
     """
-    row = model.with_intervals(own.demands, own.shares, point).iloc[0]
+    row = own.predict(point).iloc[0]
     return qps * row["qps_low"] / row["qps"], qps * row["qps_high"] / row["qps"]
 
 

@@ -124,7 +124,15 @@ class Forecast:
     @cached_property
     def predicted(self) -> pd.DataFrame:
         """Every measured point, predicted: `model.with_intervals`."""
-        return model.with_intervals(self.demands, self.shares, _places(self.points))
+        return self.predict(_places(self.points))
+
+    @cached_property
+    def _drawn(self) -> model.Drawn:
+        return model.drawn(self.demands, self.shares)
+
+    def predict(self, points: pd.DataFrame) -> pd.DataFrame:
+        """Predict points on the host of the fitted dataset: `model.with_intervals`."""
+        return model.with_intervals(self._drawn, points)
 
     @cached_property
     def simulated(self) -> pd.DataFrame:
@@ -247,6 +255,13 @@ class Forecast:
         from ndblab import figures
 
         return figures.draw(key, self._tables(key), _anchors(key), self._caption(key))
+
+    def show(self, key: str) -> None:
+        """Show one of the model's figures in a notebook, with its words."""
+        from ndblab import figures, picture
+
+        told = picture.of(key, figures.FIGURES[key].question, self.describe(key))
+        picture.show(told, self.figure(key))
 
     def describe(self, key: str) -> str:
         """Say in a few sentences what a figure shows."""
