@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from ndblab import style
 from ndblab.capacity import model as models
 from ndblab.capacity.demand import CLIENT, KINDS, SERVER
 from ndblab.capacity.model import Model
@@ -63,11 +64,12 @@ def advise(own: Model, host_cpus: float) -> Advice:
     n = row["clients"] / row["servers"]
     us = {name: float(own.laws[name].us(n)) for name in (CLIENT, SERVER, *KINDS)}
     ndb_us, all_us = sum(us[kind] for kind in KINDS), sum(us.values())
+    most, bound = style.plain(1e6 * host_cpus / all_us), style.plain(row["bound_qps"])
     reason = (
         f"with {n:.0f} clients a server a query takes {us[SERVER]:.0f} us of mysqld, "
         f"{ndb_us:.0f} us of the data nodes and {us[CLIENT]:.0f} us of sysbench: {all_us:.0f} us "
-        f"in all, so {host_cpus:g} CPUs cannot do more than {1e6 * host_cpus / all_us:.0f} "
-        f"queries/s; what is used up first is {row['bottleneck']}, at {row['bound_qps']:.0f}"
+        f"in all, so {host_cpus:g} CPUs cannot do more than {most} "
+        f"queries/s; what is used up first is {row['bottleneck']}, at {bound}"
     )
     other = ""
     if host_cpus != own.shares.host_cpus:
