@@ -243,6 +243,15 @@ def test_the_briefs_numbers_stand_beside_their_predictions() -> None:
     assert "no run of the lab is in it" in said(figure)
 
 
+def test_rounding_does_not_decide_where_a_flat_curve_is_best() -> None:
+    """The fewest clients of those that give the same are named, whatever the last digits say."""
+    made = tables()
+    grid = made["brief_predicted"]
+    grid["qps"] *= 1 + 1e-12 * grid["clients"]
+    words = figures.describe("brief-predicted", made, briefly.anchors())
+    assert "with 1 at 8 clients" in words
+
+
 @pytest.mark.parametrize("key", KEYS)
 def test_words_for_those_who_cannot_see_it(key: str) -> None:
     """The description of a figure holds its numbers, and ends as a sentence does."""

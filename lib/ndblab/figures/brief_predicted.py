@@ -22,6 +22,7 @@ from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
 
 QUESTION = "What does the model expect of the brief's own server?"
+_FLAT = 1e-6
 _HEIGHT_IN, _ABOVE_IN = 6.0, 1.0
 _LATENCY = replace(P95, name="Latency")
 _ASIDE = 1.16
@@ -74,7 +75,10 @@ def describe(tables: Tables, anchors: Sequence[Anchor]) -> str:
     """Say each published number beside what the model expects there, and the best throughputs."""
     capacity.check(tables, "brief_predicted", "brief_simulated")
     predicted, simulated = tables["brief_predicted"], tables["brief_simulated"]
-    best = predicted.loc[predicted.groupby("servers")["qps"].idxmax()]
+    most = predicted.groupby("servers")["qps"].transform("max")
+    # Where a curve is flat, the last digits of its points depend on the order of sums.
+    best = predicted[predicted["qps"] >= (1 - _FLAT) * most].sort_values("clients")
+    best = best.groupby("servers").head(1).sort_values("servers")
     each = [
         f"{style.plain(row.qps)} with {row.servers} at {style.count(row.clients, 'client')}"
         for row in best.itertuples()
