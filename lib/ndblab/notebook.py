@@ -110,8 +110,6 @@ def execute(source: Path, values: dict[str, object], folder: Path) -> list[tuple
             values,
             kernel_name=KERNEL,
             progress_bar=False,
-            # Once at the end, or at an error: to write all of it after every cell costs seconds.
-            request_save_on_cell_execute=False,
             cwd=source.parent,
             extra_arguments=[*KERNEL_OPTIONS, ALSO_SVG],
         )
