@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -331,6 +332,23 @@ def test_a_cache_that_is_no_use_costs_only_time(
         expected = kept.simulate(own.model, one, 0.005)
         (file,) = (tmp_path / "cache/ndblab/simulated").iterdir()
         file.write_text(file.read_text()[:-9])
+    assert kept.simulate(own.model, one, 0.005).equals(expected)
+
+
+def test_a_full_disk_costs_only_time(
+    own: forecast.Forecast, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What could not be kept is told all the same, and is simulated the next time."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    one = pd.DataFrame({"servers": [2], "clients": [4]})
+    expected = simulation.simulate(own.model, one, 0.005)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20, hard))
+    try:
+        told = kept.simulate(own.model, one, 0.005)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert told.equals(expected)
     assert kept.simulate(own.model, one, 0.005).equals(expected)
 
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import pandas as pd
 
-from ndblab import budget, outage, summary
+from ndblab import budget, summary
 from ndblab.usage import Usage
 from ndblab.verdict import Comparison, Missing, count
 
@@ -64,11 +64,6 @@ class Evidence:
         self.runs = select(self.good)
         self.points = summary.points(select(runs))
         self._peaks = summary.peaks(self.points).set_index("servers")
-
-    @property
-    def outages(self) -> pd.DataFrame:
-        """What each fault did to the service, a row a run; without histories, none."""
-        return outage.of_dataset(self.dataset)
 
     @property
     def servers(self) -> list[int]:

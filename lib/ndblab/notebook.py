@@ -104,7 +104,7 @@ def execute(source: Path, values: dict[str, object], folder: Path) -> list[tuple
     folder.mkdir(parents=True, exist_ok=True)
     executed = folder / source.name
     try:
-        papermill.execute_notebook(
+        content = papermill.execute_notebook(
             source,
             executed,
             values,
@@ -127,7 +127,6 @@ def execute(source: Path, values: dict[str, object], folder: Path) -> list[tuple
             expected="a kernel that runs to the end of the notebook",
             next_step="Look for a lack of memory (dmesg), and type the same command again.",
         ) from error
-    content = nbformat.read(executed, as_version=4)
     made = write_pictures(content, folder)
     nbformat.write(content, executed)
     return [*made, ("notebook", executed), ("page", to_html(executed))]
@@ -203,10 +202,10 @@ def packed(png: bytes) -> bytes:
     """
     from PIL import Image
 
-    with Image.open(io.BytesIO(png)) as picture:
-        if picture.mode == "P":
+    with Image.open(io.BytesIO(png)) as drawn:
+        if drawn.mode == "P":
             return png
-        fewer = picture.convert("RGB").quantize(256)
+        fewer = drawn.convert("RGB").quantize(256)
     out = io.BytesIO()
     fewer.save(out, format="png", optimize=True)
     return out.getvalue()

@@ -115,7 +115,7 @@ def _finding(
 
 
 def _outages(evidence: Evidence, fault: str) -> pd.DataFrame:
-    found = evidence.outages
+    found = outage.of_dataset(evidence.dataset)
     return found[found["fault"] == fault]
 
 

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import metadata
-from io import StringIO
+from io import BytesIO, FileIO
 from pathlib import Path
-from typing import TextIO
 
 import pandas as pd
 
@@ -64,34 +62,32 @@ def _code() -> str:
 
 
 @contextmanager
-def _file(name: str) -> Iterator[TextIO]:
+def _file(name: str) -> Iterator[BytesIO | FileIO]:
     """Hold a model's file: whoever asks at the same time waits, and finds what was made."""
     folder = install.location() / "simulated"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        file = (folder / f"{name}.csv").open("a+")
+        # Without a buffer, which a full disk would leave to fail once more when it is closed.
+        file = (folder / f"{name}.csv").open("a+b", buffering=0)
     except OSError:
-        yield StringIO()
+        yield BytesIO()
         return
     with file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield file
 
 
-def _read(file: TextIO) -> pd.DataFrame:
+def _read(file: BytesIO | FileIO) -> pd.DataFrame:
     file.seek(0)
-    text = file.read()
-    # A line that a killed writer left half-written is simulated anew, with all before it.
-    if not text.endswith("\n"):
+    data = file.read() or b""
+    # What a killed writer, or a full disk, left half-written is simulated anew.
+    if not data.endswith(b"\n"):
         return pd.DataFrame()
-    return pd.read_csv(StringIO(text), float_precision="round_trip")
+    return pd.read_csv(BytesIO(data), float_precision="round_trip")
 
 
-def _write(file: TextIO, known: pd.DataFrame) -> None:
-    try:
+def _write(file: BytesIO | FileIO, known: pd.DataFrame) -> None:
+    # What does not fit is no reason to fail: the numbers are there.
+    with suppress(OSError):
         file.truncate(0)
-        file.write(known.to_csv(index=False))
-        file.flush()
-    except OSError:
-        # What does not fit is no reason to fail: the numbers are there.
-        os.ftruncate(file.fileno(), 0)
+        file.write(known.to_csv(index=False).encode())
