@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tqdm import tqdm
+
 from ndblab import brief, catalogue, experiments, measurement, notebook
 from ndblab.error import LabError
 
@@ -67,12 +69,17 @@ def reproduce(
             )
             for experiment, data, folder in zip(chosen, sources, folders, strict=True)
         ]
-        for experiment, data, folder, page in zip(chosen, sources, folders, pages, strict=True):
-            told = _write(experiment, data, folder, _host(source))
-            told = page.result() + told
-            told += [("dataset", data.path)] if data else []
-            width = max(len(what) for what, _ in told)
-            print("\n".join(f"{w:<{width}}  {_relative(where)}" for w, where in told), end="\n\n")
+        every = list(zip(chosen, sources, folders, pages, strict=True))
+        for experiment, data, folder, page in tqdm(
+            every, desc="notebooks", unit="notebook", leave=False, disable=None
+        ):
+            told = page.result()
+            with tqdm.external_write_mode():
+                told += _write(experiment, data, folder, _host(source))
+                told += [("dataset", data.path)] if data else []
+                width = max(len(what) for what, _ in told)
+                lines = (f"{what:<{width}}  {_relative(where)}" for what, where in told)
+                print("\n".join(lines), end="\n\n")
     return folders
 
 
