@@ -73,11 +73,13 @@ def reproduce(
         for experiment, data, folder, page in tqdm(
             every, desc="notebooks", unit="notebook", leave=False, disable=None
         ):
-            told = page.result()
+            # Judged while its page is still being made.
             with tqdm.external_write_mode():
-                told += _write(experiment, data, folder, _host(source))
-                told += [("dataset", data.path)] if data else []
-                width = max(len(what) for what, _ in told)
+                told = _write(experiment, data, folder, _host(source))
+            told = page.result() + told
+            told += [("dataset", data.path)] if data else []
+            width = max(len(what) for what, _ in told)
+            with tqdm.external_write_mode():
                 lines = (f"{what:<{width}}  {_relative(where)}" for what, where in told)
                 print("\n".join(lines), end="\n\n")
     return folders
