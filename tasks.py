@@ -10,8 +10,8 @@ from pathlib import Path
 
 from invoke import Collection, Exit, task
 
-from ndblab import host, quota
 from ndblab.error import LabError
+from ndblab.machine import cgroups, host
 
 ROOT = Path(__file__).resolve().parent
 OUT = ROOT / "out"
@@ -24,7 +24,7 @@ def command(body, limits_cpus=False):
     def guarded(*arguments, **options):
         try:
             if limits_cpus:
-                quota.enter_scope(host.read().cpu_controller, [sys.executable, *sys.argv])
+                cgroups.enter_scope(host.read().cpu_controller, [sys.executable, *sys.argv])
             return body(*arguments, **options)
         except LabError as error:
             raise Exit(f"lab: {error}", code=1) from None
@@ -77,7 +77,7 @@ def reproduce(
     pinned, scaled, shared or auto. --all goes on after what it measured before; --again does not.
     --dry-run says what would be done, and prints every command of it, here or on --host FILE|brief.
     """
-    from ndblab import catalogue
+    from ndblab.experiments import catalogue
 
     overrides = {
         "servers": servers,
@@ -115,13 +115,13 @@ def reproduce(
             next_step="Add --dry-run, or leave --host out.",
         )
     if dry_run:
-        from ndblab import rehearsal
+        from ndblab.experiments import dry_run as rehearsal
 
         measured = [each for each in chosen if each.grid or not all]
         for each in measured:
             print(rehearsal.dry_run(each, profile, budget, overrides, base_port, host), end="\n\n")
         return
-    from ndblab import reproduction
+    from ndblab.publishing import reproduction
 
     source = "recorded" if recorded else dataset
     reproduction.reproduce(
@@ -145,7 +145,7 @@ def doctor(c, json=False):
     if json:
         print(dumps(host.read().to_dict(), indent=1))
         return
-    from ndblab import doctor
+    from ndblab.experiments import doctor
 
     findings = doctor.examine()
     for found in findings:
@@ -159,10 +159,10 @@ def doctor(c, json=False):
 @command
 def config(c, host=None, out=None, profile="quick", budget="auto", servers=None):
     """Print config.ini and my.cnf for this host or --host FILE|brief; --out DIR writes them."""
-    from ndblab import rehearsal
+    from ndblab.experiments import dry_run
 
     overrides = {"servers": servers}
-    for name, text in rehearsal.configuration(host, profile, budget, overrides).items():
+    for name, text in dry_run.configuration(host, profile, budget, overrides).items():
         if out is None:
             print(f"# {name}\n{text}")
         else:
@@ -174,7 +174,7 @@ def config(c, host=None, out=None, profile="quick", budget="auto", servers=None)
 @command
 def claims(c, dataset=None, csv=False):
     """Judge every claim by the recorded datasets, or by --dataset DIR (--csv for machines)."""
-    from ndblab import reproduction
+    from ndblab.publishing import reproduction
 
     table = reproduction.claims(dataset)
     print(table.to_csv(index=False).rstrip() if csv else reproduction.by_dataset(table, dataset))
@@ -187,11 +187,11 @@ def predict(c, servers=None, clients=None, cpus=None, from_=None):
     --servers 16 --clients 1024 say what is asked, --cpus 256 on a host of another size. It fits
     the recorded sweep, or --from DIR: any dataset with runs of one server. No cluster is needed.
     """
-    from ndblab import experiments
-    from ndblab.forecast import answer
+    from ndblab.capacity.forecast import answers
+    from ndblab.publishing import results
 
-    own = experiments.forecast(from_, from_) if from_ else experiments.forecast()
-    print(answer.predict(own, servers, clients, cpus))
+    own = results.forecast(from_, from_) if from_ else results.forecast()
+    print(answers.predict(own, servers, clients, cpus))
 
 
 @command
@@ -200,23 +200,25 @@ def size(c, cpus=None, from_=None):
 
     It knows what the recorded sweep of one server tells, or that of --from DIR.
     """
-    from ndblab import experiments
-    from ndblab.forecast import answer
+    from ndblab.capacity.forecast import answers
+    from ndblab.publishing import results
 
-    own = experiments.forecast(from_, from_) if from_ else experiments.forecast()
-    print(answer.size(own, host.read().usable_cpus if cpus is None else cpus))
+    own = results.forecast(from_, from_) if from_ else results.forecast()
+    print(answers.size(own, host.read().usable_cpus if cpus is None else cpus))
 
 
 @cluster_command
 def start(c, servers="2", budget="auto", base_port=None):
     """Start a cluster that stays until cluster.stop."""
-    from ndblab import catalogue, cluster, install, measurement
+    from ndblab import install
+    from ndblab.cluster import lifecycle
+    from ndblab.experiments import catalogue, measurement
 
     experiment = catalogue.find(figure=6)
     size = experiment.size("quick", {"servers": servers})
     machine, plan = measurement.plan_for(experiment, size, budget, base_port)
     measurement.check(machine, plan)
-    started = cluster.start(plan, install.ensure())
+    started = lifecycle.start(plan, install.ensure())
     print(f"Ready after {started.timings['cluster_start_s']} s. MySQL servers (user root):")
     print(
         "\n".join(
@@ -228,27 +230,27 @@ def start(c, servers="2", budget="auto", base_port=None):
 @command
 def status(c):
     """Show what runs of the lab's cluster."""
-    from ndblab import cluster
+    from ndblab.cluster import lifecycle
 
-    rows = cluster.status(cluster.home())
+    rows = lifecycle.status(lifecycle.home())
     for row in rows:
         print(f"{row['process']:<10} {row['node']:<4} {row['pid']:<8} {row['rss_bytes'] >> 20} MiB")
-    print(f"{len(rows)} processes in {cluster.home()}")
+    print(f"{len(rows)} processes in {lifecycle.home()}")
 
 
 @command
 def stop(c):
     """Stop the lab's cluster and clean up whatever it left, also after a SIGKILL."""
-    from ndblab import cluster
+    from ndblab.cluster import lifecycle
 
-    ended = cluster.stop(cluster.home())
+    ended = lifecycle.stop(lifecycle.home())
     print(f"{ended} processes ended; nothing of the cluster is left." if ended else "Nothing ran.")
 
 
 @cluster_command
 def notebook(c):
     """Open JupyterLab in the notebooks' folder."""
-    from ndblab import notebook
+    from ndblab.publishing import notebook
 
     c.run(shlex.join(notebook.open_lab(ROOT / "notebooks")), pty=sys.stdin.isatty())
 
@@ -256,7 +258,7 @@ def notebook(c):
 @command
 def render(c, experiment=None):
     """Write notebooks, pictures and the README's verdicts anew from the recorded datasets."""
-    from ndblab import rendering
+    from ndblab.publishing import rendering
 
     print("\n".join(str(path) for path in rendering.render(experiment)))
 
@@ -264,7 +266,7 @@ def render(c, experiment=None):
 @command
 def report(c, out=None):
     """Write one site of all recorded results to out/report (or --out DIR); it needs no network."""
-    from ndblab import rendering
+    from ndblab.publishing import rendering
 
     print(rendering.write_report(Path(out) if out else OUT / "report"))
 
@@ -294,14 +296,14 @@ def bench(c, only=None, count="200", seed="1", first=None, kind=None, at_once="1
     and checks each time that nothing is lost, damaged or left behind. It goes on where it stopped;
     --first K --count 1 repeats the K-th, --kind KIND takes one kind, --at-once 2 saves time.
     """
-    from ndblab import bench
+    from ndblab import benchmarks
 
     if only == "faults":
-        from ndblab.bench import faults
+        from ndblab.campaign import run
 
-        faults.campaign(count, seed, first, kind, at_once)
+        run.campaign(count, seed, first, kind, at_once)
         return
-    bench.run(only)
+    benchmarks.run(only)
 
 
 namespace = Collection(

@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from ndblab import brief, claims
+from ndblab.claims import judgement, publication
 
-CLAIMS = brief.claims()
+CLAIMS = publication.claims()
 BY_ID = {claim.id: claim for claim in CLAIMS}
 BRIEF_MODEL = "AMD EPYC 7742 64-Core Processor"
 Curve = Callable[[int, int], float]
@@ -100,6 +100,6 @@ def double(
 
 def verdict(dataset: Double, name: str) -> pd.Series:
     """Judge one claim."""
-    table = claims.judge(dataset, [name], CLAIMS)
-    assert list(table.columns) == claims.COLUMNS
+    table = judgement.judge(dataset, [name], CLAIMS)
+    assert list(table.columns) == judgement.COLUMNS
     return table.iloc[0]

@@ -11,7 +11,7 @@ import pandas as pd
 from made_up import PROCESSES, THREADS, Double
 from ndblab.capacity import model
 from ndblab.capacity.demand import CLIENT, KINDS, OTHER, SERVER, Law
-from ndblab.host import Cpu, CpuController, Host, NumaNode
+from ndblab.machine.host import Cpu, CpuController, Host, NumaNode
 
 HOST = Host(
     cpu_model="Test CPU",

@@ -74,3 +74,7 @@ def writing(path: Path) -> Iterator[None]:
                 next_step="Change its owner, or choose another folder.",
             ) from error
         raise
+
+
+class MissingData(Exception):
+    """The dataset does not hold what an analysis needs; its text says what is missing."""

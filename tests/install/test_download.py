@@ -12,7 +12,7 @@ import pytest
 
 from ndblab.error import LabError
 from ndblab.install import cache, download
-from ndblab.install.phases import Phases
+from ndblab.install.progress import Phases
 
 CONTENT = bytes(range(256)) * 4096
 SHA256 = hashlib.sha256(CONTENT).hexdigest()

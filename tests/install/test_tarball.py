@@ -94,7 +94,7 @@ def test_a_wrong_checksum_installs_nothing(
 def test_a_request_that_cannot_be_verified_is_refused(
     machine: Path, tarball: str, checksum: str | None, message: str
 ) -> None:
-    """Missing or malformed checksums and missing files are told before anything is made."""
+    """MissingData or malformed checksums and missing files are told before anything is made."""
     with pytest.raises(LabError, match=message):
         install.ensure(tarball, checksum, progress=False)
     assert not (machine / "cache").exists()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from ndblab import style
+from ndblab.analysis import formatting
 from ndblab.capacity import model as models
 from ndblab.capacity.demand import CLIENT, KINDS, SERVER
 from ndblab.capacity.model import Model
@@ -64,7 +64,7 @@ def advise(own: Model, host_cpus: float) -> Advice:
     n = row["clients"] / row["servers"]
     us = {name: float(own.laws[name].us(n)) for name in (CLIENT, SERVER, *KINDS)}
     ndb_us, all_us = sum(us[kind] for kind in KINDS), sum(us.values())
-    most, bound = style.plain(1e6 * host_cpus / all_us), style.plain(row["bound_qps"])
+    most, bound = formatting.plain(1e6 * host_cpus / all_us), formatting.plain(row["bound_qps"])
     reason = (
         f"with {n:.0f} clients a server a query takes {us[SERVER]:.0f} us of mysqld, "
         f"{ndb_us:.0f} us of the data nodes and {us[CLIENT]:.0f} us of sysbench: {all_us:.0f} us "

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import nnls
 
-from ndblab import summary
-from ndblab.usage import Usage
+from ndblab.analysis import summary
+from ndblab.analysis.cpu_use import Usage
 
 SECOND_US = 1e6
 CLIENT, SERVER = "sysbench", "mysqld"

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ndblab import summary
+from ndblab.analysis import summary
 from ndblab.capacity import demand, network
 from ndblab.capacity.demand import CLIENT, KINDS, OTHER, SERVER, Law
 from ndblab.error import LabError

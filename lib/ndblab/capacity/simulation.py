@@ -19,7 +19,7 @@ import ciw
 import numpy as np
 import pandas as pd
 
-from ndblab import summary
+from ndblab.analysis import summary
 from ndblab.capacity import model as models
 from ndblab.capacity.demand import CLIENT, KINDS, SERVER
 

@@ -15,20 +15,16 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from ndblab.brief import Anchor
+from ndblab.claims.publication import Anchor
 from ndblab.error import LabError
-from ndblab.figures import (
+from ndblab.figures.brief import clients, hour, one_server, seconds, threads
+from ndblab.figures.lab import (
     bottlenecks,
     bounds,
     brief_predicted,
-    capacity,
-    clients,
-    errors,
     faults,
-    hour,
-    seconds,
-    single,
-    threads,
+    prediction_errors,
+    predictions,
     transporters,
 )
 from ndblab.figures.selection import Tables
@@ -53,7 +49,7 @@ def _of(module: ModuleType, question: Any) -> _Figure:
 
 FIGURES: Mapping[str, _Figure] = {
     "1": _Figure(hour.QUESTION, hour.draw, hour.describe),
-    "4": _Figure(single.QUESTION, single.draw, single.describe),
+    "4": _Figure(one_server.QUESTION, one_server.draw, one_server.describe),
     "5": _of(threads, threads.FIVE),
     "6": _of(clients, clients.SIX),
     "7": _of(clients, clients.SEVEN),
@@ -63,10 +59,12 @@ FIGURES: Mapping[str, _Figure] = {
     "spinning": _of(transporters, transporters.SPINNING),
     "thread-balance": _of(transporters, transporters.THREADS),
     "faults": _Figure(faults.QUESTION, faults.draw, faults.describe),
-    "capacity": _Figure(capacity.QUESTION, capacity.draw, capacity.describe),
+    "capacity": _Figure(predictions.QUESTION, predictions.draw, predictions.describe),
     "bounds": _Figure(bounds.QUESTION, bounds.draw, bounds.describe),
     "bottlenecks": _Figure(bottlenecks.QUESTION, bottlenecks.draw, bottlenecks.describe),
-    "errors": _Figure(errors.QUESTION, errors.draw, errors.describe),
+    "errors": _Figure(
+        prediction_errors.QUESTION, prediction_errors.draw, prediction_errors.describe
+    ),
     "brief-predicted": _Figure(
         brief_predicted.QUESTION, brief_predicted.draw, brief_predicted.describe
     ),

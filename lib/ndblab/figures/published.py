@@ -14,8 +14,9 @@ from itertools import groupby
 import pandas as pd
 from matplotlib.axes import Axes
 
-from ndblab import style
-from ndblab.brief import Anchor
+from ndblab.analysis import formatting
+from ndblab.claims.publication import Anchor
+from ndblab.figures import style
 from ndblab.figures.quantity import Quantity
 
 TITLE = "Published, on another machine"
@@ -52,7 +53,7 @@ def against_clients(
             mark(ax, anchor, anchor.clients * aside)
         first = together[0]
         middle = math.exp(sum(math.log(a.clients) for a in together) / len(together))
-        servers = style.listed(str(a.servers) for a in together)
+        servers = formatting.listed(str(a.servers) for a in together)
         told = words(first).replace(" queries/s", "\nqueries/s")
         label(ax, first, middle, f"{servers} {'server' if servers == '1' else 'servers'}:\n{told}")
 
@@ -75,13 +76,15 @@ def words(anchor: Anchor) -> str:
     """Write a published number as exactly as it was published."""
     word = {"about": "about ", "bound": f"{_BOUND_WORDS.get(anchor.bound, '')} "}
     unit = "" if anchor.unit == "ratio" else f" {anchor.unit}"
-    return f"{word.get(anchor.exactness, '')}{style.exact(anchor.value)}{unit}"
+    return f"{word.get(anchor.exactness, '')}{formatting.exact(anchor.value)}{unit}"
 
 
 def described(anchors: Sequence[Anchor]) -> list[str]:
     """Say what was published, as a sentence; none if nothing was."""
-    each = [f"{words(a)} with {a.servers} at {style.count(a.clients, 'client')}" for a in anchors]
-    return [f"Published, on another machine: {style.listed(each)}."] if each else []
+    each = [
+        f"{words(a)} with {a.servers} at {formatting.count(a.clients, 'client')}" for a in anchors
+    ]
+    return [f"Published, on another machine: {formatting.listed(each)}."] if each else []
 
 
 def note(ax: Axes, anchors: Sequence[Anchor], told: str = _STATED, width: int = 40) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 
-from ndblab import style
+from ndblab.figures import style
 
 
 @dataclass(frozen=True)

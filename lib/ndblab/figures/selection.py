@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from ndblab import summary
+from ndblab.analysis import summary
 from ndblab.error import LabError
 
 Tables = Mapping[str, pd.DataFrame]

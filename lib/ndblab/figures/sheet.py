@@ -15,7 +15,7 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ndblab import style
+from ndblab.figures import style
 
 WIDTH_IN, HEIGHT_IN, DPI = 8.0, 5.6, 150
 # Room above and below the panels: for the question and their titles, for axis and caption.

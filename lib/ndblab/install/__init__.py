@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.error import LabError
-from ndblab.install import apt, cache, children, found, receipt
+from ndblab.install import cache, discovery, receipt, subprocesses
 from ndblab.install.binaries import Binaries, Ndb, Sysbench, join
-from ndblab.install.needs import install_line
-from ndblab.install.needs import missing as missing_build_packages
+from ndblab.install.debian import apt
+from ndblab.install.debian.build_dependencies import install_line
+from ndblab.install.debian.build_dependencies import missing as missing_build_packages
 
 if TYPE_CHECKING:
-    from ndblab.install.phases import Phases
+    from ndblab.install.progress import Phases
 
 __all__ = [
     "Binaries",
@@ -33,8 +34,8 @@ __all__ = [
 ]
 
 location = cache.location
-find_ndb = found.find_ndb
-find_sysbench = found.find_sysbench
+find_ndb = discovery.find_ndb
+find_sysbench = discovery.find_sysbench
 has_apt = apt.is_here
 
 
@@ -49,8 +50,8 @@ def find() -> Binaries | None:
     ------
     LabError : what is here cannot be used; the message says why.
     """
-    ndb = found.find_ndb()
-    sysbench = found.find_sysbench() if ndb else None
+    ndb = discovery.find_ndb()
+    sysbench = discovery.find_sysbench() if ndb else None
     return join(ndb, sysbench) if ndb and sysbench else None
 
 
@@ -67,12 +68,12 @@ def ensure(
     if tarball is None and (binaries := find()) is not None:
         return binaries
     from ndblab.install import tarball as tarballs
-    from ndblab.install.phases import Phases
+    from ndblab.install.progress import Phases
 
     if tarball is not None:
         tarballs.check_request(tarball, sha256)
     phases = Phases(progress)
-    with children.ended_by_sigterm(), cache.locked(phases.say) as folder:
+    with subprocesses.ended_by_sigterm(), cache.locked(phases.say) as folder:
         if tarball is not None:
             return _from_tarball(folder, tarball, sha256, phases)
         # Whoever waited for another installer finds the work done.
@@ -85,15 +86,15 @@ def _from_tarball(folder: Path, tarball: str, sha256: str | None, phases: Phases
     installed = tarballs.install(folder, tarball, sha256, phases)
     receipt.choose(installed)
     assert installed.ndb is not None
-    return join(installed.ndb, found.find_sysbench() or _sysbench_from_debian(folder, phases))
+    return join(installed.ndb, discovery.find_sysbench() or _sysbench_from_debian(folder, phases))
 
 
 def _from_debian(folder: Path, phases: Phases) -> Binaries:
-    from ndblab.install import debian
+    from ndblab.install.debian import packages
 
-    ndb = found.find_ndb()
+    ndb = discovery.find_ndb()
     if ndb is None:
-        debian.install_cluster(folder, phases)
+        packages.install_cluster(folder, phases)
     else:
         _sysbench_from_debian(folder, phases)
     binaries = find()
@@ -106,6 +107,6 @@ def _from_debian(folder: Path, phases: Phases) -> Binaries:
 
 
 def _sysbench_from_debian(folder: Path, phases: Phases) -> Sysbench:
-    from ndblab.install import debian
+    from ndblab.install.debian import packages
 
-    return debian.install_sysbench(folder, phases)
+    return packages.install_sysbench(folder, phases)

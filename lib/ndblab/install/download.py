@@ -17,7 +17,7 @@ from typing import Any
 
 from ndblab.error import LabError
 from ndblab.install import cache
-from ndblab.install.phases import Phases
+from ndblab.install.progress import Phases
 
 _CHUNK_BYTES = 1 << 18
 _SILENCE_S = 60

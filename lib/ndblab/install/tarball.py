@@ -12,10 +12,10 @@ import shutil
 from pathlib import Path
 
 from ndblab.error import LabError
-from ndblab.install import cache, children, download, receipt
+from ndblab.install import cache, download, receipt, subprocesses
 from ndblab.install.binaries import NDB_PROGRAMS, Ndb
-from ndblab.install.found import programs_version, require_engine
-from ndblab.install.phases import Phases
+from ndblab.install.discovery import programs_version, require_engine
+from ndblab.install.progress import Phases
 
 ORIGIN = "cache:tarball"
 # Unpacked, a tarball of this kind takes about four times its size.
@@ -123,7 +123,7 @@ def _unpack(path: Path, folder: Path) -> None:
     argv = ["tar", "-x", "-f", str(path), "-C", str(folder), "--no-same-owner"]
     argv += ["--no-same-permissions", "--anchored", "--exclude=*/mysql-test/*"]
     what = f"{path.name} cannot be unpacked"
-    children.run(argv, what=what, log=folder / "unpack.log")
+    subprocesses.run(argv, what=what, log=folder / "unpack.log")
     (folder / "unpack.log").unlink()
 
 

@@ -1,0 +1,132 @@
+"""What processes and NDB threads used during runs.
+
+In: the tables that the monitor wrote. Out: CPU by role and by NDB thread, mean over each run, in
+percent of one logical CPU. It knows nothing of points: runs are asked for by their ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import pandas as pd
+
+from ndblab.error import MissingData
+
+
+class Usage:
+    """CPU of a dataset's runs; computed once, when first asked for."""
+
+    def __init__(self, processes: pd.DataFrame, ndb_threads: pd.DataFrame) -> None:
+        self._processes = processes
+        self._ndb_threads = ndb_threads
+
+    @cached_property
+    def roles(self) -> pd.DataFrame:
+        """All processes of each role together: runs down, roles across."""
+        roles = cpu_by_role(self._processes).astype({"run_id": str, "role": str})
+        return roles.pivot(index="run_id", columns="role", values="cpu_pct")
+
+    def of_roles(self, run_ids: Sequence[str]) -> pd.DataFrame:
+        """Give what each role used in these runs.
+
+        Raises
+        ------
+        MissingData
+            If nothing of them was recorded.
+        """
+        found = self.roles.reindex(list(run_ids)).dropna(how="all")
+        if found.empty:
+            raise MissingData("no CPU of processes was recorded")
+        return found.fillna(0.0)
+
+    def of_serving(self, run_ids: Sequence[str], servers: int) -> pd.Series:
+        """Give what the MySQL servers with clients used, run by run.
+
+        All servers of a sweep run all the time, and idle ones use some CPU too: clients come to
+        those of the lowest node ids.
+
+        Raises
+        ------
+        MissingData
+            If nothing of them was recorded.
+        """
+        each = self._servers[self._servers["run_id"].isin(run_ids)]
+        serving = each.sort_values("node_id").groupby("run_id").head(servers)
+        if serving.empty:
+            raise MissingData("no CPU of mysqld was recorded")
+        return serving.groupby("run_id")["cpu_pct"].sum()
+
+    def of_threads(self, run_ids: Sequence[str]) -> pd.DataFrame:
+        """Give how busy each NDB thread was, user and system as the operating system counts them.
+
+        Returns
+        -------
+        `run_id`, `node_id`, `thr_no`, `thread` (the kind), `pct`.
+
+        Raises
+        ------
+        MissingData
+            If nothing of them was recorded.
+        """
+        found = self._threads[self._threads["run_id"].isin(run_ids)]
+        if found.empty:
+            raise MissingData("no NDB threads were recorded")
+        return found
+
+    @cached_property
+    def _threads(self) -> pd.DataFrame:
+        table = self._ndb_threads
+        keys = ["run_id", "node_id", "thr_no", "thread"]
+        busy = table[keys].assign(pct=table["os_user_pct"] + table["os_system_pct"])
+        each = busy.groupby(keys, observed=True, sort=False)["pct"].mean().reset_index()
+        return each.astype({"run_id": str, "thread": str})
+
+    @cached_property
+    def _servers(self) -> pd.DataFrame:
+        table = self._processes[self._processes["role"].astype(str) == "mysqld"]
+        keys = ["run_id", "node_id"]
+        return _mean_pct(table, keys).rename("cpu_pct").reset_index().astype({"run_id": str})
+
+    def of_others(self, runs: pd.DataFrame, cpus: float) -> pd.Series:
+        """Give what was not the cluster's, sysbench's or the lab's, in percent of the host's CPUs.
+
+        Parameters
+        ----------
+        runs : rows of the table `runs`.
+        cpus : logical CPUs of the host.
+        """
+        busy = runs.set_index(runs["run_id"].astype(str))["host_busy_pct"]
+        known = self.roles.reindex(busy.index).sum(axis=1, min_count=1)
+        return (busy - known / cpus).clip(lower=0)
+
+
+def cpu_by_role(processes: pd.DataFrame) -> pd.DataFrame:
+    """Add up what the processes of each role used, averaged over each run.
+
+    Each sample counts with the time since the one before: a sampler that was late catches up with
+    windows of next to no length, in which any percentage can stand.
+
+    Returns
+    -------
+    `run_id`, `role`, `processes`, `cpu_pct` and `rss_bytes` of all of them together,
+    `cpu_per_process_pct`. Percent of one logical CPU.
+    """
+    keys = ["run_id", "role", "node_id"]
+    each = processes.groupby(keys, observed=True, sort=False)[["rss_bytes"]].mean()
+    each["cpu_pct"] = _mean_pct(processes, keys)
+    role = each.groupby(level=["run_id", "role"], observed=True, sort=False)
+    table = role.agg(
+        processes=("cpu_pct", "count"), cpu_pct=("cpu_pct", "sum"), rss_bytes=("rss_bytes", "sum")
+    )
+    table["cpu_per_process_pct"] = table["cpu_pct"] / table["processes"]
+    return table.reset_index()
+
+
+def _mean_pct(processes: pd.DataFrame, keys: list[str]) -> pd.Series:
+    """Average CPU over time, process by process; the first sample is taken as long as most are."""
+    window_s = processes.groupby(keys, observed=True, sort=False)["t_s"].diff()
+    weight = window_s.fillna(window_s.median() if window_s.notna().any() else 1.0)
+    table = processes[keys].assign(cpu_s=processes["cpu_pct"] * weight, s=weight)
+    sums = table.groupby(keys, observed=True, sort=False)[["cpu_s", "s"]].sum()
+    return sums["cpu_s"] / sums["s"]

@@ -1,0 +1,45 @@
+"""Numbers and lists as text, the same in figures, notebooks, reports and messages.
+
+In: a value. Out: its text. It knows no unit and no column.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+
+def significant(value: float) -> str:
+    """Write a number with three significant digits or all of its whole ones, and no exponent."""
+    if not math.isfinite(value) or value == 0:
+        return str(value)
+    digits = max(0, 2 - math.floor(math.log10(abs(value))))
+    return f"{value:,.{digits}f}".replace(",", " ")
+
+
+def plain(value: float) -> str:
+    """Write a number with three significant digits, its thousands apart and no exponent."""
+    digits = 2 - math.floor(math.log10(abs(value))) if value else 0
+    text = f"{round(value, digits):,.{max(digits, 0)}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return _apart(text)
+
+
+def exact(value: float) -> str:
+    """Write a number with all its digits, its thousands apart and no exponent."""
+    return _apart(f"{value:,.12g}")
+
+
+def count(number: int, noun: str) -> str:
+    """Write a number of things."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def listed(parts: Iterable[str]) -> str:
+    """Join words as a sentence does."""
+    *rest, last = tuple(parts) or ("none",)
+    return f"{', '.join(rest)} and {last}" if rest else last
+
+
+def _apart(text: str) -> str:
+    return text.replace(",", "\N{NARROW NO-BREAK SPACE}")

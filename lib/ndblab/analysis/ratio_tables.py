@@ -1,0 +1,84 @@
+"""Paired ratios as tables: variants over the default, shared memory over TCP, spinning over none.
+
+In: the runs of a dataset. Out: throughput of both sides, their ratio with its 95 % interval, one
+row for each number of clients. It decides nothing, and pairs no two runs that `pairs` would not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from ndblab.analysis import pairs, summary
+
+ALL = "all"
+"""What the column `clients` says of all pairs together."""
+
+
+def variants(
+    runs: pd.DataFrame, names: Sequence[str], workload: str = "oltp_point_select"
+) -> pd.DataFrame:
+    """Compare variants with the default, over shared memory.
+
+    Returns
+    -------
+    `variant`, `clients`, `pairs`, `qps`, `qps_default`, `ratio`, `low`, `high`: a row for each
+    number of clients and, where there are several, one for all pairs together.
+
+    Raises
+    ------
+    MissingData
+        If a variant has no pair.
+    """
+    good = _good(runs)
+    base = summary.select(good, workload=workload)
+    tables = {
+        name: _by_clients(summary.select(good, workload=workload, variant=name), base, "default")
+        for name in names
+    }
+    return pd.concat(tables, names=["variant"]).reset_index("variant")
+
+
+def transporters(runs: pd.DataFrame) -> pd.DataFrame:
+    """Compare shared memory with TCP, in the default variant.
+
+    Returns
+    -------
+    `workload`, `clients`, `pairs`, `qps`, `qps_tcp`, `ratio`, `low`, `high`.
+
+    Raises
+    ------
+    MissingData
+        If a workload has no pair.
+    """
+    good = _good(runs)
+    tables = {
+        name: _by_clients(
+            summary.select(good, "shm", name), summary.select(good, "tcp", name), "tcp"
+        )
+        for name in sorted(good["workload"].astype(str).unique())
+    }
+    return pd.concat(tables, names=["workload"]).reset_index("workload")
+
+
+def _good(runs: pd.DataFrame) -> pd.DataFrame:
+    return runs[summary.usable(runs) == ""]
+
+
+def _by_clients(top: pd.DataFrame, base: pd.DataFrame, name: str) -> pd.DataFrame:
+    logs = pairs.log_ratios(top, base)
+    counts = sorted(int(c) for c in logs["clients"].unique())
+    asked: dict[object, list[int]] = {c: [c] for c in counts}
+    if len(counts) > 1:
+        asked[ALL] = counts
+    rows = []
+    for label, clients in asked.items():
+        found = pairs.ratio(logs, clients)
+        means = [side.loc[side["clients"].isin(clients), "qps"].mean() for side in (top, base)]
+        if label == ALL:
+            means = [float("nan")] * 2
+        number = int(logs["clients"].isin(clients).sum())
+        rows.append([label, number, *means, *found])
+    columns = ["clients", "pairs", "qps", f"qps_{name}", "ratio", "low", "high"]
+    return pd.DataFrame(rows, columns=columns)

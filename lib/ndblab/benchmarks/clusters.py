@@ -1,0 +1,147 @@
+"""What is measured on a real cluster: how fast it starts, and what it costs to be watched.
+
+In: nothing. Out: rows of the table. It leaves nothing running.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+from ndblab import install
+from ndblab.benchmarks.commands import PORT, check_ended
+from ndblab.benchmarks.row import Row, shown
+from ndblab.cluster import datadir, lifecycle
+from ndblab.error import LabError
+from ndblab.experiments import catalogue, measurement
+from ndblab.experiments.sweep import Point
+from ndblab.planning import profile
+from ndblab.planning.deployment import Plan
+from ndblab.workloads import sysbench
+
+STARTED_SERVERS, STARTS = (1, 2, 4, 8, 16), 3
+POINT, PAIRS = Point(servers=4, clients=32), 11
+WARMUP_S, DURATION_S = 2, 8
+
+
+def start() -> list[Row]:
+    """Start clusters of 1 to 16 servers from nothing to ready."""
+    binaries = install.ensure()
+    template = lifecycle.home() / f"{datadir.TEMPLATE}-{binaries.mysqld_version}"
+    kept = "was there" if template.exists() else "was made by the first start"
+    seconds: dict[int, list[float]] = {servers: [] for servers in STARTED_SERVERS}
+    for servers in shown([*STARTED_SERVERS] * STARTS, "start"):
+        plan = measurement.plan_for(catalogue.find(figure=6), _quick(servers), "auto", PORT)[1]
+        began = time.perf_counter()
+        with lifecycle.running(plan, binaries, progress=False):
+            seconds[servers].append(time.perf_counter() - began)
+    rows = [
+        Row(
+            f"start of 2 data nodes and {servers} mysqld",
+            tuple(values),
+            "s",
+            at_most=25 if servers == STARTED_SERVERS[-1] else None,
+        )
+        for servers, values in seconds.items()
+    ]
+    pairs = [(servers, value) for servers, values in seconds.items() for value in values]
+    growth, fixed = statistics.linear_regression(*zip(*pairs, strict=True))
+    note = f"least squares over {len(pairs)} starts: {fixed:.1f} s and this for each; the data "
+    note += f"folder to copy {kept}"
+    return [*rows, Row("start, each further mysqld", (growth,), "s", note=note)]
+
+
+def overhead() -> list[Row]:
+    """Compare runs in the lab with the same command typed by hand, in alternating pairs.
+
+    Once as this host is planned, and once without quotas: those spread single runs by 10 %, and on
+    a host that is full every CPU second of the lab is one that the cluster has not.
+    """
+    size = _quick(POINT.servers, POINT.clients)
+    experiment = catalogue.find(figure=6)
+    plans = [measurement.plan_for(experiment, size, b, PORT)[1] for b in ("auto", "shared")]
+    kinds = {plan.budget.kind: plan for plan in plans}
+    return [_overhead(plan, size) for plan in kinds.values()]
+
+
+def _overhead(plan: Plan, size: profile.Profile) -> Row:
+    from ndblab.workloads import sysbench_run
+
+    point, binaries = POINT, install.ensure()
+    with lifecycle.running(plan, binaries) as running:
+        sysbench_run.prepare(running, size)
+        running.limit()
+        typed = sysbench_run.commands(binaries, size, point, running.servers(point.servers))
+        warm_up, command = ([*running.client_prefix(), *argv] for argv in typed)
+        environment = {**os.environ, **binaries.sysbench_env}
+
+        def in_the_lab() -> float:
+            by_hand_qps(warm_up, environment)
+            measured = sysbench_run.measure(running, size, point, 1, 0, size.duration_s)
+            row = measured.tables["runs"].iloc[0]
+            return _sound(row["status"], row["qps"])
+
+        def by_hand() -> float:
+            by_hand_qps(warm_up, environment)
+            return by_hand_qps(command, environment)
+
+        pairs = []
+        for number in shown(range(PAIRS), f"overhead, {plan.budget.kind}"):
+            pairs.append(alternated(number, in_the_lab, by_hand))
+    lab, hand = (statistics.median(side) for side in zip(*pairs, strict=True))
+    quarter, _, three_quarters = statistics.quantiles(ratios(pairs), method="inclusive")
+    note = f"{point.servers} mysqld, {point.clients} clients, {size.duration_s} s each, budget "
+    note += f"{plan.budget.kind}; medians {lab:.0f} and {hand:.0f} queries/s; "
+    note += f"half of the pairs from {quarter:.3f} to {three_quarters:.3f}"
+    what = f"queries/s in the lab over by hand, {plan.budget.kind}"
+    return Row(what, ratios(pairs), at_least=0.98, note=note)
+
+
+def alternated(
+    number: int, first: Callable[[], float], second: Callable[[], float]
+) -> tuple[float, float]:
+    """Measure both, in this order in even pairs and the other way round in odd ones."""
+    if number % 2 == 0:
+        a = first()
+        return a, second()
+    b = second()
+    return first(), b
+
+
+def ratios(pairs: Iterable[tuple[float, float]]) -> tuple[float, ...]:
+    """Divide within each pair, so that the drift of the machine falls out."""
+    return tuple(a / b for a, b in pairs)
+
+
+def by_hand_qps(argv: Sequence[str], environment: dict[str, str]) -> float:
+    """Run sysbench as typed in a shell, unwatched, and give what it reports in queries/s."""
+    done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
+    check_ended(argv, done.returncode, done.stderr or done.stdout)
+    result = sysbench.parse(done.stdout)
+    return _sound(sysbench.status(done.returncode, done.stdout, result), result.qps)
+
+
+def _quick(servers: int, clients: int | None = None) -> profile.Profile:
+    return profile.get(
+        "quick",
+        {
+            "servers": servers,
+            "clients": clients,
+            "warmup_s": WARMUP_S,
+            "duration_s": DURATION_S,
+        },
+    )
+
+
+def _sound(status: str, qps: float) -> float:
+    if status != "ok":
+        raise LabError(
+            "A run failed, so that there is nothing to compare",
+            found=status,
+            expected="a run without errors",
+            next_step="Try again; if it fails again, see the logs in the cluster's folder.",
+        )
+    return float(qps)

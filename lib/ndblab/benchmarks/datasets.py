@@ -1,0 +1,114 @@
+"""How long it takes to read and summarise a dataset of one hour.
+
+In: nothing. Out: a row of the table. The dataset is made up for it and deleted afterwards; nothing
+of it is ever shown.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ndblab.benchmarks.row import Row, shown
+from ndblab.experiments.sweep import Point
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndblab.dataset import Dataset
+
+READS = 5
+RUNS, RUN_S = 60, 60
+
+
+def read() -> list[Row]:
+    """Read and summarise a dataset of one hour."""
+    from ndblab import dataset
+    from ndblab.analysis import cpu_use, summary
+
+    with tempfile.TemporaryDirectory(prefix="ndblab-bench-") as scratch:
+        path = _made_up_hour(Path(scratch)).path
+
+        def read_and_summarise() -> None:
+            data = dataset.read(path)
+            summary.points(data.runs)
+            used = cpu_use.Usage(data.processes, data.ndb_threads)
+            used.of_roles(data.runs["run_id"])
+            used.of_threads(data.runs["run_id"])
+
+        read_and_summarise()
+        seconds = [_seconds(read_and_summarise) for _ in shown(range(READS), "read")]
+    note = "19 processes, 60 NDB threads, 1 s; values made up, deleted; imports not counted"
+    return [Row("read and summarise one hour", tuple(seconds), "s", at_most=2, note=note)]
+
+
+def _seconds(body: Callable[[], None]) -> float:
+    began = time.perf_counter()
+    body()
+    return time.perf_counter() - began
+
+
+def _made_up_hour(folder: Path) -> Dataset:
+    """Write a dataset of one hour whose values are made up: 2 data nodes and 16 servers."""
+    from ndblab import dataset
+
+    base = {
+        "host": {"cpus": [0, 1]},
+        "versions": {"ndb": "made up"},
+        "plan": {"budget": {"kind": "shared", "reason": "made up"}},
+        "profile": {"name": "made-up"},
+        "git_commit": None,
+    }
+    with dataset.Writer.open(folder, "made-up", base, base) as writer:
+        for number in shown(range(1, RUNS + 1), "making up an hour"):
+            run_id = Point(16, 64).run_id(number)
+            writer.append(run_id, _made_up_run(run_id, number))
+        return writer.finish()
+
+
+def _made_up_run(run_id: str, number: int) -> dict[str, pd.DataFrame]:
+    import numpy as np
+    import pandas as pd
+
+    random = np.random.default_rng(number)
+    seconds = np.arange(1.0, RUN_S + 1)
+
+    def every_second(keys: list[tuple], names: list[str]) -> pd.DataFrame:
+        each = pd.DataFrame(keys, columns=names)
+        times = pd.DataFrame({"run_id": run_id, "t_s": seconds})
+        return times.merge(each, how="cross")
+
+    servers = [("mysqld", 11 + number) for number in range(16)]
+    nodes = [("ndbmtd", 1), ("ndbmtd", 2), *servers, ("sysbench", 0)]
+    processes = every_second(nodes, ["role", "node_id"])
+    processes["cpu_pct"] = random.uniform(0, 100, len(processes)).round(1)
+    processes["rss_bytes"] = random.integers(10**8, 10**9, len(processes))
+    kinds = ["main", "rep", *["ldm"] * 8, *["query"] * 8, *["tc"] * 6, *["recv"] * 3, *["send"] * 3]
+    threads = every_second(
+        [(node, thr_no, kind) for node in (1, 2) for thr_no, kind in enumerate(kinds)],
+        ["node_id", "thr_no", "thread"],
+    )
+    for column in ("os_user", "os_system", "os_idle", "exec", "send", "sleep", "spin"):
+        threads[f"{column}_pct"] = random.uniform(0, 100, len(threads)).round(2)
+    intervals = pd.DataFrame({"run_id": run_id, "t_s": seconds, "clients": 64})
+    intervals["qps"] = random.uniform(9e3, 11e3, RUN_S).round(2)
+    intervals["latency_p95_ms"] = random.uniform(5, 10, RUN_S).round(2)
+    intervals = intervals.assign(errors_per_s=0.0, reconnects_per_s=0.0)
+    row = {
+        "run_id": run_id, "status": "ok", "servers": 16, "clients": 64, "repeat": number,
+        "transporter": "shm", "workload": "oltp_point_select", "variant": "default",
+        "started_utc": f"2021-09-30T12:{number - 1:02d}:00Z", "warmup_s": 0.0,
+        "duration_s": float(RUN_S), "queries": 600_000, "errors": 0, "reconnects": 0,
+        "qps": 1e4, "latency_min_ms": 1.0, "latency_avg_ms": 4.0, "latency_p95_ms": 8.0,
+        "latency_max_ms": 50.0, "client_cpu_pct": 20.0, "host_busy_pct": 90.0,
+        "host_steal_pct": 0.0, "host_load_1min": 9.0,
+    }  # fmt: skip
+    return {
+        "runs": pd.DataFrame([row]),
+        "intervals": intervals,
+        "processes": processes,
+        "ndb_threads": threads,
+    }

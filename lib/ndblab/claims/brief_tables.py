@@ -1,0 +1,122 @@
+"""Tables 1 and 2 of the brief, hardware and software, beside a host of the lab.
+
+In: a `Host`, and the versions of its software. Out: a table of what was published, what this host
+has, and where the published entry contradicts another statement.
+It invents nothing: what a host's description does not hold is "not known here".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pandas as pd
+
+from ndblab.claims import publication
+from ndblab.machine.host import Host
+
+UNKNOWN = "not known here"
+GIB = 2**30
+
+
+def table1(host: Host) -> pd.DataFrame:
+    """Give Table 1 of the brief, the hardware, beside a host's.
+
+    Returns
+    -------
+    One row per published item, which is the index; columns "published", "this host" and "note",
+    all text.
+    """
+    return _beside("table1", {item: told(host) for item, told in _HARDWARE.items()})
+
+
+def table2(host: Host, versions: Mapping[str, str]) -> pd.DataFrame:
+    """Give Table 2 of the brief, the software, beside a host's; the columns are as in `table1`.
+
+    Parameters
+    ----------
+    versions : of "ndb" and "sysbench", as a dataset's manifest has them; one that is missing is
+        not known.
+    """
+    return _beside(
+        "table2",
+        {
+            "database": _version("MySQL NDB Cluster", versions.get("ndb")),
+            "operating system": host.distribution,
+            "kernel": host.kernel,
+            "load generator": _version("sysbench", versions.get("sysbench")),
+        },
+    )
+
+
+def _beside(name: str, here: Mapping[str, str]) -> pd.DataFrame:
+    reasons = {row.id: _note(row) for row in publication.corrections()}
+    rows = [
+        {
+            "item": item.item,
+            "published": item.value,
+            "this host": here.get(item.item, UNKNOWN),
+            "note": reasons.get(item.correction, ""),
+        }
+        for item in publication.tables()[name]
+    ]
+    return pd.DataFrame(rows).set_index("item")
+
+
+def _note(row: publication.Correction) -> str:
+    """What speaks against an entry of a table; of a statement elsewhere, that statement too."""
+    elsewhere = "" if row.locator.startswith("Table") else f"{row.source}: {row.says}, but "
+    return f"{elsewhere}{row.but} ({row.id})"
+
+
+def _version(name: str, number: str | None) -> str:
+    return f"{name} {number}" if number else UNKNOWN
+
+
+def _sockets(host: Host) -> int:
+    return len({cpu.package for cpu in host.cpus})
+
+
+def _cpu(host: Host) -> str:
+    return f"{_sockets(host)} x {host.cpu_model}"
+
+
+def _cores_per_socket(host: Host) -> str:
+    return f"{len(host.cores) / _sockets(host):g}"
+
+
+def _logical_cpus(host: Host) -> str:
+    """Those that the lab may use, and how many of them a bandwidth limit leaves."""
+    limit = host.cpu_limit
+    return f"{len(host.cpus)}" + (f", limited to the time of {limit:g}" if limit else "")
+
+
+def _smt(host: Host) -> str:
+    """SMT as the operating system sees it: a virtual machine may hide it, firmware is not read."""
+    most = max(len(core) for core in host.cores)
+    return f"on: {most} logical CPUs a core" if most > 1 else "1 logical CPU a core is seen"
+
+
+def _numa(host: Host) -> str:
+    """NUMA nodes a socket, which is what NPS sets."""
+    return f"{len(host.numa_nodes) / _sockets(host):g} a socket is seen"
+
+
+def _memory(host: Host) -> str:
+    return f"{host.memory_bytes / GIB:.0f} GiB"
+
+
+def _system(host: Host) -> str:
+    return host.virtualization or UNKNOWN
+
+
+_HARDWARE: dict[str, Callable[[Host], str]] = {
+    "system": _system,
+    "cpu": _cpu,
+    "sockets": lambda host: str(_sockets(host)),
+    "cores per socket": _cores_per_socket,
+    "logical CPUs": _logical_cpus,
+    "memory": _memory,
+    "bios SMT": _smt,
+    "bios NPS": _numa,
+}
+"""The items of Table 1 that a host's description holds."""

@@ -1,0 +1,152 @@
+"""Checks on the threads of data nodes, as ndb_top shows them (Figures 5 and 9).
+
+In: a claim and the evidence of one dataset. Out: a finding. They never read a claim's budgets.
+A thread's utilisation is what the operating system counts, in percent of one logical CPU.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+
+from ndblab.analysis.formatting import count, significant
+from ndblab.claims.checks.registry import check, check_family
+from ndblab.claims.evidence import Evidence, at, level
+from ndblab.claims.publication import Claim
+from ndblab.claims.verdict import NOT_TESTABLE, Comparison, Finding, decide
+from ndblab.error import MissingData
+
+# The NumCPUs of the brief, for which its numbers of threads and its thread numbers hold.
+BRIEF_NUM_CPUS = 32
+# Of the screen in its Figure 5, far past the peak of its one server.
+BRIEF_CLIENTS = 1024
+LISTED_KINDS = ("ldm", "query", "tc", "send", "recv", "main")
+
+
+@check_family(r"F[59]-(ldm|query|tc|send|recv|main)-\d+")
+def one_thread(claim: Claim, evidence: Evidence) -> Finding:
+    """Take the utilisation of the published thread, or here of all threads of its kind.
+
+    A thread number means the same thread only where the data nodes have the brief's threads.
+    """
+    _, kind, number = claim.id.split("-")
+    servers, clients = _one_server(evidence) if claim.figure == "5" else _peak(evidence)
+    threads = evidence.threads(servers, clients)
+    if kind not in set(threads["thread"]):
+        return Finding(NOT_TESTABLE, f"the data nodes have no {kind} thread here")
+    threads = threads[threads["thread"] == kind]
+    who = f"mean of {count(threads['thr_no'].nunique(), f'{kind} thread')} on each data node"
+    if _num_cpus(evidence) == BRIEF_NUM_CPUS:
+        threads = threads[threads["thr_no"] == int(number)]
+        who = f"{kind} thread {number}, mean of the data nodes"
+    values = threads.groupby("run_id")["pct"].mean()
+    test = level(values, f"percent of one logical CPU {at(servers, clients)}, {who}")
+    return decide(claim, "it is", [test])
+
+
+@check("F5-recv-busiest")
+def busiest_recv(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare the busiest recv thread of a data node with its busiest thread of every other kind.
+
+    The brief shows one data node without saying which: differences are the mean of both.
+    """
+    shown, most = _one_server(evidence), (1, evidence.clients(1)[-1])
+    tests = _busiest_differences(evidence, *shown, judged=True)
+    if shown != most:
+        tests += _busiest_differences(evidence, *most, judged=False)
+    return decide(claim, "the busiest recv thread is, in percentage points,", tests)
+
+
+@check("F5-no-saturation")
+def no_saturation(claim: Claim, evidence: Evidence) -> Finding:
+    """Take the utilisation of the busiest NDB thread of either data node under one server."""
+    servers, clients = _one_server(evidence)
+    threads = evidence.threads(servers, clients)
+    kind = threads.groupby("thread")["pct"].max().idxmax()
+    test = level(threads.groupby("run_id")["pct"].max(), f"percent, a {kind} thread")
+    return decide(claim, f"{at(servers, clients)} the busiest NDB thread is at", [test])
+
+
+@check("F9-tc-bottleneck", "P-tc")
+def busiest_tc(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare the mean utilisation of tc threads with that of every other kind at the peak."""
+    servers, clients = _peak(evidence)
+    means = (
+        evidence.threads(servers, clients)
+        .groupby(["run_id", "thread"])["pct"].mean().unstack("thread")
+    )  # fmt: skip
+    tests = _differences(means, "tc", judged=True)
+    note = f"{at(servers, clients)}; tc is at {significant(means['tc'].mean())} %"
+    if evidence.budget == "scaled":
+        share = 100 * evidence.data_node_cpus
+        note += f", where all threads of a data node share {significant(share)} %"
+    subject = "the mean of the tc threads is, in percentage points,"
+    return decide(claim, subject, tests, note)
+
+
+@check("F9-threads")
+def threads(claim: Claim, evidence: Evidence) -> Finding:
+    """Count the threads of a data node, by the names that it gives itself."""
+    table = evidence.dataset.ndb_threads
+    each = table[["node_id", "thr_no", "thread"]].astype({"thread": str}).drop_duplicates()
+    if each.empty:
+        raise MissingData("no NDB threads were recorded")
+    by_node = each.groupby(["node_id", "thread"]).size().unstack(fill_value=0)
+    kinds = by_node.reindex(columns=list(LISTED_KINDS), fill_value=0)
+    words = ", ".join(f"{kinds[kind].max()} {kind}" for kind in LISTED_KINDS)
+    totals = kinds.sum(axis=1)
+    test = Comparison("threads", float(totals.mean()), totals.min(), totals.max())
+    finding = decide(claim, "there are", [test])
+    told = f"a data node has {words}: {' or '.join(str(n) for n in sorted(set(totals)))} of them"
+    finding = replace(finding, told=told)
+    if _num_cpus(evidence) != BRIEF_NUM_CPUS:
+        why = f"the data nodes were not started with NumCPUs={BRIEF_NUM_CPUS} here"
+        return replace(finding, verdict=NOT_TESTABLE, why=why)
+    return finding
+
+
+def _one_server(evidence: Evidence) -> tuple[int, int]:
+    """Give the point of Figure 5: the brief's 1024 clients where numbers of clients compare.
+
+    Elsewhere it is the best throughput of one server, at which its NDB threads are busiest.
+    """
+    if evidence.clients_compare and evidence.has(1, BRIEF_CLIENTS):
+        return 1, BRIEF_CLIENTS
+    return 1, evidence.best(1)
+
+
+def _peak(evidence: Evidence) -> tuple[int, int]:
+    """Give the point of Figure 9: the most servers at their best throughput."""
+    if not evidence.servers:
+        raise MissingData("no good run")
+    return evidence.servers[-1], evidence.best(evidence.servers[-1])
+
+
+def _busiest_differences(
+    evidence: Evidence, servers: int, clients: int, judged: bool
+) -> list[Comparison]:
+    threads = evidence.threads(servers, clients)
+    busiest = threads.groupby(["run_id", "node_id", "thread"])["pct"].max().unstack("thread")
+    means = busiest.groupby(level="run_id").mean()
+    return _differences(means, "recv", judged, f" {at(servers, clients)}")
+
+
+def _differences(kinds: pd.DataFrame, kind: str, judged: bool, where: str = "") -> list[Comparison]:
+    """Compare a kind of threads with every other: runs down, kinds across."""
+    if kind not in kinds:
+        raise MissingData(f"the data nodes have no {kind} thread")
+    others = [other for other in kinds if other != kind]
+    if not judged:
+        others = [kinds[others].mean().idxmax()]
+    tests = []
+    for other in others:
+        difference = (kinds[kind] - kinds[other]).dropna()
+        test = level(difference, f"above {other}{where}", len(others))
+        tests.append(replace(test, judged=judged))
+    return tests
+
+
+def _num_cpus(evidence: Evidence) -> int | None:
+    """Give the NumCPUs with which the data nodes chose their own threads; None if they did not."""
+    return evidence.dataset.manifest.get("plan", {}).get("threads", {}).get("automatic_cpus")

@@ -1,0 +1,45 @@
+"""The register of checks: which function decides on which claim.
+
+In: functions. Out: the same functions, found by the id of a claim. It never calls one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from ndblab.claims.evidence import Evidence
+from ndblab.claims.publication import Claim
+from ndblab.claims.verdict import Finding
+
+Check = Callable[[Claim, Evidence], Finding]
+CHECKS: dict[str, Check] = {}
+_FAMILIES: dict[str, Check] = {}
+
+
+def check(*ids: str) -> Callable[[Check], Check]:
+    """Register a function as the check of these claims."""
+
+    def register(function: Check) -> Check:
+        CHECKS.update(dict.fromkeys(ids, function))
+        return function
+
+    return register
+
+
+def check_family(pattern: str) -> Callable[[Check], Check]:
+    """Register a function as the check of all claims whose whole id is like this."""
+
+    def register(function: Check) -> Check:
+        _FAMILIES[pattern] = function
+        return function
+
+    return register
+
+
+def find(claim_id: str) -> Check | None:
+    """Give the check of a claim; None where nothing measures it."""
+    if claim_id in CHECKS:
+        return CHECKS[claim_id]
+    found = (check for like, check in _FAMILIES.items() if re.fullmatch(like, claim_id))
+    return next(found, None)

@@ -1,0 +1,136 @@
+"""Checks on shared-memory against TCP transporters, and on spinning in them.
+
+In: a claim and the evidence of one dataset. Out: a finding. They never read a claim's budgets.
+Both transporters take turns in one cluster; spinning needs clusters of its own, in turns as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+
+from ndblab.analysis import pairs, summary
+from ndblab.claims.checks.registry import check
+from ndblab.claims.evidence import Evidence
+from ndblab.claims.publication import Claim
+from ndblab.claims.verdict import Comparison, Finding, decide
+from ndblab.error import MissingData
+
+READS, TRANSACTIONS = "oltp_point_select", "oltp_read_write"
+# The numbers of clients that the source calls low concurrency.
+LOW = (1, 2)
+
+
+@check("T-shm-gain")
+def gain_of_the_brief(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare the best throughput of point selects, the brief's workload; that of RW is shown."""
+    found, *best = pairs.peak_ratio(*_transporters(evidence, READS))
+    tests = [Comparison(f"times TCP with {READS}", *found)]
+    try:
+        sides = _transporters(evidence, TRANSACTIONS)
+        shown, *_ = pairs.peak_ratio(*sides)
+        tests.append(Comparison(f"times TCP with {TRANSACTIONS}", *shown, judged=False))
+    except MissingData:
+        pass
+    note = f"{_best_at(best, 'SHM', 'TCP')} with {READS}, which decides as the brief's workload"
+    return decide(claim, "the best throughput over SHM is", tests, note)
+
+
+@check("T-top")
+def top(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare the best throughput of OLTP RW over both transporters."""
+    found, *best = pairs.peak_ratio(*_transporters(evidence, TRANSACTIONS))
+    subject = f"the best throughput of {TRANSACTIONS} over SHM is"
+    tests = [Comparison("times TCP", *found)]
+    return decide(claim, subject, tests, _best_at(best, "SHM", "TCP"))
+
+
+@check("T-low")
+def low(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare OLTP RW over both transporters with 1 and 2 clients."""
+    logs = pairs.log_ratios(*_transporters(evidence, TRANSACTIONS))
+    subject = f"throughput of {TRANSACTIONS} over SHM is"
+    return decide(claim, subject, _at_low(logs, "times TCP"))
+
+
+@check("T-high")
+def high(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare OLTP RW at the most clients, which must be more than those of the peak."""
+    shm, tcp = _transporters(evidence, TRANSACTIONS)
+    logs = pairs.log_ratios(shm, tcp)
+    most = int(logs["clients"].max())
+    best = max(int(side.groupby("clients")["qps"].mean().idxmax()) for side in (shm, tcp))
+    if most <= best:
+        raise MissingData(f"nothing was measured past the peak at {best} clients")
+    test = Comparison(f"times TCP with {most} clients", *pairs.ratio(logs, [most]))
+    note = f"the most clients measured; the best throughput is at {best}"
+    return decide(claim, f"throughput of {TRANSACTIONS} over SHM is", [test], note)
+
+
+@check("T-spin-low")
+def spin_low(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare transporters that spin with those that do not, with 1 and 2 clients."""
+    logs = pairs.log_ratios(_spinning(evidence, "shm-spin"), _plain(evidence))
+    subject = f"with spinning transporters throughput of {TRANSACTIONS} is"
+    return decide(claim, subject, _at_low(logs, "times that without"))
+
+
+@check("T-spin-top")
+def spin_top(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare the best throughput with spinning transporters and without."""
+    spinning, plain = _spinning(evidence, "shm-spin"), _plain(evidence)
+    found, *best = pairs.peak_ratio(spinning, plain)
+    subject = f"with spinning transporters the best throughput of {TRANSACTIONS} is"
+    tests = [Comparison("times that without", *found)]
+    return decide(claim, subject, tests, _best_at(best, "spinning", "the other"))
+
+
+@check("T-allspin-low")
+def all_spin_low(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare spinning in transporters, tc and ldm threads with none; in transporters is shown."""
+    spinning = _spinning(evidence, "all-spin")
+    tests = _at_low(pairs.log_ratios(spinning, _plain(evidence)), "times that without any")
+    try:
+        logs = pairs.log_ratios(spinning, _spinning(evidence, "shm-spin"))
+        shown = _at_low(logs, "times that with spinning transporters alone")
+        tests += [replace(test, judged=False) for test in shown]
+    except MissingData:
+        pass
+    subject = f"with spinning transporters, tc and ldm threads throughput of {TRANSACTIONS} is"
+    return decide(claim, subject, tests)
+
+
+def _transporters(evidence: Evidence, workload: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    return (
+        _some(summary.select(evidence.good, "shm", workload), f"{workload} over SHM"),
+        _some(summary.select(evidence.good, "tcp", workload), f"{workload} over TCP"),
+    )
+
+
+def _plain(evidence: Evidence) -> pd.DataFrame:
+    return _transporters(evidence, TRANSACTIONS)[0]
+
+
+def _spinning(evidence: Evidence, variant: str) -> pd.DataFrame:
+    runs = summary.select(evidence.good, "shm", TRANSACTIONS, variant)
+    return _some(runs, f"{TRANSACTIONS} of the variant {variant}")
+
+
+def _some(runs: pd.DataFrame, name: str) -> pd.DataFrame:
+    if runs.empty:
+        raise MissingData(f"no good run of {name}")
+    return runs
+
+
+def _at_low(logs: pd.DataFrame, words: str) -> list[Comparison]:
+    """Take the ratio at 1 and 2 clients, whichever of them were measured."""
+    clients = [c for c in LOW if (logs["clients"] == c).any()]
+    if not clients:
+        raise MissingData("no pair of runs with 1 or 2 clients")
+    label = f"{words}, with {' and '.join(map(str, clients))} client{'s' * (clients != [1])}"
+    return [Comparison(label, *pairs.ratio(logs, clients))]
+
+
+def _best_at(best: list[int], name: str, other: str) -> str:
+    return f"{name} is best at {best[0]} clients, {other} at {best[1]}"

@@ -1,0 +1,74 @@
+"""Where the sources contradict themselves or each other, each with the arithmetic that shows it.
+
+In: the rows of corrections.csv and the published facts. Out: one table.
+It corrects no source: what the lab does about a row is the row's own `consequence`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from ndblab.claims import publication
+from ndblab.claims.corrections import results, setup  # noqa: F401  they register what shows each row
+from ndblab.claims.corrections.facts import CHECKS, Facts
+from ndblab.machine import host
+from ndblab.planning import deployment, profile
+
+
+def published(folder: Path = publication.FOLDER) -> Facts:
+    """Gather what the corrections are held against.
+
+    Raises
+    ------
+    LabError
+        If a file of the folder is missing or damaged.
+    """
+    machine, size = host.load(folder / "host.json"), profile.get("brief")
+    shape = deployment.Shape(
+        max(size.servers), size.rows, max(size.clients), places=deployment.Places(brief=True)
+    )
+    return Facts(
+        claims={claim.id: claim for claim in publication.claims(folder)},
+        anchors=tuple(publication.anchors(folder=folder)),
+        table={
+            item.item: item.value for rows in publication.tables(folder).values() for item in rows
+        },
+        brief_host=machine,
+        brief_plan=deployment.make(machine, shape),
+    )
+
+
+def check(
+    rows: Iterable[publication.Correction] | None = None, facts: Facts | None = None
+) -> pd.DataFrame:
+    """Show for each correction that the sources differ as it says.
+
+    Parameters
+    ----------
+    rows, facts : the published ones unless given.
+
+    Returns
+    -------
+    Columns id, source, says, but, consequence; `holds`, whether the arithmetic bears the row out;
+    `arithmetic`, one line of it. A row whose numbers cannot be read, or that has no arithmetic,
+    does not hold, and the line says why.
+    """
+    facts = published() if facts is None else facts
+    shown = [_row(row, facts) for row in (publication.corrections() if rows is None else rows)]
+    columns = ["id", "source", "says", "but", "consequence", "holds", "arithmetic"]
+    return pd.DataFrame(shown, columns=columns).astype({"holds": bool})
+
+
+def _row(row: publication.Correction, facts: Facts) -> tuple[object, ...]:
+    function = CHECKS.get(row.id)
+    if function is None:
+        holds, line = False, "no arithmetic is registered for it"
+    else:
+        try:
+            holds, line = function(row, facts)
+        except (ValueError, IndexError, KeyError, TypeError, ZeroDivisionError) as error:
+            holds, line = False, f"the arithmetic could not be done: {error!r}"
+    return row.id, row.source, row.says, row.but, row.consequence, bool(holds), line

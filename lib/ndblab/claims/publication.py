@@ -1,0 +1,265 @@
+"""What was published: the claims, corrections, tables and plotted numbers of the sources.
+
+In: the folder `data/brief`. Out: typed rows, checked.
+It never judges a claim, and it holds no number that the sources do not state.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ndblab.error import LabError
+
+FOLDER = Path(__file__).resolve().parents[3] / "data" / "brief"
+BUDGETS = ("pinned", "scaled", "shared")
+KINDS = ("absolute", "shape", "ratio", "method", "config")
+# What a comparison needs of (low, high), and how it reads.
+COMPARISONS = {
+    "equal": ("low", "high"),
+    "between": ("low", "high"),
+    "at_least": ("low",),
+    "greater_than": ("low",),
+    "at_most": ("high",),
+    "less_than": ("high",),
+}
+_BRIEF_CPUS = 256
+_BRIEF_MODEL = "EPYC 7742"
+_CONDITION = re.compile(r"yes if (?:(?P<cpus>\d+) CPUs|(?P<host>the brief's host)): (?P<reason>.+)")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement of a source that data can support or contradict.
+
+    `low` and `high` bound what the statement allows, in `unit`. `budgets` says for each CPU budget
+    "yes", "yes if <condition>: <reason otherwise>", or the reason why it cannot test the claim.
+    """
+
+    id: str
+    source: str
+    locator: str
+    figure: str
+    kind: str
+    statement: str
+    metric: str
+    comparison: str
+    low: float | None
+    high: float | None
+    unit: str
+    conditions: str
+    budgets: Mapping[str, str]
+
+    @property
+    def published(self) -> str:
+        """Give what was published as short text, without the unit."""
+        if self.comparison == "between":
+            return f"{_number(self.low)} to {_number(self.high)}"
+        bound = self.low if "low" in COMPARISONS[self.comparison] else self.high
+        words = {"equal": ""}.get(self.comparison, self.comparison.replace("_", " ") + " ")
+        return f"{words}{_number(bound)}"
+
+    def why_not(self, budget: str, cpus: float, cpu_model: str = "") -> str | None:
+        """Give the reason why a dataset of this budget and host cannot test the claim, or None."""
+        answer = self.budgets[budget]
+        if answer == "yes":
+            return None
+        condition = _CONDITION.fullmatch(answer)
+        if condition is None:
+            return answer
+        met = (
+            is_brief_host(cpus, cpu_model) if condition["host"] else cpus >= int(condition["cpus"])
+        )
+        return None if met else condition["reason"]
+
+
+@dataclass(frozen=True)
+class Correction:
+    """One place where a source contradicts itself or another, and what the lab does about it."""
+
+    id: str
+    source: str
+    locator: str
+    says: str
+    but: str
+    consequence: str
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """One published number that can be drawn in a figure.
+
+    `servers` and `clients` are 0 where the source names none.
+    `exactness` is "stated", "about" or "bound"; `bound` is "upper", "lower" or empty.
+    """
+
+    figure: str
+    series: str
+    servers: int
+    clients: int
+    value: float
+    unit: str
+    exactness: str
+    bound: str
+    claim: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a statement was published."""
+
+    key: str
+    title: str
+    publisher: str
+    year: str
+    url: str
+
+
+@dataclass(frozen=True)
+class Item:
+    """One row of the published tables of hardware and software."""
+
+    item: str
+    value: str
+    correction: str
+    source: str
+
+
+def is_brief_host(cpus: float, cpu_model: str) -> bool:
+    """Say whether a host is the machine of the brief, the only one its absolute values hold for."""
+    return _BRIEF_MODEL in cpu_model and cpus == _BRIEF_CPUS
+
+
+def claims(folder: Path = FOLDER) -> list[Claim]:
+    """Read the claims.
+
+    Raises
+    ------
+    LabError
+        If the file is missing or a row is damaged; it names the line.
+    """
+    keys = {source.key for source in sources(folder)}
+    found: dict[str, Claim] = {}
+    path = folder / "claims.csv"
+    columns = [name for name in Claim.__dataclass_fields__ if name != "budgets"]
+    for line, row in _rows(path, [*columns, *BUDGETS]):
+        claim = Claim(
+            **{name: row[name] for name in columns if name not in ("low", "high")},
+            low=_float(path, line, "low", row["low"]),
+            high=_float(path, line, "high", row["high"]),
+            budgets={budget: row[budget] for budget in BUDGETS},
+        )
+        _check(path, line, "id", claim.id, claim.id != "" and claim.id not in found, "a new id")
+        _check(path, line, "source", claim.source, claim.source in keys, "a key of sources.csv")
+        _one_of(path, line, "kind", claim.kind, KINDS)
+        _one_of(path, line, "comparison", claim.comparison, tuple(COMPARISONS))
+        for bound in COMPARISONS[claim.comparison]:
+            value = getattr(claim, bound)
+            _check(path, line, bound, value, value is not None, f"a number ({claim.comparison})")
+        for budget, answer in claim.budgets.items():
+            good = answer != "" and (
+                answer == "yes" or not answer.startswith("yes") or _CONDITION.fullmatch(answer)
+            )
+            _check(path, line, budget, answer, bool(good), '"yes", a condition, or a reason')
+        found[claim.id] = claim
+    return list(found.values())
+
+
+def corrections(folder: Path = FOLDER) -> list[Correction]:
+    """Read where the sources contradict themselves."""
+    columns = list(Correction.__dataclass_fields__)
+    return [Correction(**row) for _, row in _rows(folder / "corrections.csv", columns)]
+
+
+def sources(folder: Path = FOLDER) -> list[Source]:
+    """Read the list of sources."""
+    columns = list(Source.__dataclass_fields__)
+    return [Source(**row) for _, row in _rows(folder / "sources.csv", columns)]
+
+
+def tables(folder: Path = FOLDER) -> dict[str, list[Item]]:
+    """Read the published tables of hardware ("table1") and software ("table2")."""
+    columns = list(Item.__dataclass_fields__)
+    return {
+        name: [Item(**row) for _, row in _rows(folder / f"{name}.csv", columns)]
+        for name in ("table1", "table2")
+    }
+
+
+def anchors(figure: str | int | None = None, folder: Path = FOLDER) -> list[Anchor]:
+    """Read the published numbers that can be drawn, of one figure or of all."""
+    path = folder / "anchors.csv"
+    found = []
+    for line, row in _rows(path, list(Anchor.__dataclass_fields__)):
+        _one_of(path, line, "exactness", row["exactness"], ("stated", "about", "bound"))
+        _one_of(path, line, "bound", row["bound"], ("", "upper", "lower"))
+        numbers = {}
+        for name in ("servers", "clients", "value"):
+            number = _float(path, line, name, row[name])
+            _check(path, line, name, row[name], number is not None, "a number")
+            numbers[name] = number or 0.0
+        anchor = Anchor(
+            row["figure"],
+            row["series"],
+            int(numbers["servers"]),
+            int(numbers["clients"]),
+            numbers["value"],
+            *(row[name] for name in ("unit", "exactness", "bound", "claim", "source")),
+        )
+        if figure is None or anchor.figure == str(figure):
+            found.append(anchor)
+    return found
+
+
+def _rows(path: Path, columns: list[str]) -> list[tuple[int, dict[str, str]]]:
+    """Read a CSV file as (line number, row); every one of `columns` is there and no other."""
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            reader = csv.DictReader(file, strict=True)
+            rows = [(reader.line_num, row) for row in reader]
+            header = list(reader.fieldnames or [])
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise _damaged(f"{path} cannot be read", error, "a CSV file in UTF-8") from error
+    if sorted(header) != sorted(columns):
+        raise _damaged(f"{path} has other columns", ", ".join(header), ", ".join(columns))
+    for line, row in rows:
+        if None in row or None in row.values():
+            raise _damaged(
+                f"{path} line {line} has the wrong number of fields",
+                sum(value is not None for value in row.values()),
+                len(columns),
+            )
+    return rows
+
+
+def _float(path: Path, line: int, column: str, text: str) -> float | None:
+    try:
+        return float(text) if text else None
+    except ValueError as error:
+        raise _damaged(f"{path} line {line}, column {column}", text, "a number") from error
+
+
+def _one_of(path: Path, line: int, column: str, value: str, allowed: tuple[str, ...]) -> None:
+    _check(path, line, column, value, value in allowed, "one of " + ", ".join(allowed))
+
+
+def _check(path: Path, line: int, column: str, value: object, good: bool, expected: str) -> None:
+    if not good:
+        raise _damaged(f"{path} line {line}, column {column}", repr(value), expected)
+
+
+def _damaged(what: str, found: object, expected: object) -> LabError:
+    return LabError(
+        what,
+        found=found,
+        expected=expected,
+        next_step="Restore the folder data/brief from the repository (git restore data/brief).",
+    )
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:,.10g}".replace(",", " ")

@@ -1,0 +1,106 @@
+"""The hold on a cluster's folder: one lab at a time, and what must be cleaned up after it.
+
+In: a folder. Out: a lock that ends with its holders, and a small record (who, since when, which
+control groups, which sockets) from which anybody can clean up later. It starts no process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from ndblab.error import LabError, writing
+from ndblab.machine import process
+
+PATIENCE_S = 30
+
+
+@contextlib.contextmanager
+def hold(folder: Path) -> Iterator[int]:
+    """Hold `folder` alone and give the lock's file descriptor.
+
+    A lab that has died may have left its watcher cleaning up: that one is waited for. What a lab
+    and its watcher both left behind is ended here.
+
+    Raises
+    ------
+    LabError
+        If another lab uses the folder, or a cluster started by hand runs in it.
+    """
+    _check_ours(folder)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    fd = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        _lock(fd, folder)
+        record = read(folder)
+        left = process.marked(folder)
+        if left and record.get("by_hand"):
+            raise LabError(
+                "A cluster started by hand runs in this folder",
+                found=f"{len(left)} processes in {folder}",
+                expected="none",
+                next_step="Stop it with `./lab cluster.stop`.",
+            )
+        process.remove_segments(process.end_marked(folder))
+        write(folder, record)
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def read(folder: Path) -> dict:
+    """Give the record of the folder's last cluster; empty if there is none."""
+    try:
+        return json.loads((folder / "state.json").read_text())
+    except (OSError, ValueError):
+        return {}
+
+
+def write(folder: Path, record: dict[str, object]) -> None:
+    """Replace the folder's record, with our process id added, in one step.
+
+    Raises
+    ------
+    LabError
+        If the disk refuses.
+    """
+    temporary = folder / "state.json.tmp"
+    with writing(temporary):
+        temporary.write_text(json.dumps({**record, "lab_pid": os.getpid()}))
+        temporary.rename(folder / "state.json")
+
+
+def _check_ours(folder: Path) -> None:
+    """Refuse a folder with somebody else's files in it, since a cluster's are removed there."""
+    strange = [p.name for p in folder.iterdir()] if folder.is_dir() else []
+    if strange and not {"lock", "state.json"} & set(strange):
+        raise LabError(
+            "The cluster's folder holds something else",
+            found=f"{', '.join(sorted(strange)[:5])} in {folder}",
+            expected="an empty folder, or one that the lab made",
+            next_step="Set NDBLAB_CLUSTER_DIR to a folder of its own.",
+        )
+
+
+def _lock(fd: int, folder: Path) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            holder = read(folder).get("lab_pid")
+            if Path(f"/proc/{holder}").exists() or time.monotonic() > deadline:
+                raise LabError(
+                    "Another lab uses this cluster folder",
+                    found=f"process {holder} holds {folder}",
+                    expected="one lab at a time in a folder",
+                    next_step="Wait for it, or set NDBLAB_CLUSTER_DIR to another folder "
+                    "and give another --base-port.",
+                ) from None
+            time.sleep(process.POLL_S)

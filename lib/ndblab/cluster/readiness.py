@@ -1,0 +1,177 @@
+"""When a cluster is ready: observed, never slept for.
+
+In: a cluster whose processes were started. Out: nothing, once each of them serves.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+import subprocess
+from typing import TYPE_CHECKING, Protocol
+
+import pymysql
+
+from ndblab.error import LabError
+from ndblab.machine import process
+from ndblab.planning import config
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
+
+    from ndblab.install import Binaries
+    from ndblab.planning.deployment import Node, Plan
+
+MANAGEMENT_TIMEOUT_S, DATA_NODE_TIMEOUT_S, SERVER_TIMEOUT_S = 30, 180, 240
+ANSWER_TIMEOUT_S = 30
+
+
+class Started(Protocol):
+    """What is asked of a cluster whose processes were started."""
+
+    plan: Plan
+    binaries: Binaries
+
+    def query(self, sql: str, server: int = 1) -> list[tuple]: ...
+
+    def check_alive(self, *nodes: Node) -> None: ...
+
+    def runs(self, node: Node) -> bool: ...
+
+
+def wait_management(cluster: Started) -> None:
+    """Wait for the management node's port."""
+    node = cluster.plan.management_node
+
+    def listening() -> bool:
+        cluster.check_alive(node)
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", node.port)) == 0
+
+    process.wait_until(listening, MANAGEMENT_TIMEOUT_S, "the management node's port")
+
+
+def ask_management(cluster: Started, command: str) -> str:
+    """Give the management node a command, such as "all status", and give what it says.
+
+    Nothing is said where it does not answer.
+    """
+    argv = [
+        str(cluster.binaries.ndb_mgm),
+        f"--ndb-connectstring={config.connectstring(cluster.plan)}",
+        "--connect-retries=1",
+        f"--execute={command}",
+    ]
+    try:
+        done = subprocess.run(
+            argv, capture_output=True, text=True, check=False, timeout=ANSWER_TIMEOUT_S
+        )
+    except subprocess.TimeoutExpired:
+        return ""
+    return done.stdout
+
+
+def data_node_states(cluster: Started) -> dict[int, str]:
+    """Ask the management node for the state of each data node: "started", "starting" ..."""
+    said = ask_management(cluster, "all status")
+    states = re.findall(r"^Node (\d+): ([a-z ]+?)(?: \(|$)", said, re.MULTILINE)
+    return {int(node): state for node, state in states}
+
+
+def wait_data_nodes(cluster: Started, bar: tqdm) -> None:
+    """Wait until the management node calls every data node started."""
+    wanted = {node.node_id for node in cluster.plan.data_nodes}
+    ready: set[int] = set()
+
+    def all_started() -> bool:
+        cluster.check_alive()
+        states = data_node_states(cluster)
+        now_ready = {node for node, state in states.items() if state == "started"}
+        bar.update(len(now_ready - ready))
+        ready.update(now_ready)
+        return ready >= wanted
+
+    process.wait_until(all_started, DATA_NODE_TIMEOUT_S, "the data nodes", poll_s=0.3)
+
+
+def wait_servers(cluster: Started, bar: tqdm) -> None:
+    """Wait until every MySQL server answers and sees all data nodes."""
+    waiting = list(range(1, len(cluster.plan.servers) + 1))
+
+    def all_ready() -> bool:
+        cluster.check_alive()
+        for server in [s for s in waiting if _server_ready(cluster, s)]:
+            waiting.remove(server)
+            bar.update()
+        return not waiting
+
+    process.wait_until(all_ready, SERVER_TIMEOUT_S, "the MySQL servers")
+
+
+def wait_node(cluster: Started, node: Node) -> None:
+    """Wait until one node, which may just have been started again, does its work.
+
+    A management node tells that every data node that runs is started; a data node is called
+    started; a MySQL server answers and sees all data nodes.
+
+    Raises
+    ------
+    LabError
+        If it has ended, or takes too long.
+    """
+
+    def serves() -> bool:
+        cluster.check_alive(node)
+        if node.role == "mysqld":
+            return _server_ready(cluster, node.number)
+        states = data_node_states(cluster)
+        if node.role == "ndbmtd":
+            return states.get(node.node_id) == "started"
+        running = (other.node_id for other in cluster.plan.data_nodes if cluster.runs(other))
+        return bool(states) and all(states.get(other) == "started" for other in running)
+
+    timeout_s = SERVER_TIMEOUT_S if node.role == "mysqld" else DATA_NODE_TIMEOUT_S
+    process.wait_until(serves, timeout_s, node.name, poll_s=0.2)
+
+
+def _server_ready(cluster: Started, server: int) -> bool:
+    """Say whether a MySQL server answers and sees all data nodes."""
+    try:
+        rows = cluster.query("SHOW STATUS LIKE 'Ndb_number_of_ready_data_nodes'", server)
+    except pymysql.Error:
+        return False
+    return bool(rows) and int(rows[0][1]) == len(cluster.plan.data_nodes)
+
+
+def transporters(cluster: Started) -> list[tuple[int, int, str]]:
+    """Node id, remote node id and type ("SHM" or "TCP") of every connected link of data nodes.
+
+    Empty where ndbinfo.transporter_details has no column `type` (before 9.0).
+    """
+    try:
+        return cluster.query(
+            "SELECT node_id, remote_node_id, type FROM ndbinfo.transporter_details"
+            " WHERE status = 'CONNECTED'"
+        )
+    except pymysql.Error:
+        return []
+
+
+def check_transporters(cluster: Started) -> None:
+    """Make sure that every MySQL server has the transporter of the plan.
+
+    Raises
+    ------
+    LabError
+        If one has another.
+    """
+    wanted = {node.node_id: node.transporter.upper() for node in cluster.plan.servers}
+    wrong = [t for t in transporters(cluster) if wanted.get(t[1], t[2]) != t[2]]
+    if wrong:
+        node, remote, kind = wrong[0]
+        raise LabError(
+            "A MySQL server is not connected as the plan says",
+            found=f"{kind} between node {node} and node {remote}",
+            expected=wanted[remote],
+            next_step="Check UseShm and the limits in /proc/sys/kernel/shm*.",
+        )

@@ -1,0 +1,190 @@
+"""The experiments by name: each a question with its sweep, its notebook, its figures, its claims.
+
+In: a name, or the number of a figure or table. Out: an `Experiment`, which knows the points of its
+sweep and the clusters that these need. Adding one is adding an entry here. Pure.
+
+experiment  what an experiment is
+grids       the points of each one's sweep
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ndblab.error import LabError
+from ndblab.experiments import grids
+from ndblab.experiments.experiment import Experiment, Variant
+from ndblab.planning import fault, profile
+
+SPIN_US = 200
+"""Time that a variant spins before it sleeps; the source of the claims gives none. Far longer than
+an answer of the other side takes, and below the longest that NDB allows (500 us for threads)."""
+
+
+EXPERIMENTS = {
+    experiment.name: experiment
+    for experiment in (
+        Experiment(
+            "the-brief",
+            "What did the brief publish, and on what?",
+            "00_the_brief.ipynb",
+            figures=("2", "3"),
+            tables=("1", "2"),
+            claims=(),
+        ),
+        Experiment(
+            "single-server-scaling",
+            "How far does one MySQL server go, and what stops it?",
+            "01_single_server_scaling.ipynb",
+            figures=("4", "5"),
+            claims=("F4-", "F5-", "S-rule", "B-sockets", "B-redo", "B-row-bytes"),
+            grid=grids.one_server,
+            sizes={
+                "smoke": {"servers": (1,)},
+                "quick": {"servers": (1,)},
+                "brief": {"servers": (1,), "clients": profile.powers_of_two(1024)},
+            },
+            shape={"networking": True},
+            variants=(
+                Variant(),
+                Variant("tcp-clients", tcp_clients=True),
+                Variant("redo-small", {"small_redo": True}),
+            ),
+        ),
+        Experiment(
+            "multi-server-scaling",
+            "How far do more MySQL servers carry one cluster?",
+            "02_multi_server_scaling.ipynb",
+            figures=("6", "7", "8", "9"),
+            claims=(
+                "F6-", "F7-", "F8-", "F9-t", "F9-send", "F9-recv", "F9-query", "F9-ldm",
+                "B-less-cpu", "B-split", "B-mgmd-idle", "P-servers-1-2", "P-tc",
+            ),
+            grid=grids.all_servers,
+        ),
+        Experiment(
+            "shm-vs-tcp",
+            "What do shared-memory transporters gain over TCP on one host?",
+            "03_shm_vs_tcp.ipynb",
+            figures=("shm-vs-tcp", "spinning"),
+            claims=("T-",),
+            grid=grids.both_transporters,
+            sizes={
+                "smoke": {"servers": (1,), "clients": (2, 8)},
+                "quick": {"servers": (1,), "clients": (1, 2, 8, 32, 128), "repeats": 3},
+                "brief": {"servers": (1,), "clients": profile.powers_of_two(2048), "repeats": 3},
+            },
+            shape={"tcp_servers": 1},
+            variants=(
+                Variant(),
+                Variant("shm-spin", {"shm_spin_us": SPIN_US}),
+                Variant("all-spin", {"shm_spin_us": SPIN_US, "thread_spin_us": SPIN_US}),
+            ),
+        ),
+        Experiment(
+            "stability",
+            "How steady is the cluster for an hour?",
+            "04_stability.ipynb",
+            figures=("1",),
+            claims=("F1-", "W-warmup"),
+            grid=grids.one_point,
+            sizes={
+                "smoke": {"servers": (2,), "clients": (8,), "duration_s": 10},
+                "quick": {
+                    "servers": (16,), "clients": (256,), "repeats": 1, "warmup_s": 10,
+                    "duration_s": 180,
+                },
+                "brief": {"servers": (16,), "clients": (1024,), "duration_s": 3600},
+            },
+        ),
+        Experiment(
+            "capacity-model",
+            "How much of many MySQL servers does the sweep of one foretell?",
+            "05_capacity_model.ipynb",
+            figures=("bounds", "capacity", "errors", "bottlenecks", "brief-predicted"),
+            claims=(),
+            reads=("single-server-scaling", "multi-server-scaling"),
+        ),
+        Experiment(
+            "availability",
+            "What do clients see when a part of the cluster fails?",
+            "06_availability.ipynb",
+            figures=("faults",),
+            claims=("A-",),
+            grid=grids.every_fault,
+            sizes={
+                "smoke": {"servers": (2,), "clients": (8,), "warmup_s": 0, "duration_s": 4},
+                "quick": {"servers": (2,), "clients": (8,), "warmup_s": 0, "duration_s": 10},
+                "brief": {
+                    "servers": (2,), "clients": (8,), "warmup_s": 0, "duration_s": 30, "repeats": 3,
+                },
+            },
+            variants=(Variant(), *(Variant(name, fault=f) for name, f in fault.FAULTS.items())),
+            budget="shared",
+        ),
+        Experiment(
+            "thread-balance",
+            "Would other threads carry the cluster further?",
+            "07_thread_balance.ipynb",
+            figures=("thread-balance",),
+            claims=("F9-next-step",),
+            grid=grids.both_splits,
+            sizes={
+                "smoke": {"servers": (2,), "clients": (8,)},
+                "quick": {
+                    "servers": (8,), "clients": (64, 128, 256), "repeats": 6, "warmup_s": 2,
+                    "duration_s": 6,
+                },
+                "brief": {"servers": (16,), "clients": (512, 1024), "repeats": 3},
+            },
+            variants=(Variant(), Variant("balanced-threads", {"balanced_threads": True})),
+        ),
+    )
+}  # fmt: skip
+
+
+def find(
+    name: str | None = None, figure: str | int | None = None, table: str | int | None = None
+) -> Experiment:
+    """Find an experiment by its name, or by a figure or table of the brief.
+
+    Raises
+    ------
+    LabError
+        If there is none, or the name and the number do not belong together.
+    """
+    numbers = {"figure": figure, "table": table}
+    asked = {what: str(number) for what, number in numbers.items() if number is not None}
+    if name is None and not asked:
+        raise LabError(
+            "Say what to reproduce",
+            found="neither a figure, a table nor an experiment",
+            expected="--figure 6, --table 1, --all, or --experiment with one of "
+            + ", ".join(EXPERIMENTS),
+            next_step="Try: ./lab reproduce --figure 6",
+        )
+    if name is not None and name not in EXPERIMENTS:
+        raise _unknown("experiment", name, EXPERIMENTS)
+    found = [EXPERIMENTS[name]] if name is not None else []
+    for what, number in asked.items():
+        by_number = {n: e for e in EXPERIMENTS.values() for n in getattr(e, f"{what}s")}
+        if number not in by_number:
+            raise _unknown(what, number, by_number)
+        found.append(by_number[number])
+    if len({experiment.name for experiment in found}) > 1:
+        raise LabError(
+            "The experiment has no such " + " or ".join(asked),
+            found=", ".join(f"--{what} {number}" for what, number in asked.items()),
+            expected=f"what belongs to {found[0].name}",
+            next_step="Give one of the options.",
+        )
+    return found[0]
+
+
+def _unknown(what: str, found: str, known: Mapping[str, Experiment]) -> LabError:
+    return LabError(
+        f"The lab has no such {what}",
+        found=found,
+        expected=", ".join(known),
+        next_step=f"Choose one with --{what}.",
+    )

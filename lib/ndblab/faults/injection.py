@@ -1,0 +1,115 @@
+"""Faults, done to a cluster: nodes killed, frozen, stopped and started, each action with its time.
+
+In: a cluster under load and a `Fault`. Out: a mark for each thing that was done, as it is done. It
+decides nothing: what is done, when and to whom is the fault's. It leaves nodes as the fault does.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from ndblab.cluster import readiness
+from ndblab.error import LabError
+from ndblab.machine import process
+
+if TYPE_CHECKING:
+    from ndblab.cluster.lifecycle import Cluster
+    from ndblab.planning.deployment import Node
+    from ndblab.planning.fault import Action, Fault
+
+STOP_PATIENCE_S = 60
+FAULT, RESTART, SERVED = "fault", "restart", "served"
+_SIGNALS = {"freeze": signal.SIGSTOP, "thaw": signal.SIGCONT, "kill": signal.SIGKILL}
+
+
+class Mark(NamedTuple):
+    """One thing that was done, or that came of it; `at` is by `time.monotonic`."""
+
+    at: float
+    node_id: int
+    event: str
+    text: str
+
+
+def perform(cluster: Cluster, fault: Fault) -> Iterator[Mark]:
+    """Do what a fault says, and give a mark for each action when it begins.
+
+    Waiting for a node gives one when it ends: the node serves again.
+
+    Raises
+    ------
+    LabError
+        If there is no such node, or it cannot be stopped, started or waited for.
+    """
+    began = time.monotonic()
+    for action in fault.actions:
+        node = find(cluster, action)
+        time.sleep(max(0.0, began + action.at_s - time.monotonic()))
+        if action.what == "wait":
+            readiness.wait_node(cluster, node)
+            yield Mark(time.monotonic(), node.node_id, SERVED, f"{node.name} serves")
+            continue
+        runs = cluster.runs(node)
+        event = RESTART if action.what == "start" else FAULT
+        if action.what == "start" and runs:
+            yield Mark(time.monotonic(), node.node_id, event, f"{node.name} still runs")
+        elif action.what != "start" and not runs:
+            yield Mark(time.monotonic(), node.node_id, event, f"{node.name} had ended by itself")
+        else:
+            yield Mark(time.monotonic(), node.node_id, event, action.words)
+            _do(cluster, action.what, node)
+
+
+def find(cluster: Cluster, action: Action) -> Node:
+    """Give the node of an action.
+
+    Raises
+    ------
+    LabError
+        If the cluster has none of this name.
+    """
+    by_name = {node.name: node for node in cluster.plan.nodes}
+    if action.node not in by_name:
+        raise LabError(
+            f"The cluster has no {action.node}, on which a fault acts",
+            found=", ".join(by_name),
+            expected=action.node,
+            next_step="Ask for at least 2 --servers.",
+        )
+    return by_name[action.node]
+
+
+def _do(cluster: Cluster, what: str, node: Node) -> None:
+    if what == "start":
+        cluster.start_again(node)
+        return
+    child = cluster.processes[node.name]
+    if what == "stop":
+        _stop(cluster, node, child)
+    else:
+        child.send_signal(_SIGNALS[what])
+        if what == "kill":
+            child.wait()
+            process.remove_segments({child.pid})
+
+
+def _stop(cluster: Cluster, node: Node, child: subprocess.Popen) -> None:
+    """Stop a node in order: a MySQL server by SIGTERM, the others by the management node."""
+    said = ""
+    if node.role == "mysqld":
+        child.terminate()
+    else:
+        said = readiness.ask_management(cluster, f"{node.node_id} STOP")
+    try:
+        child.wait(STOP_PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        raise LabError(
+            f"{node.name} did not stop",
+            found=" / ".join(said.split("\n")) or f"nothing within {STOP_PATIENCE_S} s",
+            expected="a node that ends in order",
+            next_step=f"Its logs are in {node.data_dir} and {cluster.folder}/logs.",
+        ) from None

@@ -1,0 +1,216 @@
+"""Figure 2: the cluster in a box: its processes, how they are connected, where they run.
+
+In: a plan and its host. Out: a matplotlib `Figure`, and its words.
+It shows what a plan decides; nothing in it was measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyBboxPatch
+
+from ndblab.analysis import formatting
+from ndblab.figures import sheet, style
+from ndblab.figures.brief import roles
+from ndblab.figures.brief.cpu_allocation import block_title, canvas, caption
+from ndblab.machine.host import Host
+from ndblab.planning.deployment import Node, Plan
+
+_HEIGHT_IN, _MARGIN_IN, _GAP_IN, _PAD_IN = 6.5, 0.18, 0.16, 0.12
+# Lower and upper edge of what is drawn, in inches from the lower edge of the sheet.
+_HALF = (0.72, 5.95)
+_MANAGEMENT = (0.86, 1.24)
+_DATA_NODE = (1.62, 2.42)
+_SERVERS = (3.3, 4.46)
+_SERVER = (4.04, 4.38)
+_SYSBENCH = (5.02, 5.44)
+_SOCKET, _SHM, _TCP = "#4a7fb5", "#2b6e4f", "#777777"
+
+
+def draw_box(plan: Plan, host: Host) -> Figure:
+    """Draw all processes of a cluster on one host, their connections and their shares.
+
+    Under `pinned` the two halves of the host stand side by side, as the plan divides it; without
+    affinity there is one box.
+    """
+    halves = _halves(plan)
+    width_in = (sheet.WIDTH_IN - 2 * _MARGIN_IN - _GAP_IN * (len(halves) - 1)) / len(halves)
+    with sheet.page("What runs where, and how is it connected?", _HEIGHT_IN) as figure:
+        ax = canvas(figure)
+        places: dict[str, float] = {}
+        for i, (servers, data_nodes) in enumerate(halves):
+            left = _MARGIN_IN + i * (width_in + _GAP_IN)
+            _rectangle(ax, left, _HALF, width_in, "#fafafa", "#aaaaaa")
+            title = _title(plan, host, data_nodes)
+            ax.text(left + 0.08, _HALF[1] - 0.12, title, fontsize=8, va="top")
+            places |= _place(servers, left + 2 * _PAD_IN, width_in - 4 * _PAD_IN, 0)
+            places |= _place(data_nodes, left + _PAD_IN, width_in - 2 * _PAD_IN, _GAP_IN * 2)
+            _servers(ax, plan, host, servers, left + _PAD_IN, width_in - 2 * _PAD_IN, places)
+            share = (width_in - 2 * _PAD_IN - _GAP_IN * 2 * (len(data_nodes) - 1)) / len(data_nodes)
+            for node in data_nodes:
+                _process(ax, places[node.name] - share / 2, _DATA_NODE, share, roles.DATA_NODE,
+                         _data_node(plan, node, host))  # fmt: skip
+        _connections(ax, plan, places)
+        _across(ax, plan, host)
+        caption(ax, plan, host, "Not drawn: management node to MySQL servers.")
+    return figure
+
+
+def describe_box(plan: Plan, host: Host) -> str:
+    """Say in words what `draw_box` shows."""
+    server = plan.servers[0]
+    return (
+        f"A cluster in a box on {host.describe()}. sysbench, with up to {plan.max_clients} "
+        f"clients, reaches {formatting.count(len(plan.servers), 'MySQL server')} by Unix sockets; each "
+        f"of them is connected to {len(plan.data_nodes)} data nodes by {_transporters(plan)}. The "
+        "data nodes hold a copy of the data each and are connected by TCP, as the management node "
+        f"is with all. For one, {_data_node(plan, plan.data_nodes[0], host)}. MySQL servers: "
+        f"{_share(plan, server, host)}. Budget {plan.budget.kind}."
+    ).replace("\n", ", ")
+
+
+def _halves(plan: Plan) -> list[tuple[Sequence[Node], Sequence[Node]]]:
+    """MySQL servers and data nodes that stand in one frame: those that share a half of the host."""
+    if plan.budget.kind != "pinned":
+        return [(plan.servers, plan.data_nodes)]
+    return [(plan.servers[i::2], (node,)) for i, node in enumerate(plan.data_nodes)]
+
+
+def _title(plan: Plan, host: Host, data_nodes: Sequence[Node]) -> str:
+    if plan.budget.kind != "pinned":
+        return block_title(host, host.cores)
+    middle = len(host.cores) // 2
+    first = data_nodes[0] is plan.data_nodes[0]
+    return block_title(host, host.cores[:middle] if first else host.cores[middle:])
+
+
+def _place(nodes: Sequence[Node], left: float, width: float, gap: float) -> dict[str, float]:
+    """Middles of boxes of equal width in a row, by name."""
+    each = (width - gap * (len(nodes) - 1)) / max(1, len(nodes))
+    return {node.name: left + i * (each + gap) + each / 2 for i, node in enumerate(nodes)}
+
+
+def _servers(
+    ax: Axes,
+    plan: Plan,
+    host: Host,
+    servers: Sequence[Node],
+    left: float,
+    width: float,
+    places: dict[str, float],
+) -> None:
+    if not servers:
+        return
+    _rectangle(ax, left, _SERVERS, width, roles.SERVER_PALE, "#666666")
+    each = min(0.4, 0.8 * (width - 2 * _PAD_IN) / len(servers))
+    for node in servers:
+        x = places[node.name]
+        number = str(node.number) if each > 0.15 else ""
+        _process(ax, x - each / 2, _SERVER, each, roles.SERVER, number)
+    ids = roles.series(node.node_id for node in servers)
+    text = (
+        f"MySQL servers {roles.numbered(servers)} (mysqld, node ids {ids})\n"
+        f"{_share(plan, servers[0], host)}"
+    )
+    ax.text(left + width / 2, (_SERVERS[0] + _SERVER[0]) / 2, text, fontsize=8, ha="center",
+            va="center", linespacing=1.45, zorder=6)  # fmt: skip
+
+
+def _share(plan: Plan, server: Node, host: Host) -> str:
+    if plan.budget.kind == "pinned":
+        return f"{roles.cpus(server.share)} ({roles.part(server.share, host)})"
+    if plan.budget.kind == "scaled":
+        each, side = server.share.quota_cpus or 0, plan.sql_side.quota_cpus or 0
+        return (
+            f"each at most {roles.amount(each)} ({roles.OF_THE_BRIEF['server']}), with sysbench "
+            f"at most {roles.amount(side)} ({roles.OF_THE_BRIEF['sql side']})"
+        )
+    return "no limit"
+
+
+def _data_node(plan: Plan, node: Node, host: Host) -> str:
+    memory = f"DataMemory {plan.memory.data_bytes / roles.GIB:g} GiB"
+    threads = plan.threads
+    chosen = (
+        f"NumCPUs {threads.automatic_cpus}"
+        if threads.automatic_cpus
+        else f"{threads.ldm} ldm, {threads.query} query, {threads.tc} tc, "
+        f"{threads.send} send, {threads.recv} recv"
+    )
+    share = {
+        "pinned": f"{roles.cpus(node.share)} ({roles.part(node.share, host)})",
+        "scaled": f"at most {roles.amount(node.share.quota_cpus or 0)} "
+        f"({roles.OF_THE_BRIEF['data node']})",
+    }.get(plan.budget.kind, "no limit")
+    return f"data node {node.number} (ndbmtd, node id {node.node_id})\n{share}\n{memory}, {chosen}"
+
+
+def _connections(ax: Axes, plan: Plan, places: dict[str, float]) -> None:
+    """Lines: Unix sockets above, shared memory or TCP below, TCP beside and at the bottom."""
+    for node in plan.servers:
+        x = places[node.name]
+        ax.plot([x, x], [_SERVER[1], _SYSBENCH[0]], color=_SOCKET, lw=0.9, zorder=3)
+        line = {"shm": (_SHM, "-", 0.8), "tcp": (_TCP, "--", 0.9)}[node.transporter or "shm"]
+        for data in plan.data_nodes:
+            end = places[data.name] + (x - places[data.name]) * 0.3
+            end = places[data.name] + max(-0.9, min(0.9, end - places[data.name]))
+            ax.plot([x, end], [_SERVERS[0], _DATA_NODE[1]], color=line[0], ls=line[1], lw=line[2],
+                    alpha=0.75, zorder=2)  # fmt: skip
+    first, *_, last = (places[node.name] for node in plan.data_nodes)
+    middle = (first + last) / 2
+    y = sum(_DATA_NODE) / 2
+    ax.plot([first, last], [y, y], color=_TCP, lw=1.2, ls="--", zorder=0.9)
+    for x in (first, last):
+        end = middle + (x - middle) * 0.5
+        ax.plot([end, x], [_MANAGEMENT[1], _DATA_NODE[0]], color=_TCP, lw=0.9, ls="--")
+    _label(ax, middle, (_SERVERS[0] + _DATA_NODE[1]) / 2, _transporters(plan), _SHM)
+    _label(ax, middle, (_SERVERS[1] + _SYSBENCH[0]) / 2, "Unix sockets", _SOCKET)
+    _label(ax, middle, _DATA_NODE[0] - 0.17, "TCP", _TCP)
+
+
+def _transporters(plan: Plan) -> str:
+    by = {kind: plan.servers_by(kind) for kind in ("shm", "tcp")}
+    words = {"shm": "shared memory (SHM transporters)", "tcp": "TCP"}
+    if all(by.values()):
+        return " and ".join(f"{words[kind]}: {roles.numbered(by[kind])}" for kind in by)
+    return next(words[kind] for kind in by if by[kind])
+
+
+def _across(ax: Axes, plan: Plan, host: Host) -> None:
+    """What has CPUs of both halves: sysbench above, the management node below."""
+    left = _MARGIN_IN + _PAD_IN
+    width = sheet.WIDTH_IN - 2 * left
+    pinned = plan.budget.kind == "pinned"
+    load = f"sysbench, up to {plan.max_clients} clients: "
+    load += "on the CPUs of all MySQL servers" if pinned else "no limit of its own"
+    _process(ax, left, _SYSBENCH, width, roles.SYSBENCH, load)
+    manager = f"management node (ndb_mgmd, node id {plan.management_node.node_id})\n"
+    manager += roles.cpus(plan.management_node.share) if pinned else "no limit"
+    _process(ax, left + width * 0.2, _MANAGEMENT, width * 0.6, roles.MANAGEMENT, manager)
+
+
+def _process(
+    ax: Axes, left: float, edges: tuple[float, float], width: float, colour: str, text: str
+) -> None:
+    _rectangle(ax, left, edges, width, colour, "#555555")
+    ink = "white" if colour == roles.DATA_NODE else style.INK
+    ax.text(left + width / 2, sum(edges) / 2, text, fontsize=8, color=ink, ha="center",
+            va="center", linespacing=1.4, zorder=6)  # fmt: skip
+
+
+def _rectangle(
+    ax: Axes, left: float, edges: tuple[float, float], width: float, face: str, edge: str
+) -> None:
+    style_ = "round,pad=0,rounding_size=0.05"
+    patch = FancyBboxPatch((left, edges[0]), width, edges[1] - edges[0], boxstyle=style_,
+                           fc=face, ec=edge, lw=0.8,
+                           zorder=0.5 if face == "#fafafa" else 4)  # fmt: skip
+    ax.add_patch(patch)
+
+
+def _label(ax: Axes, x: float, y: float, text: str, colour: str) -> None:
+    box = {"fc": "white", "ec": colour, "lw": 0.6, "boxstyle": "round,pad=0.25"}
+    ax.text(x, y, text, fontsize=8, color=colour, ha="center", va="center", bbox=box, zorder=7)

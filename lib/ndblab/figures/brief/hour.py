@@ -1,0 +1,268 @@
+"""Figure 1: one long run, throughput and p95 latency second by second.
+
+In: runs, intervals and events of a dataset, the published bands. Out: a `Figure`, and words.
+Every sample is drawn; what stands out is marked and not taken away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ndblab.analysis import formatting, series
+from ndblab.claims.publication import Anchor
+from ndblab.figures import published, selection, sheet, style
+from ndblab.figures.quantity import P95, QPS, Quantity
+from ndblab.figures.selection import Tables
+from ndblab.figures.sheet import Caption
+
+QUESTION = "Do throughput and latency stay the same for as long as an hour?"
+_HEIGHT_IN = 6.6
+_LATENCY = Quantity(P95.metric, P95.name, P95.unit, P95.colour)
+"""On a linear axis, as the brief has it."""
+_IN_MINUTES_FROM_S = 600
+# Samples above this many times the 99th percentile stand at the panel's upper edge.
+_CUT = 1.6
+_SMOOTHED_FROM = 2 * series.WINDOW
+_STRIP = 0.955
+_NODE_EVENTS = {
+    "node_started": "started",
+    "node_failed": "failed",
+    "node_disconnected": "disconnected",
+}
+_SHOWN_EVENTS = 4
+
+
+@dataclass(frozen=True)
+class _Long:
+    """The longest run: itself, its samples in order, its events (None if the dataset has none)."""
+
+    run: pd.Series
+    samples: pd.DataFrame
+    events: pd.DataFrame | None
+
+    @property
+    def duration_s(self) -> float:
+        return float(self.samples["t_s"].iloc[-1])
+
+
+def draw(tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Figure:
+    """Draw the longest good run.
+
+    Raises
+    ------
+    LabError
+        If there is no good run with intervals.
+    """
+    run = _longest(tables)
+    in_minutes = run.duration_s >= _IN_MINUTES_FROM_S
+    half = _published_half_width(anchors)
+    with sheet.page(QUESTION, _HEIGHT_IN) as figure:
+        grid = sheet.panels(figure, rows=2, columns=(1.95, 1), wspace=0.27)
+        figure.subplots_adjust(hspace=0.14)
+        point = (
+            formatting.count(int(run.run["servers"]), "server")
+            + ", "
+            + formatting.count(int(run.run["clients"]), "client")
+        )
+        grid[0][0].set_title(f"Measured: {point}; CPU budget {caption.budget}")
+        cut = 0
+        for (ax, beside), quantity in zip(grid, (QPS, _LATENCY), strict=True):
+            cut += _samples(ax, quantity, run, 60 if in_minutes else 1)
+            _published(beside, quantity, [a for a in anchors if a.unit == quantity.unit])
+        if half is not None:
+            mean = run.samples["qps"].mean()
+            for end in (mean * (1 - half), mean * (1 + half)):
+                grid[0][0].axhline(end, color=style.INK, lw=0.9, ls=(0, (5, 3)), zorder=3)
+        events = _events(grid, run, 60 if in_minutes else 1)
+        grid[0][0].tick_params(labelbottom=False)
+        # The panel above says it for both.
+        grid[1][1].set_title("")
+        if anchors:
+            grid[1][1].texts[0].set_visible(False)
+        for ax in (*grid[0], *grid[1]):
+            ax.yaxis.label.set_size(9)
+        grid[1][0].set_xlabel("Time after the warm-up, " + ("minutes" if in_minutes else "seconds"))
+        sheet.sign(figure, caption, _notes(run, half, cut, events, caption.budget))
+    return figure
+
+
+def describe(tables: Tables, anchors: Sequence[Anchor]) -> str:
+    """Say how far throughput and latency of the longest run went apart and drifted."""
+    run = _longest(tables)
+    said = [
+        f"Throughput (queries/s) and 95th percentile latency (ms) in {len(run.samples)} samples "
+        f"of one run of {formatting.plain(run.duration_s)} s with "
+        f"{formatting.count(int(run.run['servers']), 'server')} and "
+        f"{formatting.count(int(run.run['clients']), 'client')}."
+    ]
+    for quantity in (QPS, _LATENCY):
+        values = run.samples[quantity.metric].dropna()
+        if len(values):
+            said.append(
+                f"{quantity.name}: mean {formatting.plain(values.mean())}, 95 % of the samples from "
+                f"{formatting.plain(values.quantile(0.025))} to {formatting.plain(values.quantile(0.975))} "
+                f"{quantity.unit}; trend: {_trend(values, run)}."
+            )
+    each = [f"{a.series} {published.words(a)}" for a in anchors]
+    said += [f"Published, on another machine: {formatting.listed(each)}."] if each else []
+    return " ".join(said)
+
+
+def _longest(tables: Tables) -> _Long:
+    runs = selection.good(selection.of_kind(tables))
+    intervals = tables["intervals"]
+    runs = runs[runs["run_id"].isin(intervals["run_id"].unique())]
+    if runs.empty:
+        raise selection.nothing_to_draw("no interval of a good run")
+    run = runs.loc[runs["duration_s"].idxmax()]
+    samples = intervals[intervals["run_id"] == run["run_id"]].sort_values("t_s", ignore_index=True)
+    events = tables.get("events")
+    if events is not None:
+        events = events[events["run_id"] == run["run_id"]].sort_values("t_s")
+    return _Long(run, samples, events)
+
+
+def _samples(ax: Axes, quantity: Quantity, run: _Long, unit_s: int) -> int:
+    """Draw the samples and their running median; give how many stand at the upper edge."""
+    times, values = run.samples["t_s"] / unit_s, run.samples[quantity.metric]
+    top = _CUT * values.quantile(0.99)
+    top = min(top, 1.12 * values.max()) if values.max() < top else top
+    few = len(values) < _SMOOTHED_FROM
+    ax.plot(times, values, color=quantity.colour, lw=0.6, alpha=1 if few else 0.35, zorder=2)
+    if not few:
+        ax.plot(times, series.smooth(values), color=quantity.colour, lw=1.6, zorder=4)
+    out = series.outliers(values)
+    inside, beyond = out & (values <= top), values > top
+    look = {"ls": "", "mec": style.INK, "mew": 0.7, "mfc": "none", "ms": 4, "zorder": 5}
+    ax.plot(times[inside], values[inside], "o", **look)
+    ax.plot(times[beyond], [0.985 * top] * int(beyond.sum()), "^", **look)
+    style.vertical(ax, quantity.name, quantity.unit, quantity.colour, values.max(), False)
+    # The strip above the samples is for events.
+    ax.set_ylim(0, top * (1.12 if quantity is QPS else 1))
+    ax.set_xlim(0, run.duration_s / unit_s)
+    return int(beyond.sum())
+
+
+def _published(ax: Axes, quantity: Quantity, anchors: Sequence[Anchor]) -> None:
+    """Draw the stated band as a box, and the stated values as marks."""
+    published.note(ax, anchors, "Numbers stated in the source's text.")
+    most = max((a.value for a in anchors), default=1.0)
+    style.vertical(ax, quantity.name, quantity.unit, quantity.colour, most, False)
+    ax.set_ylim(0, 1.75 * most)
+    ax.set_xlim(0, 1)
+    ax.set_xticks([])
+    low, high = _band(anchors)
+    if low is not None and high is not None:
+        ax.fill_between([0.12, 0.6], low.value, high.value, color=quantity.colour, alpha=0.3, lw=0)
+        about = "about " if "about" in (low.exactness, high.exactness) else ""
+        # Long numbers and units stand below each other.
+        apart = "\n" if low.value >= 1000 else " "
+        ends = f"{formatting.exact(low.value)}{apart}to {formatting.exact(high.value)}{apart}{low.unit}"
+        ax.annotate(
+            f"{about}{ends}", (0.36, low.value), (0, -5), textcoords="offset points", ha="center",
+            va="top", fontsize=8,
+        )  # fmt: skip
+    for anchor in anchors:
+        if anchor in (low, high):
+            continue
+        published.mark(ax, anchor, 0.78, quantity.colour)
+        what = anchor.series.partition(", ")[2] or anchor.series
+        value = f"{published.words(anchor)}".replace(" queries/s", "\nqueries/s")
+        published.label(ax, anchor, 0.78, f"{what}:\n{value}", 7.5)
+
+
+def _band(anchors: Sequence[Anchor]) -> tuple[Anchor | None, Anchor | None]:
+    low = next((a for a in anchors if a.bound == "lower"), None)
+    high = next((a for a in anchors if a.bound == "upper"), None)
+    return low, high
+
+
+def _published_half_width(anchors: Sequence[Anchor]) -> float | None:
+    """Half of the published band of throughput over its middle."""
+    low, high = _band([a for a in anchors if a.unit == QPS.unit])
+    if low is None or high is None:
+        return None
+    return (high.value - low.value) / (high.value + low.value)
+
+
+def _events(grid: list[list[Axes]], run: _Long, unit_s: int) -> list[str]:
+    """Mark local checkpoints above the samples, nodes that came or went across both panels."""
+    if run.events is None:
+        return []
+    if run.events.empty:
+        return ["The cluster log tells of no event."]
+    notes, top = [], grid[0][0]
+    strip = {"transform": top.get_xaxis_transform(), "color": style.INK, "zorder": 6}
+    started = run.events.loc[run.events["event"] == "local_checkpoint_started", "t_s"]
+    completed = run.events.loc[run.events["event"] == "local_checkpoint_completed", "t_s"]
+    spans = _spans(started.to_numpy(float), completed.to_numpy(float), run.duration_s)
+    for begin_s, end_s in spans:
+        top.plot([begin_s / unit_s, end_s / unit_s], [_STRIP] * 2, lw=3.5, **strip)
+        top.plot([begin_s / unit_s], [_STRIP], "|", ms=7, **strip)
+    if spans:
+        notes.append(f"Bars above: {formatting.count(len(spans), 'local checkpoint')}.")
+    nodes = run.events[run.events["event"].isin(list(_NODE_EVENTS))]
+    for i, event in enumerate(nodes.itertuples()):
+        for ax, _ in grid:
+            ax.axvline(event.t_s / unit_s, color=style.INK, lw=0.9, ls=":", zorder=3)
+        if i < _SHOWN_EVENTS:
+            top.annotate(
+                f"node {event.node_id} {_NODE_EVENTS[event.event]}", (event.t_s / unit_s, 0.02),
+                (2, 0), xycoords=top.get_xaxis_transform(), textcoords="offset points",
+                rotation=90, va="bottom", fontsize=7, color=style.INK,
+            )  # fmt: skip
+    warnings = int((run.events["event"] == "warning").sum())
+    notes += [f"The cluster log has {formatting.count(warnings, 'warning')}."] if warnings else []
+    return notes
+
+
+def _spans(
+    started_s: np.ndarray, completed_s: np.ndarray, end_s: float
+) -> list[tuple[float, float]]:
+    """Pair starts with ends; a checkpoint that began before the run or ends after it is cut."""
+    spans = []
+    if len(completed_s) and (not len(started_s) or completed_s[0] < started_s[0]):
+        spans.append((0.0, float(completed_s[0])))
+    for i, begin in enumerate(started_s):
+        following = started_s[i + 1] if i + 1 < len(started_s) else end_s
+        ends = completed_s[(completed_s >= begin) & (completed_s <= following)]
+        spans.append((float(begin), float(ends[0]) if len(ends) else float(following)))
+    return spans
+
+
+def _trend(values: pd.Series, run: _Long) -> str:
+    interval_s = run.duration_s / len(run.samples)
+    trend = series.trend(values, interval_s)
+    if not np.isfinite(trend.low):
+        return "too short for one"
+    low, high = (f"{end:+.1f}" for end in (trend.low, trend.high))
+    return f"{trend.per_hour_pct:+.1f} % an hour ({low} to {high})"
+
+
+def _notes(run: _Long, half: float | None, cut: int, events: list[str], budget: str) -> list[str]:
+    qps, p95 = run.samples["qps"], run.samples[P95.metric].dropna()
+    told = [
+        f"{len(run.samples)} samples. "
+        + ("" if len(qps) < _SMOOTHED_FROM else "Thin: every sample; thick: running median. ")
+        + f"Circles: more than {series.OUTLYING} deviations from the running median of "
+        + f"{series.WINDOW}."
+    ]
+    told += [f"Triangles: {formatting.count(cut, 'sample')} beyond the panel."] if cut else []
+    told.append(
+        f"Trend with its 95 % interval: throughput {_trend(qps, run)}, p95 {_trend(p95, run)}."
+    )
+    if half is not None:
+        within = qps.between(qps.mean() * (1 - half), qps.mean() * (1 + half)).mean()
+        told.append(
+            f"Dashed: the mean \N{PLUS-MINUS SIGN}{100 * half:.0f} %, the width of the published "
+            f"band; {100 * within:.0f} % of the samples lie between."
+        )
+    told += events
+    told += ["Latency carries the period of the CPU quotas."] if budget == "scaled" else []
+    return told

@@ -1,0 +1,162 @@
+"""Figure 4: throughput, mysqld CPU and ndbmtd CPU of one MySQL server against clients.
+
+In: runs and processes of a dataset, the published numbers. Out: a `Figure`, and words.
+Throughput has its axis at the left and CPU one at the right, as in the brief.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from ndblab.analysis import formatting
+from ndblab.claims.evidence import SERVER_SHARE
+from ndblab.claims.publication import Anchor
+from ndblab.figures import intervals, published, selection, sheet, style
+from ndblab.figures.quantity import DATA_NODES_CPU, QPS, SERVER_CPU, Quantity
+from ndblab.figures.selection import Tables
+from ndblab.figures.sheet import Caption
+
+QUESTION = "What holds one MySQL server back, and how much CPU does it take?"
+_LOOKS = {
+    "Throughput": (QPS, "o", "-"),
+    "mysqld CPU": (SERVER_CPU, "^", "-"),
+    "ndbmtd CPU, both data nodes": (DATA_NODES_CPU, "s", "--"),
+}
+_ROOM = 1.6
+"""Of the vertical axes over their largest mean, for the legend."""
+
+
+def draw(tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Figure:
+    """Draw the runs with one MySQL server.
+
+    Raises
+    ------
+    LabError
+        If no run had one server, or none of these is good.
+    """
+    lines = _lines(tables)
+    share_pct = 100 * SERVER_SHARE * caption.cpus if caption.cpus else None
+    with sheet.page(QUESTION) as figure:
+        [[measured, beside]] = sheet.panels(figure, columns=(1.7, 1), wspace=0.52, right=0.9)
+        measured.set_title(f"Measured, CPU budget {caption.budget}")
+        scaled = caption.budget == "scaled"
+        _measured(measured, lines, share_pct if scaled else None)
+        _published(beside, anchors)
+        notes = [intervals.told(lines["Throughput"]["runs"])]
+        if scaled:
+            notes.append(
+                "That mysqld ends at its share of the CPUs (30/256, what the brief saw one use) is "
+                "imposed by its quota, and no finding."
+            )
+        sheet.sign(figure, caption, notes)
+    return figure
+
+
+def describe(tables: Tables, anchors: Sequence[Anchor]) -> str:
+    """Say what Figure 4 shows: the best throughput, and CPU there and at its most."""
+    qps, server, nodes = _lines(tables).values()
+    best = qps.loc[qps["mean"].idxmax()]
+    most = server.loc[server["mean"].idxmax()] if len(server) else None
+    used = [
+        f"{name} {formatting.plain(at['mean'].iloc[0])}"
+        for name, line in (("mysqld uses", server), ("both ndbmtd together use", nodes))
+        if len(at := line[line["clients"] == best["clients"]])
+    ]
+    said = [
+        f"Throughput (queries/s), mysqld CPU and ndbmtd CPU (percent of one logical CPU) of one "
+        f"MySQL server against {qps['clients'].min()} to {qps['clients'].max()} clients.",
+        f"The best mean throughput is {formatting.plain(best['mean'])} at "
+        + formatting.count(int(best["clients"]), "client")
+        + (f", where {' % and '.join(used)} %." if used else "."),
+    ]
+    if most is not None:
+        at = formatting.count(int(most["clients"]), "client")
+        said.append(f"mysqld uses most at {at}: {formatting.plain(most['mean'])} %.")
+    each = [
+        f"{a.series} {published.words(a)} at {formatting.count(a.clients, 'client')}"
+        for a in anchors
+    ]
+    said += [f"Published, on another machine: {formatting.listed(each)}."] if each else []
+    return " ".join(said)
+
+
+def _lines(tables: Tables) -> dict[str, pd.DataFrame]:
+    """Average throughput, CPU of the server and CPU of both data nodes by clients."""
+    runs = selection.good(selection.of_kind(tables, servers=1))
+    processes = tables["processes"]
+    processes = processes[processes["run_id"].isin(runs["run_id"])]
+    each = processes.groupby(["run_id", "role", "node_id"], observed=True)["cpu_pct"].mean()
+    by_role = each.groupby(level=["run_id", "role"], observed=True)
+    # Of all servers of a cluster, the one with clients is the busiest.
+    used = {"mysqld": by_role.max(), "ndbmtd": by_role.sum()}
+    lines = [intervals.means(runs, ["clients"], "qps")]
+    for role, by_run in used.items():
+        of_role = by_run[by_run.index.get_level_values("role") == role].droplevel("role")
+        table = runs.assign(cpu_pct=runs["run_id"].map(of_role)).dropna(subset="cpu_pct")
+        lines.append(intervals.means(table, ["clients"], "cpu_pct"))
+    return dict(zip(_LOOKS, lines, strict=True))
+
+
+def _measured(ax: Axes, lines: dict[str, pd.DataFrame], share_pct: float | None) -> None:
+    clients = lines["Throughput"]["clients"]
+    cpu = ax.twinx()
+    cpu_most = max(
+        (line["mean"].max() for name, line in lines.items() if name != "Throughput" and len(line)),
+        default=100.0,
+    )
+    for name, line in lines.items():
+        quantity, marker, dashes = _LOOKS[name]
+        on = ax if quantity is QPS else cpu
+        on.fill_between(
+            line["clients"], line["low"], line["high"], color=quantity.colour, alpha=0.16, lw=0
+        )
+        on.plot(
+            line["clients"], line["mean"], dashes, marker=marker, color=quantity.colour, zorder=3
+        )
+    handles = [
+        Line2D([], [], color=q.colour, marker=marker, ls=dashes, label=name)
+        for name, (q, marker, dashes) in _LOOKS.items()
+    ]
+    if share_pct is not None:
+        cpu.axhline(share_pct, color=style.SERVER, ls=":", lw=1.4)
+        label = f"CPU share of mysqld: {formatting.plain(share_pct)} %"
+        handles.insert(2, Line2D([], [], color=style.SERVER, ls=":", lw=1.4, label=label))
+        cpu_most = max(cpu_most, share_pct)
+    _two_axes(ax, cpu, clients, lines["Throughput"]["mean"].max(), cpu_most)
+    ax.legend(handles=handles, loc="upper left", handlelength=2.8, ncols=1, fontsize=8)
+
+
+def _published(ax: Axes, anchors: Sequence[Anchor]) -> None:
+    published.note(ax, anchors, width=34)
+    cpu = ax.twinx()
+    of_cpu = [a for a in anchors if a.unit != QPS.unit]
+    of_qps = [a for a in anchors if a.unit == QPS.unit]
+    clients = sorted({a.clients for a in anchors}) or [1]
+    most = max((a.value for a in of_qps), default=1.0)
+    _two_axes(ax, cpu, clients, most, max((a.value for a in of_cpu), default=100.0))
+    ax.set_xlim(clients[0] / 2.6, clients[-1] * 2.2)
+    ax.set_xticks(clients if anchors else [])
+    for on, shown, shade in ((ax, of_qps, QPS.colour), (cpu, of_cpu, SERVER_CPU.colour)):
+        for anchor in shown:
+            published.mark(on, anchor, anchor.clients, shade)
+            value = published.words(anchor).removesuffix(f" {anchor.unit}")
+            text = f"{value}\nqueries/s" if on is ax else f"mysqld\n{value} %"
+            published.label(on, anchor, anchor.clients, text, 7.5)
+
+
+def _two_axes(
+    ax: Axes, cpu: Axes, clients: Sequence[int] | pd.Series, qps: float, cpu_pct: float
+) -> None:
+    QPS.against_clients(ax, clients, qps)
+    right = Quantity("cpu_pct", "CPU", SERVER_CPU.unit, style.SERVER)
+    right.against_clients(cpu, clients, cpu_pct)
+    cpu.grid(False)
+    cpu.set_xlabel("")
+    cpu.spines["right"].set_visible(True)
+    for on, most in ((ax, qps), (cpu, cpu_pct)):
+        on.set_ylim(0, most * _ROOM)

@@ -1,0 +1,90 @@
+"""What the processes of a cluster look like in drawings, and what a plan gives each, in words.
+
+In: a `Plan` and its `Host`. Out: colours, letters and short texts. It draws nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ndblab.machine import host
+from ndblab.machine.host import Host
+from ndblab.planning.cpu_budget import (
+    BRIEF_CPUS,
+    BRIEF_DATA_NODE_CPUS,
+    BRIEF_SERVER_CPUS,
+    BRIEF_SQL_SIDE_CPUS,
+    Share,
+)
+from ndblab.planning.deployment import Node, Plan
+
+# Dark for data nodes, light for servers: apart in grey too. Letters stand where colours do.
+DATA_NODE, SERVER, SERVER_PALE = "#2b6e4f", "#f0b23c", "#fbe6b8"
+SYSBENCH, MANAGEMENT = "#cfe0f2", "#d4d4d4"
+GIB = 2**30
+OF_THE_BRIEF = {
+    "data node": f"{BRIEF_DATA_NODE_CPUS}/{BRIEF_CPUS}",
+    "server": f"{BRIEF_SERVER_CPUS}/{BRIEF_CPUS}",
+    "sql side": f"{BRIEF_SQL_SIDE_CPUS}/{BRIEF_CPUS}",
+}
+"""Shares of the brief's logical CPUs, which `scaled` gives as bandwidth."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Processes that have the same CPUs: a letter, a colour, a name and what they may use."""
+
+    letter: str
+    colour: str
+    name: str
+    share: Share
+
+
+def groups(plan: Plan) -> list[Group]:
+    """Give who shares which CPUs: each data node, odd and even servers, the management node."""
+    found = [
+        Group(f"D{n.number}", DATA_NODE, f"data node {n.number} (ndbmtd)", n.share)
+        for n in plan.data_nodes
+    ]
+    odd, even = plan.servers[0::2], plan.servers[1::2]
+    found.append(Group("So", SERVER, f"MySQL servers {numbered(odd)} and sysbench", odd[0].share))
+    if even:
+        name = f"MySQL servers {numbered(even)} and sysbench"
+        found.append(Group("Se", SERVER, name, even[0].share))
+    name = "also the management node (ndb_mgmd)"
+    return [*found, Group("M", MANAGEMENT, name, plan.management_node.share)]
+
+
+def numbered(nodes: Iterable[Node]) -> str:
+    """Write the numbers of nodes: "1, 3 ... 15"."""
+    return series(node.number for node in nodes)
+
+
+def series(values: Iterable[int]) -> str:
+    """Write the first two and the last of evenly spaced numbers; all, if they are few."""
+    all_ = list(values)
+    if len(all_) <= 3:
+        return ", ".join(map(str, all_))
+    return f"{all_[0]}, {all_[1]} ... {all_[-1]}"
+
+
+def cpus(share: Share) -> str:
+    """Write CPUs as numactl takes them, with the NUMA nodes of the memory."""
+    return f"CPUs {host.format_cpu_list(share.cpus)}, memory of {numa_nodes(share.memory_nodes)}"
+
+
+def numa_nodes(ids: Sequence[int]) -> str:
+    """Write one or several NUMA nodes: "NUMA node 1", "NUMA nodes 0-3"."""
+    return f"NUMA node{'s' * (len(ids) > 1)} {host.format_cpu_list(tuple(ids))}"
+
+
+def amount(quota_cpus: float) -> str:
+    """Write a bandwidth in logical CPUs, with three digits."""
+    return f"{quota_cpus:.3g} CPU{'' if quota_cpus == 1 else 's'}"
+
+
+def part(share: Share, machine: Host) -> str:
+    """Write which part of the host's logical CPUs a share has, in percent."""
+    has = len(share.cpus) or share.quota_cpus or machine.usable_cpus
+    return f"{100 * has / machine.usable_cpus:.3g} %"

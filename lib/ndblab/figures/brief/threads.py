@@ -1,0 +1,226 @@
+"""Figures 5 and 9: how busy every NDB thread was, as ndb_top shows it.
+
+In: runs and NDB threads of a dataset, the published screen. Out: a `Figure`, and words.
+Utilisation is what the operating system counts: user and system time in percent of one CPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from ndblab.analysis import formatting, summary
+from ndblab.claims.evidence import DATA_NODES_SHARE
+from ndblab.claims.publication import Anchor
+from ndblab.figures import intervals, published, selection, sheet, style
+from ndblab.figures.selection import Tables
+from ndblab.figures.sheet import Caption
+
+SATURATED_PCT = 80
+"""What the brief calls a saturated NDB thread (its text on Figures 5 and 9)."""
+_HATCH = "/////"
+# More threads than these are too narrow for their numbers.
+_NUMBERED = 30
+_BETWEEN_KINDS = 0.9
+
+
+@dataclass(frozen=True)
+class Question:
+    """Which point a figure shows: one server or the most, each at its best mean throughput."""
+
+    text: str
+    most_servers: bool
+
+
+FIVE = Question("Which NDB thread is busiest under one MySQL server?", most_servers=False)
+NINE = Question("Which NDB thread is the bottleneck at peak throughput?", most_servers=True)
+
+
+def draw(question: Question, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Figure:
+    """Draw a bar for each NDB thread of both data nodes, user and system time apart.
+
+    Raises
+    ------
+    LabError
+        If there is no good run of this kind, or nothing was told of its NDB threads.
+    """
+    runs, why = _point(question, tables)
+    threads = _threads(tables, runs)
+    with sheet.page(question.text) as figure:
+        [[measured, beside]] = sheet.panels(figure, columns=(1.7, 1), wspace=0.24)
+        clients = formatting.count(int(runs["clients"].iloc[0]), "client")
+        servers = formatting.count(int(runs["servers"].iloc[0]), "server")
+        measured.set_title(f"Measured: {servers}, {clients}; CPU budget {caption.budget}")
+        scaled = caption.budget == "scaled" and caption.cpus
+        share_pct = 100 * DATA_NODES_SHARE / 2 * caption.cpus if scaled else None
+        _measured(measured, threads, share_pct)
+        _published(beside, anchors)
+        notes = [
+            f"{clients.capitalize()}: {why}.",
+            intervals.told(threads["runs"], "Bars", "whiskers").replace(" a point", ""),
+        ]
+        notes += ["Below a bar: thr_no."] if len(threads) <= _NUMBERED else []
+        if share_pct is not None:
+            notes.append(
+                f"All threads of a data node share its quota, {formatting.plain(share_pct)} % of one "
+                f"CPU here: the brief's {SATURATED_PCT} % is "
+                + ("out of reach" if share_pct < SATURATED_PCT else "of one CPU")
+                + ", so compare their order."
+            )
+        sheet.sign(figure, caption, notes)
+    return figure
+
+
+def describe(question: Question, tables: Tables, anchors: Sequence[Anchor]) -> str:
+    """Say which kinds of NDB threads were busiest, and which were published as such."""
+    runs, why = _point(question, tables)
+    threads = _threads(tables, runs)
+    servers, clients = (int(runs[key].iloc[0]) for key in ("servers", "clients"))
+    kinds = threads.groupby("thread", observed=True)["mean"].max().sort_values(ascending=False)
+    each = [f"{kind} {formatting.plain(value)} %" for kind, value in kinds.items()]
+    said = [
+        f"How busy each of {len(threads)} NDB threads was with {formatting.count(servers, 'server')} "
+        f"and {formatting.count(clients, 'client')} ({why}), user and system time in percent of one "
+        f"CPU. Busiest thread of each kind: {formatting.listed(each)}."
+    ]
+    if anchors:
+        each = [f"{a.series}: {formatting.plain(a.value)} %" for a in anchors]
+        said.append(f"Published, on another machine: {formatting.listed(each)}.")
+    return " ".join(said)
+
+
+def _point(question: Question, tables: Tables) -> tuple[pd.DataFrame, str]:
+    """Give the good runs of the point that the figure shows, and why it is this one."""
+    runs = selection.good(selection.of_kind(tables))
+    told = runs["run_id"].isin(tables["ndb_threads"]["run_id"].unique())
+    servers = int(runs.loc[told, "servers"].max()) if question.most_servers and told.any() else 1
+    runs = runs[told & (runs["servers"] == servers)]
+    if runs.empty:
+        raise selection.nothing_to_draw("no NDB threads of a good run with this many servers")
+    peak = summary.peaks(summary.points(runs))
+    if peak.empty:
+        raise selection.nothing_to_draw("no point without idle servers")
+    return runs[runs["clients"] == int(peak["clients"].iloc[0])], "the best mean throughput"
+
+
+def _threads(tables: Tables, runs: pd.DataFrame) -> pd.DataFrame:
+    """Average each thread over runs; kinds and threads in order, the busiest first."""
+    keys = ["node_id", "thr_no", "thread"]
+    samples = tables["ndb_threads"]
+    samples = samples[samples["run_id"].isin(runs["run_id"])]
+    times = ["os_user_pct", "os_system_pct"]
+    by_run = samples.groupby(["run_id", *keys], observed=True)[times].mean().reset_index()
+    by_run["pct"] = by_run[times[0]] + by_run[times[1]]
+    parts = by_run.groupby(keys, observed=True)[times].mean().reset_index()
+    threads = intervals.means(by_run, keys, "pct").merge(parts, on=keys)
+    threads["thread"] = threads["thread"].astype(str)
+    threads["kind_pct"] = threads.groupby("thread")["mean"].transform("max")
+    return threads.sort_values(
+        ["kind_pct", "thread", "mean"], ascending=[False, True, False], ignore_index=True
+    )
+
+
+def _measured(ax: Axes, threads: pd.DataFrame, share_pct: float | None) -> None:
+    x = _places(threads["thread"])
+    nodes = sorted(threads["node_id"].unique())
+    shades = dict(zip(nodes, (style.DATA_NODE, style.OTHER_DATA_NODE), strict=False))
+    colours = [shades.get(node, style.QUIET) for node in threads["node_id"]]
+    user, system = threads["os_user_pct"], threads["os_system_pct"]
+    ax.bar(x, user, 0.84, color=colours, zorder=2)
+    ax.bar(
+        x, system, 0.84, bottom=user, zorder=2, color="white", edgecolor=colours, hatch=_HATCH,
+        linewidth=0.8,
+    )  # fmt: skip
+    known = threads["low"].notna()
+    below = (threads["mean"] - threads["low"].clip(lower=0))[known]
+    above = (threads["high"] - threads["mean"])[known]
+    ax.errorbar(
+        x[known], threads["mean"][known], [below, above], fmt="none", ecolor=style.INK,
+        elinewidth=0.8, capsize=1.5, zorder=4,
+    )  # fmt: skip
+    numbered = len(threads) <= _NUMBERED
+    _kinds(ax, threads["thread"], x, threads["thr_no"] if numbered else None)
+    handles = [Patch(color=shades[node], label=f"data node {node}") for node in shades]
+    handles += [
+        Patch(color=style.QUIET, label="user"),
+        Patch(fc="white", ec=style.QUIET, hatch=_HATCH, label="system"),
+    ]
+    ax.legend(handles=handles, loc="upper right", bbox_to_anchor=(1, 0.93), fontsize=8)
+    most = max(threads["mean"].max(), threads["high"].max(), 0.1)
+    if share_pct is None:
+        ax.set_ylim(0, 105)
+        _level(ax, SATURATED_PCT, f"{SATURATED_PCT} %: saturated, says the brief")
+        return
+    ax.set_ylim(0, min(1.12 * share_pct, 1.35 * most))
+    share = f"share of a data node: {formatting.plain(share_pct)} %"
+    if ax.get_ylim()[1] > share_pct:
+        _level(ax, share_pct, share)
+    else:
+        ax.text(
+            0.99, 0.985, f"{share}, far above \N{UPWARDS ARROW}", transform=ax.transAxes,
+            ha="right", va="top", fontsize=7.5, color=style.QUIET,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5},
+        )  # fmt: skip
+
+
+def _published(ax: Axes, anchors: Sequence[Anchor]) -> None:
+    """Draw every thread of the published screen at its own height, the kinds as beside."""
+    published.note(ax, anchors, "A screen of ndb_top: one data node, whole percents.", 38)
+    table = pd.DataFrame({
+        "anchor": list(anchors),
+        "thread": [a.series.split(" ")[0] for a in anchors],
+        "value": [a.value for a in anchors],
+    })  # fmt: skip
+    table["kind"] = table.groupby("thread")["value"].transform("max")
+    table = table.sort_values(
+        ["kind", "thread", "value"], ascending=[False, True, False], ignore_index=True
+    )
+    x = _places(table["thread"])
+    for place, anchor in zip(x, table["anchor"], strict=True):
+        published.mark(ax, anchor, place, style.DATA_NODE, 7)
+    firsts = table.drop_duplicates("thread")
+    for i, anchor in zip(firsts.index, firsts["anchor"], strict=True):
+        own = x[(table["thread"] == table["thread"][i]).to_numpy()]
+        published.label(ax, anchor, float(own.mean()), f"{formatting.plain(anchor.value)} %", 7.5)
+    _kinds(ax, table["thread"], x, None)
+    ax.set_xlim(-2, x.max() + 2 if len(x) else 2)
+    ax.set_ylim(0, 112)
+    ax.set_yticks(range(0, 101, 20))
+    _level(ax, SATURATED_PCT, "")
+
+
+def _places(kinds: pd.Series) -> np.ndarray:
+    """Put bars side by side, with room between kinds."""
+    another = (kinds != kinds.shift()).cumsum() - 1
+    return np.arange(len(kinds)) + _BETWEEN_KINDS * another.to_numpy(float)
+
+
+def _kinds(ax: Axes, kinds: pd.Series, x: np.ndarray, numbers: pd.Series | None) -> None:
+    """Name the kinds below their bars, the threads' numbers between where there is room."""
+    middles = pd.Series(x).groupby(kinds.to_numpy(), sort=False).mean()
+    ax.set_xticks(middles.to_numpy(), list(middles.index))
+    ax.tick_params(axis="x", length=0, pad=3 if numbers is None else 12)
+    ax.grid(False, axis="x")
+    for place, number in zip(x, numbers if numbers is not None else (), strict=False):
+        ax.annotate(
+            str(number), (place, 0), (0, -3), xycoords=("data", "axes fraction"),
+            textcoords="offset points", ha="center", va="top", fontsize=6, color=style.QUIET,
+        )  # fmt: skip
+    ax.set_xlabel("NDB thread, by kind")
+    ax.set_ylabel("Utilisation, percent of one logical CPU", color=style.DATA_NODE)
+    if len(x):
+        ax.set_xlim(x.min() - 1, x.max() + 1)
+
+
+def _level(ax: Axes, value: float, text: str) -> None:
+    ax.axhline(value, color=style.INK, lw=1, ls=(0, (4, 3)), zorder=1)
+    ax.text(
+        0.99, value, text, transform=ax.get_yaxis_transform(), ha="right", va="bottom",
+        fontsize=7.5, color=style.QUIET,
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""The lab's own figures: transporters, faults, and the capacity model."""

@@ -1,0 +1,145 @@
+"""Data node, management server and management client made from MySQL's source.
+
+In: Debian's mysql-source package. Out: three programs in a build folder. Whatever was finished
+before an interruption is not done again. It installs nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from ndblab.install import subprocesses
+
+TARGETS = ("ndbmtd", "ndb_mgmd", "ndb_mgm")
+_COMPILER_BYTES = 700_000_000
+_SOURCE_IN_PACKAGE = "./usr/src/mysql/mysql-source.tar.gz"
+_STEP = re.compile(r"^\[(\d+)/(\d+)\] ")
+
+_OPTIONS = {
+    "CMAKE_BUILD_TYPE": "Release",
+    "WITH_NDB": "ON",
+    "WITH_NDB_JAVA": "OFF",
+    "WITH_NDB_TEST": "OFF",
+    "WITH_UNIT_TESTS": "OFF",
+    "WITH_ROUTER": "OFF",
+    "WITH_MYSQLX": "OFF",
+    "WITH_GROUP_REPLICATION": "OFF",
+    "WITH_FIDO": "none",
+    "WITH_AUTHENTICATION_CLIENT_PLUGINS": "OFF",
+    "WITH_AUTHENTICATION_KERBEROS": "OFF",
+    "WITH_AUTHENTICATION_LDAP": "OFF",
+    "WITH_AUTHENTICATION_WEBAUTHN": "OFF",
+    "WITH_CURL": "none",
+    "WITH_NUMA": "OFF",
+    "WITH_SYSTEMD": "OFF",
+}
+# Bundled copies keep the list of build packages short.
+_BUNDLED = ("PROTOBUF", "ZLIB", "ZSTD", "LZ4", "ICU", "LIBEVENT", "EDITLINE", "TIRPC")
+
+
+def cmake_arguments() -> list[str]:
+    """List the settings that leave out all that a data node does not need."""
+    options = _OPTIONS | {f"WITH_{name}": "bundled" for name in _BUNDLED}
+    return ["-G", "Ninja", *(f"-D{name}={value}" for name, value in options.items())]
+
+
+def parse_progress(line: str) -> tuple[int, int] | None:
+    """Read (steps done, steps in all) from a line of ninja; None for any other line."""
+    match = _STEP.match(line)
+    return (int(match[1]), int(match[2])) if match else None
+
+
+def parallel_jobs(cpus: int, free_bytes: int) -> int:
+    """Choose how many compilers run at once: one more than CPUs, if memory allows."""
+    return max(1, min(cpus + 1, free_bytes // _COMPILER_BYTES))
+
+
+class Build:
+    """The source and the build of one version, below one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._source = folder / "source"
+        self._build = folder / "build"
+        self._configured = folder / "configured.json"
+        self.log = folder / "build.log"
+
+    def program(self, name: str) -> Path:
+        """Say where a built program is."""
+        return self._build / "runtime_output_directory" / name
+
+    def unpack(self, package: Path) -> None:
+        """Unpack the source without its tests and its leftovers, streaming."""
+        if self._source.exists():
+            return
+        partial = self._source.with_name("source.partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir()
+        # CMake asks for the files directly in mysql-test and for its lib folder, not for the tests.
+        tests = [f"--exclude=*/mysql-test/{name}/*" for name in ("[!l]*", "l[!i]*")]
+        pick = [
+            "tar",
+            "-xz",
+            "-C",
+            str(partial),
+            "--strip-components=1",
+            "--no-same-owner",
+            "--wildcards",
+            "--no-wildcards-match-slash",
+            "--anchored",
+            "--exclude=*/builddir",
+            *tests,
+        ]
+        subprocesses.pipeline(
+            [
+                ["dpkg-deb", "--fsys-tarfile", str(package)],
+                ["tar", "-xO", _SOURCE_IN_PACKAGE],
+                pick,
+            ],
+            what="MySQL's source cannot be unpacked",
+            log=self.log,
+        )
+        partial.rename(self._source)
+
+    def configure(self) -> None:
+        """Run CMake, unless it ran to its end with the same settings."""
+        arguments = cmake_arguments()
+        if self._configured.exists() and json.loads(self._configured.read_text()) == arguments:
+            return
+        shutil.rmtree(self._build, ignore_errors=True)
+        subprocesses.run(
+            ["cmake", "-S", self._source, "-B", self._build, *arguments],
+            what="CMake cannot configure MySQL's source",
+            log=self.log,
+        )
+        self._configured.write_text(json.dumps(arguments))
+
+    def make(self, on_step: Callable[[int, int], None]) -> None:
+        """Compile and link; ninja itself knows what is done already."""
+
+        def on_line(line: str) -> bool:
+            step = parse_progress(line)
+            if step is not None:
+                on_step(*step)
+            return step is not None
+
+        jobs = parallel_jobs(len(os.sched_getaffinity(0)), _available_bytes())
+        subprocesses.run(
+            ["ninja", "-C", self._build, f"-j{jobs}", *TARGETS],
+            what="The data node cannot be built",
+            log=self.log,
+            on_line=on_line,
+            env={**os.environ, "NINJA_STATUS": "[%f/%t] ", "LC_ALL": "C.UTF-8"},
+        )
+
+
+def _available_bytes() -> int:
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    return _COMPILER_BYTES

@@ -1,0 +1,76 @@
+"""The system packages that a build needs, and who may install them.
+
+In: dpkg's answer. Out: nothing, or a LabError with the one line to type. Installing happens only
+for root; nothing is ever removed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from ndblab.error import LabError
+from ndblab.install import subprocesses
+
+# The least that configures and builds data node, management server and client on bookworm.
+BUILD_PACKAGES = (
+    "g++",
+    "cmake",
+    "ninja-build",
+    "bison",
+    "pkgconf",
+    "libssl-dev",
+    "libncurses-dev",
+)
+
+
+def missing_packages(status: str, wanted: Iterable[str]) -> list[str]:
+    """Compare what is wanted with lines "name state" of dpkg-query."""
+    installed = {
+        words[0] for line in status.splitlines() if (words := line.split())[1:] == ["installed"]
+    }
+    return [package for package in wanted if package not in installed]
+
+
+def missing() -> list[str]:
+    """Ask dpkg which build packages this machine lacks."""
+    try:
+        status = subprocesses.output(
+            ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *BUILD_PACKAGES],
+            what="dpkg-query cannot tell what is installed",
+        )
+    except subprocesses.ChildFailed as failure:
+        # It fails when it has never heard of one of the names, and lists the others.
+        status = failure.output
+    return missing_packages(status, BUILD_PACKAGES)
+
+
+def install_line(packages: Iterable[str]) -> str:
+    """Give the line that installs packages, as an ordinary user types it."""
+    return f"sudo apt-get install -y --no-install-recommends {' '.join(packages)}"
+
+
+def require_root_for(packages: list[str]) -> None:
+    """Refuse to go on when packages are missing and only root could install them."""
+    if packages and os.geteuid() != 0:
+        raise LabError(
+            "Building the data node needs packages that this machine lacks",
+            found=f"{len(packages)} missing: {' '.join(packages)}",
+            expected="all of them, or root to install them",
+            next_step=f"Type: {install_line(packages)}",
+        )
+
+
+def install(packages: list[str], log: Path) -> None:
+    """Install missing packages with the system's own apt (root only)."""
+    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"}
+    argv = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages]
+    what = f"The build packages {' '.join(packages)} cannot be installed"
+    try:
+        subprocesses.run(argv, what=what, log=log, env=environment)
+    except subprocesses.ChildFailed:
+        # Fresh machines have no package lists yet, old ones have outdated lists.
+        update = ["apt-get", "update"]
+        subprocesses.run(update, what="apt-get update failed", log=log, env=environment)
+        subprocesses.run(argv, what=what, log=log, env=environment)

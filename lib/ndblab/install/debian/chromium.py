@@ -1,0 +1,66 @@
+"""The browser that the report is looked at with in the tests: found, or Debian's own.
+
+In: PATH, and for root the system's apt. Out: the program's path, or a LabError with the one line
+to type. Nothing but a test needs it, so no command of the lab installs it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from ndblab.error import LabError
+from ndblab.install import subprocesses
+from ndblab.install.debian import apt, build_dependencies
+
+PACKAGE = "chromium"
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def find() -> Path | None:
+    """Find a browser of the Chromium family on PATH."""
+    found = (shutil.which(name) for name in NAMES)
+    return next((Path(path) for path in found if path), None)
+
+
+def ensure(log: Path) -> Path:
+    """Find a browser, or as root on Debian install the one of its own release.
+
+    Parameters
+    ----------
+    log : the file that gets what apt prints.
+
+    Raises
+    ------
+    LabError
+        If there is none and it cannot be installed by this user on this machine.
+    """
+    if (browser := find()) is not None:
+        return browser
+    if os.geteuid() != 0 or not _is_debian():
+        raise _none_here(f"none of {', '.join(NAMES)} on PATH")
+    try:
+        build_dependencies.install([PACKAGE], log)
+    except subprocesses.ChildFailed as failure:
+        raise _none_here(str(failure.found)) from failure
+    if (browser := find()) is None:
+        raise _none_here(f"the package {PACKAGE} has no program of that name")
+    return browser
+
+
+def _is_debian() -> bool:
+    # Elsewhere a package of this name may be something else, or bring a store of its own.
+    try:
+        return bool(apt.mirror())
+    except LabError:
+        return False
+
+
+def _none_here(found: str) -> LabError:
+    return LabError(
+        "No browser is here to look at the report with",
+        found=found,
+        expected="Chromium, or another browser made from it",
+        next_step=f"Type: {build_dependencies.install_line([PACKAGE])}",
+    )

@@ -1,0 +1,138 @@
+"""NDB Cluster and sysbench that are already here: NDB_HOME, then PATH, then the lab's cache.
+
+In: the environment. Out: what was found, or None. What is found but unfit is an error that says
+why, unless the user never asked for it. It never installs.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from ndblab.error import LabError
+from ndblab.install import binaries, cache, receipt, subprocesses
+from ndblab.install.binaries import NDB_PROGRAMS, Ndb, Sysbench
+
+_LAYOUTS = ("bin", "sbin", "libexec", "usr/bin", "usr/sbin")
+
+
+def find_ndb() -> Ndb | None:
+    """Find an NDB Cluster.
+
+    Raises
+    ------
+    LabError : NDB_HOME lacks a program, or what was found is of mixed versions, does not run, or
+        has a mysqld without the ndbcluster engine.
+    """
+    if home := os.environ.get("NDB_HOME"):
+        return _in_home(Path(home).expanduser().absolute())
+    on_path = {name: path for name in NDB_PROGRAMS if (path := shutil.which(name))}
+    # A mysqld alone is some other database of this machine, not a cluster.
+    if len(on_path) == len(NDB_PROGRAMS):
+        programs = {name: Path(path).resolve() for name, path in on_path.items()}
+        basedir = programs["mysqld"].parent.parent
+        ndb = programs_version(programs, basedir=basedir, origin="PATH")
+        require_engine(ndb.mysqld)
+        return ndb
+    return next((r.ndb for r in receipt.read_all(cache.location()) if r.ndb), None)
+
+
+def find_sysbench() -> Sysbench | None:
+    """Find a sysbench that is new enough and can speak to MySQL."""
+    unfit: LabError | None = None
+    if on_path := shutil.which("sysbench"):
+        try:
+            return check_sysbench(Path(on_path))
+        except LabError as error:
+            unfit = error
+    own = next((r.sysbench for r in receipt.read_all(cache.location()) if r.sysbench), None)
+    if own is None and unfit is not None:
+        raise unfit
+    return own
+
+
+def programs_version(programs: dict[str, Path], *, basedir: Path, origin: str) -> Ndb:
+    """Ask each program for its version and refuse a mixture."""
+    versions: dict[str, str] = {}
+    ndb_version = ""
+    for name, program in programs.items():
+        what = f"{program} does not run"
+        arguments = ["--no-defaults", "--version"] if name == "mysqld" else ["--version"]
+        text = subprocesses.output([program, *arguments], what=what)
+        if name == "mysqld":
+            version = binaries.mysqld_version(text)
+        else:
+            version, ndb_version = binaries.ndb_versions(text) or (None, "")
+        if version is None:
+            raise LabError(
+                f"{program} does not say its version as {name} does",
+                found=text.strip()[:200],
+                expected=f"the version line of {name}",
+                next_step="Check that this program is what its name says.",
+            )
+        versions[name] = version
+    binaries.match_versions(versions, str(basedir))
+    return Ndb(
+        **{name: programs[name] for name in NDB_PROGRAMS},
+        ndb_version=ndb_version,
+        mysqld_version=binaries.mysql_version(versions["mysqld"]),
+        origin=origin,
+        basedir=basedir,
+    )
+
+
+def require_engine(mysqld: Path) -> None:
+    """Refuse a mysqld that was built without the ndbcluster storage engine."""
+    what = f"{mysqld} has no ndbcluster storage engine"
+    as_root = ["--user=root"] if os.geteuid() == 0 else []
+    argv = [mysqld, "--no-defaults", *as_root, "--ndbcluster", "--verbose", "--help"]
+    next_step = "Use the mysqld of an NDB Cluster release, not that of MySQL Server."
+    try:
+        text = subprocesses.output(argv, what=what)
+    except subprocesses.ChildFailed as failure:
+        failure.next_step = next_step
+        raise
+    if "ndb-connectstring" not in text:
+        raise LabError(what, expected="options such as --ndb-connectstring", next_step=next_step)
+
+
+def check_sysbench(program: Path) -> Sysbench:
+    """Refuse a sysbench that is too old or has no MySQL driver."""
+    text = subprocesses.output([program, "--version"], what=f"{program} does not run")
+    version = binaries.sysbench_version(text)
+    if version is None or not binaries.is_at_least(version, binaries.OLDEST_SYSBENCH):
+        raise LabError(
+            f"{program} is too old",
+            found=text.strip()[:200],
+            expected=f"sysbench {binaries.OLDEST_SYSBENCH} or newer",
+            next_step="Install a newer sysbench, or take this one off PATH and type: lab install",
+        )
+    options = subprocesses.output([program, "--help"], what=f"{program} does not run")
+    if "mysql - MySQL driver" not in options:
+        raise LabError(
+            f"{program} cannot speak to MySQL",
+            expected="a sysbench built with its MySQL driver",
+            next_step="Install another sysbench, or take this one off PATH and type: lab install",
+        )
+    return Sysbench(program=program, version=version)
+
+
+def _in_home(home: Path) -> Ndb:
+    places = [home / layout for layout in _LAYOUTS]
+    programs = {
+        name: program
+        for name in NDB_PROGRAMS
+        if (program := next((p / name for p in places if (p / name).is_file()), None))
+    }
+    if lacking := [name for name in NDB_PROGRAMS if name not in programs]:
+        raise LabError(
+            f"NDB_HOME={home} is not a whole installation of NDB Cluster",
+            found=f"no {', no '.join(lacking)}" if home.is_dir() else "no such folder",
+            expected=f"{', '.join(NDB_PROGRAMS)} in {', '.join(_LAYOUTS)}",
+            next_step="Point NDB_HOME at the installation's top folder, or unset it.",
+        )
+    below_usr = home / "usr" in programs["mysqld"].parents
+    ndb = programs_version(programs, basedir=home / "usr" if below_usr else home, origin="NDB_HOME")
+    require_engine(ndb.mysqld)
+    return ndb

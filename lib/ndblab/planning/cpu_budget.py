@@ -1,0 +1,136 @@
+"""How a host's CPUs are divided: the budget, and what each process may use.
+
+In: a `Host` and what is wanted. Out: the budget with its reason, and the shares of every role.
+
+The shares are those of the brief ("Cluster-in-a-Box"): of 256 logical CPUs each data node has 32
+and the MySQL servers with sysbench have the other 192; one mysqld was seen to use at most about 30
+(Figure 4).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ndblab.error import LabError
+from ndblab.machine.host import Host
+
+BRIEF_CPUS = 256
+BRIEF_DATA_NODE_CPUS = 32
+BRIEF_SERVER_CPUS = 30
+BRIEF_SQL_SIDE_CPUS = 192
+BUDGETS = ("auto", "pinned", "scaled", "shared")
+PINNED_FROM_CPUS = 80
+"""Two servers at their own ceiling of 30 CPUs on three quarters of a host: 2 x 30 / 0.75. With
+fewer, `pinned` would show the host's end before the first doubling."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How the host's CPUs are divided, and why so."""
+
+    kind: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Share:
+    """What a process may use: CPUs by affinity, NUMA nodes for memory, bandwidth in CPUs.
+
+    Empty tuples and `None` mean no limit of that kind.
+    """
+
+    cpus: tuple[int, ...] = ()
+    memory_nodes: tuple[int, ...] = ()
+    quota_cpus: float | None = None
+
+
+@dataclass(frozen=True)
+class Shares:
+    """What each part of the cluster may use; servers of odd and of even number by turns."""
+
+    data_nodes: tuple[Share, Share] = (Share(), Share())
+    servers: tuple[Share, Share] = (Share(), Share())
+    sql_side: Share = Share()
+    management_node: Share = Share()
+
+
+def choose(host: Host, wanted: str) -> Budget:
+    """Choose the budget: the one that is wanted, or for "auto" the one that fits the host.
+
+    Raises
+    ------
+    LabError
+        If there is no such budget, or it is impossible here.
+    """
+    if wanted not in BUDGETS:
+        raise LabError(
+            "There is no such cpu budget",
+            found=wanted,
+            expected=", ".join(BUDGETS),
+            next_step="Choose one with --budget.",
+        )
+    controller = host.cpu_controller
+    can_scale = controller.kind in ("cgroup1", "cgroup2")
+    can_pin = len(host.cores) >= 4
+    if wanted == "pinned" and not can_pin:
+        raise LabError(
+            "This host cannot be divided by affinity",
+            found=f"{len(host.cores)} core(s)",
+            expected="at least 4: on each half, one for a data node and one for MySQL servers",
+            next_step="Use --budget scaled or --budget shared.",
+        )
+    if wanted == "scaled" and not can_scale:
+        raise LabError(
+            "This host gives us no way to limit CPU bandwidth",
+            found=controller.reason,
+            expected="a writable cpu control group (v1 or v2) or a user manager of systemd",
+            next_step="Run as root or inside `systemd-run --user --scope -p Delegate=yes`, or use "
+            "--budget shared.",
+        )
+    if wanted != "auto":
+        return Budget(wanted, "asked for")
+    cpus = host.usable_cpus
+    if cpus >= PINNED_FROM_CPUS:
+        return Budget("pinned", f"{cpus:g} logical CPUs are enough to divide by affinity")
+    if can_scale:
+        return Budget(
+            "scaled",
+            f"{cpus:g} logical CPUs are fewer than {PINNED_FROM_CPUS}, and {controller.reason}",
+        )
+    return Budget("shared", f"{cpus:g} logical CPUs are too few to pin, and {controller.reason}")
+
+
+def shares(host: Host, kind: str) -> Shares:
+    """Divide the host.
+
+    Source: the brief's numactl lines for `pinned`; its CPU counts as fractions for `scaled`.
+    """
+    if kind == "shared":
+        return Shares()
+    if kind == "scaled":
+        cpus = host.usable_cpus
+        data, server, sql = (
+            Share(quota_cpus=cpus * part / BRIEF_CPUS)
+            for part in (BRIEF_DATA_NODE_CPUS, BRIEF_SERVER_CPUS, BRIEF_SQL_SIDE_CPUS)
+        )
+        return Shares((data, data), (server, server), sql)
+    cores = host.cores
+    halves = (cores[: len(cores) // 2], cores[len(cores) // 2 :])
+    data_shares, sql_shares, management = [], [], []
+    for half in halves:
+        split = max(1, round(len(half) * BRIEF_DATA_NODE_CPUS * 2 / BRIEF_CPUS))
+        data_shares.append(_affinity(half[:split]))
+        sql_shares.append(_affinity(half[split:]))
+        management.extend(half[max(split, len(half) - 4) :])
+    sql_side = Share(
+        cpus=tuple(sorted(sql_shares[0].cpus + sql_shares[1].cpus)),
+        memory_nodes=tuple(sorted({*sql_shares[0].memory_nodes, *sql_shares[1].memory_nodes})),
+    )
+    return Shares(tuple(data_shares), tuple(sql_shares), sql_side, _affinity(tuple(management)))
+
+
+def _affinity(cores: tuple) -> Share:
+    return Share(
+        cpus=tuple(sorted(cpu.id for core in cores for cpu in core)),
+        memory_nodes=tuple(sorted({cpu.node for core in cores for cpu in core})),
+    )

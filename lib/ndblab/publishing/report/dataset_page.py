@@ -1,0 +1,264 @@
+"""A dataset's page: its facts, and every file of it to take away.
+
+In: a complete dataset. Out: a folder of the site with a page, the tables, configs and logs.
+It changes no byte of what was measured; large tables are compressed, logs are zipped.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ndblab.dataset import Dataset
+from ndblab.dataset.folder import MANIFEST, read_bytes, sha256
+from ndblab.error import LabError
+from ndblab.machine import host
+from ndblab.publishing.report import page
+from ndblab.publishing.report.section import Section
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LARGE_BYTES = 1_000_000
+LOGS = "logs.zip"
+# The first moment that a zip file can name: files of a site have no time of their own.
+_NO_TIME = (1980, 1, 1, 0, 0, 0)
+_PREVIEW_ROWS = 3
+_TABLES = {
+    "runs": "One row for each measured run of sysbench, failed ones included",
+    "intervals": "What sysbench reported while it ran, interval by interval",
+    "processes": "CPU and memory of every process, second by second",
+    "ndb_threads": "CPU of every thread of the data nodes, second by second",
+    "events": "Checkpoints, nodes that came and went, and what was done to them",
+    "history": "Every operation of the clients whose writes are checked: when, where, how it ended",
+    "copies": "Every row that each data node held of those writes afterwards",
+    "counters": "How many writes each data node counted for each client afterwards",
+}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the first page tells of a dataset."""
+
+    host: str
+    software: str
+    budget: str
+    measured: str
+    runs: str
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file of the dataset in the site; sizes in bytes, `sha256` of the file as measured."""
+
+    name: str
+    place: str
+    raw_bytes: int
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the dataset: what it is, and its first rows."""
+
+    download: Download
+    what: str
+    frame: pd.DataFrame
+
+    @property
+    def name(self) -> str:
+        return self.download.name.removesuffix(".csv")
+
+    @property
+    def preview(self) -> list[tuple]:
+        rows = self.frame.head(_PREVIEW_ROWS).itertuples(index=False, name=None)
+        return [tuple("" if value != value else value for value in row) for row in rows]
+
+
+def facts(dataset: Dataset) -> Facts:
+    """Tell in a few words where a dataset comes from."""
+    manifest, runs = dataset.manifest, dataset.runs
+    failed = int((runs["status"] != "ok").sum())
+    return Facts(
+        host=host.from_dict(dict(dataset.host)).describe(),
+        software=", ".join(f"{name} {value}" for name, value in manifest["versions"].items()),
+        budget=dataset.budget,
+        measured=page.times(manifest["started_utc"], manifest["finished_utc"]),
+        runs=f"{len(runs)}, {failed or 'none'} failed",
+    )
+
+
+def write(site: Path, section: Section) -> None:
+    """Write the folder of a section's dataset.
+
+    Raises
+    ------
+    LabError
+        If the dataset is not complete, or a file is not the one that was measured.
+    """
+    dataset = section.dataset
+    assert dataset is not None
+    assert section.dataset_page is not None
+    if not dataset.complete:
+        raise LabError(
+            f"The dataset {dataset.id} is not complete",
+            found=dataset.manifest["status"],
+            expected="complete",
+            next_step="Measure it to its end, or leave it out of the report.",
+        )
+    folder = (site / section.dataset_page).parent
+    folder.mkdir(parents=True, exist_ok=True)
+    names = sorted(dataset.manifest["files"])
+    logs = [name for name in names if name.startswith("logs/")]
+    configs = [name for name in names if name.startswith("config/")]
+    others = [name for name in names if name not in {*logs, *configs}]
+    tables = [
+        Table(_place(dataset, name, folder), _TABLES.get(stem, ""), dataset.tables[stem])
+        for stem in dataset.tables
+        for name in (f"{stem}.csv", f"{stem}.csv.gz")
+        if name in others
+    ]
+    shown = {table.download.name for table in tables}
+    manifest = read_bytes(dataset.path / MANIFEST)
+    (folder / MANIFEST).write_bytes(manifest)
+    page.write(
+        site,
+        section.dataset_page,
+        "dataset.html.j2",
+        section=section,
+        facts=facts(dataset),
+        details=_details(dataset.manifest),
+        tables=tables,
+        configs=[
+            (_place(dataset, name, folder), _read(dataset, name).decode("utf-8", "replace"))
+            for name in configs
+        ],
+        others=[_place(dataset, name, folder) for name in others if name not in shown],
+        logs=_zip(dataset, logs, folder),
+        log_count=len(logs),
+        manifest_text=json.dumps(_without_files(dataset.manifest), indent=1, ensure_ascii=False),
+        manifest_bytes=len(manifest),
+    )
+
+
+def _read(dataset: Dataset, name: str) -> bytes:
+    content = read_bytes(dataset.path / name)
+    expected = dataset.manifest["files"][name]
+    if sha256(content) != expected:
+        raise LabError(
+            f"{dataset.path / name} is not the file that was measured",
+            found=f"sha256 {sha256(content)}",
+            expected=f"sha256 {expected}",
+            next_step="Get an undamaged copy of the dataset.",
+        )
+    return content
+
+
+def _place(dataset: Dataset, name: str, folder: Path) -> Download:
+    content = _read(dataset, name)
+    large = len(content) > LARGE_BYTES
+    place = f"{name}.gz" if large else name
+    # Without a time in its header: the same table gives the same file.
+    written = gzip.compress(content, compresslevel=9, mtime=0) if large else content
+    file = folder / place
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(written)
+    return Download(name, place, len(content), len(written), dataset.manifest["files"][name])
+
+
+def _zip(dataset: Dataset, names: Sequence[str], folder: Path) -> Download | None:
+    if not names:
+        return None
+    buffer, raw_bytes = io.BytesIO(), 0
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name in names:
+            content = _read(dataset, name)
+            raw_bytes += len(content)
+            entry = zipfile.ZipInfo(f"{dataset.id}/{name}", _NO_TIME)
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, content, zipfile.ZIP_DEFLATED, compresslevel=9)
+    written = buffer.getvalue()
+    (folder / LOGS).write_bytes(written)
+    return Download(LOGS, LOGS, raw_bytes, len(written), sha256(written))
+
+
+def _without_files(manifest: Any) -> dict[str, Any]:
+    return {key: value for key, value in manifest.items() if key != "files"}
+
+
+def _details(manifest: Any) -> list[tuple[str, str]]:
+    """Tell plan and profile as pairs; what an older or newer manifest lacks is left out."""
+    plan, profile = manifest["plan"], manifest["profile"]
+    told = [
+        ("CPU budget", f"{plan['budget']['kind']}: {plan['budget'].get('reason', '')}"),
+        ("Data nodes", _nodes(plan.get("data_nodes"))),
+        ("MySQL servers", _nodes(plan.get("servers"))),
+        ("Threads of a data node", _threads(plan.get("threads"))),
+        ("DataMemory of a data node", _bytes(plan.get("memory"), "data_bytes")),
+        ("DataMemory that the rows took", _filled(manifest.get("filled"))),
+        ("Rows", _rows(profile)),
+        ("A run", _run(profile)),
+        ("Profile", _profile(profile, manifest.get("overrides"))),
+        ("Distribution", manifest["host"].get("distribution")),
+        ("Start of the cluster", _seconds(manifest.get("timings"), "cluster_start_s")),
+        ("Git commit of the lab", manifest.get("git_commit")),
+    ]
+    return [(name, str(value)) for name, value in told if value]
+
+
+def _nodes(nodes: Any) -> str | None:
+    if not nodes:
+        return None
+    shares = {json.dumps(node.get("share"), sort_keys=True) for node in nodes}
+    quota = (nodes[0].get("share") or {}).get("quota_cpus")
+    each = f", {page.number(quota)} CPUs each" if quota and len(shares) == 1 else ""
+    return f"{len(nodes)}{each}"
+
+
+def _threads(threads: Any) -> str | None:
+    counts = {k: n for k, n in (threads or {}).items() if isinstance(n, int) and n}
+    counts.pop("automatic_cpus", None)
+    return ", ".join(f"{count} {kind}" for kind, count in counts.items())
+
+
+def _bytes(values: Any, key: str) -> str | None:
+    value = (values or {}).get(key)
+    return page.size(value) if value else None
+
+
+def _filled(filled: Any) -> str | None:
+    if not filled or not filled.get("data_memory_bytes"):
+        return None
+    each = filled["data_memory_bytes"].items()
+    nodes = ", ".join(f"{page.size(value)} on node {node}" for node, value in each)
+    return f"{nodes}, for {page.count(filled['rows'])} rows"
+
+
+def _rows(profile: Any) -> str | None:
+    if "tables" not in profile or "table_size" not in profile:
+        return None
+    return f"{profile['tables']} tables of {page.count(profile['table_size'])} rows"
+
+
+def _run(profile: Any) -> str | None:
+    if "duration_s" not in profile:
+        return None
+    warmup = profile.get("warmup_s", 0)
+    return f"{profile['duration_s']} s after {warmup} s of warm-up, seed {profile.get('seed')}"
+
+
+def _profile(profile: Any, overrides: Any) -> str | None:
+    changed = ", ".join(f"{name} {value}" for name, value in (overrides or {}).items())
+    return f"{profile.get('name')}{f' with {changed}' if changed else ''}"
+
+
+def _seconds(values: Any, key: str) -> str | None:
+    value = (values or {}).get(key)
+    return f"{value} s" if value else None

@@ -1,0 +1,103 @@
+"""The pages of the report: one frame around all of them, and how a page writes its values.
+
+In: a template's name and its values. Out: a file of the site.
+It knows no experiment.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from pathlib import Path
+
+from ndblab.analysis import formatting
+from ndblab.claims import verdict
+
+TEMPLATES = Path(__file__).parent / "templates"
+# Word, symbol and class of each verdict: no meaning hangs on colour alone.
+VERDICTS = {
+    verdict.REPRODUCED: ("\N{CHECK MARK}", "reproduced"),
+    verdict.CONTRADICTED: ("\N{MULTIPLICATION X}", "contradicted"),
+    verdict.INCONCLUSIVE: ("\N{ALMOST EQUAL TO}", "inconclusive"),
+    verdict.NOT_TESTABLE: ("\N{EN DASH}", "not-testable"),
+    verdict.UNKNOWN: ("?", "unknown"),
+}
+_UNITS = {"ratio": "times", "percent": "%"}
+_BYTES = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
+
+
+@functools.cache
+def _environment():
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters |= {
+        "count": count,
+        "interval": interval,
+        "number": number,
+        "size": size,
+        "unit": unit,
+    }
+    environment.globals["verdicts"] = VERDICTS
+    return environment
+
+
+def write(site: Path, place: str, template: str, **values: object) -> None:
+    """Write one page at `place`, a path in the site; links in it start with `root`."""
+    root = "../" * place.count("/")
+    text = _environment().get_template(template).render(root=root, **values)
+    file = site / place
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text.rstrip() + "\n", encoding="utf-8")
+
+
+def stylesheet() -> bytes:
+    """Give the one style sheet of the site."""
+    return (TEMPLATES / "report.css").read_bytes()
+
+
+def number(value: object) -> str:
+    """Write a number as the figures do; other values as they are."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return formatting.plain(float(value)) if math.isfinite(value) else ""
+
+
+def count(things: int) -> str:
+    """Write a whole number with its thousands apart."""
+    return f"{things:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def unit(name: str) -> str:
+    """Write a claim's unit as it reads after a number."""
+    return _UNITS.get(name, name)
+
+
+def interval(row) -> str:
+    """Write what a claim's row measured, its interval beside it."""
+    if not math.isfinite(row.measured):
+        return ""
+    if not (math.isfinite(row.low) and math.isfinite(row.high)):
+        return number(row.measured)
+    return f"{number(row.measured)} ({number(row.low)} to {number(row.high)})"
+
+
+def size(value_bytes: float) -> str:
+    """Write a size in bytes with a unit that suits it."""
+    for factor, unit in _BYTES:
+        if value_bytes >= factor:
+            return f"{number(value_bytes / factor)} {unit}"
+    return f"{value_bytes:.0f} bytes"
+
+
+def times(started_utc: str, finished_utc: str) -> str:
+    """Write when something was measured, to the minute."""
+    day, _, start = started_utc.partition("T")
+    last, _, end = finished_utc.partition("T")
+    return f"{day} {start[:5]} to {'' if day == last else f'{last} '}{end[:5]} UTC"

@@ -1,0 +1,42 @@
+"""CPU of processes by role. The tables are made up, never a measurement."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from ndblab.analysis import cpu_use
+
+
+def test_cpu_of_a_role_is_the_sum_of_its_processes() -> None:
+    """Processes of a role are averaged over time, then added up."""
+    table = pd.DataFrame(
+        {
+            "run_id": "a",
+            "t_s": [1, 2, 1, 2, 1, 2],
+            "role": pd.Categorical(["mysqld"] * 4 + ["ndbmtd"] * 2),
+            "node_id": [11, 11, 12, 12, 2, 2],
+            "cpu_pct": [10.0, 20.0, 30.0, 50.0, 5.0, 5.0],
+            "rss_bytes": 100,
+        }
+    )
+    roles = cpu_use.cpu_by_role(table).set_index("role")
+    assert roles.loc["mysqld", "cpu_pct"] == 55
+    assert roles.loc["mysqld", "processes"] == 2
+    assert roles.loc["ndbmtd", "cpu_per_process_pct"] == 5
+
+
+def test_a_sample_counts_with_the_time_that_it_stands_for() -> None:
+    """A late sampler catches up in a window of next to no length, which weighs next to nothing."""
+    table = pd.DataFrame(
+        {
+            "run_id": "a",
+            "t_s": [1.0, 2.0, 3.0, 3.01],
+            "role": pd.Categorical(["lab"] * 4),
+            "node_id": 0,
+            "cpu_pct": [1.0, 1.0, 1.0, 1600.0],
+            "rss_bytes": 100,
+        }
+    )
+    roles = cpu_use.cpu_by_role(table).set_index("role")
+    assert roles.loc["lab", "cpu_pct"] == pytest.approx(19 / 3.01)

@@ -1,0 +1,176 @@
+"""What a fault did to the service. The runs are made up, never a measurement."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import pytest
+
+import made_up_faults as faults
+from ndblab.analysis import outage
+
+# The ends of operations of all clients are this far apart.
+STEP_S = faults.EVERY_S / faults.CLIENTS
+
+
+def of_run(**what: object) -> outage.Outage:
+    tables = faults.run(**what)
+    return outage.of_run(tables["history"], tables["events"])
+
+
+def test_a_fault_that_nobody_feels_has_no_gap() -> None:
+    """The longest time without a success is that between two operations, as before."""
+    found = of_run(gap_s=0.0)
+    assert found.longest_gap_s == pytest.approx(STEP_S)
+    assert found.gap_before_s == pytest.approx(STEP_S)
+    assert (found.failed, found.retried, found.gave_up_clients) == (0, 0, 0)
+
+
+def test_the_gap_begins_with_the_last_success() -> None:
+    """It is not cut at the fault: what ended just before it was the last that clients had."""
+    found = of_run(gap_s=3.0, fault_s=10.0)
+    assert found.longest_gap_s == pytest.approx(3.0, abs=2 * STEP_S)
+    assert found.gap_began_s == pytest.approx(10.0, abs=2 * STEP_S)
+    assert found.gap_began_s < 10.0
+
+
+def test_a_pause_before_the_fault_is_not_the_faults() -> None:
+    """It is told apart, so that a host that stalls by itself can be seen."""
+    tables = faults.run(gap_s=0.5)
+    history = tables["history"]
+    paused = history[(history["t_s"] < 4) | (history["t_s"] > 6)]
+    found = outage.of_run(paused, tables["events"])
+    assert found.longest_gap_s == pytest.approx(0.5, abs=2 * STEP_S)
+    assert found.gap_before_s == pytest.approx(2.0, abs=2 * STEP_S)
+
+
+def test_a_service_that_never_comes_back_has_a_gap_to_the_end() -> None:
+    """Operations that fail until the end of the load do not shorten it."""
+    tables = faults.run(served_s=None)
+    history = tables["history"]
+    history.loc[history["t_s"] >= 10, ["outcome", "attempts"]] = ["failed", 2]
+    found = outage.of_run(history, tables["events"])
+    assert found.longest_gap_s == pytest.approx(10.0, abs=0.3)
+    assert found.gave_up_clients == faults.CLIENTS
+    assert math.isnan(found.restarted_s)
+    assert math.isnan(found.served_again_s)
+    assert found.qps_during == 0
+    assert math.isnan(found.p95_during_ms)
+    assert math.isnan(found.qps_after)
+
+
+def test_clients_that_give_up_are_counted_once() -> None:
+    """Operations and clients are two numbers; what failed before the fault is a third."""
+    tables = faults.run(gave_up=3)
+    history = tables["history"]
+    of_first = history.index[(history["client"] == 0) & (history["t_s"] > 12)]
+    history.loc[of_first[:4], ["outcome", "attempts"]] = ["unknown", 2]
+    history.loc[history.index[5], ["outcome", "attempts"]] = ["failed", 2]
+    found = outage.of_run(history, tables["events"])
+    assert (found.failed, found.gave_up_clients, found.failed_before) == (7, 3, 1)
+
+
+def test_an_operation_that_its_retry_saved_did_not_fail() -> None:
+    """It is counted as retried and as nothing else."""
+    found = of_run(elsewhere=2)
+    assert (found.retried, found.failed) == (2, 0)
+
+
+def test_throughput_is_told_before_during_and_after() -> None:
+    """`during` is from the fault until the last hurt node serves again."""
+    found = of_run(gap_s=2.0, fault_s=10.0, served_s=14.0, ends_s=20.0)
+    usual = faults.CLIENTS / faults.EVERY_S
+    assert (found.restarted_s, found.served_again_s) == pytest.approx((2.0, 4.0))
+    assert found.qps_before == pytest.approx(usual, rel=0.05)
+    assert found.qps_during == pytest.approx(usual / 2, rel=0.05)
+    assert found.qps_after == pytest.approx(usual, rel=0.05)
+    assert found.p95_before_ms == found.p95_after_ms == 4.0
+
+
+def test_the_last_of_several_nodes_ends_an_outage() -> None:
+    """A rolling restart is over when the last node is back, and began with the first stop."""
+    tables = faults.run("rolling-restart", served_s=12.0, ends_s=30.0)
+    more = [("run", 13.0, 2, "fault", "STOP ndbmtd.2"), ("run", 18.0, 2, "served", "ndbmtd.2")]
+    events = pd.concat([tables["events"], pd.DataFrame(more, columns=faults.EVENTS)])
+    found = outage.of_run(tables["history"], events)
+    assert (found.fault_s, found.restarted_s, found.served_again_s) == (10.0, 1.0, 8.0)
+
+
+def test_a_run_without_a_fault_is_refused() -> None:
+    """There is nothing that its times could be measured from."""
+    tables = faults.run()
+    with pytest.raises(ValueError, match="needs operations and a fault"):
+        outage.of_run(tables["history"], tables["events"].iloc[1:])
+
+
+def test_every_run_has_a_row_in_the_order_of_the_faults() -> None:
+    """Repeats stand together; runs that never came to their fault have none."""
+    parts = [
+        faults.run("rolling-restart", 1), faults.run("kill-data-node", 2),
+        faults.run("kill-data-node", 1), faults.run("kill-server", 1),
+    ]  # fmt: skip
+    parts[3]["events"] = parts[3]["events"].iloc[:0]
+    found = outage.of_runs(faults.together(parts))
+    assert list(found.columns) == outage.COLUMNS
+    assert list(zip(found["fault"], found["repeat"], strict=True)) == [
+        ("kill-data-node", 1), ("kill-data-node", 2), ("rolling-restart", 1),
+    ]  # fmt: skip
+
+
+def test_lost_writes_are_told_with_their_age() -> None:
+    """How long before the service stopped the oldest lost write had been acknowledged."""
+    tables = faults.run("lose-arbitrator", gap_s=5.0, lost=4)
+    [row] = outage.of_runs(tables).itertuples()
+    assert (row.lost, row.wrong, row.replicas) == (4, 4, 2)
+    oldest = tables["history"].query("kind == 'write' and t_s < 10")["t_s"].iloc[-4]
+    assert row.lost_up_to_s == pytest.approx(row.gap_began_s - oldest)
+    assert row.lost_up_to_s > 0
+    assert "4 acknowledged writes lost" in row.writes
+
+
+def test_the_worst_run_stands_for_a_fault() -> None:
+    """Each value is that of the run in which it was worst, never a mean."""
+    parts = [faults.run(repeat=1, gap_s=0.4, gave_up=2), faults.run(repeat=2, gap_s=1.5)]
+    [row] = outage.worst(outage.of_runs(faults.together(parts))).itertuples()
+    assert (row.fault, row.runs, row.gave_up_clients) == ("kill-data-node", 2, 2)
+    assert row.longest_gap_s == pytest.approx(1.5, abs=2 * STEP_S)
+
+
+def test_a_dataset_without_faults_has_no_outages() -> None:
+    """Not even a row: of other experiments there is nothing to tell."""
+    tables = faults.run()
+    empty = {name: tables[name].iloc[:0] for name in outage.TABLES[1:]}
+    found = outage.of_runs({**tables, **empty})
+    assert found.empty
+    assert list(found.columns) == outage.COLUMNS
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("SIGKILL mysqld.2", 2), ("SIGKILL ndbmtd.2", None), ("kill mysqld 12", 12)],
+)
+def test_the_struck_server_is_known_by_its_number(text: str, expected: int | None) -> None:
+    """The words of the fault name it; what is said of a data node names no server."""
+    assert outage.struck(faults.run("kill-server", text=text)["events"], "mysqld") == expected
+
+
+@pytest.mark.parametrize(
+    ("first_server", "server", "attempts", "outcome", "expected"),
+    [
+        (1, 1, 1, "ok", 0),
+        (2, 1, 2, "ok", 0),
+        (2, 2, 2, "failed", 0),
+        (1, 2, 2, "ok", 1),
+        (2, 1, 2, "failed", 1),
+        (1, 1, 2, "unknown", 1),
+    ],
+)
+def test_failures_on_the_other_server_are_told_from_those_on_the_struck_one(
+    first_server: int, server: int, attempts: int, outcome: str, expected: int
+) -> None:
+    """Server 2 is struck: what failed there is its own, a retry that fails on 1 is not."""
+    row = ("run", 0, 0, "read", server, first_server, 12.0, 4.0, outcome, attempts, 0)
+    table = pd.DataFrame([row], columns=faults.HISTORY)
+    assert outage.failed_elsewhere(table, server=2, since_s=10.0) == expected
+    assert outage.failed_elsewhere(table, server=2, since_s=13.0) == 0

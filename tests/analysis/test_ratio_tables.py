@@ -1,0 +1,45 @@
+"""Tables of paired ratios. The runs are made up, never a measurement."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from made_up import double
+from ndblab.analysis import ratio_tables
+from ndblab.error import MissingData
+
+RUNS = double(lambda servers, clients: 1000.0, servers=(1,), clients=(4, 8), repeats=3).runs.assign(
+    variant="default"
+)
+
+
+def other(factor: float, **kind: str) -> pd.DataFrame:
+    return RUNS.assign(run_id=RUNS["run_id"] + "_other", qps=RUNS["qps"] * factor, **kind)
+
+
+def test_a_variant_is_compared_at_equal_clients_and_over_all() -> None:
+    """Every number of clients has its ratio, and a last row the ratio of all pairs together."""
+    runs = pd.concat([RUNS, other(0.8, variant="tcp-clients")], ignore_index=True)
+    table = ratio_tables.variants(runs, ["tcp-clients"])
+    assert table["clients"].to_list() == [4, 8, ratio_tables.ALL]
+    assert table["pairs"].to_list() == [3, 3, 6]
+    assert table["ratio"].to_list() == pytest.approx([0.8] * 3)
+    assert ((table["low"] <= table["ratio"]) & (table["ratio"] <= table["high"])).all()
+
+
+def test_workloads_are_compared_apart() -> None:
+    """Shared memory over TCP under transactions does not enter its ratio under reads."""
+    parts = [RUNS, other(0.5, transporter="tcp")]
+    rw = [part.assign(workload="oltp_read_write", run_id=part["run_id"] + "_rw") for part in parts]
+    rw[1]["qps"] = rw[0]["qps"].to_numpy()
+    table = ratio_tables.transporters(pd.concat([*parts, *rw], ignore_index=True))
+    found = table[table["clients"] == ratio_tables.ALL].set_index("workload")["ratio"]
+    assert found.to_dict() == pytest.approx({"oltp_point_select": 2.0, "oltp_read_write": 1.0})
+
+
+def test_a_run_with_errors_makes_no_pair() -> None:
+    """Neither a failed run nor its partner counts, and where no pair is left there is no ratio."""
+    failed = other(9.0, variant="tcp-clients").assign(errors=1)
+    with pytest.raises(MissingData):
+        ratio_tables.variants(pd.concat([RUNS, failed], ignore_index=True), ["tcp-clients"])

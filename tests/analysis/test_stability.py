@@ -1,0 +1,76 @@
+"""What minutes of a long run tell. The runs are made up, never a measurement."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ndblab.analysis import stability
+
+SECONDS = np.arange(1, 901)
+RUN = pd.Series({"run_id": "long", "clients": 8, "duration_s": 900.0})
+
+
+def sampled(qps: np.ndarray, clients: int = 8) -> pd.DataFrame:
+    table = pd.DataFrame({"t_s": SECONDS.astype(float), "qps": qps, "latency_p95_ms": 5.0})
+    return table.assign(run_id="long", clients=clients)
+
+
+def noise() -> np.ndarray:
+    return np.random.default_rng(1).normal(1000, 10, SECONDS.size)
+
+
+def test_a_drift_shows_in_the_whole_run_and_not_in_its_first_minute() -> None:
+    """One minute cannot tell a loss of a fifth in an hour from none; a quarter of an hour can."""
+    table = stability.starts(sampled(noise() - 200 * SECONDS / 3600)).set_index("start_s")
+    assert table.loc[60, "trend_low"] < 0 < table.loc[60, "trend_high"]
+    assert table.loc[900, "trend_low"] < -20.5 < table.loc[900, "trend_high"] < 0
+    assert table.index.to_list() == [60, 120, 300, 600, 900]
+
+
+def test_a_run_says_how_well_it_knows_its_trend_and_that_it_is_no_hour() -> None:
+    """A quarter of an hour says that it is one; a run of seconds has no trend to tell."""
+    seconds = sampled(noise())
+    words = stability.told(RUN, stability.starts(seconds))
+    assert "either side from 60 s" in words
+    assert "900 s and not an hour" in words
+    few = stability.told(RUN, stability.starts(seconds.head(10)))
+    assert "too short to know its trend" in few
+
+
+def test_a_slow_start_shows_in_the_ratio_to_the_whole() -> None:
+    """Two minutes at nine tenths put every start of that length below the run's mean."""
+    table = stability.starts(sampled(noise() * np.where(SECONDS <= 120, 0.9, 1.0)), (60, 120))
+    assert (table["high"].iloc[:2] < 1).all()
+    assert table["of_whole"].iloc[-1] == 1
+
+
+def test_outliers_are_counted_and_stay_in_the_mean() -> None:
+    """A second without any query is one outlier, the lowest second, and part of the mean."""
+    qps = noise()
+    qps[450] = 0
+    row = stability.steadiness(sampled(qps)).loc["qps"]
+    assert row["outliers"] == 1
+    assert row["lowest"] == 0
+    assert row["mean"] == pytest.approx(qps.mean())
+
+
+def test_samples_end_when_clients_end() -> None:
+    """A last sample in which some clients had already gone does not count as a slow second."""
+    ended = sampled(noise()).assign(clients=np.where(SECONDS < 900, 8, 3))
+    assert len(stability.samples(RUN, ended)) == 899
+
+
+def test_memory_that_grows_shows_by_role() -> None:
+    """A role of two processes that grow by a tenth in an hour grows by about a tenth."""
+    each = pd.DataFrame({"run_id": "long", "t_s": np.arange(0, 3600, 10.0)})
+    parts = [
+        each.assign(role=role, node_id=node, rss_bytes=2**30 * (1 + grows * each["t_s"] / 3600))
+        for role, node, grows in (("ndbmtd", 2, 0.1), ("ndbmtd", 3, 0.1), ("mysqld", 11, 0.0))
+    ]
+    table = stability.memory(RUN, pd.concat(parts, ignore_index=True))
+    assert table.loc["ndbmtd", "processes"] == 2
+    assert table.loc["ndbmtd", "first_mib"] == pytest.approx(2048, rel=0.01)
+    assert table.loc["ndbmtd", "growth_pct"] == pytest.approx(10, abs=0.5)
+    assert table.loc["mysqld", "growth_pct"] == 0

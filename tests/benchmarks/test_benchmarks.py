@@ -1,0 +1,252 @@
+"""The benchmark task: its registry, its table and its arithmetic. No test looks at a speed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ndblab import benchmarks, dataset, install
+from ndblab.benchmarks import clusters, commands, datasets, row
+from ndblab.benchmarks.row import Row
+from ndblab.error import LabError
+from ndblab.machine.process import MARK
+from ndblab.publishing import results
+from ndblab.workloads import sysbench
+
+Benchmark = Callable[[], list[Row]]
+
+
+def failing() -> list[Row]:
+    """A benchmark that cannot be run."""
+    raise LabError("No cluster here")
+
+
+def slow() -> list[Row]:
+    """A benchmark whose goal is missed."""
+    return [Row("a thing", (9.0, 8.0, 10.0), "s", at_most=7, note="as an example")]
+
+
+def registered(monkeypatch: pytest.MonkeyPatch, **chosen: Benchmark) -> None:
+    """Put these benchmarks in the place of the real ones."""
+    monkeypatch.setattr(benchmarks, "BENCHMARKS", chosen)
+
+
+def test_every_goal_has_a_benchmark():
+    """The table covers every figure that the lab promises of itself."""
+    assert set(benchmarks.BENCHMARKS) == {
+        "overhead", "install", "start", "recorded", "all", "capacity", "memory", "read", "draw",
+        "sizes",
+    }  # fmt: skip
+    assert benchmarks.chosen(None) == list(benchmarks.BENCHMARKS)
+    assert benchmarks.chosen("read") == ["read"]
+
+
+def test_an_unknown_name_is_told_with_the_known_ones():
+    """A misspelt benchmark gives one error that lists all names, before anything runs."""
+    with pytest.raises(LabError) as error:
+        benchmarks.run("raed")
+    assert error.value.found == "raed"
+    assert all(name in error.value.expected for name in benchmarks.BENCHMARKS)
+
+
+@pytest.mark.parametrize(
+    ("goal", "met"),
+    [
+        ({"at_most": 2.0}, True),
+        ({"at_most": 1.9}, False),
+        ({"at_least": 2.0}, True),
+        ({"at_least": 2.1}, False),
+        ({}, None),
+    ],
+)
+def test_the_median_is_compared_with_the_goal(goal: dict[str, float], met: bool | None):
+    """A goal is met by the median, and a goal that is just reached is met."""
+    assert Row("a thing", (2.0, 1.0, 50.0), "s", **goal).met is met
+
+
+def test_a_row_shows_goal_median_range_and_number():
+    """A reader sees the spread and how many values there are, not only the middle."""
+    cells = Row("a thing", (2.0, 1.0, 50.0), "s", at_most=2).cells()
+    assert cells == ("a thing", "<= 2 s", "2 s (1 to 50, 3)", "yes")
+    assert Row("one value", (0.5,), at_least=0.98).cells()[1:] == (">= 0.98", "0.5", "no")
+    assert Row("no goal", (3.0,), "s").cells()[1:] == ("-", "3 s", "-")
+
+
+def test_cells_stand_below_their_titles():
+    """Each column begins at the same place in every line."""
+    title, below = row.line(row.COLUMNS), row.line(("x", "<= 1 s", "0.5 s", "yes"))
+    assert title.index("goal") == below.index("<=")
+    assert title.index("met") == below.index("yes")
+
+
+def test_a_missed_goal_is_no_error(monkeypatch, capsys):
+    """The task succeeds whatever the figures are, and prints them with their note."""
+    registered(monkeypatch, slow=slow)
+    benchmarks.run()
+    printed = capsys.readouterr().out
+    assert "9 s (8 to 10, 3)" in printed
+    assert "as an example" in printed
+    assert printed.splitlines()[2].endswith("no")
+
+
+def test_a_benchmark_that_cannot_run_does_not_hide_the_others(monkeypatch, capsys):
+    """The rest is still measured; in the end the task fails and names what is missing."""
+    registered(monkeypatch, failing=failing, slow=slow)
+    with pytest.raises(LabError) as error:
+        benchmarks.run()
+    assert error.value.found == "failing"
+    printed = capsys.readouterr()
+    assert "could not be measured" in printed.out
+    assert "9 s" in printed.out
+    assert "No cluster here" in printed.err
+
+
+def test_a_named_benchmark_that_cannot_run_gives_its_own_error(monkeypatch):
+    """Asked for alone, a benchmark fails with its reason and nothing around it."""
+    registered(monkeypatch, failing=failing)
+    with pytest.raises(LabError, match="No cluster here"):
+        benchmarks.run("failing")
+
+
+def test_pairs_alternate_their_order():
+    """Even pairs measure the lab first, odd ones the other side; results keep their order."""
+    order: list[str] = []
+
+    def side(name: str, value: float) -> Callable[[], float]:
+        return lambda: order.append(name) or value
+
+    pairs = [clusters.alternated(n, side("lab", 1.0), side("hand", 2.0)) for n in range(3)]
+    assert order == ["lab", "hand", "hand", "lab", "lab", "hand"]
+    assert pairs == [(1.0, 2.0)] * 3
+
+
+def test_the_overhead_is_a_ratio_within_each_pair():
+    """A machine that halves its speed between two pairs changes no ratio."""
+    assert clusters.ratios([(99.0, 100.0), (49.5, 50.0)]) == (0.99, 0.99)
+    assert clusters.PAIRS >= 7
+
+
+def test_a_failed_run_is_no_figure():
+    """A sysbench that reports nothing stops the comparison with its own last words."""
+    argv = [sys.executable, "-c", "import sys; sys.exit('FATAL: no server')"]
+    with pytest.raises(LabError) as error:
+        clusters.by_hand_qps(argv, {})
+    assert "FATAL: no server" in error.value.found
+
+
+def test_both_sides_count_queries_alike():
+    """A run by hand is read by the parser that reads the lab's own runs."""
+    report = Path(__file__).parents[1] / "captured/sysbench/ndb_c8.txt"
+    qps = clusters.by_hand_qps(["cat", str(report)], {"PATH": "/usr/bin:/bin"})
+    assert qps == sysbench.parse(report.read_text()).qps
+
+
+def test_a_command_that_fails_is_not_timed():
+    """The time of a failure is no figure: the error tells the exit status and the reason."""
+    with pytest.raises(LabError) as error:
+        commands.whole_process_s([sys.executable, "-c", "import sys; sys.exit('it broke')"])
+    assert "exit status 1" in error.value.what
+    assert "it broke" in error.value.found
+
+
+@pytest.fixture
+def stand_in(tmp_path, monkeypatch) -> Callable[[str], Path]:
+    """Put a shell script in the place of `./lab`, with a cache of its own; gives its log."""
+
+    def make(body: str) -> Path:
+        lab, log = tmp_path / "lab", tmp_path / "log"
+        lab.write_text(f'#!/bin/sh\necho "$XDG_CACHE_HOME|$NDB_HOME|$*" >> {log}\n{body}\n')
+        lab.chmod(0o755)
+        monkeypatch.setattr(results, "ROOT", tmp_path)
+        monkeypatch.setattr(install, "missing_build_packages", lambda: ["cmake"])
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+        monkeypatch.setenv("NDB_HOME", "/elsewhere")
+        return log
+
+    return make
+
+
+def test_an_installation_is_timed_in_an_empty_cache_that_goes_away(stand_in):
+    """What is installed already does not count, neither in the user's cache nor in NDB_HOME."""
+    log = stand_in('mkdir -p "$XDG_CACHE_HOME/ndblab/ndb-1"')
+    first, again = benchmarks.BENCHMARKS["install"]()
+    assert (len(first.values), len(again.values)) == (1, commands.WHOLE_PROCESSES)
+    assert "1 build packages" in first.note
+    calls = set(log.read_text().splitlines())
+    scratch, ndb_home, arguments = calls.pop().split("|")
+    assert (calls, ndb_home, arguments) == (set(), "", "install")
+    assert install.location() in Path(scratch).parents
+    assert not Path(scratch).exists()
+
+
+def test_an_installation_that_installs_nothing_is_no_figure(stand_in):
+    """Where the programs are found on PATH there is nothing to time, and it says so."""
+    stand_in("true")
+    with pytest.raises(LabError, match="Nothing was installed"):
+        benchmarks.BENCHMARKS["install"]()
+
+
+def test_the_first_redrawing_only_warms_up(stand_in):
+    """One whole process goes before those that count."""
+    log = stand_in("true")
+    (redrawn,) = benchmarks.BENCHMARKS["recorded"]()
+    assert len(redrawn.values) == commands.WHOLE_PROCESSES
+    assert len(log.read_text().splitlines()) == commands.WHOLE_PROCESSES + 1
+
+
+def test_memory_counts_the_lab_and_not_its_cluster():
+    """A child that bears the mark of a cluster is left out; an unmarked one is counted."""
+    body = f"""
+import os, subprocess, sys
+nap = [sys.executable, "-c", "print(flush=True); input()"]
+piped = dict(stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+own = subprocess.Popen(nap, **piped)
+node = subprocess.Popen(nap, env=os.environ | {{"{MARK}": "/somewhere"}}, **piped)
+own.stdout.readline(), node.stdout.readline()
+print(own.pid, node.pid, flush=True)
+input()
+"""
+    piped = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", body], **piped) as lab:
+        own, node = map(int, lab.stdout.readline().split())
+        counted = commands.own_processes(lab.pid)
+        lab.communicate("\n")
+    assert {lab.pid, own} == set(counted)
+    assert node not in counted
+    assert commands.own_processes(lab.pid) == []
+
+
+def test_a_peak_between_two_looks_is_not_missed():
+    """Memory that was given back before anybody looked still counts."""
+    body = "b = bytearray(80_000_000); del b; print(flush=True); input()"
+    piped = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", body], **piped) as child:
+        child.stdout.readline()
+        peak_bytes = commands._peak_rss_bytes(child.pid)
+        child.communicate("\n")
+    assert peak_bytes > 80_000_000
+
+
+def test_the_made_up_hour_is_as_large_as_the_goal_says(tmp_path, monkeypatch):
+    """19 processes and 60 NDB threads a second, an hour in all, in a dataset that passes checks."""
+    assert datasets.RUNS * datasets.RUN_S == 3600
+    monkeypatch.setattr(datasets, "RUNS", 2)
+    data = datasets._made_up_hour(tmp_path)
+    seconds = 2 * datasets.RUN_S
+    assert isinstance(data, dataset.Dataset)
+    assert len(data.processes) == 19 * seconds
+    assert len(data.ndb_threads) == 60 * seconds
+    assert len(data.intervals) == seconds
+
+
+def test_the_overhead_is_measured_as_planned_and_without_quotas(monkeypatch: pytest.MonkeyPatch):
+    """Neither condition stands for the other: each has a row of its own, against the same goal."""
+    measured = []
+    monkeypatch.setattr(clusters, "_overhead", lambda plan, size: measured.append(plan.budget.kind))
+    clusters.overhead()
+    assert measured[-1] == "shared"
+    assert len(measured) == len(set(measured)) <= 2

@@ -1,0 +1,416 @@
+"""The capacity model applied: fitted to one dataset, held against another, asked by a user."""
+
+from __future__ import annotations
+
+import re
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import made_up_model as made
+from ndblab.analysis import formatting
+from ndblab.capacity import demand, forecast, model, prediction_errors, simulation
+from ndblab.capacity.forecast import answers, brief_server, fitting, simulation_cache, utilisation
+from ndblab.error import LabError
+from ndblab.publishing import results
+
+
+@pytest.fixture(scope="module")
+def own() -> forecast.Forecast:
+    """A model of a made-up cluster, held against more servers of the same."""
+    return forecast.of(made.dataset(), made.dataset((1, 2, 4, 8), (8, 16, 64, 128), name="more"))
+
+
+@pytest.fixture(autouse=True)
+def quick_simulations(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Few queries: no test here looks at how good a percentile is. None of them is kept."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
+    for what in ("QUERIES_PER_SERVER", "QUERIES_PER_CLIENT"):
+        monkeypatch.setattr(simulation, what, 1)
+
+
+def test_one_server_foretells_what_many_do(own: forecast.Forecast) -> None:
+    """A cluster that keeps every assumption of the model is predicted within its noise."""
+    told = own.throughput_verdicts.set_index("name")
+    assert told.loc[prediction_errors.MODEL, "median_pct"] < 3
+    assert told.loc[prediction_errors.MODEL, "points"] == len(own.several)
+    assert own.demands["servers"].unique().tolist() == [1]
+
+
+def test_every_measured_point_is_predicted_and_simulated(own: forecast.Forecast) -> None:
+    """One row each, the points of one server too; errors are of several servers only."""
+    keys = ["servers", "clients"]
+    for table in (own.predicted, own.simulated):
+        assert table[keys].to_numpy().tolist() == own.points[keys].to_numpy().tolist()
+    assert own.errors["servers"].min() == 2
+    assert set(own.errors["metric"]) == {"qps", "latency_p95_ms"}
+    assert own.errors["name"].nunique() == 4
+    assert own.verdicts["median_pct"].notna().all()
+
+
+def test_more_clients_for_a_server_than_were_measured_are_marked(own: forecast.Forecast) -> None:
+    """A prediction beyond the clients of the fitted sweep says so."""
+    told = own.predicted.set_index(["servers", "clients"])["extrapolated"]
+    assert told[(8, 128)] == ""
+    assert "measured 1 to 64" in told[(1, 128)]
+
+
+def test_bounds_hold_the_model_and_meet_at_the_balanced_point(own: forecast.Forecast) -> None:
+    """Throughput stays between its bounds, mean latency between the ones that follow of them."""
+    table = own.bounds
+    assert (table["qps"] <= table["qps_most"] * (1 + 1e-9)).all()
+    assert (table["qps"] >= table["qps_least"] * (1 - 1e-9)).all()
+    assert (table["latency_least_ms"] <= table["latency_avg_ms"] * (1 + 1e-9)).all()
+    [row] = own.balance.itertuples()
+    law_us = sum(float(law.us(1)) for law in made.LAWS.values())
+    # One client alone uses more than the quota of its server.
+    assert row.clients == pytest.approx(law_us * made.SERVER_CPUS / 80.0, rel=0.05)
+    assert row.bottleneck == demand.SERVER
+
+
+def test_utilisation_counts_what_is_taken_idle(own: forecast.Forecast) -> None:
+    """Predicted and measured utilisation are alike, and agree where the model is true."""
+    both = own.use.merge(own.measured_use, on=["servers", "clients", "resource"])
+    assert set(both["servers"]) == {1, 4, 8}
+    assert both["utilisation_x"].to_numpy() == pytest.approx(
+        both["utilisation_y"].to_numpy(), rel=0.06
+    )
+    nodes = both[(both["resource"] == model.DATA_NODES) & (both["servers"] == 8)]
+    assert nodes["utilisation_y"].iloc[0] == pytest.approx(1.0, abs=0.05)
+    assert set(utilisation.RESOURCES) == set(both["resource"])
+
+
+def test_demands_that_leave_their_law_are_seen(own: forecast.Forecast) -> None:
+    """Queries that cost twice as much of tc with eight servers show as a ratio of two."""
+    dearer = own.tested_demands.copy()
+    there = (dearer["resource"] == "tc") & (dearer["servers"] == 8)
+    dearer.loc[there, "cpus"] *= 2
+    table = utilisation.drift(utilisation.against_laws(own.model, dearer))
+    assert table.loc[8, "tc"] == pytest.approx(2, rel=0.06)
+    assert table.loc[4, "tc"] == pytest.approx(1, rel=0.06)
+    assert table.loc[8, "ldm"] == pytest.approx(1, rel=0.06)
+
+
+def test_littles_law_is_held_against_both_datasets(own: forecast.Forecast) -> None:
+    """Every good run of each has its ratio, beside the dataset that it is of."""
+    assert set(own.little["dataset"]) == {"made-up-1", "more"}
+    assert own.little["ratio"].to_numpy() == pytest.approx(1.0)
+    assert len(own.little) == len(own.fitted.runs) + len(own.tested.runs)
+
+
+def test_one_dataset_can_be_both(own: forecast.Forecast) -> None:
+    """The runs with one server of a sweep are fitted to, those with several are held against it."""
+    same = forecast.of(own.tested)
+    assert same.model.clients_per_server == (8.0, 128.0)
+    assert same.throughput_verdicts["points"].iloc[0] == len(own.several)
+
+
+def test_a_dataset_without_one_server_is_refused() -> None:
+    """The message says what it has, what is needed and what to type."""
+    with pytest.raises(LabError, match="needs a sweep of one MySQL server") as caught:
+        forecast.of(made.dataset((2, 4)))
+    assert "no run of one server in made-up-1" in str(caught.value)
+    assert "--experiment single-server-scaling" in str(caught.value)
+
+
+def test_too_few_clients_are_refused_with_the_runs_that_failed() -> None:
+    """Runs that failed are counted, with what became of them."""
+    data = made.dataset()
+    data.runs.loc[data.runs["clients"] > 2, "status"] = "killed"
+    data.runs.loc[0, "errors"] = 3
+    with pytest.raises(LabError) as caught:
+        forecast.of(data)
+    assert "good runs with 1 and 2 clients of one server" in str(caught.value)
+    assert "16 of 21 runs left out: 15 x killed, 1 x errors" in str(caught.value)
+
+
+def test_runs_of_another_kind_are_not_fitted_to() -> None:
+    """Transactions, TCP and variants are not what the model is of."""
+    data = made.dataset()
+    other = data.runs.assign(workload="oltp_read_write")
+    data.runs = pd.concat([data.runs.head(3), other.tail(18)], ignore_index=True)
+    with pytest.raises(LabError, match="needs a sweep of one MySQL server"):
+        forecast.of(data)
+
+
+def test_a_budget_that_divides_nothing_is_refused() -> None:
+    """Without shares nothing says what the next server may use."""
+    with pytest.raises(LabError, match="does not cover this cpu budget"):
+        forecast.of(made.dataset(budget="shared"))
+
+
+def test_a_dataset_without_monitors_is_refused() -> None:
+    """Nothing can be said of demands if nobody looked at what was used."""
+    data = made.dataset()
+    data.ndb_threads = data.ndb_threads.head(0)
+    with pytest.raises(LabError, match="does not tell what its runs used"):
+        forecast.of(data)
+
+
+def test_two_hosts_are_not_mixed() -> None:
+    """A model of one host is not held against the sweep of another."""
+    other = made.dataset((1, 2), name="elsewhere")
+    other.host = {**other.host, "cpus": other.host["cpus"] * 2}
+    with pytest.raises(LabError, match="cannot be held against another") as caught:
+        forecast.of(made.dataset(), other)
+    assert "4 logical CPUs in elsewhere" in str(caught.value)
+
+
+def test_a_sweep_of_one_server_has_no_errors_to_show() -> None:
+    """Asked for errors, it says which sweep is missing; it can be asked for predictions."""
+    alone = forecast.of(made.dataset())
+    with pytest.raises(LabError, match="nothing to hold the model against"):
+        alone.errors  # noqa: B018
+    assert len(alone.predicted) == len(made.COUNTS)
+
+
+def test_an_answer_has_all_that_was_asked_for(own: forecast.Forecast) -> None:
+    """Throughput with its interval, both latencies, the bottleneck, the busiest, the source."""
+    text = answers.predict(own, "8", "128")
+    point = pd.DataFrame({"servers": [8], "clients": [128]})
+    row = own.predict(point).iloc[0]
+    assert text.startswith("8 MySQL servers, 128 clients, 2 logical CPUs\n")
+    assert f"{formatting.plain(row['qps'])} queries/s" in text
+    for number in ("qps_low", "qps_high"):
+        assert formatting.plain(row[number]) in text
+    assert "p95 latency" in text
+    assert f"bottleneck    {model.DATA_NODES}, used up at" in text
+    assert "data nodes 100 %" in text
+    assert "21 runs of one server with 1 to 64 clients, dataset made-up-1" in text
+    assert "Beyond the data" not in text
+
+
+def test_an_answer_marks_what_goes_beyond_the_data(own: forecast.Forecast) -> None:
+    """More CPUs, more servers, more clients a server, idle servers, runs left out."""
+    text = " ".join(answers.predict(own, 16, 2048, "64").split())
+    assert "64 logical CPUs; measured on 2 logical CPUs" in text
+    assert "16 servers; measured with up to 8" in text
+    assert "128 clients a server; measured 1 to 64" in text
+    assert text.count("Beyond the data") == 3
+    assert "6 of the servers have no client" in answers.predict(own, 8, 2)
+    data = made.dataset()
+    data.runs.loc[0, "status"] = "killed"
+    assert "1 of 21 runs left out: 1 x killed" in answers.predict(forecast.of(data), 1, 8)
+
+
+def test_a_larger_host_gives_more(own: forecast.Forecast) -> None:
+    """Twice the CPUs, every part with its share of them: about twice the throughput at the end."""
+
+    def qps(cpus: object) -> float:
+        found = re.search(r"throughput +([\d\N{NARROW NO-BREAK SPACE}]+) queries",
+                          answers.predict(own, 8, 128, cpus))  # fmt: skip
+        return float(found[1].replace("\N{NARROW NO-BREAK SPACE}", ""))
+
+    assert qps(4) / qps(None) == pytest.approx(2, rel=0.15)
+
+
+def test_a_host_that_is_divided_by_affinity_is_covered_too() -> None:
+    """Under `pinned` a MySQL server has no quota: shares are counted in CPUs."""
+
+    def cpus(number: int) -> dict[str, object]:
+        return {"cpus": list(range(number)), "memory_nodes": [], "quota_cpus": None}
+
+    data = made.dataset(budget="pinned")
+    nodes, servers = [{"share": cpus(8)}] * 2, [{"share": cpus(24)}]
+    data.manifest["plan"].update(sql_side=cpus(48), data_nodes=nodes, servers=servers)
+    data.host = {**data.host, "cpus": [made.HOST.to_dict()["cpus"][0]] * 64}
+    own = forecast.of(data)
+    assert (own.shares.sql_cpus, own.shares.data_node_cpus, own.shares.server_cpus) == (
+        48,
+        16,
+        None,
+    )
+    assert "queries/s" in answers.predict(own, 2, 16)
+    assert own.use["utilisation"].max() < 1
+    assert own.balance.empty
+
+
+def test_a_percentile_that_would_take_minutes_is_not_simulated(own: forecast.Forecast) -> None:
+    """Throughput is still told."""
+    text = answers.predict(own, 8, 8192)
+    assert "not simulated for more than 4096 clients" in text
+    assert "queries/s" in text
+
+
+def test_advice_says_how_to_divide_a_host_and_why(own: forecast.Forecast) -> None:
+    """Servers, clients for each, CPUs of both sides, what it should give, and the reason."""
+    text = " ".join(answers.size(own, "64").split())
+    assert text.startswith("For 64 logical CPUs")
+    for word in ("MySQL servers", "clients a server", "data nodes", "SQL side", "should give"):
+        assert word in text
+    assert "because with" in text
+    assert "measured on 2 logical CPUs" in text
+
+
+@pytest.mark.parametrize(
+    ("servers", "clients", "cpus", "message"),
+    [
+        (None, "8", None, "--servers is not usable"),
+        ("0", "8", None, "--servers is not usable"),
+        ("300", "8", None, "--servers is not usable"),
+        ("2", "many", None, "--clients is not usable"),
+        ("2", "1.5", None, "--clients is not usable"),
+        ("2", "8", "0", "--cpus is not usable"),
+        ("2", "8", "nan", "--cpus is not usable"),
+        ("2", "8", "inf", "--cpus is not usable"),
+        ("2", "8", "lots", "--cpus is not usable"),
+    ],
+)
+def test_a_question_that_cannot_be_answered_is_refused(
+    own: forecast.Forecast, servers: object, clients: object, cpus: object, message: str
+) -> None:
+    """Each with the option that is wrong."""
+    with pytest.raises(LabError, match=message):
+        answers.predict(own, servers, clients, cpus)
+
+
+def test_the_briefs_numbers_keep_littles_law() -> None:
+    """The mean that follows from clients over throughput is below every p95 of its point."""
+    table = brief_server.little()
+    last = table[(table["servers"] == 16) & (table["qps"] == 1_600_000)]
+    assert last["latency_avg_ms"].to_numpy() == pytest.approx(0.64)
+    assert (table["latency_avg_ms"] < table["p95_ms_high"]).all()
+
+
+def test_published_numbers_are_shown_once() -> None:
+    """Figures 6 and 8 state one throughput both; Figure 1 gives p95 of the last point."""
+    anchors = brief_server.anchors()
+    places = [(a.unit, a.servers, a.clients, a.value) for a in anchors]
+    assert len(places) == len(set(places))
+    assert ("ms", 16, 1024, 1.35) in places
+    assert ("queries/s", 1, 32, 230_000) in places
+
+
+def test_the_briefs_server_is_simulated_where_its_p95_was_published() -> None:
+    """Every published latency has a prediction beside it."""
+    table = brief_server.simulated()
+    there = {(row.servers, row.clients) for row in table.itertuples()}
+    assert there == {(a.servers, a.clients) for a in brief_server.anchors() if a.unit == "ms"}
+    assert (table["latency_p95_ms"] > 0).all()
+
+
+def test_a_point_is_simulated_once(
+    own: forecast.Forecast, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Whoever asks for it again gets the same numbers, whatever is asked for beside it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    two = pd.DataFrame({"servers": [1, 2], "clients": [4, 4]})
+    first = simulation_cache.simulate(own.model, two, 0.005)
+    simulated = []
+    real = simulation.simulate
+
+    def counted(model, points, *rest, **named):
+        simulated.extend(points.itertuples(index=False, name=None))
+        return real(model, points, *rest, **named)
+
+    monkeypatch.setattr(simulation, "simulate", counted)
+    three = pd.DataFrame({"servers": [4, 2, 1], "clients": [4, 4, 4]})
+    again = simulation_cache.simulate(own.model, three, 0.005)
+    assert simulated == [(4, 4)]
+    assert again.iloc[[2, 1]].reset_index(drop=True).equals(first)
+    simulation_cache.simulate(own.model, two, 0.006)
+    assert simulated == [(4, 4), (1, 4), (2, 4)]
+
+
+@pytest.mark.parametrize("damage", ["torn", "no folder"])
+def test_a_cache_that_is_no_use_costs_only_time(
+    own: forecast.Forecast, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, damage: str
+) -> None:
+    """A half-written file is made anew; without a folder to write to nothing is kept."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    one = pd.DataFrame({"servers": [2], "clients": [4]})
+    if damage == "no folder":
+        (tmp_path / "cache").write_text("a file")
+        expected = simulation.simulate(own.model, one, 0.005)
+    else:
+        expected = simulation_cache.simulate(own.model, one, 0.005)
+        (file,) = (tmp_path / "cache/ndblab/simulated").iterdir()
+        file.write_text(file.read_text()[:-9])
+    assert simulation_cache.simulate(own.model, one, 0.005).equals(expected)
+
+
+def test_a_full_disk_costs_only_time(
+    own: forecast.Forecast, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What could not be kept is told all the same, and is simulated the next time."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    one = pd.DataFrame({"servers": [2], "clients": [4]})
+    expected = simulation.simulate(own.model, one, 0.005)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20, hard))
+    try:
+        told = simulation_cache.simulate(own.model, one, 0.005)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert told.equals(expected)
+    assert simulation_cache.simulate(own.model, one, 0.005).equals(expected)
+
+
+def test_threads_of_the_briefs_server_have_limits() -> None:
+    """The tc threads are the first to be used up, as the brief saw."""
+    table = brief_server.limits()
+    assert table.index[0] == "tc"
+    assert np.isfinite(table["limit_qps"]).all()
+
+
+def test_runs_are_told_apart_by_why_they_failed() -> None:
+    """Nothing is said where nothing failed."""
+    runs = made.dataset().runs
+    assert fitting.lost(runs) == ""
+    assert len(fitting.good(runs)) == len(runs)
+
+
+def invoke(*arguments: str) -> subprocess.CompletedProcess:
+    """Type a command of the lab."""
+    program = Path(sys.executable).with_name("invoke")
+    return subprocess.run(
+        [program, *arguments], cwd=results.ROOT, capture_output=True, text=True, check=False
+    )
+
+
+def test_predict_answers_from_the_recorded_data() -> None:
+    """The command of the README, with another host's CPUs; no bar where there is no terminal."""
+    done = invoke("predict", "--servers", "16", "--clients", "1024", "--cpus", "256")
+    assert done.returncode == 0, done.stderr
+    assert "queries/s" in done.stdout
+    assert "256 logical CPUs; measured on" in " ".join(done.stdout.split())
+    assert done.stderr == ""
+
+
+def test_predict_reads_any_dataset_and_size_knows_this_host() -> None:
+    """--from takes the folder of a dataset."""
+    folder = results.recorded(results.find("multi-server-scaling"))
+    done = invoke("predict", "--servers", "2", "--clients", "16", "--from", str(folder))
+    assert done.returncode == 0, done.stderr
+    assert folder.name in done.stdout
+    advised = invoke("size")
+    assert advised.returncode == 0, advised.stderr
+    assert "MySQL servers" in advised.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["predict"], "--servers is not usable"),
+        (["predict", "--servers", "2", "--clients", "4", "--from", "/nowhere"], "no dataset"),
+        (["size", "--cpus", "-3"], "--cpus is not usable"),
+        (
+            ["reproduce", "--experiment", "capacity-model", "--dataset", "/nowhere"],
+            "has no dataset of its own",
+        ),
+        (["reproduce", "--experiment", "capacity-model", "--dry-run"], "nothing to measure"),
+    ],
+)
+def test_a_users_mistake_gives_one_message(arguments: list[str], message: str) -> None:
+    """Exit status 1 and no traceback."""
+    done = invoke(*arguments)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr + done.stdout

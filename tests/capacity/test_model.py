@@ -1,0 +1,285 @@
+"""The capacity model: laws found again, predictions, baselines, errors, advice."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ndblab.capacity import (
+    advice,
+    baselines,
+    brief_demands,
+    demand,
+    model,
+    prediction_errors,
+    simulation,
+)
+from ndblab.capacity.demand import CLIENT, KINDS, OTHER, SERVER, Law
+from ndblab.claims import publication
+from ndblab.error import LabError
+
+SHARES = model.Shares(2.0, 1.5, 0.5, 0.234, dict.fromkeys(KINDS, 2))
+LAWS = {
+    CLIENT: Law(11.0, 0.25),
+    SERVER: Law(80.0, each_us=0.3),
+    OTHER: Law(0.0, background_cpus=0.02),
+    **{kind: Law(12.0, -0.2, background_cpus=0.004) for kind in KINDS},
+}
+TRUTH = model.Model(LAWS, SHARES, clients_per_server=(1.0, 256.0))
+COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+
+
+def points(servers=(1,), clients=COUNTS):
+    table = [(s, c) for s in servers for c in clients if c >= s]
+    return pd.DataFrame(table, columns=["servers", "clients"])
+
+
+def measured(truth=TRUTH, servers=(1,), clients=COUNTS, repeats=3, noise=0.0):
+    """Rows as `demand.measured` gives them, of a cluster that is exactly the model."""
+    rng, rows = np.random.default_rng(1), []
+    for at in model.predict(truth, points(servers, clients)).itertuples():
+        n = at.clients / at.servers
+        for repeat in range(1, repeats + 1):
+            qps = at.qps * np.exp(noise * rng.standard_normal())
+            run = f"s{at.servers:02}_c{at.clients:04}_r{repeat}"
+            for name, law in truth.laws.items():
+                cpus = float(law.us(n)) * qps / 1e6 + law.background_cpus
+                facts = [run, at.servers, at.clients, repeat, qps, 1000 * at.clients / qps]
+                rows.append([*facts, name, cpus, 1e6 * cpus / qps])
+    columns = ["run_id", "servers", "clients", "repeat", "qps", "latency_avg_ms"]
+    return pd.DataFrame(rows, columns=[*columns, "resource", "cpus", "demand_us"])
+
+
+def as_runs(table, stretch=2.5):
+    """Runs of a table, their p95 so many times the mean."""
+    runs = table.drop_duplicates("run_id")[
+        ["run_id", "servers", "clients", "repeat", "qps", "latency_avg_ms"]
+    ]
+    return runs.assign(
+        status="ok", errors=0, latency_p95_ms=stretch * runs["latency_avg_ms"],
+        transporter="shm", workload="oltp_point_select", client_cpu_pct=5.0,
+    )  # fmt: skip
+
+
+def test_the_laws_that_made_the_data_are_found_again():
+    found = model.fit(measured(), SHARES).laws
+    for name in (CLIENT, SERVER, *KINDS):
+        wanted, law = LAWS[name].us(np.array(COUNTS)), found[name].us(np.array(COUNTS))
+        assert law == pytest.approx(wanted, rel=0.02), name
+    assert found["tc"].background_cpus == pytest.approx(0.004, rel=0.05)
+
+
+def test_one_server_alone_tells_what_many_do():
+    fitted = model.fit(measured(), SHARES)
+    asked = points((2, 4, 8, 16))
+    wanted, found = model.predict(TRUTH, asked), model.predict(fitted, asked)
+    assert found["qps"].to_numpy() == pytest.approx(wanted["qps"].to_numpy(), rel=0.03)
+    assert list(found["bottleneck"]) == list(wanted["bottleneck"])
+
+
+def test_the_bottleneck_moves_from_the_server_to_the_data_nodes():
+    found = model.predict(TRUTH, points((1, 16), (16,))).set_index("servers")
+    assert found.loc[1, "bottleneck"] == SERVER
+    assert found.loc[16, "bottleneck"] == model.DATA_NODES
+    assert found.loc[1, f"utilisation_{SERVER}"] > 0.97
+    assert found.filter(like="utilisation_").to_numpy().max() <= 1 + 1e-9
+
+
+def test_a_point_outside_of_what_was_measured_says_so():
+    found = model.predict(TRUTH, points((1,), (256, 512)))
+    assert list(found["extrapolated"]) == ["", "512 clients a server; measured 1 to 256"]
+
+
+def test_intervals_hold_the_prediction_and_widen_with_the_spread():
+    asked = points((1, 8), (8, 64))
+    calm = model.with_intervals(model.drawn(measured(noise=0.01), SHARES, draws=40), asked)
+    wild = model.with_intervals(model.drawn(measured(noise=0.1), SHARES, draws=40), asked)
+    for found in (calm, wild):
+        assert (found["qps_low"] < found["qps"]).all()
+        assert (found["qps"] < found["qps_high"]).all()
+    width = [np.log(found["qps_high"] / found["qps_low"]).mean() for found in (calm, wild)]
+    assert width[1] > 3 * width[0]
+
+
+def test_the_same_data_give_the_same_intervals():
+    one, other = (
+        model.with_intervals(model.drawn(measured(noise=0.05), SHARES, draws=10), points())
+        for _ in "ab"
+    )
+    assert one.equals(other)
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        (measured(servers=(2,)), "no good run of one server"),
+        (measured(clients=(1, 8, 64)), "runs with 1, 8, 64 clients of one server"),
+    ],
+)
+def test_a_sweep_that_says_too_little_is_refused_with_what_to_run(table, words):
+    with pytest.raises(LabError) as refused:
+        model.fit(table, SHARES)
+    assert words in str(refused.value)
+    assert "--experiment single-server-scaling" in str(refused.value)
+
+
+def test_a_budget_that_divides_nothing_is_refused():
+    plan = {"budget": {"kind": "shared"}}
+    with pytest.raises(LabError, match="does not cover this cpu budget"):
+        model.shares(plan, 2)
+
+
+def test_shares_are_read_off_a_plan_of_either_budget():
+    def share(cpus=(), quota=None):
+        return {"cpus": list(cpus), "quota_cpus": quota}
+
+    threads = dict.fromkeys(KINDS, 1)
+    scaled = {
+        "budget": {"kind": "scaled"}, "threads": threads, "sql_side": share(quota=1.5),
+        "data_nodes": [{"share": share(quota=0.25)}] * 2, "servers": [{"share": share(quota=0.2)}],
+    }  # fmt: skip
+    pinned = {
+        "budget": {"kind": "pinned"}, "threads": threads, "sql_side": share(range(48)),
+        "data_nodes": [{"share": share(range(8))}] * 2, "servers": [{"share": share(range(24))}],
+    }  # fmt: skip
+    found = model.shares(scaled, 2)
+    assert (found.sql_cpus, found.data_node_cpus, found.server_cpus) == (1.5, 0.5, 0.2)
+    found = model.shares(pinned, 64)
+    assert (found.sql_cpus, found.data_node_cpus, found.server_cpus) == (48, 16, None)
+    assert found.threads["tc"] == 2
+
+
+def test_littles_law_is_held_against_every_good_run():
+    runs = as_runs(measured())
+    runs.loc[runs.index[0], "status"] = "killed"
+    table = demand.little(runs)
+    assert len(table) == len(runs) - 1
+    assert table["ratio"].to_numpy() == pytest.approx(1.0)
+
+
+def test_usl_finds_its_own_coefficients():
+    clients = np.array(COUNTS, float)
+    found = baselines.fit_usl(clients, baselines.usl(clients, 900.0, 0.05, 2e-4))
+    assert found == pytest.approx((900.0, 0.05, 2e-4), rel=1e-3)
+
+
+def test_baselines_scale_linearly_until_their_caps():
+    table = measured()
+    found = baselines.predict(table, as_runs(table), SHARES, points((1, 2, 16), (16, 32)))
+    by_name = {name: rows.set_index(["servers", "clients"]) for name, rows in found.groupby("name")}
+    assert set(by_name) == set(baselines.NAMES)
+    one = table[table["clients"] == 16].drop_duplicates("run_id")["qps"].mean()
+    for name in (baselines.LINEAR, baselines.DIVISION):
+        assert by_name[name].loc[(1, 16), "qps"] == pytest.approx(one)
+        assert by_name[name].loc[(2, 32), "qps"] == pytest.approx(2 * one)
+        # Equal clients a server wait as long, until a cap makes them wait longer.
+        assert by_name[name].loc[(2, 32), "latency_p95_ms"] == pytest.approx(2.5e3 * 16 / one)
+    cpus = table[table["clients"] == 1].groupby("run_id")["cpus"].sum().mean()
+    one_client = table[table["clients"] == 1].drop_duplicates("run_id")["qps"].mean()
+    assert by_name[baselines.LINEAR].loc[(16, 16), "qps"] == pytest.approx(
+        min(16 * one_client, one_client * 2.0 / cpus)
+    )
+    # 1.5 CPUs of the SQL side over 0.234 that one server uses: 6.4 servers' worth.
+    assert by_name[baselines.DIVISION].loc[(16, 16), "qps"] == pytest.approx(
+        one_client * 1.5 / 0.234, rel=0.01
+    )
+
+
+def test_errors_are_counted_point_by_point_and_no_point_is_left_out():
+    means = pd.DataFrame(
+        {"servers": [2, 4], "clients": [8, 8], "qps_mean": [100.0, 200.0],
+         "latency_p95_ms_mean": [10.0, 20.0]}
+    )  # fmt: skip
+    said = pd.DataFrame(
+        {"name": prediction_errors.MODEL, "servers": [2, 4], "clients": [8, 8], "qps": [110.0, 190.0],
+         "latency_p95_ms": [5.0, 20.0]}
+    )  # fmt: skip
+    errors = prediction_errors.errors(said, means)
+    assert len(errors) == 4
+    told = prediction_errors.verdicts(errors).set_index("metric")
+    assert told.loc["qps", "median_pct"] == pytest.approx(7.5)
+    assert told.loc["qps", "goal_pct"] == 10
+    assert told.loc["latency_p95_ms", "median_pct"] == pytest.approx(25)
+    assert told.loc["latency_p95_ms", "bias_pct"] == pytest.approx(-25)
+
+
+def test_a_window_of_a_quota_is_read_off_two_clients():
+    runs = pd.DataFrame({"clients": [1, 2, 2, 64], "latency_p95_ms": [2.0, 3.75, 3.85, 60.0]})
+    assert simulation.window_s(runs, 0.24) == pytest.approx(0.005)
+    assert simulation.window_s(runs, None) is None
+
+
+def test_a_throttled_station_gives_its_quota_and_no_more(monkeypatch):
+    station = simulation.Throttled(0.001, 0.25, 0.01)
+    monkeypatch.setattr(simulation.random, "expovariate", lambda rate: 0.001)
+    now, ends = 0.0, []
+    for _ in range(10):
+        now += station.sample(now)
+        ends.append(round(now, 6))
+    # 2.5 ms of every 10: two visits and a half, and the half goes on when the next window opens.
+    assert ends[:6] == [0.001, 0.002, 0.0105, 0.0115, 0.0125, 0.021]
+
+
+def test_the_simulation_agrees_with_mean_value_analysis_and_puts_p95_above_the_mean():
+    asked = points((1, 4), (32,))
+    found = simulation.simulate(TRUTH, asked, 0.005)
+    wanted = model.predict(TRUTH, asked)
+    assert found["qps"].to_numpy() == pytest.approx(wanted["qps"].to_numpy(), rel=0.1)
+    assert (found["latency_p95_ms"] > found["latency_avg_ms"]).all()
+    assert (found["latency_p95_ms_low"] <= found["latency_p95_ms_high"]).all()
+
+
+def test_the_same_seed_simulates_the_same():
+    one, other = (simulation.simulate(TRUTH, points((1,), (4,)), 0.005, seed=3) for _ in "ab")
+    assert one.equals(other)
+
+
+def test_the_briefs_screens_add_up_with_what_they_do_not_list():
+    table = brief_demands.threads(publication.anchors()).set_index(["figure", "kind"])
+    tc = table.loc[("9", "tc")]
+    assert tc["listed"] == 4
+    assert tc["cpus"] == tc["cpus_low"] == tc["cpus_high"] == pytest.approx(3.29)
+    query = table.loc[("9", "query")]
+    assert query["listed"] == 4
+    assert query["cpus_low"] == pytest.approx(2.63)
+    assert query["cpus_low"] < query["cpus"] < query["cpus_high"]
+
+
+def test_the_epyc_model_keeps_to_what_was_published_of_one_server():
+    own = brief_demands.epyc(publication.anchors())
+    found = model.predict(own, points((1, 16), (32, 1024))).set_index(["servers", "clients"])
+    assert found.loc[(1, 32), "qps"] <= 230_000
+    assert found.loc[(1, 1024), "qps"] == pytest.approx(230_000, rel=0.05)
+    assert found.loc[(16, 1024), "qps"] > 5 * found.loc[(1, 1024), "qps"]
+
+
+def test_splits_keep_the_number_of_threads_and_the_automatic_one_is_among_them():
+    own = brief_demands.epyc(publication.anchors())
+    table = brief_demands.splits(own, points((16,), (512, 1024)))
+    assert (table[list(brief_demands.THREADS)].sum(axis=1) == 26).all()
+    assert (table["query"] % table["ldm"] == 0).all()
+    automatic = table[table["automatic"]].iloc[0]
+    assert automatic["busiest"] == "tc"
+    assert table["bound_qps"].max() > automatic["bound_qps"]
+
+
+def test_advice_takes_no_more_servers_than_it_needs():
+    own = advice.advise(TRUTH, 2.0)
+    points_of = pd.DataFrame(
+        {"servers": [own.servers], "clients": [own.servers * own.clients_per_server]}
+    )
+    divided = dataclasses.replace(SHARES, data_node_cpus=own.data_node_cpus, sql_cpus=own.sql_cpus)
+    again = model.predict(dataclasses.replace(TRUTH, shares=divided), points_of)
+    assert again["qps"].iloc[0] == pytest.approx(own.qps)
+    assert own.data_node_cpus + own.sql_cpus == pytest.approx(2.0)
+    assert own.bottleneck in own.reason
+    assert own.extrapolated == ""
+    assert "asked for 64" in advice.advise(TRUTH, 64.0).extrapolated
+
+
+def test_twice_the_host_carries_twice_the_load():
+    small, large = advice.advise(TRUTH, 2.0), advice.advise(TRUTH, 4.0)
+    assert large.qps == pytest.approx(2 * small.qps, rel=0.1)

@@ -1,0 +1,190 @@
+"""Verdicts on claims, whatever they are on. The datasets are made up, never a measurement."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from made_up import BRIEF_MODEL, BY_ID, CLAIMS, double, verdict
+from ndblab.claims import checks, evidence, judgement, publication
+from ndblab.claims import verdict as verdicts
+from ndblab.error import LabError
+
+SCOPE = [c.id for c in CLAIMS if c.id.startswith(("F6-", "F7-")) or c.id == "F4-peak-clients"]
+
+
+@pytest.fixture
+def registry() -> Iterator[dict[str, checks.Check]]:
+    """The register of checks, which a test may change."""
+    before = dict(checks.CHECKS)
+    yield checks.CHECKS
+    checks.CHECKS.clear()
+    checks.CHECKS.update(before)
+
+
+def test_every_claim_of_an_experiment_has_a_check() -> None:
+    """All claims that an experiment is about have a check, and each check a claim."""
+    families = ("F1-", "F4-", "F5-", "F6-", "F7-", "F8-", "F9-", "W-", "S-", "T-", "B-", "P-tc")
+    about = {name for name in BY_ID if name.startswith(families)} - {"F9-next-step", "T-all-1536"}
+    assert [name for name in about if checks.find(name) is None] == []
+    assert set(checks.CHECKS) <= set(BY_ID)
+
+
+def test_a_claim_that_no_host_can_test_says_why() -> None:
+    """Without data: what needs another version is not testable, the rest is not measured yet."""
+    rows = judgement.unmeasured(CLAIMS).set_index("id")
+    assert rows.loc["T-all-1536", "verdict"] == "not testable here"
+    assert "7.5.9" in rows.loc["T-all-1536", "reason"]
+    assert rows.loc["F6-peak", "reason"] == "no recorded dataset measures it yet"
+    assert rows.loc["P-pool-8", "reason"] == "no experiment measures it yet"
+    assert not rows["verdict"].isin(["reproduced", "contradicted"]).any()
+
+
+@pytest.mark.parametrize("budget", publication.BUDGETS)
+def test_a_check_that_crashes_is_unknown(registry: dict[str, checks.Check], budget: str) -> None:
+    """A crash of a check is unknown with its reason, under every budget, and stops no other."""
+
+    def broken(claim: publication.Claim, seen: evidence.Evidence) -> verdicts.Finding:
+        raise ZeroDivisionError("a slip")
+
+    registry["F6-8-to-16"] = broken
+    table = judgement.judge(double(budget=budget), ["F6-8-to-16", "F6-overload"], CLAIMS)
+    assert table["verdict"][0] == "unknown"
+    assert "a slip" in table["reason"][0]
+    assert table["verdict"][1] != "unknown"
+
+
+def test_a_dataset_that_cannot_be_looked_at_is_unknown() -> None:
+    """A table with a column missing makes every check unknown, never reproduced."""
+    dataset = double()
+    dataset.runs = dataset.runs.drop(columns="qps")
+    table = judgement.judge(dataset, SCOPE, CLAIMS)
+    assert set(table["verdict"]) == {"unknown"}
+
+
+def test_a_claim_without_a_check_is_unknown() -> None:
+    """A claim that nothing checks says that no experiment measures it yet."""
+    row = verdict(double(), "H-q20")
+    assert row.verdict == "unknown"
+    assert "about RonDB" in row.reason
+    assert "no experiment measures it yet" in row.reason
+
+
+def test_an_unknown_id_is_refused() -> None:
+    """A claim id that does not exist is a user's mistake with one clear message."""
+    with pytest.raises(LabError, match="no such claim"):
+        judgement.judge(double(), ["F66"], CLAIMS)
+
+
+def test_an_unknown_budget_is_refused() -> None:
+    """A dataset with a budget of another name is refused."""
+    with pytest.raises(LabError, match="CPU budget"):
+        judgement.judge(double(budget="half"), None, CLAIMS)
+
+
+# No deadline: how long an example takes says more of the machine than of the code.
+@settings(deadline=None, max_examples=40)
+@given(
+    level=st.floats(10, 1e6),
+    servers_power=st.floats(-1, 2),
+    clients_power=st.floats(-1, 1.5),
+    spread=st.sampled_from([0.0, 0.001, 0.05]),
+    model=st.sampled_from(["x", BRIEF_MODEL]),
+    cpus=st.sampled_from([1, 2, 64, 256, 1024]),
+)
+def test_what_is_imposed_is_never_a_finding(
+    level: float,
+    servers_power: float,
+    clients_power: float,
+    spread: float,
+    model: str,
+    cpus: int,
+) -> None:
+    """Whatever the data: a claim that `scaled` decides by itself is not testable there."""
+    dataset = double(
+        lambda n, c: level * n**servers_power * c**clients_power,
+        p95=lambda n, c: level / c**clients_power,
+        spread=spread,
+        repeats=2,
+        clients=(16, 32, 64, 512, 1024, 2048),
+        cpus=cpus,
+        model=model,
+    )
+    imposed = [name for name in SCOPE if BY_ID[name].budgets["scaled"] != "yes"]
+    assert {"F6-8-to-16", "F7-growth", "F4-peak-clients", "F7-one"} <= set(imposed)
+    assert set(judgement.judge(dataset, imposed, CLAIMS)["verdict"]) == {"not testable here"}
+
+
+@pytest.mark.parametrize("name", SCOPE)
+def test_no_budget_no_scaling_claim(name: str) -> None:
+    """Without a division of CPUs nothing about more servers is judged; overload is."""
+    row = verdict(double(budget="shared"), name)
+    assert (row.verdict == "not testable here") == (name != "F6-overload")
+
+
+@pytest.mark.parametrize("name", SCOPE)
+def test_one_run_a_point_decides_nothing(name: str) -> None:
+    """With one run a point there is no spread: no claim is reproduced or contradicted."""
+    dataset = double(repeats=1, budget="pinned", cpus=256, model=BRIEF_MODEL)
+    row = verdict(dataset, name)
+    assert row.verdict in ("inconclusive", "not testable here", "unknown")
+
+
+def test_one_run_a_point_still_shows_its_value() -> None:
+    """The value is shown, without an interval, and the reason says why there is no verdict."""
+    row = verdict(double(repeats=1), "F6-double-servers")
+    assert row.verdict == "inconclusive"
+    assert row.measured == pytest.approx(2, rel=0.02)
+    assert math.isnan(row.low)
+    assert "one run a point" in row.reason
+
+
+def test_an_imposed_claim_still_shows_its_value_and_the_bound() -> None:
+    """8 to 16 servers in `scaled`: no verdict, but the ratio, its interval and what CPUs allow."""
+    row = verdict(double(), "F6-8-to-16")
+    assert row.verdict == "not testable here"
+    assert row.low < row.measured < row.high
+    assert row.reason.startswith("imposed")
+    assert "allow 1.00 at most" in row.reason
+
+
+def test_no_check_crashes_on_a_small_sweep() -> None:
+    """With 1 and 2 servers only, what is not there is said to be missing, in every budget."""
+    for budget in ("scaled", "shared", "pinned"):
+        dataset = double(servers=(1, 2), clients=(2, 8), repeats=1, budget=budget)
+        table = judgement.judge(dataset, None, publication.claims())
+        assert not table["reason"].str.contains("crashed").any()
+
+
+def test_failed_and_idle_runs_decide_nothing() -> None:
+    """Runs with errors, and points with fewer clients than servers, are left out of verdicts."""
+    dataset = double()
+    wild = dataset.runs.copy()
+    wild["run_id"] += "_wild"
+    wild["qps"] *= 50
+    wild["status"] = "errors: 12"
+    idle = wild[wild["clients"] < wild["servers"]].assign(status="ok")
+    both = replace(dataset, runs=pd.concat([dataset.runs, wild, idle], ignore_index=True))
+    names = ["F6-double-servers", "F6-overload", "F7-doubling"]
+    assert judgement.judge(both, names, CLAIMS).equals(judgement.judge(dataset, names, CLAIMS))
+
+
+def test_tcp_runs_do_not_mix_in() -> None:
+    """Runs over another transporter are another experiment."""
+    dataset = double()
+    other = dataset.runs.assign(transporter="tcp", qps=1e9)
+    other["run_id"] += "_tcp"
+    both = replace(dataset, runs=pd.concat([dataset.runs, other], ignore_index=True))
+    assert judgement.judge(both, SCOPE, CLAIMS).equals(judgement.judge(dataset, SCOPE, CLAIMS))
+
+
+def test_several_tests_share_one_confidence() -> None:
+    """The confidence of each test makes 95 % for all of them."""
+    assert evidence.confidence(1) == pytest.approx(0.95)
+    assert evidence.confidence(4) ** 4 == pytest.approx(0.95)

@@ -1,0 +1,108 @@
+"""The published claims: complete, checked, and clear about what a budget can test."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ndblab.claims import publication
+from ndblab.error import LabError
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    copy = tmp_path / "brief"
+    shutil.copytree(publication.FOLDER, copy)
+    return copy
+
+
+def _edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def test_every_claim_says_for_every_budget_whether_it_can_be_tested() -> None:
+    """Each claim has an answer for each budget, and ids are unique."""
+    claims = publication.claims()
+    assert len({claim.id for claim in claims}) == len(claims) >= 107
+    assert all(set(claim.budgets) == set(publication.BUDGETS) for claim in claims)
+    assert all(all(claim.budgets.values()) for claim in claims)
+
+
+def test_every_reference_leads_somewhere() -> None:
+    """Corrections, anchors and table rows name sources, claims and corrections that exist."""
+    sources = {source.key for source in publication.sources()}
+    claims = {claim.id for claim in publication.claims()}
+    corrections = {row.id for row in publication.corrections()}
+    assert {row.source for row in publication.corrections()} <= sources
+    assert {anchor.claim for anchor in publication.anchors()} <= claims
+    assert {anchor.source for anchor in publication.anchors()} <= sources
+    items = [item for table in publication.tables().values() for item in table]
+    assert {item.correction for item in items} - {""} <= corrections
+
+
+def test_a_bound_says_of_which_side() -> None:
+    """An anchor that is a bound is an upper or a lower one."""
+    bounds = [anchor for anchor in publication.anchors() if anchor.exactness == "bound"]
+    assert bounds
+    assert all(anchor.bound in ("upper", "lower") for anchor in bounds)
+
+
+def test_anchors_of_one_figure() -> None:
+    """Anchors can be had for one figure, by number or by text."""
+    assert publication.anchors(7) == publication.anchors("7")
+    assert {anchor.figure for anchor in publication.anchors(7)} == {"7"}
+
+
+def test_absolute_values_are_judged_on_the_machine_of_the_brief_only() -> None:
+    """An absolute claim is tested by a pinned dataset of two EPYC 7742, and nowhere else."""
+    for claim in publication.claims():
+        if claim.kind != "absolute":
+            continue
+        assert claim.why_not("scaled", 256, "AMD EPYC 7742 64-Core Processor")
+        assert claim.why_not("shared", 256, "AMD EPYC 7742 64-Core Processor")
+        assert claim.why_not("pinned", 256, "AMD EPYC 7763 64-Core Processor")
+        assert claim.why_not("pinned", 64, "AMD EPYC 7742 64-Core Processor")
+    peak = {claim.id: claim for claim in publication.claims()}["F4-peak-qps"]
+    assert peak.why_not("pinned", 256, "AMD EPYC 7742 64-Core Processor") is None
+
+
+def test_numbers_of_clients_need_as_many_cpus_as_the_brief_had() -> None:
+    """A claim on a number of clients is tested by a pinned dataset of 256 CPUs or more."""
+    claims = {claim.id: claim for claim in publication.claims()}
+    for name in ("F4-peak-clients", "F6-peak-clients"):
+        assert claims[name].why_not("pinned", 256) is None
+        assert claims[name].why_not("pinned", 255)
+        assert claims[name].why_not("scaled", 1024)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "word"),
+    [
+        ("claims.csv", "at_least", "at-least", "comparison"),
+        ("claims.csv", "1600000,1700000", "many,1700000", "low"),
+        ("claims.csv", "1600000,1700000", ",1700000", "low"),
+        ("claims.csv", "F1-max,", "F1-sustained,", "id"),
+        ("claims.csv", "F1-max,brief-2021", "F1-max,nobody", "source"),
+        ("claims.csv", ",statement,", ",remark,", "columns"),
+        ("claims.csv", "yes if 256 CPUs:", "yes if large:", "pinned"),
+        ("anchors.csv", ",stated,", ",guessed,", "exactness"),
+        ("sources.csv", "brief-2021,", "brief-2021,x,", "fields"),
+    ],
+)
+def test_damage_is_named(folder: Path, name: str, old: str, new: str, word: str) -> None:
+    """A damaged file is refused, and the message names the file and the column."""
+    _edit(folder / name, old, new)
+    with pytest.raises(LabError, match=name) as caught:
+        (publication.anchors if name == "anchors.csv" else publication.claims)(folder=folder)
+    assert word in str(caught.value)
+
+
+def test_a_missing_file_is_named(folder: Path) -> None:
+    """A missing file gives the lab's error, not a traceback of the system's."""
+    (folder / "corrections.csv").unlink()
+    with pytest.raises(LabError, match=r"corrections\.csv"):
+        publication.corrections(folder)

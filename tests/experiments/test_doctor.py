@@ -1,0 +1,111 @@
+"""The doctor: what a host has and lacks, with what to do about it."""
+
+from __future__ import annotations
+
+import dataclasses
+import resource
+from pathlib import Path
+
+import pytest
+
+from ndblab import install
+from ndblab.error import LabError
+from ndblab.experiments import doctor
+from ndblab.machine import host
+
+CAPTURED = Path(__file__).parents[1] / "captured/hosts/vm-2cpu-cgroup1"
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> host.Host:
+    """The captured machine in place of this one, with nothing installed."""
+    captured = host.read(CAPTURED)
+    monkeypatch.setattr(host, "read", lambda root="/": captured)
+    monkeypatch.setattr(install, "find_ndb", lambda: None)
+    monkeypatch.setattr(install, "find_sysbench", lambda: None)
+    monkeypatch.setattr(install, "has_apt", lambda: True)
+    monkeypatch.setattr(install, "missing_build_packages", lambda: ["g++", "bison"])
+    return captured
+
+
+def found(thing: str) -> doctor.Finding:
+    return next(finding for finding in doctor.examine() if finding.thing == thing)
+
+
+def test_what_is_missing_comes_with_the_line_to_type(machine):
+    """Build packages that are not there are named in a command that can be pasted."""
+    packages = found("build packages")
+    assert packages.state == "note"
+    assert "apt-get install" in packages.next_step
+    assert "g++ bison" in packages.next_step
+
+
+def test_a_low_limit_of_locked_memory_is_a_note_not_a_lack(machine):
+    """The cluster runs without locked memory; the doctor says what that means."""
+    assert found("locked memory").state == "note"
+
+
+def test_a_host_too_small_for_a_quick_sweep_is_told_by_how_much(machine, monkeypatch):
+    """Before anything is installed."""
+    small = dataclasses.replace(machine, memory_available_bytes=2**30)
+    monkeypatch.setattr(host, "read", lambda root="/": small)
+    plan = found("plan (quick)")
+    assert plan.state == "lack"
+    assert "1.0 GiB" in plan.found
+
+
+def test_an_installation_that_cannot_be_used_is_a_lack(machine, monkeypatch):
+    """Mixed versions, say: the reason is the installer's own."""
+
+    def broken():
+        raise LabError("The versions differ", found="8.0 and 9.7", next_step="Use one.")
+
+    monkeypatch.setattr(install, "find_ndb", broken)
+    assert found("NDB Cluster") == doctor.Finding(
+        "lack", "NDB Cluster", "The versions differ: 8.0 and 9.7", "Use one."
+    )
+
+
+def test_a_missing_sysbench_does_not_hide_the_cluster(machine, monkeypatch):
+    """Each of the two is looked for by itself."""
+    home = Path("/opt/ndb")
+    programs = dict.fromkeys(("mysqld", "ndbmtd", "ndb_mgmd", "ndb_mgm"), home / "bin/x")
+    ndb = install.Ndb(
+        **programs, ndb_version="9.7.4", mysqld_version="9.7.4", origin="NDB_HOME", basedir=home
+    )
+    monkeypatch.setattr(install, "find_ndb", lambda: ndb)
+    assert found("NDB Cluster") == doctor.Finding(
+        "ok", "NDB Cluster", "9.7.4 from NDB_HOME (/opt/ndb)"
+    )
+    assert found("sysbench").state == "note"
+    assert "build packages" not in [finding.thing for finding in doctor.examine()]
+
+
+def test_an_unfit_sysbench_is_a_lack_of_its_own(machine, monkeypatch):
+    """A sysbench that is too old is told beside the cluster's state, not instead of it."""
+
+    def too_old():
+        raise LabError("sysbench is too old", found="0.4.12", next_step="Install another.")
+
+    monkeypatch.setattr(install, "find_sysbench", too_old)
+    assert found("sysbench").state == "lack"
+    assert found("NDB Cluster").state == "note"
+
+
+def test_where_there_is_no_apt_the_other_ways_are_named(machine, monkeypatch):
+    """On Fedora, say, nobody is told to type apt-get."""
+    monkeypatch.setattr(install, "has_apt", lambda: False)
+    software = [f for f in doctor.examine() if f.thing in ("NDB Cluster", "sysbench")]
+    assert [finding.state for finding in software] == ["lack", "lack"]
+    assert "NDB_HOME" in software[0].next_step
+    assert "--tarball" in software[0].next_step
+    assert not any("apt-get" in finding.next_step for finding in doctor.examine())
+
+
+@pytest.mark.parametrize(
+    ("hard", "state"), [(4096, "note"), (16384, "ok"), (resource.RLIM_INFINITY, "ok")]
+)
+def test_few_open_files_are_a_note(machine, monkeypatch, hard, state):
+    """Small sweeps run with few open files; those with thousands of clients do not."""
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (1024, hard))
+    assert found("open files").state == state

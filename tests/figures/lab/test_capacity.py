@@ -1,0 +1,288 @@
+"""The figures of the capacity model: what is drawn, what is said, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from drawn import DATASET, HOST, caption, outside, said, written
+from ndblab import figures
+from ndblab.analysis import formatting
+from ndblab.capacity.forecast import brief_server
+from ndblab.claims import publication
+from ndblab.error import LabError
+from ndblab.figures import style
+from ndblab.figures.lab import bottlenecks, predictions
+
+KEYS = ("capacity", "bounds", "bottlenecks", "errors", "brief-predicted")
+SERVERS, CLIENTS = (1, 2, 4, 8, 16), (16, 32, 64, 128, 256, 512)
+METHODS = ("capacity model", "linear, capped", "USL", "the brief's division")
+
+
+def tables() -> dict[str, pd.DataFrame]:
+    """Made-up tables of a forecast: predictions 10 % too high, p95 20 % too low."""
+    grid = pd.DataFrame([(s, c) for s in SERVERS for c in CLIENTS], columns=["servers", "clients"])
+    qps = 2500.0 * np.minimum(grid["servers"], 5)
+    p95 = 2500.0 * grid["clients"] / qps
+    points = grid.assign(
+        runs=4, qps_mean=qps, qps_low=0.9 * qps, qps_high=1.1 * qps, latency_p95_ms_mean=p95,
+        latency_p95_ms_low=0.8 * p95, latency_p95_ms_high=1.25 * p95,
+        latency_avg_ms_mean=1000 * grid["clients"] / qps,
+    )  # fmt: skip
+    beyond = np.where(grid["clients"] / grid["servers"] > 256, "512 clients a server", "")
+    return {
+        "points": points,
+        "alone": points[points["servers"] == 1],
+        "predicted": grid.assign(
+            qps=1.1 * qps, qps_low=qps, qps_high=1.2 * qps, extrapolated=beyond
+        ),
+        "simulated": grid.assign(
+            latency_p95_ms=0.8 * p95, latency_p95_ms_low=0.7 * p95, latency_p95_ms_high=0.9 * p95
+        ),
+        **_bounds(),
+        **_use(),
+        **_errors(grid[grid["servers"] > 1]),
+        **_of_the_brief(),
+    }
+
+
+def _bounds() -> dict[str, pd.DataFrame]:
+    clients = np.array(CLIENTS)
+    bounds = pd.DataFrame(
+        {"clients": clients, "qps_least": 1000.0, "qps_most": 3000.0, "qps": 2700.0,
+         "latency_least_ms": clients / 3.0, "latency_most_ms": clients / 1.0,
+         "latency_avg_ms": clients / 2.7}
+    )  # fmt: skip
+    balance = pd.DataFrame({"clients": [20.0], "qps": [3000.0], "bottleneck": ["mysqld"]})
+    return {"bounds": bounds, "balance": balance}
+
+
+def _use() -> dict[str, pd.DataFrame]:
+    names = [*bottlenecks.SHARES, *bottlenecks.THREADS]
+    rows = [
+        (s, 16 * s, name, min(1.0, 0.02 * (i + 1) * s + 0.05))
+        for s in SERVERS
+        for i, name in enumerate(names)
+    ]
+    use = pd.DataFrame(rows, columns=["servers", "clients", "resource", "utilisation"])
+    return {"use": use, "measured_use": use.assign(utilisation=0.9 * use["utilisation"])}
+
+
+def _errors(grid: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    errors, verdicts = [], []
+    for i, name in enumerate(METHODS):
+        for metric, goal in (("qps", 10.0), ("latency_p95_ms", 25.0)):
+            ape = 4.0 * (i + 1) * (1 + np.arange(len(grid)) / len(grid))
+            own = grid.assign(name=name, metric=metric, ape_pct=ape, error_pct=-ape)
+            errors.append(own)
+            facts = [name, metric, len(grid), float(np.median(ape)), float(ape.max())]
+            verdicts.append([*facts, goal if i == 0 else np.nan])
+    columns = ["name", "metric", "points", "median_pct", "p90_pct", "goal_pct"]
+    return {
+        "errors": pd.concat(errors, ignore_index=True),
+        "verdicts": pd.DataFrame(verdicts, columns=columns),
+    }
+
+
+def _of_the_brief() -> dict[str, pd.DataFrame]:
+    grid = pd.DataFrame(
+        [(s, 2**i) for s in SERVERS for i in range(11) if 2**i >= s],
+        columns=["servers", "clients"],
+    )
+    qps = 2e5 * np.minimum(grid["servers"], grid["clients"] / 8)
+    beyond = np.where(grid["clients"] / grid["servers"] < 32, "too few", "")
+    mean_ms = 1000 * grid["clients"] / qps
+    places = sorted({(a.servers, a.clients) for a in brief_server.anchors() if a.unit == "ms"})
+    p95 = pd.DataFrame(places, columns=["servers", "clients"]).assign(
+        latency_p95_ms=0.7, latency_p95_ms_low=0.65, latency_p95_ms_high=0.75
+    )
+    return {
+        "brief_predicted": grid.assign(qps=qps, latency_avg_ms=mean_ms, extrapolated=beyond),
+        "brief_simulated": p95,
+    }
+
+
+def draw(key: str, made: dict[str, pd.DataFrame] | None = None, budget: str = "scaled") -> Figure:
+    anchors = brief_server.anchors() if key == "brief-predicted" else []
+    return figures.draw(key, made or tables(), anchors, caption(budget))
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_no_text_leaves_the_figure(key: str) -> None:
+    """Legends, names at the ends of lines and captions stay inside the picture."""
+    assert outside(draw(key)) == []
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_the_caption_names_host_budget_and_dataset(key: str) -> None:
+    """Whoever meets the picture alone learns whose prediction it is."""
+    for word in (HOST, DATASET, "CPU budget scaled"):
+        assert word in said(draw(key))
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_dataset_has_no_predictions_to_draw(key: str) -> None:
+    """Asked to draw a dataset, each says where its tables come from."""
+    with pytest.raises(LabError, match="no predictions to draw") as caught:
+        figures.draw(key, {"runs": pd.DataFrame()}, [], caption())
+    assert "capacity-model" in str(caught.value)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_axes_have_units(key: str) -> None:
+    """Every figure says what it counts, and in what."""
+    words = written(draw(key))
+    units = {"errors": "percent", "bottlenecks": "percent"}
+    assert units.get(key, "queries/s") in words
+    if key in ("capacity", "bounds", "brief-predicted"):
+        assert ", ms" in words
+
+
+def test_predictions_are_lines_and_measurements_are_marks() -> None:
+    """Each number of servers has a panel for throughput and one for p95, with both in it."""
+    figure, made = draw("capacity"), tables()
+    assert len(figure.axes) == 2 * len(SERVERS)
+    for ax, servers in zip(figure.axes, SERVERS, strict=False):
+        predicted = made["predicted"][made["predicted"]["servers"] == servers]
+        lines = [line for line in ax.lines if line.get_color() == style.colour(servers)]
+        assert any(list(line.get_ydata()) == list(predicted["qps"]) for line in lines)
+        [marks] = [line for line in ax.lines if line.get_marker() == style.marker(servers)]
+        assert marks.get_markerfacecolor() == "white"
+        measured = made["points"][made["points"]["servers"] == servers]
+        assert list(marks.get_ydata()) == list(measured["qps_mean"])
+
+
+def test_panels_of_a_row_compare() -> None:
+    """All have the same axes, which are logarithmic."""
+    figure = draw("capacity")
+    for row in (figure.axes[:5], figure.axes[5:]):
+        assert len({(ax.get_xlim(), ax.get_ylim()) for ax in row}) == 1
+        assert {ax.get_yscale() for ax in row} == {"log"}
+
+
+def test_what_goes_beyond_the_data_is_dashed_and_said() -> None:
+    """Points of more clients a server than were measured are not on the solid line."""
+    figure = draw("capacity")
+    solid = [
+        line for line in figure.axes[0].lines
+        if line.get_linestyle() == "-" and line.get_color() == style.colour(1)
+    ]  # fmt: skip
+    assert np.isnan(solid[0].get_ydata()[-1])
+    assert "more clients for each server than were measured" in said(figure)
+    made = tables()
+    made["predicted"]["extrapolated"] = ""
+    assert "Dashed" not in said(draw("capacity", made))
+
+
+def test_every_error_is_drawn_and_medians_are_named() -> None:
+    """No point is left out; the median of each way to predict stands beside its line."""
+    figure, made = draw("errors"), tables()
+    for ax, metric in zip(figure.axes, ("qps", "latency_p95_ms"), strict=True):
+        own = made["errors"][made["errors"]["metric"] == metric]
+        drawn = sum(
+            len(line.get_xdata()) for line in ax.lines if line.get_marker() not in ("None", None)
+        )
+        assert drawn == len(own)
+        told = made["verdicts"][made["verdicts"]["metric"] == metric]
+        words = [text.get_text() for text in ax.texts]
+        assert words == [f"{formatting.plain(value)} %" for value in told["median_pct"]]
+        goal = told["goal_pct"].dropna().iloc[0]
+        assert any(list(line.get_xdata()) == [goal, goal] for line in ax.lines)
+    assert all(name in written(figure) for name in METHODS)
+
+
+def test_an_error_of_next_to_nothing_still_stands_on_the_axis() -> None:
+    """And the caption says where."""
+    made = tables()
+    made["errors"].loc[0, "ape_pct"] = 0.0
+    assert "Errors below 0.1 % stand there." in said(draw("errors", made))
+    assert "stand there" not in said(draw("errors"))
+
+
+def test_the_balanced_point_is_marked_and_said() -> None:
+    """Below one client it cannot be on the axis, and the caption says what that means."""
+    figure = draw("bounds")
+    assert "N*" in [text.get_text() for text in figure.axes[0].texts]
+    assert "20 clients that never wait would use up mysqld." in said(figure)
+    made = tables()
+    made["balance"]["clients"] = 0.3
+    few = draw("bounds", made)
+    assert "a single client uses it up" in said(few)
+    assert "N*" not in [text.get_text() for text in few.axes[0].texts]
+    made["balance"] = made["balance"].head(0)
+    assert "do not use the bottleneck up" in said(draw("bounds", made))
+
+
+def test_utilisation_has_names_at_the_ends_and_a_line_where_it_ends() -> None:
+    """Each resource is named beside its line, and 100 % is marked where it can be reached."""
+    figure = draw("bottlenecks")
+    shares, threads = figure.axes
+    assert {text.get_text() for text in shares.texts} == set(bottlenecks.SHARES)
+    assert {text.get_text() for text in threads.texts} == set(bottlenecks.THREADS)
+    assert any(set(np.atleast_1d(line.get_ydata())) == {100} for line in shares.lines)
+    places = sorted(text.get_position()[1] for text in threads.texts)
+    assert min(np.diff(places)) > 0.05
+    assert "quotas" in said(figure)
+    assert "quotas" not in said(draw("bottlenecks", budget="pinned"))
+
+
+def test_resources_of_a_panel_differ_by_more_than_colour() -> None:
+    """No two share a marker."""
+    for looks in (bottlenecks.SHARES, bottlenecks.THREADS):
+        assert len({look.marker for look in looks.values()}) == len(looks)
+
+
+def test_the_briefs_numbers_stand_beside_their_predictions() -> None:
+    """Every published number is drawn as exactly as it was published, on the axes of its unit."""
+    figure = draw("brief-predicted")
+    qps, latency = figure.axes
+    for ax, unit in ((qps, "queries/s"), (latency, "ms")):
+        marks = [line for line in ax.lines if line.get_marker() in ("*", "_")]
+        published = [a.value for a in brief_server.anchors() if a.unit == unit]
+        drawn = sorted(float(np.atleast_1d(line.get_ydata())[0]) for line in marks)
+        assert drawn == sorted(published)
+    assert "no run of the lab is in it" in said(figure)
+
+
+def test_rounding_does_not_decide_where_a_flat_curve_is_best() -> None:
+    """The fewest clients of those that give the same are named, whatever the last digits say."""
+    made = tables()
+    grid = made["brief_predicted"]
+    grid["qps"] *= 1 + 1e-12 * grid["clients"]
+    words = figures.describe("brief-predicted", made, brief_server.anchors())
+    assert "with 1 at 8 clients" in words
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_words_for_those_who_cannot_see_it(key: str) -> None:
+    """The description of a figure holds its numbers, and ends as a sentence does."""
+    anchors = brief_server.anchors() if key == "brief-predicted" else []
+    words = figures.describe(key, tables(), anchors)
+    expected = {
+        "capacity": "with 16 at 16 clients",
+        "bounds": "measured",
+        "bottlenecks": "data nodes",
+        "errors": "capacity model",
+        "brief-predicted": "published at least 1",
+    }
+    assert expected[key] in words
+    assert words.endswith(".")
+    assert any(character.isdigit() for character in words)
+
+
+def test_only_the_brief_is_published() -> None:
+    """Figures of predictions of a dataset show no published number."""
+    for key in KEYS:
+        assert publication.anchors(key) == []
+
+
+def test_whiskers_need_a_spread() -> None:
+    """A point of one run has a mark and no whiskers."""
+    made = tables()
+    made["points"][["qps_low", "qps_high"]] = np.nan
+    made["points"]["runs"] = 1
+    figure = draw("capacity", made)
+    assert "1 run a point" in said(figure)
+    assert predictions.QUESTION in said(figure)

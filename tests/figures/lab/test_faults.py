@@ -1,0 +1,159 @@
+"""The figure of faults. The runs are made up, never a measurement."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+import made_up_faults as faults
+import small_runs
+from drawn import caption, outside, said, written
+from ndblab import figures
+from ndblab.analysis import outage
+from ndblab.claims import publication
+from ndblab.error import LabError
+
+ALL = tuple(faults.KILLED)
+Tables = dict[str, pd.DataFrame]
+
+
+def every_fault(repeats: int = 2) -> Tables:
+    """Give runs of every fault, the second of each the worse."""
+    return faults.together(
+        [
+            faults.run(fault, repeat, gap_s=0.4 * repeat, gave_up=repeat - 1)
+            for repeat in range(1, repeats + 1)
+            for fault in reversed(ALL)
+        ]
+    )
+
+
+def draw(tables: Tables) -> Figure:
+    return figures.draw(
+        "faults", measured(tables), publication.anchors("faults"), caption("shared")
+    )
+
+
+def measured(tables: Tables) -> Tables:
+    """Add what the faults did, which the figure is drawn of."""
+    return {**tables, "outages": outage.of_runs(tables)}
+
+
+def lines(figure: Figure, panel: int) -> list[np.ndarray]:
+    """Give the heights of the lines that are throughput."""
+    drawn = figure.axes[panel].lines
+    return [np.asarray(line.get_ydata()) for line in drawn if len(line.get_xdata()) > 2]
+
+
+def test_each_fault_has_a_panel_in_the_order_of_the_faults() -> None:
+    """Whatever the order in which they were measured."""
+    titles = [ax.get_title(loc="left") for ax in draw(every_fault()).axes]
+    assert titles == [fault.replace("-", " ").capitalize() for fault in ALL]
+
+
+def test_every_second_of_every_run_is_drawn() -> None:
+    """From the begin of the first; where nothing succeeded, at zero."""
+    tables = faults.together([faults.run(repeat=1, gap_s=3.0), faults.run(repeat=2)])
+    first, second = lines(draw(tables), 0)
+    assert len(first) == len(second) == 1 + 20
+    assert first.min() == 0
+    assert second.min() > 0
+
+
+def test_time_counts_from_the_fault_in_every_run() -> None:
+    """Faults that came at different times stand on one line."""
+    tables = faults.together([faults.run(repeat=1, gap_s=1.0), faults.run(repeat=2, fault_s=8.0)])
+    ax = draw(tables).axes[0]
+    ends = [line.get_xdata()[-1] for line in ax.lines if len(line.get_xdata()) > 2]
+    assert ends == [10.0, 12.0]
+    dashed = [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == "--"]
+    assert dashed == [0.0, 2.5]
+
+
+def test_the_worst_run_is_told_above_its_panel() -> None:
+    """Gap, clients that gave up, writes lost; none of them a mean."""
+    parts = [faults.run(repeat=1, gap_s=1.0), faults.run(repeat=2, gave_up=3, lost=2)]
+    figure = draw(faults.together(parts))
+    assert "gap 1.0" in written(figure)
+    assert "s, 3 clients gave up, 2 writes lost" in written(figure)
+    assert "the worst of its runs" in said(figure)
+
+
+def test_the_gap_is_shaded_where_it_was() -> None:
+    """From the last success before the fault to the first after it."""
+    ax = draw(faults.run(gap_s=2.0)).axes[0]
+    [shade] = [patch.get_extents().transformed(ax.transData.inverted()) for patch in ax.patches]
+    assert shade.x0 == pytest.approx(0, abs=0.1)
+    assert shade.x1 == pytest.approx(2.0, abs=0.1)
+
+
+def test_what_was_done_and_when_it_served_again_have_words() -> None:
+    """Neither a colour nor a kind of line is the only sign of them."""
+    ax = draw(faults.run(served_s=15.0)).axes[0]
+    words = {text.get_text(): text.xy[0] for text in ax.texts if hasattr(text, "xy")}
+    assert words["SIGKILL ndbmtd.2"] == 0.0
+    assert words["start ndbmtd.2"] == 2.5
+    assert words["serves again"] == 5.0
+
+
+def test_panels_beside_each_other_have_one_scale_from_zero() -> None:
+    """Their heights compare; no dip is magnified."""
+    figure = draw(every_fault())
+    limits = [ax.get_ylim() for ax in figure.axes]
+    assert [low for low, _ in limits] == [0] * len(ALL)
+    assert limits[0] == limits[1]
+    assert limits[2] == limits[3]
+
+
+def test_unread_replicas_are_not_called_whole() -> None:
+    """Where nothing was read back, no number of lost writes is given."""
+    tables = faults.run()
+    tables |= {name: tables[name].iloc[:0] for name in ("copies", "counters")}
+    assert "writes not read" in written(draw(tables))
+    assert "writes lost" not in written(draw(tables))
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 6])
+def test_no_text_leaves_the_figure(number: int) -> None:
+    """With any number of faults."""
+    parts = [faults.run(fault, gave_up=8, lost=3, wrong_reads=2) for fault in ALL[:number]]
+    assert outside(draw(faults.together(parts))) == []
+
+
+def test_words_for_those_who_cannot_see_it() -> None:
+    """The description holds every fault, its throughputs, gap and losses."""
+    words = figures.describe("faults", measured(every_fault()), [])
+    assert "Kill data node (2 runs): 39.2 operations/s before" in words
+    assert "1 client gave up" in words
+    assert (
+        "until all served again, 5 s after the fault at most (started again after 2.5 s)" in words
+    )
+    assert all(fault.replace("-", " ").capitalize() in words for fault in ALL)
+
+
+def test_a_cluster_that_did_not_serve_again_is_told_so() -> None:
+    """There is no time after it, and no number is made up for one."""
+    parts = [faults.run(repeat=1), faults.run(repeat=2, served_s=None)]
+    words = figures.describe("faults", measured(faults.together(parts)), [])
+    assert "until the end of the load, as not every node served again" in words
+    words = figures.describe("faults", measured(faults.run(served_s=None)), [])
+    assert "not known after it" in words
+
+
+def test_a_dataset_without_histories_is_refused() -> None:
+    """One of another experiment gives a message, not an empty picture."""
+    tables = small_runs.tables()
+    names = ("history", "copies", "counters", "events")
+    tables |= {name: faults.run()[name].iloc[:0] for name in names}
+    with pytest.raises(LabError, match="nothing to draw"):
+        draw(tables)
+
+
+def test_the_second_in_which_the_load_was_stopped_is_not_drawn() -> None:
+    """It holds a part of a second's operations, and would look like a fault."""
+    tables = faults.run()
+    tables["history"] = tables["history"].query("t_s < 19.4")
+    [heights] = lines(draw(tables), 0)
+    assert len(heights) == 1 + 19

@@ -1,0 +1,40 @@
+"""How figures look: colours, numbers, axes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+
+from ndblab.analysis import formatting
+from ndblab.figures import style
+
+
+def test_the_palette_survives_in_grey() -> None:
+    """More servers are always darker, by a step that the eye sees, and have another marker."""
+
+    def lightness(servers: int) -> float:
+        return float(np.dot(to_rgb(style.colour(servers)), (0.299, 0.587, 0.114)))
+
+    steps = -np.diff([lightness(servers) for servers in (1, 2, 4, 8, 16)])
+    assert steps.min() > 0.04
+    assert len({style.marker(servers) for servers in (1, 2, 4, 8, 16)}) == 5
+
+
+def test_thousands_are_thousands() -> None:
+    """An axis that counts in thousands has 230 where the value is 230 000."""
+    ax = Figure().subplots()
+    style.vertical(ax, "Throughput", "queries/s", style.THROUGHPUT, 230_000, log=False)
+    assert ax.get_ylabel() == "Throughput, thousand queries/s"
+    assert ax.yaxis.get_major_formatter()(230_000) == "230"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (0.5, "0.5"), (0.12345, "0.123"), (2.5, "2.5"), (99.96, "100"), (547.4, "547"),
+     (10934, "10 900"), (1_600_000, "1 600 000")],
+)  # fmt: skip
+def test_numbers_have_three_digits(value: float, text: str) -> None:
+    """Numbers in figures have three significant digits, no exponent and no trailing zeros."""
+    assert formatting.plain(value).replace("\N{NARROW NO-BREAK SPACE}", " ") == text

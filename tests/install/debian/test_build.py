@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ndblab.install.debian import build
+
+CAPTURED = Path(__file__).parents[2] / "captured/programs"
+
+
+def test_progress_is_read_from_ninjas_lines() -> None:
+    """Each step line of ninja gives the steps done and the steps in all."""
+    lines = (CAPTURED / "ninja.txt").read_text().splitlines()
+    steps = [step for line in lines if (step := build.parse_progress(line))]
+    assert steps[-1] == (645, 645)
+    assert build.parse_progress("ninja: Entering directory `build'") is None
+
+
+def test_cmake_is_told_to_build_a_cluster_for_release() -> None:
+    """The build has NDB, is optimised, and takes each setting once."""
+    arguments = build.cmake_arguments()
+    assert {"-DWITH_NDB=ON", "-DCMAKE_BUILD_TYPE=Release"} <= set(arguments)
+    assert len(arguments) == len(set(arguments))
+
+
+@pytest.mark.parametrize(
+    ("cpus", "free_bytes", "jobs"),
+    [(2, 20_000_000_000, 3), (64, 4_000_000_000, 5), (2, 100_000_000, 1)],
+)
+def test_compilers_fit_into_cpus_and_memory(cpus: int, free_bytes: int, jobs: int) -> None:
+    """A machine short of memory runs fewer compilers, and never none."""
+    assert build.parallel_jobs(cpus, free_bytes) == jobs

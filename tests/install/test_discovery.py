@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+import stand_ins
+
+from ndblab.error import LabError
+from ndblab.install import discovery
+
+
+def test_a_bare_machine_has_neither(bare_machine: Path) -> None:
+    """Where nothing is installed, nothing is found, and that is no error."""
+    assert discovery.find_ndb() is None
+    assert discovery.find_sysbench() is None
+
+
+@pytest.mark.parametrize("server_folder", ["bin", "sbin", "libexec"])
+def test_ndb_home_is_found_in_its_usual_layouts(
+    bare_machine: Path, monkeypatch: pytest.MonkeyPatch, server_folder: str
+) -> None:
+    """An installation that NDB_HOME names is used whichever folder has its mysqld."""
+    home = stand_ins.put_cluster(bare_machine / "ndb", server_folder=server_folder)
+    monkeypatch.setenv("NDB_HOME", str(home))
+    ndb = discovery.find_ndb()
+    assert ndb is not None
+    assert (ndb.origin, ndb.ndb_version, ndb.basedir) == ("NDB_HOME", "9.7.4", home)
+    assert ndb.mysqld == home / server_folder / "mysqld"
+
+
+def test_an_incomplete_ndb_home_names_what_it_lacks(
+    bare_machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """NDB_HOME at a plain MySQL Server is refused with the names of the missing programs."""
+    home = stand_ins.put_cluster(bare_machine / "mysql")
+    (home / "bin/ndbmtd").unlink()
+    monkeypatch.setenv("NDB_HOME", str(home))
+    with pytest.raises(LabError, match="not a whole installation") as caught:
+        discovery.find_ndb()
+    assert caught.value.found == "no ndbmtd"
+
+
+def test_ndb_home_goes_before_path(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the user points at wins over what happens to be installed."""
+    home = stand_ins.put_cluster(bare_machine / "asked", version="8.4.1")
+    other = stand_ins.put_cluster(bare_machine / "other")
+    monkeypatch.setenv("PATH", f"{other}/bin:{os.environ['PATH']}")
+    on_path = discovery.find_ndb()
+    monkeypatch.setenv("NDB_HOME", str(home))
+    asked = discovery.find_ndb()
+    assert on_path is not None
+    assert asked is not None
+    assert (on_path.origin, on_path.mysqld_version) == ("PATH", "9.7.4")
+    assert (asked.origin, asked.mysqld_version) == ("NDB_HOME", "8.4.1")
+
+
+def test_a_mysqld_alone_on_path_is_no_cluster(
+    bare_machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database server of the distribution does not keep the lab from looking further."""
+    home = stand_ins.put_cluster(bare_machine / "mysql")
+    for name in ("ndbmtd", "ndb_mgmd", "ndb_mgm"):
+        (home / "bin" / name).unlink()
+    monkeypatch.setenv("PATH", f"{home}/bin:{os.environ['PATH']}")
+    assert discovery.find_ndb() is None
+
+
+def test_mixed_versions_are_refused(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mysqld of one release and data nodes of another are refused, naming both."""
+    home = stand_ins.put_cluster(bare_machine / "ndb", version="9.7.4", mysqld_version="9.7.3")
+    monkeypatch.setenv("NDB_HOME", str(home))
+    with pytest.raises(LabError, match="do not belong together") as caught:
+        discovery.find_ndb()
+    assert "mysqld 9.7.3, ndbmtd 9.7.4" in str(caught.value)
+
+
+def test_a_rondb_is_an_ndb_cluster_too(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """RonDB is known by its own number, and its mysqld by the MySQL whose options it takes."""
+    home = stand_ins.put_cluster(
+        bare_machine / "rondb", version="22.10.2", ndb_tool=stand_ins.RONDB_TOOL
+    )
+    monkeypatch.setenv("NDB_HOME", str(home))
+    ndb = discovery.find_ndb()
+    assert ndb is not None
+    assert (ndb.ndb_version, ndb.mysqld_version) == ("22.10.2", "8.0.34")
+
+
+def test_a_mysqld_without_the_engine_is_refused(
+    bare_machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A mysqld that cannot speak to a cluster is found out before any start."""
+    home = stand_ins.put_cluster(bare_machine / "ndb", engine=stand_ins.WITHOUT_ENGINE)
+    monkeypatch.setenv("NDB_HOME", str(home))
+    with pytest.raises(LabError, match="no ndbcluster storage engine") as caught:
+        discovery.find_ndb()
+    assert "unknown option" in str(caught.value)
+
+
+def test_a_program_that_may_not_be_executed_is_named(
+    bare_machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program without its x bit is an error with its path, not a traceback."""
+    home = stand_ins.put_cluster(bare_machine / "ndb")
+    (home / "bin/ndb_mgmd").chmod(0o644)
+    monkeypatch.setenv("NDB_HOME", str(home))
+    with pytest.raises(LabError, match="does not run") as caught:
+        discovery.find_ndb()
+    assert "ndb_mgmd: Permission denied" in str(caught.value)
+
+
+def test_a_missing_library_is_told_in_the_programs_words(
+    bare_machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the loader says of a missing library reaches the user."""
+    home = stand_ins.put_cluster(bare_machine / "ndb")
+    message = "error while loading shared libraries: libaio.so.1: cannot open shared object file"
+    text = f"#!/bin/sh\necho '{message}' >&2\nexit 127\n"
+    stand_ins.put_program(home / "bin/ndbmtd", text)
+    monkeypatch.setenv("NDB_HOME", str(home))
+    with pytest.raises(LabError) as caught:
+        discovery.find_ndb()
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("version", "driver", "message"),
+    [
+        ("1.0.19", "mysql - MySQL driver", "too old"),
+        ("1.0.20", "pgsql - PostgreSQL driver", "cannot speak to MySQL"),
+    ],
+)
+def test_an_unfit_sysbench_is_refused(
+    bare_machine: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    version: str,
+    driver: str,
+    message: str,
+) -> None:
+    """A sysbench that is too old or has no MySQL driver is not used."""
+    stand_ins.put_sysbench(bare_machine / "bin", version=version, driver=driver)
+    monkeypatch.setenv("PATH", f"{bare_machine}/bin:{os.environ['PATH']}")
+    with pytest.raises(LabError, match=message):
+        discovery.find_sysbench()

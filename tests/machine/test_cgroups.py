@@ -1,0 +1,81 @@
+"""Limits of CPU bandwidth: the numbers, and what is written where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ndblab.error import LabError
+from ndblab.machine import cgroups, host
+
+
+@given(st.floats(0.01, 1024))
+def test_period_and_quota_are_the_shortest_that_the_kernel_takes(cpus):
+    """Both at least 1 ms; the quota is the share within the rounding of a microsecond."""
+    period, share = cgroups.period_and_quota_us(cpus)
+    assert period >= cgroups.SHORTEST_US
+    assert share >= cgroups.SHORTEST_US
+    assert min(period, share) <= cgroups.SHORTEST_US + 1
+    assert share / period == pytest.approx(cpus, rel=2e-3)
+
+
+def test_version_1_limits_are_written_in_an_order_that_the_kernel_accepts(tmp_path: Path):
+    """Half a CPU is 1 ms in every 2 ms, in a group inside its parent."""
+    groups = cgroups.Groups("cgroup1", tmp_path / "lab")
+    groups.create("sql", 1.5)
+    groups.create("sql/mysqld.1", 0.5)
+    inner = tmp_path / "lab/sql/mysqld.1"
+    assert (inner / "cpu.cfs_period_us").read_text() == "2000"
+    assert (inner / "cpu.cfs_quota_us").read_text() == "1000"
+
+
+def test_version_2_limits_enable_the_controller_on_the_way_down(tmp_path: Path):
+    """Every parent hands the cpu controller down to its children."""
+    groups = cgroups.Groups("cgroup2", tmp_path / "lab")
+    groups.create("sql/mysqld.1", 0.25)
+    assert (tmp_path / "lab/sql/mysqld.1/cpu.max").read_text() == "1000 4000"
+    assert (tmp_path / "lab/cgroup.subtree_control").read_text() == "+cpu"
+    assert (tmp_path / "lab/sql/cgroup.subtree_control").read_text() == "+cpu"
+
+
+def test_a_refused_limit_names_the_group_and_the_way_out(tmp_path: Path):
+    """A kernel that says no gives one message."""
+    (tmp_path / "lab").write_text("not a folder")
+    with pytest.raises(LabError, match="kernel refused") as caught:
+        cgroups.Groups("cgroup1", tmp_path / "lab").create("sql", 1.0)
+    assert "--budget shared" in str(caught.value)
+
+
+def test_an_ordinary_user_of_systemd_is_moved_into_a_delegated_scope_once():
+    """The same command inside systemd-run; never from there again, never for anybody else."""
+    user = host.CpuController("systemd", "", "a user")
+    root = host.CpuController("cgroup1", "/sys/fs/cgroup/cpu", "writable")
+    argv = ["python", "invoke", "doctor"]
+    moved = cgroups.scope_argv(user, {}, argv)
+    assert moved[0] == "systemd-run"
+    assert "Delegate=yes" in moved
+    assert moved[-3:] == argv
+    assert cgroups.scope_argv(user, {"NDBLAB_SCOPE": "1"}, argv) is None
+    assert cgroups.scope_argv(root, {}, argv) is None
+
+
+def test_a_delegated_group_is_emptied_before_it_is_divided(tmp_path: Path):
+    """A group of version 2 may limit its children only if it holds no process itself."""
+    for name, text in (("cgroup.type", "domain"), ("cgroup.procs", "12\n34\n")):
+        (tmp_path / name).write_text(text)
+    controller = host.CpuController("cgroup2", str(tmp_path), "delegated to us")
+    groups = cgroups.groups(controller, "ndblab-x")
+    assert (tmp_path / "lab/cgroup.procs").read_text() == "34"
+    assert (tmp_path / "cgroup.subtree_control").read_text() == "+cpu"
+    assert groups.base == tmp_path / "ndblab-x"
+
+
+def test_a_host_without_control_groups_cannot_be_scaled():
+    """The host's own reason is in the message."""
+    none = host.CpuController("none", "", "no control group here")
+    with pytest.raises(LabError) as caught:
+        cgroups.groups(none, "lab")
+    assert "no control group here" in str(caught.value)

@@ -1,0 +1,105 @@
+"""What the lab knows of a machine, from captured copies of its /proc and /sys."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ndblab.claims import publication
+from ndblab.error import LabError
+from ndblab.machine import host
+
+CAPTURED = Path(__file__).parents[1] / "captured/hosts/vm-2cpu-cgroup1"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A copy of a captured machine that a test may change."""
+    return Path(shutil.copytree(CAPTURED, tmp_path / "root"))
+
+
+def test_a_small_virtual_machine_is_read_from_its_proc_and_sys():
+    """CPUs, memory, kernel and limits are those that the machine's own files state."""
+    machine = host.read(CAPTURED)
+    assert [(c.id, c.core, c.package, c.node) for c in machine.cpus] == [(0, 0, 0, 0), (1, 1, 0, 0)]
+    assert machine.cpu_model == "AMD EPYC"
+    assert machine.memory_bytes == 24684092 * 1024
+    assert machine.memlock_bytes == 8388608
+    assert machine.virtualization == "virtual machine"
+    assert machine.distribution == "Debian GNU/Linux 12 (bookworm)"
+    assert machine.cpu_limit is None
+
+
+def test_a_writable_version_1_hierarchy_is_the_way_to_limit_cpu():
+    """With the cpu controller on version 1, groups are made there, not on the bare version 2."""
+    controller = host.read(CAPTURED).cpu_controller
+    assert (controller.kind, controller.path) == ("cgroup1", "/sys/fs/cgroup/cpu")
+
+
+def test_a_host_whose_root_group_of_version_2_has_the_cpu_controller_uses_it(root: Path):
+    """On a machine with version 2 only, the root group is divided by root."""
+    (root / "proc/self/mounts").write_text("cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n")
+    (root / "proc/self/cgroup").write_text("0::/user.slice\n")
+    group = root / "sys/fs/cgroup"
+    (group / "cgroup.controllers").write_text("cpuset cpu io memory pids\n")
+    (group / "cgroup.subtree_control").write_text("cpu\n")
+    controller = host.read(root).cpu_controller
+    assert (controller.kind, controller.path) == ("cgroup2", "/sys/fs/cgroup")
+
+
+def test_a_containers_own_limit_is_seen(root: Path):
+    """A process limited to one and a half CPUs has those, however many the machine shows."""
+    (root / "sys/fs/cgroup/cpu/cpu.cfs_quota_us").write_text("150000\n")
+    machine = host.read(root)
+    assert machine.cpu_limit == 1.5
+    assert machine.usable_cpus == 1.5
+
+
+def test_cpus_that_are_not_allowed_are_not_counted(root: Path):
+    """A process confined to CPU 1 plans for CPU 1."""
+    status = root / "proc/self/status"
+    status.write_text(
+        status.read_text().replace("Cpus_allowed_list:\t0-1", "Cpus_allowed_list:\t1")
+    )
+    assert [cpu.id for cpu in host.read(root).cpus] == [1]
+
+
+def test_a_place_without_proc_is_no_linux_host(tmp_path: Path):
+    """One message says that the lab needs Linux."""
+    with pytest.raises(LabError, match="not a Linux host"):
+        host.read(tmp_path)
+
+
+def test_a_host_survives_json(tmp_path: Path):
+    """What `doctor --json` prints can be planned for on another machine."""
+    machine = host.read(CAPTURED)
+    file = tmp_path / "host.json"
+    file.write_text(json.dumps(machine.to_dict()))
+    assert host.load(file) == machine
+
+
+def test_a_file_that_is_no_host_is_refused(tmp_path: Path):
+    """The message says what is expected and how to get it."""
+    file = tmp_path / "host.json"
+    file.write_text('{"cpus": 3}')
+    with pytest.raises(LabError, match="not one of ours"):
+        host.load(file)
+
+
+def test_the_briefs_server_has_two_sockets_of_64_cores_with_two_threads():
+    """Its description follows Table 1 and the numactl lines: CPU n and n+128 share a core."""
+    machine = host.load(publication.FOLDER / "host.json")
+    assert len(machine.cpus) == 256
+    assert len(machine.cores) == 128
+    assert [cpu.id for cpu in machine.cores[64]] == [64, 192]
+
+
+@given(st.sets(st.integers(0, 1023), min_size=1))
+def test_a_cpu_list_survives_the_kernels_format(cpus: set[int]):
+    """Formatting and parsing a list of CPUs gives the same CPUs."""
+    assert set(host.parse_cpu_list(host.format_cpu_list(tuple(cpus)))) == cpus

@@ -1,0 +1,210 @@
+"""The configuration's text and the command lines, for the brief's server and for a small one."""
+
+from __future__ import annotations
+
+import configparser
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from ndblab.claims import publication
+from ndblab.machine import host
+from ndblab.planning import config, deployment
+
+CAPTURED = Path(__file__).parents[1] / "captured/hosts/vm-2cpu-cgroup1"
+BINARIES = SimpleNamespace(
+    mysqld="/ndb/bin/mysqld", ndbmtd="/ndb/bin/ndbmtd", ndb_mgmd="/ndb/bin/ndb_mgmd",
+    ndb_mgm="/ndb/bin/ndb_mgm", mysqld_version="9.7.4", mysqld_args=("--basedir=/ndb",),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def published() -> deployment.Plan:
+    """The plan for the brief's own server."""
+    shape = deployment.Shape(16, 80_000_000, 4096, places=deployment.Places(brief=True))
+    return deployment.make(host.load(publication.FOLDER / "host.json"), shape)
+
+
+@pytest.fixture(scope="module")
+def small() -> deployment.Plan:
+    """The plan for a machine of two CPUs."""
+    return deployment.make(
+        host.read(CAPTURED),
+        deployment.Shape(2, 80_000, 256, places=deployment.Places("/lab", "/lab")),
+    )
+
+
+def sections(text: str) -> list[tuple[str, dict[str, str]]]:
+    """Read an NDB config.ini, in which sections repeat."""
+    found: list[tuple[str, dict[str, str]]] = []
+    for line in text.splitlines():
+        if line.startswith("["):
+            found.append((line.strip("[]"), {}))
+        elif "=" in line and not line.startswith("#"):
+            key, _, value = line.partition("=")
+            found[-1][1][key] = value
+    return found
+
+
+def test_the_briefs_config_ini_has_its_parameters_and_no_others(published):
+    """Section [ndbd default] as printed in the brief."""
+    name, values = sections(config.config_ini(published))[0]
+    assert name == "ndbd default"
+    assert values == {
+        "NoOfReplicas": "2",
+        "DataMemory": "128G",
+        "AutomaticThreadConfig": "1",
+        "NumCPUs": "32",
+        "NoOfFragmentLogParts": "8",
+        "LockPagesInMainMemory": "1",
+        "UseShm": "1",
+        "RedoBuffer": "256M",
+        "FragmentLogFileSize": "1G",
+        "NoOfFragmentLogFiles": "256",
+    }
+
+
+def test_the_briefs_config_ini_has_its_nodes(published):
+    """One management node, two data nodes, sixteen servers, and tools on 247 to 254."""
+    nodes = [
+        (name, values.get("NodeId")) for name, values in sections(config.config_ini(published))
+    ]
+    assert nodes[1:4] == [("ndb_mgmd", "1"), ("ndbd", "2"), ("ndbd", "3")]
+    assert [i for name, i in nodes if name == "mysqld"] == [str(i) for i in range(11, 27)]
+    assert [i for name, i in nodes if name == "api"] == [str(i) for i in range(247, 255)]
+
+
+def test_the_briefs_config_ini_says_where_each_node_runs_and_keeps_its_files(published):
+    """All on localhost, word for word the same, since SHM needs equal names; tools anywhere."""
+    found = sections(config.config_ini(published))[1:]
+    by_id = {values["NodeId"]: values for _, values in found}
+    assert by_id["1"] == {"NodeId": "1", "HostName": "localhost", "DataDir": "/nvme/1/ndb_mgmd.1"}
+    assert by_id["2"] == {"NodeId": "2", "HostName": "localhost", "DataDir": "/nvme/1/ndbd.1"}
+    assert by_id["3"] == {"NodeId": "3", "HostName": "localhost", "DataDir": "/nvme/2/ndbd.2"}
+    assert all(v.get("HostName") == "localhost" for name, v in found if name == "mysqld")
+    assert all(set(v) == {"NodeId"} for name, v in found if name == "api")
+
+
+@pytest.mark.parametrize(
+    ("version", "known"), [("8.0.26", True), ("8.4.0", False), ("9.7.4", False)]
+)
+def test_an_option_that_a_version_does_not_know_is_left_out(published, version, known):
+    """8.4 removed default_authentication_plugin; before, the brief's own line is there."""
+    text = config.my_cnf(published, version)
+    assert ("default_authentication_plugin=mysql_native_password" in text) is known
+
+
+def test_the_briefs_my_cnf_has_the_published_settings_and_no_others(published):
+    """The section of all servers, and one for each: ids from 11 on, ports from 3306 on."""
+    parser = configparser.ConfigParser(allow_no_value=True)
+    parser.read_string(config.my_cnf(published, "8.0.26"))
+    assert dict(parser["mysqld"]) == {
+        "ndbcluster": None,
+        "ndb-connectstring": "localhost",
+        "max_connections": "8200",
+        "user": "root",
+        "default_authentication_plugin": "mysql_native_password",
+        "mysqlx": "0",
+    }
+    assert parser.sections() == ["mysqld", *(f"mysqld.{n}" for n in range(1, 17))]
+    for number in range(1, 17):
+        folder = f"/nvme/{3 if number % 2 else 4}/mysqld.{number}"
+        assert dict(parser[f"mysqld.{number}"]) == {
+            "ndb-nodeid": f"{10 + number}",
+            "port": f"{3305 + number}",
+            "socket": f"/tmp/mysql.{number}.sock",
+            "basedir": folder,
+            "datadir": f"{folder}/data",
+        }
+
+
+def test_nothing_of_a_small_cluster_listens_beyond_loopback(small):
+    """Servers have no network at all, the management node binds loopback, data nodes localhost."""
+    parser = configparser.ConfigParser(allow_no_value=True)
+    parser.read_string(config.my_cnf(small, "9.7.4"))
+    assert "skip-networking" in parser["mysqld"]
+    assert "--bind-address=127.0.0.1" in config.management_argv(small, BINARIES, "/lab")
+    hosts = {v["HostName"] for _, v in sections(config.config_ini(small)) if "HostName" in v}
+    assert hosts == {"localhost"}
+
+
+def test_commands_bind_processes_as_the_brief_did(published):
+    """numactl with the published CPUs, and memory from the same node."""
+    argv = config.data_node_argv(published, published.data_nodes[1], BINARIES)
+    assert argv[:5] == ["numactl", "-C", "64-79,192-207", "-m", "1"]
+    assert "--foreground" in argv
+    argv = config.management_argv(published, BINARIES, "/lab")
+    assert argv[:5] == ["numactl", "-C", "60-63,124-127,188-191,252-255", "-m", "0,1"]
+    argv = config.server_argv(published.servers[15], BINARIES, "/lab")
+    assert argv[:5] == ["numactl", "-C", "80-127,208-255", "-m", "1"]
+    sysbench = config.binding(published.sysbench)
+    assert sysbench == ["numactl", "-C", "16-63,80-127,144-191,208-255", "-m", "0,1"]
+
+
+def test_a_server_is_started_by_its_group(small):
+    """One defaults file, one group suffix, and what this mysqld needs to run from its place."""
+    argv = config.server_argv(small.servers[1], BINARIES, "/lab")
+    assert argv[:3] == [
+        "/ndb/bin/mysqld",
+        "--defaults-file=/lab/my.cnf",
+        "--defaults-group-suffix=.2",
+    ]
+    assert argv[-1] == "--basedir=/ndb"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(128 * 2**30, "128G"), (16 * 2**20, "16M"), (1000, "1000")]
+)
+def test_sizes_are_written_as_mysql_writes_them(value, text):
+    """The largest unit that divides the value."""
+    assert config.size(value) == text
+
+
+def other(**changes) -> deployment.Plan:
+    """The small plan with other wishes."""
+    places = deployment.Places("/lab", "/lab")
+    return deployment.make(
+        host.read(CAPTURED), deployment.Shape(2, 80_000, 256, places=places, **changes)
+    )
+
+
+def test_shared_memory_and_tcp_share_a_cluster_with_checksums_alike():
+    """The server with [shm] sections to both data nodes has shared memory, the other has none."""
+    found = sections(config.config_ini(other(tcp_servers=1)))
+    values = {name: v for name, v in found if "default" in name}
+    assert values["ndbd default"]["UseShm"] == "0"
+    same = {"Checksum": "0", "SendSignalId": "0"}
+    assert values["tcp default"] == values["shm default"] == same
+    links = {(v["NodeId1"], v["NodeId2"]) for name, v in found if name == "shm"}
+    assert links == {("2", "11"), ("3", "11")}
+
+
+def test_spinning_is_set_where_it_acts():
+    """ShmSpintime for servers, spintime of tc and ldm threads for data nodes."""
+    found = dict(sections(config.config_ini(other(shm_spin_us=200, thread_spin_us=100))))
+    assert found["shm default"] == {"ShmSpintime": "200"}
+    threads = found["ndbd default"]["ThreadConfig"]
+    assert "ldm={count=2,spintime=100}" in threads
+    assert "tc={count=1,spintime=100}" in threads
+    assert threads.count("spintime") == 2
+
+
+def test_a_small_redo_log_still_takes_the_load():
+    """A fraction of the buffer and of the files, but twice what loading the rows writes."""
+    usual, small_ = (sections(config.config_ini(other(small_redo=s)))[0][1] for s in (False, True))
+    assert (usual["RedoBuffer"], small_["RedoBuffer"]) == ("32M", "4M")
+    assert small_["FragmentLogFileSize"] == "4M"
+    files, parts = int(small_["NoOfFragmentLogFiles"]), int(small_["NoOfFragmentLogParts"])
+    assert 2 * 80_000 * 750 < files * parts * 4 * 2**20 < 4 * 80_000 * 750
+
+
+def test_servers_with_a_port_listen_on_loopback_without_encryption():
+    """TCP/IP clients are compared with sockets, not TLS with none."""
+    decided = other(networking=True)
+    parser = configparser.ConfigParser(allow_no_value=True)
+    parser.read_string(config.my_cnf(decided, "9.7.4"))
+    assert parser["mysqld"]["bind-address"] == "127.0.0.1"
+    assert parser["mysqld"]["tls-version"] == ""
+    assert "skip-networking" not in parser["mysqld"]
+    assert parser["mysqld.2"]["port"] == str(decided.servers[1].port)

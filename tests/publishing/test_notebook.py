@@ -1,0 +1,85 @@
+"""Executing a notebook with parameters: known ones work, unknown ones are refused."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import nbformat
+import pytest
+from matplotlib import image
+
+from ndblab.error import LabError
+from ndblab.publishing import notebook, picture
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A notebook with one parameter that prints its double."""
+    cells = [
+        nbformat.v4.new_code_cell("number = 2  # any", metadata={"tags": ["parameters"]}),
+        nbformat.v4.new_code_cell("print(number * 2)\nassert number < 100, 'too large'"),
+    ]
+    path = tmp_path / "small.ipynb"
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    content = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    nbformat.write(content, path)
+    return path
+
+
+def test_a_notebook_runs_with_the_parameters_given(small: Path, tmp_path: Path):
+    """The copy and its page, which loads nothing, hold the result; the notebook stays as it was."""
+    before = small.read_bytes()
+    made = dict(notebook.execute(small, {"number": 21}, tmp_path / "out"))
+    executed, page = made["notebook"], made["page"]
+    assert "42" in str(nbformat.read(executed, as_version=4).cells[-1].outputs)
+    assert "42" in page.read_text()
+    assert 'src="http' not in page.read_text()
+    assert small.read_bytes() == before
+
+
+def test_a_figure_becomes_files_of_what_the_page_shows(small: Path, tmp_path: Path):
+    """PNG and SVG under its name, its words beside it; the notebook keeps one of the two."""
+    content = nbformat.read(small, as_version=4)
+    show = """%matplotlib inline
+from matplotlib.figure import Figure
+from ndblab.publishing import picture
+figure = Figure(figsize=(2, 1), dpi=100)
+figure.add_subplot().plot([1, 2])
+picture.show(picture.of("6", "How far?", "A line <rises>."), figure)"""
+    content.cells.append(nbformat.v4.new_code_cell(show))
+    nbformat.write(content, small)
+    out = tmp_path / "out"
+    made = notebook.execute(small, {}, out)
+    assert made[:2] == [("figure 6", out / "figure6.png"), ("figure 6", out / "figure6.svg")]
+    assert image.imread(out / "figure6.png").shape[:2] == (100, 200)
+    assert "<svg" in (out / "figure6.svg").read_text()
+    page = nbformat.read(out / small.name, as_version=4)
+    [(told, data)] = picture.on_page(page)
+    assert (told.question, told.alt) == ("How far?", "A line <rises>.")
+    assert picture.SVG not in data
+    assert base64.b64decode(data[picture.PNG]) == (out / "figure6.png").read_bytes()
+    assert 'alt="A line &lt;rises&gt;."' in (out / "small.html").read_text()
+
+
+def test_a_parameter_that_the_notebook_lacks_is_refused(small: Path, tmp_path: Path):
+    """papermill would only warn; the lab names it and the known ones, and runs nothing."""
+    with pytest.raises(LabError, match="no such parameter") as caught:
+        notebook.execute(small, {"nmuber": 1}, tmp_path / "out")
+    assert "nmuber" in str(caught.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_failing_cell_gives_its_error_and_where_to_look(small: Path, tmp_path: Path):
+    """One message instead of a traceback through papermill."""
+    with pytest.raises(LabError, match=r"A cell of small\.ipynb failed") as caught:
+        notebook.execute(small, {"number": 200}, tmp_path / "out")
+    assert "too large" in str(caught.value)
+
+
+def test_a_file_that_is_no_notebook_is_refused(tmp_path: Path):
+    """The message says what was expected."""
+    path = tmp_path / "x.ipynb"
+    path.write_text("not json")
+    with pytest.raises(LabError, match="not a notebook"):
+        notebook.parameters(path)

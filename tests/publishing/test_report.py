@@ -1,0 +1,367 @@
+"""The report, seen as its readers see it: in a browser, without network, also on a phone.
+
+The site is made of what is committed: every notebook, every recorded dataset. Verdicts and pictures
+are synthetic, to have all kinds of them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import itertools
+import json
+import shutil
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import matplotlib.image
+import nbformat
+import numpy as np
+import pandas as pd
+import pytest
+
+from browser import Browser
+from ndblab import dataset
+from ndblab.claims import verdict
+from ndblab.error import LabError
+from ndblab.experiments import catalogue
+from ndblab.install.debian import chromium
+from ndblab.publishing import report
+
+ROOT = Path(__file__).resolve().parents[2]
+MOST_BYTES = 15_000_000
+PHONE_PX, DESK_PX = 360, 1280
+KINDS = (
+    verdict.REPRODUCED,
+    verdict.CONTRADICTED,
+    verdict.INCONCLUSIVE,
+    verdict.NOT_TESTABLE,
+    verdict.UNKNOWN,
+)
+
+LINKS = "[...document.querySelectorAll('[href], [src]')].map(e => e.href || e.src)"
+ANCHORS = "[...document.querySelectorAll('[id]')].map(e => e.id)"
+HEADINGS = "[...document.querySelectorAll('h1, h2, h3, h4, h5, h6')].map(e => +e.tagName[1])"
+UNSEEN = (
+    "[...document.images].filter(i => i.naturalWidth === 0 || !i.alt.trim()).map(i => i.outerHTML)"
+)
+OPEN_ALL = "document.querySelectorAll('details').forEach(d => d.open = true)"
+WIDTH = "document.documentElement.scrollWidth"
+UNSCOPED = "[...document.querySelectorAll('th:not([scope])')].map(e => e.textContent)"
+VISIBLE_CLAIMS = (
+    "[...document.querySelectorAll('.claim')].filter(e => e.checkVisibility()).map(e => e.id)"
+)
+# WCAG 2.1, success criterion 1.4.3 and its definition of contrast ratio; large text needs 3 only,
+# which is not made use of.
+FAINT = """
+(() => {
+  const rgba = text => text.match(/[\\d.]+/g).map(Number);
+  const light = rgb => rgb.slice(0, 3).map(v => v / 255)
+    .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = e => {
+    for (; e; e = e.parentElement) {
+      const colour = rgba(getComputedStyle(e).backgroundColor);
+      if (colour[3] !== 0) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const found = new Set();
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const e = walk.currentNode.parentElement;
+    if (!walk.currentNode.data.trim() || !e.checkVisibility() || e.closest('style')) continue;
+    const [a, b] = [light(rgba(getComputedStyle(e).color)), light(ground(e))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < 4.5) found.add(`${ratio.toFixed(2)} ${e.className} ${e.textContent.slice(0, 40)}`);
+  }
+  return [...found];
+})()
+"""
+
+
+@pytest.fixture(scope="module")
+def sections(tmp_path_factory: pytest.TempPathFactory) -> list[report.Section]:
+    """A section for every experiment that has a notebook; all verdicts, one picture each."""
+    png = tmp_path_factory.mktemp("drawn") / "synthetic.png"
+    matplotlib.image.imsave(png, np.linspace(0, 1, 300 * 200).reshape(200, 300))
+    recorded = {}
+    for manifest in sorted((ROOT / "data/recorded").glob("*/*/manifest.json")):
+        recorded[json.loads(manifest.read_text())["experiment"]] = manifest.parent
+    made = []
+    for experiment in catalogue.EXPERIMENTS.values():
+        notebook = ROOT / "notebooks" / experiment.notebook
+        if not notebook.is_file():
+            continue
+        folder = recorded.get(experiment.name)
+        picture = report.Picture(experiment.name, "Synthetic?", "A synthetic gradient.", png)
+        made.append(
+            report.Section(
+                experiment.name,
+                experiment.question,
+                synthetic_verdicts(experiment.name) if folder else None,
+                (picture,),
+                notebook,
+                dataset.read(folder) if folder else None,
+            )
+        )
+    return made
+
+
+def synthetic_verdicts(name: str) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "id": [f"{name}-{i}" for i in range(len(KINDS))],
+            "statement": "Synthetic: a < b & <script>alert(1)</script>",
+            "verdict": KINDS,
+            "reason": "made up for a test",
+            "published": "at least 1.6",
+            "measured": [1.92, 1.2, 1.5, 12345.0, np.nan],
+            "low": [1.73, 1.1, 1.4, 12000.0, np.nan],
+            "high": [2.19, 1.3, 1.7, 13000.0, np.nan],
+            "unit": "ratio",
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def site(sections: list[report.Section], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of all that is committed."""
+    unjudged = synthetic_verdicts("unjudged").assign(verdict=verdict.UNKNOWN)
+    return report.write(tmp_path_factory.mktemp("out") / "report", sections, unjudged).parent
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """One browser for all of these tests; without one they are skipped, with the line to type."""
+    folder = tmp_path_factory.mktemp("browser")
+    try:
+        program = chromium.ensure(folder / "apt.log")
+    except LabError as error:
+        pytest.skip(str(error))
+    with Browser(program, folder / "profile") as opened:
+        yield opened
+
+
+@pytest.fixture
+def small(sections: list[report.Section], tmp_path: Path) -> report.Section:
+    """A section with a notebook of one cell and nothing to judge."""
+    path = tmp_path / "repository/notebooks/small.ipynb"
+    write_notebook(path, "# Small")
+    return report.Section("small", "Is it small?", notebook=path)
+
+
+def write_notebook(path: Path, *prose: str) -> None:
+    cells = [nbformat.v4.new_markdown_cell(text, id=f"cell-{i}") for i, text in enumerate(prose)]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+
+
+def pages(site: Path) -> list[Path]:
+    return sorted(site.rglob("*.html"))
+
+
+def files(site: Path) -> dict[str, bytes]:
+    return {str(f.relative_to(site)): f.read_bytes() for f in site.rglob("*") if f.is_file()}
+
+
+def test_every_link_leads_somewhere(site: Path, browser: Browser) -> None:
+    """Followed from the first page, every link finds its file and its place there, and every file
+    of the site is found."""
+    waiting, anchors, wanted, found = [site / "index.html"], {}, [], {site / report.MARKER}
+    while waiting:
+        page = waiting.pop()
+        found.add(page)
+        if page.suffix != ".html":
+            continue
+        browser.open(page.as_uri())
+        anchors[page] = set(browser.ask(ANCHORS))
+        for link in browser.ask(LINKS):
+            address = urlsplit(link)
+            if address.scheme in ("http", "https", "data"):
+                continue
+            assert address.scheme == "file", f"{page}: {link}"
+            target = Path(unquote(address.path))
+            assert target.is_file(), f"{page}: {link}"
+            if address.fragment:
+                wanted.append((page, target, unquote(address.fragment)))
+            if target not in found and target not in waiting:
+                waiting.append(target)
+    assert [want for want in wanted if want[2] not in anchors[want[1]]] == []
+    assert found == {file for file in site.rglob("*") if file.is_file()}
+
+
+def test_pages_need_no_network_and_have_no_fault(site: Path, browser: Browser) -> None:
+    """A page loads files of the site only, and the browser has nothing to complain about."""
+    for page in pages(site):
+        browser.open(page.as_uri())
+        loaded = [url for url in browser.requests if not url.startswith("data:")]
+        assert all(url.startswith(site.as_uri()) for url in loaded), page
+        assert loaded[0] == page.as_uri()
+        assert browser.complaints == [], page
+
+
+def test_every_picture_is_seen_and_described(site: Path, browser: Browser) -> None:
+    """Each picture has loaded, and has words for those who cannot see it."""
+    for page in pages(site):
+        browser.open(page.as_uri())
+        assert browser.ask(UNSEEN) == [], page
+
+
+@pytest.mark.parametrize("width", [PHONE_PX, DESK_PX])
+def test_no_page_scrolls_sideways(site: Path, browser: Browser, width: int) -> None:
+    """With everything unfolded a page is as wide as the screen; wide tables scroll inside."""
+    for page in pages(site):
+        browser.open(page.as_uri(), width)
+        browser.ask(OPEN_ALL)
+        assert browser.ask(WIDTH) == width, page
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_all_text_stands_out(site: Path, browser: Browser, dark: bool) -> None:
+    """Every text has a contrast of 4.5 or more to what is behind it, in both colour schemes."""
+    for page in pages(site):
+        browser.open(page.as_uri(), dark=dark)
+        browser.ask(OPEN_ALL)
+        assert browser.ask(FAINT) == [], page
+
+
+def test_pages_have_an_outline(site: Path, browser: Browser) -> None:
+    """One main heading, no level left out, and every head of a table says what it heads."""
+    for page in pages(site):
+        browser.open(page.as_uri())
+        levels = browser.ask(HEADINGS)
+        assert levels[0] == 1, page
+        assert levels.count(1) == 1, page
+        assert all(b <= a + 1 for a, b in itertools.pairwise(levels)), page
+        assert browser.ask(UNSCOPED) == [], page
+
+
+def test_verdicts_can_be_filtered(site: Path, browser: Browser) -> None:
+    """A reader who asks for the contradicted claims sees those and no others, without a script."""
+    browser.open((site / "index.html").as_uri())
+    everything = browser.ask(VISIBLE_CLAIMS)
+    browser.ask("document.getElementById('show-contradicted').click()")
+    shown = browser.ask(VISIBLE_CLAIMS)
+    assert shown
+    assert shown == [name for name in everything if name.endswith("-1")]
+    assert browser.ask("document.scripts.length") == 0
+
+
+def test_a_verdict_has_its_word_its_interval_and_its_reason(site: Path) -> None:
+    """The first page says of each claim what was published, measured and why; text stays text."""
+    text = (site / "index.html").read_text()
+    assert "1.92 (1.73 to 2.19)" in text
+    assert "Made up for a test." in text
+    assert "a &lt; b &amp; &lt;script&gt;" in text
+    for word in KINDS:
+        assert f"</span> {word}</span>" in text
+
+
+def test_a_dataset_is_downloaded_as_it_was_measured(
+    site: Path, sections: list[report.Section]
+) -> None:
+    """Tables, configuration and logs of the site unpack to the bytes of the recorded dataset."""
+    measured = [section.dataset for section in sections if section.dataset]
+    assert measured
+    for data in measured:
+        folder = site / "datasets" / data.id
+        with zipfile.ZipFile(folder / "logs.zip") as archive:
+            logs = {name: archive.read(name) for name in archive.namelist()}
+        for name in data.manifest["files"]:
+            original = (data.path / name).read_bytes()
+            if name.startswith("logs/"):
+                assert logs.pop(f"{data.id}/{name}") == original
+            elif (folder / name).exists():
+                assert (folder / name).read_bytes() == original
+            else:
+                assert gzip.decompress((folder / f"{name}.gz").read_bytes()) == original
+        assert logs == {}
+
+
+def test_the_site_is_small(site: Path) -> None:
+    """All that is committed makes a site that can be mailed."""
+    assert sum(map(len, files(site).values())) < MOST_BYTES
+
+
+def test_the_same_input_gives_the_same_bytes(
+    site: Path, sections: list[report.Section], tmp_path: Path
+) -> None:
+    """A report can be compared with the last one: it has no time and no chance in it."""
+    unjudged = synthetic_verdicts("unjudged").assign(verdict=verdict.UNKNOWN)
+    again = report.write(tmp_path / "again", sections, unjudged).parent
+    assert files(again) == files(site)
+
+
+def test_a_new_report_takes_the_place_of_the_old(small: report.Section, tmp_path: Path) -> None:
+    """Nothing of the last report is left, and nothing beside it."""
+    out = tmp_path / "out/report"
+    report.write(out, [small])
+    (out / "stale.html").touch()
+    report.write(out, [small])
+    assert not (out / "stale.html").exists()
+    assert [entry.name for entry in out.parent.iterdir()] == ["report"]
+
+
+def test_a_folder_that_is_no_report_is_left_alone(small: report.Section, tmp_path: Path) -> None:
+    """Whoever names a folder with work in it keeps the work."""
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "thesis.txt").write_text("years")
+    with pytest.raises(LabError, match="is not a report"):
+        report.write(work, [small])
+    assert files(work) == {"thesis.txt": b"years"}
+
+
+def test_a_damaged_dataset_leaves_the_last_report(
+    sections: list[report.Section], small: report.Section, tmp_path: Path
+) -> None:
+    """What is not as it was measured is not published, and the report before it stays whole."""
+    out = report.write(tmp_path / "out", [small]).parent
+    before = files(out)
+    whole = next(section for section in sections if section.dataset)
+    copy = shutil.copytree(whole.dataset.path, tmp_path / "copy")
+    (copy / "runs.csv").write_text("changed\n")
+    damaged = dataclasses.replace(whole.dataset, path=copy)
+    with pytest.raises(LabError, match="not the file that was measured"):
+        report.write(out, [dataclasses.replace(whole, dataset=damaged)])
+    assert files(out) == before
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        "![remote](https://example.org/x.png)",
+        '<script src="https://example.org/x.js"></script>',
+        "<script>alert(1)</script>",
+        "<style>@import 'https://example.org/x.css';</style>",
+    ],
+)
+def test_a_notebook_that_needs_the_network_is_refused(
+    small: report.Section, tmp_path: Path, prose: str
+) -> None:
+    """What a page would have to load or run does not get into the site."""
+    write_notebook(small.notebook, "# Small", prose)
+    with pytest.raises(LabError, match="load or run"):
+        report.write(tmp_path / "out", [small])
+
+
+def test_links_of_notebooks_lead_into_the_site(small: report.Section, tmp_path: Path) -> None:
+    """A link to another notebook finds its page, one to a published table finds the table, one to
+    what the site does not have becomes plain words, and sources stay links."""
+    other = small.notebook.with_name("other.ipynb")
+    write_notebook(other, "# Other")
+    prose = (
+        "[next](other.ipynb) [claims](../data/brief/claims.csv) [code](../lib/x.py) "
+        "[source](https://example.org/a)"
+    )
+    write_notebook(small.notebook, "# Small", prose)
+    another = dataclasses.replace(small, name="other", notebook=other)
+    out = report.write(tmp_path / "out", [small, another]).parent
+    text = (out / "notebooks/small.html").read_text()
+    assert '<a href="other.html">next</a>' in text
+    assert '<a href="../published/claims.csv">claims</a>' in text
+    assert " code " in text
+    assert '<a href="https://example.org/a">source</a>' in text

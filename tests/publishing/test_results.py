@@ -1,0 +1,204 @@
+"""From an experiment's name to its data, its points and its verdicts."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ndblab.error import LabError
+from ndblab.experiments import catalogue, measurement
+from ndblab.publishing import notebook, picture, rendering, results
+
+SCALING = results.find(figure=6)
+MEASURED = [e for e in catalogue.EXPERIMENTS.values() if e.grid]
+
+
+def invoke(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
+    """Type a command of the lab."""
+    program = Path(sys.executable).with_name("invoke")
+    return subprocess.run(
+        [program, *arguments],
+        cwd=results.ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_points_that_leave_servers_idle_are_in_the_briefs_program_only():
+    """Fewer clients than servers repeat a smaller cluster: only the brief's own sweep has them."""
+    quick = SCALING.sweep(SCALING.size("quick")).points
+    assert all(point.clients >= point.servers for point in quick)
+    assert len(SCALING.sweep(SCALING.size("brief")).points) == 5 * 13
+
+
+def test_the_default_measurement_takes_at_most_six_minutes():
+    """By the lab's own estimate, which it tells before it starts."""
+    assert measurement.estimate_s(SCALING, SCALING.size("quick")) < 360
+
+
+@pytest.mark.parametrize("experiment", MEASURED, ids=lambda e: e.name)
+def test_every_claim_of_an_experiment_is_judged_by_its_recorded_dataset(experiment):
+    """Each claim gets a verdict and a reason; no check crashed."""
+    table = results.verdicts(results.obtain(experiment.name))
+    assert len(table) > 0
+    assert table["reason"].str.len().min() > 10
+    assert not table["reason"].str.contains("crashed").any()
+
+
+@pytest.mark.parametrize("experiment", MEASURED, ids=lambda e: e.name)
+def test_the_recorded_datasets_are_what_they_say(experiment):
+    """Its own budget, repeated runs (or one of an hour), none failed, a quiet host, its commit."""
+    data = results.obtain(experiment.name)
+    assert data.complete
+    assert data.budget == {"auto": "scaled"}.get(experiment.budget, experiment.budget)
+    long = data.runs["duration_s"].min() >= 3600
+    faults = any(variant.fault for variant in experiment.variants)
+    assert long or data.manifest["profile"]["repeats"] >= (2 if faults else 3)
+    assert (data.runs["status"] == "ok").all()
+    assert data.runs["host_steal_pct"].mean() < 1
+    assert "dirty" not in data.manifest["git_commit"]
+
+
+def test_figure_1_is_recorded_for_an_hour():
+    """One sample a second of 3600 s, after 120 s of warm-up that are not in the data."""
+    data = results.obtain("stability")
+    assert data.manifest["profile"]["warmup_s"] == 120
+    assert len(data.intervals) >= 3590
+
+
+def test_old_datasets_are_read_with_what_was_meant():
+    """The first version of the schema had no variants and no events."""
+    data = results.obtain(SCALING.name)
+    assert data.manifest["schema_version"] == 1
+    assert set(data.runs["variant"]) == {"default"}
+    assert data.events.empty
+
+
+def test_figures_of_two_hosts_have_names_of_their_own():
+    """Figures 2 and 3 are drawn for the brief's server and for another, none over the other."""
+    drawn = shown(results.find(figure=2))
+    assert {d.key for d in drawn} == {"2", "3", "2-host", "3-host"}
+    assert len({d.file for d in drawn}) == len({d.name for d in drawn}) == 4
+
+
+@pytest.mark.parametrize("experiment", catalogue.EXPERIMENTS.values(), ids=lambda e: e.name)
+def test_a_notebook_shows_the_figures_of_its_experiment(experiment):
+    """All of them, in their order; each with its question and its words."""
+    drawn = shown(experiment)
+    assert [d.key for d in drawn if not d.key.endswith("-host")] == list(experiment.figures)
+    assert all(d.question.endswith("?") and len(d.alt) > 50 for d in drawn)
+
+
+def shown(experiment) -> list[picture.Picture]:
+    """Give the pictures of an experiment's committed notebook."""
+    page = notebook.read(results.NOTEBOOKS / experiment.notebook)
+    return [told for told, _ in picture.on_page(page)]
+
+
+def test_a_dataset_of_another_experiment_is_refused(tmp_path: Path):
+    """A notebook never shows the data of another question."""
+    import json
+    import shutil
+
+    copy = shutil.copytree(results.recorded(SCALING), tmp_path / "copy")
+    manifest = json.loads((copy / "manifest.json").read_text())
+    (copy / "manifest.json").write_text(json.dumps({**manifest, "experiment": "tea"}))
+    with pytest.raises(LabError, match="another experiment"):
+        results.obtain(SCALING.name, str(copy))
+
+
+def test_the_readme_shows_the_verdicts_of_the_recorded_dataset():
+    """Its table is written by `./lab render`, not by hand."""
+    readme = (results.ROOT / "README.md").read_text()
+    assert rendering.with_verdicts(readme) == readme
+
+
+def test_reproduce_recorded_names_everything_that_it_made():
+    """Figures, notebook, page and dataset, each of which is there; and a verdict for each claim."""
+    done = invoke("reproduce", "--figure", "6", "--recorded")
+    assert done.returncode == 0, done.stderr
+    places = [
+        results.ROOT / line.split()[-1]
+        for line in done.stdout.splitlines()
+        if line.startswith(("figure", "notebook", "page", "dataset"))
+    ]
+    assert all(place.exists() for place in places)
+    assert {place.suffix for place in places} >= {".png", ".svg", ".ipynb", ".html"}
+    assert "F6-double-servers" in done.stdout
+
+
+def test_a_table_of_the_brief_is_printed_and_kept():
+    """--table 1 shows the published hardware beside this host's, and writes it as CSV."""
+    done = invoke("reproduce", "--table", "1", "--recorded")
+    assert done.returncode == 0, done.stderr
+    assert "EPYC 7742" in done.stdout
+    [line] = [line for line in done.stdout.splitlines() if line.startswith("table 1")]
+    assert "PowerEdge" in (results.ROOT / line.split()[-1]).read_text()
+
+
+def test_claims_for_machines_are_csv_with_the_agreed_columns():
+    """One line for every claim of the sources, measured or not."""
+    done = invoke("claims", "--csv")
+    assert done.returncode == 0, done.stderr
+    table = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert list(table[0]) == [
+        "id", "verdict", "reason", "published", "measured", "low", "high", "unit", "dataset",
+    ]  # fmt: skip
+    assert len(table) > 100
+    assert len({row["id"] for row in table}) == len(table)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["reproduce"], "Say what to reproduce"),
+        (["reproduce", "--figure", "66"], "no such figure"),
+        (["reproduce", "--figure", "6", "--profile", "huge"], "no such profile"),
+        (["reproduce", "--figure", "6", "--clients", "0"], "--clients is not usable"),
+        (["reproduce", "--figure", "6", "--servers", "300"], "--servers is too large"),
+        (["reproduce", "--figure", "6", "--dataset", "/nowhere"], "There is no dataset here"),
+        (["reproduce", "--figure", "6", "--table-size", "10000000000"], "too little"),
+        (["config", "--host", "/nowhere.json"], "cannot be read"),
+        (["bench", "--only", "tea"], "tea"),
+        (["reproduce", "--all", "--figure", "6"], "--all takes every experiment"),
+        (["reproduce", "--figure", "6", "--host", "brief"], "without --dry-run"),
+        (["reproduce", "--figure", "6", "--experiment", "stability"], "no such figure"),
+    ],
+)
+def test_a_users_mistake_gives_one_message_and_no_traceback(arguments, message):
+    """Exit status 1, the message on standard error, and nothing was started."""
+    done = invoke(*arguments)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr + done.stdout
+
+
+def test_an_unknown_option_is_refused():
+    """A misspelt option is never ignored."""
+    done = invoke("reproduce", "--figure", "6", "--cleints", "8")
+    assert done.returncode != 0
+    assert "--cleints" in done.stderr + done.stdout
+
+
+def test_the_configuration_of_the_brief_can_be_written(tmp_path: Path):
+    """Both files, with the published parameters."""
+    done = invoke("config", "--host", "brief", "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert "NumCPUs=32" in (tmp_path / "config.ini").read_text()
+    assert "[mysqld.16]" in (tmp_path / "my.cnf").read_text()
+
+
+def test_the_doctor_describes_the_host_as_data_that_can_be_planned_for(tmp_path: Path):
+    """What it prints is what `config --host` takes."""
+    described = invoke("doctor", "--json")
+    (tmp_path / "host.json").write_text(described.stdout)
+    done = invoke("config", "--host", str(tmp_path / "host.json"))
+    assert "[ndbd default]" in done.stdout
