@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -46,8 +47,8 @@ class Double:
     def query(self, sql: str, server: int = 1) -> list[tuple]:
         return []
 
-    def client_prefix(self) -> list[str]:
-        return []
+    def spawn_client(self, argv: list[str], env=None, **streams) -> subprocess.Popen:
+        return subprocess.Popen(argv, env={**os.environ, **(env or {})}, **streams)
 
     def check_alive(self) -> None:
         pass

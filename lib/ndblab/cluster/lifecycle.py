@@ -13,7 +13,7 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -158,10 +158,25 @@ class Cluster:
             self.groups.place(_group(node), self.processes[node.name].pid)
 
     def client_prefix(self) -> list[str]:
-        """Command prefix under which sysbench gets the share that the plan gives it."""
+        """Command prefix that gives a load generator its share of the plan, once `limit` is called."""
         if self.groups is not None:
-            return self.groups.shell_entry("sql/sysbench")
+            return self.groups.shell_entry("sql/sysbench") if self.limited else []
         return config.binding(self.plan.sysbench)
+
+    def spawn_client(
+        self, argv: Sequence[str], env: Mapping[str, str] | None = None, **streams
+    ) -> subprocess.Popen:
+        """Start a process of a load generator with its share of the plan and the cluster's mark.
+
+        `env` is added to the lab's environment; `streams` are the stream options of
+        `subprocess.Popen` (stdin, stdout, stderr, text, errors).
+
+        Raises
+        ------
+        OSError
+            If the program cannot be executed.
+        """
+        return process.opener(self.folder)([*self.client_prefix(), *argv], env, **streams)
 
 
 @contextlib.contextmanager

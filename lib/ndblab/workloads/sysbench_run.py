@@ -16,7 +16,6 @@ import pandas as pd
 
 from ndblab.cluster import node_log
 from ndblab.error import LabError
-from ndblab.machine import process
 from ndblab.workloads import monitor, sysbench
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ def prepare(cluster: Cluster, profile: Profile) -> Filled:
         prepare_command(cluster.binaries, profile, cluster.plan.servers),
         env=cluster.binaries.sysbench_env,
         timeout_s=PREPARE_TIMEOUT_S,
-        spawn=process.opener(cluster.folder),
+        spawn=cluster.spawn_client,
     )  # fmt: skip
     cluster.check_alive()
     # sysbench prepares in threads, and may exit with 0 though one of them gave up.
@@ -187,10 +186,9 @@ def _sysbench(cluster, profile, point, tcp_clients, time_s, samples) -> sysbench
         cluster.binaries, profile, point.workload, servers, point.clients, tcp_clients,
         time_s=int(time_s),
     )  # fmt: skip
-    start = process.opener(cluster.folder)
 
     def spawn(argv, **how):
-        child = start([*cluster.client_prefix(), *argv], **how)
+        child = cluster.spawn_client(argv, **how)
         if samples:
             samples.watch("sysbench", 0, child.pid)
         return child

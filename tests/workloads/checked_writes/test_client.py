@@ -6,6 +6,7 @@ Servers are doubles that answer or fail as scripted, and hold real rows.
 from __future__ import annotations
 
 import io
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -306,7 +307,11 @@ def test_a_load_that_does_not_begin_says_why(tmp_path):
     from ndblab.workloads.checked_writes import load
 
     (tmp_path / "logs").mkdir()
-    cluster = SimpleNamespace(folder=tmp_path, client_prefix=lambda: [])
+
+    def spawn_client(argv, env, **streams):
+        return subprocess.Popen(argv, env={**os.environ, **env}, **streams)
+
+    cluster = SimpleNamespace(folder=tmp_path, spawn_client=spawn_client)
     with (
         pytest.raises(LabError, match="did not begin") as caught,
         load.running(cluster, [], 1, 1),

@@ -94,8 +94,8 @@ def running(cluster: Cluster, servers: Sequence[Node], clients: int, seed: int) 
     """
     log = cluster.folder / "logs" / "client.out"
     with log.open("ab") as complaints:
-        child = process.opener(cluster.folder)(
-            [*cluster.client_prefix(), *argv(servers, clients, seed)],
+        child = cluster.spawn_client(
+            argv(servers, clients, seed),
             {"PYTHONPATH": str(Path(__file__).parents[3])},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
