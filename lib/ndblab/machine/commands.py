@@ -1,7 +1,7 @@
-"""The programs an installation calls: run, logged, and never left behind.
+"""Programs that run to their end: logged or captured, and never left behind.
 
-In: command lines. Out: their output, or a LabError that shows the telling lines and the log.
-It never hides a failure and never retries.
+In: command lines. Out: what the programs print, or a LabError that shows the lines that explain the
+failure. It never hides a failure and never retries.
 """
 
 from __future__ import annotations
@@ -19,21 +19,26 @@ from typing import NoReturn
 
 from ndblab.error import LabError
 
-_TELLING = re.compile(r"\b(fatal )?error\b|^E: |^FAILED|No space left|Killed", re.IGNORECASE)
+_ERROR = re.compile(r"\b(fatal )?error\b|^E: |^FAILED|No space left|Killed", re.IGNORECASE)
 _GRACE_S = 10
 
 
 class ChildFailed(LabError):
-    """A program ended with a failure; `output` is what it printed."""
+    """A program failed; `output` is everything it printed."""
 
     output: str = ""
 
 
-def telling_lines(text: str, most: int = 6) -> str:
-    """Choose the lines of a log that say why it ended badly."""
+def error_lines(text: str, most: int = 6) -> str:
+    """Choose the last lines of a log that report errors, or its last lines if none does."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    telling = [line for line in lines if _TELLING.search(line)] or lines
-    return "\n            ".join(line[:300] for line in telling[-most:])
+    errors = [line for line in lines if _ERROR.search(line)] or lines
+    return "\n            ".join(line[:300] for line in errors[-most:])
+
+
+def exit_reason(code: int) -> str:
+    """Describe how a process ended, from its exit status as `subprocess` reports it."""
+    return f"killed by signal {-code}" if code < 0 else f"exit status {code}"
 
 
 def run(
@@ -45,30 +50,49 @@ def run(
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
 ) -> str:
-    """Run one program, log what it prints, and return that text.
+    """Run one program, append what it prints to a log, and return that text.
 
     Parameters
     ----------
-    what : the sentence a failure begins with.
-    on_line : is given each line; a line it returns True for is progress and not logged.
+    what : the first sentence of the error if it fails.
+    on_line : called with each line; lines for which it returns True are progress, not logged.
+
+    Raises
+    ------
+    ChildFailed
+        If the program fails.
     """
-    kept: list[str] = []
-    with log.open("a") as stream, _child(argv, env=env, cwd=cwd) as child:
-        stream.write(f"$ {' '.join(map(str, argv))}\n")
-        assert child.stdout is not None
-        for line in child.stdout:
-            if on_line is not None and on_line(line):
-                continue
-            kept.append(line)
-            stream.write(line)
-    text = "".join(kept)
+    lines: list[str] = []
+    with log.open("a") as stream:
+        child = subprocess.Popen(
+            _tied(argv),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            bufsize=1,
+            env=env,
+            cwd=cwd,
+        )
+        try:
+            stream.write(f"$ {' '.join(map(str, argv))}\n")
+            for line in child.stdout:
+                if on_line is None or not on_line(line):
+                    lines.append(line)
+                    stream.write(line)
+            child.wait()
+        finally:
+            _end(child)
+            child.stdout.close()
+    text = "".join(lines)
     if child.returncode:
         _fail(what, text, child.returncode, log)
     return text
 
 
 def pipeline(commands: Sequence[Sequence[str | Path]], *, what: str, log: Path) -> None:
-    """Run programs joined by pipes; the failure of any of them is a failure."""
+    """Run programs joined by pipes; if any of them fails, raise ChildFailed."""
     children: list[subprocess.Popen[bytes]] = []
     with log.open("a+b") as stream:
         stream.write(("$ " + " | ".join(" ".join(map(str, c)) for c in commands) + "\n").encode())
@@ -84,7 +108,7 @@ def pipeline(commands: Sequence[Sequence[str | Path]], *, what: str, log: Path) 
                     stdout=stream if last else subprocess.PIPE,
                     stderr=stream,
                 )
-                # Only the next program may hold the pipe, or a failure of it goes unnoticed.
+                # If we kept the pipe open, a program would not notice that its reader has failed.
                 if children and children[-1].stdout:
                     children[-1].stdout.close()
                 children.append(child)
@@ -98,8 +122,14 @@ def pipeline(commands: Sequence[Sequence[str | Path]], *, what: str, log: Path) 
             _fail(what, stream.read().decode(errors="replace"), max(codes, key=abs), log)
 
 
-def output(argv: Sequence[str | Path], *, what: str, timeout_s: float = 30) -> str:
-    """Run one quick program and return all it prints; its own words explain a failure."""
+def output(argv: Sequence[str | Path], *, what: str, timeout_s: float | None = 30) -> str:
+    """Run one quick program and return everything it prints.
+
+    Raises
+    ------
+    ChildFailed
+        If it fails, takes too long or cannot be executed.
+    """
     program = str(argv[0])
     try:
         done = subprocess.run(
@@ -114,19 +144,19 @@ def output(argv: Sequence[str | Path], *, what: str, timeout_s: float = 30) -> s
     except subprocess.TimeoutExpired:
         raise ChildFailed(what, found=f"{program} did not end in {timeout_s:g} s") from None
     except OSError as error:
-        # The kernel's words for a program of another architecture mislead.
-        reason = "made for another kind of machine" if error.errno == 8 else error.strerror
+        # The kernel's message for a program of another architecture is misleading.
+        reason = "built for another kind of machine" if error.errno == 8 else error.strerror
         raise ChildFailed(what, found=f"{program}: {reason}") from None
     if done.returncode:
-        failure = ChildFailed(what, found=telling_lines(done.stdout, most=3) or "no message")
+        failure = ChildFailed(what, found=error_lines(done.stdout, most=3) or "no message")
         failure.output = done.stdout
         raise failure
     return done.stdout
 
 
 @contextmanager
-def ended_by_sigterm() -> Iterator[None]:
-    """Turn SIGTERM into an exception, so that everything opened is closed on the way out."""
+def exit_on_sigterm() -> Iterator[None]:
+    """Turn SIGTERM into SystemExit, so that `with` blocks and `finally` clauses clean up."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -137,37 +167,13 @@ def ended_by_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-@contextmanager
-def _child(
-    argv: Sequence[str | Path], *, env: Mapping[str, str] | None, cwd: Path | None
-) -> Iterator[subprocess.Popen[str]]:
-    child = subprocess.Popen(
-        _tied(argv),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        bufsize=1,
-        env=env,
-        cwd=cwd,
-    )
-    try:
-        yield child
-        child.wait()
-    finally:
-        _end(child)
-        if child.stdout:
-            child.stdout.close()
-
-
 def _tied(argv: Sequence[str | Path]) -> list[str]:
-    # The kernel ends the child when the installer is killed outright.
+    """Have the kernel end the child if we are killed."""
     tie = shutil.which("setpriv")
     return [*([tie, "--pdeathsig", "TERM", "--"] if tie else []), *map(str, argv)]
 
 
-def _end(child: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
+def _end(child: subprocess.Popen) -> None:
     if child.poll() is not None:
         return
     child.terminate()
@@ -181,9 +187,9 @@ def _end(child: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
 def _fail(what: str, text: str, code: int, log: Path) -> NoReturn:
     failure = ChildFailed(
         what,
-        found=telling_lines(text) or f"exit status {code} and no message",
-        next_step=f"The whole log is in {log}. Mend the cause and install again: "
-        "what is done already is kept.",
+        found=error_lines(text) or f"exit status {code} and no message",
+        next_step=f"See the full log in {log}. Fix the cause and install again; "
+        "completed steps are not repeated.",
     )
     failure.output = text
     raise failure
