@@ -19,7 +19,7 @@ from ndblab.cluster import lifecycle, readiness
 from ndblab.error import LabError
 from ndblab.experiments import catalogue, dry_run, measurement
 from ndblab.faults import fault_run, injection
-from ndblab.machine import process
+from ndblab.machine.local import LOCAL
 from ndblab.planning import fault, profile
 from ndblab.planning.fault import Action, Fault
 from ndblab.workloads.checked_writes import client, replicas
@@ -100,6 +100,9 @@ class Nodes:
     def start_again(self, node) -> None:
         sleep = "import time; time.sleep(60)"
         self.processes[node.name] = subprocess.Popen([sys.executable, "-c", sleep])
+
+    def machine_of(self, node):
+        return LOCAL
 
     def runs(self, node) -> bool:
         return self.processes[node.name].poll() is None
@@ -302,7 +305,7 @@ def test_a_data_node_and_a_server_die_and_no_acknowledged_write_is_lost(
     killed_s = events.loc[events["node_id"] == 12, "t_s"].min()
     assert set(operations.loc[operations["t_s"] > killed_s + 1, "server"]) == {1}
     assert {"client"} <= set(data.processes["role"])
-    assert process.marked(folder) == []
+    assert LOCAL.marked(folder) == []
 
 
 def test_a_cluster_that_does_not_recover_is_a_result(monkeypatch):

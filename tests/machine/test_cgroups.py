@@ -68,6 +68,7 @@ def test_a_delegated_group_is_emptied_before_it_is_divided(tmp_path: Path):
         (tmp_path / name).write_text(text)
     controller = host.CpuController("cgroup2", str(tmp_path), "delegated to us")
     groups = cgroups.groups(controller, "ndblab-x")
+    groups.claim()
     assert (tmp_path / "lab/cgroup.procs").read_text() == "34"
     assert (tmp_path / "cgroup.subtree_control").read_text() == "+cpu"
     assert groups.base == tmp_path / "ndblab-x"

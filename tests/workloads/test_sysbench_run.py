@@ -13,6 +13,7 @@ import pytest
 from ndblab import dataset
 from ndblab.error import LabError
 from ndblab.experiments.sweep import Point
+from ndblab.machine.local import LOCAL
 from ndblab.planning import profile
 from ndblab.workloads import sysbench_run
 
@@ -31,6 +32,7 @@ class Double:
         nodes = tuple(SimpleNamespace(socket=f"{folder}/mysql.{n}.sock") for n in (1, 2))
         self.plan = SimpleNamespace(servers=nodes)
         self.log = str
+        self.machine = LOCAL
         self.binaries = SimpleNamespace(
             sysbench=script,
             sysbench_env={},

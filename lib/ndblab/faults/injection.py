@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ndblab.cluster import readiness
 from ndblab.error import LabError
-from ndblab.machine import process
 
 if TYPE_CHECKING:
     from ndblab.cluster.lifecycle import Cluster
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 STOP_PATIENCE_S = 60
 FAULT, RESTART, SERVED = "fault", "restart", "served"
-_SIGNALS = {"freeze": signal.SIGSTOP, "thaw": signal.SIGCONT, "kill": signal.SIGKILL}
+_SIGNALS = {"freeze": signal.SIGSTOP, "thaw": signal.SIGCONT}
 
 
 class Mark(NamedTuple):
@@ -90,11 +89,10 @@ def _do(cluster: Cluster, what: str, node: Node) -> None:
     child = cluster.processes[node.name]
     if what == "stop":
         _stop(cluster, node, child)
+    elif what == "kill":
+        cluster.machine_of(node).kill(child)
     else:
         child.send_signal(_SIGNALS[what])
-        if what == "kill":
-            child.wait()
-            process.remove_segments({child.pid})
 
 
 def _stop(cluster: Cluster, node: Node, child: subprocess.Popen) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.cluster import node_log
 from ndblab.error import LabError
-from ndblab.machine import process
+from ndblab.machine import commands
 from ndblab.workloads.checked_writes import client
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Load:
         said = node_log.tail(self._log.read_text(errors="replace")) or "nothing said"
         return LabError(
             what,
-            found=f"{process.ending(self._child.wait())}: {said}",
+            found=f"{commands.exit_reason(self._child.wait())}: {said}",
             expected="a load that runs until it is told to stop",
             next_step=f"See {self._log}.",
         )
