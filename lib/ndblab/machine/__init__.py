@@ -102,9 +102,9 @@ class Machine(Protocol):
     def end(self, mark: Path, order: Sequence[str] = (), patience_s: float = 0) -> int:
         """End every process that carries this mark and return how many there were.
 
-        Processes are asked to end, those of the programs in `order` last and in this order, and
-        given `patience_s` each time; then all are killed, and the memory segments that they leave
-        are removed. LabError if a process survives that.
+        The programs of `order` are asked to end, one after the other, and given `patience_s` each.
+        Then all processes are killed, and the memory segments that they leave are removed. LabError
+        if a process survives that.
         """
 
     def kill(self, process: Process) -> None:

@@ -93,9 +93,9 @@ class Local:
 
     def end(self, mark: Path, order: Sequence[str] = (), patience_s: float = 0) -> int:
         found, ended = _marked(mark), set()
-        programs = [name if (name := _name(process)) in order else None for process in found]
-        for turn in (None, *order):
-            _end([p for p, own in zip(found, programs, strict=True) if own == turn], patience_s)
+        programs = {process: _name(process) for process in found}
+        for program in order:
+            _end([process for process in found if programs[process] == program], patience_s)
         # Look again until none is left, since one may have been starting another.
         for _ in range(KILL_ROUNDS):
             if not found:
