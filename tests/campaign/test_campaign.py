@@ -22,6 +22,7 @@ from ndblab.campaign.lane import Ended, Lane
 from ndblab.campaign.trial import KINDS, Trial, draw
 from ndblab.campaign.victim import CRASHED, INTERRUPTED, MEASURED, TOLD, Order
 from ndblab.cluster import datadir, lease, lifecycle
+from ndblab.cluster.cluster import Cluster
 from ndblab.error import LabError
 from ndblab.machine import host
 from ndblab.machine.local import LOCAL, MARK
@@ -486,7 +487,7 @@ def test_a_full_disk_under_the_cluster_is_told_in_one_message(what, tmp_path: Pa
     decided, programs = deployment.make(host.read(), shape), SimpleNamespace(mysqld_version="9.7.4")
     writes = {
         "record": lambda: lease.write(folder, {"text": "x" * 8192}),
-        "configuration": lambda: datadir.lay_out(decided, programs, folder),
+        "configuration": lambda: datadir.lay_out(Cluster(decided, programs, folder)),
     }
     try:
         disk.fill(folder)
@@ -503,7 +504,11 @@ def test_a_next_start_removes_the_segments_that_a_lab_and_its_watcher_left(tmp_p
         "print(shmget(0, 4096, 0o1600), flush=True)\nsys.stdin.read()\n"
     )
     child = LOCAL.spawn(
-        [sys.executable, "-c", body], tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", body],
+        tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     segment = int(child.stdout.readline())
     lease.write(tmp_path, {})

@@ -53,7 +53,7 @@ STEPS: tuple[Step, ...] = (
     Step("run", "ndblab.workloads.sysbench:run", 2),
     Step("run", "ndblab.workloads.sysbench_run:measure"),
     Step("run", "ndblab.workloads.monitor:_thread_kinds"),
-    Step("run", "ndblab.workloads.monitor:_fetch"),
+    Step("run", "ndblab.workloads.monitor:Samples.add_threads"),
     Step("write", "ndblab.dataset.writer:Writer.add_config", 2),
     Step("write", "ndblab.dataset.writer:Writer.note"),
     Step("write", "ndblab.dataset.writer:Writer.append"),

@@ -1,6 +1,6 @@
 """The folders of a cluster, made anew for each start; servers' from one initialised template.
 
-In: a plan, the binaries, the cluster's folder and its machine. Out: folders and configuration.
+In: a cluster that is about to be started. Out: its folders and configuration files.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 
 from ndblab.cluster import node_log
 from ndblab.error import LabError
-from ndblab.machine import Machine, commands
+from ndblab.machine import commands
 from ndblab.machine.local import LOCAL
 from ndblab.planning import config
 
 if TYPE_CHECKING:
-    from ndblab.install import Binaries
-    from ndblab.planning.deployment import Plan
+    from ndblab.cluster.cluster import Cluster
+    from ndblab.machine import Machine
 
 TEMPLATE = "template"
 
 
-def lay_out(plan: Plan, binaries: Binaries, folder: Path, machine: Machine = LOCAL) -> None:
+def lay_out(cluster: Cluster) -> None:
     """Make the cluster's folders and configuration, removing those of an earlier cluster.
 
     Raises
@@ -30,19 +30,18 @@ def lay_out(plan: Plan, binaries: Binaries, folder: Path, machine: Machine = LOC
     LabError
         If the sockets' folder is another user's, or the disk refuses.
     """
+    plan, folder, machine = cluster.plan, cluster.folder, cluster.machine
+    my_cnf = config.my_cnf(plan, cluster.binaries.mysqld_version, _mysqld_user())
     machine.remove(folder, "mysqld.*", "ndb*.*", "logs")
-    nodes = (plan.management_node, *plan.data_nodes)
-    for path in (plan.places.socket_dir, *(node.data_dir for node in nodes)):
-        machine.make_folder(Path(path))
-    for name in ("logs", config.NO_TLS):
-        machine.make_folder(folder / name)
+    for path in (Path(plan.places.socket_dir), folder / "logs", folder / config.NO_TLS):
+        machine.make_folder(path)
     machine.put(folder / config.CONFIG_INI, config.config_ini(plan))
-    machine.put(
-        folder / config.MY_CNF, config.my_cnf(plan, binaries.mysqld_version, _mysqld_user())
-    )
+    machine.put(folder / config.MY_CNF, my_cnf)
+    for node in (plan.management_node, *plan.data_nodes):
+        cluster.machine_of(node).make_folder(Path(node.data_dir))
 
 
-def template(binaries: Binaries, folder: Path, machine: Machine = LOCAL) -> Path:
+def template(cluster: Cluster) -> Path:
     """Return the initialised data folder for this mysqld, made once and kept with the cluster.
 
     Raises
@@ -50,6 +49,7 @@ def template(binaries: Binaries, folder: Path, machine: Machine = LOCAL) -> Path
     LabError
         If mysqld cannot make it.
     """
+    binaries, folder, machine = cluster.binaries, cluster.folder, cluster.machine
     made = folder / f"{TEMPLATE}-{binaries.mysqld_version}"
     if made.exists():
         return made
@@ -78,16 +78,12 @@ def copy(made: Path, data_dir: Path, machine: Machine = LOCAL) -> None:
     LabError
         If the disk refuses.
     """
-    argv = ["cp", "-r", "--sparse=always", "--reflink=auto", str(made), str(data_dir)]
-    try:
-        machine.run(argv, what="The copy failed", timeout_s=None)
-    except LabError as failure:
-        raise LabError(
-            "The data folder of a MySQL server could not be made",
-            found=failure.found,
-            expected=f"a copy of {made} at {data_dir}",
-            next_step="Free disk space, or set NDBLAB_CLUSTER_DIR to a larger disk.",
-        ) from failure
+    machine.run(
+        ["cp", "-r", "--sparse=always", "--reflink=auto", str(made), str(data_dir)],
+        what="The data folder of a MySQL server could not be made",
+        next_step="Free disk space, or set NDBLAB_CLUSTER_DIR to a larger disk.",
+        timeout_s=None,
+    )
 
 
 def _mysqld_user() -> str:

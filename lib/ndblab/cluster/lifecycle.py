@@ -162,7 +162,7 @@ def _start(plan: Plan, binaries: Binaries, progress: bool, by_hand: bool) -> Clu
         cluster.groups.claim()
         record["groups"] = {"kind": cluster.groups.kind, "base": str(cluster.groups.base)}
     lease.write(folder, record)
-    datadir.lay_out(plan, binaries, folder)
+    datadir.lay_out(cluster)
     bar = tqdm(total=len(plan.nodes), desc="starting", unit="node", disable=not progress)
     with bar:
         management = config.management_argv(plan, binaries, str(folder))
@@ -172,7 +172,8 @@ def _start(plan: Plan, binaries: Binaries, progress: bool, by_hand: bool) -> Clu
         for node in plan.data_nodes:
             cluster.start_node(node, config.data_node_argv(plan, node, binaries))
         for node in plan.servers:
-            datadir.copy(datadir.template(binaries, folder), Path(node.data_dir))
+            machine = cluster.machine_of(node)
+            datadir.copy(datadir.template(cluster), Path(node.data_dir), machine)
             cluster.start_node(node, config.server_argv(node, binaries, str(folder)))
         readiness.wait_data_nodes(cluster, bar)
         cluster.timings["data_nodes_s"] = round(time.monotonic() - began, 2)

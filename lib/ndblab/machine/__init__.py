@@ -11,26 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple, Protocol
+from subprocess import Popen as Process  # what a process on another host will have to behave like
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from ndblab.machine.cgroups import Groups
-
-
-class Process(Protocol):
-    """A process that the lab started; `subprocess.Popen` defines what these mean."""
-
-    pid: int
-    stdin: IO | None
-    stdout: IO | None
-    stderr: IO | None
-
-    def communicate(self, input: bytes | str | None = None) -> tuple: ...
-    def poll(self) -> int | None: ...
-    def wait(self, timeout: float | None = None) -> int: ...
-    def send_signal(self, sig: int) -> None: ...
-    def terminate(self) -> None: ...
-    def kill(self) -> None: ...
 
 
 class Marked(NamedTuple):
@@ -67,7 +52,14 @@ class Machine(Protocol):
     be found and ended even if the lab that started them has died.
     """
 
-    def run(self, argv: Sequence[str], *, what: str, timeout_s: float | None = 30) -> str:
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        what: str,
+        next_step: str | None = None,
+        timeout_s: float | None = 30,
+    ) -> str:
         """Run a program to its end and return what it prints; LabError `what` if it fails."""
 
     def spawn(

@@ -9,13 +9,12 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import subprocess
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from ndblab.error import LabError
+from ndblab.machine import commands
 from ndblab.machine.own_cgroup import LEAF, CpuController
 
 SHORTEST_US = 1000
@@ -36,34 +35,18 @@ SCOPE = ("systemd-run", "--user", "--scope", "--quiet", "-p", "Delegate=yes", "-
 _IN_SCOPE = "NDBLAB_SCOPE"
 
 
-def scope_argv(
-    controller: CpuController, environment: Mapping[str, str], argv: list[str]
-) -> list[str] | None:
-    """Return the command that runs `argv` in a delegated scope; None if that would not help.
+def enter_scope(controller: CpuController, argv: list[str]) -> None:
+    """Replace this process by `argv` in a delegated scope, where that is needed.
 
     An ordinary user may divide only what systemd delegates to it (systemd.resource-control(5),
-    "Delegate=").
+    "Delegate="). If systemd refuses, this process continues as it is, and the plan says so.
     """
-    if controller.kind != "systemd" or _IN_SCOPE in environment:
-        return None
-    return [*SCOPE, *argv]
-
-
-def enter_scope(controller: CpuController, argv: list[str]) -> None:
-    """Replace this process by the same command in a delegated scope, where that is needed.
-
-    If systemd refuses the scope, this process continues as it is, and the plan says so.
-    """
-    command = scope_argv(controller, os.environ, argv)
-    if command is None:
+    if controller.kind != "systemd" or _IN_SCOPE in os.environ:
         return
     os.environ[_IN_SCOPE] = "1"
-    try:
-        probe = subprocess.run([*SCOPE, "true"], capture_output=True, timeout=10, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return
-    if probe.returncode == 0:
-        os.execvp(command[0], command)
+    with contextlib.suppress(LabError):
+        commands.output([*SCOPE, "true"], what="No scope", timeout_s=10)
+        os.execvp(SCOPE[0], [*SCOPE, *argv])
 
 
 @dataclass(frozen=True)

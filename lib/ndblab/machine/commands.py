@@ -7,6 +7,7 @@ failure. It never hides a failure and never retries.
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -92,37 +93,18 @@ def run(
 
 
 def pipeline(commands: Sequence[Sequence[str | Path]], *, what: str, log: Path) -> None:
-    """Run programs joined by pipes; if any of them fails, raise ChildFailed."""
-    children: list[subprocess.Popen[bytes]] = []
-    with log.open("a+b") as stream:
-        stream.write(("$ " + " | ".join(" ".join(map(str, c)) for c in commands) + "\n").encode())
-        stream.flush()
-        begin = stream.tell()
-        try:
-            for number, command in enumerate(commands):
-                last = number == len(commands) - 1
-                previous = children[-1].stdout if children else subprocess.DEVNULL
-                child = subprocess.Popen(
-                    _tied(command),
-                    stdin=previous,
-                    stdout=stream if last else subprocess.PIPE,
-                    stderr=stream,
-                )
-                # If we kept the pipe open, a program would not notice that its reader has failed.
-                if children and children[-1].stdout:
-                    children[-1].stdout.close()
-                children.append(child)
-            codes = [child.wait() for child in children]
-        except BaseException:
-            for child in children:
-                _end(child)
-            raise
-        if any(codes):
-            stream.seek(begin)
-            _fail(what, stream.read().decode(errors="replace"), max(codes, key=abs), log)
+    """Run programs joined by pipes, as bash does; if any of them fails, raise ChildFailed."""
+    stages = " | ".join(shlex.join(_tied(command)) for command in commands)
+    run(["bash", "-o", "pipefail", "-c", stages], what=what, log=log)
 
 
-def output(argv: Sequence[str | Path], *, what: str, timeout_s: float | None = 30) -> str:
+def output(
+    argv: Sequence[str | Path],
+    *,
+    what: str,
+    next_step: str | None = None,
+    timeout_s: float | None = 30,
+) -> str:
     """Run one quick program and return everything it prints.
 
     Raises
@@ -148,7 +130,8 @@ def output(argv: Sequence[str | Path], *, what: str, timeout_s: float | None = 3
         reason = "built for another kind of machine" if error.errno == 8 else error.strerror
         raise ChildFailed(what, found=f"{program}: {reason}") from None
     if done.returncode:
-        failure = ChildFailed(what, found=error_lines(done.stdout, most=3) or "no message")
+        found = error_lines(done.stdout, most=3) or "no message"
+        failure = ChildFailed(what, found=found, next_step=next_step)
         failure.output = done.stdout
         raise failure
     return done.stdout

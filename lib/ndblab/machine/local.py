@@ -175,33 +175,20 @@ def _marked(mark: Path) -> list[psutil.Process]:
     empties it before it fills it): a young one without any is looked at again.
     """
     found, unclear = [], []
-    for process in psutil.process_iter():
-        own_mark = _mark(process)
-        if own_mark == str(mark) and process.pid != os.getpid():
+    for process in psutil.process_iter(["environ", "status", "create_time"]):
+        environment, status, born_s = map(process.info.get, ("environ", "status", "create_time"))
+        if environment and environment.get(MARK) == str(mark) and process.pid != os.getpid():
             found.append(process)
-        elif own_mark is None and _age_s(process) < YOUNG_S:
+        alive = status != psutil.STATUS_ZOMBIE and environment is not None
+        if alive and not environment and time.time() - born_s < YOUNG_S:
             unclear.append(process)
     if unclear:
         time.sleep(LOOK_AGAIN_S)
-        found += [process for process in unclear if _mark(process) == str(mark)]
+    for process in unclear:
+        with contextlib.suppress(psutil.Error, OSError):
+            if process.environ().get(MARK) == str(mark):
+                found.append(process)
     return found
-
-
-def _mark(process: psutil.Process) -> str | None:
-    """Mark of a process: empty if it has none or has ended, None if it shows no environment."""
-    try:
-        environment = process.environ()
-        ended = process.status() == psutil.STATUS_ZOMBIE
-    except (psutil.Error, OSError):
-        return ""
-    return None if not environment and not ended else environment.get(MARK, "")
-
-
-def _age_s(process: psutil.Process) -> float:
-    try:
-        return time.time() - process.create_time()
-    except psutil.Error:
-        return float("inf")
 
 
 def _name(process: psutil.Process) -> str:

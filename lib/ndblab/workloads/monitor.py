@@ -14,7 +14,7 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import pymysql
@@ -42,13 +42,13 @@ _CPUSTAT = f"""SELECT node_id, thr_no, {", ".join(f"{name}_time" for name in _TI
 class Samples:
     """The raw samples of one run; times are those of `time.monotonic`.
 
-    `kinds` gives the kind of every NDB thread ("main", "ldm", "tc" ...) by node id and thread
-    number.
+    `kinds` maps node id and thread number of an NDB thread to its kind: "main", "ldm", "tc" ...
+    `watched` maps the id of a process to its role and node id.
     """
 
     def __init__(self, kinds: Mapping[tuple[int, int], str]) -> None:
         self._kinds = kinds
-        self._watched: dict[int, tuple[str, int]] = {}
+        self.watched: dict[int, tuple[str, int]] = {}
         self._processes: list[tuple[float, str, int, float, int]] = []
         self._threads: list[tuple[int, int, float, tuple[int, ...]]] = []
         self._newest: dict[tuple[int, int], tuple[int, ...]] = {}
@@ -56,17 +56,12 @@ class Samples:
 
     def watch(self, role: str, node_id: int, pid: int) -> None:
         """Sample one more process from now on."""
-        self._watched = {**self._watched, pid: (role, node_id)}
-
-    @property
-    def pids(self) -> tuple[int, ...]:
-        """Ids of the processes to sample."""
-        return tuple(self._watched)
+        self.watched = {**self.watched, pid: (role, node_id)}
 
     def add(self, processes: Mapping[int, ProcessUse], host: HostUse) -> None:
         """Add one reading of processes, by process id, and of the host."""
         for pid, use in processes.items():
-            self._processes.append((use.at_s, *self._watched[pid], use.cpu_s, use.rss_bytes))
+            self._processes.append((use.at_s, *self.watched[pid], use.cpu_s, use.rss_bytes))
         self._host.append(host)
 
     def add_threads(self, fetched_s: float, rows: Iterable[tuple[int, ...]]) -> None:
@@ -157,11 +152,28 @@ def sampling(cluster: Cluster) -> Iterator[Samples]:
     for role, node_id, pid in (*cluster.pids(), ("lab", 0, os.getpid())):
         samples.watch(role, node_id, pid)
     stop = threading.Event()
-    threads = [
-        threading.Thread(target=body, args=(cluster, samples, stop), daemon=True)
-        for body in (_keep_sampling, _keep_fetching)
-    ]
-    _sample(cluster, samples)
+
+    def sample() -> None:
+        machine = cluster.machine
+        samples.add(machine.process_use(samples.watched), machine.host_use())
+
+    def fetch() -> None:
+        """Ask the last MySQL server, which is idle unless all are in use; skip a failure."""
+        with contextlib.suppress(pymysql.Error):
+            rows = cluster.query(_CPUSTAT, server=len(cluster.plan.servers))
+            samples.add_threads(time.monotonic(), rows)
+
+    def repeat(action: Callable[[], None], every_s: float) -> None:
+        """Act at a steady pace; after a delay skip what was missed, so that no window is tiny."""
+        due = time.monotonic() + every_s
+        while not stop.wait(max(0.0, due - time.monotonic())):
+            action()
+            due = max(due + every_s, time.monotonic() + every_s / 2)
+
+    # Fetching has a thread of its own: servers under full load take seconds to answer.
+    paces = ((sample, INTERVAL_S), (fetch, FETCH_EVERY_S))
+    threads = [threading.Thread(target=repeat, args=pace, daemon=True) for pace in paces]
+    sample()
     for thread in threads:
         thread.start()
     try:
@@ -170,33 +182,8 @@ def sampling(cluster: Cluster) -> Iterator[Samples]:
         stop.set()
         for thread in threads:
             thread.join()
-        _sample(cluster, samples)
-        _fetch(cluster, samples)
-
-
-def _keep_sampling(cluster: Cluster, samples: Samples, stop: threading.Event) -> None:
-    """Sample every second; after a delay, skip what was missed, so that no window is tiny."""
-    due = time.monotonic() + INTERVAL_S
-    while not stop.wait(max(0.0, due - time.monotonic())):
-        _sample(cluster, samples)
-        due = max(due + INTERVAL_S, time.monotonic() + INTERVAL_S / 2)
-
-
-def _sample(cluster: Cluster, samples: Samples) -> None:
-    samples.add(cluster.machine.process_use(samples.pids), cluster.machine.host_use())
-
-
-def _keep_fetching(cluster: Cluster, samples: Samples, stop: threading.Event) -> None:
-    """Fetch in a thread of its own: servers under full load take seconds to answer."""
-    while not stop.wait(FETCH_EVERY_S):
-        _fetch(cluster, samples)
-
-
-def _fetch(cluster: Cluster, samples: Samples) -> None:
-    """Ask the last MySQL server, which is idle unless all are in use; a failure is skipped."""
-    with contextlib.suppress(pymysql.Error):
-        rows = cluster.query(_CPUSTAT, server=len(cluster.plan.servers))
-        samples.add_threads(time.monotonic(), rows)
+        sample()
+        fetch()
 
 
 def _thread_kinds(cluster: Cluster) -> dict[tuple[int, int], str]:
