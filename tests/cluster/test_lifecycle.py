@@ -190,7 +190,7 @@ def test_an_experiment_of_several_clusters_measures_every_kind(
 
 
 def test_a_sweep_killed_in_the_middle_is_resumed_where_it_stopped(decided, tmp_path, folder, pids):
-    """After SIGKILL nothing runs, complete runs are kept, and the resumed sweep repeats none."""
+    """After SIGKILL nothing runs, complete runs are saved, and the resumed sweep repeats none."""
     program = (
         "import sys, pathlib; from ndblab.experiments import catalogue, measurement\n"
         "measurement.RUNS = pathlib.Path(sys.argv[1])\n"
@@ -208,8 +208,8 @@ def test_a_sweep_killed_in_the_middle_is_resumed_where_it_stopped(decided, tmp_p
     pids.update(found.pid for found in LOCAL.marked(folder))
     lab.send_signal(signal.SIGKILL)
     lab.wait()
-    kept = whole_runs()
-    assert len(kept) >= 2
+    saved = whole_runs()
+    assert len(saved) >= 2
     readiness.wait_until(lambda: LOCAL.marked(folder) == [], 30, "the end of all processes")
     readiness.wait_until(
         lambda: not list(Path(decided.places.socket_dir).glob("*.sock")), 10, "clean sockets"

@@ -28,18 +28,18 @@ def test_checkpoints_are_events_with_their_time_and_node():
     assert checkpoints[0].text.startswith("Local checkpoint 2 started")
 
 
-def test_only_the_span_that_is_asked_for_is_told():
-    """A run does not get the events of the start of its cluster."""
+def test_only_events_of_the_requested_span_are_reported():
+    """A run does not report events from the start of its cluster."""
     assert node_log.events(CLUSTER_LOG, at_s("01:20:00"), at_s("02:20:00")) == []
     early = node_log.events(CLUSTER_LOG, 0, at_s("01:15:28"))
     assert {e.event for e in early} >= {"node_connected", "warning", "local_checkpoint_started"}
 
 
 def test_the_lines_of_a_span_are_given_as_they_are():
-    """The log of a run is kept word for word."""
-    kept = node_log.between(CLUSTER_LOG, at_s("01:15:38"), at_s("01:15:46.2"))
-    assert set(kept.splitlines()) <= set(CLUSTER_LOG.splitlines())
-    assert "Local checkpoint 2 started" in kept
+    """The log of a run is copied word for word."""
+    lines = node_log.between(CLUSTER_LOG, at_s("01:15:38"), at_s("01:15:46.2"))
+    assert set(lines.splitlines()) <= set(CLUSTER_LOG.splitlines())
+    assert "Local checkpoint 2 started" in lines
 
 
 def test_lines_of_older_versions_are_in_local_time(monkeypatch):

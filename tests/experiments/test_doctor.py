@@ -45,7 +45,7 @@ def test_a_low_limit_of_locked_memory_is_a_note_not_a_lack(machine):
     assert found("locked memory").state == "note"
 
 
-def test_a_host_too_small_for_a_quick_sweep_is_told_by_how_much(machine, monkeypatch):
+def test_a_host_too_small_for_a_quick_sweep_is_reported_with_its_size(machine, monkeypatch):
     """Before anything is installed."""
     small = dataclasses.replace(machine, memory_available_bytes=2**30)
     monkeypatch.setattr(host, "read", lambda root="/": small)
@@ -67,7 +67,7 @@ def test_an_installation_that_cannot_be_used_is_a_lack(machine, monkeypatch):
 
 
 def test_a_missing_sysbench_does_not_hide_the_cluster(machine, monkeypatch):
-    """Each of the two is looked for by itself."""
+    """Each of the two is looked up by itself."""
     home = Path("/opt/ndb")
     programs = dict.fromkeys(("mysqld", "ndbmtd", "ndb_mgmd", "ndb_mgm"), home / "bin/x")
     ndb = install.Ndb(
@@ -82,7 +82,7 @@ def test_a_missing_sysbench_does_not_hide_the_cluster(machine, monkeypatch):
 
 
 def test_an_unfit_sysbench_is_a_lack_of_its_own(machine, monkeypatch):
-    """A sysbench that is too old is told beside the cluster's state, not instead of it."""
+    """A sysbench that is too old is reported beside the cluster's state, not instead of it."""
 
     def too_old():
         raise LabError("sysbench is too old", found="0.4.12", next_step="Install another.")
@@ -93,7 +93,7 @@ def test_an_unfit_sysbench_is_a_lack_of_its_own(machine, monkeypatch):
 
 
 def test_where_there_is_no_apt_the_other_ways_are_named(machine, monkeypatch):
-    """On Fedora, say, nobody is told to type apt-get."""
+    """On Fedora, say, nobody is asked to type apt-get."""
     monkeypatch.setattr(install, "has_apt", lambda: False)
     software = [f for f in doctor.examine() if f.thing in ("NDB Cluster", "sysbench")]
     assert [finding.state for finding in software] == ["lack", "lack"]

@@ -43,7 +43,7 @@ def test_version_2_limits_enable_the_controller_on_the_way_down(tmp_path: Path):
 
 
 def test_a_refused_limit_names_the_group_and_the_way_out(tmp_path: Path):
-    """A kernel that says no gives one message."""
+    """A refusal by the kernel becomes one message."""
     (tmp_path / "lab").write_text("not a folder")
     with pytest.raises(LabError, match="kernel refused") as caught:
         cgroups.Groups("cgroup1", tmp_path / "lab").create("sql", 1.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import inspect
 import os
 import socket
 import subprocess
@@ -14,7 +15,7 @@ import psutil
 import pytest
 
 from ndblab.error import LabError
-from ndblab.machine import local
+from ndblab.machine import Machine, local
 from ndblab.machine.local import LOCAL
 
 SLEEP = ["sleep", "600"]
@@ -43,8 +44,16 @@ def segment_of_another_process(mark: Path | None) -> tuple[subprocess.Popen, int
     return child, int(child.stdout.readline())
 
 
+def test_this_machine_offers_all_that_a_machine_does():
+    """By the same names and parameters, so that another kind of machine can take its place."""
+    for name, asked in vars(Machine).items():
+        if callable(asked) and not name.startswith("_"):
+            offered = inspect.signature(getattr(LOCAL, name)).parameters
+            assert list(offered) == list(inspect.signature(asked).parameters)[1:], name
+
+
 def test_only_the_processes_with_the_mark_are_ended(tmp_path: Path):
-    """Another cluster on the same machine goes on."""
+    """Another cluster on the same machine keeps running."""
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
     children = [LOCAL.spawn(SLEEP, folder) for folder in (ours, theirs)]
     try:
@@ -88,16 +97,16 @@ def test_a_marked_process_is_described(mark: Path):
 
 
 def test_a_killed_process_leaves_no_memory_segment(tmp_path: Path):
-    """What others have made stays."""
-    other, kept = segment_of_another_process(None)
+    """Segments of other processes stay."""
+    other, unrelated = segment_of_another_process(None)
     child, made = segment_of_another_process(tmp_path)
     try:
         LOCAL.kill(child)
         assert child.poll() == -9
-        assert {kept, made} & segments() == {kept}
+        assert {unrelated, made} & segments() == {unrelated}
     finally:
         other.communicate("")
-        ctypes.CDLL(None).shmctl(kept, 0, None)
+        ctypes.CDLL(None).shmctl(unrelated, 0, None)
 
 
 def test_a_process_that_is_ended_by_its_mark_leaves_no_memory_segment(mark: Path):

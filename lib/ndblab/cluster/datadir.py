@@ -1,4 +1,4 @@
-"""The folders of a cluster, made anew for each start; servers' from one initialised template.
+"""The folders of a cluster, new for each start; those of servers copy an initialised template.
 
 In: a cluster that is about to be started. Out: its folders and configuration files.
 """
@@ -42,7 +42,7 @@ def lay_out(cluster: Cluster) -> None:
 
 
 def template(cluster: Cluster) -> Path:
-    """Return the initialised data folder for this mysqld, made once and kept with the cluster.
+    """Return the initialised data folder for this mysqld, made once for all starts.
 
     Raises
     ------

@@ -23,7 +23,7 @@ from ndblab.machine import HostUse, Machine, Marked, ProcessUse, cgroups, comman
 MARK = "NDBLAB_CLUSTER"
 """Environment variable that holds the folder of the cluster to which a process belongs."""
 KILL_ROUNDS, KILL_TIMEOUT_S = 20, 10
-YOUNG_S, LOOK_AGAIN_S = 5, 0.05
+YOUNG_S, CHECK_AGAIN_S = 5, 0.05
 SEGMENTS = Path("/proc/sysvipc/shm")
 
 
@@ -172,7 +172,7 @@ def _marked(mark: Path) -> list[psutil.Process]:
     """Find the living processes, other than this one, that carry a mark.
 
     A process that is just becoming another program shows no environment for a moment (execve(2)
-    empties it before it fills it): a young one without any is looked at again.
+    empties it before it fills it): a young one without any is checked again.
     """
     found, unclear = [], []
     for process in psutil.process_iter(["environ", "status", "create_time"]):
@@ -183,7 +183,7 @@ def _marked(mark: Path) -> list[psutil.Process]:
         if alive and not environment and time.time() - born_s < YOUNG_S:
             unclear.append(process)
     if unclear:
-        time.sleep(LOOK_AGAIN_S)
+        time.sleep(CHECK_AGAIN_S)
     for process in unclear:
         with contextlib.suppress(psutil.Error, OSError):
             if process.environ().get(MARK) == str(mark):

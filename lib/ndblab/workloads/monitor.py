@@ -99,8 +99,8 @@ class Samples:
     def ndb_threads(self, began: float, duration_s: float) -> pd.DataFrame:
         """Return the table `ndb_threads` of a run.
 
-        Times of samples are right to half a second, so that those at both ends are left out; of a
-        run too short for any, the nearest sample is given.
+        Times of samples are accurate to half a second, so the samples at both ends are left out.
+        If the run is too short to leave any, the nearest sample is used.
         """
         import pandas as pd
 
