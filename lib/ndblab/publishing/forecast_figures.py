@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ndblab import figures
-from ndblab.capacity.forecast import brief_server
+from ndblab.capacity import brief_server
 from ndblab.claims import publication
 from ndblab.figures import Caption
 from ndblab.machine import host
@@ -64,5 +64,5 @@ def _caption(key: str, forecast: Forecast) -> Caption:
     machine = host.from_dict(dict(fitted.host)).describe()
     name = fitted.id
     if tested is not fitted and key != "bounds":
-        name = f"{name} (fitted), {tested.id} (held against it)"
+        name = f"{name} (fitted), {tested.id} (compared)"
     return Caption(machine, name, fitted.budget, forecast.shares.host_cpus)
