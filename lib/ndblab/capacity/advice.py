@@ -39,7 +39,7 @@ class Advice:
 
 
 def advise(own: Model, host_cpus: float) -> Advice:
-    """Recommend the fewest servers, then the fewest clients, that come close to the best throughput.
+    """Recommend the fewest servers, then the fewest clients, close to the best throughput.
 
     Each MySQL server keeps its share of the host; the split of CPUs between the data nodes and the
     SQL side is varied in steps of 5 % of the host.

@@ -1,8 +1,8 @@
 """The capacity model of the brief's own server, from its published numbers alone.
 
-In: the published numbers of Figures 1, 4, 5 and 9. Out: a model of the EPYC server, its predictions,
-and other splits of a data node's 32 logical CPUs. The lab measured none of it, and every guess is a
-named constant.
+In: the published numbers of Figures 1, 4, 5 and 9. Out: a model of the EPYC server, its
+predictions, and other splits of a data node's threads. The lab measured none of it, and every guess
+is a named constant.
 
 Figure 4 gives the throughput and the CPU use of one MySQL server. The two ndb_top screens (Figures
 5 and 9) give the utilisation of the NDB threads of one data node under one server and under 16;

@@ -150,7 +150,7 @@ class Forecast:
 
     @cached_property
     def throughput(self) -> pd.DataFrame:
-        """Throughput predicted for the points of several servers, by the model and the baselines."""
+        """Throughput predicted for the points of several servers, by model and baselines."""
         points = _places(self.several)
         own = model.predict(self.model, points).assign(
             name=prediction_errors.MODEL, latency_p95_ms=np.nan

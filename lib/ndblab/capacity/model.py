@@ -47,7 +47,7 @@ class Shares:
     threads: Mapping[str, int]
 
     def scaled(self, host_cpus: float) -> Shares:
-        """Return the same shares of a host of another size; thread counts scale, but never shrink."""
+        """Return the same shares of a host of another size; thread counts never shrink."""
         by = host_cpus / self.host_cpus
         return Shares(
             host_cpus,

@@ -46,7 +46,7 @@ class Network:
 
     @property
     def bound_qps(self) -> np.ndarray:
-        """The lowest of these limits, array (cases,): the most that any number of clients can get."""
+        """The lowest of these limits, array (cases,): the most that clients can get."""
         return self.limits_qps.min(axis=1)
 
     @property
