@@ -28,6 +28,7 @@ import pandas as pd
 
 from ndblab import install
 from ndblab.analysis import summary
+from ndblab.capacity import demands, network
 from ndblab.capacity import model as models
 from ndblab.capacity.demands import CLIENT, KINDS, SERVER
 
@@ -168,10 +169,9 @@ def cached(
 
 
 def _read(file: Path) -> pd.DataFrame:
-    try:
+    with suppress(OSError, ValueError):
         return pd.read_csv(file, float_precision="round_trip")
-    except (OSError, ValueError):
-        return pd.DataFrame(columns=[*_KEYS, "qps"])
+    return pd.DataFrame(columns=[*_KEYS, "qps"])
 
 
 def _name(model: models.Model, window_s: float | None) -> str:
@@ -183,9 +183,9 @@ def _name(model: models.Model, window_s: float | None) -> str:
 @functools.cache
 def _code() -> str:
     """Hash the code that a simulation runs: the lab's own modules and the libraries below."""
-    sources = [Path(summary.__file__), *sorted(Path(__file__).parent.glob("*.py"))]
+    sources = [__file__, *(module.__file__ for module in (models, network, demands, summary))]
     versions = [metadata.version(name) for name in ("ciw", "numpy", "scipy")]
-    code = b"".join(source.read_bytes() for source in sources)
+    code = b"".join(Path(source).read_bytes() for source in sources)
     return hashlib.sha256(code + repr(versions).encode()).hexdigest()
 
 
