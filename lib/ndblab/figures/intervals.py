@@ -13,23 +13,30 @@ from scipy.special import stdtrit
 from ndblab.analysis import summary
 
 
-def means(table: pd.DataFrame, by: list[str], column: str) -> pd.DataFrame:
+def means(table: pd.DataFrame, by: list[str], column: str, log: bool = False) -> pd.DataFrame:
     """Average a column over runs.
+
+    Parameters
+    ----------
+    log : compute the interval from logarithms, so that it is one of factors around the mean.
 
     Returns
     -------
     One row per group, sorted: the keys, `runs`, `mean`, and `low` and `high`: the 95 % t interval
     of three or more runs; if no group has more than two, the range of two runs; else NaN.
     """
-    groups = table.groupby(by, observed=True)[column]
-    result = groups.agg(runs="count", mean="mean", low="min", high="max", deviation="std")
+    values = np.log(table[column].astype(float)) if log else table[column]
+    groups = table.assign(_value=values).groupby(by, observed=True)
+    result = groups[column].agg(runs="count", mean="mean", low="min", high="max")
     if result["runs"].max() > 2:
         runs = result["runs"].where(result["runs"] > 2)
-        half = stdtrit(runs - 1, (1 + summary.CONFIDENCE) / 2) * result["deviation"] / np.sqrt(runs)
-        result["low"], result["high"] = result["mean"] - half, result["mean"] + half
+        half = stdtrit(runs - 1, (1 + summary.CONFIDENCE) / 2) * groups["_value"].std()
+        half, mean = half / np.sqrt(runs), result["mean"]
+        result["low"] = mean / np.exp(half) if log else mean - half
+        result["high"] = mean * np.exp(half) if log else mean + half
     else:
         result.loc[result["runs"] < 2, ["low", "high"]] = np.nan
-    return result.drop(columns="deviation").reset_index()
+    return result.reset_index()
 
 
 def described(

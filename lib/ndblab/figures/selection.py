@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from ndblab.analysis import summary
+from ndblab.analysis import formatting, summary
 from ndblab.error import LabError
 
 Tables = Mapping[str, pd.DataFrame]
@@ -62,6 +62,11 @@ def good(runs: pd.DataFrame) -> pd.DataFrame:
     if averaged.empty:
         raise nothing_to_draw("no good run")
     return averaged
+
+
+def in_words(run: pd.Series) -> list[str]:
+    """Say a run's servers and clients: "2 servers", "8 clients"."""
+    return [formatting.count(int(run[f"{what}s"]), what) for what in ("server", "client")]
 
 
 def nothing_to_draw(found: str) -> LabError:

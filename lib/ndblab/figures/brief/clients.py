@@ -15,7 +15,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from scipy.special import stdtrit
 
 from ndblab.analysis import formatting, summary
 from ndblab.claims.publication import Anchor
@@ -47,7 +46,7 @@ def paint(
     metric: Metric, figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption
 ) -> list[str]:
     """Draw a quantity against clients, a line for each number of servers."""
-    lines = _lines(tables)
+    lines = _lines(metric, tables)
     [[measured, beside]] = sheet.panels(figure)
     notes = _measured(measured, metric, lines)
     measured.set_title(caption.title())
@@ -58,7 +57,7 @@ def paint(
 def describe(metric: Metric, tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
     """Say the best means of Figure 6, the range of each line of Figure 7, what was published."""
     quantity = metric.quantity
-    lines = _lines(tables)
+    lines = _lines(metric, tables)
     counts = formatting.listed(str(servers) for servers, _ in lines)
     plural = "server" if counts == "1" else "servers"
     words = [
@@ -92,14 +91,10 @@ def _measured(ax: Axes, metric: Metric, lines: list[tuple[int, pd.DataFrame]]) -
     quantity = metric.quantity
     points = pd.concat([line for _, line in lines])
     mean = f"{quantity.metric}_mean"
-    if points[mean].notna().sum() == 0:
-        raise selection.nothing_to_draw("no point with a good run")
-    bands = _bands(quantity, points)
     for servers, line in lines:
         look = {"color": style.colour(servers), "marker": style.marker(servers)}
-        band = bands.loc[line.index]
-        low, high = band["low"], band["high"]
-        ax.fill_between(line["clients"], low, high, color=look["color"], alpha=0.2, lw=0)
+        band = line["low"], line["high"]
+        ax.fill_between(line["clients"], *band, color=look["color"], alpha=0.2, lw=0)
         ax.plot(line["clients"], line[mean], zorder=3, **look)
         idle = line[line["idle_servers"]]
         ax.plot(idle["clients"], idle[mean], ls="", mfc="white", zorder=4, **look)
@@ -122,32 +117,15 @@ def _measured(ax: Axes, metric: Metric, lines: list[tuple[int, pd.DataFrame]]) -
     quantity.against_clients(ax, points["clients"], points[mean].max())
     # The means set the limits, with room for usual bands and for the legend at the upper left.
     least, most = points[mean].min(), points[mean].max()
-    highest = bands["high"].max() if bands["high"].notna().any() else most
+    highest = points["high"].max() if points["high"].notna().any() else most
     legend_high = 0.055 * (len(lines) + 1) + 0.06
     middle = math.sqrt(points["clients"].min() * points["clients"].max())
     under_legend = points.loc[points["clients"] <= middle, mean].max() / (1 - legend_high)
     room = max(1.08 * most, min(1.05 * highest, 1.5 * most), under_legend)
     ax.set_ylim(*((least / 2, most * 2.5) if quantity.log else (0, room)))
     bottom, top = ax.get_ylim()
-    cut = bool((bands["high"] > top).any() or (bands["low"] < bottom).any())
+    cut = bool((points["high"] > top).any() or (points["low"] < bottom).any())
     return _notes(metric, points, cut)
-
-
-def _bands(quantity: Quantity, points: pd.DataFrame) -> pd.DataFrame:
-    """Return the interval of each point: of its mean, or the range of two runs.
-
-    The confidence interval of two values is thirteen times wider than their range, and useless.
-    """
-    mean, low, high = (points[f"{quantity.metric}_{part}"] for part in ("mean", "low", "high"))
-    if points["runs"].max() < 3:
-        wider = stdtrit(1, (1 + summary.CONFIDENCE) / 2)
-        if quantity.log:
-            low, high = (mean * (end / mean) ** (1 / wider) for end in (low, high))
-        else:
-            low, high = (mean + (end - mean) / wider for end in (low, high))
-    else:
-        low, high = (end.where(points["runs"] >= 3) for end in (low, high))
-    return pd.DataFrame({"low": low, "high": high})
 
 
 def _notes(metric: Metric, points: pd.DataFrame, cut: bool) -> list[str]:
@@ -169,8 +147,10 @@ def _notes(metric: Metric, points: pd.DataFrame, cut: bool) -> list[str]:
     return notes
 
 
-def _lines(tables: Tables) -> list[tuple[int, pd.DataFrame]]:
-    """Average the points; return servers and line, sorted by clients."""
-    points = summary.points(tables["runs"])
-    groups = points.sort_values(["servers", "clients"]).groupby("servers")
-    return [(int(servers), line) for servers, line in groups]
+def _lines(metric: Metric, tables: Tables) -> list[tuple[int, pd.DataFrame]]:
+    """Average the points; return servers and line, sorted by clients, with the ends of its band."""
+    keys = ["servers", "clients"]
+    points, runs = summary.points(tables["runs"]), selection.good(tables["runs"])
+    bands = intervals.means(runs, keys, metric.quantity.metric, metric.quantity.log)
+    points = points.merge(bands[[*keys, "low", "high"]], on=keys, how="left").sort_values(keys)
+    return [(int(servers), line) for servers, line in points.groupby("servers")]

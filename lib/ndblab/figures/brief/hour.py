@@ -34,7 +34,6 @@ _NODE_EVENTS = {
     "node_disconnected": "disconnected",
 }
 _SHOWN_EVENTS = 4
-_POINT = ("server", "client")
 
 
 @dataclass(frozen=True)
@@ -49,11 +48,6 @@ class _Long:
     def duration_s(self) -> float:
         return float(self.samples["t_s"].iloc[-1])
 
-    @property
-    def point(self) -> tuple[str, str]:
-        """Servers and clients, in words."""
-        return tuple(formatting.count(int(self.run[f"{what}s"]), what) for what in _POINT)
-
 
 def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> list[str]:
     """Draw the longest good run."""
@@ -62,7 +56,7 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     half = _published_half_width(anchors)
     grid = sheet.panels(figure, rows=2, columns=(1.95, 1), wspace=0.27, hspace=0.14)
     top = grid[0][0]
-    top.set_title(caption.title(", ".join(run.point)))
+    top.set_title(caption.title(", ".join(selection.in_words(run.run))))
     cut = 0
     for (ax, beside), quantity in zip(grid, (QPS, _LATENCY), strict=True):
         cut += _samples(ax, quantity, run, unit_s)
@@ -81,7 +75,7 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
 def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
     """Say how much throughput and latency of the longest run varied and drifted."""
     run = _longest(tables)
-    servers, clients = run.point
+    servers, clients = selection.in_words(run.run)
     words = [
         f"Throughput (queries/s) and 95th percentile latency (ms) in {len(run.samples)} samples "
         f"of one run of {formatting.plain(run.duration_s)} s with {servers} and {clients}."

@@ -45,7 +45,7 @@ def paint(
     runs = _point(most_servers, tables)
     threads = _threads(tables, runs)
     [[measured, beside]] = sheet.panels(figure, columns=(1.7, 1), wspace=0.24)
-    servers, clients = _named(runs)
+    servers, clients = selection.in_words(runs.iloc[0])
     measured.set_title(caption.title(f"{servers}, {clients}"))
     share_pct = 100 * DATA_NODES_SHARE / 2 * caption.cpus if _has_share(caption) else None
     _measured(measured, threads, share_pct)
@@ -68,7 +68,7 @@ def describe(most_servers: bool, tables: Tables, anchors: Sequence[Anchor]) -> l
     """Say how busy each kind of NDB thread was, measured and published."""
     runs = _point(most_servers, tables)
     threads = _threads(tables, runs)
-    servers, clients = _named(runs)
+    servers, clients = selection.in_words(runs.iloc[0])
     kinds = threads.groupby("thread", observed=True)["mean"].max().sort_values(ascending=False)
     each = [f"{kind} {formatting.plain(value)} %" for kind, value in kinds.items()]
     words = (
@@ -82,10 +82,6 @@ def describe(most_servers: bool, tables: Tables, anchors: Sequence[Anchor]) -> l
 
 def _has_share(caption: Caption) -> bool:
     return caption.is_scaled and caption.cpus is not None
-
-
-def _named(runs: pd.DataFrame) -> list[str]:
-    return [formatting.count(int(runs[f"{what}s"].iloc[0]), what) for what in ("server", "client")]
 
 
 def _point(most_servers: bool, tables: Tables) -> pd.DataFrame:
