@@ -8,8 +8,8 @@ entry in `registry`. It never decides what is measured, nor what a failure means
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -18,21 +18,16 @@ if TYPE_CHECKING:
 
     from ndblab.cluster.lifecycle import Cluster
     from ndblab.install import Binaries
+    from ndblab.machine import Process
     from ndblab.planning.deployment import Node
     from ndblab.planning.point import Point
     from ndblab.planning.profile import Profile
 
 OK = "ok"
 METRICS = (
-    "queries",
-    "errors",
-    "reconnects",
-    "qps",
-    "latency_min_ms",
-    "latency_avg_ms",
-    "latency_p95_ms",
-    "latency_max_ms",
-)
+    "queries", "errors", "reconnects", "qps",
+    "latency_min_ms", "latency_avg_ms", "latency_p95_ms", "latency_max_ms",
+)  # fmt: skip
 """Columns of table `runs` that a generator reports; it may leave out what it does not measure."""
 
 
@@ -98,6 +93,17 @@ class Report:
     intervals: pd.DataFrame
     logs: Mapping[str, str] = field(default_factory=dict)
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+
+
+@contextmanager
+def spawned(cluster: Cluster, command: Command, **streams) -> Iterator[Process]:
+    """Run a command beside a cluster; it is killed when the `with` block ends."""
+    child = cluster.spawn_client(command.argv, command.env, text=True, errors="replace", **streams)
+    try:
+        yield child
+    finally:
+        child.kill()
+        child.wait()
 
 
 class Load(Protocol):

@@ -6,10 +6,11 @@ In: the workload of a point. Out: the module that runs it. Adding a generator is
 from __future__ import annotations
 
 from ndblab.planning import workload
-from ndblab.workloads import checked_writes, sysbench
+from ndblab.workloads import sysbench
+from ndblab.workloads.checked_writes import generator as checked_writes
 from ndblab.workloads.load_generator import LoadGenerator
 
-_GENERATORS: dict[str, LoadGenerator] = {workload.CHECKED_WRITES: checked_writes.generator}
+_GENERATORS: dict[str, LoadGenerator] = {workload.CHECKED_WRITES: checked_writes}
 
 
 def find(name: str) -> LoadGenerator:
