@@ -18,7 +18,9 @@ from ndblab.workloads import registry, sysbench, sysbench_output
 from ndblab.workloads.load_generator import Command, Job
 
 CAPTURED = Path(__file__).parents[1] / "captured" / "sysbench"
-SERVERS = [SimpleNamespace(socket=f"/s/{n}.sock", port=13300 + n) for n in (1, 2)]
+SERVERS = [
+    SimpleNamespace(socket=f"/s/{n}.sock", port=13300 + n, endpoint="127.0.0.1") for n in (1, 2)
+]
 BINARIES = SimpleNamespace(
     sysbench="sysbench",
     sysbench_script=lambda name: name,

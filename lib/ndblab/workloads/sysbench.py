@@ -77,7 +77,7 @@ def _command(job: Job, verb: str, *options: str) -> Command:
         str(job.binaries.sysbench),
         job.binaries.sysbench_script(script),
         "--db-driver=mysql",
-        *(["--mysql-host=127.0.0.1"] if tcp else []),
+        *([f"--mysql-host={servers[0].endpoint}"] if tcp else []),
         f"--mysql-{'port' if tcp else 'socket'}={','.join(addresses)}",
         "--mysql-user=root",
         f"--mysql-db={DATABASE}",

@@ -16,11 +16,10 @@ from ndblab.analysis import formatting
 from ndblab.capacity import advice, model
 from ndblab.capacity.forecast import fitting
 from ndblab.capacity.forecast.comparison import Forecast
-from ndblab.error import LabError
 from ndblab.machine import host
-from ndblab.planning import profile
+from ndblab.planning import deployment, number, profile
 
-MOST_CLIENTS, MOST_CPUS = 100_000, 100_000
+MOST_CPUS = 100_000
 MOST_SIMULATED = 4096
 """Clients beyond which a percentile is not simulated: it would take minutes."""
 _SHOWN = 3
@@ -41,9 +40,9 @@ def predict(own: Forecast, servers: object, clients: object, cpus: object = None
     LabError
         If a value is not usable.
     """
-    many = _whole("servers", servers, profile.MAX_SERVERS)
-    together = _whole("clients", clients, MOST_CLIENTS)
-    host_cpus = own.shares.host_cpus if cpus is None else _cpus(cpus)
+    many = number.whole("--servers", servers, most=deployment.MAX_SERVERS)
+    together = number.whole("--clients", clients, most=profile.MOST_CLIENTS)
+    host_cpus = own.shares.host_cpus if cpus is None else number.positive("--cpus", cpus, MOST_CPUS)
     asked = own.model
     if host_cpus != own.shares.host_cpus:
         asked = dataclasses.replace(asked, shares=own.shares.scaled(host_cpus))
@@ -85,7 +84,7 @@ def size(own: Forecast, cpus: object) -> str:
     LabError
         If it is not usable.
     """
-    host_cpus = _cpus(cpus)
+    host_cpus = number.positive("--cpus", cpus, MOST_CPUS)
     told = advice.advise(own.model, host_cpus)
     clients = told.servers * told.clients_per_server
     facts = {
@@ -167,36 +166,6 @@ def _folded(start: str, text: str) -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def _whole(option: str, value: object, most: int) -> int:
-    try:
-        number = int(str(value))
-    except ValueError:
-        number = 0
-    if not 1 <= number <= most:
-        raise LabError(
-            f"--{option} is not usable",
-            found="nothing" if value is None else repr(value),
-            expected=f"a whole number from 1 to {most}",
-            next_step="Try: ./lab predict --servers 16 --clients 1024",
-        )
-    return number
-
-
-def _cpus(value: object) -> float:
-    try:
-        number = float(str(value))
-    except ValueError:
-        number = math.nan
-    if not 0 < number <= MOST_CPUS:
-        raise LabError(
-            "--cpus is not usable",
-            found=repr(value),
-            expected=f"a number of logical CPUs above 0 and up to {MOST_CPUS}",
-            next_step="Give --cpus such a number, or leave it out.",
-        )
-    return number
 
 
 def _tidy(number: float) -> float | int:
