@@ -21,7 +21,7 @@ PORT = 12960
 def test_a_service_with_one_server_is_refused():
     """It could not survive its server; the message says what to ask for, before anything starts."""
     experiment = catalogue.find("availability")
-    with pytest.raises(LabError, match="cannot do without it"):
+    with pytest.raises(LabError, match="cannot survive losing it"):
         experiment.sweep(experiment.size("quick", {"servers": 1}))
 
 

@@ -126,7 +126,7 @@ def measure_checked(order: Order) -> None:
     experiment = dataclasses.replace(
         catalogue.find("availability"),
         variants=(catalogue.Variant(), catalogue.Variant("drawn", fault=drawn)),
-        grid=lambda size: (point,),
+        grid=lambda experiment, size: (point,),
     )
     size = {**_size(order), "servers": (SERVERS,), "clients": (CHECKED_CLIENTS,)}
     measurement.RUNS = Path(order.runs)

@@ -10,10 +10,9 @@ from __future__ import annotations
 import random
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ndblab.error import LabError
@@ -98,20 +97,6 @@ class Sweep:
     def to_dict(self) -> dict[str, Any]:
         """Return the sweep as plain data, for the identity of its dataset."""
         return asdict(self)
-
-
-def grid(servers: Sequence[int], clients: Sequence[int]) -> tuple[Point, ...]:
-    """Return a point for each combination of servers and clients."""
-    for what, numbers in (("servers", servers), ("clients", clients)):
-        for number in numbers:
-            if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-                raise LabError(
-                    f"Not a number of {what} for a sweep",
-                    found=repr(number),
-                    expected="a whole number, at least 1",
-                    next_step=f"Change {what}.",
-                )
-    return tuple(Point(s, c) for s, c in product(servers, clients))
 
 
 def estimate_s(sweep: Sweep, overhead_s: float) -> float:
