@@ -73,6 +73,7 @@ def dry_run(
         f"# {machine.describe()}",
         f"# budget {usual.budget.kind}: {usual.budget.reason}",
         f"# {len(todo)} runs, about {estimate} once installed",
+        "# The lab itself lays out the clusters' files and creates the database of the load.",
     ]
     if described is None:
         try:
@@ -148,10 +149,13 @@ def _groups(plan: Plan, machine: host.Host) -> cgroups.Groups | None:
 def _limits(plan: Plan, groups: cgroups.Groups | None) -> Iterator[str]:
     """Describe the control groups, with their limits in CPUs."""
     if groups:
-        limits = {"sql": plan.sql_side, "data node": plan.data_nodes[0].share}
-        limits["MySQL server"] = plan.servers[0].share
-        told = ", ".join(f"{name} {share.quota_cpus:.3g}" for name, share in limits.items())
-        yield f"# CPU limits from here on, by control groups below {groups.base}: {told}"
+        limits = {
+            "SQL side": plan.sql_side,
+            "each data node": plan.data_nodes[0].share,
+            "each MySQL server": plan.servers[0].share,
+        }
+        cpus = ", ".join(f"{name} {share.quota_cpus:.3g}" for name, share in limits.items())
+        yield f"# CPU limits from here on, by control groups below {groups.base}: {cpus}"
 
 
 def _files(plan: Plan, mysql_version: str) -> dict[str, str]:
