@@ -183,7 +183,7 @@ def predict(c, servers=None, clients=None, cpus=None, from_=None):
     is fitted to the recorded sweep, or to --from DIR: any dataset with runs of one server. No
     cluster is needed.
     """
-    from ndblab.capacity.forecast import answers
+    from ndblab.capacity import answers
 
     print(answers.predict(fitted(from_), servers, clients, cpus))
 
@@ -194,7 +194,7 @@ def size(c, cpus=None, from_=None):
 
     The model is fitted to the recorded one-server sweep, or to that of --from DIR.
     """
-    from ndblab.capacity.forecast import answers
+    from ndblab.capacity import answers
 
     print(answers.size(fitted(from_), host.read().usable_cpus if cpus is None else cpus))
 
