@@ -18,8 +18,8 @@ PORT = 13860
 @pytest.fixture(scope="module")
 def hour() -> list[str]:
     """Every line of the brief's own hour on the brief's own server."""
-    told = dry_run.dry_run(catalogue.find(figure=1), "brief", "auto", {}, None, "brief")
-    return told.splitlines()
+    printed = dry_run.dry_run(catalogue.find(figure=1), "brief", "auto", {}, None, "brief")
+    return printed.splitlines()
 
 
 def test_the_briefs_hour_can_be_read_command_by_command(hour):
@@ -44,11 +44,11 @@ def test_the_times_and_the_budget_come_first(hour):
 
 def test_each_cluster_shows_its_own_parameters():
     """A variant's own lines of the configuration files stand before its commands."""
-    told = dry_run.dry_run(
+    printed = dry_run.dry_run(
         catalogue.find("shm-vs-tcp"), "smoke", "auto", {"repeats": 1}, None, "brief"
     )
-    assert "# cluster of variant shm-spin\n# config.ini: ShmSpintime=200" in told
-    assert told.count("# cluster of variant") == 3
+    assert "# cluster of variant shm-spin\n# config.ini: ShmSpintime=200" in printed
+    assert printed.count("# cluster of variant") == 3
 
 
 @pytest.mark.cluster

@@ -259,10 +259,10 @@ def test_a_small_redo_log_still_takes_the_load():
 
 def test_servers_with_a_port_listen_on_loopback_without_encryption():
     """TCP/IP clients are compared with sockets, not TLS with none."""
-    decided = other(networking=True)
+    plan = other(networking=True)
     parser = configparser.ConfigParser(allow_no_value=True)
-    parser.read_string(config.my_cnf(decided, "9.7.4"))
+    parser.read_string(config.my_cnf(plan, "9.7.4"))
     assert parser["mysqld"]["bind-address"] == "127.0.0.1"
     assert parser["mysqld"]["tls-version"] == ""
     assert "skip-networking" not in parser["mysqld"]
-    assert parser["mysqld.2"]["port"] == str(decided.servers[1].port)
+    assert parser["mysqld.2"]["port"] == str(plan.servers[1].port)
