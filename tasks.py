@@ -54,28 +54,11 @@ cluster_command = functools.partial(command, limits_cpus=True)
 
 @cluster_command
 def reproduce(
-    c,
-    figure=None,
-    table=None,
-    experiment=None,
-    all=False,
-    profile="quick",
-    budget="auto",
-    recorded=False,
-    dataset=None,
-    servers=None,
-    clients=None,
-    repeats=None,
-    duration=None,
-    warmup=None,
-    tables=None,
-    table_size=None,
-    seed=None,
-    base_port=None,
-    again=False,
-    dry_run=False,
-    host=None,
-):
+    c, figure=None, table=None, experiment=None, all=False, profile="quick", budget="auto",
+    recorded=False, dataset=None, servers=None, clients=None, repeats=None, duration=None,
+    warmup=None, tables=None, table_size=None, seed=None, base_port=None, again=False,
+    dry_run=False, host=None,
+):  # fmt: skip
     """Measure an experiment here (or read a dataset), draw its figures, judge its claims.
 
     Select one with --figure 6, --table 1 or --experiment NAME, or every one with --all. --recorded
@@ -93,13 +76,13 @@ def reproduce(
         "warmup_s": warmup, "tables": tables, "table_size": table_size, "seed": seed,
     }  # fmt: skip
     one = figure or table or experiment or dataset
-    refuse(all and one, "--all takes every experiment", "--all with one of them")
+    refuse(all and one, "--all takes every experiment", "--all with another selection")
     refuse(
         recorded and dataset, "The data can come from one place only", "--recorded and --dataset"
     )
     refuse(host and not dry_run, "--host is for a dry run: the lab measures here", "--host alone")
-    everything = list(catalogue.EXPERIMENTS.values())
-    chosen = everything if all else [catalogue.find(experiment, figure, table)]
+    found = [] if all else [catalogue.find(experiment, figure, table)]
+    chosen = found or list(catalogue.EXPERIMENTS.values())
     for each in chosen:
         each.size(profile, overrides)
     if dry_run:

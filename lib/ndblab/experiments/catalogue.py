@@ -7,8 +7,6 @@ a claim, a check in `claims.checks` too. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ndblab.error import LabError
 from ndblab.experiments import grids
 from ndblab.experiments.experiment import Experiment, Variant
@@ -151,9 +149,9 @@ def find(
     LabError
         If there is none, or the name and the number do not belong together.
     """
-    numbers = {"figure": figure, "table": table}
-    asked = {what: str(number) for what, number in numbers.items() if number is not None}
-    if name is None and not asked:
+    asked = {"experiment": name, "figure": figure, "table": table}
+    asked = {what: str(key) for what, key in asked.items() if key is not None}
+    if not asked:
         raise LabError(
             "Say what to reproduce",
             found="neither a figure, a table nor an experiment",
@@ -161,28 +159,32 @@ def find(
             + ", ".join(EXPERIMENTS),
             next_step="Try: ./lab reproduce --figure 6",
         )
-    if name is not None and name not in EXPERIMENTS:
-        raise _unknown("experiment", name, EXPERIMENTS)
-    found = [EXPERIMENTS[name]] if name is not None else []
-    for what, number in asked.items():
-        by_number = {n: e for e in EXPERIMENTS.values() for n in getattr(e, f"{what}s")}
-        if number not in by_number:
-            raise _unknown(what, number, by_number)
-        found.append(by_number[number])
+    found = []
+    for what, key in asked.items():
+        known = {k: e for e in EXPERIMENTS.values() for k in _keys(e)[what]}
+        if key not in known:
+            raise LabError(
+                f"The lab has no such {what}",
+                found=key,
+                expected=", ".join(known),
+                next_step=f"Choose one with --{what}.",
+            )
+        found.append(known[key])
     if len({experiment.name for experiment in found}) > 1:
+        options = [f"--{what} {key}" for what, key in asked.items()]
         raise LabError(
-            "The experiment has no such " + " or ".join(asked),
-            found=", ".join(f"--{what} {number}" for what, number in asked.items()),
+            f"{options[0]} has no such {', '.join(list(asked)[1:])}",
+            found=" ".join(options),
             expected=f"what belongs to {found[0].name}",
-            next_step="Give one of the options.",
+            next_step="Use one of the options.",
         )
     return found[0]
 
 
-def _unknown(what: str, found: str, known: Mapping[str, Experiment]) -> LabError:
-    return LabError(
-        f"The lab has no such {what}",
-        found=found,
-        expected=", ".join(known),
-        next_step=f"Choose one with --{what}.",
-    )
+def _keys(experiment: Experiment) -> dict[str, tuple[str, ...]]:
+    """Return what an experiment can be found by, by option."""
+    return {
+        "experiment": (experiment.name,),
+        "figure": experiment.figures,
+        "table": experiment.tables,
+    }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ndblab.cluster import lifecycle
@@ -25,27 +26,23 @@ if TYPE_CHECKING:
     from ndblab.planning.profile import Profile
 
 
+@dataclass
 class Clusters:
     """Clusters by variant; one runs on for as long as the points that follow need no other."""
 
-    def __init__(
-        self,
-        experiment: Experiment,
-        size: Profile,
-        plans: Mapping[str, Plan],
-        binaries: Binaries,
-        writer: datasets.Writer,
-        progress: bool,
-    ) -> None:
-        self._experiment, self._size, self._plans = experiment, size, plans
-        self._binaries, self._writer, self._progress = binaries, writer, progress
-        self._stack = contextlib.ExitStack()
-        self._cluster: Cluster | None = None
+    experiment: Experiment
+    size: Profile
+    plans: Mapping[str, Plan]
+    binaries: Binaries
+    writer: datasets.Writer
+    progress: bool
+    _cluster: Cluster | None = None
+    _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
     def measure(self, cluster: Cluster, point: Point, repeat: int) -> measured_run.Run:
         """Measure one run at a point, on its running cluster."""
-        job = self._experiment.job(self._size, self._binaries, cluster.plan, point)
-        fault = self._experiment.variant(point.variant).fault
+        job = self.experiment.job(self.size, self.binaries, cluster.plan, point)
+        fault = self.experiment.variant(point.variant).fault
         if fault is None:
             return measured_run.measure(cluster, job, repeat)
         measured = run_with_fault.measure(cluster, job, repeat, fault)
@@ -60,24 +57,24 @@ class Clusters:
 
     def ready(self, point: Point) -> Cluster:
         """Return the cluster of a point with its tables filled; start it unless it is running."""
-        plan = self._plans[point.variant]
+        plan = self.plans[point.variant]
         if self._cluster is not None and self._cluster.plan == plan:
             return self._cluster
         self.close()
-        started = self._stack.enter_context(lifecycle.running(plan, self._binaries, self._progress))
-        job = self._experiment.job(self._size, self._binaries, plan, point)
+        started = self._stack.enter_context(lifecycle.running(plan, self.binaries, self.progress))
+        job = self.experiment.job(self.size, self.binaries, plan, point)
         filled = registry.find(point.workload).prepare(started, job)
         started.limit()
-        usual = plan == self._plans[DEFAULT_VARIANT]
+        usual = plan == self.plans[DEFAULT_VARIANT]
         for name in (config.CONFIG_INI, config.MY_CNF):
             text = (started.folder / name).read_text()
-            self._writer.add_config(name if usual else f"{point.variant}.{name}", text)
+            self.writer.add_config(name if usual else f"{point.variant}.{name}", text)
         if usual:
             taken = {str(node): used for node, used in filled.data_memory_bytes.items()}
-            self._writer.note(
+            self.writer.note(
                 timings={**started.timings, "prepare_s": filled.seconds},
                 filled={"rows": filled.rows, "data_memory_bytes": taken},
             )
-            self._progress = False
+            self.progress = False
         self._cluster = started
         return started

@@ -95,7 +95,8 @@ def dry_run(
             # Limits are set once the tables are filled.
             prefix = [] if groups else client_prefix(plan, None)
             lines.append(generator.prepare_command(job).line(prefix))
-            lines += _limits(plan, groups)
+            if groups:
+                lines.append(f"# CPU limits from here on, by control groups in {groups.base}")
             running = plan
         lines.append(f"# {point.run_id(repeat)}")
         if fault:
@@ -144,18 +145,6 @@ def _groups(plan: Plan, machine: host.Host) -> cgroups.Groups | None:
         return None
     name = lifecycle.groups_name(Path(plan.places.cluster_dir))
     return cgroups.groups(machine.cpu_controller, name)
-
-
-def _limits(plan: Plan, groups: cgroups.Groups | None) -> Iterator[str]:
-    """Describe the control groups, with their limits in CPUs."""
-    if groups:
-        limits = {
-            "SQL side": plan.sql_side,
-            "each data node": plan.data_nodes[0].share,
-            "each MySQL server": plan.servers[0].share,
-        }
-        cpus = ", ".join(f"{name} {share.quota_cpus:.3g}" for name, share in limits.items())
-        yield f"# CPU limits from here on, by control groups below {groups.base}: {cpus}"
 
 
 def _files(plan: Plan, mysql_version: str) -> dict[str, str]:

@@ -43,10 +43,7 @@ class Profile:
 
     def to_dict(self) -> dict[str, object]:
         """Return the profile as plain data for JSON."""
-        return {
-            key: list(value) if isinstance(value, tuple) else value
-            for key, value in dataclasses.asdict(self).items()
-        }
+        return dataclasses.asdict(self)
 
 
 PROFILES = {
