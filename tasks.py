@@ -18,7 +18,7 @@ OUT = ROOT / "out"
 
 
 def command(body, limits_cpus=False):
-    """Make an invoke task whose mistakes of the user end in one message, without a traceback."""
+    """Make an invoke task that reports a user's mistake in one message, without a traceback."""
 
     @functools.wraps(body)
     def guarded(*arguments, **options):
@@ -33,12 +33,20 @@ def command(body, limits_cpus=False):
                 raise
             raise Exit(f"lab: {error.filename}: {error.strerror}.", code=1) from None
         except KeyboardInterrupt:
-            message = "lab: interrupted. Whole runs are kept; the same command goes on there."
-            raise Exit(message, code=130) from None
+            message = "Completed runs are saved; run the same command again to resume."
+            raise Exit(f"lab: interrupted. {message}", code=130) from None
         except BrokenPipeError:
             sys.stderr.close()
 
     return task(guarded, auto_shortflags=False)
+
+
+def refuse(wrong, what, found):
+    """Refuse options that exclude each other."""
+    if wrong:
+        raise LabError(
+            what, found=found, next_step="Leave one out; `./lab --help reproduce` explains."
+        )
 
 
 cluster_command = functools.partial(command, limits_cpus=True)
@@ -46,80 +54,43 @@ cluster_command = functools.partial(command, limits_cpus=True)
 
 @cluster_command
 def reproduce(
-    c,
-    figure=None,
-    table=None,
-    experiment=None,
-    all=False,
-    profile="quick",
-    budget="auto",
-    recorded=False,
-    dataset=None,
-    servers=None,
-    clients=None,
-    repeats=None,
-    duration=None,
-    warmup=None,
-    tables=None,
-    table_size=None,
-    seed=None,
-    base_port=None,
-    again=False,
-    dry_run=False,
-    host=None,
-):
+    c, figure=None, table=None, experiment=None, all=False, profile="quick", budget="auto",
+    recorded=False, dataset=None, servers=None, clients=None, repeats=None, duration=None,
+    warmup=None, tables=None, table_size=None, seed=None, base_port=None, again=False,
+    dry_run=False, host=None,
+):  # fmt: skip
     """Measure an experiment here (or read a dataset), draw its figures, judge its claims.
 
-    --figure 6, --table 1 or --experiment NAME says which, --all takes every one. --recorded redraws
-    from the datasets that come with the lab, --dataset DIR from any other; else it measures:
-    --profile smoke, quick or brief, every value of which can be replaced (--servers 1,2,4 --clients
-    1,8,64 --repeats 3 --duration 8 --warmup 2 --tables 8 --table-size 10000 --seed 1). --budget
-    pinned, scaled, shared or auto. --all goes on after what it measured before; --again does not.
-    --dry-run says what would be done, and prints every command of it, here or on --host FILE|brief.
+    Select one with --figure 6, --table 1 or --experiment NAME, or every one with --all. --recorded
+    redraws from the datasets that come with the lab, --dataset DIR from any other; without either
+    the lab measures. --profile smoke, quick or brief sets how much; each of its values can be
+    replaced (--servers 1,2,4 --clients 1,8,64 --repeats 3 --duration 8 --warmup 2 --tables 8
+    --table-size 10000 --seed 1). --budget pinned, scaled, shared or auto divides the CPUs. --all
+    skips what this host has already measured; --again repeats it. --dry-run prints the plan and
+    every command instead of running them, for this host or for --host FILE|brief.
     """
     from ndblab.experiments import catalogue
 
     overrides = {
-        "servers": servers,
-        "clients": clients,
-        "repeats": repeats,
-        "duration_s": duration,
-        "warmup_s": warmup,
-        "tables": tables,
-        "table_size": table_size,
-        "seed": seed,
-    }
-    if all and (figure or table or experiment or dataset):
-        raise LabError(
-            "--all takes every experiment",
-            found="--all with --figure, --table, --experiment or --dataset",
-            expected="--all, with --recorded or without",
-            next_step="Leave one of them out.",
-        )
-    everything = list(catalogue.EXPERIMENTS.values())
-    chosen = everything if all else [catalogue.find(experiment, figure, table)]
+        "servers": servers, "clients": clients, "repeats": repeats, "duration_s": duration,
+        "warmup_s": warmup, "tables": tables, "table_size": table_size, "seed": seed,
+    }  # fmt: skip
+    one = figure or table or experiment or dataset
+    refuse(all and one, "--all takes every experiment", "--all with another selection")
+    refuse(
+        recorded and dataset, "The data can come from one place only", "--recorded and --dataset"
+    )
+    refuse(host and not dry_run, "--host is for a dry run: the lab measures here", "--host alone")
+    found = [] if all else [catalogue.find(experiment, figure, table)]
+    chosen = found or list(catalogue.EXPERIMENTS.values())
     for each in chosen:
         each.size(profile, overrides)
-    if recorded and dataset:
-        raise LabError(
-            "The data cannot come from two places",
-            found="--recorded and --dataset",
-            expected="one of them, or neither to measure",
-            next_step="Leave one of them out.",
-        )
-    if host and not dry_run:
-        raise LabError(
-            "Another host can be looked at, not measured on",
-            found="--host without --dry-run",
-            expected="--dry-run --host FILE or brief",
-            next_step="Add --dry-run, or leave --host out.",
-        )
     if dry_run:
-        from ndblab.experiments import dry_run as rehearsal
+        from ndblab.experiments.dry_run import dry_run
 
-        measured = [each for each in chosen if each.grid or not all]
-        for each in measured:
-            print(rehearsal.dry_run(each, profile, budget, overrides, base_port, host), end="\n\n")
+        for each in chosen:
+            if each.grid or not all:
+                print(dry_run(each, profile, budget, overrides, base_port, host), end="\n\n")
         return
     from ndblab.publishing import reproduction
 
@@ -131,7 +102,7 @@ def reproduce(
 
 @command
 def install(c, tarball=None, sha256=None):
-    """Find NDB Cluster and sysbench, or install them (--tarball PATH|URL --sha256 HEX)."""
+    """Install NDB Cluster and sysbench unless they are there (--tarball PATH|URL --sha256 HEX)."""
     from ndblab import install
 
     binaries = install.ensure(tarball, sha256)
@@ -141,7 +112,7 @@ def install(c, tarball=None, sha256=None):
 
 @cluster_command
 def doctor(c, json=False):
-    """Show what this host has and lacks, and what to do about it (--json: the host, as data)."""
+    """Show what this host has and lacks, and what to do about it (--json describes the host)."""
     if json:
         print(dumps(host.read().to_dict(), indent=1))
         return
@@ -173,43 +144,47 @@ def config(c, host=None, out=None, profile="quick", budget="auto", servers=None)
 
 @command
 def claims(c, dataset=None, csv=False):
-    """Judge every claim by the recorded datasets, or by --dataset DIR (--csv for machines)."""
+    """Judge every claim from the recorded datasets, or from --dataset DIR (--csv prints CSV)."""
     from ndblab.publishing import reproduction
 
     table = reproduction.claims(dataset)
     print(table.to_csv(index=False).rstrip() if csv else reproduction.by_dataset(table, dataset))
 
 
-@command
-def predict(c, servers=None, clients=None, cpus=None, from_=None):
-    """Predict throughput, latency and bottleneck of many MySQL servers from the sweep of one.
-
-    --servers 16 --clients 1024 say what is asked, --cpus 256 on a host of another size. It fits
-    the recorded sweep, or --from DIR: any dataset with runs of one server. No cluster is needed.
-    """
-    from ndblab.capacity import answers
+def fitted(folder):
+    """Fit the capacity model to the recorded sweep, or to the dataset of a folder."""
     from ndblab.publishing import results
 
-    own = results.forecast(from_, from_) if from_ else results.forecast()
-    print(answers.predict(own, servers, clients, cpus))
+    return results.forecast(folder, folder) if folder else results.forecast()
+
+
+@command
+def predict(c, servers=None, clients=None, cpus=None, from_=None):
+    """Predict throughput, latency and bottleneck of many MySQL servers from a one-server sweep.
+
+    Ask for --servers 16 --clients 1024, and for a host of another size with --cpus 256. The model
+    is fitted to the recorded sweep, or to --from DIR: any dataset with runs of one server. No
+    cluster is needed.
+    """
+    from ndblab.capacity import answers
+
+    print(answers.predict(fitted(from_), servers, clients, cpus))
 
 
 @command
 def size(c, cpus=None, from_=None):
     """Recommend servers, clients and the split of the CPUs, for this host or one of --cpus N.
 
-    It knows what the recorded sweep of one server tells, or that of --from DIR.
+    The model is fitted to the recorded one-server sweep, or to that of --from DIR.
     """
     from ndblab.capacity import answers
-    from ndblab.publishing import results
 
-    own = results.forecast(from_, from_) if from_ else results.forecast()
-    print(answers.size(own, host.read().usable_cpus if cpus is None else cpus))
+    print(answers.size(fitted(from_), host.read().usable_cpus if cpus is None else cpus))
 
 
 @cluster_command
 def start(c, servers="2", budget="auto", base_port=None):
-    """Start a cluster that stays until cluster.stop."""
+    """Start a cluster that runs until cluster.stop."""
     from ndblab import install
     from ndblab.cluster import lifecycle
     from ndblab.experiments import catalogue, measurement
@@ -220,16 +195,13 @@ def start(c, servers="2", budget="auto", base_port=None):
     measurement.check(machine, plan)
     started = lifecycle.start(plan, install.ensure())
     print(f"Ready after {started.timings['cluster_start_s']} s. MySQL servers (user root):")
-    print(
-        "\n".join(
-            f"  mysql --no-defaults -u root -S {node.socket}" for node in started.plan.servers
-        )
-    )
+    for node in started.plan.servers:
+        print(f"  mysql --no-defaults -u root -S {node.socket}")
 
 
 @command
 def status(c):
-    """Show what runs of the lab's cluster."""
+    """Show the running processes of the lab's cluster."""
     from ndblab.cluster import lifecycle
 
     rows = lifecycle.status(lifecycle.home())
@@ -240,16 +212,16 @@ def status(c):
 
 @command
 def stop(c):
-    """Stop the lab's cluster and clean up whatever it left, also after a SIGKILL."""
+    """Stop the lab's cluster and clean up after it, even after a SIGKILL."""
     from ndblab.cluster import lifecycle
 
     ended = lifecycle.stop(lifecycle.home())
-    print(f"{ended} processes ended; nothing of the cluster is left." if ended else "Nothing ran.")
+    print(f"{ended} processes ended; nothing of the cluster is left." if ended else "Not running.")
 
 
 @cluster_command
 def notebook(c):
-    """Open JupyterLab in the notebooks' folder."""
+    """Open JupyterLab in the folder of the notebooks."""
     from ndblab.publishing import notebook
 
     c.run(shlex.join(notebook.open_lab(ROOT / "notebooks")), pty=sys.stdin.isatty())
@@ -257,7 +229,7 @@ def notebook(c):
 
 @command
 def render(c, experiment=None):
-    """Write notebooks, pictures and the README's verdicts anew from the recorded datasets."""
+    """Render notebooks, figures and the README's verdicts from the recorded datasets."""
     from ndblab.publishing import rendering
 
     print("\n".join(str(path) for path in rendering.render(experiment)))
@@ -265,7 +237,7 @@ def render(c, experiment=None):
 
 @command
 def report(c, out=None):
-    """Write one site of all recorded results to out/report (or --out DIR); it needs no network."""
+    """Write a website of all recorded results to out/report (or --out DIR), for use offline."""
     from ndblab.publishing import rendering
 
     print(rendering.write_report(Path(out) if out else OUT / "report"))
@@ -273,7 +245,7 @@ def report(c, out=None):
 
 @cluster_command
 def test(c, only=None, cluster=True):
-    """Run every test, those on a real cluster included (--no-cluster leaves them out; --only K)."""
+    """Run the tests, real-cluster ones included (--no-cluster skips them; --only K selects)."""
     from ndblab import install
 
     arguments = [sys.executable, "-m", "pytest", "-q"]
@@ -290,10 +262,10 @@ def test(c, only=None, cluster=True):
 
 @cluster_command
 def bench(c, only=None, count="200", seed="1", first=None, kind=None, at_once="1"):
-    """Measure the lab itself and print each figure beside its goal (`bench NAME` for one).
+    """Measure the lab itself and print each result beside its goal (`bench NAME` for one).
 
     `bench faults` injects --count random faults into the lab and its cluster, drawn from --seed,
-    and checks each time that nothing is lost, damaged or left behind. It goes on where it stopped;
+    and checks each time that nothing is lost, damaged or left behind. It resumes where it stopped;
     --first K --count 1 repeats the K-th, --kind KIND takes one kind, --at-once 2 saves time.
     """
     from ndblab import benchmarks

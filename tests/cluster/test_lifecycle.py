@@ -17,11 +17,12 @@ from ndblab import dataset, install
 from ndblab.cluster import lifecycle, readiness
 from ndblab.error import LabError
 from ndblab.experiments import catalogue, measurement
-from ndblab.experiments.sweep import Point
 from ndblab.machine import host
 from ndblab.machine.local import LOCAL, SEGMENTS, Local
 from ndblab.planning import deployment, profile
-from ndblab.workloads import sysbench_run
+from ndblab.planning.point import Point
+from ndblab.workloads import measured_run, sysbench
+from ndblab.workloads.load_generator import Job
 
 pytestmark = pytest.mark.cluster
 
@@ -89,10 +90,12 @@ def test_a_cluster_serves_and_leaves_nothing_behind(decided, binaries):
             if c.pid in pids and c.status == "LISTEN"
         }
         assert listening == {"127.0.0.1"}
-        sysbench_run.prepare(running, SMOKE)
+        size = dataclasses.replace(SMOKE, warmup_s=1, duration_s=3)
+        job = Job(binaries, size, Point(2, 4), decided.servers)
+        sysbench.prepare(running, job)
         assert running.query("SELECT COUNT(*) FROM sbtest.sbtest2", server=2) == [(1000,)]
         running.limit()
-        run = sysbench_run.measure(running, SMOKE, Point(2, 4), 1, warmup_s=1, duration_s=3)
+        run = measured_run.measure(running, job, 1)
         row = run.tables["runs"].iloc[0]
         assert (row.status, row.errors) == ("ok", 0)
         assert row.queries == pytest.approx(row.qps * row.duration_s, rel=0.01)
@@ -143,11 +146,13 @@ def test_a_taken_port_is_named_before_anything_starts(decided, binaries):
 def test_a_server_that_dies_in_a_run_ends_the_sweep_with_its_name(decided, binaries):
     """The message names the server; the cluster is stopped."""
     with lifecycle.running(decided, binaries, progress=False) as running:
-        sysbench_run.prepare(running, SMOKE)
+        size = dataclasses.replace(SMOKE, warmup_s=0)
+        job = Job(binaries, size, Point(2, 4), decided.servers)
+        sysbench.prepare(running, job)
         running.processes["mysqld.2"].kill()
         running.processes["mysqld.2"].wait(30)
         with pytest.raises(LabError, match=r"mysqld\.2 .* ended by itself, killed by signal 9"):
-            sysbench_run.measure(running, SMOKE, Point(2, 4), 1, warmup_s=0, duration_s=2)
+            measured_run.measure(running, job, 1)
 
 
 def test_a_cluster_by_hand_stays_until_it_is_stopped(decided, binaries, folder):

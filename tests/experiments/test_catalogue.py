@@ -6,8 +6,8 @@ import pytest
 
 from ndblab.error import LabError
 from ndblab.experiments import catalogue
-from ndblab.experiments.sweep import Point
 from ndblab.planning import deployment
+from ndblab.planning.point import Point
 
 EVERY = list(catalogue.EXPERIMENTS.values())
 MEASURED = [e for e in EVERY if e.grid]
@@ -86,7 +86,8 @@ def test_transporters_alternate_in_one_cluster_and_spinning_has_its_own():
         experiment.size("quick"), "all-spin", "auto", deployment.Places()
     )
     assert (shape.servers, shape.tcp_servers) == (2, 1)
-    assert shape.shm_spin_us == shape.thread_spin_us == catalogue.SPIN_US
+    assert shape.thread_spin_us == catalogue.SPIN_US
+    assert shape.overlay.config_ini == {"shm default": {"ShmSpintime": catalogue.SPIN_US}}
 
 
 def test_clients_over_tcp_share_the_cluster_of_those_on_sockets():

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
+import subprocess
+
 import pytest
 
-from ndblab.experiments import catalogue, dry_run
+from ndblab import install
+from ndblab.cluster import lifecycle
+from ndblab.experiments import catalogue, dry_run, measurement
+from ndblab.experiments.experiment import Variant
+
+PORT = 13860
 
 
 @pytest.fixture(scope="module")
 def hour() -> list[str]:
     """Every line of the brief's own hour on the brief's own server."""
-    told = dry_run.dry_run(catalogue.find(figure=1), "brief", "auto", {}, None, "brief")
-    return told.splitlines()
+    printed = dry_run.dry_run(catalogue.find(figure=1), "brief", "auto", {}, None, "brief")
+    return printed.splitlines()
 
 
 def test_the_briefs_hour_can_be_read_command_by_command(hour):
@@ -34,10 +42,52 @@ def test_the_times_and_the_budget_come_first(hour):
     assert "about 2.2 h once installed" in hour[3]
 
 
-def test_each_cluster_says_what_is_other_about_it():
-    """A variant's own lines of config.ini stand before its commands."""
-    told = dry_run.dry_run(
+def test_each_cluster_shows_its_own_parameters():
+    """A variant's own lines of the configuration files stand before its commands."""
+    printed = dry_run.dry_run(
         catalogue.find("shm-vs-tcp"), "smoke", "auto", {"repeats": 1}, None, "brief"
     )
-    assert "# the cluster of variant shm-spin\n# config.ini: ShmSpintime=200" in told
-    assert told.count("# the cluster of variant") == 3
+    assert "# cluster of variant shm-spin\n# config.ini: ShmSpintime=200" in printed
+    assert printed.count("# cluster of variant") == 3
+
+
+@pytest.mark.cluster
+def test_printed_commands_run_when_they_are_typed(tmp_path, monkeypatch):
+    """On a cluster that is up, with the overlay of its variant: they fill the tables and load them,
+    in the control group and the environment of a measurement."""
+    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
+    variant = Variant(
+        config_ini={"ndbd default": {"TimeBetweenGlobalCheckpoints": 1500}},
+        my_cnf={"sort_buffer_size": "64K"},
+        options={"rand-type": "pareto", "point-selects": 1},
+        table_options="COMMENT='NDB_TABLE=READ_BACKUP=0'",
+    )
+    experiment = dataclasses.replace(
+        catalogue.find(figure=6), workload="oltp_read_only", variants=(variant,)
+    )
+    size = {"servers": 1, "clients": 2, "duration_s": 1}
+    lines = dry_run.dry_run(experiment, "smoke", "auto", size, PORT).splitlines()
+    prepare, _, run = (line for line in lines if "--mysql-db" in line)
+    plan = measurement.plan_for(experiment, experiment.size("smoke", size), "auto", PORT)[1]
+    with lifecycle.running(plan, install.ensure(progress=False), progress=False) as cluster:
+        cluster.query("CREATE DATABASE sbtest")
+        typed(prepare)
+        created = cluster.query("SHOW CREATE TABLE sbtest.sbtest1")[0][1]
+        cluster.limit()
+        printed = typed(run)
+        [(_, buffer)] = cluster.query("SHOW VARIABLES LIKE 'sort_buffer_size'")
+        [(checkpoints,)] = cluster.query(
+            "SELECT DISTINCT config_value FROM ndbinfo.config_values v JOIN "
+            "ndbinfo.config_params p ON v.config_param = p.param_number "
+            "WHERE p.param_name = 'TimeBetweenGlobalCheckpoints'"
+        )
+    assert "queries:" in printed
+    assert "READ_BACKUP=0" in created
+    assert (buffer, checkpoints) == ("65536", "1500")
+
+
+def typed(line: str) -> str:
+    """Type a line in a shell of its own; what it prints."""
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout

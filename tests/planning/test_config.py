@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import dataclasses
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,6 +12,7 @@ import pytest
 from ndblab.claims import publication
 from ndblab.machine import host
 from ndblab.planning import config, deployment
+from ndblab.planning.shape import Overlay
 
 CAPTURED = Path(__file__).parents[1] / "captured/hosts/vm-2cpu-cgroup1"
 BINARIES = SimpleNamespace(
@@ -124,19 +126,19 @@ def test_nothing_of_a_small_cluster_listens_beyond_loopback(small):
     parser = configparser.ConfigParser(allow_no_value=True)
     parser.read_string(config.my_cnf(small, "9.7.4"))
     assert "skip-networking" in parser["mysqld"]
-    assert "--bind-address=127.0.0.1" in config.management_argv(small, BINARIES, "/lab")
+    assert "--bind-address=127.0.0.1" in config.node_argv(small, small.management_node, BINARIES)
     hosts = {v["HostName"] for _, v in sections(config.config_ini(small)) if "HostName" in v}
     assert hosts == {"localhost"}
 
 
 def test_commands_bind_processes_as_the_brief_did(published):
     """numactl with the published CPUs, and memory from the same node."""
-    argv = config.data_node_argv(published, published.data_nodes[1], BINARIES)
+    argv = config.node_argv(published, published.data_nodes[1], BINARIES)
     assert argv[:5] == ["numactl", "-C", "64-79,192-207", "-m", "1"]
     assert "--foreground" in argv
-    argv = config.management_argv(published, BINARIES, "/lab")
+    argv = config.node_argv(published, published.management_node, BINARIES)
     assert argv[:5] == ["numactl", "-C", "60-63,124-127,188-191,252-255", "-m", "0,1"]
-    argv = config.server_argv(published.servers[15], BINARIES, "/lab")
+    argv = config.node_argv(published, published.servers[15], BINARIES)
     assert argv[:5] == ["numactl", "-C", "80-127,208-255", "-m", "1"]
     sysbench = config.binding(published.sysbench)
     assert sysbench == ["numactl", "-C", "16-63,80-127,144-191,208-255", "-m", "0,1"]
@@ -144,7 +146,7 @@ def test_commands_bind_processes_as_the_brief_did(published):
 
 def test_a_server_is_started_by_its_group(small):
     """One defaults file, one group suffix, and what this mysqld needs to run from its place."""
-    argv = config.server_argv(small.servers[1], BINARIES, "/lab")
+    argv = config.node_argv(small, small.servers[1], BINARIES)
     assert argv[:3] == [
         "/ndb/bin/mysqld",
         "--defaults-file=/lab/my.cnf",
@@ -180,14 +182,70 @@ def test_shared_memory_and_tcp_share_a_cluster_with_checksums_alike():
     assert links == {("2", "11"), ("3", "11")}
 
 
-def test_spinning_is_set_where_it_acts():
-    """ShmSpintime for servers, spintime of tc and ldm threads for data nodes."""
-    found = dict(sections(config.config_ini(other(shm_spin_us=200, thread_spin_us=100))))
-    assert found["shm default"] == {"ShmSpintime": "200"}
-    threads = found["ndbd default"]["ThreadConfig"]
-    assert "ldm={count=2,spintime=100}" in threads
-    assert "tc={count=1,spintime=100}" in threads
-    assert threads.count("spintime") == 2
+def test_threads_of_data_nodes_spin_where_it_helps():
+    """The tc and ldm threads, and no others."""
+    threads = dict(sections(config.config_ini(other(thread_spin_us=100))))["ndbd default"]
+    assert "ldm={count=2,spintime=100}" in threads["ThreadConfig"]
+    assert "tc={count=1,spintime=100}" in threads["ThreadConfig"]
+    assert threads["ThreadConfig"].count("spintime") == 2
+
+
+def overlaid(**parameters) -> deployment.Plan:
+    """The small plan with some parameters replaced."""
+    return other(overlay=Overlay(**parameters))
+
+
+def test_an_overlay_sets_any_parameter_of_config_ini():
+    """One that is there is replaced, one that is not is added, None removes one."""
+    values = {"RedoBuffer": "64M", "TimeBetweenGlobalCheckpoints": 500, "UseShm": None}
+    found = dict(sections(config.config_ini(overlaid(config_ini={"ndbd default": values}))))
+    changed = found["ndbd default"]
+    plain = dict(sections(config.config_ini(other())))["ndbd default"]
+    assert (changed["RedoBuffer"], changed["TimeBetweenGlobalCheckpoints"]) == ("64M", "500")
+    assert plain["UseShm"]
+    assert "UseShm" not in changed
+    assert plain.keys() - changed.keys() == {"UseShm"}
+
+
+def test_an_overlay_adds_a_section_of_defaults_before_the_nodes():
+    """NDB reads defaults before what they are for; a section that is there is not repeated."""
+    spin = {"shm default": {"ShmSpintime": 200}}
+    names = [name for name, _ in sections(config.config_ini(overlaid(config_ini=spin)))]
+    assert names[:3] == ["ndbd default", "shm default", "ndb_mgmd"]
+    both = other(tcp_servers=1, overlay=Overlay(config_ini=spin))
+    found = [values for name, values in sections(config.config_ini(both)) if name == "shm default"]
+    assert found == [{"Checksum": "0", "SendSignalId": "0", "ShmSpintime": "200"}]
+
+
+def test_an_overlay_sets_any_parameter_of_my_cnf():
+    """For all servers, whether it is written with "-" or "_"."""
+    text = config.my_cnf(overlaid(my_cnf={"innodb-buffer-pool-size": "64M", "x": 1}), "9.7.4")
+    parser = configparser.ConfigParser(allow_no_value=True)
+    parser.read_string(text)
+    assert parser["mysqld"]["innodb-buffer-pool-size"] == "64M"
+    assert "innodb_buffer_pool_size" not in parser["mysqld"]
+    assert parser["mysqld"]["x"] == "1"
+
+
+def test_addresses_come_from_the_nodes(small):
+    """A node on another host is named in config.ini, and found and bound at its address."""
+    away = [dataclasses.replace(node, address="db2") for node in small.nodes]
+    moved = dataclasses.replace(
+        small, management_node=away[0], data_nodes=tuple(away[1:3]), servers=tuple(away[3:])
+    )
+    hosts = {v["HostName"] for _, v in sections(config.config_ini(moved)) if "HostName" in v}
+    assert hosts == {"db2"}
+    assert "ndb-connectstring=db2:11860" in config.my_cnf(moved, "9.7.4")
+    assert "--bind-address=db2" in config.node_argv(moved, away[0], BINARIES)
+    assert "--ndb-connectstring=db2:11860" in config.node_argv(moved, away[1], BINARIES)
+
+
+def test_a_restarted_node_has_its_data_still(small):
+    """Only the first start of an NDB node is an initial one."""
+    for node in small.nodes:
+        first = config.node_argv(small, node, BINARIES)
+        again = config.node_argv(small, node, BINARIES, initial=False)
+        assert set(first) - set(again) == ({"--initial"} if node.role != "mysqld" else set())
 
 
 def test_a_small_redo_log_still_takes_the_load():
@@ -201,10 +259,10 @@ def test_a_small_redo_log_still_takes_the_load():
 
 def test_servers_with_a_port_listen_on_loopback_without_encryption():
     """TCP/IP clients are compared with sockets, not TLS with none."""
-    decided = other(networking=True)
+    plan = other(networking=True)
     parser = configparser.ConfigParser(allow_no_value=True)
-    parser.read_string(config.my_cnf(decided, "9.7.4"))
+    parser.read_string(config.my_cnf(plan, "9.7.4"))
     assert parser["mysqld"]["bind-address"] == "127.0.0.1"
     assert parser["mysqld"]["tls-version"] == ""
     assert "skip-networking" not in parser["mysqld"]
-    assert parser["mysqld.2"]["port"] == str(decided.servers[1].port)
+    assert parser["mysqld.2"]["port"] == str(plan.servers[1].port)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ndblab.claims import publication
 from ndblab.error import LabError
 from ndblab.machine import host
 from ndblab.planning import deployment, memory
+from ndblab.planning.shape import Overlay
+from ndblab.planning.threads import Threads
 
 GIB = 2**30
 BRIEF_HOST = host.load(publication.FOLDER / "host.json")
@@ -42,14 +44,14 @@ def shape(**changes) -> deployment.Shape:
 class TestBriefHost:
     """On a dual EPYC 7742 the plan is what the brief typed by hand."""
 
-    decided = deployment.make(
+    plan = deployment.make(
         BRIEF_HOST,
         deployment.Shape(16, 80_000_000, 4096, places=deployment.Places(brief=True)),
     )
 
     def test_it_is_divided_by_affinity(self):
         """A host of that size needs no quotas."""
-        assert self.decided.budget.kind == "pinned"
+        assert self.plan.budget.kind == "pinned"
 
     @pytest.mark.parametrize(
         ("name", "cpus", "memory"),
@@ -65,26 +67,26 @@ class TestBriefHost:
     )
     def test_each_process_has_the_published_cpus(self, name, cpus, memory):
         """The numactl lines of the brief, and memory from the same NUMA nodes."""
-        share = next(n for n in self.decided.nodes if n.name == name).share
+        share = next(n for n in self.plan.nodes if n.name == name).share
         assert host.format_cpu_list(share.cpus) == cpus
         assert share.memory_nodes == memory
 
     def test_sysbench_runs_on_the_servers_cpus(self):
         """All CPUs but those of the data nodes."""
-        assert host.format_cpu_list(self.decided.sysbench.cpus) == "16-63,80-127,144-191,208-255"
+        assert host.format_cpu_list(self.plan.sysbench.cpus) == "16-63,80-127,144-191,208-255"
 
     def test_ids_ports_sockets_and_folders_are_the_published_ones(self):
         """Management node 1, data nodes 2 and 3, servers from 11 on, port 3306 and so on."""
-        assert [n.node_id for n in self.decided.nodes[:5]] == [1, 2, 3, 11, 12]
-        first, second = self.decided.servers[:2]
+        assert [n.node_id for n in self.plan.nodes[:5]] == [1, 2, 3, 11, 12]
+        first, second = self.plan.servers[:2]
         assert (first.port, first.socket) == (3306, "/tmp/mysql.1.sock")
         assert (second.port, second.data_dir) == (3307, "/nvme/4/mysqld.2")
-        assert [n.data_dir for n in self.decided.data_nodes] == ["/nvme/1/ndbd.1", "/nvme/2/ndbd.2"]
-        assert self.decided.management_node.data_dir == "/nvme/1/ndb_mgmd.1"
+        assert [n.data_dir for n in self.plan.data_nodes] == ["/nvme/1/ndbd.1", "/nvme/2/ndbd.2"]
+        assert self.plan.management_node.data_dir == "/nvme/1/ndb_mgmd.1"
 
     def test_every_server_has_an_id_a_port_a_socket_and_a_folder_of_its_own(self):
         """Odd servers on the third disk and the first NUMA node, even ones on the fourth."""
-        for number, node in enumerate(self.decided.servers, start=1):
+        for number, node in enumerate(self.plan.servers, start=1):
             disk, cpus = (3, "16-63,144-191") if number % 2 else (4, "80-127,208-255")
             assert node.node_id == 10 + number
             assert (node.port, node.socket) == (3305 + number, f"/tmp/mysql.{number}.sock")
@@ -94,36 +96,34 @@ class TestBriefHost:
 
     def test_data_nodes_have_whole_cores_that_nobody_else_uses(self):
         """16 cores with both logical CPUs each, a quarter of a socket, apart from all others."""
-        for node in self.decided.data_nodes:
+        for node in self.plan.data_nodes:
             own = set(node.share.cpus)
-            others = [n for n in self.decided.nodes if n is not node]
+            others = [n for n in self.plan.nodes if n is not node]
             assert [len(core) for core in BRIEF_HOST.cores if own & {c.id for c in core}] == [
                 2
             ] * 16
             assert not any(own & set(other.share.cpus) for other in others)
-            assert not own & set(self.decided.sysbench.cpus)
+            assert not own & set(self.plan.sysbench.cpus)
 
     def test_memory_and_redo_log_are_the_published_ones(self):
         """128 GiB of DataMemory; 8 parts of 256 files of 1 GiB."""
-        memory = self.decided.memory
+        memory = self.plan.memory
         assert memory.data_bytes == 128 * GIB
         assert (memory.fragment_log_parts, memory.fragment_log_files) == (8, 256)
         assert memory.fragment_log_file_bytes == GIB
         assert memory.redo_buffer_bytes == 256 * 2**20
         assert memory.lock_pages
-        assert self.decided.threads.automatic_cpus == 32
+        assert self.plan.threads.automatic_cpus == 32
 
 
 def test_a_small_host_gets_the_briefs_shares_as_quotas():
     """Two CPUs: 30/256 of them for each server, 32/256 for each data node, 192/256 for SQL."""
-    decided = deployment.make(machine(2), shape())
-    assert decided.budget.kind == "scaled"
-    assert decided.servers[0].share.quota_cpus == pytest.approx(2 * 30 / 256)
-    assert decided.data_nodes[0].share.quota_cpus == pytest.approx(2 * 32 / 256)
-    assert decided.sql_side.quota_cpus == pytest.approx(1.5)
-    assert decided.threads == deployment.Threads(
-        None, ldm=2, query=2, recover=2, tc=1, send=1, recv=1
-    )
+    plan = deployment.make(machine(2), shape())
+    assert plan.budget.kind == "scaled"
+    assert plan.servers[0].share.quota_cpus == pytest.approx(2 * 30 / 256)
+    assert plan.data_nodes[0].share.quota_cpus == pytest.approx(2 * 32 / 256)
+    assert plan.sql_side.quota_cpus == pytest.approx(1.5)
+    assert plan.threads == Threads(None, ldm=2, query=2, recover=2, tc=1, send=1, recv=1)
 
 
 def test_a_small_host_without_control_groups_is_shared_and_says_why():
@@ -135,7 +135,7 @@ def test_a_small_host_without_control_groups_is_shared_and_says_why():
 
 @pytest.mark.parametrize(
     ("cores", "budget", "message"),
-    [(2, "pinned", "divided by affinity"), (2, "greedy", "no such cpu budget")],
+    [(2, "pinned", "divided by affinity"), (2, "greedy", "no such CPU budget")],
 )
 def test_an_impossible_budget_is_refused(cores, budget, message):
     """Asked for by name, a budget is used or refused, never replaced."""
@@ -158,8 +158,8 @@ def test_more_servers_than_node_ids_are_refused():
 
 def test_a_connection_pool_gives_every_connection_an_id_of_its_own():
     """Sixteen servers with four connections have 64 different ids, none of them a tool's."""
-    decided = deployment.make(machine(2), shape(connection_pool=4))
-    ids = [i for s in decided.servers for i in (s.node_id, *s.pool_node_ids)]
+    plan = deployment.make(machine(2), shape(connection_pool=4))
+    ids = [i for s in plan.servers for i in (s.node_id, *s.pool_node_ids)]
     assert len(set(ids)) == 64
     assert not set(ids) & set(deployment.API_NODE_IDS)
 
@@ -167,17 +167,30 @@ def test_a_connection_pool_gives_every_connection_an_id_of_its_own():
 def test_a_host_too_small_in_memory_is_refused_with_the_difference():
     """The brief's rows on a laptop: the message says how much is missing."""
     small = machine(2)
-    decided = deployment.make(small, shape(rows=80_000_000, max_clients=4096))
+    plan = deployment.make(small, shape(rows=80_000_000, max_clients=4096))
     with pytest.raises(LabError, match="too little memory") as caught:
-        decided.check(small, disk_free_bytes=10**13)
+        plan.check(small, disk_free_bytes=10**13)
     assert "GiB more" in str(caught.value)
 
 
 def test_a_host_too_small_on_disk_is_refused():
     """Before anything is started."""
-    decided = deployment.make(machine(2), shape())
+    plan = deployment.make(machine(2), shape())
     with pytest.raises(LabError, match="too little disk"):
-        decided.check(machine(2), disk_free_bytes=GIB // 2)
+        plan.check(machine(2), disk_free_bytes=GIB // 2)
+
+
+def test_a_field_added_to_the_plan_changes_the_identity_only_where_it_is_set():
+    """Datasets that were recorded before the field existed stay comparable."""
+    plain = deployment.make(machine(2), shape())
+    assert not {"overlay", "places"} & set(plain.identity())
+    assert not {"address", "port", "socket", "data_dir"} & set(plain.identity()["servers"][0])
+    overlaid = deployment.make(machine(2), shape(overlay=Overlay(my_cnf={"sort_buffer_size": 1})))
+    assert overlaid.identity()["overlay"]["my_cnf"] == {"sort_buffer_size": 1}
+    first = dataclasses.replace(plain.servers[0], address="db1")
+    moved = dataclasses.replace(plain, servers=(first, *plain.servers[1:]))
+    assert moved.identity()["servers"][0]["address"] == "db1"
+    assert moved.identity()["servers"][1] == plain.identity()["servers"][1]
 
 
 def test_folders_and_ports_do_not_change_what_is_measured():
@@ -188,34 +201,37 @@ def test_folders_and_ports_do_not_change_what_is_measured():
     assert here.identity() != deployment.make(machine(4), shape()).identity()
 
 
+@settings(deadline=None)
 @given(st.integers(1, 1024), st.integers(1, 16))
 def test_scaled_shares_add_up_on_any_host(cores, servers):
     """Both data nodes and the SQL side together are the whole host, and nobody has more."""
-    decided = deployment.make(machine(cores), shape(servers=servers, budget="scaled"))
-    data = [n.share.quota_cpus for n in decided.data_nodes]
-    assert sum(data) + decided.sql_side.quota_cpus == pytest.approx(cores)
-    assert all(0 < s.share.quota_cpus <= decided.sql_side.quota_cpus for s in decided.servers)
+    plan = deployment.make(machine(cores), shape(servers=servers, budget="scaled"))
+    data = [n.share.quota_cpus for n in plan.data_nodes]
+    assert sum(data) + plan.sql_side.quota_cpus == pytest.approx(cores)
+    assert all(0 < s.share.quota_cpus <= plan.sql_side.quota_cpus for s in plan.servers)
 
 
+@settings(deadline=None)
 @given(st.integers(4, 512), st.sampled_from([1, 2]), st.integers(1, 8))
 def test_pinned_gives_no_cpu_twice_on_any_host(cores, threads, nodes):
     """Data nodes have CPUs of their own, everybody has some, and none is left unused."""
     here = machine(cores, threads, min(nodes, cores))
-    decided = deployment.make(here, shape(budget="pinned"))
-    first, second = (set(n.share.cpus) for n in decided.data_nodes)
-    odd, even = (set(s.share.cpus) for s in decided.servers[:2])
+    plan = deployment.make(here, shape(budget="pinned"))
+    first, second = (set(n.share.cpus) for n in plan.data_nodes)
+    odd, even = (set(s.share.cpus) for s in plan.servers[:2])
     groups = [first, second, odd, even]
     assert all(groups)
     assert sum(map(len, groups)) == len(set().union(*groups)) == len(here.cpus)
-    assert set(decided.sysbench.cpus) == odd | even
-    assert set(decided.management_node.share.cpus) <= odd | even
+    assert set(plan.sysbench.cpus) == odd | even
+    assert set(plan.management_node.share.cpus) <= odd | even
 
 
+@settings(deadline=None)
 @given(st.integers(1, 1024))
 def test_threads_and_log_parts_are_what_ndb_takes_on_any_host(cores):
     """query is a multiple of ldm; the log parts are one of the values of the manual."""
-    decided = deployment.make(machine(cores), shape())
-    threads = decided.threads
+    plan = deployment.make(machine(cores), shape())
+    threads = plan.threads
     assert threads.automatic_cpus is None or 8 <= threads.automatic_cpus <= 1024
     assert threads.query % threads.ldm == 0
-    assert decided.memory.fragment_log_parts in memory.LOG_PARTS
+    assert plan.memory.fragment_log_parts in memory.LOG_PARTS

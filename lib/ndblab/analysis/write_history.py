@@ -6,18 +6,14 @@ It knows no fault and excuses nothing: a lost write is lost, whatever was done t
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import pandas as pd
 
 from ndblab.analysis.formatting import count
+from ndblab.planning.workload import OK, UNKNOWN, WRITE, WRONG, written_value
 
-READ, WRITE = "read", "write"
-OK, FAILED, UNKNOWN, WRONG = "ok", "failed", "unknown", "wrong"
-"""Outcomes: answered as it should be; given up and surely not applied; given up after a commit that
-nobody answered, so either way is right; a read without what had been acknowledged."""
 OPERATION = ["client", "seq"]
 VALUES = ["first_value", "second_value"]
 _WORDS: Mapping[str, tuple[str, str]] = {
@@ -82,11 +78,6 @@ class Findings:
         if self.unknown and self.replicas:
             told += f"; {self.unknown} more were never answered, {self.applied} of them applied"
         return told
-
-
-def value(seed: object, client: int, seq: int) -> str:
-    """Give the value that a client writes with an operation."""
-    return hashlib.md5(f"{seed}/{client}/{seq}".encode(), usedforsecurity=False).hexdigest()
 
 
 def check(
@@ -173,7 +164,9 @@ def _changed(rows: pd.DataFrame, seed: object) -> pd.Series:
     unlike = first.notna() & second.notna() & (first != second)
     if seed is None:
         return unlike
-    written = pd.Series([value(seed, *operation) for operation in rows.index], rows.index, object)
+    written = pd.Series(
+        [written_value(seed, *operation) for operation in rows.index], rows.index, object
+    )
     for found in (first, second):
         unlike |= found.notna() & (found != written)
     return unlike

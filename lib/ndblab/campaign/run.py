@@ -27,6 +27,7 @@ from ndblab.campaign.assessment import CHECKS, Judgement
 from ndblab.campaign.trial import KINDS, Trial, draw, numbers
 from ndblab.error import LabError
 from ndblab.experiments import measurement
+from ndblab.planning import number
 
 OUT = measurement.ROOT / "out/faults"
 COUNT, SEED = 200, 1
@@ -80,15 +81,15 @@ def campaign(
     LabError
         If a check of any fault failed, or the campaign cannot be made here.
     """
-    seed = _number("seed", seed, 0)
-    start = _number("first", 1 if first is None else first)
-    chosen = numbers(seed, start, _number("count", count), kind)
+    seed = number.whole("--seed", seed, 0)
+    start = number.whole("--first", 1 if first is None else first)
+    chosen = numbers(seed, start, number.whole("--count", count), kind)
     log = Log(out / f"{seed}.jsonl")
     todo = [n for n in chosen if first is not None or n not in log.lines]
     if todo:
         install.ensure()
         trials = [draw(seed, number) for number in todo]
-        _perform(trials, len(chosen), log, _number("at-once", at_once), out / str(seed))
+        _perform(trials, len(chosen), log, number.whole("--at-once", at_once), out / str(seed))
     lines = [log.lines[number] for number in chosen]
     print(table(lines))
     for line in lines:
@@ -105,21 +106,6 @@ def campaign(
             next_step=f"`./lab bench faults {repeat}` repeats one; its traces are in "
             f"{out / str(seed)}.",
         )
-
-
-def _number(option: str, value: int | str, least: int = 1) -> int:
-    try:
-        number = int(value)
-    except ValueError:
-        number = least - 1
-    if number < least:
-        raise LabError(
-            f"--{option} is not usable",
-            found=repr(value),
-            expected=f"a whole number of at least {least}",
-            next_step=f"Give --{option} such a number, or leave it out.",
-        )
-    return number
 
 
 def failures(line: Mapping) -> dict[str, str]:

@@ -112,20 +112,21 @@ def measure(order: Order) -> None:
 
 def measure_checked(order: Order) -> None:
     """Have clients write under the ordered fault, and tell whether it happened."""
-    from ndblab.experiments import catalogue, measurement, sweep
-    from ndblab.planning import fault
+    from ndblab.experiments import catalogue, measurement
+    from ndblab.planning import fault, workload
+    from ndblab.planning.point import Point
 
     actions = tuple(fault.Action(*action) for action in order.actions)
     drawn = fault.Fault(
         "drawn", "Is an acknowledged write lost?", actions, lasts_s=order.duration_s
     )
-    point = sweep.Point(
-        SERVERS, CHECKED_CLIENTS, workload=catalogue.grids.CHECKED_WRITES, variant="drawn"
+    point = Point(
+        SERVERS, CHECKED_CLIENTS, workload=workload.CHECKED_WRITES, variant="drawn"
     )
     experiment = dataclasses.replace(
         catalogue.find("availability"),
         variants=(catalogue.Variant(), catalogue.Variant("drawn", fault=drawn)),
-        grid=lambda size: (point,),
+        grid=lambda experiment, size: (point,),
     )
     size = {**_size(order), "servers": (SERVERS,), "clients": (CHECKED_CLIENTS,)}
     measurement.RUNS = Path(order.runs)

@@ -14,11 +14,10 @@ import pandas as pd
 from ndblab.analysis import formatting
 from ndblab.capacity import advice, demands, model
 from ndblab.capacity.forecast import Forecast
-from ndblab.error import LabError
 from ndblab.machine import host
-from ndblab.planning import profile
+from ndblab.planning import deployment, number, profile
 
-MOST_CLIENTS, MOST_CPUS = 100_000, 100_000
+MOST_CPUS = 100_000
 MOST_SIMULATED = 4096
 """Most clients for which p95 is simulated; more would take minutes."""
 _SHOWN = 3
@@ -39,9 +38,9 @@ def predict(own: Forecast, servers: object, clients: object, cpus: object = None
     LabError
         If a value is invalid.
     """
-    many = _whole("servers", servers, profile.MAX_SERVERS)
-    together = _whole("clients", clients, MOST_CLIENTS)
-    host_cpus = own.shares.host_cpus if cpus is None else _cpus(cpus)
+    many = number.whole("--servers", servers, most=deployment.MAX_SERVERS)
+    together = number.whole("--clients", clients, most=profile.MOST_CLIENTS)
+    host_cpus = own.shares.host_cpus if cpus is None else number.positive("--cpus", cpus, MOST_CPUS)
     asked = own.model
     if host_cpus != own.shares.host_cpus:
         asked = dataclasses.replace(asked, shares=own.shares.scaled(host_cpus))
@@ -83,7 +82,7 @@ def size(own: Forecast, cpus: object) -> str:
     LabError
         If it is invalid.
     """
-    host_cpus = _cpus(cpus)
+    host_cpus = number.positive("--cpus", cpus, MOST_CPUS)
     best = advice.advise(own.model, host_cpus)
     clients = best.servers * best.clients_per_server
     facts = {
@@ -158,35 +157,6 @@ def _page(title: str, facts: dict[str, str], beyond: list[str], own: Forecast) -
 def _folded(start: str, text: str) -> list[str]:
     indents = {"initial_indent": start, "subsequent_indent": " " * len(start)}
     return textwrap.wrap(text, 100, break_long_words=False, break_on_hyphens=False, **indents)
-
-
-def _whole(option: str, value: object, most: int) -> int:
-    try:
-        number = int(str(value))
-    except ValueError:
-        number = 0
-    if not 1 <= number <= most:
-        raise _invalid(option, value, f"a whole number from 1 to {most}")
-    return number
-
-
-def _cpus(value: object) -> float:
-    try:
-        number = float(str(value))
-    except ValueError:
-        number = math.nan
-    if not 0 < number <= MOST_CPUS:
-        raise _invalid("cpus", value, f"a number of logical CPUs above 0 and up to {MOST_CPUS}")
-    return number
-
-
-def _invalid(option: str, value: object, expected: str) -> LabError:
-    return LabError(
-        f"--{option} is not usable",
-        found="nothing" if value is None else repr(value),
-        expected=expected,
-        next_step="Try: ./lab predict --servers 16 --clients 1024, or ./lab size --cpus 64",
-    )
 
 
 def _tidy(number: float) -> float | int:

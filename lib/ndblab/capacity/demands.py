@@ -17,12 +17,13 @@ from scipy.optimize import nnls
 from ndblab.analysis import formatting, summary
 from ndblab.analysis.cpu_use import Usage
 from ndblab.error import LabError, MissingData
+from ndblab.planning.workload import SYSBENCH
 
 if TYPE_CHECKING:
     from ndblab.dataset import Dataset
 
 SECOND_US = 1e6
-CLIENT, SERVER = "sysbench", "mysqld"
+CLIENT, SERVER = SYSBENCH, "mysqld"
 KINDS = ("recv", "tc", "ldm", "query", "send")
 """Kinds of NDB threads that serve queries; the load of the others does not depend on queries."""
 OTHER = "other NDB threads"

@@ -20,6 +20,7 @@ from ndblab.analysis.formatting import count
 from ndblab.claims.verdict import Comparison
 from ndblab.error import MissingData
 from ndblab.planning import cpu_budget
+from ndblab.planning.workload import CLIENT_ROLES
 
 # The brief's division of its 256 logical CPUs, which `scaled` imposes as shares.
 SERVER_SHARE = cpu_budget.BRIEF_SERVER_CPUS / cpu_budget.BRIEF_CPUS
@@ -179,7 +180,7 @@ class Evidence:
 
     @cached_property
     def _used_cpus(self) -> dict[tuple[int, int], float]:
-        return self._cpus_of(["mysqld", "sysbench"])
+        return self._cpus_of(["mysqld", *CLIENT_ROLES])
 
     @cached_property
     def _data_cpus(self) -> dict[tuple[int, int], float]:

@@ -105,15 +105,19 @@ class Cluster:
                     next_step=f"Its logs are in {node.data_dir} and {self.folder}/logs.",
                 )
 
-    def start_node(self, node: Node, argv: Sequence[str]) -> None:
-        """Start the process of a node; its output goes to the cluster's `logs`."""
+    def start_node(self, node: Node, initial: bool = True) -> None:
+        """Start the process of a node; its output goes to the cluster's `logs`.
+
+        With `initial` False it keeps the data and the configuration that it has.
+        """
+        argv = config.node_argv(self.plan, node, self.binaries, initial)
         self.processes[node.name] = self.machine_of(node).spawn(
             argv, self.folder, log=self._output(node)
         )
 
     def start_again(self, node: Node) -> None:
         """Restart a node that has ended, with the data and the CPU limit it had."""
-        self.start_node(node, config.restart_argv(self.plan, node, self.binaries))
+        self.start_node(node, initial=False)
         if self.limited and node.role != "ndb_mgmd":
             self.groups.place(_group(node), self.processes[node.name].pid)
 

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING
 
 from ndblab.cluster import datadir, lease, readiness, watchdog
 from ndblab.cluster.cluster import Cluster
-from ndblab.error import LabError
 from ndblab.machine.cgroups import Groups
 from ndblab.machine.local import LOCAL
-from ndblab.planning import config
+from ndblab.planning import number
 from ndblab.planning.deployment import Places, Plan
 
 if TYPE_CHECKING:
@@ -54,14 +53,8 @@ def places(folder: Path, base_port: int | str | None = None) -> Places:
         socket_dir = Path(f"/tmp/{groups_name(folder)}-{os.getuid()}")
     if base_port is None:
         return Places(str(folder), str(socket_dir))
-    if not str(base_port).isdigit() or not 1024 <= int(base_port) <= LAST_BASE_PORT:
-        raise LabError(
-            "--base-port is not usable",
-            found=repr(base_port),
-            expected=f"a number from 1024 to {LAST_BASE_PORT}",
-            next_step="The ports that follow it must be free too.",
-        )
-    return Places(str(folder), str(socket_dir), int(base_port))
+    port = number.whole("--base-port", base_port, 1024, LAST_BASE_PORT)
+    return Places(str(folder), str(socket_dir), port)
 
 
 def groups_name(folder: Path) -> str:
@@ -165,16 +158,15 @@ def _start(plan: Plan, binaries: Binaries, progress: bool, by_hand: bool) -> Clu
     datadir.lay_out(cluster)
     bar = tqdm(total=len(plan.nodes), desc="starting", unit="node", disable=not progress)
     with bar:
-        management = config.management_argv(plan, binaries, str(folder))
-        cluster.start_node(plan.management_node, management)
+        cluster.start_node(plan.management_node)
         readiness.wait_management(cluster)
         bar.update()
         for node in plan.data_nodes:
-            cluster.start_node(node, config.data_node_argv(plan, node, binaries))
+            cluster.start_node(node)
         for node in plan.servers:
             machine = cluster.machine_of(node)
             datadir.copy(datadir.template(cluster), Path(node.data_dir), machine)
-            cluster.start_node(node, config.server_argv(node, binaries, str(folder)))
+            cluster.start_node(node)
         readiness.wait_data_nodes(cluster, bar)
         cluster.timings["data_nodes_s"] = round(time.monotonic() - began, 2)
         readiness.wait_servers(cluster, bar)

@@ -56,7 +56,7 @@ def wait_management(cluster: Cluster) -> None:
     def listening() -> bool:
         cluster.check_alive(node)
         with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", node.port)) == 0
+            return probe.connect_ex((node.endpoint, node.port)) == 0
 
     wait_until(listening, MANAGEMENT_TIMEOUT_S, "the management node's port")
 

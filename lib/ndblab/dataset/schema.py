@@ -14,6 +14,7 @@ import pandas as pd
 import pandera.pandas as pa
 
 from ndblab.error import LabError
+from ndblab.planning import fault, workload
 
 # Version of the layout of a dataset folder, these schemas included.
 VERSION = 3
@@ -35,11 +36,11 @@ EVENTS = (
     "node_connected",
     "node_disconnected",
     "warning",
-    "fault",
-    "restart",
-    "served",
+    fault.FAULT,
+    fault.RESTART,
+    fault.SERVED,
 )
-ROLES = ("ndb_mgmd", "ndbmtd", "mysqld", "sysbench", "client", "lab")
+ROLES = ("ndb_mgmd", "ndbmtd", "mysqld", *workload.CLIENT_ROLES, "lab")
 OUTCOMES = ("ok", "failed", "unknown", "wrong")
 
 # Above 100: the kernel and the data node do not end a second at the same moment. Far below what a

@@ -1,15 +1,11 @@
 """The experiments by name: each a question with its sweep, its notebook, its figures, its claims.
 
 In: a name, or the number of a figure or table. Out: an `Experiment`, which knows the points of its
-sweep and the clusters that these need. Adding one is adding an entry here. Pure.
-
-experiment  what an experiment is
-grids       the points of each one's sweep
+sweep and the clusters that these need. To add one, add an entry here and its notebook; if it judges
+a claim, a check in `claims.checks` too. Pure.
 """
 
 from __future__ import annotations
-
-from collections.abc import Mapping
 
 from ndblab.error import LabError
 from ndblab.experiments import grids
@@ -17,9 +13,9 @@ from ndblab.experiments.experiment import Experiment, Variant
 from ndblab.planning import fault, profile
 
 SPIN_US = 200
-"""Time that a variant spins before it sleeps; the source of the claims gives none. Far longer than
-an answer of the other side takes, and below the longest that NDB allows (500 us for threads)."""
-
+"""How long the spinning variants spin before they sleep; the claims' source gives no time. Far
+longer than the other side takes to answer, and below NDB's maximum (500 us for threads)."""
+_SHM_SPINS = {"shm default": {"ShmSpintime": SPIN_US}}
 
 EXPERIMENTS = {
     experiment.name: experiment
@@ -34,7 +30,7 @@ EXPERIMENTS = {
         ),
         Experiment(
             "single-server-scaling",
-            "How far does one MySQL server go, and what stops it?",
+            "How far does one MySQL server scale, and what limits it?",
             "01_single_server_scaling.ipynb",
             figures=("4", "5"),
             claims=("F4-", "F5-", "S-rule", "B-sockets", "B-redo", "B-row-bytes"),
@@ -53,7 +49,7 @@ EXPERIMENTS = {
         ),
         Experiment(
             "multi-server-scaling",
-            "How far do more MySQL servers carry one cluster?",
+            "How far does one cluster scale with more MySQL servers?",
             "02_multi_server_scaling.ipynb",
             figures=("6", "7", "8", "9"),
             claims=(
@@ -77,13 +73,13 @@ EXPERIMENTS = {
             shape={"tcp_servers": 1},
             variants=(
                 Variant(),
-                Variant("shm-spin", {"shm_spin_us": SPIN_US}),
-                Variant("all-spin", {"shm_spin_us": SPIN_US, "thread_spin_us": SPIN_US}),
+                Variant("shm-spin", config_ini=_SHM_SPINS),
+                Variant("all-spin", {"thread_spin_us": SPIN_US}, config_ini=_SHM_SPINS),
             ),
         ),
         Experiment(
             "stability",
-            "How steady is the cluster for an hour?",
+            "How steady is the cluster over an hour?",
             "04_stability.ipynb",
             figures=("1",),
             claims=("F1-", "W-warmup"),
@@ -99,7 +95,7 @@ EXPERIMENTS = {
         ),
         Experiment(
             "capacity-model",
-            "How much of many MySQL servers does the sweep of one foretell?",
+            "How well does a one-server sweep predict many servers?",
             "05_capacity_model.ipynb",
             figures=("bounds", "capacity", "errors", "bottlenecks", "brief-predicted"),
             claims=(),
@@ -107,7 +103,7 @@ EXPERIMENTS = {
         ),
         Experiment(
             "availability",
-            "What do clients see when a part of the cluster fails?",
+            "What do clients see when part of the cluster fails?",
             "06_availability.ipynb",
             figures=("faults",),
             claims=("A-",),
@@ -119,16 +115,16 @@ EXPERIMENTS = {
                     "servers": (2,), "clients": (8,), "warmup_s": 0, "duration_s": 30, "repeats": 3,
                 },
             },
-            variants=(Variant(), *(Variant(name, fault=f) for name, f in fault.FAULTS.items())),
+            variants=(Variant(), *(Variant(f.name, fault=f) for f in fault.FAULTS.values())),
             budget="shared",
         ),
         Experiment(
             "thread-balance",
-            "Would other threads carry the cluster further?",
+            "Would a different split of threads raise the peak?",
             "07_thread_balance.ipynb",
             figures=("thread-balance",),
             claims=("F9-next-step",),
-            grid=grids.both_splits,
+            grid=grids.every_variant,
             sizes={
                 "smoke": {"servers": (2,), "clients": (8,)},
                 "quick": {
@@ -153,9 +149,9 @@ def find(
     LabError
         If there is none, or the name and the number do not belong together.
     """
-    numbers = {"figure": figure, "table": table}
-    asked = {what: str(number) for what, number in numbers.items() if number is not None}
-    if name is None and not asked:
+    asked = {"experiment": name, "figure": figure, "table": table}
+    asked = {what: str(key) for what, key in asked.items() if key is not None}
+    if not asked:
         raise LabError(
             "Say what to reproduce",
             found="neither a figure, a table nor an experiment",
@@ -163,28 +159,32 @@ def find(
             + ", ".join(EXPERIMENTS),
             next_step="Try: ./lab reproduce --figure 6",
         )
-    if name is not None and name not in EXPERIMENTS:
-        raise _unknown("experiment", name, EXPERIMENTS)
-    found = [EXPERIMENTS[name]] if name is not None else []
-    for what, number in asked.items():
-        by_number = {n: e for e in EXPERIMENTS.values() for n in getattr(e, f"{what}s")}
-        if number not in by_number:
-            raise _unknown(what, number, by_number)
-        found.append(by_number[number])
+    found = []
+    for what, key in asked.items():
+        known = {k: e for e in EXPERIMENTS.values() for k in _keys(e)[what]}
+        if key not in known:
+            raise LabError(
+                f"The lab has no such {what}",
+                found=key,
+                expected=", ".join(known),
+                next_step=f"Choose one with --{what}.",
+            )
+        found.append(known[key])
     if len({experiment.name for experiment in found}) > 1:
+        options = [f"--{what} {key}" for what, key in asked.items()]
         raise LabError(
-            "The experiment has no such " + " or ".join(asked),
-            found=", ".join(f"--{what} {number}" for what, number in asked.items()),
+            f"{options[0]} has no such {', '.join(list(asked)[1:])}",
+            found=" ".join(options),
             expected=f"what belongs to {found[0].name}",
-            next_step="Give one of the options.",
+            next_step="Use one of the options.",
         )
     return found[0]
 
 
-def _unknown(what: str, found: str, known: Mapping[str, Experiment]) -> LabError:
-    return LabError(
-        f"The lab has no such {what}",
-        found=found,
-        expected=", ".join(known),
-        next_step=f"Choose one with --{what}.",
-    )
+def _keys(experiment: Experiment) -> dict[str, tuple[str, ...]]:
+    """Return what an experiment can be found by, by option."""
+    return {
+        "experiment": (experiment.name,),
+        "figure": experiment.figures,
+        "table": experiment.tables,
+    }

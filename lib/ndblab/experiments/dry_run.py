@@ -1,6 +1,6 @@
 """What a measurement would do, without doing it: its plan, its time, its files, its commands.
 
-In: an experiment and a host, this one, a described one or the brief's. Out: text.
+In: an experiment and a host: this one, a described one or the brief's. Out: text.
 """
 
 from __future__ import annotations
@@ -11,17 +11,23 @@ from pathlib import Path
 
 from ndblab import install
 from ndblab.claims import publication
+from ndblab.cluster import lifecycle
+from ndblab.cluster.cluster import client_prefix
 from ndblab.error import LabError
 from ndblab.experiments import catalogue, measurement
+from ndblab.experiments.experiment import Experiment
 from ndblab.install import Binaries
-from ndblab.machine import host
-from ndblab.planning import config, deployment
-from ndblab.workloads import sysbench_run
-from ndblab.workloads.checked_writes import load
+from ndblab.machine import cgroups, host
+from ndblab.planning import config
+from ndblab.planning.deployment import Plan
+from ndblab.planning.point import DEFAULT_VARIANT
+from ndblab.planning.profile import Profile
+from ndblab.planning.shape import Places
+from ndblab.workloads import registry
 
 BRIEF_HOST = "brief"
 PUBLISHED_NDB, PUBLISHED_SYSBENCH = "8.0.26", "1.1.0"
-"""The versions of the brief (Table 2 and its text), for hosts whose programs are not here."""
+"""The versions of the brief (Table 2 and its text), for hosts other than this one."""
 
 
 def configuration(
@@ -36,24 +42,22 @@ def configuration(
     """
     experiment = catalogue.find(figure=6)
     wanted = experiment.size("brief" if described == BRIEF_HOST else size, overrides)
-    _, decided = _decide(experiment, wanted, budget, None, described, "default")
+    _, planned = _plan(experiment, wanted, budget, None, described)
     binaries = _binaries(described)
-    version = binaries.ndb_version if binaries else PUBLISHED_NDB
-    return {
-        config.CONFIG_INI: config.config_ini(decided),
-        config.MY_CNF: config.my_cnf(decided, version),
-    }
+    return _files(planned[DEFAULT_VARIANT], binaries.ndb_version if binaries else PUBLISHED_NDB)
 
 
 def dry_run(
-    experiment: catalogue.Experiment,
+    experiment: Experiment,
     size: str,
     budget: str,
     overrides: dict[str, object],
-    port: int | None,
+    port: int | str | None,
     described: str | None = None,
 ) -> str:
-    """Say what a measurement would do: the plan, the time, and every command in its order.
+    """Describe what a measurement would do: the plan, the time, and every command in its order.
+
+    The commands of the load are those that the measurement itself runs.
 
     Parameters
     ----------
@@ -61,62 +65,66 @@ def dry_run(
     """
     wanted = experiment.size(size, overrides)
     todo = experiment.sweep(wanted)
-    machine, decided = _decide(experiment, wanted, budget, port, described, "default")
+    machine, planned = _plan(experiment, wanted, budget, port, described)
+    usual = planned[DEFAULT_VARIANT]
     estimate = measurement.minutes(measurement.estimate_s(experiment, wanted))
     lines = [
         f"# {experiment.name}: {experiment.question}",
         f"# {machine.describe()}",
-        f"# budget {decided.budget.kind}: {decided.budget.reason}",
+        f"# budget {usual.budget.kind}: {usual.budget.reason}",
         f"# {len(todo)} runs, about {estimate} once installed",
+        "# The lab itself lays out the clusters' files and creates the database of the load.",
     ]
     if described is None:
         try:
-            measurement.check(machine, decided)
+            measurement.check(machine, usual)
         except LabError as error:
             lines += [f"# refused here: {line}" for line in str(error).splitlines()]
     binaries = _binaries(described)
     if binaries is None:
         return "\n".join([*lines, "# NDB Cluster is not installed yet: ./lab install"])
-    plans = {
-        v.name: _decide(experiment, wanted, budget, port, described, v.name)[1]
-        for v in experiment.variants
-    }
     running = None
     for point, repeat in todo.order():
-        needed = plans[point.variant]
-        if needed != running:
-            lines += ["", f"# the cluster of variant {point.variant}", *_changes(needed, decided)]
-            lines += (shlex.join(argv) for argv in _start(needed, binaries, wanted))
-            running = needed
+        plan, fault = planned[point.variant], experiment.variant(point.variant).fault
+        job = experiment.job(wanted, binaries, plan, point)
+        generator, groups = registry.find(point.workload), _groups(plan, machine)
+        if plan != running:
+            lines += ["", f"# cluster of variant {point.variant}"]
+            lines += _changes(plan, usual, binaries.mysqld_version)
+            lines += (shlex.join(config.node_argv(plan, node, binaries)) for node in plan.nodes)
+            # Limits are set once the tables are filled.
+            prefix = [] if groups else client_prefix(plan, None)
+            lines.append(generator.prepare_command(job).line(prefix))
+            if groups:
+                lines.append(f"# CPU limits from here on, by control groups in {groups.base}")
+            running = plan
         lines.append(f"# {point.run_id(repeat)}")
-        servers = needed.servers_by(point.transporter)[: point.servers]
-        variant = experiment.variant(point.variant)
-        if variant.fault is None:
-            commands = sysbench_run.commands(binaries, wanted, point, servers, variant.tcp_clients)
-        else:
+        if fault:
             before_s = wanted.warmup_s + wanted.duration_s
-            lines += [f"# {line}" for line in variant.fault.describe(before_s)]
-            commands = [load.argv(servers, point.clients, wanted.seed)]
-        prefix = config.binding(needed.sysbench)
-        lines += (shlex.join([*prefix, *argv]) for argv in commands)
+            lines += (f"# {line}" for line in fault.describe(before_s))
+        prefix = client_prefix(plan, groups)
+        lines += (command.line(prefix) for command in generator.commands(job))
     return "\n".join(lines)
 
 
-def _decide(
-    experiment, size, budget, port, described, variant
-) -> tuple[host.Host, deployment.Plan]:
-    if described is None:
-        return measurement.plan_for(experiment, size, budget, port, variant)
+def _plan(
+    experiment: Experiment,
+    size: Profile,
+    budget: str,
+    port: int | str | None,
+    described: str | None,
+) -> tuple[host.Host, dict[str, Plan]]:
+    """Plan the cluster of each variant on the host that is described, or on this one."""
     if described == BRIEF_HOST:
-        machine = host.load(publication.FOLDER / "host.json")
-        shape = experiment.cluster_shape(size, variant, budget, deployment.Places(brief=True))
-        return machine, deployment.make(machine, shape)
-    machine = host.load(Path(described))
-    return measurement.plan_for(experiment, size, budget, port, variant, machine)
+        machine, places = host.load(publication.FOLDER / "host.json"), Places(brief=True)
+    else:
+        machine = host.load(Path(described)) if described else host.read()
+        places = lifecycle.places(lifecycle.home(), port)
+    return machine, experiment.plans(size, budget, machine, places)
 
 
 def _binaries(described: str | None) -> Binaries | None:
-    """The programs of this host; of another host their names, as its PATH would find them."""
+    """The programs of this host; for another host their names, as on its PATH."""
     if described is None:
         return install.find()
     names = ("mysqld", "ndbmtd", "ndb_mgmd", "ndb_mgm", "sysbench")
@@ -132,17 +140,23 @@ def _binaries(described: str | None) -> Binaries | None:
     )
 
 
-def _start(decided: deployment.Plan, binaries: Binaries, size) -> Iterator[list[str]]:
-    folder = decided.places.cluster_dir or "."
-    yield config.management_argv(decided, binaries, folder)
-    for node in decided.data_nodes:
-        yield config.data_node_argv(decided, node, binaries)
-    for node in decided.servers:
-        yield config.server_argv(node, binaries, folder)
-    yield sysbench_run.prepare_command(binaries, size, decided.servers)
+def _groups(plan: Plan, machine: host.Host) -> cgroups.Groups | None:
+    if plan.budget.kind != "scaled":
+        return None
+    name = lifecycle.groups_name(Path(plan.places.cluster_dir))
+    return cgroups.groups(machine.cpu_controller, name)
 
 
-def _changes(decided: deployment.Plan, usual: deployment.Plan) -> list[str]:
-    """Say which lines of config.ini another cluster has."""
-    lines, before = (config.config_ini(p).splitlines() for p in (decided, usual))
-    return [f"# config.ini: {line}" for line in lines if line and line not in before]
+def _files(plan: Plan, mysql_version: str) -> dict[str, str]:
+    return {
+        config.CONFIG_INI: config.config_ini(plan),
+        config.MY_CNF: config.my_cnf(plan, mysql_version),
+    }
+
+
+def _changes(plan: Plan, usual: Plan, mysql_version: str) -> Iterator[str]:
+    """Name the lines of the configuration files that another cluster does not have."""
+    before = _files(usual, mysql_version)
+    for name, text in _files(plan, mysql_version).items():
+        known = before[name].splitlines()
+        yield from (f"# {name}: {line}" for line in text.splitlines() if line not in known)

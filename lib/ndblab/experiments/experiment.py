@@ -1,43 +1,69 @@
 """What an experiment is: a question, and the sweep and the clusters that answer it.
 
-In: a profile's name and what the user wants otherwise. Out: the size, the points of the sweep, the
-shape of each cluster. Pure.
+In: a profile's name and the user's own values. Out: the size, the points of the sweep, the shape of
+each cluster. Pure.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ndblab.error import LabError
-from ndblab.experiments import sweep
-from ndblab.experiments.sweep import DEFAULT_VARIANT, Point
-from ndblab.planning import deployment, profile
+from ndblab.experiments.sweep import Sweep
+from ndblab.planning import deployment
 from ndblab.planning.fault import Fault
-from ndblab.planning.profile import Profile
+from ndblab.planning.point import DEFAULT_VARIANT, DEFAULT_WORKLOAD, Point
+from ndblab.planning.profile import Profile, get
+from ndblab.planning.shape import Overlay, Places, Shape
+from ndblab.workloads.load_generator import Job
+
+if TYPE_CHECKING:
+    from ndblab.install import Binaries
+    from ndblab.machine.host import Host
 
 
 @dataclass(frozen=True)
 class Variant:
-    """What is otherwise about a cluster, as fields of `plan.Shape`, or about its clients.
+    """Settings that differ from the baseline; "the same with another setting" is one of these.
 
-    With a `fault` the load is one of checked writes, and that is what happens to its cluster.
+    `config_ini` (by section) and `my_cnf` set any parameter of the cluster, `options` any of the
+    load generator's; `table_options` end the CREATE TABLE statements. `shape` has fields of
+    `planning.shape.Shape`: settings that follow from the host. With `tcp_clients` the clients
+    connect over TCP/IP on loopback rather than by Unix sockets. A `fault` is injected in each run.
     """
 
     name: str = DEFAULT_VARIANT
     shape: Mapping[str, object] = field(default_factory=dict)
     tcp_clients: bool = False
     fault: Fault | None = None
+    config_ini: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    my_cnf: Mapping[str, object] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
+    table_options: str = ""
+
+    @property
+    def overlay(self) -> Overlay:
+        """Parameters that differ for the cluster, not for the load alone."""
+        return Overlay(self.config_ini, self.my_cnf, self.table_options)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the settings as plain data for JSON, overlays only where they are set."""
+        always = {"shape": self.shape, "tcp_clients": self.tcp_clients}
+        overlays = {key: value for key, value in vars(self).items() if value and key != "name"}
+        return always | overlays | ({"fault": self.fault.to_dict()} if self.fault else {})
 
 
 @dataclass(frozen=True)
 class Experiment:
     """One question of the lab.
 
-    `sizes` are values by profile name and field, where this experiment has others than the profile.
-    `shape` is what all of its clusters have, `budget` how the CPUs are divided unless the user says
-    otherwise. Without a `grid` there is nothing to measure; `reads` are then the experiments whose
-    recorded data it is about.
+    `sizes` are values by profile name and field where they differ from the profile's. All clusters
+    have the fields of `shape`; `budget` divides the CPUs unless the user chooses. `grid` gives the
+    points for a profile, most of them under `workload`. Without a `grid` there is nothing to
+    measure; `reads` then names the experiments whose recorded data it uses.
     """
 
     name: str
@@ -45,7 +71,8 @@ class Experiment:
     notebook: str
     figures: tuple[str, ...]
     claims: tuple[str, ...]
-    grid: Callable[[Profile], tuple[Point, ...]] | None = None
+    grid: Callable[[Experiment, Profile], tuple[Point, ...]] | None = None
+    workload: str = DEFAULT_WORKLOAD
     tables: tuple[str, ...] = ()
     sizes: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     shape: Mapping[str, object] = field(default_factory=dict)
@@ -54,40 +81,69 @@ class Experiment:
     reads: tuple[str, ...] = ()
 
     def size(self, name: str, overrides: Mapping[str, object] | None = None) -> Profile:
-        """Give the profile called `name` as this experiment wants it, some values replaced.
+        """Return the profile called `name` with this experiment's values, then the user's.
 
         Raises
         ------
         LabError
-            If there is no such profile, or a value is not one.
+            If there is no such profile, or a value is not usable.
         """
         wanted = {k: v for k, v in (overrides or {}).items() if v is not None}
-        return profile.get(name, {**self.sizes.get(name, {}), **wanted})
+        return get(name, {**self.sizes.get(name, {}), **wanted})
 
     def variant(self, name: str) -> Variant:
-        """Give the variant of this name."""
+        """Return the variant of this name."""
         return next(v for v in self.variants if v.name == name)
 
     def clusters(self) -> tuple[tuple[str, ...], ...]:
-        """Give the variants that share a cluster, a tuple for each cluster."""
+        """Return the variants that share a cluster, a tuple for each cluster."""
         shared: dict[str, list[str]] = {}
         for variant in self.variants:
-            shared.setdefault(repr(sorted(variant.shape.items())), []).append(variant.name)
+            setting = json.dumps([variant.shape, vars(variant.overlay)], sort_keys=True)
+            shared.setdefault(setting, []).append(variant.name)
         return tuple(tuple(names) for names in shared.values())
 
-    def cluster_shape(
-        self, size: Profile, variant: str, budget: str, places: deployment.Places
-    ) -> deployment.Shape:
-        """Say what is wanted of the cluster of a variant."""
-        fields = {**self.shape, **self.variant(variant).shape}
-        servers = max(size.servers) + int(fields.get("tcp_servers", 0))
-        budget = self.budget if budget == "auto" else budget
-        return deployment.Shape(
-            servers, size.rows, max(size.clients), budget=budget, places=places, **fields
+    def servers(self, size: Profile) -> int:
+        """Return the number of MySQL servers of each cluster, those connected by TCP included."""
+        return max(size.servers) + int(str(self.shape.get("tcp_servers", 0)))
+
+    def cluster_shape(self, size: Profile, variant: str, budget: str, places: Places) -> Shape:
+        """Return what is wanted of the cluster of a variant."""
+        chosen = self.variant(variant)
+        return Shape(
+            self.servers(size),
+            size.rows,
+            max(size.clients),
+            budget=self.budget if budget == "auto" else budget,
+            places=places,
+            overlay=chosen.overlay,
+            **{**self.shape, **chosen.shape},
         )
 
-    def sweep(self, size: Profile) -> sweep.Sweep:
-        """Give the sweep of a profile's size."""
+    def job(self, size: Profile, binaries: Binaries, plan: deployment.Plan, point: Point) -> Job:
+        """Return what the load generator of a point is asked to do on its cluster."""
+        servers = plan.servers_by(point.transporter)[: point.servers]
+        chosen = self.variant(point.variant)
+        return Job(
+            binaries, size, point, servers, chosen.tcp_clients, chosen.options,
+            chosen.table_options,
+        )  # fmt: skip
+
+    def plans(
+        self, size: Profile, budget: str, machine: Host, places: Places
+    ) -> dict[str, deployment.Plan]:
+        """Plan the cluster of each variant on a host, by the variant's name."""
+        shapes = {v.name: self.cluster_shape(size, v.name, budget, places) for v in self.variants}
+        return {name: deployment.make(machine, shape) for name, shape in shapes.items()}
+
+    def sweep(self, size: Profile) -> Sweep:
+        """Return the sweep of a profile's size.
+
+        Raises
+        ------
+        LabError
+            If the experiment measures nothing.
+        """
         if self.grid is None:
             raise LabError(
                 f"{self.name} has nothing to measure",
@@ -95,7 +151,7 @@ class Experiment:
                 next_step=f"Its figures and tables need no cluster: --experiment {self.name} "
                 "--recorded.",
             )
-        return sweep.Sweep(
-            self.grid(size), size.repeats, size.warmup_s, size.duration_s, size.seed,
+        return Sweep(
+            self.grid(self, size), size.repeats, size.warmup_s, size.duration_s, size.seed,
             self.clusters(),
         )  # fmt: skip

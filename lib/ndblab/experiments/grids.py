@@ -1,85 +1,98 @@
-"""The points of each experiment's sweep.
+"""Grids: the points that an experiment measures.
 
-In: a profile. Out: points, in the order in which a figure shows them; `sweep` decides in which they
-are measured. Pure.
+In: an experiment and a profile. Out: points, in the order in which a figure shows them; `sweep`
+decides the order of measuring. Pure.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import product
+from typing import TYPE_CHECKING
+
 from ndblab.error import LabError
-from ndblab.experiments import sweep
-from ndblab.experiments.sweep import DEFAULT_VARIANT, Point
-from ndblab.planning import fault
+from ndblab.planning.point import Point
 from ndblab.planning.profile import Profile
+from ndblab.planning.workload import CHECKED_WRITES, POINT_SELECT, READ_WRITE
 
-READ_WRITE, CHECKED_WRITES = "oltp_read_write", "checked_writes"
+if TYPE_CHECKING:
+    from ndblab.experiments.experiment import Experiment, Variant
+
+BRIEFEST_FAULTS = ("kill-data-node", "kill-server")
+"""The faults of the smoke profile."""
 
 
-def all_servers(size: Profile) -> tuple[Point, ...]:
+def all_servers(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
     """Every number of servers with every number of clients.
 
-    sysbench deals its clients round-robin, so that fewer clients than servers leave some idle and
-    repeat a point of fewer servers: only the brief's own program has those points.
+    sysbench connects its clients round-robin. Fewer clients than servers leave some idle and repeat
+    a point of fewer servers: only the brief's own profile has those points.
     """
-    grid = sweep.grid(size.servers, size.clients)
-    return tuple(p for p in grid if size.name == "brief" or p.clients >= p.servers)
-
-
-def one_server(size: Profile) -> tuple[Point, ...]:
-    """One server with every number of clients; the variants about where it does best."""
-    points = sweep.grid((1,), size.clients)
-    near = [p for p in points if 8 <= p.clients <= 32] or [points[-1]]
-    return points + tuple(
-        Point(1, p.clients, variant=name) for p in near for name in ("tcp-clients", "redo-small")
+    return tuple(
+        Point(servers, clients, workload=experiment.workload)
+        for servers, clients in product(size.servers, size.clients)
+        if size.name == "brief" or clients >= servers
     )
 
 
-def both_transporters(size: Profile) -> tuple[Point, ...]:
-    """Both transporters under reads and under transactions; spinning under transactions."""
-    points = [
-        Point(1, clients, transporter, workload)
-        for clients in size.clients
-        for workload in (sweep.DEFAULT_WORKLOAD, READ_WRITE)
-        for transporter in ("shm", "tcp")
-    ]
-    spinning = [
-        Point(1, clients, workload=READ_WRITE, variant=variant)
-        for clients in size.clients
-        for variant in ("shm-spin", "all-spin")
-    ]
-    return (*points, *spinning)
+def every_variant(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
+    """The most servers with every number of clients, in every variant."""
+    workload = experiment.workload
+    return _of_variants(experiment.variants, max(size.servers), size.clients, workload)
 
 
-def every_fault(size: Profile) -> tuple[Point, ...]:
-    """The most servers with the most clients under every fault; the two deaths if it must be brief.
+def one_server(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
+    """One server with every number of clients; the variants only near its best throughput."""
+    near = [clients for clients in size.clients if 8 <= clients <= 32] or size.clients[-1:]
+    usual, *others = experiment.variants
+    workload = experiment.workload
+    return (
+        *_of_variants([usual], 1, size.clients, workload),
+        *_of_variants(others, 1, near, workload),
+    )
+
+
+def both_transporters(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
+    """Both transporters under reads and under transactions; the variants under transactions."""
+    usual = product(size.clients, (POINT_SELECT, READ_WRITE), ("shm", "tcp"))
+    return (
+        *(Point(1, clients, transporter, workload) for clients, workload, transporter in usual),
+        *_of_variants(experiment.variants[1:], 1, size.clients, READ_WRITE),
+    )
+
+
+def every_fault(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
+    """The most servers with the most clients under every fault; two faults in the smoke profile.
 
     Raises
     ------
     LabError
-        If there is one server only: it could not be killed and the service go on.
+        If there is one server only: the service cannot continue without it.
     """
     servers, clients = max(size.servers), max(size.clients)
     if servers < 2:
         raise LabError(
-            "A service with one MySQL server cannot do without it",
+            "A service with a single MySQL server cannot survive losing it",
             found="--servers 1",
             expected="at least 2",
-            next_step="Ask for more --servers, or leave it out.",
+            next_step="Ask for more --servers, or leave the option out.",
         )
-    names = ("kill-data-node", "kill-server") if size.name == "smoke" else fault.FAULTS
-    return tuple(Point(servers, clients, workload=CHECKED_WRITES, variant=name) for name in names)
-
-
-def both_splits(size: Profile) -> tuple[Point, ...]:
-    """The most servers, on data nodes of either split of threads."""
-    servers = max(size.servers)
+    faults = [variant.name for variant in experiment.variants if variant.fault]
     return tuple(
-        Point(servers, clients, variant=name)
-        for clients in size.clients
-        for name in (DEFAULT_VARIANT, "balanced-threads")
+        Point(servers, clients, workload=CHECKED_WRITES, variant=name)
+        for name in (BRIEFEST_FAULTS if size.name == "smoke" else faults)
     )
 
 
-def one_point(size: Profile) -> tuple[Point, ...]:
+def one_point(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
     """The most servers with the most clients."""
-    return (Point(max(size.servers), max(size.clients)),)
+    return (Point(max(size.servers), max(size.clients), workload=experiment.workload),)
+
+
+def _of_variants(
+    variants: Iterable[Variant], servers: int, clients: Iterable[int], workload: str
+) -> tuple[Point, ...]:
+    return tuple(
+        Point(servers, number, workload=workload, variant=variant.name)
+        for number, variant in product(clients, variants)
+    )

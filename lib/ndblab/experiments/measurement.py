@@ -1,87 +1,78 @@
 """A measurement, from this host to a dataset: plan, install, clusters, sweep.
 
-In: an experiment, a profile, a budget. Out: a complete dataset of `data/runs`.
-It goes on where an interrupted measurement stopped, and judges nothing.
+In: an experiment, a profile, a budget. Out: a complete dataset in `data/runs`.
+It resumes an interrupted measurement, and judges nothing.
 """
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-import functools
-import hashlib
 import shutil
-import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.error import LabError
-from ndblab.experiments import sweep
+from ndblab.experiments import manifest, sweep
+from ndblab.experiments.experiment import Experiment
+from ndblab.experiments.manifest import ROOT
 from ndblab.machine import host
-from ndblab.planning import deployment
+from ndblab.planning.deployment import Plan
+from ndblab.planning.point import DEFAULT_VARIANT
 
 if TYPE_CHECKING:
     from ndblab import dataset as datasets
-    from ndblab.cluster.lifecycle import Cluster
-    from ndblab.experiments.catalogue import Experiment
-    from ndblab.install import Binaries
     from ndblab.planning.profile import Profile
-    from ndblab.workloads.sysbench_run import Run
 
-ROOT = Path(__file__).resolve().parents[3]
 RUNS = ROOT / "data/runs"
 
 INSTALL_S = 300
 RUN_OVERHEAD_S = 0.9
 START_S, START_PER_SERVER_S, PREPARE_ROWS_PER_S = 12, 0.8, 20_000
-"""What a sweep costs beside its own seconds, seen on 2 CPUs."""
+"""What a sweep costs besides its runs, observed on 2 CPUs."""
 
 
 def plan_for(
     experiment: Experiment,
     size: Profile,
     budget: str,
-    port: int | None = None,
-    variant: str = sweep.DEFAULT_VARIANT,
+    port: int | str | None = None,
+    variant: str = DEFAULT_VARIANT,
     machine: host.Host | None = None,
-) -> tuple[host.Host, deployment.Plan]:
-    """Decide how this host, or another, runs an experiment."""
+) -> tuple[host.Host, Plan]:
+    """Plan the cluster of a variant, on this host unless another is given."""
     from ndblab.cluster import lifecycle
 
     machine = machine or host.read()
     places = lifecycle.places(lifecycle.home(), port)
-    return machine, deployment.make(
-        machine, experiment.cluster_shape(size, variant, budget, places)
-    )
+    return machine, experiment.plans(size, budget, machine, places)[variant]
 
 
-def check(machine: host.Host, decided: deployment.Plan) -> None:
-    """Refuse what this host cannot do.
+def check(machine: host.Host, plan: Plan) -> None:
+    """Refuse a plan that this host cannot carry out.
 
     Raises
     ------
     LabError
         If it lacks memory, disk space, or numactl for a `pinned` plan.
     """
-    if decided.budget.kind == "pinned" and not shutil.which("numactl"):
+    if plan.budget.kind == "pinned" and not shutil.which("numactl"):
         raise LabError(
-            "To pin processes the lab needs numactl",
+            "Pinning processes needs numactl",
             found="none on PATH",
             expected="numactl, which binds CPUs and memory as the brief did",
             next_step="Install it (sudo apt-get install -y numactl), or use --budget scaled.",
         )
-    folder = Path(decided.places.cluster_dir)
+    folder = Path(plan.places.cluster_dir)
     existing = next(p for p in (folder, *folder.parents) if p.exists())
-    decided.check(machine, shutil.disk_usage(existing).free)
+    plan.check(machine, shutil.disk_usage(existing).free)
 
 
 def estimate_s(experiment: Experiment, size: Profile) -> float:
-    """Say how long a measurement takes once everything is installed, in seconds."""
+    """Estimate how long a measurement takes once everything is installed, in seconds."""
     todo = experiment.sweep(size)
-    servers = max(size.servers) + int(experiment.shape.get("tcp_servers", 0))
-    start_s = START_S + START_PER_SERVER_S * servers + size.rows / PREPARE_ROWS_PER_S
+    servers_s = START_PER_SERVER_S * experiment.servers(size)
+    start_s = START_S + servers_s + size.rows / PREPARE_ROWS_PER_S
     starts = 1 + todo.repeats * (len(todo.clusters) - 1)
     faults = [experiment.variant(point.variant).fault for point in todo.points]
     faults_s = todo.repeats * sum(fault.lasts_s for fault in faults if fault)
@@ -93,200 +84,64 @@ def measure(
     size: str = "quick",
     budget: str = "auto",
     overrides: dict[str, object] | None = None,
-    port: int | None = None,
+    port: int | str | None = None,
     progress: bool = True,
     again: bool = True,
 ) -> datasets.Dataset:
-    """Measure an experiment on this host, going on where an interrupted measurement stopped.
+    """Measure an experiment on this host, resuming an interrupted measurement.
 
-    With `again` False a dataset that was measured before, on this host and in the same way, is
-    given as it is.
+    With `again` False, a complete dataset of the same measurement is returned instead.
 
     Raises
     ------
     LabError
-        If it cannot be done here, or a cluster fails on the way; whole runs are kept.
+        If it is impossible here, or a cluster fails on the way; completed runs are saved.
     """
     from ndblab import dataset as datasets
     from ndblab import install
+    from ndblab.cluster import lifecycle
+    from ndblab.experiments.clusters import Clusters
+
+    def say(text: str) -> None:
+        if progress:
+            print(text, file=sys.stderr)
 
     wanted = experiment.size(size, overrides)
     todo = experiment.sweep(wanted)
     machine = host.read()
-    plans = {
-        v.name: plan_for(experiment, wanted, budget, port, v.name, machine)[1]
-        for v in experiment.variants
-    }
-    for decided in plans.values():
-        check(machine, decided)
-    decided = plans[sweep.DEFAULT_VARIANT]
-    _say(progress, f"{experiment.name}: {experiment.question}")
-    _say(progress, f"{machine.describe()}")
-    _say(progress, f"{len(todo)} runs, about {minutes(estimate_s(experiment, wanted))} in all")
-    if install.find() is None:
-        _say(progress, f"first NDB Cluster and sysbench, once: about {minutes(INSTALL_S)} more")
-    binaries = install.ensure(progress=progress)
-    _say(progress, f"budget {decided.budget.kind}: {decided.budget.reason}")
+    places = lifecycle.places(lifecycle.home(), port)
+    plans = experiment.plans(wanted, budget, machine, places)
+    for plan in plans.values():
+        check(machine, plan)
+    plan = plans[DEFAULT_VARIANT]
+    say(f"{experiment.name}: {experiment.question}\n{machine.describe()}")
+    say(f"{len(todo)} runs, about {minutes(estimate_s(experiment, wanted))} in all")
+    say(f"budget {plan.budget.kind}: {plan.budget.reason}")
     if wanted.repeats == 1 and len(todo) > 1:
-        _say(progress, "one run a point gives no spread, and so no verdict: --repeats 2 gives one")
-    base = _manifest(machine, decided, binaries, experiment, wanted, overrides)
-    identity = {
-        "host": machine.fingerprint,
-        "versions": base["versions"],
-        "builds": base["builds"],
-        "plan": decided.identity(),
-        "config": {name: _config_digest(p, binaries) for name, p in plans.items()},
-        "variants": base["variants"],
-        "profile": wanted.to_dict(),
-        "sweep": todo.to_dict(),
-    }
+        say("verdicts need at least two repeats: --repeats 2")
+    if install.find() is None:
+        say(f"one-time install of NDB Cluster and sysbench: about {minutes(INSTALL_S)} more")
+    binaries = install.ensure(progress=progress)
+
+    described, identity = manifest.describe(
+        experiment, wanted, budget, machine, binaries, overrides
+    )
     if not again and (known := datasets.complete(RUNS, experiment.name, identity)):
-        _say(progress, f"measured before, --again measures anew: {known.name}")
+        say(f"already measured (--again repeats it): {known.name}")
         return datasets.read(known)
     with (
-        datasets.Writer.open(RUNS, experiment.name, identity, base) as writer,
+        datasets.Writer.open(RUNS, experiment.name, identity, described) as writer,
         contextlib.closing(
             Clusters(experiment, wanted, plans, binaries, writer, progress)
         ) as clusters,
     ):
-        sweep.perform(todo, writer, clusters.run, progress, clusters.ready)
+        sweep.perform(todo, writer, clusters.ready, clusters.measure, progress)
         clusters.close()
         return writer.finish()
 
 
-class Clusters:
-    """The cluster that each point needs, one at a time.
-
-    A cluster is kept for as long as the points that follow need no other.
-    """
-
-    def __init__(
-        self,
-        experiment: Experiment,
-        size: Profile,
-        plans: Mapping[str, deployment.Plan],
-        binaries: Binaries,
-        writer: datasets.Writer,
-        progress: bool,
-    ) -> None:
-        self._experiment, self._size, self._plans = experiment, size, plans
-        self._binaries, self._writer, self._progress = binaries, writer, progress
-        self._stack = contextlib.ExitStack()
-        self._cluster: Cluster | None = None
-
-    def run(self, point: sweep.Point, repeat: int) -> Run:
-        """Measure one run at a point, on its cluster."""
-        from ndblab.faults import fault_run
-        from ndblab.workloads import sysbench_run
-
-        variant = self._experiment.variant(point.variant)
-        if variant.fault is not None:
-            measured = fault_run.measure(
-                self.ready(point), self._size, point, repeat, variant.fault
-            )
-            if not measured.recovered:
-                self.close()
-            return measured
-        return sysbench_run.measure(
-            self.ready(point),
-            self._size,
-            point,
-            repeat,
-            warmup_s=self._size.warmup_s,
-            duration_s=self._size.duration_s,
-            tcp_clients=variant.tcp_clients,
-        )
-
-    def close(self) -> None:
-        """Stop the cluster that runs."""
-        self._cluster = None
-        self._stack.close()
-
-    def ready(self, point: sweep.Point) -> Cluster:
-        """Give the cluster of a point, with its tables filled; start it where it does not run."""
-        from ndblab.cluster import lifecycle
-        from ndblab.planning import config
-        from ndblab.workloads import sysbench_run
-
-        wanted = self._plans[point.variant]
-        if self._cluster is not None and self._cluster.plan == wanted:
-            return self._cluster
-        self.close()
-        started = self._stack.enter_context(
-            lifecycle.running(wanted, self._binaries, self._progress)
-        )
-        filled = sysbench_run.prepare(started, self._size)
-        started.limit()
-        prefix = "" if wanted == self._plans[sweep.DEFAULT_VARIANT] else f"{point.variant}."
-        for name in (config.CONFIG_INI, config.MY_CNF):
-            self._writer.add_config(prefix + name, (started.folder / name).read_text())
-        if not prefix:
-            taken = {str(node): used for node, used in filled.data_memory_bytes.items()}
-            self._writer.note(
-                timings={**started.timings, "prepare_s": filled.seconds},
-                filled={"rows": filled.rows, "data_memory_bytes": taken},
-            )
-            self._progress = False
-        self._cluster = started
-        return started
-
-
-def _manifest(
-    machine: host.Host,
-    decided: deployment.Plan,
-    binaries: Binaries,
-    experiment: Experiment,
-    size: Profile,
-    overrides: dict[str, object] | None,
-) -> dict[str, object]:
-    return {
-        "host": machine.to_dict(),
-        "versions": {
-            "ndb": binaries.ndb_version,
-            "mysqld": binaries.mysqld_version,
-            "sysbench": binaries.sysbench_version,
-        },
-        "builds": binaries.fingerprint(),
-        "plan": decided.identity(),
-        "variants": {
-            v.name: {"shape": dict(v.shape), "tcp_clients": v.tcp_clients}
-            | ({"fault": v.fault.to_dict()} if v.fault else {})
-            for v in experiment.variants
-        },
-        "profile": size.to_dict(),
-        "overrides": {k: v for k, v in (overrides or {}).items() if v is not None},
-        "git_commit": _git_commit(),
-    }
-
-
-def _config_digest(decided: deployment.Plan, binaries: Binaries) -> str:
-    """Hash of the configuration, folders and ports aside: another one is another measurement."""
-    from ndblab.planning import config
-
-    servers = tuple(dataclasses.replace(s, port=s.port and 0) for s in decided.servers)
-    anywhere = dataclasses.replace(decided, places=deployment.Places(), servers=servers)
-    text = config.config_ini(anywhere) + config.my_cnf(anywhere, binaries.mysqld_version)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-
-@functools.cache
-def _git_commit() -> str | None:
-    """Commit of the lab that measures, with a mark if it was changed since."""
-    argv = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"]
-    try:
-        done = subprocess.run(argv, capture_output=True, text=True, check=False)
-    except OSError:
-        return None
-    return done.stdout.strip() or None
-
-
-def _say(progress: bool, text: str) -> None:
-    if progress:
-        print(text, file=sys.stderr)
-
-
 def minutes(seconds: float) -> str:
-    """Write a duration as people say it."""
+    """Write a duration in the unit that people use for it."""
     for limit_s, unit_s, unit in ((90, 1, "s"), (5400, 60, "min")):
         if seconds < limit_s:
             return f"{seconds / unit_s:.0f} {unit}"

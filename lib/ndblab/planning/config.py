@@ -7,17 +7,19 @@ one argv per process. Pure: nothing is written and nothing started.
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ndblab.machine import host
 from ndblab.planning import deployment
+from ndblab.planning.deployment import Node, Plan
 
 if TYPE_CHECKING:
     from ndblab.install import Binaries
 
 CONFIG_INI, MY_CNF, NO_TLS = "config.ini", "my.cnf", "no-tls"
-"""Files and folders in the cluster's own folder. NDB looks for TLS keys from 8.3 on, in the user's
-home unless told otherwise: an empty folder keeps the brief's plain transporters."""
+"""Files and folders in the cluster's own folder. From 8.3 on NDB looks for TLS keys, by default in
+the user's home: an empty folder keeps the brief's plain transporters."""
 
 _SIZES = (("G", 2**30), ("M", 2**20), ("K", 2**10))
 BRIEF_CLIENTS = 4096
@@ -46,13 +48,14 @@ def size(value_bytes: int) -> str:
     return str(value_bytes)
 
 
-def config_ini(plan_: deployment.Plan) -> str:
+def config_ini(plan_: Plan) -> str:
     """Write the management node's config.ini."""
     template = _templates().get_template("config.ini.j2")
-    return template.render(plan=plan_, api_node_ids=deployment.API_NODE_IDS).rstrip() + "\n"
+    text = template.render(plan=plan_, api_node_ids=deployment.API_NODE_IDS)
+    return overlaid(text, plan_.overlay.config_ini, before="[ndb_mgmd]")
 
 
-def my_cnf(plan_: deployment.Plan, mysql_version: str, user: str = "") -> str:
+def my_cnf(plan_: Plan, mysql_version: str, user: str = "") -> str:
     """Write the MySQL servers' my.cnf, a section for all and a group for each.
 
     Parameters
@@ -60,32 +63,65 @@ def my_cnf(plan_: deployment.Plan, mysql_version: str, user: str = "") -> str:
     mysql_version : such as "9.7.4"; options that it does not know are left out:
         `default_authentication_plugin` from 8.4 on, `innodb_redo_log_capacity` before 8.0.30
         (release notes of these versions).
-    user : the account that mysqld runs as; root must be asked for by name.
+    user : the account that mysqld runs as; root must be named explicitly.
     """
     version = version_of(mysql_version)
     brief = plan_.places.brief
     template = _templates().get_template("my.cnf.j2")
-    return (
-        template.render(
-            plan=plan_,
-            connectstring="localhost" if brief else connectstring(plan_),
-            max_connections=max_connections(plan_),
-            max_prepared_statements=1_000_000,
-            redo_log=_small_redo_log(version),
-            knows_default_authentication_plugin=brief and version < (8, 4),
-            user="root" if brief else user,
-            pool=1 + len(plan_.servers[0].pool_node_ids),
-        ).rstrip()
-        + "\n"
+    text = template.render(
+        plan=plan_,
+        connectstring=plan_.management_node.address if brief else connectstring(plan_),
+        max_connections=max_connections(plan_),
+        max_prepared_statements=1_000_000,
+        redo_log=_small_redo_log(version),
+        knows_default_authentication_plugin=brief and version < (8, 4),
+        user="root" if brief else user,
     )
+    return overlaid(text, {"mysqld": plan_.overlay.my_cnf})
 
 
-def connectstring(plan_: deployment.Plan) -> str:
-    """Give the address of the management node."""
-    return f"127.0.0.1:{plan_.management_node.port}"
+def overlaid(
+    text: str, overlay: Mapping[str, Mapping[str, object]], before: str | None = None
+) -> str:
+    """Set parameters in a configuration file's text, in all sections of a name.
+
+    Parameters
+    ----------
+    overlay : values by section and parameter; None removes a parameter. Names match as NDB and
+        MySQL read them, regardless of case and of "-" or "_".
+    before : the line before which a section is added that the text does not have.
+    """
+    sections: list[list[str]] = []
+    for line in text.strip().splitlines():
+        if line.startswith("["):
+            sections.append([])
+        sections[-1].append(line)
+    for name, values in overlay.items():
+        own = [section for section in sections if section[0] == f"[{name}]"]
+        if not own and values:
+            own = [[f"[{name}]", ""]]
+            at = next((i for i, s in enumerate(sections) if s[0] == before), len(sections))
+            sections[at:at] = own
+        for section in own:
+            for parameter, value in values.items():
+                _set(section, parameter, value)
+    return "\n".join(line for section in sections for line in section).rstrip() + "\n"
 
 
-def max_connections(plan_: deployment.Plan) -> int:
+def _set(section: list[str], parameter: str, value: object) -> None:
+    names = [line.partition("=")[0].lower().replace("_", "-") for line in section]
+    there = parameter.lower().replace("_", "-") in names
+    last = max(i for i, line in enumerate(section) if line)
+    at = names.index(parameter.lower().replace("_", "-")) if there else last + 1
+    section[at : at + there] = [] if value is None else [f"{parameter}={value}"]
+
+
+def connectstring(plan_: Plan) -> str:
+    """Return the address of the management node."""
+    return f"{plan_.management_node.endpoint}:{plan_.management_node.port}"
+
+
+def max_connections(plan_: Plan) -> int:
     """Connections a server takes: all clients may meet on one; the brief has 8200 for 4096."""
     return plan_.max_clients * BRIEF_MAX_CONNECTIONS // BRIEF_CLIENTS + 16 * (
         not plan_.places.brief
@@ -103,13 +139,8 @@ def _small_redo_log(version: tuple[int, ...]) -> str:
     return "innodb_redo_log_capacity=8M" if new else "innodb_log_file_size=4M"
 
 
-def _tls(binaries: Binaries, config_dir: str) -> list[str]:
-    new = version_of(binaries.mysqld_version) >= (8, 3)
-    return [f"--ndb-tls-search-path={config_dir}/{NO_TLS}"] if new else []
-
-
 def binding(share: deployment.Share) -> list[str]:
-    """Give the numactl prefix that binds a process to its CPUs and to their memory."""
+    """Return the numactl prefix that binds a process to its CPUs and to their memory."""
     if not share.cpus:
         return []
     prefix = ["numactl", "-C", host.format_cpu_list(share.cpus)]
@@ -118,61 +149,32 @@ def binding(share: deployment.Share) -> list[str]:
     return prefix
 
 
-def management_argv(plan_: deployment.Plan, binaries: Binaries, config_dir: str) -> list[str]:
-    """Command of the management node. It stays in the foreground and listens on loopback only."""
-    node = plan_.management_node
-    return [
-        *binding(node.share),
-        str(binaries.ndb_mgmd),
-        f"--ndb-nodeid={node.node_id}",
-        f"--configdir={node.data_dir}",
-        f"--config-file={config_dir}/{CONFIG_INI}",
-        "--initial",
-        "--nodaemon",
-        "--bind-address=127.0.0.1",
-        *_tls(binaries, config_dir),
-    ]
+def node_argv(plan_: Plan, node: Node, binaries: Binaries, initial: bool = True) -> list[str]:
+    """Return the command of a node.
 
-
-def data_node_argv(plan_: deployment.Plan, node: deployment.Node, binaries: Binaries) -> list[str]:
-    """Command of a data node, without the angel process that would restart it behind our back."""
-    return [
-        *binding(node.share),
-        str(binaries.ndbmtd),
-        f"--ndb-nodeid={node.node_id}",
-        f"--ndb-connectstring={connectstring(plan_)}",
-        "--initial",
-        "--foreground",
-        *_tls(binaries, plan_.places.cluster_dir),
-    ]
-
-
-def restart_argv(plan_: deployment.Plan, node: deployment.Node, binaries: Binaries) -> list[str]:
-    """Command that starts a node again, with the data and the configuration that it has."""
-    folder = plan_.places.cluster_dir
+    All stay in the foreground: a data node without the angel process that would restart it behind
+    our back. With `initial` False an NDB node keeps the data and the configuration that it has.
+    """
+    folder = plan_.places.config_dir
     if node.role == "mysqld":
-        return server_argv(node, binaries, folder)
-    if node.role == "ndbmtd":
-        first = data_node_argv(plan_, node, binaries)
+        argv = [str(binaries.mysqld), f"--defaults-file={folder}/{MY_CNF}"]
+        argv += [f"--defaults-group-suffix=.{node.number}"]
     else:
-        first = management_argv(plan_, binaries, folder)
-    return [word for word in first if word != "--initial"]
-
-
-def server_argv(node: deployment.Node, binaries: Binaries, config_dir: str) -> list[str]:
-    """Command of a MySQL server."""
-    return [
-        *binding(node.share),
-        str(binaries.mysqld),
-        f"--defaults-file={config_dir}/{MY_CNF}",
-        f"--defaults-group-suffix=.{node.number}",
-        *_tls(binaries, config_dir),
-        *binaries.mysqld_args,
-    ]
+        argv = [str(getattr(binaries, node.role)), f"--ndb-nodeid={node.node_id}"]
+        if node.role == "ndbmtd":
+            argv += [f"--ndb-connectstring={connectstring(plan_)}", "--foreground"]
+        else:
+            argv += [f"--configdir={node.data_dir}", f"--config-file={folder}/{CONFIG_INI}"]
+            argv += ["--nodaemon", f"--bind-address={node.endpoint}"]
+        argv += ["--initial"] if initial else []
+    if version_of(binaries.mysqld_version) >= (8, 3):
+        argv += [f"--ndb-tls-search-path={folder}/{NO_TLS}"]
+    argv += binaries.mysqld_args if node.role == "mysqld" else []
+    return [*binding(node.share), *argv]
 
 
 def template_argv(binaries: Binaries, data_dir: str, user: str) -> list[str]:
-    """Command that initialises the data folder of which every server gets a copy.
+    """Return the command that initialises the data folder of which every server gets a copy.
 
     NDB itself is off during `--initialize-insecure` (mysqld's own rule).
     """

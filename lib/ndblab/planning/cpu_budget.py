@@ -1,10 +1,9 @@
 """How a host's CPUs are divided: the budget, and what each process may use.
 
-In: a `Host` and what is wanted. Out: the budget with its reason, and the shares of every role.
+In: a `Host` and a budget's name. Out: the budget with its reason, and the share of every role.
 
 The shares are those of the brief ("Cluster-in-a-Box"): of 256 logical CPUs each data node has 32
-and the MySQL servers with sysbench have the other 192; one mysqld was seen to use at most about 30
-(Figure 4).
+and the MySQL servers with sysbench have the other 192; one mysqld used at most about 30 (Figure 4).
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ BRIEF_SQL_SIDE_CPUS = 192
 BUDGETS = ("auto", "pinned", "scaled", "shared")
 PINNED_FROM_CPUS = 80
 """Two servers at their own ceiling of 30 CPUs on three quarters of a host: 2 x 30 / 0.75. With
-fewer, `pinned` would show the host's end before the first doubling."""
+fewer, `pinned` would saturate the host before the first doubling of servers."""
 
 
 @dataclass(frozen=True)
 class Budget:
-    """How the host's CPUs are divided, and why so."""
+    """How the host's CPUs are divided, and why. The reason is part of a dataset's identity."""
 
     kind: str
     reason: str
@@ -46,7 +45,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Shares:
-    """What each part of the cluster may use; servers of odd and of even number by turns."""
+    """What each part of the cluster may use; odd and even servers take turns."""
 
     data_nodes: tuple[Share, Share] = (Share(), Share())
     servers: tuple[Share, Share] = (Share(), Share())
@@ -55,7 +54,7 @@ class Shares:
 
 
 def choose(host: Host, wanted: str) -> Budget:
-    """Choose the budget: the one that is wanted, or for "auto" the one that fits the host.
+    """Choose the budget: the requested one, or for "auto" the one that fits the host.
 
     Raises
     ------
@@ -64,7 +63,7 @@ def choose(host: Host, wanted: str) -> Budget:
     """
     if wanted not in BUDGETS:
         raise LabError(
-            "There is no such cpu budget",
+            "There is no such CPU budget",
             found=wanted,
             expected=", ".join(BUDGETS),
             next_step="Choose one with --budget.",
@@ -74,14 +73,14 @@ def choose(host: Host, wanted: str) -> Budget:
     can_pin = len(host.cores) >= 4
     if wanted == "pinned" and not can_pin:
         raise LabError(
-            "This host cannot be divided by affinity",
+            "This host has too few cores to be divided by affinity",
             found=f"{len(host.cores)} core(s)",
             expected="at least 4: on each half, one for a data node and one for MySQL servers",
             next_step="Use --budget scaled or --budget shared.",
         )
     if wanted == "scaled" and not can_scale:
         raise LabError(
-            "This host gives us no way to limit CPU bandwidth",
+            "This host offers no way to limit CPU bandwidth",
             found=controller.reason,
             expected="a writable cpu control group (v1 or v2) or a user manager of systemd",
             next_step="Run as root or inside `systemd-run --user --scope -p Delegate=yes`, or use "

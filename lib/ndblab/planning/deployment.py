@@ -1,4 +1,4 @@
-"""Who gets which CPUs, memory, ports and folders.
+"""A cluster on a host: which process gets which CPUs, memory, address, ports and folders.
 
 In: a `Host` and a `Shape` (what is wanted). Out: a `Plan`, plain data from which the configuration
 and the commands follow. Pure: it touches no file and starts nothing.
@@ -7,135 +7,66 @@ and the commands follow. Pure: it touches no file and starts nothing.
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ndblab.error import LabError
 from ndblab.machine.host import Host
 from ndblab.planning import cpu_budget, memory
+from ndblab.planning import threads as ndb_threads
 from ndblab.planning.cpu_budget import BRIEF_CPUS, BRIEF_DATA_NODE_CPUS, Budget, Share
 from ndblab.planning.memory import GIB, MIB, Memory
-from ndblab.planning.profile import FIRST_SERVER_NODE_ID, LAST_SERVER_NODE_ID
+from ndblab.planning.shape import Overlay, Places, Shape
+from ndblab.planning.threads import Threads
 
+MANAGEMENT_NODE_ID, FIRST_DATA_NODE_ID = 1, 2
+FIRST_SERVER_NODE_ID, LAST_SERVER_NODE_ID = 11, 246
 API_NODE_IDS = tuple(range(LAST_SERVER_NODE_ID + 1, 255))
-FIRST_SQL_PORT = 10
-"""Ports of MySQL servers come so much after the management node's, where they have any."""
-_KINDS = ("ldm", "query", "recover", "tc", "send", "recv")
+MAX_SERVERS = LAST_SERVER_NODE_ID - FIRST_SERVER_NODE_ID + 1
+"""Node ids 11 to 246 are for MySQL servers: the brief's files keep 247 to 254 for tools, and an
+NDB node id is at most 255 (manual, "NDB Cluster Management Node Configuration")."""
 
-
-@dataclass(frozen=True)
-class Places:
-    """Folders, sockets and ports of a cluster; `brief` places are the published ones."""
-
-    cluster_dir: str = ""
-    socket_dir: str = ""
-    base_port: int = 11860
-    brief: bool = False
-
-    @property
-    def management_port(self) -> int:
-        """Port of the management node; 1186 is NDB's own."""
-        return 1186 if self.brief else self.base_port
-
-    def data_dir(self, name: str, number: int) -> str:
-        """Folder of the `number`-th node called `name`.
-
-        The brief names /nvme/1 for the management node, /nvme/1 and /nvme/2 for the data nodes and
-        /nvme/3 and /nvme/4 for the first two servers; later ones follow odd and even.
-        """
-        if not self.brief:
-            return f"{self.cluster_dir}/{name}.{number}"
-        disk = {"ndb_mgmd": 1, "ndbd": number}.get(name, 3 if number % 2 else 4)
-        return f"/nvme/{disk}/{name}.{number}"
-
-    def socket(self, number: int) -> str:
-        """Unix socket of the `number`-th MySQL server."""
-        folder = "/tmp" if self.brief else self.socket_dir
-        return f"{folder}/mysql.{number}.sock"
-
-
-@dataclass(frozen=True)
-class Shape:
-    """What is wanted of a cluster.
-
-    `tcp_servers` of the servers, the last ones, are connected to the data nodes by TCP, the others
-    by shared memory. `networking` lets clients come over TCP/IP on loopback too. `small_redo` takes
-    a redo log just large enough to load the rows. Spinning, in microseconds: of a MySQL server that
-    waits for shared memory (ShmSpintime), and of the tc and ldm threads of the data nodes.
-    `balanced_threads` takes the threads of a data node that the capacity model finds best balanced.
-    """
-
-    servers: int
-    rows: int
-    max_clients: int
-    budget: str = "auto"
-    tcp_servers: int = 0
-    connection_pool: int = 1
-    networking: bool = False
-    small_redo: bool = False
-    shm_spin_us: int = 0
-    thread_spin_us: int = 0
-    balanced_threads: bool = False
-    places: Places = Places()
+_NEVER, _ADDED = {"identity": "never"}, {"identity": "unless default"}
+"""How a field counts for a plan's identity: not at all, since it does not affect a measurement; or
+only if it is set, which every field must be that is added after datasets were recorded."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """One process of the cluster."""
+    """One process of the cluster. `address` is the name or IP address of its host."""
 
     role: str
     number: int
     node_id: int
-    data_dir: str
+    data_dir: str = field(metadata=_NEVER)
     share: Share
-    port: int | None = None
-    socket: str = ""
+    port: int | None = field(default=None, metadata=_NEVER)
+    socket: str = field(default="", metadata=_NEVER)
     pool_node_ids: tuple[int, ...] = ()
     transporter: str = ""
+    address: str = field(default="localhost", metadata=_ADDED)
 
     @property
     def name(self) -> str:
         """Role and number, as in the brief's folders: "mysqld.3"."""
         return f"{self.role}.{self.number}"
 
-
-@dataclass(frozen=True)
-class Threads:
-    """Threads of a data node by kind; `automatic_cpus` leaves the choice to NDB instead."""
-
-    automatic_cpus: int | None = None
-    ldm: int = 2
-    query: int = 2
-    recover: int = 2
-    tc: int = 1
-    send: int = 1
-    recv: int = 1
-    spin_us: int = 0
+    @property
+    def node_ids(self) -> tuple[int, ...]:
+        """Node ids of all connections of this process to the cluster."""
+        return (self.node_id, *self.pool_node_ids)
 
     @property
-    def config(self) -> str:
-        """The value of ThreadConfig."""
-        words = [f"count={getattr(self, kind)}" for kind in _KINDS]
-        if self.spin_us:
-            spinning = f",spintime={self.spin_us}"
-            words = [
-                w + spinning * (kind in ("tc", "ldm"))
-                for kind, w in zip(_KINDS, words, strict=True)
-            ]
-        threads = (f"{kind}={{{w}}}" for kind, w in zip(_KINDS, words, strict=True))
-        return "main,rep," + ",".join(threads)
-
-    @property
-    def ldm_threads(self) -> int:
-        """Number of ldm threads; NDB's own choice is a quarter of its CPUs (seen for 32)."""
-        return self.ldm if self.automatic_cpus is None else self.automatic_cpus // 4
+    def endpoint(self) -> str:
+        """Address to bind and connect to: "localhost" might be ::1, where nobody listens."""
+        return "127.0.0.1" if self.address == "localhost" else self.address
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A cluster on a host, decided."""
+    """A planned cluster on a host."""
 
     budget: Budget
-    places: Places
+    places: Places = field(metadata=_NEVER)
     management_node: Node
     data_nodes: tuple[Node, ...]
     servers: tuple[Node, ...]
@@ -144,7 +75,7 @@ class Plan:
     threads: Threads
     memory: Memory
     max_clients: int
-    shm_spin_us: int = 0
+    overlay: Overlay = field(default=Overlay(), metadata=_ADDED)
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -157,40 +88,34 @@ class Plan:
         return all(node.transporter == "shm" for node in self.servers)
 
     def servers_by(self, transporter: str) -> tuple[Node, ...]:
-        """Give the MySQL servers that are connected by "shm" or "tcp"."""
+        """Return the MySQL servers that are connected by "shm" or "tcp"."""
         return tuple(node for node in self.servers if node.transporter == transporter)
 
     @property
     def memory_bytes(self) -> int:
-        """What the whole cluster takes of the host's memory."""
+        """Memory of the host that the whole cluster takes."""
         servers = len(self.servers) * self.memory.server_bytes
         clients = self.max_clients * self.memory.client_bytes
         return len(self.data_nodes) * self.memory.data_node_bytes + servers + clients + GIB // 2
 
     @property
     def disk_bytes(self) -> int:
-        """What the whole cluster writes at most: rows, two checkpoints, redo log, data folders."""
+        """Most that the whole cluster writes: rows, two checkpoints, redo log, data folders."""
         checkpoints = 3 * self.memory.data_bytes // 2
         redo = min(self.memory.redo_bytes, 4 * self.memory.data_bytes)
         return len(self.data_nodes) * (checkpoints + redo) + len(self.servers) * 100 * MIB
 
-    def to_dict(self) -> dict[str, object]:
-        """Give the plan as plain data for JSON."""
-        return dataclasses.asdict(self)
-
     def identity(self) -> dict[str, object]:
-        """Give what two plans must share for their measurements to be comparable.
+        """Return what two plans must share for their measurements to be comparable, as plain data.
 
-        Folders and ports do not matter to a measurement; all the rest does.
+        Folders, sockets and ports do not count; fields added since datasets were recorded count
+        only if they are set.
         """
-        data = self.to_dict()
-        del data["places"]
-        for node in (data["management_node"], *data["data_nodes"], *data["servers"]):
-            del node["data_dir"], node["socket"], node["port"]
-        return data
+        # Recorded identities have this field, which the overlay has replaced.
+        return {**_identity(self), "shm_spin_us": 0}
 
     def check(self, host: Host, disk_free_bytes: int) -> None:
-        """Refuse a plan that this host cannot hold.
+        """Refuse a plan that does not fit this host.
 
         Raises
         ------
@@ -211,36 +136,41 @@ class Plan:
 
 
 def make(host: Host, shape: Shape) -> Plan:
-    """Decide how the cluster of `shape` lives on `host`.
+    """Plan the cluster of `shape` on `host`.
 
     Raises
     ------
     LabError
         If the budget is unknown or impossible here, or there are more servers than node ids.
     """
-    chosen = cpu_budget.choose(host, shape.budget)
+    budget = cpu_budget.choose(host, shape.budget)
     ids = FIRST_SERVER_NODE_ID + shape.servers * shape.connection_pool - 1
     if shape.servers < 1 or ids > LAST_SERVER_NODE_ID:
         raise LabError(
             "The servers do not fit the node ids",
             found=f"{shape.servers} servers with {shape.connection_pool} connection(s) each",
-            expected=f"1 to {LAST_SERVER_NODE_ID - FIRST_SERVER_NODE_ID + 1} in all",
+            expected=f"1 to {MAX_SERVERS} connections in all",
             next_step="Ask for fewer servers or a smaller connection pool.",
         )
-    shares = cpu_budget.shares(host, chosen.kind)
-    threads = _threads(host, chosen.kind, shares.data_nodes[0], shape)
+    shares = cpu_budget.shares(host, budget.kind)
+    data_node_cpus = {
+        "pinned": len(shares.data_nodes[0].cpus),
+        "scaled": shares.data_nodes[0].quota_cpus or 0,
+        "shared": host.usable_cpus * BRIEF_DATA_NODE_CPUS / BRIEF_CPUS,
+    }[budget.kind]
+    threads = ndb_threads.choose(data_node_cpus, shape.balanced_threads, shape.thread_spin_us)
     places = shape.places
     return Plan(
-        budget=chosen,
+        budget=budget,
         places=places,
         management_node=Node(
-            "ndb_mgmd", 1, 1, places.data_dir("ndb_mgmd", 1), shares.management_node,
-            places.management_port,
+            "ndb_mgmd", 1, MANAGEMENT_NODE_ID, places.data_dir("ndb_mgmd", 1),
+            shares.management_node, places.port("ndb_mgmd", 1),
         ),
         data_nodes=tuple(
             Node(
-                "ndbmtd", n, n + 1, places.data_dir("ndbd", n), shares.data_nodes[n - 1],
-                None if places.brief else places.base_port + n,
+                "ndbmtd", n, FIRST_DATA_NODE_ID + n - 1, places.data_dir("ndbd", n),
+                shares.data_nodes[n - 1], places.port("ndbmtd", n),
             )
             for n in (1, 2)
         ),
@@ -254,57 +184,37 @@ def make(host: Host, shape: Shape) -> Plan:
             shape.rows, threads.ldm_threads, host.memlock_bytes, shape.small_redo
         ),
         max_clients=shape.max_clients,
-        shm_spin_us=shape.shm_spin_us,
+        overlay=shape.overlay,
     )  # fmt: skip
 
 
 def _server(shape: Shape, number: int, share: Share) -> Node:
-    """The `number`-th MySQL server; the brief's listen on 3306 and on."""
-    places, pool = shape.places, shape.connection_pool - 1
-    port = 3305 + number if places.brief else None
-    if shape.networking and not places.brief:
-        port = places.base_port + FIRST_SQL_PORT + number
+    """The `number`-th MySQL server; ids of further connections follow those of all servers."""
+    pool = shape.connection_pool - 1
     first_more = FIRST_SERVER_NODE_ID + shape.servers + (number - 1) * pool
     return Node(
         "mysqld",
         number,
         FIRST_SERVER_NODE_ID + number - 1,
-        places.data_dir("mysqld", number),
+        shape.places.data_dir("mysqld", number),
         share,
-        port,
-        places.socket(number),
+        shape.places.port("mysqld", number, shape.networking),
+        shape.places.socket(number),
         tuple(range(first_more, first_more + pool)),
         "tcp" if number > shape.servers - shape.tcp_servers else "shm",
     )
 
 
-def _threads(host: Host, kind: str, data_share: Share, shape: Shape) -> Threads:
-    """Threads of a data node: NDB's own choice where it has CPUs, else the brief's proportions.
-
-    In the brief 32 CPUs give 8 ldm, 8 query, 4 tc, 3 send, 3 recv. A quarter of that is the least
-    that keeps the proportions. Balanced threads are as many in all.
-    """
-    cpus = {
-        "pinned": len(data_share.cpus),
-        "scaled": data_share.quota_cpus or 0,
-        "shared": host.usable_cpus * BRIEF_DATA_NODE_CPUS / BRIEF_CPUS,
-    }[kind]
-    spin_us = shape.thread_spin_us
-    if shape.balanced_threads:
-        return dataclasses.replace(_balanced(cpus), spin_us=spin_us)
-    if cpus >= 8:
-        return Threads(automatic_cpus=int(cpus), spin_us=spin_us)
-    return Threads(spin_us=spin_us)
-
-
-def _balanced(cpus: float) -> Threads:
-    """Give fewer ldm and query and more tc and recv threads (brief, "Going Above 1.7M QPS").
-
-    Of 26 that 32 CPUs leave for queries the capacity model gives 6 ldm, 6 query, 7 tc, 3 send and 4
-    recv; where there are fewer CPUs, as many as there are by default.
-    """
-    if cpus < 8:
-        return Threads(ldm=1, query=1, recover=1, tc=2, send=1, recv=2)
-    ldm = max(1, round(6 * cpus / 32))
-    tc, send, recv = (max(1, round(n * cpus / 32)) for n in (7, 3, 4))
-    return Threads(None, ldm, ldm, ldm, tc, send, recv)
+def _identity(value: object) -> object:
+    """Turn a dataclass into plain data, leaving out the fields that do not count."""
+    if isinstance(value, tuple):
+        return [_identity(item) for item in value]
+    if not dataclasses.is_dataclass(value):
+        return value
+    counting = {
+        each.name: getattr(value, each.name)
+        for each in dataclasses.fields(value)
+        if (rule := each.metadata.get("identity")) != "never"
+        and not (rule == "unless default" and getattr(value, each.name) == each.default)
+    }
+    return {name: _identity(counted) for name, counted in counting.items()}

@@ -1,7 +1,7 @@
 """Faults as data: what is done to which node, and when.
 
-In: nothing. Out: `FAULTS`, each a question with the actions that put it. Adding one is adding an
-entry. Pure: `injection` does the actions.
+In: nothing. Out: `FAULTS`, each a question with the actions that ask it. To add one, add an entry.
+Pure: `faults.injection` performs the actions.
 """
 
 from __future__ import annotations
@@ -19,16 +19,18 @@ ACTIONS = {
     "start": "start",
     "wait": "wait for",
 }
-"""What can be done to a node, and how it is called. `stop` is the graceful way, `start` starts it
-with the data it has unless it runs, `wait` lasts until it serves."""
+"""What can be done to a node, and its name in descriptions. `stop` is graceful, `start` starts a
+node with the data it has unless it is running, `wait` waits until it serves."""
 ROLES = ("ndb_mgmd", "ndbmtd", "mysqld")
+FAULT, RESTART, SERVED = "fault", "restart", "served"
+"""Events of a run with a fault: a node was hurt; it was started again; it serves again."""
 
 
 @dataclass(frozen=True)
 class Action:
-    """One thing done to one node, `at_s` seconds after the fault began or later.
+    """One thing done to one node, at the earliest `at_s` seconds after the fault began.
 
-    Actions follow one another: one that is due waits until the one before it is done.
+    Actions are performed one after the other: each waits until the one before it is complete.
 
     >>> Action(5, "kill", "ndbmtd", 2).words
     'SIGKILL ndbmtd.2'
@@ -42,15 +44,15 @@ class Action:
     def __post_init__(self) -> None:
         if self.what not in ACTIONS or self.role not in ROLES or self.number < 1 or self.at_s < 0:
             raise LabError(
-                "A fault has an action that nobody can do",
+                "Unknown fault action",
                 found=f"{self.what} {self.role}.{self.number} at {self.at_s} s",
                 expected=f"one of {', '.join(ACTIONS)}, on one of {', '.join(ROLES)}",
-                next_step="This is a fault of the lab, not of your input: please report it.",
+                next_step="This is a defect of the lab, not of your input: please report it.",
             )
 
     @property
     def node(self) -> str:
-        """Name of the node, as a plan names it."""
+        """Name of the node in a plan."""
         return f"{self.role}.{self.number}"
 
     @property
@@ -61,9 +63,9 @@ class Action:
 
 @dataclass(frozen=True)
 class Fault:
-    """What is done to a cluster under load, and the question that it answers.
+    """What is done to a cluster under load, and the question that this answers.
 
-    `lasts_s` is about how long it takes until all nodes serve again, as seen on 2 CPUs.
+    `lasts_s` is about how long it takes until all nodes serve again, observed on 2 CPUs.
     """
 
     name: str
@@ -72,11 +74,11 @@ class Fault:
     lasts_s: float
 
     def describe(self, before_s: float) -> list[str]:
-        """Say what is done when, in seconds since the load began, a line for each action."""
+        """Describe each action in a line, with its time in seconds since the load began."""
         return [f"{before_s + action.at_s:g} s: {action.words}" for action in self.actions]
 
     def to_dict(self) -> dict[str, object]:
-        """Give the fault as plain data for JSON."""
+        """Return the fault as plain data for JSON; all of it is part of a dataset's identity."""
         return {
             "question": self.question,
             "actions": [dataclasses.astuple(a) for a in self.actions],
@@ -94,12 +96,12 @@ def _restart(role: str, number: int) -> tuple[Action, ...]:
 
 
 ALONE_S = 5
-"""How long the others go on without the node that was killed."""
+"""How long the others run without the node that was killed."""
 FROZEN_S = 25
 """A data node is declared dead after four missed heartbeats of HeartbeatIntervalDbDb, 5 s unless
 configured (manual, "Defining NDB Cluster Data Nodes"): this is longer."""
 AWAKE_S = 2
-"""Time for a thawed node to find that it was declared dead, and to end by itself."""
+"""Time for a thawed node to notice that it was declared dead, and to end by itself."""
 
 FAULTS: dict[str, Fault] = {
     fault.name: fault

@@ -1,6 +1,6 @@
 """Memory and redo log of a cluster, from the number of its rows.
 
-In: rows, ldm threads, the host's limits. Out: a `Memory`, in bytes.
+In: rows, ldm threads, the host's limits. Out: a `Memory`, in bytes. Pure.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from dataclasses import dataclass
 BRIEF_ROWS = 80_000_000
 GIB, MIB = 2**30, 2**20
 LOG_PARTS = (4, 6, 8, 10, 12, 16, 20, 24, 32)
-"""The values that NoOfFragmentLogParts takes (manual, "NDB Cluster Data Node Configuration")."""
+"""The valid values of NoOfFragmentLogParts (manual, "NDB Cluster Data Node Configuration")."""
 ROW_REDO_BYTES, LEAST_LOG_FILES = 800, 3
-"""What loading a sysbench row writes to the redo log of each data node, about (a row takes 750);
-and the least that NoOfFragmentLogFiles takes (same page)."""
+"""About what loading a sysbench row writes to each data node's redo log (750 observed), and the
+minimum of NoOfFragmentLogFiles (same page)."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Memory:
 
     @property
     def data_node_bytes(self) -> int:
-        """What a data node takes: its configured pools and about 900 MiB of its own (as seen)."""
+        """Memory of a data node: its configured pools and about 900 MiB besides (observed)."""
         pools = self.data_bytes + self.shared_global_bytes + self.disk_page_buffer_bytes
         buffers = self.long_message_buffer_bytes + self.redo_buffer_bytes * self.fragment_log_parts
         return pools + buffers + 900 * MIB
@@ -50,15 +50,14 @@ def of_rows(
 ) -> Memory:
     """Decide memory and redo log for the rows: the published values for the brief's own number.
 
-    Source: the brief's config.ini; 128 GiB of DataMemory for its 80 million rows is the ratio, and
-    one redo log part for each ldm thread.
+    Source: the brief's config.ini, with 128 GiB of DataMemory for 80 million rows and one redo log
+    part per ldm thread.
 
     Parameters
     ----------
-    memlock_bytes : what may be locked in memory; None without a limit.
-    small_redo : take an eighth of the redo buffer, a quarter of the size of a log file, and log
-        files for twice what loading the rows writes; with the least that NDB allows they cannot be
-        loaded at all.
+    memlock_bytes : limit of locked memory; None without one.
+    small_redo : take an eighth of the redo buffer, a quarter of a log file's size, and log files
+        for twice what loading the rows writes; NDB's minimum does not suffice to load them.
     """
     data = max(256 * MIB, rows * 128 * GIB // BRIEF_ROWS)
     published = rows >= BRIEF_ROWS

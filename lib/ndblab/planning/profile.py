@@ -1,7 +1,6 @@
 """How long and how wide a sweep is.
 
-In: a profile's name and what the user wants otherwise. Out: a checked `Profile`.
-It knows nothing of hosts and clusters.
+In: a profile's name and the user's own values. Out: a checked `Profile`, the same on every host.
 """
 
 from __future__ import annotations
@@ -11,16 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ndblab.error import LabError
+from ndblab.planning import number
+from ndblab.planning.deployment import MAX_SERVERS
 
-LAST_SERVER_NODE_ID = 246
-FIRST_SERVER_NODE_ID = 11
-MAX_SERVERS = LAST_SERVER_NODE_ID - FIRST_SERVER_NODE_ID + 1
-"""Node ids 11 to 246 are for MySQL servers: the brief's files keep 247 to 254 for tools, and an
-NDB node id is at most 255 (manual, "NDB Cluster Management Node Configuration")."""
+MOST_CLIENTS = 100_000
+"""sysbench's own limit."""
 
 
 def powers_of_two(last: int) -> tuple[int, ...]:
-    """Give 1, 2, 4 ... up to `last`."""
+    """Return 1, 2, 4 ... up to `last`."""
     return tuple(2**i for i in range(last.bit_length()) if 2**i <= last)
 
 
@@ -44,11 +42,8 @@ class Profile:
         return self.tables * self.table_size
 
     def to_dict(self) -> dict[str, object]:
-        """Give the profile as plain data for JSON."""
-        return {
-            key: list(value) if isinstance(value, tuple) else value
-            for key, value in dataclasses.asdict(self).items()
-        }
+        """Return the profile as plain data for JSON."""
+        return dataclasses.asdict(self)
 
 
 PROFILES = {
@@ -68,14 +63,17 @@ PROFILES = {
 """`brief` has the durations, rows and client counts of the brief ("Benchmarking Setup", Figures 6
 and 7); the rows are those of its text, not of its command line (see the corrections)."""
 
-_LISTS = {"servers": MAX_SERVERS, "clients": 100_000}
-_NUMBERS = {
+_LISTS = {
+    "servers": (MAX_SERVERS, "node ids 11 to 246 are for them"),
+    "clients": (MOST_CLIENTS, "sysbench's own limit"),
+}
+_LEAST = {
     "repeats": 1, "warmup_s": 0, "duration_s": 1, "tables": 1, "table_size": 1, "seed": 0,
 }  # fmt: skip
 
 
 def get(name: str, overrides: Mapping[str, object] | None = None) -> Profile:
-    """Give the profile called `name` with some of its values replaced.
+    """Return the profile called `name` with some of its values replaced.
 
     Parameters
     ----------
@@ -94,58 +92,20 @@ def get(name: str, overrides: Mapping[str, object] | None = None) -> Profile:
             next_step="Choose one with --profile.",
         )
     changes = {k: v for k, v in (overrides or {}).items() if v is not None}
-    if unknown := sorted(changes.keys() - _LISTS.keys() - _NUMBERS.keys()):
+    if unknown := sorted(changes.keys() - _LISTS.keys() - _LEAST.keys()):
         raise LabError(
-            "There is no such parameter of a profile",
+            "A profile has no such parameter",
             found=", ".join(unknown),
-            expected=", ".join([*_LISTS, *_NUMBERS]),
+            expected=", ".join([*_LISTS, *_LEAST]),
             next_step="Check the spelling; `./lab --help reproduce` lists them.",
         )
     checked = {
-        key: _numbers(key, value) if key in _LISTS else _number(key, value)
+        key: number.several(_option(key), value, *_LISTS[key])
+        if key in _LISTS
+        else number.whole(_option(key), value, _LEAST[key])
         for key, value in changes.items()
     }
     return dataclasses.replace(PROFILES[name], **checked)
-
-
-def _number(key: str, value: object) -> int:
-    try:
-        number = int(str(value))
-    except ValueError:
-        number = None
-    if number is None or number < _NUMBERS[key]:
-        raise LabError(
-            f"{_option(key)} is not usable",
-            found=repr(value),
-            expected=f"a whole number of at least {_NUMBERS[key]}",
-            next_step=f"Give {_option(key)} such a number, or leave it out.",
-        )
-    return number
-
-
-def _numbers(key: str, value: object) -> tuple[int, ...]:
-    parts = value.split(",") if isinstance(value, str) else value
-    parts = [parts] if isinstance(parts, int) else list(parts)
-    try:
-        numbers = tuple(sorted({int(str(part)) for part in parts}))
-    except ValueError:
-        numbers = ()
-    if not numbers or numbers[0] < 1:
-        raise LabError(
-            f"{_option(key)} is not usable",
-            found=repr(value),
-            expected="whole numbers of at least 1, separated by commas",
-            next_step=f"Give {_option(key)} a list such as 1,2,4,8.",
-        )
-    if numbers[-1] > _LISTS[key]:
-        limit = "node ids 11 to 246 are for them" if key == "servers" else "sysbench's own limit"
-        raise LabError(
-            f"{_option(key)} is too large",
-            found=numbers[-1],
-            expected=f"at most {_LISTS[key]} ({limit})",
-            next_step=f"Ask for fewer {key}.",
-        )
-    return numbers
 
 
 def _option(key: str) -> str:

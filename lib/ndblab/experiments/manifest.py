@@ -1,0 +1,87 @@
+"""What a dataset says of its measurement: its manifest, and its identity.
+
+In: an experiment, its size, the host and the binaries. Out: plain data. Two measurements of one
+identity are the same, and one resumes the other; folders and ports do not change it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ndblab.experiments.experiment import Experiment
+from ndblab.machine.host import Host
+from ndblab.planning import config
+from ndblab.planning.point import DEFAULT_VARIANT
+from ndblab.planning.shape import Places
+from ndblab.workloads import registry
+
+if TYPE_CHECKING:
+    from ndblab.install import Binaries
+    from ndblab.planning.deployment import Plan
+    from ndblab.planning.profile import Profile
+
+ROOT = Path(__file__).resolve().parents[3]
+ANYWHERE = Places("/var/tmp/ndblab/cluster", "/var/tmp/ndblab/cluster")
+"""Places for which configurations are compared, wherever the cluster really is; those of the
+recorded datasets, which keep their identity this way."""
+
+
+def describe(
+    experiment: Experiment,
+    size: Profile,
+    budget: str,
+    machine: Host,
+    binaries: Binaries,
+    overrides: Mapping[str, object] | None = None,
+) -> tuple[dict[str, object], dict[str, object]]:
+    """Describe a measurement for its manifest; return that and its identity."""
+    todo = experiment.sweep(size)
+    plans = experiment.plans(size, budget, machine, ANYWHERE)
+    versions = {"ndb": binaries.ndb_version, "mysqld": binaries.mysqld_version}
+    for workload in {point.workload for point in todo.points}:
+        versions |= registry.find(workload).versions(binaries)
+    shared = {
+        "versions": versions,
+        "builds": binaries.fingerprint(),
+        "plan": plans[DEFAULT_VARIANT].identity(),
+        "variants": {variant.name: variant.to_dict() for variant in experiment.variants},
+        "profile": size.to_dict(),
+    }
+    described = {
+        **shared,
+        "host": machine.to_dict(),
+        "overrides": {k: v for k, v in (overrides or {}).items() if v is not None},
+        "git_commit": _git_commit(),
+    }
+    identity = {
+        **shared,
+        "host": machine.fingerprint,
+        "config": {name: _config_digest(p, versions["mysqld"]) for name, p in plans.items()},
+        "sweep": todo.to_dict(),
+    }
+    return described, identity
+
+
+def _config_digest(plan: Plan, mysqld_version: str) -> str:
+    """Hash of the configuration without servers' ports: another one is another measurement."""
+    servers = tuple(dataclasses.replace(s, port=s.port and 0) for s in plan.servers)
+    anywhere = dataclasses.replace(plan, servers=servers)
+    text = config.config_ini(anywhere) + config.my_cnf(anywhere, mysqld_version)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+@functools.cache
+def _git_commit() -> str | None:
+    """Commit of the lab that measures, marked if its files have changed since."""
+    argv = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"]
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    return done.stdout.strip() or None

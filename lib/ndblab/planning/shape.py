@@ -1,0 +1,90 @@
+"""What is wanted of a cluster: its size, its settings, and where its files and ports are.
+
+In: nothing. Out: a `Shape`, of which `deployment.make` plans a cluster for a host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Places:
+    """Folders, sockets and ports of a cluster; `brief` places are the published ones."""
+
+    cluster_dir: str = ""
+    socket_dir: str = ""
+    base_port: int = 11860
+    brief: bool = False
+
+    @property
+    def config_dir(self) -> str:
+        """Folder of config.ini and my.cnf; the brief does not name its own."""
+        return self.cluster_dir or "."
+
+    def data_dir(self, name: str, number: int) -> str:
+        """Folder of the `number`-th node called `name`.
+
+        The brief names /nvme/1 for the management node, /nvme/1 and /nvme/2 for the data nodes,
+        /nvme/3 and /nvme/4 for the first two servers; the others follow, odd and even.
+        """
+        if not self.brief:
+            return f"{self.cluster_dir}/{name}.{number}"
+        disk = {"ndb_mgmd": 1, "ndbd": number}.get(name, 3 if number % 2 else 4)
+        return f"/nvme/{disk}/{name}.{number}"
+
+    def socket(self, number: int) -> str:
+        """Unix socket of the `number`-th MySQL server."""
+        folder = "/tmp" if self.brief else self.socket_dir
+        return f"{folder}/mysql.{number}.sock"
+
+    def port(self, role: str, number: int, networking: bool = False) -> int | None:
+        """Port of the `number`-th node of a role; None where it has none or NDB chooses it.
+
+        The brief uses NDB's default, 1186, for the management node and 3306 onwards for the
+        servers. Elsewhere servers listen only with `networking`.
+        """
+        if self.brief:
+            return {"ndb_mgmd": 1186, "mysqld": 3305 + number}.get(role)
+        if role == "mysqld":
+            return self.base_port + 10 + number if networking else None
+        return self.base_port + (number if role == "ndbmtd" else 0)
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """Parameters that replace or extend those of a plan; a value of None removes one.
+
+    `config_ini` is by section, such as "ndbd default"; `my_cnf` is for all MySQL servers;
+    `table_options` end the CREATE TABLE statements of the load's tables.
+    """
+
+    config_ini: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    my_cnf: Mapping[str, object] = field(default_factory=dict)
+    table_options: str = ""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What is wanted of a cluster.
+
+    The last `tcp_servers` of the servers reach the data nodes by TCP, the others by shared memory.
+    With `networking` servers also listen for TCP/IP on their node's address. `small_redo` takes a
+    redo log just large enough to load the rows. `thread_spin_us` is how long tc and ldm threads
+    spin before they sleep, in microseconds. `balanced_threads` takes the split of a data node's
+    threads that the capacity model balances best.
+    """
+
+    servers: int
+    rows: int
+    max_clients: int
+    budget: str = "auto"
+    tcp_servers: int = 0
+    connection_pool: int = 1
+    networking: bool = False
+    small_redo: bool = False
+    thread_spin_us: int = 0
+    balanced_threads: bool = False
+    places: Places = Places()
+    overlay: Overlay = Overlay()

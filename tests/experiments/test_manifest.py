@@ -1,0 +1,74 @@
+"""What a dataset says of its measurement, and when two measurements are the same."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from ndblab.dataset.folder import identity_hash
+from ndblab.experiments import catalogue, manifest
+from ndblab.experiments.experiment import Experiment, Variant
+from ndblab.machine import host
+from ndblab.planning.profile import Profile
+
+RECORDED = manifest.ROOT / "data/recorded"
+
+
+def recorded(name: str) -> dict:
+    """The manifest of the dataset of an experiment that comes with the lab."""
+    [file] = (RECORDED / name).glob("*/manifest.json")
+    return json.loads(file.read_text())
+
+
+def same_again(recorded: dict, experiment: Experiment) -> dict:
+    """The identity of the measurement of a manifest, if it were made today."""
+    machine = host.from_dict(recorded["host"])
+    size = Profile(
+        **{k: tuple(v) if isinstance(v, list) else v for k, v in recorded["profile"].items()}
+    )
+    versions = recorded["versions"]
+    binaries = SimpleNamespace(
+        ndb_version=versions["ndb"],
+        mysqld_version=versions["mysqld"],
+        sysbench_version=versions["sysbench"],
+        fingerprint=lambda: recorded["builds"],
+    )
+    return manifest.describe(experiment, size, "auto", machine, binaries)[1]
+
+
+@pytest.mark.parametrize(
+    "name", ["single-server-scaling", "stability", "availability", "thread-balance"]
+)
+def test_recorded_datasets_keep_their_identity(name):
+    """The same measurement, made today by this code, would have the id of the recorded one.
+
+    Of the other two, one was recorded before an identity had the configuration, and one before its
+    variants were overlays.
+    """
+    known = recorded(name)
+    assert identity_hash(same_again(known, catalogue.find(name))) == identity_hash(
+        known["identity"]
+    )
+    assert known["dataset_id"].endswith(f"{identity_hash(known['identity'])[:8]}-1")
+
+
+def test_an_overlaid_parameter_is_another_measurement():
+    """Of the cluster, of the tables or of the load alone; each stands in the manifest."""
+    known, plain = recorded("thread-balance"), catalogue.find("thread-balance")
+    ids = {identity_hash(same_again(known, plain))}
+    for overlay in (
+        {"config_ini": {"ndbd default": {"RedoBuffer": "64M"}}},
+        {"my_cnf": {"sort_buffer_size": "1M"}},
+        {"options": {"rand-type": "pareto"}},
+        {"table_options": "COMMENT='NDB_TABLE=READ_BACKUP=0'"},
+    ):
+        balanced = dataclasses.replace(plain.variants[1], **overlay)
+        changed = dataclasses.replace(plain, variants=(Variant(), balanced))
+        identity = same_again(known, changed)
+        [key] = overlay
+        assert identity["variants"]["balanced-threads"][key] == overlay[key]
+        ids.add(identity_hash(identity))
+    assert len(ids) == 5
