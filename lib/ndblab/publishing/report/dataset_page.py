@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ndblab.dataset import Dataset
-from ndblab.dataset.folder import MANIFEST, read_bytes, sha256
+from ndblab.dataset.folder import read_bytes, sha256
+from ndblab.dataset.manifest import MANIFEST
 from ndblab.error import LabError
 from ndblab.machine import host
 from ndblab.publishing.report import page
