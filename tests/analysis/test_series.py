@@ -65,10 +65,10 @@ def test_a_slow_loss_is_told_in_percent_an_hour() -> None:
     """A run that loses a tenth of its mean within the hour says so, also from half the samples."""
     values = pd.Series(1000 * (1.05 - 0.1 * np.arange(HOUR) / HOUR) + 20 * noise(3))
     found = series.trend(values)
-    assert found.low < found.per_hour_pct < found.high < 0
-    assert found.per_hour_pct == pytest.approx(-10, abs=1.5)
+    assert found.low < found.value < found.high < 0
+    assert found.value == pytest.approx(-10, abs=1.5)
     halved = series.trend(values[::2], interval_s=2)
-    assert halved.per_hour_pct == pytest.approx(found.per_hour_pct, abs=0.5)
+    assert halved.value == pytest.approx(found.value, abs=0.5)
 
 
 def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:

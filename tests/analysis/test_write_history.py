@@ -174,7 +174,7 @@ def test_what_was_not_read_back_is_not_sound(tables: Tables) -> None:
     assert found.words() == "4 acknowledged writes on replicas that were not read"
     tables["history"].loc[tables["history"]["kind"] == READ, "outcome"] = WRONG
     found = write_history.check(tables["history"], **none)
-    assert "not read: 1 read without what had been acknowledged" in found.words()
+    assert "not read: 1 read without an acknowledged write" in found.words()
 
 
 def test_a_load_that_wrote_nothing_proves_nothing(tables: Tables) -> None:

@@ -57,7 +57,7 @@ def measured(
     A row for each run and resource: `run_id`, `servers`, `clients`, `repeat`, `qps`,
     `latency_avg_ms`, `resource`, `cpus` (logical CPUs used), `demand_us`.
     """
-    good = runs[(summary.usable(runs) == "") & (runs["clients"] >= runs["servers"])]
+    good = summary.good(runs[runs["clients"] >= runs["servers"]])
     usage = Usage(processes, ndb_threads)
     ids = good["run_id"].astype(str)
     table = pd.DataFrame(index=ids)
@@ -125,7 +125,7 @@ def little(runs: pd.DataFrame) -> pd.DataFrame:
     clients.
     """
     columns = ["run_id", "servers", "clients", "qps", "latency_avg_ms"]
-    table = runs.loc[summary.usable(runs) == "", columns].copy()
+    table = summary.good(runs)[columns].copy()
     table["in_flight"] = table["qps"] * table["latency_avg_ms"] / 1000
     return table.assign(ratio=table["in_flight"] / table["clients"]).reset_index(drop=True)
 

@@ -19,7 +19,7 @@ import ciw
 import numpy as np
 import pandas as pd
 
-from ndblab.analysis import summary
+from ndblab.analysis import estimate
 from ndblab.capacity import model as models
 from ndblab.capacity.demand import CLIENT, KINDS, SERVER
 
@@ -256,6 +256,6 @@ def _read(records: Sequence, visits_each: int, from_s: float) -> np.ndarray:
 def _told(cycles: np.ndarray, clients: int) -> list[float]:
     took_ms = 1000 * (cycles[:, 1] - cycles[:, 0])
     batches = [np.quantile(part, 0.95) for part in np.array_split(took_ms, BATCHES)]
-    _, low, high = summary.geometric(batches)
+    _, low, high = estimate.geometric(batches)
     mean_ms, p95_ms = float(took_ms.mean()), float(np.quantile(took_ms, 0.95))
     return [1000 * clients / mean_ms, mean_ms, p95_ms, low, high]

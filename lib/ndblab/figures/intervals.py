@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
-from ndblab.analysis import summary
+from ndblab.analysis import estimate
 
 
 def means(table: pd.DataFrame, by: list[str], column: str, factors: bool = False) -> pd.DataFrame:
@@ -30,7 +29,7 @@ def means(table: pd.DataFrame, by: list[str], column: str, factors: bool = False
     found = groups.agg(runs="count", mean="mean", low="min", high="max", _spread="std")
     if found["runs"].max() > 2:
         runs = found["runs"].where(found["runs"] > 2)
-        half = stdtrit(runs - 1, (1 + summary.CONFIDENCE) / 2) * found["_spread"] / np.sqrt(runs)
+        half = estimate.t(runs - 1) * found["_spread"] / np.sqrt(runs)
         found["low"], found["high"] = found["mean"] - half, found["mean"] + half
     else:
         one = found["runs"] < 2

@@ -68,7 +68,7 @@ def good(runs: pd.DataFrame) -> pd.DataFrame:
     LabError
         If there is none.
     """
-    kept = runs[summary.usable(runs) == ""]
+    kept = summary.good(runs)
     if kept.empty:
         raise nothing_to_draw("no good run")
     return kept

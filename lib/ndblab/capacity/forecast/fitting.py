@@ -28,12 +28,12 @@ def alone(data: Dataset) -> pd.DataFrame:
 
 def good(runs: pd.DataFrame) -> pd.DataFrame:
     """Give the runs that are averaged."""
-    return runs[summary.usable(runs) == ""]
+    return summary.good(runs)
 
 
 def lost(runs: pd.DataFrame) -> str:
     """Say how many runs are not averaged, and why; empty where all are."""
-    why = summary.usable(runs)
+    why = summary.why_excluded(runs)
     reasons = why[why != ""].value_counts()
     if reasons.empty:
         return ""

@@ -19,7 +19,7 @@ from pathlib import Path
 import pandas as pd
 
 from ndblab import capacity, install
-from ndblab.analysis import summary
+from ndblab.analysis import estimate
 from ndblab.capacity import simulation
 from ndblab.capacity.model import Model
 
@@ -56,7 +56,7 @@ def _name(model: Model, window_s: float | None) -> str:
 @cache
 def _code() -> str:
     """Sum up what simulates: the lab's own modules and the libraries under them."""
-    sources = [Path(str(summary.__file__)), *sorted(Path(capacity.__path__[0]).glob("*.py"))]
+    sources = [Path(str(estimate.__file__)), *sorted(Path(capacity.__path__[0]).glob("*.py"))]
     versions = [metadata.version(name) for name in _LIBRARIES]
     told = b"".join(source.read_bytes() for source in sources)
     return hashlib.sha256(told + repr(versions).encode()).hexdigest()

@@ -15,9 +15,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from scipy.special import stdtrit
 
-from ndblab.analysis import formatting, summary
+from ndblab.analysis import estimate, formatting, summary
 from ndblab.claims.publication import Anchor
 from ndblab.figures import intervals, published, selection, sheet, style
 from ndblab.figures.quantity import P95, QPS, Quantity
@@ -156,7 +155,7 @@ def _bands(quantity: Quantity, points: pd.DataFrame) -> pd.DataFrame:
     """
     mean, low, high = (points[f"{quantity.metric}_{part}"] for part in ("mean", "low", "high"))
     if points["runs"].max() < 3:
-        wider = stdtrit(1, (1 + summary.CONFIDENCE) / 2)
+        wider = estimate.t(1)
         if quantity.log:
             low, high = (mean * (end / mean) ** (1 / wider) for end in (low, high))
         else:

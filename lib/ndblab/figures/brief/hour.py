@@ -242,7 +242,7 @@ def _trend(values: pd.Series, run: _Long) -> str:
     if not np.isfinite(trend.low):
         return "too short for one"
     low, high = (f"{end:+.1f}" for end in (trend.low, trend.high))
-    return f"{trend.per_hour_pct:+.1f} % an hour ({low} to {high})"
+    return f"{trend.value:+.1f} % an hour ({low} to {high})"
 
 
 def _notes(run: _Long, half: float | None, cut: int, events: list[str], budget: str) -> list[str]:

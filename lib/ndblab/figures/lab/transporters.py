@@ -126,7 +126,7 @@ def describe(question: Question, tables: Tables, anchors: Sequence[Anchor]) -> s
 def _runs(question: Question, tables: Tables) -> pd.DataFrame:
     """Give the good runs of all sides, each with the name of its side."""
     runs = selection.with_variant(tables["runs"])
-    runs = runs[summary.usable(runs) == ""]
+    runs = summary.good(runs)
     sides = []
     for kind in (question.over, *question.kinds):
         of_kind = (runs["transporter"] == kind.transporter) & (runs["variant"] == kind.variant)

@@ -86,13 +86,12 @@ class Table:
 def facts(dataset: Dataset) -> Facts:
     """Tell in a few words where a dataset comes from."""
     manifest, runs = dataset.manifest, dataset.runs
-    failed = int((runs["status"] != "ok").sum())
     return Facts(
         host=host.from_dict(dict(dataset.host)).describe(),
         software=", ".join(f"{name} {value}" for name, value in manifest["versions"].items()),
         budget=dataset.budget,
         measured=page.times(manifest["started_utc"], manifest["finished_utc"]),
-        runs=f"{len(runs)}, {failed or 'none'} failed",
+        runs=f"{len(runs)}, {dataset.failed or 'none'} failed",
     )
 
 
