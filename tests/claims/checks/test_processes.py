@@ -73,7 +73,7 @@ def test_a_variant_that_was_not_measured_is_unknown() -> None:
     """A dataset without the variant says so, and nothing is decided."""
     row = verdict(double(), "B-redo")
     assert row.verdict == "unknown"
-    assert "not in this dataset" in row.reason
+    assert "dataset lacks the data" in row.reason
 
 
 def test_idle_servers_are_not_counted_as_the_one_that_works() -> None:

@@ -44,7 +44,7 @@ def test_a_narrow_band_reproduces_a_steady_hour(spread: float, expected: str) ->
     row = verdict(long_run(spread=spread), "F1-stable")
     assert row.verdict == expected
     assert row.measured == pytest.approx(1.96 * spread, rel=0.1)
-    assert "means of minutes" in row.reason
+    assert "one-minute means" in row.reason
 
 
 def test_three_minutes_are_no_steady_hour() -> None:
@@ -72,7 +72,7 @@ def test_other_work_beside_an_hour_leaves_its_cause_open(cluster_pct: int, expec
     dataset.processes = pd.DataFrame(rows, columns=PROCESSES)
     row = verdict(dataset, "F1-drift")
     assert row.verdict == expected
-    assert ("other work took 14.0 %" in row.reason) == (expected == "inconclusive")
+    assert ("unrelated processes used 14.0 %" in row.reason) == (expected == "inconclusive")
 
 
 @pytest.mark.parametrize(("cold_s", "expected"), [(0, "reproduced"), (50, "contradicted")])

@@ -106,7 +106,7 @@ def test_about_20_percent_has_a_width_that_is_told() -> None:
     for gain, expected in ((1.17, "reproduced"), (1.05, "contradicted"), (1.4, "contradicted")):
         row = verdict(transporters(lambda c, g=gain: g, workload=READS), "T-shm-gain")
         assert row.verdict == expected
-        assert "from 1.15 to 1.25 counts as that" in row.reason
+        assert "1.15 to 1.25 counts as equal" in row.reason
 
 
 def test_very_high_concurrency_lies_past_the_peak() -> None:
