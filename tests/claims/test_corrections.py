@@ -12,7 +12,7 @@ from ndblab.claims.corrections.facts import CHECKS, Facts, numbers
 
 @pytest.fixture(scope="module")
 def facts() -> Facts:
-    return corrections.published()
+    return corrections.facts_of()
 
 
 @pytest.fixture(scope="module")

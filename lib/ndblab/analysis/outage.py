@@ -123,8 +123,9 @@ def of_runs(tables: Mapping[str, pd.DataFrame], seed: object = None) -> pd.DataF
     Returns
     -------
     `COLUMNS`: those that identify a run, the fields of `Outage`, and the result of
-    `write_history.check`: `replicas` read, number of faults (`wrong`), acknowledged writes `lost`, how long before the gap the oldest of these was acknowledged (`lost_up_to_s`), and a
-    sentence (`writes`).
+    `write_history.check`: `replicas` read, number of faults (`wrong`), acknowledged writes `lost`,
+    how long before the gap the oldest of them was acknowledged (`lost_up_to_s`), and a sentence
+    (`writes`).
     """
     by_run = {name: _by_run(tables[name]) for name in ("events", "history", "copies", "counters")}
     rows = []

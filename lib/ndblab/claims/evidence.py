@@ -118,7 +118,7 @@ class Evidence:
         return {metric: blocks.variability(self.runs, metric) for metric in _COMPARED}
 
     def room(self, servers: int) -> float:
-        """Return by what factor twice the servers could raise CPU use over their peak (at most 2)."""
+        """Return the factor by which twice the servers could raise CPU use over the peak (<= 2)."""
         if self.budget == "scaled":
             one, two = (min(n * SERVER_SHARE, COMMON_SHARE) for n in (servers, 2 * servers))
             return two / one
@@ -173,7 +173,7 @@ class Evidence:
         return self._cpus_of(["ndbmtd"])
 
     def _cpus_of(self, names: list[str]) -> dict[tuple[int, int], float]:
-        """Return the logical CPUs used by these roles together, mean over runs, by configuration."""
+        """Return the logical CPUs of these roles together, mean over runs, by configuration."""
         used = self._usage.roles.reindex(columns=names).sum(axis=1, min_count=1) / 100
         runs = self.runs[["servers", "clients"]].assign(
             used=self.runs["run_id"].astype(str).map(used)

@@ -21,6 +21,8 @@ INCONCLUSIVE = "inconclusive"
 NOT_TESTABLE = "not testable here"
 UNKNOWN = "unknown"
 
+NO_ESTIMATE = Estimate(math.nan)
+NO_INTERVAL = "one run per configuration gives no interval"
 
 # What counts as equal to a published ratio or absolute value: its gain within a quarter of the
 # published one (20 % more: 15 to 25 %), an absolute value within a tenth. Both are the lab's own:
@@ -76,7 +78,7 @@ class Finding:
     verdict: str
     numbers: str
     why: str = ""
-    measured: Estimate = Estimate(math.nan)
+    measured: Estimate = NO_ESTIMATE
 
     @property
     def reason(self) -> str:
@@ -152,9 +154,6 @@ def decide(
     elif verdict == INCONCLUSIVE and not worst.bounded:
         why = f"{NO_INTERVAL} to decide on {source}"
     return Finding(verdict, _sentence(subject, weighed, note), why, worst)
-
-
-NO_INTERVAL = "one run per configuration gives no interval"
 
 
 def _sentence(subject: str, weighed: Sequence[tuple[Comparison, str]], note: str) -> str:

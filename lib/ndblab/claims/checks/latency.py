@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+import pandas as pd
+
 from ndblab.analysis import estimate, summary
 from ndblab.analysis.estimate import sidak
 from ndblab.analysis.formatting import count
@@ -124,12 +126,15 @@ def steady(claim: Claim, evidence: Evidence) -> Finding:
     if not counts:
         raise MissingData("no run of 16 servers")
     free = [c for c in counts if c < knee and not evidence.saturated(servers, c)]
+    runs = evidence.runs[evidence.runs["servers"] == servers]
+    varied = summary.steadiness(evidence.seconds(runs)).set_index("run_id")
     tests = []
     for clients in counts:
         judged = clients in free
         note = "" if judged else "near saturation, not judged"
+        each = varied[varied.index.isin(evidence.runs_at(servers, clients)["run_id"])]
         for metric in ("qps", "latency_p95_ms"):
-            test = _variation(evidence, servers, clients, metric, 2 * max(1, len(free)))
+            test = _variation(each[f"{metric}_cv"], clients, metric, 2 * max(1, len(free)))
             tests.append(replace(test, judged=judged, note=note))
     subject = (
         f"with {count(servers, 'server')} the coefficient of variation from second to second is"
@@ -141,12 +146,9 @@ def steady(claim: Claim, evidence: Evidence) -> Finding:
     return finding
 
 
-def _variation(
-    evidence: Evidence, servers: int, clients: int, metric: str, tests: int
-) -> Comparison:
-    """Return the coefficient of variation within runs: geometric mean over runs, t interval."""
-    runs = evidence.runs_at(servers, clients)
-    each = summary.steadiness(evidence.seconds(runs))[f"{metric}_cv"].dropna()
+def _variation(each: pd.Series, clients: int, metric: str, tests: int) -> Comparison:
+    """Average the coefficients of variation within runs: geometric mean, t interval."""
+    each = each.dropna()
     if each.empty:
         raise MissingData("no run with two samples")
     # A p95 that never left its bucket varies by less than a bucket, not by nothing.

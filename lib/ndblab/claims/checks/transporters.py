@@ -11,6 +11,7 @@ from dataclasses import replace
 import pandas as pd
 
 from ndblab.analysis import pairs, summary
+from ndblab.analysis.formatting import count
 from ndblab.claims.checks.registry import check
 from ndblab.claims.evidence import Evidence
 from ndblab.claims.publication import Claim
@@ -133,4 +134,4 @@ def _at_low(logs: pd.DataFrame, words: str) -> list[Comparison]:
 
 
 def _best_at(best: list[int], name: str, other: str) -> str:
-    return f"{name} is best at {best[0]} clients, {other} at {best[1]}"
+    return f"{name} is best with {count(best[0], 'client')}, {other} with {best[1]}"
