@@ -127,17 +127,16 @@ def of_runs(tables: Mapping[str, pd.DataFrame], seed: object = None) -> pd.DataF
     how long before the gap the oldest of them was acknowledged (`lost_up_to_s`), and a sentence
     (`writes`).
     """
-    by_run = {name: _by_run(tables[name]) for name in ("events", "history", "copies", "counters")}
+    written = (tables[name] for name in ("history", "copies", "counters"))
+    checked = write_history.of_runs(*written, seed)
+    operations, events = (write_history.by_run(tables[name]) for name in ("history", "events"))
     rows = []
     for run in tables["runs"].itertuples():
         name = str(run.run_id)
-        events, history, copies, counters = (
-            parts.get(name, tables[table].iloc[:0]) for table, parts in by_run.items()
-        )
-        if history.empty or not (events["event"].astype(str) == FAULT).any():
+        own = events.get(name)
+        if name not in checked or own is None or not (own["event"].astype(str) == FAULT).any():
             continue
-        outage = of_run(history, events)
-        findings = write_history.check(history, copies, counters, seed)
+        outage, findings = of_run(operations[name], own), checked[name]
         oldest_s = min(findings.lost_t_s, default=math.nan)
         rows.append(
             {
@@ -192,11 +191,6 @@ def failed_elsewhere(operations: pd.DataFrame, server: int, since_s: float) -> i
     first = (since["first_server"] != server) & first_failed
     second = (since["server"] != server) & (since["attempts"] > 1) & given_up
     return int((first | second).sum())
-
-
-def _by_run(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    groups = table.groupby("run_id", sort=False, observed=True)
-    return {str(name): own for name, own in groups}
 
 
 def _longest_gap(ends_s: np.ndarray, begin_s: float, end_s: float) -> tuple[float, float]:

@@ -151,15 +151,17 @@ def of_runs(
     history: pd.DataFrame, copies: pd.DataFrame, counters: pd.DataFrame, seed: object = None
 ) -> dict[str, Findings]:
     """Check every run that has a history, by its id; all runs of a dataset have one seed."""
-    operations, rows, numbers = (
-        {str(name): part for name, part in table.groupby("run_id", sort=False, observed=True)}
-        for table in (history, copies, counters)
-    )
+    operations, rows, numbers = (by_run(table) for table in (history, copies, counters))
     none = copies.iloc[:0], counters.iloc[:0]
     return {
         name: check(own, rows.get(name, none[0]), numbers.get(name, none[1]), seed)
         for name, own in operations.items()
     }
+
+
+def by_run(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the rows of each run, by its id."""
+    return {str(name): rows for name, rows in table.groupby("run_id", sort=False, observed=True)}
 
 
 def _operations(table: pd.DataFrame) -> pd.Index:
