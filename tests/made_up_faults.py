@@ -98,7 +98,7 @@ def run(
 def held(
     table: pd.DataFrame, lost: int = 0, fault_s: float = float("inf"), seed: int = 1
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Give the copies and counters that a cluster holds which did as its clients were told."""
+    """Return the copies and counters on a cluster that kept its promises."""
     writes = table[(table["kind"] == write_history.WRITE) & (table["outcome"] == write_history.OK)]
     before = writes[writes["t_s"] < fault_s]
     kept = writes.drop(index=before.sort_values("t_s").index[len(before) - lost :])

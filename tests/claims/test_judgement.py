@@ -89,7 +89,7 @@ def test_an_unknown_budget_is_refused() -> None:
         judgement.judge(double(budget="half"), None, CLAIMS)
 
 
-# No deadline: how long an example takes says more of the machine than of the code.
+# No deadline: how long an example takes depends on the machine.
 @settings(deadline=None, max_examples=40)
 @given(
     level=st.floats(10, 1e6),
@@ -124,7 +124,7 @@ def test_what_is_imposed_is_never_a_finding(
 
 @pytest.mark.parametrize("name", SCOPE)
 def test_no_budget_no_scaling_claim(name: str) -> None:
-    """Without a division of CPUs nothing about more servers is judged; overload is."""
+    """Without a CPU division nothing about more servers is judged; overload is."""
     row = verdict(double(budget="shared"), name)
     assert (row.verdict == "not testable here") == (name != "F6-overload")
 
@@ -147,7 +147,7 @@ def test_one_run_a_point_still_shows_its_value() -> None:
 
 
 def test_an_imposed_claim_still_shows_its_value_and_the_bound() -> None:
-    """8 to 16 servers in `scaled`: no verdict, but the ratio, its interval and what CPUs allow."""
+    """8 to 16 servers in `scaled`: no verdict, but ratio, interval and the CPU bound."""
     row = verdict(double(), "F6-8-to-16")
     assert row.verdict == "not testable here"
     assert row.low < row.measured < row.high
@@ -156,7 +156,7 @@ def test_an_imposed_claim_still_shows_its_value_and_the_bound() -> None:
 
 
 def test_no_check_crashes_on_a_small_sweep() -> None:
-    """With 1 and 2 servers only, what is not there is said to be missing, in every budget."""
+    """With 1 and 2 servers only, missing data are reported as missing, in every budget."""
     for budget in ("scaled", "shared", "pinned"):
         dataset = double(servers=(1, 2), clients=(2, 8), repeats=1, budget=budget)
         table = judgement.judge(dataset, None, publication.claims())

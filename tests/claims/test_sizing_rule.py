@@ -20,7 +20,7 @@ def test_the_rule_divides_what_is_left_by_what_one_server_uses() -> None:
 
 
 def test_the_briefs_own_division_does_not_give_its_own_number() -> None:
-    """96 by 14 is just below 7, which the brief raises to 8: both stand in the table."""
+    """96 by 14 is just below 7, which the brief raises to 8: both are in the table."""
     data = double(servers=(1,))
     brief = sizing_rule.rule(Evidence(data), CLAIMS)["brief"]
     assert brief["servers per half, by division"] == pytest.approx(96 / 14)
