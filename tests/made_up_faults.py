@@ -9,6 +9,7 @@ import pandas as pd
 
 import small_runs
 from ndblab.analysis import write_history
+from ndblab.planning import workload
 
 CLIENTS, SERVERS, REPLICAS = 8, 2, (2, 3)
 EVERY_S = 0.2
@@ -61,29 +62,29 @@ def run(
         times = np.arange(EVERY_S, ends_s, EVERY_S) + client * EVERY_S / CLIENTS
         times = times[(times < fault_s) | (times >= fault_s + gap_s)]
         for seq, t_s in enumerate(times):
-            kind = write_history.READ if seq % 4 else write_history.WRITE
-            rows.append((name, client, seq, kind, server, server, t_s, 4.0, write_history.OK, 1, 0))
+            kind = workload.READ if seq % 4 else workload.WRITE
+            rows.append((name, client, seq, kind, server, server, t_s, 4.0, workload.OK, 1, 0))
     table = pd.DataFrame(rows, columns=HISTORY).sort_values("t_s", ignore_index=True)
     after = table[table["t_s"] >= fault_s].drop_duplicates("client").sort_values("client")
     table.loc[after.index[:gave_up], ["outcome", "attempts", "error"]] = ["failed", 2, 1297]
     others = after.index[after["first_server"] == 1]
     table.loc[others[:elsewhere], "attempts"] = 2
     reads = table.index[
-        (table["kind"] == write_history.READ) & (table["outcome"] == write_history.OK)
+        (table["kind"] == workload.READ) & (table["outcome"] == workload.OK)
     ]
-    table.loc[reads[:wrong_reads], "outcome"] = write_history.WRONG
+    table.loc[reads[:wrong_reads], "outcome"] = workload.WRONG
     copies, counters = held(table, lost=lost, fault_s=fault_s)
     marks = [(name, fault_s, 2, "fault", text or KILLED[fault])]
     if served_s is not None:
         marks.append((name, (fault_s + served_s) / 2, 2, "restart", "start ndbmtd.2"))
         marks.append((name, served_s, 2, "served", "ndbmtd.2 serves"))
-    ok = table[table["outcome"] == write_history.OK]
+    ok = table[table["outcome"] == workload.OK]
     seconds = np.arange(1.0, ends_s + 1)
     counted = np.histogram(ok["t_s"], bins=np.arange(0.0, ends_s + 1))[0]
     one = small_runs.tables(
         name, status=status, servers=SERVERS, clients=CLIENTS, repeat=repeat, variant=fault,
         workload="checked_writes", duration_s=ends_s, queries=len(ok), qps=len(ok) / ends_s,
-        errors=int(table["outcome"].isin([write_history.FAILED, write_history.UNKNOWN]).sum()),
+        errors=int(table["outcome"].isin([workload.FAILED, workload.UNKNOWN]).sum()),
     )  # fmt: skip
     one["intervals"] = pd.DataFrame(
         {
@@ -99,11 +100,11 @@ def held(
     table: pd.DataFrame, lost: int = 0, fault_s: float = float("inf"), seed: int = 1
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the copies and counters on a cluster that kept its promises."""
-    writes = table[(table["kind"] == write_history.WRITE) & (table["outcome"] == write_history.OK)]
+    writes = table[(table["kind"] == workload.WRITE) & (table["outcome"] == workload.OK)]
     before = writes[writes["t_s"] < fault_s]
     kept = writes.drop(index=before.sort_values("t_s").index[len(before) - lost :])
     values = [
-        write_history.value(seed, client, seq)
+        workload.written_value(seed, client, seq)
         for client, seq in kept[write_history.OPERATION].itertuples(index=False)
     ]
     copies = [

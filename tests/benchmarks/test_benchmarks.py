@@ -13,9 +13,9 @@ from ndblab import benchmarks, dataset, install
 from ndblab.benchmarks import clusters, commands, datasets, row
 from ndblab.benchmarks.row import Row
 from ndblab.error import LabError
-from ndblab.machine.process import MARK
+from ndblab.machine.local import MARK
 from ndblab.publishing import results
-from ndblab.workloads import sysbench
+from ndblab.workloads import sysbench_output
 
 Benchmark = Callable[[], list[Row]]
 
@@ -142,7 +142,7 @@ def test_both_sides_count_queries_alike():
     """A run by hand is read by the parser that reads the lab's own runs."""
     report = Path(__file__).parents[1] / "captured/sysbench/ndb_c8.txt"
     qps = clusters.by_hand_qps(["cat", str(report)], {"PATH": "/usr/bin:/bin"})
-    assert qps == sysbench.parse(report.read_text()).qps
+    assert qps == sysbench_output.parse(report.read_text()).metrics["qps"]
 
 
 def test_a_command_that_fails_is_not_timed():

@@ -22,8 +22,10 @@ from ndblab.campaign.lane import Ended, Lane
 from ndblab.campaign.trial import KINDS, Trial, draw
 from ndblab.campaign.victim import CRASHED, INTERRUPTED, MEASURED, TOLD, Order
 from ndblab.cluster import datadir, lease, lifecycle
+from ndblab.cluster.cluster import Cluster
 from ndblab.error import LabError
-from ndblab.machine import host, process
+from ndblab.machine import host
+from ndblab.machine.local import LOCAL, MARK
 from ndblab.planning import deployment
 from small_runs import BASE, IDENTITY, tables
 
@@ -165,8 +167,8 @@ def test_the_watcher_of_a_victim_can_be_killed_with_it(tmp_path: Path):
     body = f"""
 def measure(order):
     import os, pathlib
-    from ndblab.machine import process
-    watcher = process.guard(pathlib.Path({str(tmp_path)!r}), os.open("/dev/null", os.O_RDONLY))
+    from ndblab.cluster import watchdog
+    watcher = watchdog.start(pathlib.Path({str(tmp_path)!r}), os.open("/dev/null", os.O_RDONLY))
     print(json.dumps({{"watcher": watcher.pid}}), flush=True)
     os.rename("/nowhere", "/nothing")
 """
@@ -236,11 +238,11 @@ def test_a_node_is_killed_started_and_waited_for():
 
 def test_a_process_that_was_left_is_named(tmp_path: Path):
     """One with the cluster's mark is found, and found no more once it has ended."""
-    child = process.start(["sleep", "600"], tmp_path / "log", tmp_path)
+    child = LOCAL.spawn(["sleep", "600"], tmp_path, log=tmp_path / "log")
     try:
         assert str(child.pid) in aftermath.processes(tmp_path)
     finally:
-        process.end_marked(tmp_path)
+        LOCAL.end(tmp_path)
     child.wait()
     assert aftermath.processes(tmp_path) == ""
 
@@ -273,7 +275,7 @@ def test_a_segment_is_an_orphan_once_nobody_uses_it_and_its_maker_is_dead(tmp_pa
 
 def test_leaks_are_looked_for_until_they_are_gone(tmp_path: Path):
     """What a watcher ends in time is no leak."""
-    child = subprocess.Popen(["sleep", "2"], env={**os.environ, process.MARK: str(tmp_path)})
+    child = subprocess.Popen(["sleep", "2"], env={**os.environ, MARK: str(tmp_path)})
     found = aftermath.leaks(tmp_path, PORT, aftermath.orphaned_segments(), patience_s=0)
     assert found["processes"]
     found = aftermath.leaks(tmp_path, PORT, aftermath.orphaned_segments(), patience_s=10)
@@ -485,7 +487,7 @@ def test_a_full_disk_under_the_cluster_is_told_in_one_message(what, tmp_path: Pa
     decided, programs = deployment.make(host.read(), shape), SimpleNamespace(mysqld_version="9.7.4")
     writes = {
         "record": lambda: lease.write(folder, {"text": "x" * 8192}),
-        "configuration": lambda: datadir.lay_out(decided, programs, folder),
+        "configuration": lambda: datadir.lay_out(Cluster(decided, programs, folder)),
     }
     try:
         disk.fill(folder)
@@ -501,8 +503,12 @@ def test_a_next_start_removes_the_segments_that_a_lab_and_its_watcher_left(tmp_p
         "import ctypes, sys\nshmget = ctypes.CDLL(None, use_errno=True).shmget\n"
         "print(shmget(0, 4096, 0o1600), flush=True)\nsys.stdin.read()\n"
     )
-    child = process.opener(tmp_path)(
-        [sys.executable, "-c", body], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    child = LOCAL.spawn(
+        [sys.executable, "-c", body],
+        tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     segment = int(child.stdout.readline())
     lease.write(tmp_path, {})

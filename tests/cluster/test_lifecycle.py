@@ -17,10 +17,12 @@ from ndblab import dataset, install
 from ndblab.cluster import lifecycle, readiness
 from ndblab.error import LabError
 from ndblab.experiments import catalogue, measurement
-from ndblab.experiments.sweep import Point
-from ndblab.machine import host, process
+from ndblab.machine import host
+from ndblab.machine.local import LOCAL, SEGMENTS, Local
 from ndblab.planning import deployment, profile
-from ndblab.workloads import sysbench_run
+from ndblab.planning.point import Point
+from ndblab.workloads import measured_run, sysbench
+from ndblab.workloads.load_generator import Job
 
 pytestmark = pytest.mark.cluster
 
@@ -47,10 +49,24 @@ def decided(folder: Path) -> deployment.Plan:
     return deployment.make(host.read(), deployment.Shape(2, SMOKE.rows, 64, places=places))
 
 
-def assert_nothing_is_left(decided: deployment.Plan) -> None:
-    """No process, port, socket, shared-memory segment or control group of the cluster exists."""
+@pytest.fixture(autouse=True)
+def pids(decided: deployment.Plan, monkeypatch: pytest.MonkeyPatch):
+    """Ids of the processes that a test starts, none of which leaves anything behind.
+
+    No process, port, socket, shared-memory segment or control group of the cluster exists.
+    """
+    started: set[int] = set()
+    spawn = Local.spawn
+
+    def recorded(self, *arguments, **options):
+        child = spawn(self, *arguments, **options)
+        started.add(child.pid)
+        return child
+
+    monkeypatch.setattr(Local, "spawn", recorded)
+    yield started
     folder = Path(decided.places.cluster_dir)
-    assert process.marked(folder) == []
+    assert LOCAL.marked(folder) == []
     for port in range(PORT, PORT + 3):
         with socket.socket() as probe:
             assert probe.connect_ex(("127.0.0.1", port)) != 0
@@ -58,13 +74,12 @@ def assert_nothing_is_left(decided: deployment.Plan) -> None:
     controller = host.read().cpu_controller
     if controller.path:
         assert not list(Path(controller.path).glob(f"{lifecycle.groups_name(folder)}*"))
-    segments = Path("/proc/sysvipc/shm").read_text().splitlines()[1:]
-    orphans = [line for line in segments if line.split()[6] == "0"]
-    assert orphans == []
+    segments = [line.split() for line in SEGMENTS.read_text().splitlines()[1:]]
+    assert [shmid for _, shmid, _, _, creator, *_ in segments if int(creator) in started] == []
 
 
 def test_a_cluster_serves_and_leaves_nothing_behind(decided, binaries):
-    """Both servers see both data nodes over shared memory, and a run measures all of it."""
+    """Both servers reach both data nodes over shared memory, and a run measures all of it."""
     with lifecycle.running(decided, binaries, progress=False) as running:
         types = {kind for _, remote, kind in readiness.transporters(running) if remote in (11, 12)}
         assert types == {"SHM"}
@@ -75,10 +90,12 @@ def test_a_cluster_serves_and_leaves_nothing_behind(decided, binaries):
             if c.pid in pids and c.status == "LISTEN"
         }
         assert listening == {"127.0.0.1"}
-        sysbench_run.prepare(running, SMOKE)
+        size = dataclasses.replace(SMOKE, warmup_s=1, duration_s=3)
+        job = Job(binaries, size, Point(2, 4), decided.servers)
+        sysbench.prepare(running, job)
         assert running.query("SELECT COUNT(*) FROM sbtest.sbtest2", server=2) == [(1000,)]
         running.limit()
-        run = sysbench_run.measure(running, SMOKE, Point(2, 4), 1, warmup_s=1, duration_s=3)
+        run = measured_run.measure(running, job, 1)
         row = run.tables["runs"].iloc[0]
         assert (row.status, row.errors) == ("ok", 0)
         assert row.queries == pytest.approx(row.qps * row.duration_s, rel=0.01)
@@ -98,11 +115,10 @@ def test_a_cluster_serves_and_leaves_nothing_behind(decided, binaries):
                 .mean()
             )
             assert (cpu <= 100 * decided.servers[0].share.quota_cpus * 1.15).all()
-    assert_nothing_is_left(decided)
 
 
 def test_a_data_node_that_dies_at_start_says_why(decided, binaries):
-    """The reason is the node's own; nothing is left."""
+    """The reason is the node's own."""
     broken = dataclasses.replace(decided, threads=deployment.Threads(ldm=2, query=3))
     with (
         pytest.raises(LabError, match="ended by itself") as caught,
@@ -110,7 +126,6 @@ def test_a_data_node_that_dies_at_start_says_why(decided, binaries):
     ):
         pass
     assert "query" in str(caught.value).lower()
-    assert_nothing_is_left(decided)
 
 
 def test_a_taken_port_is_named_before_anything_starts(decided, binaries):
@@ -131,16 +146,17 @@ def test_a_taken_port_is_named_before_anything_starts(decided, binaries):
 def test_a_server_that_dies_in_a_run_ends_the_sweep_with_its_name(decided, binaries):
     """The message names the server; the cluster is stopped."""
     with lifecycle.running(decided, binaries, progress=False) as running:
-        sysbench_run.prepare(running, SMOKE)
+        size = dataclasses.replace(SMOKE, warmup_s=0)
+        job = Job(binaries, size, Point(2, 4), decided.servers)
+        sysbench.prepare(running, job)
         running.processes["mysqld.2"].kill()
         running.processes["mysqld.2"].wait(30)
         with pytest.raises(LabError, match=r"mysqld\.2 .* ended by itself, killed by signal 9"):
-            sysbench_run.measure(running, SMOKE, Point(2, 4), 1, warmup_s=0, duration_s=2)
-    assert_nothing_is_left(decided)
+            measured_run.measure(running, job, 1)
 
 
 def test_a_cluster_by_hand_stays_until_it_is_stopped(decided, binaries, folder):
-    """It survives the process that started it; a second one is refused; stop leaves nothing."""
+    """It survives the process that started it, and a second one in its folder is refused."""
     started = lifecycle.start(decided, binaries, progress=False)
     assert {row["process"] for row in lifecycle.status(folder)} == {"ndb_mgmd", "ndbmtd", "mysqld"}
     with (
@@ -150,7 +166,6 @@ def test_a_cluster_by_hand_stays_until_it_is_stopped(decided, binaries, folder):
         pass
     assert started.query("SELECT 1") == [(1,)]
     assert lifecycle.stop(folder) == 5
-    assert_nothing_is_left(decided)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +178,7 @@ def test_a_cluster_by_hand_stays_until_it_is_stopped(decided, binaries, folder):
 def test_an_experiment_of_several_clusters_measures_every_kind(
     decided, folder, tmp_path, monkeypatch, name, differing, kinds
 ):
-    """Each kind has its runs, each cluster its own configuration, and nothing is left running."""
+    """Each kind has its runs, and each cluster its own configuration."""
     monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(folder))
     monkeypatch.setattr(measurement, "RUNS", tmp_path)
     experiment = catalogue.find(name)
@@ -177,11 +192,10 @@ def test_an_experiment_of_several_clusters_measures_every_kind(
         experiment, "smoke", "auto", size, PORT, progress=False, again=False
     )
     assert again.id == data.id
-    assert_nothing_is_left(decided)
 
 
-def test_a_sweep_killed_in_the_middle_goes_on_where_it_stopped(decided, tmp_path, folder):
-    """After SIGKILL nothing runs, whole runs are kept, and the resumed sweep repeats no other."""
+def test_a_sweep_killed_in_the_middle_is_resumed_where_it_stopped(decided, tmp_path, folder, pids):
+    """After SIGKILL nothing runs, complete runs are kept, and the resumed sweep repeats none."""
     program = (
         "import sys, pathlib; from ndblab.experiments import catalogue, measurement\n"
         "measurement.RUNS = pathlib.Path(sys.argv[1])\n"
@@ -195,13 +209,14 @@ def test_a_sweep_killed_in_the_middle_goes_on_where_it_stopped(decided, tmp_path
         return {p.name: p.stat().st_mtime for p in tmp_path.glob("*/*/parts/s*")}
 
     lab = subprocess.Popen(argv, env=environment)
-    process.wait_until(lambda: len(whole_runs()) >= 2 or lab.poll() is not None, 180, "two runs")
+    readiness.wait_until(lambda: len(whole_runs()) >= 2 or lab.poll() is not None, 180, "two runs")
+    pids.update(found.pid for found in LOCAL.marked(folder))
     lab.send_signal(signal.SIGKILL)
     lab.wait()
     kept = whole_runs()
     assert len(kept) >= 2
-    process.wait_until(lambda: process.marked(folder) == [], 30, "the end of all processes")
-    process.wait_until(
+    readiness.wait_until(lambda: LOCAL.marked(folder) == [], 30, "the end of all processes")
+    readiness.wait_until(
         lambda: not list(Path(decided.places.socket_dir).glob("*.sock")), 10, "clean sockets"
     )
     unfinished = dataset.read(next(tmp_path.glob("*/*")))
@@ -213,4 +228,3 @@ def test_a_sweep_killed_in_the_middle_goes_on_where_it_stopped(decided, tmp_path
     after = data.runs.set_index("run_id")["started_utc"]
     assert len(after) == len(catalogue.find(figure=6).sweep(profile.get("smoke")))
     assert after[before.index].tolist() == before.tolist()
-    assert_nothing_is_left(decided)

@@ -6,8 +6,8 @@ import pytest
 
 from ndblab.error import LabError
 from ndblab.experiments import catalogue
-from ndblab.experiments.sweep import Point
 from ndblab.planning import deployment
+from ndblab.planning.point import Point
 
 EVERY = list(catalogue.EXPERIMENTS.values())
 MEASURED = [e for e in EVERY if e.grid]

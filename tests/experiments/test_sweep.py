@@ -1,7 +1,8 @@
+"""The order of a sweep, and the loop over its runs without any cluster."""
+
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
@@ -13,25 +14,24 @@ import small_runs
 from ndblab import dataset
 from ndblab.error import LabError
 from ndblab.experiments import sweep
-from ndblab.experiments.sweep import Point, Sweep
+from ndblab.experiments.sweep import Sweep
+from ndblab.planning.point import Point
+from ndblab.workloads.measured_run import Run
 
 SMALL = Sweep(sweep.grid([1, 2], [1, 4]), repeats=2, warmup_s=1, duration_s=2, seed=7)
 
 
-@dataclass
-class Measured:
-    """What a run gives, without any cluster."""
-
-    tables: dict[str, pd.DataFrame]
-    logs: dict[str, str] = field(default_factory=dict)
-
-
-def measured(point: Point, repeat: int, status: str = "ok") -> Measured:
+def measured(point: Point, repeat: int, status: str = "ok") -> Run:
     run_id = point.run_id(repeat)
     tables = small_runs.tables(
         run_id, status=status, servers=point.servers, clients=point.clients, repeat=repeat
     )
-    return Measured(tables, {f"{run_id}.sysbench.txt": "..."})
+    return Run(tables, {f"{run_id}.sysbench.txt": "..."})
+
+
+def ready(point: Point) -> str:
+    """Give the cluster of a point, of which nothing is asked here."""
+    return "a cluster"
 
 
 def opened(root: Path) -> dataset.Writer:
@@ -51,7 +51,7 @@ sweeps = st.builds(
 
 @given(sweeps)
 def test_each_repeat_is_a_pass_over_all_points(swept: Sweep) -> None:
-    """A sweep cut off anywhere has measured every point about equally often."""
+    """A sweep interrupted anywhere has measured every point about equally often."""
     order = swept.order()
     size = len(swept.points)
     assert len(order) == len(swept)
@@ -63,7 +63,7 @@ def test_each_repeat_is_a_pass_over_all_points(swept: Sweep) -> None:
 
 @given(sweeps)
 def test_order_is_the_same_for_the_same_seed(swept: Sweep) -> None:
-    """A resumed sweep goes on in the order in which it began."""
+    """A resumed sweep keeps the order it began with."""
     assert swept.order() == swept.order()
 
 
@@ -75,27 +75,8 @@ def test_order_is_shuffled() -> None:
     assert points[:30] != points[30:]
 
 
-@given(sweeps)
-def test_every_run_has_its_own_name(swept: Sweep) -> None:
-    """No two runs of a sweep share an id, also when transporter or workload differ."""
-    points = {
-        *swept.points,
-        *(Point(p.servers, p.clients, "tcp") for p in swept.points),
-        *(Point(p.servers, p.clients, "shm", "oltp_read_write") for p in swept.points),
-    }
-    ids = [point.run_id(r) for point in points for r in range(1, swept.repeats + 1)]
-    assert len(ids) == len(set(ids))
-
-
-def test_names_of_runs() -> None:
-    """A run's id says its point; what is usual is left out."""
-    assert Point(8, 64).run_id(2) == "s08_c0064_r2"
-    assert Point(8, 64, "tcp").run_id(2) == "s08_c0064_r2_tcp"
-    assert Point(8, 64, workload="oltp_read_only").run_id(1) == "s08_c0064_r1_oltp_read_only"
-
-
 @pytest.mark.parametrize("number", [0, -1, 1.5, "4", True])
-def test_numbers_that_are_none_are_refused(number: object) -> None:
+def test_other_numbers_than_whole_ones_are_refused(number: object) -> None:
     """Servers and clients are whole numbers from one up."""
     with pytest.raises(LabError, match="number of servers"):
         sweep.grid([number], [1])
@@ -116,26 +97,26 @@ def test_sweeps_without_sense_are_refused() -> None:
 
 
 def test_estimate_counts_every_run() -> None:
-    """The time told beforehand is runs times warm-up, run and what comes on top."""
+    """The estimate is runs times warm-up, run and overhead."""
     assert sweep.estimate_s(SMALL, overhead_s=0.5) == 8 * 3.5
 
 
-def test_whole_runs_are_skipped_and_failed_ones_repeated() -> None:
-    """What is done is not done again; what failed is."""
+def test_complete_runs_are_skipped_and_failed_ones_repeated() -> None:
+    """A resumed sweep does not measure again what is there."""
     done = {"a": "ok", "b": "errors: 12"}
     assert [sweep.action(r, done) for r in "abc"] == ["skip", "rerun", "run"]
 
 
 def test_sweep_measures_every_run_once(tmp_path: Path) -> None:
-    """A sweep that goes through has each point as often as asked, in its own order."""
+    """A complete sweep has each point as often as asked, in its own order."""
     asked = []
 
-    def run(point: Point, repeat: int) -> Measured:
+    def run(cluster: str, point: Point, repeat: int) -> Run:
         asked.append((point, repeat))
         return measured(point, repeat)
 
     with opened(tmp_path) as out:
-        sweep.perform(SMALL, out, run, progress=False)
+        sweep.perform(SMALL, out, ready, run, progress=False)
         data = out.finish()
     assert asked == SMALL.order()
     assert set(data.runs["run_id"]) == {p.run_id(r) for p, r in SMALL.order()}
@@ -143,21 +124,21 @@ def test_sweep_measures_every_run_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, RuntimeError])
-def test_stopped_sweep_goes_on_where_it_stopped(tmp_path: Path, stop: type[BaseException]) -> None:
+def test_an_interrupted_sweep_can_be_resumed(tmp_path: Path, stop: type[BaseException]) -> None:
     """A sweep stopped in the middle of a run repeats that run and no other."""
     asked = []
 
-    def run(point: Point, repeat: int) -> Measured:
+    def run(cluster: str, point: Point, repeat: int) -> Run:
         asked.append((point, repeat))
         if len(asked) == 4:
             raise stop("stopped")
         return measured(point, repeat)
 
     with opened(tmp_path) as out, pytest.raises(stop):
-        sweep.perform(SMALL, out, run, progress=False)
+        sweep.perform(SMALL, out, ready, run, progress=False)
     with opened(tmp_path) as out:
         assert len(out.done) == 3
-        sweep.perform(SMALL, out, run, progress=False)
+        sweep.perform(SMALL, out, ready, run, progress=False)
         data = out.finish()
     assert asked == [*SMALL.order()[:4], *SMALL.order()[3:]]
     assert (data.runs["status"] == "ok").all()
@@ -165,13 +146,13 @@ def test_stopped_sweep_goes_on_where_it_stopped(tmp_path: Path, stop: type[BaseE
 
 
 def test_failed_run_becomes_a_row_and_the_sweep_goes_on(tmp_path: Path) -> None:
-    """A run that sysbench calls a failure stays as a row with its reason, its intervals and log,
-    and is measured again by the next start only."""
+    """A run that its load generator calls a failure stays as a row with its reason, intervals and
+    log, and is measured again by the next start only."""
     bad = SMALL.order()[2]
     status = "errors: 12"
     asked = []
 
-    def run(point: Point, repeat: int) -> Measured:
+    def run(cluster: str, point: Point, repeat: int) -> Run:
         asked.append((point, repeat))
         if (point, repeat) == bad:
             return measured(point, repeat, status=status)
@@ -179,7 +160,7 @@ def test_failed_run_becomes_a_row_and_the_sweep_goes_on(tmp_path: Path) -> None:
 
     run_id = bad[0].run_id(bad[1])
     with opened(tmp_path) as out:
-        sweep.perform(SMALL, out, run, progress=False)
+        sweep.perform(SMALL, out, ready, run, progress=False)
         data = dataset.read(out.path)
     assert len(asked) == len(SMALL)
     assert data.runs.set_index("run_id").loc[run_id, "status"] == "errors: 12"
@@ -188,22 +169,22 @@ def test_failed_run_becomes_a_row_and_the_sweep_goes_on(tmp_path: Path) -> None:
     status = "ok"
     asked.clear()
     with opened(tmp_path) as out:
-        sweep.perform(SMALL, out, run, progress=False)
+        sweep.perform(SMALL, out, ready, run, progress=False)
         assert set(out.done.values()) == {"ok"}
     assert asked == [bad]
 
 
 def test_a_node_that_dies_ends_the_sweep_and_stays_as_a_row(tmp_path: Path) -> None:
-    """The reason is told and kept; whole runs are kept; the next start measures that run again."""
+    """The row has the reason; complete runs stay; the next start measures that run again."""
     bad = SMALL.order()[2]
 
-    def run(point: Point, repeat: int) -> Measured:
+    def run(cluster: str, point: Point, repeat: int) -> Run:
         if (point, repeat) == bad:
             raise LabError("mysqld.3 ended by itself")
         return measured(point, repeat)
 
     with opened(tmp_path) as out, pytest.raises(LabError, match=r"mysqld\.3 ended"):
-        sweep.perform(SMALL, out, run, progress=False)
+        sweep.perform(SMALL, out, ready, run, progress=False)
     with opened(tmp_path) as out:
         assert len(out.done) == 3
         assert out.done[bad[0].run_id(bad[1])] == "mysqld.3 ended by itself"
@@ -216,14 +197,14 @@ def test_a_node_that_dies_ends_the_sweep_and_stays_as_a_row(tmp_path: Path) -> N
     assert pd.isna(row["qps"])
 
 
-def test_progress_tells_failures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_names_failures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The progress bar counts the runs and names each one that failed."""
 
-    def run(point: Point, repeat: int) -> Measured:
+    def run(cluster: str, point: Point, repeat: int) -> Run:
         return measured(point, repeat, status="errors: 3")
 
     with opened(tmp_path) as out:
-        sweep.perform(SMALL, out, run)
-    told = capsys.readouterr().err
-    assert "run 8 of 8: 100%" in told
-    assert "s01_c0001_r1: errors: 3" in told
+        sweep.perform(SMALL, out, ready, run)
+    printed = capsys.readouterr().err
+    assert "run 8 of 8: 100%" in printed
+    assert "s01_c0001_r1: errors: 3" in printed

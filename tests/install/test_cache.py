@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from ndblab.error import LabError
-from ndblab.install import cache, subprocesses
+from ndblab.install import cache
+from ndblab.machine import commands
 
 
 def test_the_cache_is_where_the_user_keeps_caches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,7 +77,7 @@ def test_a_disk_that_fills_up_for_a_program_is_the_same_error(own_cache: Path) -
     """tar or a compiler that runs out of room is told as the lab itself would be."""
     argv = ["sh", "-c", "echo 'x: No space left on device' >&2; exit 1"]
     with pytest.raises(LabError, match="is full") as caught, cache.locked(lambda text: None):
-        subprocesses.run(argv, what="It cannot be unpacked", log=own_cache / "log")
+        commands.run(argv, what="It cannot be unpacked", log=own_cache / "log")
     assert "It cannot be unpacked" in str(caught.value)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ndblab.error import LabError
-from ndblab.machine import cgroups, host
+from ndblab.machine import cgroups, commands, host
 
 
 @given(st.floats(0.01, 1024))
@@ -49,17 +50,31 @@ def test_a_refused_limit_names_the_group_and_the_way_out(tmp_path: Path):
     assert "--budget shared" in str(caught.value)
 
 
-def test_an_ordinary_user_of_systemd_is_moved_into_a_delegated_scope_once():
+def test_an_ordinary_user_of_systemd_is_moved_into_a_delegated_scope_once(monkeypatch):
     """The same command inside systemd-run; never from there again, never for anybody else."""
     user = host.CpuController("systemd", "", "a user")
     root = host.CpuController("cgroup1", "/sys/fs/cgroup/cpu", "writable")
-    argv = ["python", "invoke", "doctor"]
-    moved = cgroups.scope_argv(user, {}, argv)
-    assert moved[0] == "systemd-run"
-    assert "Delegate=yes" in moved
-    assert moved[-3:] == argv
-    assert cgroups.scope_argv(user, {"NDBLAB_SCOPE": "1"}, argv) is None
-    assert cgroups.scope_argv(root, {}, argv) is None
+    argv, become = ["python", "invoke", "doctor"], []
+    monkeypatch.setenv("NDBLAB_SCOPE", "1")
+    monkeypatch.setattr(os, "execvp", lambda program, command: become.append(command))
+    monkeypatch.setattr(commands, "output", lambda command, **how: "")
+    cgroups.enter_scope(user, argv)
+    monkeypatch.delenv("NDBLAB_SCOPE")
+    cgroups.enter_scope(root, argv)
+    assert become == []
+    cgroups.enter_scope(user, argv)
+    cgroups.enter_scope(user, argv)
+    assert become == [[*cgroups.SCOPE, *argv]]
+    assert "Delegate=yes" in cgroups.SCOPE
+
+
+def test_where_systemd_gives_no_scope_the_lab_goes_on_without(monkeypatch):
+    """The plan then says that CPUs cannot be limited."""
+    monkeypatch.setenv("NDBLAB_SCOPE", "")
+    monkeypatch.delenv("NDBLAB_SCOPE")
+    monkeypatch.setattr(os, "execvp", lambda program, command: pytest.fail("it was replaced"))
+    monkeypatch.setattr(cgroups, "SCOPE", ("false",))
+    cgroups.enter_scope(host.CpuController("systemd", "", "a user"), ["invoke"])
 
 
 def test_a_delegated_group_is_emptied_before_it_is_divided(tmp_path: Path):
@@ -68,6 +83,7 @@ def test_a_delegated_group_is_emptied_before_it_is_divided(tmp_path: Path):
         (tmp_path / name).write_text(text)
     controller = host.CpuController("cgroup2", str(tmp_path), "delegated to us")
     groups = cgroups.groups(controller, "ndblab-x")
+    groups.claim()
     assert (tmp_path / "lab/cgroup.procs").read_text() == "34"
     assert (tmp_path / "cgroup.subtree_control").read_text() == "+cpu"
     assert groups.base == tmp_path / "ndblab-x"

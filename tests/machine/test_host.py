@@ -87,7 +87,7 @@ def test_a_file_that_is_no_host_is_refused(tmp_path: Path):
     """The message says what is expected and how to get it."""
     file = tmp_path / "host.json"
     file.write_text('{"cpus": 3}')
-    with pytest.raises(LabError, match="not one of ours"):
+    with pytest.raises(LabError, match="not a host description"):
         host.load(file)
 
 

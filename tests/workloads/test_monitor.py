@@ -1,17 +1,16 @@
-"""What is sampled of a cluster, from real rows of ndbinfo and a real process."""
+"""What is sampled of a cluster, from real rows of ndbinfo and readings at given times."""
 
 from __future__ import annotations
 
 import csv
-import os
-import subprocess
-import sys
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
+import pymysql
 import pytest
 
+from ndblab.error import LabError
+from ndblab.machine import HostUse, ProcessUse
 from ndblab.workloads import monitor
 
 CAPTURED = Path(__file__).parents[1] / "captured/ndbinfo"
@@ -25,6 +24,7 @@ def rows(name: str) -> list[tuple]:
 
 
 THREADS = [row[:3] for row in rows("threads.tsv")]
+KINDS = {(node_id, thr_no): kind for node_id, thr_no, kind in THREADS}
 _ORDER = ("node_id", "thr_no", "OS_user", "OS_system", "OS_idle", "exec", "sleep", "spin", "send",
           "buffer_full", "elapsed")  # fmt: skip
 NEWEST_FIRST = [
@@ -35,73 +35,129 @@ NEWEST_FIRST = [
 ]  # fmt: skip
 
 
-class Double:
-    """A cluster of this very process, whose data node answers with the captured rows."""
-
-    def __init__(self, history: list[tuple]) -> None:
-        self.history = history
-        self.plan = SimpleNamespace(servers=(1,))
-
-    def pids(self) -> list[tuple[str, int, int]]:
-        return [("mysqld", 11, os.getpid())]
-
-    def query(self, sql: str, server: int = 1) -> list[tuple]:
-        return THREADS if "ndbinfo.threads" in sql else self.history
+def fetched(*fetches: list[tuple], at_s: float = 100.0) -> monitor.Samples:
+    """Samples of rows that were fetched at a time."""
+    samples = monitor.Samples(KINDS)
+    for history in fetches:
+        samples.add_threads(at_s, history)
+    return samples
 
 
 def test_samples_of_a_data_node_are_dated_backwards_from_the_newest():
     """Twenty samples of about a second, the first row the latest; named by ndbinfo.threads."""
-    with monitor.sampling(Double(NEWEST_FIRST)) as samples:
-        pass
-    now = time.monotonic()
-    table = samples.ndb_threads(now - 25, 25)
+    table = fetched(NEWEST_FIRST).ndb_threads(75, 25)
     assert len(table) == 20
     assert set(table["thread"]) == {"ldm"}
     assert table["t_s"].is_monotonic_increasing
-    assert table["t_s"].iloc[-1] == pytest.approx(24.5, abs=0.2)
+    assert table["t_s"].iloc[-1] == 24.5
     newest = NEWEST_FIRST[0]
     assert table["exec_pct"].iloc[-1] == pytest.approx(100 * newest[5] / newest[-1], abs=0.01)
 
 
 def test_two_fetches_that_overlap_count_each_sample_once():
-    """In a long run, what a data node still remembers of the last fetch is passed over."""
-    double = Double(NEWEST_FIRST[5:])
-    with monitor.sampling(double) as samples:
-        samples._fetch_threads()
-        double.history = NEWEST_FIRST
-    assert len(samples._threads) == len(NEWEST_FIRST)
+    """In a long run, what a data node still remembers of the last fetch is skipped."""
+    samples = fetched(NEWEST_FIRST[5:], NEWEST_FIRST)
+    assert len(samples.ndb_threads(0, 200)) == len(NEWEST_FIRST)
 
 
 def test_only_samples_inside_the_run_are_its_own():
     """What was before a run of six seconds, or reaches over its ends, is left out."""
-    with monitor.sampling(Double(NEWEST_FIRST)) as samples:
-        pass
-    table = samples.ndb_threads(time.monotonic() - 6, 6)
+    table = fetched(NEWEST_FIRST).ndb_threads(94, 6)
     assert 4 <= len(table) <= 5
     assert table["t_s"].between(1.5, 5.6).all()
 
 
 def test_a_run_too_short_for_a_whole_sample_gets_the_nearest():
     """One sample per thread, rather than none."""
-    with monitor.sampling(Double(NEWEST_FIRST)) as samples:
+    assert len(fetched(NEWEST_FIRST).ndb_threads(99, 1)) == 1
+
+
+def host(at_s: float, busy_s: float, steal_s: float = 0.0) -> HostUse:
+    """A reading of a host of two CPUs."""
+    return HostUse(at_s, busy_s, steal_s, 2 * at_s, load_1min=1.256)
+
+
+def test_the_cpu_of_a_process_is_that_of_each_window_inside_the_run():
+    """Half a CPU in the second before the run, all of one in its first; memory as it was read."""
+    samples = monitor.Samples({})
+    samples.watch("mysqld", 11, 4321)
+    for at_s, cpu_s in ((9, 2.0), (10, 2.5), (11, 3.5)):
+        samples.add({4321: ProcessUse(at_s, cpu_s, 5_000_000)}, host(at_s, 1))
+    assert samples.processes(10, 1).to_dict("records") == [
+        {"t_s": 1.0, "role": "mysqld", "node_id": 11, "cpu_pct": 100.0, "rss_bytes": 5_000_000}
+    ]
+
+
+def test_a_node_that_was_restarted_goes_on_under_its_node_id():
+    """The new process begins at no CPU time; no window has less than none."""
+    samples = monitor.Samples({})
+    for pid, at_s, cpu_s in ((1, 10, 2.0), (1, 11, 2.5), (2, 12, 0.1), (2, 13, 0.3)):
+        samples.watch("ndbmtd", 3, pid)
+        samples.add({pid: ProcessUse(at_s, cpu_s, 1)}, host(at_s, 1))
+    assert list(samples.processes(10, 3)["cpu_pct"]) == [50, 0, 20]
+
+
+def test_the_host_is_as_busy_as_it_was_during_the_run():
+    """Readings before and after the run do not count; iowait that runs backwards harms nothing."""
+    samples = monitor.Samples({})
+    for at_s, busy_s, steal_s in ((8, 0, 0), (10, 1, 0.5), (12, 4, 0.6), (20, 20, 5)):
+        samples.add({}, host(at_s, busy_s, steal_s))
+    assert samples.host(10, 2) == {
+        "host_busy_pct": 75.0,
+        "host_steal_pct": 2.5,
+        "host_load_1min": 1.26,
+    }
+    samples.add({}, host(22, 25, 4))
+    assert samples.host(20, 2)["host_busy_pct"] == 100
+    assert samples.host(20, 2)["host_steal_pct"] == 0
+
+
+class Double:
+    """A cluster whose machine has a clock of its own, and whose data node answers with rows."""
+
+    def __init__(self) -> None:
+        self.plan = SimpleNamespace(servers=(1, 2))
+        self.machine, self.readings = self, 0
+
+    def pids(self) -> list[tuple[str, int, int]]:
+        return [("mysqld", 11, 4321)]
+
+    def query(self, sql: str, server: int = 1) -> list[tuple]:
+        return THREADS if "ndbinfo.threads" in sql else NEWEST_FIRST
+
+    def process_use(self, pids):
+        self.readings += 1
+        return {pid: ProcessUse(self.readings, 0.5 * self.readings, 7) for pid in pids}
+
+    def host_use(self) -> HostUse:
+        return host(self.readings, self.readings)
+
+
+def test_a_cluster_and_the_lab_are_sampled_from_the_beginning_to_the_end():
+    """At least twice, so that even the shortest block has a window; threads at its end."""
+    with monitor.sampling(Double()) as samples:
         pass
-    assert len(samples.ndb_threads(time.monotonic() - 1, 1)) == 1
+    table = samples.processes(1, 1)
+    assert set(zip(table["role"], table["node_id"], strict=True)) == {("mysqld", 11), ("lab", 0)}
+    assert set(table["cpu_pct"]) == {50}
+    assert samples.host(1, 1)["host_busy_pct"] == 50
+    assert len(samples.ndb_threads(0, 1e9)) == len(NEWEST_FIRST)
 
 
-def test_a_busy_process_shows_as_busy():
-    """A process that only counts uses much of one logical CPU, and has memory."""
-    counting = subprocess.Popen([sys.executable, "-c", "while True: pass"])
-    try:
-        with monitor.sampling(Double(NEWEST_FIRST)) as samples:
-            samples.watch("sysbench", 0, counting.pid)
-            began = time.monotonic()
-            time.sleep(2.3)
-    finally:
-        counting.kill()
-    table = samples.processes(began, 2.3)
-    busy = table[table["role"] == "sysbench"]
-    assert busy["cpu_pct"].max() > 30
-    assert (busy["rss_bytes"] > 10**6).all()
-    host = samples.host(began, 2.2)
-    assert 0 < host["host_busy_pct"] <= 100
-    assert 0 <= host["host_steal_pct"] <= 100
+def test_a_server_that_does_not_answer_is_reported_unless_a_node_has_ended():
+    """The end of a node is the better reason."""
+    ended = []
+
+    def check_alive() -> None:
+        if ended:
+            raise LabError("mysqld.1 ended by itself")
+
+    def no_answer(sql: str, server: int = 1) -> list[tuple]:
+        raise pymysql.OperationalError(2013, "Lost connection")
+
+    cluster = SimpleNamespace(query=no_answer, check_alive=check_alive)
+    with pytest.raises(LabError, match="does not answer"), monitor.sampling(cluster):
+        pass
+    ended.append(1)
+    with pytest.raises(LabError, match="ended by itself"), monitor.sampling(cluster):
+        pass

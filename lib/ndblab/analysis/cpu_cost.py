@@ -10,8 +10,9 @@ import pandas as pd
 
 from ndblab.analysis import estimate, summary
 from ndblab.analysis.cpu_use import Usage
+from ndblab.planning.workload import SYSBENCH
 
-ROLES = ("mysqld", "ndbmtd", "sysbench")
+ROLES = ("mysqld", "ndbmtd", SYSBENCH)
 
 
 def of_queries(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:

@@ -6,18 +6,14 @@ It knows nothing about faults: a lost write is lost, whatever was done to the cl
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import pandas as pd
 
 from ndblab.analysis.formatting import count
+from ndblab.planning.workload import OK, UNKNOWN, WRITE, WRONG, written_value
 
-READ, WRITE = "read", "write"
-OK, FAILED, UNKNOWN, WRONG = "ok", "failed", "unknown", "wrong"
-"""Outcomes: answered correctly; given up and certainly not applied; given up after an unanswered
-commit, so it may have been applied or not; a read that misses an acknowledged write."""
 OPERATION = ["client", "seq"]
 # An operation as one number: client times this, plus seq.
 _CLIENT = 2**40
@@ -84,11 +80,6 @@ class Findings:
         if self.unknown and self.replicas:
             text += f"; {self.unknown} more were never answered, {self.applied} of them applied"
         return text
-
-
-def value(seed: object, client: int, seq: int) -> str:
-    """Return the value that a client writes with an operation."""
-    return hashlib.md5(f"{seed}/{client}/{seq}".encode(), usedforsecurity=False).hexdigest()
 
 
 def check(
@@ -186,7 +177,7 @@ def _changed(rows: pd.DataFrame, seed: object) -> pd.Series:
     wrong = (first != "") & (second != "") & (first != second)
     if seed is None:
         return wrong
-    written = {key: value(seed, *divmod(key, _CLIENT)) for key in rows.index.unique()}
+    written = {key: written_value(seed, *divmod(key, _CLIENT)) for key in rows.index.unique()}
     expected = rows.index.map(written).to_numpy()
     return wrong | ((first != "") & (first != expected)) | ((second != "") & (second != expected))
 

@@ -10,6 +10,7 @@ import statistics
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from ndblab import install
 from ndblab.benchmarks.commands import PORT, check_ended
@@ -17,10 +18,11 @@ from ndblab.benchmarks.row import Row, shown
 from ndblab.cluster import datadir, lifecycle
 from ndblab.error import LabError
 from ndblab.experiments import catalogue, measurement
-from ndblab.experiments.sweep import Point
 from ndblab.planning import profile
 from ndblab.planning.deployment import Plan
-from ndblab.workloads import sysbench
+from ndblab.planning.point import Point
+from ndblab.workloads import sysbench, sysbench_output
+from ndblab.workloads.load_generator import Job
 
 STARTED_SERVERS, STARTS = (1, 2, 4, 8, 16), 3
 POINT, PAIRS = Point(servers=4, clients=32), 11
@@ -68,19 +70,21 @@ def overhead() -> list[Row]:
 
 
 def _overhead(plan: Plan, size: profile.Profile) -> Row:
-    from ndblab.workloads import sysbench_run
+    from ndblab.workloads import measured_run
 
     point, binaries = POINT, install.ensure()
     with lifecycle.running(plan, binaries) as running:
-        sysbench_run.prepare(running, size)
+        job = Job(binaries, size, point, running.servers(point.servers))
+        sysbench.prepare(running, job)
         running.limit()
-        typed = sysbench_run.commands(binaries, size, point, running.servers(point.servers))
-        warm_up, command = ([*running.client_prefix(), *argv] for argv in typed)
+        typed = sysbench.commands(job)
+        warm_up, command = ([*running.client_prefix(), *each.argv] for each in typed)
+        unwarmed = replace(job, profile=replace(size, warmup_s=0))
         environment = {**os.environ, **binaries.sysbench_env}
 
         def in_the_lab() -> float:
             by_hand_qps(warm_up, environment)
-            measured = sysbench_run.measure(running, size, point, 1, 0, size.duration_s)
+            measured = measured_run.measure(running, unwarmed, 1)
             row = measured.tables["runs"].iloc[0]
             return _sound(row["status"], row["qps"])
 
@@ -120,8 +124,8 @@ def by_hand_qps(argv: Sequence[str], environment: dict[str, str]) -> float:
     """Run sysbench as typed in a shell, unwatched, and give what it reports in queries/s."""
     done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
     check_ended(argv, done.returncode, done.stderr or done.stdout)
-    result = sysbench.parse(done.stdout)
-    return _sound(sysbench.status(done.returncode, done.stdout, result), result.qps)
+    result = sysbench_output.parse(done.stdout)
+    return _sound(sysbench_output.status(done.returncode, done.stdout, result), result.metrics["qps"])
 
 
 def _quick(servers: int, clients: int | None = None) -> profile.Profile:

@@ -20,7 +20,7 @@ import psutil
 from ndblab import install
 from ndblab.benchmarks.row import Row, shown
 from ndblab.error import LabError
-from ndblab.machine import process
+from ndblab.machine.local import MARK
 from ndblab.publishing import results
 
 PORT = 13860
@@ -156,7 +156,7 @@ def own_processes(pid: int) -> list[int]:
         return []
     for member in family:
         try:
-            if process.MARK not in member.environ():
+            if MARK not in member.environ():
                 own.append(member.pid)
         except psutil.Error:
             continue

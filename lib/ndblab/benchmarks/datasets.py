@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.benchmarks.row import Row, shown
-from ndblab.experiments.sweep import Point
+from ndblab.planning.point import Point
 
 if TYPE_CHECKING:
     import pandas as pd

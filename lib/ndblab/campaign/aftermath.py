@@ -18,7 +18,8 @@ from ndblab import dataset
 from ndblab.analysis import write_history
 from ndblab.cluster import lifecycle
 from ndblab.error import LabError
-from ndblab.machine import host, process
+from ndblab.machine import host
+from ndblab.machine.local import LOCAL
 
 PATIENCE_S = 15
 """How long a watcher may take to end what a dead lab left behind."""
@@ -52,8 +53,9 @@ def leaks(folder: Path, port: int, before: set[int], patience_s: float = PATIENC
 
 def processes(folder: Path) -> str:
     """Name the processes of a cluster and the watchers of its folder."""
-    found = [*process.marked(folder), *watchers(folder)]
-    return _listed("process", [f"{process.name(p)} {p.pid}" for p in found])
+    found = [(p.program, p.pid) for p in LOCAL.marked(folder)]
+    found += [("watchdog", p.pid) for p in watchers(folder)]
+    return _listed("process", [f"{program} {pid}" for program, pid in found])
 
 
 def watchers(folder: Path) -> list[psutil.Process]:

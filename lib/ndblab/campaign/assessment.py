@@ -22,7 +22,8 @@ from ndblab.campaign.lane import Ended, Lane
 from ndblab.campaign.trial import LOAD_S, Trial
 from ndblab.campaign.victim import INTERRUPTED, MEASURED, TOLD, Order
 from ndblab.error import LabError
-from ndblab.machine import host, process
+from ndblab.machine import host
+from ndblab.machine.local import LOCAL
 
 CHECKS = (
     "writes",
@@ -196,13 +197,12 @@ def _stop_load(trial: Trial, lane: Lane, child: subprocess.Popen) -> dict[str, o
 
 def _loads(folder: Path, load: str) -> Iterator[psutil.Process]:
     """Find the running load of a cluster; what fills the tables is none."""
-    for found in process.marked(folder):
+    for found in LOCAL.marked(folder):
         with contextlib.suppress(psutil.Error):
-            argv = found.cmdline()
-            if load == "client" and "ndblab.workloads.checked_writes.client" in argv:
-                yield found
-            if load == "sysbench" and found.name() == "sysbench" and argv[-1:] == ["run"]:
-                yield found
+            if load == "client" and "ndblab.workloads.checked_writes.client" in found.argv:
+                yield psutil.Process(found.pid)
+            if load == found.program == "sysbench" and found.argv[-1:] == ("run",):
+                yield psutil.Process(found.pid)
 
 
 def _lives_for(child: subprocess.Popen, seconds: float) -> bool:

@@ -24,7 +24,7 @@ from ndblab.campaign import aftermath, disk
 from ndblab.campaign.victim import CRASHED, INTERRUPTED, MEASURED, TOLD, Order
 from ndblab.cluster import datadir, lifecycle
 from ndblab.error import LabError
-from ndblab.machine import process
+from ndblab.machine import commands
 
 PORT = 14160
 """Of the first lane; far from the lab's own and from those of other benchmarks and tests."""
@@ -60,7 +60,7 @@ class Ended:
         if self.code is None:
             return f"hung: killed after {LIMIT_S} s"
         told = {MEASURED: "measured", TOLD: "told", INTERRUPTED: "interrupted", CRASHED: "crashed"}
-        how = told.get(self.code, process.ending(self.code))
+        how = told.get(self.code, commands.exit_reason(self.code))
         last = [*str(self.facts.get("text") or self.said).strip().splitlines(), ""]
         text = " / ".join(line.strip() for line in last if line)
         return f"{how}: {text[-600:]}" if text else how

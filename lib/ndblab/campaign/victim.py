@@ -112,15 +112,16 @@ def measure(order: Order) -> None:
 
 def measure_checked(order: Order) -> None:
     """Have clients write under the ordered fault, and tell whether it happened."""
-    from ndblab.experiments import catalogue, measurement, sweep
-    from ndblab.planning import fault
+    from ndblab.experiments import catalogue, measurement
+    from ndblab.planning import fault, workload
+    from ndblab.planning.point import Point
 
     actions = tuple(fault.Action(*action) for action in order.actions)
     drawn = fault.Fault(
         "drawn", "Is an acknowledged write lost?", actions, lasts_s=order.duration_s
     )
-    point = sweep.Point(
-        SERVERS, CHECKED_CLIENTS, workload=catalogue.grids.CHECKED_WRITES, variant="drawn"
+    point = Point(
+        SERVERS, CHECKED_CLIENTS, workload=workload.CHECKED_WRITES, variant="drawn"
     )
     experiment = dataclasses.replace(
         catalogue.find("availability"),

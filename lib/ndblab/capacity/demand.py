@@ -14,9 +14,10 @@ from scipy.optimize import nnls
 
 from ndblab.analysis import summary
 from ndblab.analysis.cpu_use import Usage
+from ndblab.planning.workload import SYSBENCH
 
 SECOND_US = 1e6
-CLIENT, SERVER = "sysbench", "mysqld"
+CLIENT, SERVER = SYSBENCH, "mysqld"
 KINDS = ("recv", "tc", "ldm", "query", "send")
 """NDB threads that queries go through; the others work as much without them."""
 OTHER = "other NDB threads"

@@ -21,6 +21,7 @@ from ndblab.analysis.formatting import count
 from ndblab.claims.verdict import Comparison
 from ndblab.error import MissingData
 from ndblab.planning import cpu_budget
+from ndblab.planning.workload import CLIENT_ROLES
 
 if TYPE_CHECKING:
     from ndblab.dataset import Dataset
@@ -166,7 +167,7 @@ class Evidence:
 
     @cached_property
     def _used_cpus(self) -> dict[tuple[int, int], float]:
-        return self._cpus_of(["mysqld", "sysbench"])
+        return self._cpus_of(["mysqld", *CLIENT_ROLES])
 
     @cached_property
     def _data_cpus(self) -> dict[tuple[int, int], float]:

@@ -1,105 +1,89 @@
-"""The folders of a cluster: laid out anew for each start, servers' from one initialised template.
+"""The folders of a cluster, made anew for each start; servers' from one initialised template.
 
-In: a plan, the binaries and the cluster's folder. Out: folders and configuration on disk.
+In: a cluster that is about to be started. Out: its folders and configuration files.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.cluster import node_log
-from ndblab.error import LabError, writing
-from ndblab.machine import process
+from ndblab.error import LabError
+from ndblab.machine import commands
+from ndblab.machine.local import LOCAL
 from ndblab.planning import config
-from ndblab.planning.deployment import Plan
 
 if TYPE_CHECKING:
-    from ndblab.install import Binaries
+    from ndblab.cluster.cluster import Cluster
+    from ndblab.machine import Machine
 
 TEMPLATE = "template"
 
 
-def lay_out(plan: Plan, binaries: Binaries, folder: Path) -> None:
-    """Make the cluster's folders anew; whatever an earlier cluster left in them is removed.
+def lay_out(cluster: Cluster) -> None:
+    """Make the cluster's folders and configuration, removing those of an earlier cluster.
 
     Raises
     ------
     LabError
-        If the folder of the sockets is another user's, or the disk refuses.
+        If the sockets' folder is another user's, or the disk refuses.
     """
-    for left in (*folder.glob("mysqld.*"), *folder.glob("ndb*.*"), folder / "logs"):
-        shutil.rmtree(left, ignore_errors=True)
-    socket_dir = Path(plan.places.socket_dir)
-    socket_dir.mkdir(mode=0o700, exist_ok=True)
-    if socket_dir.stat().st_uid != os.getuid():
-        raise LabError(
-            "The folder for the sockets belongs to somebody else",
-            found=str(socket_dir),
-            expected=f"a folder of user {os.getuid()}",
-            next_step="Set NDBLAB_CLUSTER_DIR to a shorter path of your own.",
-        )
+    plan, folder, machine = cluster.plan, cluster.folder, cluster.machine
+    my_cnf = config.my_cnf(plan, cluster.binaries.mysqld_version, _mysqld_user())
+    machine.remove(folder, "mysqld.*", "ndb*.*", "logs")
+    for path in (Path(plan.places.socket_dir), folder / "logs", folder / config.NO_TLS):
+        machine.make_folder(path)
+    machine.put(folder / config.CONFIG_INI, config.config_ini(plan))
+    machine.put(folder / config.MY_CNF, my_cnf)
     for node in (plan.management_node, *plan.data_nodes):
-        Path(node.data_dir).mkdir()
-    (folder / "logs").mkdir()
-    (folder / config.NO_TLS).mkdir(exist_ok=True)
-    texts = {
-        config.CONFIG_INI: config.config_ini(plan),
-        config.MY_CNF: config.my_cnf(plan, binaries.mysqld_version, _mysqld_user()),
-    }
-    for name, text in texts.items():
-        with writing(folder / name):
-            (folder / name).write_text(text)
+        cluster.machine_of(node).make_folder(Path(node.data_dir))
 
 
-def template(binaries: Binaries, folder: Path) -> Path:
-    """Give the initialised data folder for this mysqld, made once and kept with the cluster.
+def template(cluster: Cluster) -> Path:
+    """Return the initialised data folder for this mysqld, made once and kept with the cluster.
 
     Raises
     ------
     LabError
         If mysqld cannot make it.
     """
+    binaries, folder, machine = cluster.binaries, cluster.folder, cluster.machine
     made = folder / f"{TEMPLATE}-{binaries.mysqld_version}"
     if made.exists():
         return made
     partial = folder / f"{TEMPLATE}.partial"
-    shutil.rmtree(partial, ignore_errors=True)
+    machine.remove(folder, partial.name)
     log = folder / "logs" / "initialize.out"
     argv = config.template_argv(binaries, str(partial), _mysqld_user())
-    code = process.start(argv, log, folder).wait()
+    code = machine.spawn(argv, folder, log=log).wait()
     if code != 0:
         raise LabError(
-            f"mysqld could not initialise a data folder, {process.ending(code)}",
-            found=node_log.tail(log.read_text(errors="replace")),
+            f"mysqld could not initialise a data folder, {commands.exit_reason(code)}",
+            found=node_log.tail(machine.get(log)),
             expected="an initialised data folder",
             next_step=f"See {log}.",
         )
-    (partial / "auto.cnf").unlink(missing_ok=True)
+    machine.remove(partial, "auto.cnf")
     partial.rename(made)
     return made
 
 
-def copy(made: Path, data_dir: Path) -> None:
-    """Copy a data folder, holes for zeros: most of a fresh one is empty pages.
+def copy(made: Path, data_dir: Path, machine: Machine = LOCAL) -> None:
+    """Copy a data folder; its empty pages become holes, and most of a fresh one is empty.
 
     Raises
     ------
     LabError
         If the disk refuses.
     """
-    argv = ["cp", "-r", "--sparse=always", "--reflink=auto", str(made), str(data_dir)]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise LabError(
-            "The data folder of a MySQL server could not be made",
-            found=done.stderr.strip().splitlines()[-1],
-            expected=f"a copy of {made} at {data_dir}",
-            next_step="Free disk space, or set NDBLAB_CLUSTER_DIR to a larger disk.",
-        )
+    machine.run(
+        ["cp", "-r", "--sparse=always", "--reflink=auto", str(made), str(data_dir)],
+        what="The data folder of a MySQL server could not be made",
+        next_step="Free disk space, or set NDBLAB_CLUSTER_DIR to a larger disk.",
+        timeout_s=None,
+    )
 
 
 def _mysqld_user() -> str:

@@ -1,7 +1,8 @@
-"""The hold on a cluster's folder: one lab at a time, and what must be cleaned up after it.
+"""The lease of a cluster's folder: one lab at a time, and a record of what to clean up after it.
 
-In: a folder. Out: a lock that ends with its holders, and a small record (who, since when, which
-control groups, which sockets) from which anybody can clean up later. It starts no process.
+In: a folder. Out: a lock that ends with the processes that hold it, and a small record (who, since
+when, which control groups, which sockets) from which any later lab can clean up. It starts no
+process.
 """
 
 from __future__ import annotations
@@ -15,17 +16,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ndblab.error import LabError, writing
-from ndblab.machine import process
+from ndblab.machine.local import LOCAL
 
-PATIENCE_S = 30
+PATIENCE_S, POLL_S = 30, 0.05
 
 
 @contextlib.contextmanager
 def hold(folder: Path) -> Iterator[int]:
-    """Hold `folder` alone and give the lock's file descriptor.
+    """Lock `folder` and yield the lock's file descriptor.
 
-    A lab that has died may have left its watcher cleaning up: that one is waited for. What a lab
-    and its watcher both left behind is ended here.
+    If a lab has died, its watchdog may still be cleaning up: this waits for it, then ends whatever
+    both have left behind.
 
     Raises
     ------
@@ -38,7 +39,7 @@ def hold(folder: Path) -> Iterator[int]:
     try:
         _lock(fd, folder)
         record = read(folder)
-        left = process.marked(folder)
+        left = LOCAL.marked(folder)
         if left and record.get("by_hand"):
             raise LabError(
                 "A cluster started by hand runs in this folder",
@@ -46,7 +47,7 @@ def hold(folder: Path) -> Iterator[int]:
                 expected="none",
                 next_step="Stop it with `./lab cluster.stop`.",
             )
-        process.remove_segments(process.end_marked(folder))
+        LOCAL.end(folder)
         write(folder, record)
         yield fd
     finally:
@@ -54,7 +55,7 @@ def hold(folder: Path) -> Iterator[int]:
 
 
 def read(folder: Path) -> dict:
-    """Give the record of the folder's last cluster; empty if there is none."""
+    """Return the record of the folder's last cluster; empty if there is none."""
     try:
         return json.loads((folder / "state.json").read_text())
     except (OSError, ValueError):
@@ -62,7 +63,7 @@ def read(folder: Path) -> dict:
 
 
 def write(folder: Path, record: dict[str, object]) -> None:
-    """Replace the folder's record, with our process id added, in one step.
+    """Replace the folder's record atomically, with our process id added.
 
     Raises
     ------
@@ -76,11 +77,11 @@ def write(folder: Path, record: dict[str, object]) -> None:
 
 
 def _check_ours(folder: Path) -> None:
-    """Refuse a folder with somebody else's files in it, since a cluster's are removed there."""
+    """Refuse a folder with other files in it, since a cluster's start removes files."""
     strange = [p.name for p in folder.iterdir()] if folder.is_dir() else []
     if strange and not {"lock", "state.json"} & set(strange):
         raise LabError(
-            "The cluster's folder holds something else",
+            "The cluster's folder holds other files",
             found=f"{', '.join(sorted(strange)[:5])} in {folder}",
             expected="an empty folder, or one that the lab made",
             next_step="Set NDBLAB_CLUSTER_DIR to a folder of its own.",
@@ -103,4 +104,4 @@ def _lock(fd: int, folder: Path) -> None:
                     next_step="Wait for it, or set NDBLAB_CLUSTER_DIR to another folder "
                     "and give another --base-port.",
                 ) from None
-            time.sleep(process.POLL_S)
+            time.sleep(POLL_S)

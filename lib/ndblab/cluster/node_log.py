@@ -1,6 +1,6 @@
-"""What the nodes say in their logs: why one ended, and what happened in the cluster.
+"""The nodes' logs: why a node ended, and what happened in the cluster.
 
-In: the text of a log. Out: a reason in one line, or the events of a span of time. Pure.
+In: the text of a log. Out: a reason in one line, or the events of a time span. Pure.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _KINDS = (
 
 
 class Event(NamedTuple):
-    """One event: seconds since the epoch, the node that told it (0 for the management node)."""
+    """One event: seconds since the epoch, and the node that reported it (0: management node)."""
 
     at_s: float
     node_id: int
@@ -36,11 +36,11 @@ class Event(NamedTuple):
 
 
 def reason(role: str, own_log: str, output: str) -> str:
-    """Say why a node ended, by the last thing it said of that.
+    """Return why a node ended, as far as its logs say.
 
     Parameters
     ----------
-    own_log : of a data node its error log, of a MySQL server its error log.
+    own_log : text of the node's error log.
     output : what it wrote to standard output and error.
     """
     if role == "ndbmtd" and own_log:
@@ -54,15 +54,15 @@ def reason(role: str, own_log: str, output: str) -> str:
 
 
 def tail(text: str, lines: int = 3) -> str:
-    """Give the last lines of a text as one."""
+    """Join the last lines of a text into one."""
     return " / ".join(text.strip().splitlines()[-lines:])
 
 
 def events(cluster_log: str, began_s: float, ended_s: float) -> list[Event]:
-    """Read what happened between two moments, in seconds since the epoch, off the cluster log.
+    """Read the events of a time span, in seconds since the epoch, from the cluster log.
 
-    Lines are dated in UTC from 9.0 on and in local time before. Of all that a management node
-    tells, checkpoints, starts, ends and connections of nodes, and warnings are events.
+    Lines are dated in UTC from 9.0 on and in local time before. Events are checkpoints, starts,
+    ends and connections of nodes, and warnings.
     """
     found = []
     for at_s, line in _lines(cluster_log, began_s, ended_s):
@@ -74,7 +74,7 @@ def events(cluster_log: str, began_s: float, ended_s: float) -> list[Event]:
 
 
 def between(cluster_log: str, began_s: float, ended_s: float) -> str:
-    """Give the lines of the cluster log between two moments, in seconds since the epoch."""
+    """Return the lines of the cluster log in a time span, in seconds since the epoch."""
     return "".join(f"{line[0]}\n" for _, line in _lines(cluster_log, began_s, ended_s))
 
 

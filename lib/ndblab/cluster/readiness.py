@@ -7,39 +7,49 @@ from __future__ import annotations
 
 import re
 import socket
-import subprocess
-from typing import TYPE_CHECKING, Protocol
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import pymysql
 
+from ndblab.cluster.cluster import ANSWER_TIMEOUT_S, Cluster
 from ndblab.error import LabError
-from ndblab.machine import process
+from ndblab.machine.commands import ChildFailed
 from ndblab.planning import config
 
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-    from ndblab.install import Binaries
-    from ndblab.planning.deployment import Node, Plan
+    from ndblab.planning.deployment import Node
 
 MANAGEMENT_TIMEOUT_S, DATA_NODE_TIMEOUT_S, SERVER_TIMEOUT_S = 30, 180, 240
-ANSWER_TIMEOUT_S = 30
+POLL_S = 0.05
 
 
-class Started(Protocol):
-    """What is asked of a cluster whose processes were started."""
+def wait_until(
+    observed: Callable[[], bool], timeout_s: float, what: str, poll_s: float = POLL_S
+) -> None:
+    """Check repeatedly until `observed()` holds.
 
-    plan: Plan
-    binaries: Binaries
+    Raises
+    ------
+    LabError
+        If it does not hold within `timeout_s` seconds.
+    """
+    deadline = time.monotonic() + timeout_s
+    while not observed():
+        if time.monotonic() > deadline:
+            raise LabError(
+                f"Timed out waiting for {what}",
+                found=f"nothing after {timeout_s:.0f} s",
+                expected="an answer sooner",
+                next_step="Look at the logs in the cluster's folder (`./lab cluster.status`).",
+            )
+        time.sleep(poll_s)
 
-    def query(self, sql: str, server: int = 1) -> list[tuple]: ...
 
-    def check_alive(self, *nodes: Node) -> None: ...
-
-    def runs(self, node: Node) -> bool: ...
-
-
-def wait_management(cluster: Started) -> None:
+def wait_management(cluster: Cluster) -> None:
     """Wait for the management node's port."""
     node = cluster.plan.management_node
 
@@ -48,13 +58,13 @@ def wait_management(cluster: Started) -> None:
         with socket.socket() as probe:
             return probe.connect_ex(("127.0.0.1", node.port)) == 0
 
-    process.wait_until(listening, MANAGEMENT_TIMEOUT_S, "the management node's port")
+    wait_until(listening, MANAGEMENT_TIMEOUT_S, "the management node's port")
 
 
-def ask_management(cluster: Started, command: str) -> str:
-    """Give the management node a command, such as "all status", and give what it says.
+def ask_management(cluster: Cluster, command: str) -> str:
+    """Send the management node a command, such as "all status", and return its answer.
 
-    Nothing is said where it does not answer.
+    The answer is empty if there is none in time.
     """
     argv = [
         str(cluster.binaries.ndb_mgm),
@@ -63,23 +73,20 @@ def ask_management(cluster: Started, command: str) -> str:
         f"--execute={command}",
     ]
     try:
-        done = subprocess.run(
-            argv, capture_output=True, text=True, check=False, timeout=ANSWER_TIMEOUT_S
-        )
-    except subprocess.TimeoutExpired:
-        return ""
-    return done.stdout
+        return cluster.machine.run(argv, what="No answer", timeout_s=ANSWER_TIMEOUT_S)
+    except ChildFailed as failure:
+        return failure.output
 
 
-def data_node_states(cluster: Started) -> dict[int, str]:
+def data_node_states(cluster: Cluster) -> dict[int, str]:
     """Ask the management node for the state of each data node: "started", "starting" ..."""
-    said = ask_management(cluster, "all status")
-    states = re.findall(r"^Node (\d+): ([a-z ]+?)(?: \(|$)", said, re.MULTILINE)
+    answer = ask_management(cluster, "all status")
+    states = re.findall(r"^Node (\d+): ([a-z ]+?)(?: \(|$)", answer, re.MULTILINE)
     return {int(node): state for node, state in states}
 
 
-def wait_data_nodes(cluster: Started, bar: tqdm) -> None:
-    """Wait until the management node calls every data node started."""
+def wait_data_nodes(cluster: Cluster, bar: tqdm) -> None:
+    """Wait until the management node reports every data node as started."""
     wanted = {node.node_id for node in cluster.plan.data_nodes}
     ready: set[int] = set()
 
@@ -91,10 +98,10 @@ def wait_data_nodes(cluster: Started, bar: tqdm) -> None:
         ready.update(now_ready)
         return ready >= wanted
 
-    process.wait_until(all_started, DATA_NODE_TIMEOUT_S, "the data nodes", poll_s=0.3)
+    wait_until(all_started, DATA_NODE_TIMEOUT_S, "the data nodes", poll_s=0.3)
 
 
-def wait_servers(cluster: Started, bar: tqdm) -> None:
+def wait_servers(cluster: Cluster, bar: tqdm) -> None:
     """Wait until every MySQL server answers and sees all data nodes."""
     waiting = list(range(1, len(cluster.plan.servers) + 1))
 
@@ -105,14 +112,14 @@ def wait_servers(cluster: Started, bar: tqdm) -> None:
             bar.update()
         return not waiting
 
-    process.wait_until(all_ready, SERVER_TIMEOUT_S, "the MySQL servers")
+    wait_until(all_ready, SERVER_TIMEOUT_S, "the MySQL servers")
 
 
-def wait_node(cluster: Started, node: Node) -> None:
-    """Wait until one node, which may just have been started again, does its work.
+def wait_node(cluster: Cluster, node: Node) -> None:
+    """Wait until one node, which may just have been restarted, serves.
 
-    A management node tells that every data node that runs is started; a data node is called
-    started; a MySQL server answers and sees all data nodes.
+    A management node serves if it reports every running data node as started; a data node, if it is
+    reported as started; a MySQL server, if it answers and sees all data nodes.
 
     Raises
     ------
@@ -131,11 +138,11 @@ def wait_node(cluster: Started, node: Node) -> None:
         return bool(states) and all(states.get(other) == "started" for other in running)
 
     timeout_s = SERVER_TIMEOUT_S if node.role == "mysqld" else DATA_NODE_TIMEOUT_S
-    process.wait_until(serves, timeout_s, node.name, poll_s=0.2)
+    wait_until(serves, timeout_s, node.name, poll_s=0.2)
 
 
-def _server_ready(cluster: Started, server: int) -> bool:
-    """Say whether a MySQL server answers and sees all data nodes."""
+def _server_ready(cluster: Cluster, server: int) -> bool:
+    """Whether a MySQL server answers and sees all data nodes."""
     try:
         rows = cluster.query("SHOW STATUS LIKE 'Ndb_number_of_ready_data_nodes'", server)
     except pymysql.Error:
@@ -143,7 +150,7 @@ def _server_ready(cluster: Started, server: int) -> bool:
     return bool(rows) and int(rows[0][1]) == len(cluster.plan.data_nodes)
 
 
-def transporters(cluster: Started) -> list[tuple[int, int, str]]:
+def transporters(cluster: Cluster) -> list[tuple[int, int, str]]:
     """Node id, remote node id and type ("SHM" or "TCP") of every connected link of data nodes.
 
     Empty where ndbinfo.transporter_details has no column `type` (before 9.0).
@@ -157,20 +164,14 @@ def transporters(cluster: Started) -> list[tuple[int, int, str]]:
         return []
 
 
-def check_transporters(cluster: Started) -> None:
-    """Make sure that every MySQL server has the transporter of the plan.
-
-    Raises
-    ------
-    LabError
-        If one has another.
-    """
+def check_transporters(cluster: Cluster) -> None:
+    """Make sure that every MySQL server has the transporter of the plan; LabError if not."""
     wanted = {node.node_id: node.transporter.upper() for node in cluster.plan.servers}
     wrong = [t for t in transporters(cluster) if wanted.get(t[1], t[2]) != t[2]]
     if wrong:
         node, remote, kind = wrong[0]
         raise LabError(
-            "A MySQL server is not connected as the plan says",
+            "A MySQL server is not connected as planned",
             found=f"{kind} between node {node} and node {remote}",
             expected=wanted[remote],
             next_step="Check UseShm and the limits in /proc/sys/kernel/shm*.",

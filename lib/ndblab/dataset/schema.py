@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from ndblab.planning import fault, workload
+
 # Version of the layout of a dataset folder, these schemas included.
 VERSION = 3
 # Version 1 lacks the variant of a run and the events, version 2 the tables of checked writes.
@@ -28,12 +30,12 @@ EVENTS = (
     "node_connected",
     "node_disconnected",
     "warning",
-    "fault",
-    "restart",
-    "served",
+    fault.FAULT,
+    fault.RESTART,
+    fault.SERVED,
 )
-ROLES = ("ndb_mgmd", "ndbmtd", "mysqld", "sysbench", "client", "lab")
-OUTCOMES = ("ok", "failed", "unknown", "wrong")
+ROLES = ("ndb_mgmd", "ndbmtd", "mysqld", *workload.CLIENT_ROLES, "lab")
+OUTCOMES = (workload.OK, *workload.GIVEN_UP, workload.WRONG)
 
 # Above 100: the kernel and the data node do not end a second at the same moment. Far below what a
 # value in another unit would be.
@@ -211,7 +213,7 @@ SCHEMAS: dict[str, Schema] = {
             "run_id": _text(),
             "client": _whole(1),
             "seq": _whole(0),
-            "kind": _one_of(("read", "write")),
+            "kind": _one_of((workload.READ, workload.WRITE)),
             "first_server": _whole(1),
             "server": _whole(1),
             "t_s": _real(),

@@ -1,4 +1,4 @@
-"""What this host has and lacks for the lab, and what to do about each.
+"""What this host has and lacks for the lab, and what to do about it.
 
 In: the host. Out: one `Finding` per thing the lab needs. It changes nothing.
 """
@@ -17,19 +17,20 @@ from ndblab import install
 from ndblab.cluster import lifecycle
 from ndblab.error import LabError
 from ndblab.experiments import catalogue, measurement
-from ndblab.machine import host, process
+from ndblab.machine import host
+from ndblab.machine.local import LOCAL
 
 T = TypeVar("T")
 
-# Each client is a socket of the load generator and one of a server; full sweeps have thousands.
-_OPEN_FILES = 16384
+OPEN_FILES = 16384
+"""Each client is a socket of the load generator and one of a server; a full sweep has thousands."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing: is it there, what was found, and what to do if not.
+    """The state of one thing, what was found, and what to do about it.
 
-    `state` is "ok", "note" (works, but know this) or "lack" (the lab cannot run like this).
+    `state` is "ok", "note" (works, with a limitation) or "lack" (the lab cannot run).
     """
 
     state: str
@@ -39,113 +40,102 @@ class Finding:
 
 
 def examine() -> list[Finding]:
-    """Look at everything the lab needs."""
-    machine = host.read()
-    return [*_machine(machine), *_plan(machine), *_software()]
+    """Examine everything that the lab needs."""
+    this_host = host.read()
+    return [*_host(this_host), *_plan(this_host), *_software()]
 
 
-def _machine(machine: host.Host) -> Iterator[Finding]:
-    yield Finding("ok", "host", machine.describe())
-    yield Finding("ok", "distribution", machine.distribution)
+def _host(this_host: host.Host) -> Iterator[Finding]:
+    yield Finding("ok", "host", this_host.describe())
+    yield Finding("ok", "distribution", this_host.distribution)
     yield Finding("ok", "python", sys.version.split()[0])
-    if machine.cpu_limit:
-        yield Finding("note", "cpu limit", f"this process may use {machine.cpu_limit:g} CPUs")
-    controller = machine.cpu_controller
-    if controller.kind == "none":
+    if this_host.cpu_limit:
+        yield Finding("note", "cpu limit", f"this process may use {this_host.cpu_limit:g} CPUs")
+    kind, reason = this_host.cpu_controller.kind, this_host.cpu_controller.reason
+    if kind == "none":
+        remedy = "Run as root or in a systemd user session for the `scaled` budget."
+        yield Finding("note", "cpu bandwidth control", reason, remedy)
+    else:
+        yield Finding("ok", "cpu bandwidth control", f"{kind}: {reason}")
+    home = lifecycle.home()
+    free_bytes = shutil.disk_usage(next(p for p in (home, *home.parents) if p.exists())).free
+    yield Finding("ok", "disk", f"{free_bytes / 2**30:.0f} GiB free at {home}")
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard == resource.RLIM_INFINITY or hard >= OPEN_FILES:
+        limit = "unlimited" if hard == resource.RLIM_INFINITY else f"up to {hard}"
+        yield Finding("ok", "open files", limit)
+    else:
         yield Finding(
             "note",
-            "cpu bandwidth control",
-            controller.reason,
-            "Run as root or in a systemd user session for the `scaled` budget.",
+            "open files",
+            f"a hard limit of {hard}; every sweep runs with {OPEN_FILES}",
+            "To use thousands of clients, raise `nofile` in /etc/security/limits.conf and log in "
+            "again.",
         )
-    else:
-        yield Finding("ok", "cpu bandwidth control", f"{controller.kind}: {controller.reason}")
-    free = shutil.disk_usage(
-        next(p for p in (lifecycle.home(), *lifecycle.home().parents) if p.exists())
-    )
-    yield Finding("ok", "disk", f"{free.free / 2**30:.0f} GiB free at {lifecycle.home()}")
-    yield _open_files()
 
 
-def _open_files() -> Finding:
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard == resource.RLIM_INFINITY or hard >= _OPEN_FILES:
-        limit = "unlimited" if hard == resource.RLIM_INFINITY else f"up to {hard}"
-        return Finding("ok", "open files", limit)
-    return Finding(
-        "note",
-        "open files",
-        f"a hard limit of {hard}, {_OPEN_FILES} serve every sweep",
-        "Raise `nofile` in /etc/security/limits.conf and log in again, for thousands of clients.",
-    )
-
-
-def _plan(machine: host.Host) -> Iterator[Finding]:
+def _plan(this_host: host.Host) -> Iterator[Finding]:
     experiment = catalogue.find(figure=6)
     try:
-        _, decided = measurement.plan_for(experiment, experiment.size("quick"), "auto")
-        measurement.check(machine, decided)
+        _, plan = measurement.plan_for(experiment, experiment.size("quick"), "auto")
+        measurement.check(this_host, plan)
     except LabError as error:
         yield Finding("lack", "plan (quick)", f"{error.what}: {error.found}", error.next_step or "")
         return
-    memory = f"{decided.memory_bytes / 2**30:.1f} GiB of memory"
-    yield Finding(
-        "ok", "plan (quick)", f"{decided.budget.kind} ({decided.budget.reason}), {memory}"
-    )
-    if not decided.memory.lock_pages:
+    memory = f"{plan.memory_bytes / 2**30:.1f} GiB of memory"
+    yield Finding("ok", "plan (quick)", f"{plan.budget.kind} ({plan.budget.reason}), {memory}")
+    if not plan.memory.lock_pages:
         yield Finding(
             "note",
             "locked memory",
-            f"limit {machine.memlock_bytes} bytes: LockPagesInMainMemory is left off",
+            f"limit {this_host.memlock_bytes} bytes: LockPagesInMainMemory is left off",
             "Raise it with `ulimit -l unlimited` if the host may swap.",
         )
-    if decided.budget.kind == "pinned" and not shutil.which("numactl"):
+    if plan.budget.kind == "pinned" and not shutil.which("numactl"):
         line = install.install_line(["numactl"]) if install.has_apt() else "your package manager"
         yield Finding("lack", "numactl", "not on PATH", f"Install it with: {line}")
-    left = process.marked(lifecycle.home())
-    if left:
-        yield Finding(
-            "note", "cluster", f"{len(left)} processes run", "Stop them: ./lab cluster.stop"
-        )
-    limits = Path("/proc/sys/kernel/shmmni")
-    segments = int(limits.read_text()) if limits.exists() else 0
-    if segments and segments < 2 * len(decided.servers):
-        yield Finding(
-            "lack", "shared memory", f"kernel.shmmni is {segments}", "Raise it with sysctl."
-        )
+    if running := LOCAL.marked(lifecycle.home()):
+        processes = f"{len(running)} processes run"
+        yield Finding("note", "cluster", processes, "Stop them: ./lab cluster.stop")
+    segments = int(LOCAL.get(Path("/proc/sys/kernel/shmmni")) or 0)
+    if segments and segments < 2 * len(plan.servers):
+        found = f"kernel.shmmni is {segments}"
+        yield Finding("lack", "shared memory", found, "Raise it with sysctl.")
 
 
 def _software() -> Iterator[Finding]:
-    yield from _program("NDB Cluster", install.find_ndb, _describe_ndb, _lacking_ndb)
-    yield from _program("sysbench", install.find_sysbench, _describe_sysbench, _lacking_sysbench)
+    yield from _program(
+        "NDB Cluster",
+        install.find_ndb,
+        lambda ndb: f"{ndb.ndb_version} from {ndb.origin} ({ndb.basedir})",
+        _missing_ndb,
+    )
+    yield from _program(
+        "sysbench",
+        install.find_sysbench,
+        lambda sysbench: f"{sysbench.version} ({sysbench.program})",
+        _missing_sysbench,
+    )
 
 
 def _program(
     thing: str,
     find: Callable[[], T | None],
     describe: Callable[[T], str],
-    lacking: Callable[[], Iterator[Finding]],
+    missing: Callable[[], Iterator[Finding]],
 ) -> Iterator[Finding]:
     try:
-        there = find()
+        program = find()
     except LabError as error:
         yield Finding("lack", thing, f"{error.what}: {error.found}", error.next_step or "")
         return
-    if there is None:
-        yield from lacking()
+    if program is None:
+        yield from missing()
     else:
-        yield Finding("ok", thing, describe(there))
+        yield Finding("ok", thing, describe(program))
 
 
-def _describe_ndb(ndb: install.Ndb) -> str:
-    return f"{ndb.ndb_version} from {ndb.origin} ({ndb.basedir})"
-
-
-def _describe_sysbench(sysbench: install.Sysbench) -> str:
-    return f"{sysbench.version} ({sysbench.program})"
-
-
-def _lacking_ndb() -> Iterator[Finding]:
+def _missing_ndb() -> Iterator[Finding]:
     if not install.has_apt():
         yield Finding(
             "lack",
@@ -154,21 +144,20 @@ def _lacking_ndb() -> Iterator[Finding]:
             "Set NDB_HOME to an installation, or type: ./lab install --tarball PATH",
         )
         return
-    yield Finding(
-        "note", "NDB Cluster", "not installed yet", "./lab install gets it; reproduce does so too."
-    )
-    if missing := install.missing_build_packages():
+    remedy = "`./lab install` installs it; so does reproduce."
+    yield Finding("note", "NDB Cluster", "not installed yet", remedy)
+    if packages := install.missing_build_packages():
         yield Finding(
             "note",
             "build packages",
-            f"{len(missing)} missing",
-            f"As root the lab installs them; else type: {install.install_line(missing)}",
+            f"{len(packages)} missing",
+            f"As root the lab installs them; otherwise type: {install.install_line(packages)}",
         )
 
 
-def _lacking_sysbench() -> Iterator[Finding]:
+def _missing_sysbench() -> Iterator[Finding]:
     if install.has_apt():
-        yield Finding("note", "sysbench", "not installed yet", "./lab install gets it too.")
+        yield Finding("note", "sysbench", "not installed yet", "`./lab install` installs it too.")
     else:
         yield Finding(
             "lack",

@@ -16,8 +16,8 @@ from ndblab.experiments import catalogue, measurement
 from ndblab.install import Binaries
 from ndblab.machine import host
 from ndblab.planning import config, deployment
-from ndblab.workloads import sysbench_run
-from ndblab.workloads.checked_writes import load
+from ndblab.workloads import registry
+from ndblab.workloads.load_generator import Job
 
 BRIEF_HOST = "brief"
 PUBLISHED_NDB, PUBLISHED_SYSBENCH = "8.0.26", "1.1.0"
@@ -86,19 +86,18 @@ def dry_run(
         needed = plans[point.variant]
         if needed != running:
             lines += ["", f"# the cluster of variant {point.variant}", *_changes(needed, decided)]
-            lines += (shlex.join(argv) for argv in _start(needed, binaries, wanted))
+            lines += (shlex.join(argv) for argv in _start(needed, binaries))
+            filling = Job(binaries, wanted, point, needed.servers)
+            lines.append(registry.find(point.workload).prepare_command(filling).line())
             running = needed
         lines.append(f"# {point.run_id(repeat)}")
-        servers = needed.servers_by(point.transporter)[: point.servers]
         variant = experiment.variant(point.variant)
-        if variant.fault is None:
-            commands = sysbench_run.commands(binaries, wanted, point, servers, variant.tcp_clients)
-        else:
+        if variant.fault is not None:
             before_s = wanted.warmup_s + wanted.duration_s
             lines += [f"# {line}" for line in variant.fault.describe(before_s)]
-            commands = [load.argv(servers, point.clients, wanted.seed)]
+        job = measurement.job_of(binaries, wanted, needed, point, variant)
         prefix = config.binding(needed.sysbench)
-        lines += (shlex.join([*prefix, *argv]) for argv in commands)
+        lines += (command.line(prefix) for command in registry.find(point.workload).commands(job))
     return "\n".join(lines)
 
 
@@ -132,14 +131,13 @@ def _binaries(described: str | None) -> Binaries | None:
     )
 
 
-def _start(decided: deployment.Plan, binaries: Binaries, size) -> Iterator[list[str]]:
+def _start(decided: deployment.Plan, binaries: Binaries) -> Iterator[list[str]]:
     folder = decided.places.cluster_dir or "."
     yield config.management_argv(decided, binaries, folder)
     for node in decided.data_nodes:
         yield config.data_node_argv(decided, node, binaries)
     for node in decided.servers:
         yield config.server_argv(node, binaries, folder)
-    yield sysbench_run.prepare_command(binaries, size, decided.servers)
 
 
 def _changes(decided: deployment.Plan, usual: deployment.Plan) -> list[str]:

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 from ndblab.error import LabError
 from ndblab.experiments import sweep
-from ndblab.experiments.sweep import DEFAULT_VARIANT, Point
 from ndblab.planning import deployment, profile
 from ndblab.planning.fault import Fault
+from ndblab.planning.point import DEFAULT_VARIANT, Point
 from ndblab.planning.profile import Profile
 
 

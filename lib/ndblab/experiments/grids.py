@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from ndblab.error import LabError
 from ndblab.experiments import sweep
-from ndblab.experiments.sweep import DEFAULT_VARIANT, Point
 from ndblab.planning import fault
+from ndblab.planning.point import DEFAULT_VARIANT, DEFAULT_WORKLOAD, Point
 from ndblab.planning.profile import Profile
-
-READ_WRITE, CHECKED_WRITES = "oltp_read_write", "checked_writes"
+from ndblab.planning.workload import CHECKED_WRITES, READ_WRITE
 
 
 def all_servers(size: Profile) -> tuple[Point, ...]:
@@ -39,7 +38,7 @@ def both_transporters(size: Profile) -> tuple[Point, ...]:
     points = [
         Point(1, clients, transporter, workload)
         for clients in size.clients
-        for workload in (sweep.DEFAULT_WORKLOAD, READ_WRITE)
+        for workload in (DEFAULT_WORKLOAD, READ_WRITE)
         for transporter in ("shm", "tcp")
     ]
     spinning = [

@@ -21,14 +21,17 @@ from ndblab.error import LabError
 from ndblab.experiments import sweep
 from ndblab.machine import host
 from ndblab.planning import deployment
+from ndblab.planning.point import DEFAULT_VARIANT, Point
 
 if TYPE_CHECKING:
     from ndblab import dataset as datasets
     from ndblab.cluster.lifecycle import Cluster
     from ndblab.experiments.catalogue import Experiment
+    from ndblab.experiments.experiment import Variant
     from ndblab.install import Binaries
     from ndblab.planning.profile import Profile
-    from ndblab.workloads.sysbench_run import Run
+    from ndblab.workloads.load_generator import Job
+    from ndblab.workloads.measured_run import Run
 
 ROOT = Path(__file__).resolve().parents[3]
 RUNS = ROOT / "data/runs"
@@ -44,7 +47,7 @@ def plan_for(
     size: Profile,
     budget: str,
     port: int | None = None,
-    variant: str = sweep.DEFAULT_VARIANT,
+    variant: str = DEFAULT_VARIANT,
     machine: host.Host | None = None,
 ) -> tuple[host.Host, deployment.Plan]:
     """Decide how this host, or another, runs an experiment."""
@@ -119,7 +122,7 @@ def measure(
     }
     for decided in plans.values():
         check(machine, decided)
-    decided = plans[sweep.DEFAULT_VARIANT]
+    decided = plans[DEFAULT_VARIANT]
     _say(progress, f"{experiment.name}: {experiment.question}")
     _say(progress, f"{machine.describe()}")
     _say(progress, f"{len(todo)} runs, about {minutes(estimate_s(experiment, wanted))} in all")
@@ -149,7 +152,7 @@ def measure(
             Clusters(experiment, wanted, plans, binaries, writer, progress)
         ) as clusters,
     ):
-        sweep.perform(todo, writer, clusters.run, progress, clusters.ready)
+        sweep.perform(todo, writer, clusters.ready, clusters.run, progress)
         clusters.close()
         return writer.finish()
 
@@ -174,39 +177,29 @@ class Clusters:
         self._stack = contextlib.ExitStack()
         self._cluster: Cluster | None = None
 
-    def run(self, point: sweep.Point, repeat: int) -> Run:
+    def run(self, cluster: Cluster, point: Point, repeat: int) -> Run:
         """Measure one run at a point, on its cluster."""
-        from ndblab.faults import fault_run
-        from ndblab.workloads import sysbench_run
+        from ndblab.faults import run_with_fault
+        from ndblab.workloads import measured_run
 
-        variant = self._experiment.variant(point.variant)
-        if variant.fault is not None:
-            measured = fault_run.measure(
-                self.ready(point), self._size, point, repeat, variant.fault
-            )
-            if not measured.recovered:
-                self.close()
-            return measured
-        return sysbench_run.measure(
-            self.ready(point),
-            self._size,
-            point,
-            repeat,
-            warmup_s=self._size.warmup_s,
-            duration_s=self._size.duration_s,
-            tcp_clients=variant.tcp_clients,
-        )
+        fault = self._experiment.variant(point.variant).fault
+        if fault is None:
+            return measured_run.measure(cluster, self._job(point), repeat)
+        run = run_with_fault.measure(cluster, self._job(point), repeat, fault)
+        if not run.recovered:
+            self.close()
+        return run
 
     def close(self) -> None:
         """Stop the cluster that runs."""
         self._cluster = None
         self._stack.close()
 
-    def ready(self, point: sweep.Point) -> Cluster:
+    def ready(self, point: Point) -> Cluster:
         """Give the cluster of a point, with its tables filled; start it where it does not run."""
         from ndblab.cluster import lifecycle
         from ndblab.planning import config
-        from ndblab.workloads import sysbench_run
+        from ndblab.workloads import registry
 
         wanted = self._plans[point.variant]
         if self._cluster is not None and self._cluster.plan == wanted:
@@ -215,9 +208,9 @@ class Clusters:
         started = self._stack.enter_context(
             lifecycle.running(wanted, self._binaries, self._progress)
         )
-        filled = sysbench_run.prepare(started, self._size)
+        filled = registry.find(point.workload).prepare(started, self._job(point))
         started.limit()
-        prefix = "" if wanted == self._plans[sweep.DEFAULT_VARIANT] else f"{point.variant}."
+        prefix = "" if wanted == self._plans[DEFAULT_VARIANT] else f"{point.variant}."
         for name in (config.CONFIG_INI, config.MY_CNF):
             self._writer.add_config(prefix + name, (started.folder / name).read_text())
         if not prefix:
@@ -230,6 +223,22 @@ class Clusters:
         self._cluster = started
         return started
 
+    def _job(self, point: Point) -> Job:
+        return job_of(
+            self._binaries, self._size, self._plans[point.variant], point,
+            self._experiment.variant(point.variant),
+        )  # fmt: skip
+
+
+def job_of(
+    binaries: Binaries, size: Profile, plan: deployment.Plan, point: Point, variant: Variant
+) -> Job:
+    """Give what the load generator of a point is asked to do, on the cluster of this plan."""
+    from ndblab.workloads.load_generator import Job
+
+    servers = plan.servers_by(point.transporter)[: point.servers]
+    return Job(binaries, size, point, servers, variant.tcp_clients)
+
 
 def _manifest(
     machine: host.Host,
@@ -239,12 +248,17 @@ def _manifest(
     size: Profile,
     overrides: dict[str, object] | None,
 ) -> dict[str, object]:
+    from ndblab.workloads import registry
+
+    versions: dict[str, str] = {}
+    for point in experiment.sweep(size).points:
+        versions |= registry.find(point.workload).versions(binaries)
     return {
         "host": machine.to_dict(),
         "versions": {
             "ndb": binaries.ndb_version,
             "mysqld": binaries.mysqld_version,
-            "sysbench": binaries.sysbench_version,
+            **versions,
         },
         "builds": binaries.fingerprint(),
         "plan": decided.identity(),

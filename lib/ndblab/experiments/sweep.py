@@ -1,13 +1,12 @@
-"""A sweep: which points are measured, how often, in which order, and how one is gone through.
+"""A sweep: which points are measured, how often and in which order, and the loop that does it.
 
-In: points, repeats, a dataset's writer and a function that measures one run. Out: nothing but what
-the writer holds. It never measures by itself, never tries a failed run again in the same go, and
-leaves whole runs only, whatever stops it.
+In: points, repeats, a dataset's writer, functions that start a cluster and measure one run. Out:
+nothing but what the writer holds. It never measures by itself, never retries a failed run in the
+same sweep, and leaves only complete runs, however it ends.
 """
 
 from __future__ import annotations
 
-import datetime
 import random
 import sys
 import threading
@@ -15,68 +14,25 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ndblab.error import LabError
+from ndblab.planning.point import DEFAULT_VARIANT, Point
 
 if TYPE_CHECKING:
-    import pandas as pd
     from tqdm import tqdm
 
     from ndblab.dataset import Writer
+    from ndblab.workloads.measured_run import Run
 
-DEFAULT_TRANSPORTER = "shm"
-DEFAULT_WORKLOAD = "oltp_point_select"
-DEFAULT_VARIANT = "default"
-
-
-class RunTables(Protocol):
-    """What a measured run gives: its tables, `runs` with one row among them, and its logs."""
-
-    @property
-    def tables(self) -> Mapping[str, pd.DataFrame]: ...
-
-    @property
-    def logs(self) -> Mapping[str, str]: ...
-
-
-@dataclass(frozen=True)
-class Point:
-    """One cell of a sweep. `variant` names what is otherwise about the cluster or its clients."""
-
-    servers: int
-    clients: int
-    transporter: str = DEFAULT_TRANSPORTER
-    workload: str = DEFAULT_WORKLOAD
-    variant: str = DEFAULT_VARIANT
-
-    def run_id(self, repeat: int) -> str:
-        """Name one run at this point.
-
-        >>> Point(8, 64).run_id(2)
-        's08_c0064_r2'
-        >>> Point(1, 8, transporter="tcp").run_id(1)
-        's01_c0008_r1_tcp'
-        """
-        words = [f"s{self.servers:02d}", f"c{self.clients:04d}", f"r{repeat}"]
-        if self.transporter != DEFAULT_TRANSPORTER:
-            words.append(self.transporter)
-        if self.workload != DEFAULT_WORKLOAD:
-            words.append(self.workload)
-        if self.variant != DEFAULT_VARIANT:
-            words.append(self.variant)
-        return "_".join(words)
-
-    def facts(self, repeat: int) -> dict[str, object]:
-        """Give the columns of `runs` that say which run at this point it is."""
-        return {"run_id": self.run_id(repeat), "repeat": repeat, **asdict(self)}
+Cluster = TypeVar("Cluster")
 
 
 @dataclass(frozen=True)
 class Sweep:
     """Points, how often and how long each is measured, and the seed of their order.
 
-    `clusters` are the variants that can share a running cluster, a tuple for each cluster.
+    `clusters` has a tuple for each cluster, of the variants that can share it.
     """
 
     points: tuple[Point, ...]
@@ -89,7 +45,7 @@ class Sweep:
     def __post_init__(self) -> None:
         if not self.points or len(set(self.points)) < len(self.points):
             raise LabError(
-                "A sweep needs points, each of them once",
+                "A sweep needs points, each only once",
                 found=f"{len(self.points)} points, {len(set(self.points))} of them different",
                 next_step="Give each number of servers and of clients once.",
             )
@@ -98,12 +54,12 @@ class Sweep:
                 "A sweep needs a cluster for each of its variants",
                 found=", ".join(sorted(strange)),
                 expected=", ".join(v for c in self.clusters for v in c),
-                next_step="This is a fault of the lab, not of your input: please report it.",
+                next_step="This is a bug of the lab, not of your input: please report it.",
             )
         if self.repeats < 1 or self.duration_s <= 0 or self.warmup_s < 0:
             raise LabError(
-                "A sweep needs runs that last",
-                found=f"{self.repeats} runs a point of {self.duration_s:g} s "
+                "A sweep needs runs that take time",
+                found=f"{self.repeats} runs per point of {self.duration_s:g} s "
                 f"after {self.warmup_s:g} s",
                 expected="at least one run of more than 0 s",
                 next_step="Change repeats, duration or warm-up.",
@@ -115,10 +71,10 @@ class Sweep:
     def order(self) -> list[tuple[Point, int]]:
         """Return every run as (point, repeat), the same for the same seed.
 
-        Each repeat is a shuffled pass over all points: drift of the machine does not look like an
-        effect of clients, and an interrupted sweep has every point about equally often. Points that
-        differ in nothing but transporter or variant follow one another, in changing order. A pass
-        begins with the cluster with which the last one ended.
+        Each repeat is a shuffled pass over all points, so that drift of the machine does not look
+        like an effect of clients, and an interrupted sweep has measured every point about equally
+        often. Points that differ only in transporter or variant are neighbours, in random order. A
+        pass begins with the cluster that the previous one ended with.
         """
         rng = random.Random(self.seed)
         order: list[tuple[Point, int]] = []
@@ -140,17 +96,17 @@ class Sweep:
         return order
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what the identity of a dataset keeps of a sweep."""
+        """Return the sweep as plain data, for the identity of its dataset."""
         return asdict(self)
 
 
 def grid(servers: Sequence[int], clients: Sequence[int]) -> tuple[Point, ...]:
-    """Return a point for every number of servers with every number of clients."""
+    """Return a point for each combination of servers and clients."""
     for what, numbers in (("servers", servers), ("clients", clients)):
         for number in numbers:
             if isinstance(number, bool) or not isinstance(number, int) or number < 1:
                 raise LabError(
-                    f"A sweep cannot have this number of {what}",
+                    f"Not a number of {what} for a sweep",
                     found=repr(number),
                     expected="a whole number, at least 1",
                     next_step=f"Change {what}.",
@@ -159,12 +115,12 @@ def grid(servers: Sequence[int], clients: Sequence[int]) -> tuple[Point, ...]:
 
 
 def estimate_s(sweep: Sweep, overhead_s: float) -> float:
-    """Return how long a sweep takes when each run costs `overhead_s` beside its own seconds."""
+    """Estimate the seconds a sweep takes if each run costs `overhead_s` on top of its own."""
     return len(sweep) * (sweep.warmup_s + sweep.duration_s + overhead_s)
 
 
 def action(run_id: str, done: Mapping[str, str]) -> Literal["skip", "run", "rerun"]:
-    """Decide what to do about a run, given the status of the runs there are.
+    """Decide what to do about a run, given the status of existing runs by id.
 
     >>> action("s01_c0001_r1", {})
     'run'
@@ -181,17 +137,19 @@ def action(run_id: str, done: Mapping[str, str]) -> Literal["skip", "run", "reru
 def perform(
     sweep: Sweep,
     writer: Writer,
-    run: Callable[[Point, int], RunTables],
+    ready: Callable[[Point], Cluster],
+    measure: Callable[[Cluster, Point, int], Run],
     progress: bool = True,
-    ready: Callable[[Point], object] = lambda point: None,
 ) -> None:
-    """Measure every run that the dataset lacks or holds as failed, and append each as it is made.
+    """Measure every run that the dataset lacks or holds as failed, appending each to it.
 
-    `ready` is called before a run and makes sure that its cluster is there. A LabError of a run (a
-    node died, say) ends the sweep; the run stays as a row with that reason, and the next start
-    measures it again. Any other exception leaves the run out.
+    `ready` gives the running cluster that a point needs, `measure` one run on it. A LabError of
+    either (a node died, say) ends the sweep: the run is kept as a row with that reason, and the
+    next start repeats it. After any other exception there is no row of the run.
     """
     from tqdm import tqdm
+
+    from ndblab.workloads import measured_run
 
     todo = [
         (point, repeat)
@@ -213,16 +171,17 @@ def perform(
             bar.set_description(f"run {number} of {len(sweep)}", refresh=False)
             bar.set_postfix_str(run_id)
             before = bar.n
-            started_utc = _now_utc()
+            started_utc = measured_run.now_utc()
             try:
-                ready(point)
+                cluster = ready(point)
                 with _ticking(bar, each_s):
-                    measured = run(point, repeat)
+                    run = measure(cluster, point, repeat)
             except LabError as failure:
-                row = _failed_row(sweep, point, repeat, started_utc, failure.what)
+                facts = {"status": failure.what, "started_utc": started_utc}
+                row = measured_run.row(point, repeat, **facts, warmup_s=sweep.warmup_s)
                 writer.append(run_id, {"runs": row})
                 raise
-            writer.append(run_id, measured.tables, measured.logs)
+            writer.append(run_id, run.tables, run.logs)
             if writer.done[run_id] != "ok" and progress:
                 bar.write(f"{run_id}: {writer.done[run_id]}", file=sys.stderr)
             bar.update(before + each_s - bar.n)
@@ -230,9 +189,9 @@ def perform(
 
 @contextmanager
 def _ticking(bar: tqdm, seconds: int) -> Iterator[None]:
-    """Move a bar on with the clock while a run is under way, at most to the run's end.
+    """Advance a bar every second while a run is under way, at most to the run's end.
 
-    A run of an hour would else show no progress for an hour.
+    Otherwise a run of an hour would show no progress for an hour.
     """
     over = threading.Event()
 
@@ -249,26 +208,3 @@ def _ticking(bar: tqdm, seconds: int) -> Iterator[None]:
     finally:
         over.set()
         ticker.join()
-
-
-def _failed_row(
-    sweep: Sweep, point: Point, repeat: int, started_utc: str, status: str
-) -> pd.DataFrame:
-    import pandas as pd
-
-    from ndblab.dataset import SCHEMAS
-
-    row = {
-        **dict.fromkeys(SCHEMAS["runs"].columns, float("nan")),
-        "started_utc": started_utc,
-        "warmup_s": sweep.warmup_s,
-        **asdict(point),
-        "run_id": point.run_id(repeat),
-        "repeat": repeat,
-        "status": status,
-    }
-    return pd.DataFrame([row])
-
-
-def _now_utc() -> str:
-    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,7 +1,7 @@
-"""Faults, done to a cluster: nodes killed, frozen, stopped and started, each action with its time.
+"""Fault injection: kills, freezes, stops and starts nodes of a running cluster.
 
-In: a cluster under load and a `Fault`. Out: a mark for each thing that was done, as it is done. It
-decides nothing: what is done, when and to whom is the fault's. It leaves nodes as the fault does.
+In: a cluster under load and a `Fault`. Out: a mark for each action, as it is done. It decides
+nothing: the fault says what is done, when and to which node. It cleans up nothing afterwards.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ndblab.cluster import readiness
 from ndblab.error import LabError
-from ndblab.machine import process
+from ndblab.planning.fault import FAULT, RESTART, SERVED
 
 if TYPE_CHECKING:
     from ndblab.cluster.lifecycle import Cluster
+    from ndblab.machine import Process
     from ndblab.planning.deployment import Node
     from ndblab.planning.fault import Action, Fault
 
 STOP_PATIENCE_S = 60
-FAULT, RESTART, SERVED = "fault", "restart", "served"
-_SIGNALS = {"freeze": signal.SIGSTOP, "thaw": signal.SIGCONT, "kill": signal.SIGKILL}
+_SIGNALS = {"freeze": signal.SIGSTOP, "thaw": signal.SIGCONT}
 
 
 class Mark(NamedTuple):
-    """One thing that was done, or that came of it; `at` is by `time.monotonic`."""
+    """One action, or its effect; `at` is by `time.monotonic`."""
 
     at: float
     node_id: int
@@ -36,14 +36,14 @@ class Mark(NamedTuple):
 
 
 def perform(cluster: Cluster, fault: Fault) -> Iterator[Mark]:
-    """Do what a fault says, and give a mark for each action when it begins.
+    """Do the actions of a fault, and yield a mark when each begins.
 
-    Waiting for a node gives one when it ends: the node serves again.
+    Waiting for a node yields its mark at the end, when the node serves again.
 
     Raises
     ------
     LabError
-        If there is no such node, or it cannot be stopped, started or waited for.
+        If there is no such node, or it does not stop, start or serve again.
     """
     began = time.monotonic()
     for action in fault.actions:
@@ -65,17 +65,11 @@ def perform(cluster: Cluster, fault: Fault) -> Iterator[Mark]:
 
 
 def find(cluster: Cluster, action: Action) -> Node:
-    """Give the node of an action.
-
-    Raises
-    ------
-    LabError
-        If the cluster has none of this name.
-    """
+    """Find the node of an action; LabError if the cluster has none of this name."""
     by_name = {node.name: node for node in cluster.plan.nodes}
     if action.node not in by_name:
         raise LabError(
-            f"The cluster has no {action.node}, on which a fault acts",
+            f"The cluster has no {action.node}, which the fault acts on",
             found=", ".join(by_name),
             expected=action.node,
             next_step="Ask for at least 2 --servers.",
@@ -90,26 +84,25 @@ def _do(cluster: Cluster, what: str, node: Node) -> None:
     child = cluster.processes[node.name]
     if what == "stop":
         _stop(cluster, node, child)
+    elif what == "kill":
+        cluster.machine_of(node).kill(child)
     else:
         child.send_signal(_SIGNALS[what])
-        if what == "kill":
-            child.wait()
-            process.remove_segments({child.pid})
 
 
-def _stop(cluster: Cluster, node: Node, child: subprocess.Popen) -> None:
-    """Stop a node in order: a MySQL server by SIGTERM, the others by the management node."""
-    said = ""
+def _stop(cluster: Cluster, node: Node, child: Process) -> None:
+    """Stop a node gracefully: a MySQL server by SIGTERM, others by the management node."""
+    answer = ""
     if node.role == "mysqld":
         child.terminate()
     else:
-        said = readiness.ask_management(cluster, f"{node.node_id} STOP")
+        answer = readiness.ask_management(cluster, f"{node.node_id} STOP")
     try:
         child.wait(STOP_PATIENCE_S)
     except subprocess.TimeoutExpired:
         raise LabError(
             f"{node.name} did not stop",
-            found=" / ".join(said.split("\n")) or f"nothing within {STOP_PATIENCE_S} s",
-            expected="a node that ends in order",
+            found=" / ".join(answer.split("\n")) or f"nothing within {STOP_PATIENCE_S} s",
+            expected="a node that shuts down gracefully",
             next_step=f"Its logs are in {node.data_dir} and {cluster.folder}/logs.",
         ) from None

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.error import LabError
-from ndblab.install import cache, discovery, receipt, subprocesses
+from ndblab.install import cache, discovery, receipt
 from ndblab.install.binaries import Binaries, Ndb, Sysbench, join
 from ndblab.install.debian import apt
 from ndblab.install.debian.build_dependencies import install_line
 from ndblab.install.debian.build_dependencies import missing as missing_build_packages
+from ndblab.machine import commands
 
 if TYPE_CHECKING:
     from ndblab.install.progress import Phases
@@ -73,7 +74,7 @@ def ensure(
     if tarball is not None:
         tarballs.check_request(tarball, sha256)
     phases = Phases(progress)
-    with subprocesses.ended_by_sigterm(), cache.locked(phases.say) as folder:
+    with commands.exit_on_sigterm(), cache.locked(phases.say) as folder:
         if tarball is not None:
             return _from_tarball(folder, tarball, sha256, phases)
         # Whoever waited for another installer finds the work done.

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ndblab.error import LabError
-from ndblab.install.subprocesses import ChildFailed
+from ndblab.machine.commands import ChildFailed
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _FULL_WORDS = ("No space left on device", "Disk quota exceeded")

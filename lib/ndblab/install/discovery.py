@@ -11,8 +11,9 @@ import shutil
 from pathlib import Path
 
 from ndblab.error import LabError
-from ndblab.install import binaries, cache, receipt, subprocesses
+from ndblab.install import binaries, cache, receipt
 from ndblab.install.binaries import NDB_PROGRAMS, Ndb, Sysbench
+from ndblab.machine import commands
 
 _LAYOUTS = ("bin", "sbin", "libexec", "usr/bin", "usr/sbin")
 
@@ -59,7 +60,7 @@ def programs_version(programs: dict[str, Path], *, basedir: Path, origin: str) -
     for name, program in programs.items():
         what = f"{program} does not run"
         arguments = ["--no-defaults", "--version"] if name == "mysqld" else ["--version"]
-        text = subprocesses.output([program, *arguments], what=what)
+        text = commands.output([program, *arguments], what=what)
         if name == "mysqld":
             version = binaries.mysqld_version(text)
         else:
@@ -89,8 +90,8 @@ def require_engine(mysqld: Path) -> None:
     argv = [mysqld, "--no-defaults", *as_root, "--ndbcluster", "--verbose", "--help"]
     next_step = "Use the mysqld of an NDB Cluster release, not that of MySQL Server."
     try:
-        text = subprocesses.output(argv, what=what)
-    except subprocesses.ChildFailed as failure:
+        text = commands.output(argv, what=what)
+    except commands.ChildFailed as failure:
         failure.next_step = next_step
         raise
     if "ndb-connectstring" not in text:
@@ -99,7 +100,7 @@ def require_engine(mysqld: Path) -> None:
 
 def check_sysbench(program: Path) -> Sysbench:
     """Refuse a sysbench that is too old or has no MySQL driver."""
-    text = subprocesses.output([program, "--version"], what=f"{program} does not run")
+    text = commands.output([program, "--version"], what=f"{program} does not run")
     version = binaries.sysbench_version(text)
     if version is None or not binaries.is_at_least(version, binaries.OLDEST_SYSBENCH):
         raise LabError(
@@ -108,7 +109,7 @@ def check_sysbench(program: Path) -> Sysbench:
             expected=f"sysbench {binaries.OLDEST_SYSBENCH} or newer",
             next_step="Install a newer sysbench, or take this one off PATH and type: lab install",
         )
-    options = subprocesses.output([program, "--help"], what=f"{program} does not run")
+    options = commands.output([program, "--help"], what=f"{program} does not run")
     if "mysql - MySQL driver" not in options:
         raise LabError(
             f"{program} cannot speak to MySQL",

@@ -12,10 +12,11 @@ import shutil
 from pathlib import Path
 
 from ndblab.error import LabError
-from ndblab.install import cache, download, receipt, subprocesses
+from ndblab.install import cache, download, receipt
 from ndblab.install.binaries import NDB_PROGRAMS, Ndb
 from ndblab.install.discovery import programs_version, require_engine
 from ndblab.install.progress import Phases
+from ndblab.machine import commands
 
 ORIGIN = "cache:tarball"
 # Unpacked, a tarball of this kind takes about four times its size.
@@ -123,7 +124,7 @@ def _unpack(path: Path, folder: Path) -> None:
     argv = ["tar", "-x", "-f", str(path), "-C", str(folder), "--no-same-owner"]
     argv += ["--no-same-permissions", "--anchored", "--exclude=*/mysql-test/*"]
     what = f"{path.name} cannot be unpacked"
-    subprocesses.run(argv, what=what, log=folder / "unpack.log")
+    commands.run(argv, what=what, log=folder / "unpack.log")
     (folder / "unpack.log").unlink()
 
 

@@ -1,7 +1,7 @@
-"""CPU bandwidth limits: the kernel's control groups that make the `scaled` budget.
+"""CPU bandwidth limits: the kernel control groups behind the `scaled` budget.
 
-In: the way this host offers (`host.CpuController`), group names and their CPUs. Out: groups on the
-system, removed again by `Groups.remove`. It decides nobody's share and ends no process.
+In: the host's `CpuController`, group names and their limits in CPUs. Out: control groups, removed
+again by `Groups.remove`. It decides nobody's share and ends no process.
 """
 
 from __future__ import annotations
@@ -9,23 +9,21 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import subprocess
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from ndblab.error import LabError
-from ndblab.machine import host
-from ndblab.machine.host import CpuController
+from ndblab.machine import commands
+from ndblab.machine.own_cgroup import LEAF, CpuController
 
 SHORTEST_US = 1000
-"""Shortest period and shortest quota that the kernel takes (Linux, kernel/sched/core.c and
+"""Shortest period and shortest quota that the kernel accepts (Linux, kernel/sched/core.c and
 Documentation/scheduler/sched-bwc.rst)."""
 
 
 def period_and_quota_us(cpus: float) -> tuple[int, int]:
-    """Give the shortest period, and the quota in it, that amount to `cpus` CPUs.
+    """Return the shortest period, and the quota in it, that amount to `cpus` CPUs.
 
     The period shows in latency, since a process that has used its quota waits for the next one.
     """
@@ -33,50 +31,52 @@ def period_and_quota_us(cpus: float) -> tuple[int, int]:
     return period, max(SHORTEST_US, round(period * cpus))
 
 
-LEAF = host.LEAF
 SCOPE = ("systemd-run", "--user", "--scope", "--quiet", "-p", "Delegate=yes", "--")
 _IN_SCOPE = "NDBLAB_SCOPE"
 
 
-def scope_argv(
-    controller: CpuController, environment: Mapping[str, str], argv: list[str]
-) -> list[str] | None:
-    """Give the command that runs `argv` where it may limit CPUs; None if that is here or nowhere.
+def enter_scope(controller: CpuController, argv: list[str]) -> None:
+    """Replace this process by `argv` in a delegated scope, where that is needed.
 
     An ordinary user may divide only what systemd delegates to it (systemd.resource-control(5),
-    "Delegate=").
+    "Delegate="). If systemd refuses, this process continues as it is, and the plan says so.
     """
-    if controller.kind != "systemd" or _IN_SCOPE in environment:
-        return None
-    return [*SCOPE, *argv]
-
-
-def enter_scope(controller: CpuController, argv: list[str]) -> None:
-    """Become the same command inside a delegated scope, on hosts where that is the way.
-
-    Where systemd does not give one, this process goes on as it is, and the plan says so.
-    """
-    command = scope_argv(controller, os.environ, argv)
-    if command is None:
+    if controller.kind != "systemd" or _IN_SCOPE in os.environ:
         return
     os.environ[_IN_SCOPE] = "1"
-    try:
-        probe = subprocess.run([*SCOPE, "true"], capture_output=True, timeout=10, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return
-    if probe.returncode == 0:
-        os.execvp(command[0], command)
+    with contextlib.suppress(LabError):
+        commands.output([*SCOPE, "true"], what="No scope", timeout_s=10)
+        os.execvp(SCOPE[0], [*SCOPE, *argv])
 
 
 @dataclass(frozen=True)
 class Groups:
-    """Control groups below one folder; `kind` is "cgroup1" or "cgroup2"."""
+    """Control groups below the folder `base`; `kind` is "cgroup1" or "cgroup2"."""
 
     kind: str
     base: Path
 
+    def claim(self) -> None:
+        """Prepare the group above `base` for being divided; raise LabError if that is refused.
+
+        In version 2 only a group without processes of its own may limit its children
+        (cgroup-v2.rst, "No Internal Process Constraint"): ours move to a leaf of it. The root
+        group, which has no cgroup.type, is exempt.
+        """
+        if self.kind != "cgroup2":
+            return
+        parent = self.base.parent
+        with _refusals(f"to divide {parent}", "the cpu controller, delegated to this group"):
+            if (parent / "cgroup.type").exists():
+                leaf = parent / LEAF
+                leaf.mkdir(exist_ok=True)
+                for pid in (parent / "cgroup.procs").read_text().split():
+                    with contextlib.suppress(OSError):
+                        (leaf / "cgroup.procs").write_text(pid)
+            (parent / "cgroup.subtree_control").write_text("+cpu")
+
     def create(self, name: str, cpus: float | None) -> None:
-        """Make the group `name` ("sql/mysqld.1" lies in "sql") with a limit in CPUs, or without.
+        """Make the group `name` ("sql/mysqld.1" lies in "sql"), limited to `cpus` CPUs or not.
 
         Raises
         ------
@@ -84,7 +84,7 @@ class Groups:
             If the kernel refuses.
         """
         group = self.base / name
-        try:
+        with _refusals(f"the CPU limit of {name}", f"{cpus} CPUs in {group}" if cpus else group):
             group.mkdir(parents=True, exist_ok=True)
             if self.kind == "cgroup2":
                 for parent in (self.base, *reversed(group.relative_to(self.base).parents[:-1])):
@@ -98,33 +98,19 @@ class Groups:
                 (group / "cpu.cfs_quota_us").write_text("-1")
                 (group / "cpu.cfs_period_us").write_text(str(period))
                 (group / "cpu.cfs_quota_us").write_text(str(quota))
-        except OSError as error:
-            raise LabError(
-                f"The kernel refused the CPU limit of {name}",
-                found=str(error),
-                expected=f"{cpus:g} CPUs in the group {group}" if cpus else f"the group {group}",
-                next_step="Use --budget shared, or run where control groups may be made.",
-            ) from error
 
     def place(self, name: str, pid: int) -> None:
-        """Move a process with all its threads into the group `name`."""
-        try:
+        """Move a process with all its threads into the group `name`; LabError if refused."""
+        with _refusals(f"to move process {pid} into {name}", "a running process"):
             (self.base / name / "cgroup.procs").write_text(str(pid))
-        except OSError as error:
-            raise LabError(
-                f"Process {pid} could not be put under the CPU limit of {name}",
-                found=str(error),
-                expected="a running process and a writable control group",
-                next_step="Use --budget shared, or run where control groups may be made.",
-            ) from error
 
-    def shell_entry(self, name: str) -> list[str]:
-        """Give a command prefix that enters the group before it becomes the command."""
+    def entering(self, name: str) -> list[str]:
+        """Return a command prefix that enters the group before it becomes the command."""
         target = self.base / name / "cgroup.procs"
         return ["sh", "-c", f'echo $$ > "{target}" && exec "$@"', "sh"]
 
     def lift(self) -> None:
-        """Take the limits away, so that what is in the groups can end at full speed."""
+        """Remove all limits, so that processes can end at full speed."""
         name, unlimited = (
             ("cpu.max", "max") if self.kind == "cgroup2" else ("cpu.cfs_quota_us", "-1")
         )
@@ -133,7 +119,7 @@ class Groups:
                 limit.write_text(unlimited)
 
     def remove(self) -> None:
-        """Remove all groups; those that still hold a process stay until it has ended."""
+        """Remove all groups, waiting up to 2 s for their last processes to end."""
         deadline = time.monotonic() + 2
         while self.base.exists() and time.monotonic() < deadline:
             for folder, _, _ in os.walk(self.base, topdown=False):
@@ -144,7 +130,7 @@ class Groups:
 
 
 def groups(controller: CpuController, name: str) -> Groups:
-    """Give the (still empty) set of groups called `name` below the host's controller.
+    """Name the groups of a cluster below the host's controller; nothing is made yet.
 
     Raises
     ------
@@ -159,30 +145,18 @@ def groups(controller: CpuController, name: str) -> Groups:
             next_step="Use --budget shared, or run as root or inside "
             "`systemd-run --user --scope -p Delegate=yes`.",
         )
-    parent = Path(controller.path)
-    if controller.kind == "cgroup2":
-        try:
-            if (parent / "cgroup.type").exists():
-                _leave(parent)
-            (parent / "cgroup.subtree_control").write_text("+cpu")
-        except OSError as error:
-            raise LabError(
-                "The kernel does not let us divide our control group",
-                found=str(error),
-                expected=f"the cpu controller handed down in {parent}",
-                next_step="Use --budget shared, or run as root.",
-            ) from error
-    return Groups(controller.kind, parent / name)
+    return Groups(controller.kind, Path(controller.path) / name)
 
 
-def _leave(parent: Path) -> None:
-    """Move the processes of a delegated group into a leaf of it.
-
-    Only a group without processes of its own may limit its children (cgroup-v2.rst, "No Internal
-    Process Constraint"); the root group, which has no cgroup.type, is exempt.
-    """
-    leaf = parent / LEAF
-    leaf.mkdir(exist_ok=True)
-    for pid in (parent / "cgroup.procs").read_text().split():
-        with contextlib.suppress(OSError):
-            (leaf / "cgroup.procs").write_text(pid)
+@contextlib.contextmanager
+def _refusals(what: str, expected: object):
+    """Turn what the kernel refuses into a LabError."""
+    try:
+        yield
+    except OSError as error:
+        raise LabError(
+            f"The kernel refused {what}",
+            found=str(error),
+            expected=expected,
+            next_step="Use --budget shared, or run as root, where control groups may be made.",
+        ) from error

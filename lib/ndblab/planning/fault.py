@@ -22,6 +22,8 @@ ACTIONS = {
 """What can be done to a node, and how it is called. `stop` is the graceful way, `start` starts it
 with the data it has unless it runs, `wait` lasts until it serves."""
 ROLES = ("ndb_mgmd", "ndbmtd", "mysqld")
+FAULT, RESTART, SERVED = "fault", "restart", "served"
+"""Events of a run with a fault: a node was hurt; it was started again; it serves again."""
 
 
 @dataclass(frozen=True)

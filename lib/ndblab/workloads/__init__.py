@@ -1,5 +1,10 @@
 """The load on a running cluster, and what is measured while it runs.
 
-In: a cluster, a point and seconds. Out: the tables of one run: its result, its intervals, CPU and
-memory of every process, CPU of every NDB thread. It never decides what a failed run means.
+In: a cluster and a job: a point of a sweep and a profile. Out: the tables of one run: its result,
+its intervals, CPU and memory of every process, CPU of every NDB thread. It never decides what is
+measured, nor what a failed run means.
+
+load_generator  what the lab needs of a program that loads a cluster
+registry        which of them runs a workload: sysbench, checked writes
+measured_run    one run: load and monitors together
 """

@@ -1,11 +1,11 @@
-"""What the cluster does while sysbench runs: CPU and memory of every process, CPU of NDB threads.
+"""What a cluster does while a load runs: CPU and memory of every process, CPU of NDB threads.
 
 In: a running cluster. Out: the tables `processes` and `ndb_threads` of a run, and how busy the host
-was. It measures; it starts, limits and decides nothing.
+was. It only measures.
 
-Processes are read from /proc once a second. NDB threads cost nothing during a short run: every data
-node keeps its last 20 one-second samples in ndbinfo.cpustat_1sec, newest first, which are fetched
-after the run (and every few seconds of a long one).
+Processes are sampled once a second. NDB threads cost nothing during a short run: every data node
+keeps its last 20 one-second samples in ndbinfo.cpustat_1sec, newest first, which are fetched after
+the run (and every few seconds of a long one).
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-import psutil
 import pymysql
 
 from ndblab.error import LabError
@@ -25,11 +24,12 @@ from ndblab.error import LabError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndblab.cluster.lifecycle import Cluster
+    from ndblab.cluster.cluster import Cluster
+    from ndblab.machine import HostUse, ProcessUse
 
 INTERVAL_S = 1.0
 IMPLAUSIBLE_PCT = 115
-"""A thread uses one CPU at most; a counter read late shows a little more, never this much."""
+"""A thread uses at most one CPU; a counter read late shows a little more, never this much."""
 FETCH_EVERY_S = 12.0
 """Shorter than the 20 s that a data node remembers, so that two fetches overlap."""
 
@@ -40,31 +40,50 @@ _CPUSTAT = f"""SELECT node_id, thr_no, {", ".join(f"{name}_time" for name in _TI
 
 
 class Samples:
-    """What was seen of one run, in raw form; times are those of `time.monotonic`."""
+    """The raw samples of one run; times are those of `time.monotonic`.
 
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-        self._watched: dict[psutil.Process, tuple[str, int]] = {}
-        for role, node_id, pid in cluster.pids():
-            self.watch(role, node_id, pid)
-        self.watch("lab", 0, os.getpid())
+    `kinds` maps node id and thread number of an NDB thread to its kind: "main", "ldm", "tc" ...
+    `watched` maps the id of a process to its role and node id.
+    """
+
+    def __init__(self, kinds: Mapping[tuple[int, int], str]) -> None:
+        self._kinds = kinds
+        self.watched: dict[int, tuple[str, int]] = {}
         self._processes: list[tuple[float, str, int, float, int]] = []
         self._threads: list[tuple[int, int, float, tuple[int, ...]]] = []
         self._newest: dict[tuple[int, int], tuple[int, ...]] = {}
-        self._host: list[tuple[float, tuple[float, float, float]]] = []
-        self._stop = threading.Event()
-        self._threads_running = [
-            threading.Thread(target=body, daemon=True)
-            for body in (self._keep_sampling, self._keep_fetching)
-        ]
+        self._host: list[HostUse] = []
 
     def watch(self, role: str, node_id: int, pid: int) -> None:
-        """Sample one more process from now on; one that has ended already is passed over."""
-        with contextlib.suppress(psutil.NoSuchProcess):
-            self._watched = {**self._watched, psutil.Process(pid): (role, node_id)}
+        """Sample one more process from now on."""
+        self.watched = {**self.watched, pid: (role, node_id)}
+
+    def add(self, processes: Mapping[int, ProcessUse], host: HostUse) -> None:
+        """Add one reading of processes, by process id, and of the host."""
+        for pid, use in processes.items():
+            self._processes.append((use.at_s, *self.watched[pid], use.cpu_s, use.rss_bytes))
+        self._host.append(host)
+
+    def add_threads(self, fetched_s: float, rows: Iterable[tuple[int, ...]]) -> None:
+        """Add rows of ndbinfo.cpustat_1sec that are new since the last fetch, newest first.
+
+        A sample ends up to a second before it is fetched; it is taken to end half a second before.
+        """
+        histories: dict[tuple[int, int], list[tuple[int, ...]]] = {}
+        for node_id, thr_no, *values in rows:
+            histories.setdefault((node_id, thr_no), []).append(tuple(values))
+        for key, newest_first in histories.items():
+            ended = fetched_s - 0.5
+            for values in newest_first:
+                if values == self._newest.get(key):
+                    break
+                if values[-1] > 0:
+                    self._threads.append((*key, ended, values))
+                    ended -= values[-1] / 1e6
+            self._newest[key] = newest_first[0]
 
     def processes(self, began: float, duration_s: float) -> pd.DataFrame:
-        """Table `processes` of a run that began at `began`; windows that reach out are left out."""
+        """Return the table `processes` of a run; windows that reach beyond it are left out."""
         import pandas as pd
 
         columns = ["at", "role", "node_id", "cpu_s", "rss_bytes"]
@@ -78,10 +97,10 @@ class Samples:
         return raw.loc[inside, ["t_s", "role", "node_id", "cpu_pct", "rss_bytes"]]
 
     def ndb_threads(self, began: float, duration_s: float) -> pd.DataFrame:
-        """Table `ndb_threads` of a run that began at `began`.
+        """Return the table `ndb_threads` of a run.
 
-        A sample ends up to a second before it is fetched; taken to be half a second, its time is
-        right to half a second, and the samples at both ends of a run are left out for that.
+        Times of samples are right to half a second, so that those at both ends are left out; of a
+        run too short for any, the nearest sample is given.
         """
         import pandas as pd
 
@@ -103,97 +122,83 @@ class Samples:
         return table.loc[inside, order].sort_values(["t_s", "node_id", "thr_no"])
 
     def host(self, began: float, duration_s: float) -> dict[str, float]:
-        """How busy the host was in a run: busy and stolen CPU in percent of all, load."""
-        inside = [s for at, s in self._host if began - 0.5 <= at <= began + duration_s + 0.5]
-        first, *_, last = inside if len(inside) > 1 else [sample for _, sample in self._host]
-        busy, steal, total = (max(0.0, b - a) for a, b in zip(first, last, strict=True))
+        """Return how busy the host was in a run: busy and stolen CPU in percent of all, load."""
+        inside = [use for use in self._host if -0.5 <= use.at_s - began <= duration_s + 0.5]
+        first, *_, last = inside if len(inside) > 1 else self._host
         # iowait may run backwards (proc_stat(5)), so that the parts can exceed the whole a little.
+        total_s = max(0.0, last.total_s - first.total_s)
+        busy_s, steal_s = last.busy_s - first.busy_s, last.steal_s - first.steal_s
+        busy_pct, steal_pct = (
+            min(100.0, 100 * max(0.0, part_s) / total_s) if total_s else 0.0
+            for part_s in (busy_s, steal_s)
+        )
         return {
-            "host_busy_pct": round(min(100.0, 100 * busy / total), 1) if total else 0.0,
-            "host_steal_pct": round(min(100.0, 100 * steal / total), 2) if total else 0.0,
-            "host_load_1min": round(os.getloadavg()[0], 2),
+            "host_busy_pct": round(busy_pct, 1),
+            "host_steal_pct": round(steal_pct, 2),
+            "host_load_1min": round(last.load_1min, 2),
         }
-
-    def __enter__(self) -> Samples:
-        try:
-            self._kinds = thread_kinds(self._cluster)
-        except pymysql.Error as error:
-            self._cluster.check_alive()
-            raise LabError(
-                "A MySQL server does not answer",
-                found=str(error),
-                expected="rows of ndbinfo.threads",
-                next_step="Look at the error logs in the cluster's folder.",
-            ) from error
-        for thread in self._threads_running:
-            thread.start()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._stop.set()
-        for thread in self._threads_running:
-            thread.join()
-        self._sample()
-        with contextlib.suppress(pymysql.Error):
-            self._fetch_threads()
-
-    def _keep_sampling(self) -> None:
-        """Sample every second; what was missed is left out: no window is next to nothing long."""
-        due = time.monotonic()
-        while not self._stop.wait(max(0.0, due - time.monotonic())):
-            self._sample()
-            due = max(due + INTERVAL_S, time.monotonic() + INTERVAL_S / 2)
-
-    def _keep_fetching(self) -> None:
-        """Fetch in a thread of its own: servers under full load take seconds to answer."""
-        while not self._stop.wait(FETCH_EVERY_S):
-            with contextlib.suppress(pymysql.Error):
-                self._fetch_threads()
-
-    def _sample(self) -> None:
-        for process, (role, node_id) in self._watched.items():
-            with contextlib.suppress(psutil.Error), process.oneshot():
-                times, memory = process.cpu_times(), process.memory_info()
-                self._processes.append(
-                    (time.monotonic(), role, node_id, times.user + times.system, memory.rss)
-                )
-        cpu = psutil.cpu_times()
-        idle = cpu.idle + cpu.iowait
-        total = idle + cpu.user + cpu.nice + cpu.system + cpu.irq + cpu.softirq + cpu.steal
-        self._host.append((time.monotonic(), (total - idle - cpu.steal, cpu.steal, total)))
-
-    def _fetch_threads(self) -> None:
-        """Add the samples that are new since the last fetch.
-
-        The last server is asked: it is idle unless all are in use.
-        """
-        rows = self._cluster.query(_CPUSTAT, server=len(self._cluster.plan.servers))
-        now = time.monotonic() - 0.5
-        histories: dict[tuple[int, int], list[tuple[int, ...]]] = {}
-        for node_id, thr_no, *values in rows:
-            histories.setdefault((node_id, thr_no), []).append(tuple(values))
-        for key, newest_first in histories.items():
-            ended = now
-            for values in newest_first:
-                if values == self._newest.get(key):
-                    break
-                if values[-1] > 0:
-                    self._threads.append((*key, ended, values))
-                    ended -= values[-1] / 1e6
-            self._newest[key] = newest_first[0]
 
 
 @contextlib.contextmanager
 def sampling(cluster: Cluster) -> Iterator[Samples]:
-    """Sample a cluster for the length of a `with` block."""
-    with Samples(cluster) as samples:
-        yield samples
+    """Sample a cluster and its host for the duration of a `with` block.
 
-
-def thread_kinds(cluster: Cluster) -> dict[tuple[int, int], str]:
-    """Kind of every NDB thread by node id and thread number: main, ldm, tc ...
-
-    Names come from ndbinfo.threads, never from the numbers, which move with the configuration.
+    Raises
+    ------
+    LabError
+        If a node has ended, or its last MySQL server does not answer.
     """
-    rows = cluster.query("SELECT node_id, thr_no, thread_name FROM ndbinfo.threads")
+    samples = Samples(_thread_kinds(cluster))
+    for role, node_id, pid in (*cluster.pids(), ("lab", 0, os.getpid())):
+        samples.watch(role, node_id, pid)
+    stop = threading.Event()
+
+    def sample() -> None:
+        machine = cluster.machine
+        samples.add(machine.process_use(samples.watched), machine.host_use())
+
+    def fetch() -> None:
+        """Ask the last MySQL server, which is idle unless all are in use; skip a failure."""
+        with contextlib.suppress(pymysql.Error):
+            rows = cluster.query(_CPUSTAT, server=len(cluster.plan.servers))
+            samples.add_threads(time.monotonic(), rows)
+
+    def repeat(action: Callable[[], None], every_s: float) -> None:
+        """Act at a steady pace; after a delay skip what was missed, so that no window is tiny."""
+        due = time.monotonic() + every_s
+        while not stop.wait(max(0.0, due - time.monotonic())):
+            action()
+            due = max(due + every_s, time.monotonic() + every_s / 2)
+
+    # Fetching has a thread of its own: servers under full load take seconds to answer.
+    paces = ((sample, INTERVAL_S), (fetch, FETCH_EVERY_S))
+    threads = [threading.Thread(target=repeat, args=pace, daemon=True) for pace in paces]
+    sample()
+    for thread in threads:
+        thread.start()
+    try:
+        yield samples
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+        sample()
+        fetch()
+
+
+def _thread_kinds(cluster: Cluster) -> dict[tuple[int, int], str]:
+    """Map node id and thread number of every NDB thread to its kind.
+
+    Names come from ndbinfo.threads, never from the numbers, which depend on the configuration.
+    """
+    try:
+        rows = cluster.query("SELECT node_id, thr_no, thread_name FROM ndbinfo.threads")
+    except pymysql.Error as error:
+        cluster.check_alive()
+        raise LabError(
+            "A MySQL server does not answer",
+            found=str(error),
+            expected="rows of ndbinfo.threads",
+            next_step="Look at the error logs in the cluster's folder.",
+        ) from error
     return {(node_id, thr_no): kind for node_id, thr_no, kind in rows}

@@ -1,278 +1,228 @@
-"""sysbench: its command line and its run.
+"""sysbench: the load generator of every workload that is one of its scripts.
 
-In: sockets, tables, clients and seconds. Out: an argument list, or one `Outcome` that holds the
-text, the exit status and, where there was one, the `Result`.
-It never retries and never decides what a failure means for a sweep.
+In: a `Job`. Out: its commands and, run on a cluster, the report that sysbench printed. It never
+retries, and a run that sysbench itself calls a failure is a report with that status.
 """
 
 from __future__ import annotations
 
-import os
-import re
-import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, TextIO
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TextIO
+
+import pandas as pd
 
 from ndblab.error import LabError
-from ndblab.workloads.sysbench_output import Result, complaint, error_numbers, parse
+from ndblab.planning import workload
+from ndblab.workloads import sysbench_output
+from ndblab.workloads.load_generator import OK, Command, Filled, Job, Report, spawned
+from ndblab.workloads.sysbench_output import Outcome
 
-__all__ = [
-    "COMMANDS",
-    "Outcome",
-    "Result",
-    "argv",
-    "complaint",
-    "error_numbers",
-    "parse",
-    "run",
-    "status",
-]
+if TYPE_CHECKING:
+    from ndblab.cluster.lifecycle import Cluster
+    from ndblab.install import Binaries
+    from ndblab.machine import Process
 
-COMMANDS = ("prepare", "run", "cleanup")
-
-_DISTRIBUTIONS_1_0 = ("uniform", "gaussian", "special", "pareto")
-_DISTRIBUTIONS_1_1 = (*_DISTRIBUTIONS_1_0, "zipfian")
-_SINCE_1_1 = ("--warmup-time", "--rand-zipfian-exp", "--thread-init-timeout")
+ROLE = workload.SYSBENCH
+DATABASE = "sbtest"
+PREPARE_TIMEOUT_S = 6 * 3600
+CONNECT_S_PER_CLIENT = 0.5
+"""Generous bound on the time a client takes to connect, after which a run counts as stuck."""
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """One execution: `status` is "ok" or the reason in one line, `result` is None without a report.
+def versions(binaries: Binaries) -> dict[str, str]:
+    """Give the version of sysbench."""
+    return {"sysbench": binaries.sysbench_version}
 
-    `exit_status` is negative for a signal and None when the time ran out. `began` is when all
-    clients were connected and the measuring started, by `time.monotonic`.
+
+def prepare_command(job: Job) -> Command:
+    """Give the command that fills the tables through the first server's socket.
+
+    It uses one client per table, the most that the scripts can keep busy.
     """
-
-    result: Result | None
-    text: str
-    exit_status: int | None
-    status: str
-    mysql_errors: tuple[int, ...] = ()
-    began: float | None = None
+    engine = " ".join(["ndbcluster", job.table_options]).strip()
+    return _command(job, "prepare", f"--mysql-storage-engine={engine}")
 
 
-def argv(
-    sysbench: Path | str,
-    script: str,
-    *,
-    sockets: Sequence[Path | str] = (),
-    ports: Sequence[str] = (),
-    tables: int,
-    table_size: int,
-    clients: int,
-    time_s: int = 0,
-    report_interval_s: int = 1,
-    percentile: int = 95,
-    rand_type: str = "uniform",
-    command: str = "run",
-    extra: Sequence[str] = (),
-    version: str = "1.0.20",
-    user: str = "root",
-    database: str = "sbtest",
-) -> list[str]:
-    """Compose one command line that this version of sysbench understands.
+def commands(job: Job) -> list[Command]:
+    """Give the commands of one run: warm-up, unless it takes 0 s, and run."""
+    return [
+        _command(
+            job, "run",
+            f"--time={seconds}", "--events=0", "--report-interval=1", "--percentile=95",
+            "--rand-type=uniform", *job.option_words,
+        )
+        for seconds in (job.profile.warmup_s, job.profile.duration_s)
+        if seconds
+    ]  # fmt: skip
 
-    The clients come by the Unix sockets, or over TCP/IP to these ports on loopback.
-    `prepare` and `cleanup` use the first socket only and one client a table, the most that the
-    scripts can keep busy.
-    """
-    _check_words(command, rand_type, extra, version)
-    _check_numbers(
-        tables=(tables, 1),
-        table_size=(table_size, 1),
-        clients=(clients, 1),
-        time_s=(time_s, 1 if command == "run" else 0),
-        report_interval_s=(report_interval_s, 0),
-        percentile=(percentile, 0),
-    )
-    servers = [str(s) for s in sockets or ports]
-    used = servers if command == "run" else servers[:1]
-    if not used or any("," in s or not s for s in used):
+
+def _command(job: Job, verb: str, *options: str) -> Command:
+    runs = verb == "run"
+    script, clients = (job.point.workload if runs else workload.POINT_SELECT), job.point.clients
+    servers = job.servers if runs else job.servers[:1]
+    tcp = runs and job.tcp_clients
+    addresses = [str(node.port if tcp else node.socket) for node in servers]
+    if not addresses or any("," in address for address in addresses):
         raise LabError(
             "sysbench needs the sockets of its MySQL servers",
-            found=used or "none",
+            found=addresses or "none",
             expected="at least one path, without commas",
             next_step="Choose a folder whose path has no comma.",
         )
-    line = [
-        str(sysbench),
-        script,
+    argv = [
+        str(job.binaries.sysbench),
+        job.binaries.sysbench_script(script),
         "--db-driver=mysql",
-        *(
-            [f"--mysql-socket={','.join(used)}"]
-            if sockets
-            else ["--mysql-host=127.0.0.1", f"--mysql-port={','.join(used)}"]
-        ),
-        f"--mysql-user={user}",
-        f"--mysql-db={database}",
-        f"--tables={tables}",
-        f"--table_size={table_size}",
-        f"--threads={clients if command == 'run' else min(clients, tables)}",
+        *(["--mysql-host=127.0.0.1"] if tcp else []),
+        f"--mysql-{'port' if tcp else 'socket'}={','.join(addresses)}",
+        "--mysql-user=root",
+        f"--mysql-db={DATABASE}",
+        f"--tables={job.profile.tables}",
+        f"--table_size={job.profile.table_size}",
+        f"--threads={clients if runs else job.profile.tables}",
+        *options,
+        verb,
     ]
-    if command == "run":
-        line += [
-            f"--time={time_s}",
-            "--events=0",
-            f"--report-interval={report_interval_s}",
-            f"--percentile={percentile}",
-            f"--rand-type={rand_type}",
-        ]
-    return [*line, *extra, command]
+    return Command(argv, job.binaries.sysbench_env)
 
 
-def run(
-    argv: Sequence[str],
-    env: Mapping[str, str] | None = None,
-    timeout_s: float | None = None,
-    spawn: Callable[..., Any] = subprocess.Popen,
-) -> Outcome:
-    """Run sysbench to its end and say what came of it; nothing of it outlives this call.
+def prepare(cluster: Cluster, job: Job) -> Filled:
+    """Fill the tables, and count their rows.
 
-    `env` is added to the lab's own environment; `spawn` takes what `subprocess.Popen` takes and
-    returns what it returns.
+    Raises
+    ------
+    LabError
+        If a table lacks rows: sysbench may exit with 0 though one of its threads gave up.
     """
-    try:
-        child = spawn(
-            list(argv),
-            env=os.environ | dict(env or {}),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-        )
-    except OSError as error:
+    began = time.monotonic()
+    cluster.query(f"CREATE DATABASE IF NOT EXISTS {DATABASE}")
+    before = _data_memory(cluster)
+    with executing(cluster, prepare_command(job), PREPARE_TIMEOUT_S) as execution:
+        done = execution.wait()
+    cluster.check_alive()
+    short = _short_tables(cluster, job) if done.exit_status == 0 else "not counted"
+    if short:
+        why = sysbench_output.complaint(done.text) or f"sysbench exited {done.exit_status}"
         raise LabError(
-            "sysbench cannot be started",
-            found=f"{argv[0]}: {error.strerror or error}",
-            expected="an executable program",
-            next_step="Run ./lab doctor; it says what is missing.",
-        ) from error
-    out_lines, err_lines, began = [], [], []
-    readers = [
-        threading.Thread(target=_gather, args=(child.stdout, out_lines, began)),
-        threading.Thread(target=_gather, args=(child.stderr, err_lines, [])),
-    ]
-    exit_status: int | None
-    try:
-        for reader in readers:
-            reader.start()
-        exit_status = child.wait(timeout=timeout_s)
-    except subprocess.TimeoutExpired:
-        exit_status = None
-    finally:
-        with suppress(ProcessLookupError):
-            child.kill()
-        child.wait()
-        for reader in readers:
-            reader.join()
-    out, err = "".join(out_lines), "".join(err_lines)
-    text = out if not err.strip() else f"{out.rstrip()}\n{err}"
-    result = None
-    with suppress(LabError):
-        result = parse(out)
-    return Outcome(
-        result=result,
-        text=text,
-        exit_status=exit_status,
-        status=status(
-            exit_status, text, result, timeout_s, report=argv[-1] not in ("prepare", "cleanup")
-        ),
-        mysql_errors=error_numbers(text),
-        began=began[0] if began else None,
+            "The tables could not be filled",
+            found=f"{why}; rows: {short}",
+            expected=f"{job.profile.tables} tables of {job.profile.table_size} rows",
+            next_step="See the logs in the cluster's folder; a smaller --table-size may fit.",
+        )
+    taken = {node: after - before[node] for node, after in _data_memory(cluster).items()}
+    return Filled(round(time.monotonic() - began, 2), job.profile.rows, taken)
+
+
+def _short_tables(cluster: Cluster, job: Job) -> str:
+    """Name the tables that lack rows."""
+    there = {name for (name,) in cluster.query(f"SHOW TABLES FROM {DATABASE}")}
+    counts = {
+        name: cluster.query(f"SELECT COUNT(*) FROM {DATABASE}.{name}")[0][0] if name in there else 0
+        for name in (f"sbtest{number}" for number in range(1, job.profile.tables + 1))
+    }
+    size = job.profile.table_size
+    return ", ".join(f"{count} in {name}" for name, count in counts.items() if count != size)
+
+
+def _data_memory(cluster: Cluster) -> dict[int, int]:
+    rows = cluster.query(
+        "SELECT node_id, used FROM ndbinfo.memoryusage WHERE memory_type = 'Data memory'"
     )
+    return {int(node): int(used) for node, used in rows}
 
 
-def _gather(stream: TextIO, lines: list[str], began: list[float]) -> None:
-    """Read to the end, and note when sysbench says that its clients start."""
-    for line in stream:
-        lines.append(line)
-        if line.startswith("Threads started"):
-            began.append(time.monotonic())
+def warm_up(cluster: Cluster, job: Job) -> str:
+    """Run for the warm-up's seconds: "ok", or the reason why that failed."""
+    if not job.profile.warmup_s:
+        return OK
+    timeout_s = _timeout_s(job, job.profile.warmup_s)
+    with executing(cluster, commands(job)[0], timeout_s) as execution:
+        return execution.wait().status
 
 
-def status(
-    exit_status: int | None,
-    text: str,
-    result: Result | None,
-    timeout_s: float | None = None,
-    *,
-    report: bool = True,
-) -> str:
-    """Say "ok", or in one line why this run cannot be averaged with others."""
-    why = complaint(text)
-    tail = f": {why}" if why else ""
-    if exit_status is None:
-        return f"sysbench did not end within {timeout_s:g} s{tail}"
-    if exit_status < 0:
-        return f"sysbench died of {_signal_name(-exit_status)}{tail}"
-    if exit_status > 0:
-        return f"sysbench exited {exit_status}{tail}"
-    if not report:
-        return "ok"
-    if result is None:
-        return f"sysbench printed no result{tail}"
-    if result.errors or result.reconnects:
-        return ", ".join(
-            f"{name}: {count}"
-            for name, count in (("errors", result.errors), ("reconnects", result.reconnects))
-            if count
-        )
-    if result.queries == 0:
-        return "no query was answered"
-    return "ok"
+@contextmanager
+def running(cluster: Cluster, job: Job) -> Iterator[Load]:
+    """Run sysbench for the run's seconds, for the length of a `with` block at most."""
+    timeout_s = _timeout_s(job, job.profile.duration_s)
+    with executing(cluster, commands(job)[-1], timeout_s) as execution:
+        yield Load(execution, job)
 
 
-def _check_words(command: str, rand_type: str, extra: Sequence[str], version: str) -> None:
-    numbers = re.match(r"(\d+)\.(\d+)", version)
-    release = (int(numbers[1]), int(numbers[2])) if numbers else (0, 0)
-    if release < (1, 0):
-        raise LabError(
-            "This version of sysbench is not supported",
-            found=version or "no version",
-            expected="1.0 or later",
-            next_step="Put a newer sysbench on PATH, or let ./lab install get one.",
-        )
-    distributions = _DISTRIBUTIONS_1_1 if release >= (1, 1) else _DISTRIBUTIONS_1_0
-    for what, value, known in (
-        ("sysbench command", command, COMMANDS),
-        (f"key distribution of sysbench {version}", rand_type, distributions),
-    ):
-        if value not in known:
-            raise LabError(
-                f"Unknown {what}",
-                found=value,
-                expected=", ".join(known),
-                next_step="Choose one of these.",
-            )
-    too_new = [o for o in extra if o.split("=")[0] in _SINCE_1_1 and release < (1, 1)]
-    if too_new:
-        raise LabError(
-            f"sysbench {version} does not know an option",
-            found=", ".join(too_new),
-            expected="options of sysbench 1.0",
-            next_step="Leave it out, or put sysbench 1.1 on PATH.",
+def read_back(cluster: Cluster) -> dict[str, pd.DataFrame]:
+    """Read nothing: what sysbench writes cannot be checked."""
+    return {}
+
+
+def _timeout_s(job: Job, seconds: float) -> float:
+    return 2 * seconds + 30 + CONNECT_S_PER_CLIENT * job.point.clients
+
+
+class Load:
+    """A measured execution of sysbench."""
+
+    def __init__(self, execution: Execution, job: Job) -> None:
+        self._execution, self._profile = execution, job.profile
+        self.pid = execution.pid
+
+    def finish(self) -> Report:
+        """Wait until sysbench ends, and return its report."""
+        done = self._execution.wait()
+        ended, result = time.monotonic(), done.result
+        lasted_s = result.duration_s if result else self._profile.duration_s
+        return Report(
+            status=done.status,
+            began=self._execution.began or ended - lasted_s,
+            lasted_s=lasted_s,
+            warmup_s=self._profile.warmup_s,
+            metrics=result.metrics if result else {},
+            intervals=result.intervals if result else pd.DataFrame(),
+            logs={"sysbench.txt": done.text},
         )
 
 
-def _check_numbers(**numbers: tuple[int, int]) -> None:
-    for name, (value, least) in numbers.items():
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise LabError(
-                f"sysbench cannot take this {name}",
-                found=repr(value),
-                expected=f"a whole number, at least {least}",
-                next_step=f"Change {name}.",
-            )
+class Execution:
+    """One execution of sysbench, its output read as it comes.
+
+    `began` is when all clients were connected and the measuring started, by `time.monotonic`.
+    """
+
+    def __init__(self, child: Process, timeout_s: float | None) -> None:
+        self._child, self._timeout_s = child, timeout_s
+        self.pid = child.pid
+        self.began: float | None = None
+        self._lines: dict[TextIO, list[str]] = {child.stdout: [], child.stderr: []}
+        self._readers = [threading.Thread(target=self._read, args=(s,)) for s in self._lines]
+        for reader in self._readers:
+            reader.start()
+
+    def wait(self) -> Outcome:
+        """Wait until sysbench ends, at most for the time it may take, and say what came of it."""
+        try:
+            exit_status = self._child.wait(timeout=self._timeout_s)
+        except subprocess.TimeoutExpired:
+            exit_status = None
+            self._child.kill()
+        for reader in self._readers:
+            reader.join()
+        out, err = ("".join(lines) for lines in self._lines.values())
+        return sysbench_output.outcome(exit_status, out, err, self._timeout_s)
+
+    def _read(self, stream: TextIO) -> None:
+        for line in stream:
+            self._lines[stream].append(line)
+            if line.startswith("Threads started"):
+                self.began = time.monotonic()
 
 
-def _signal_name(number: int) -> str:
-    with suppress(ValueError):
-        return signal.Signals(number).name
-    return f"signal {number}"
+@contextmanager
+def executing(
+    cluster: Cluster, command: Command, timeout_s: float | None = None
+) -> Iterator[Execution]:
+    """Execute sysbench beside a cluster; nothing of it outlives the `with` block."""
+    streams = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with spawned(cluster, command, **streams) as child:
+        yield Execution(child, timeout_s)

@@ -1,17 +1,21 @@
-"""What sysbench printed: a pure, total reader of its report, its intervals and its complaints.
+"""What sysbench printed: its report, its intervals and its error messages.
 
-In: the text of one execution of sysbench 1.0 or 1.1. Out: a `Result`, or the line that says what
-went wrong. It never takes half a report, or half a number, for a whole one.
+In: the text and exit status of one execution of sysbench 1.0 or 1.1. Out: a `Result`, or the line
+that says what went wrong. It never takes a truncated report or number for a whole one. Pure.
 """
 
 from __future__ import annotations
 
 import math
 import re
+import signal
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ndblab.error import LabError
+from ndblab.workloads.load_generator import METRICS, OK
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,122 +37,114 @@ _TOTALS = {
     "latency_avg_ms": re.compile(rf"^ +avg: +{_NUMBER}$"),
     "latency_max_ms": re.compile(rf"^ +max: +{_NUMBER}$"),
 }
-_PERCENTILE = re.compile(rf"^ +(\d{{1,3}})th percentile: +{_NUMBER}$")
-_NO_PERCENTILE = re.compile(r"^ +percentile stats: +disabled$")
-_CLIENTS = re.compile(r"^Number of threads: (\d{1,9})$")
+_PERCENTILE = re.compile(
+    rf"^ +(?:(\d{{1,3}})th percentile: +{_NUMBER}|percentile stats: +disabled)$"
+)
 _WARMING_UP = re.compile(r"^Warming up for \d+ seconds")
-
 _COMPLAINT = re.compile(r"^(?:(?:FATAL|ALERT|PANIC): *(.+)|(invalid .+))$")
 _ERROR_NUMBER = re.compile(r"\b(?:MySQL error: |error |errno = )(\d{3,5})\b")
 
 
 @dataclass(frozen=True)
 class Result:
-    """What one whole report of sysbench says; counts are of SQL statements."""
+    """A complete report of sysbench: `METRICS`, with SQL statements as queries, and intervals."""
 
-    clients: int
-    queries: int
-    errors: int
-    reconnects: int
     duration_s: float
-    qps: float
-    latency_min_ms: float
-    latency_avg_ms: float
-    latency_p95_ms: float
-    latency_max_ms: float
+    metrics: Mapping[str, float]
     intervals: pd.DataFrame = field(compare=False, repr=False)
-    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One execution: `status` is "ok" or the reason in one line, `result` is None without a report.
+
+    `exit_status` is negative for a signal and None when the time ran out.
+    """
+
+    exit_status: int | None
+    text: str
+    result: Result | None
+    status: str
+
+
+def outcome(
+    exit_status: int | None, out: str, err: str = "", timeout_s: float | None = None
+) -> Outcome:
+    """Read the standard output and error of an execution that ended or ran out of time."""
+    text = out if not err.strip() else f"{out.rstrip()}\n{err}"
+    result = None
+    with suppress(LabError):
+        result = parse(out)
+    return Outcome(exit_status, text, result, status(exit_status, text, result, timeout_s))
+
+
+def status(
+    exit_status: int | None, text: str, result: Result | None, timeout_s: float | None = None
+) -> str:
+    """Say "ok", or in one line why this run must not be averaged with others."""
+    why = complaint(text)
+    tail = f": {why}" if why else ""
+    if exit_status is None:
+        return f"sysbench did not end within {timeout_s:g} s{tail}"
+    if exit_status < 0:
+        return f"sysbench died of {_signal_name(-exit_status)}{tail}"
+    if exit_status > 0:
+        return f"sysbench exited {exit_status}{tail}"
+    if result is None:
+        return f"sysbench printed no result{tail}"
+    counts = {name: result.metrics[name] for name in ("errors", "reconnects")}
+    if any(counts.values()):
+        return ", ".join(f"{name}: {count}" for name, count in counts.items() if count)
+    return OK if result.metrics["queries"] else "no query was answered"
 
 
 def parse(text: str) -> Result:
-    """Read the report of one run, of sysbench 1.0 or 1.1.
+    """Read the report of one run of sysbench 1.0 or 1.1.
 
-    An unfinished last line is not read: half a number would be taken for a whole one.
+    An unfinished last line is ignored, since its numbers may be truncated.
 
     Raises
     ------
-    LabError : when there is no whole report in the text.
+    LabError
+        If the text has no complete report.
     """
-    lines = text.replace("\r\n", "\n").split("\n")[:-1]
     totals: dict[str, float] = {}
-    percentiles: dict[int, float] = {}
     intervals: list[tuple[float, ...]] = []
-    warnings: list[str] = []
-    clients, without_percentile, warming_up = 0, False, False
-    for line in lines:
-        if found := _INTERVAL.match(line):
-            t_s, threads, _tps, qps, percent, latency, errors, reconnects = map(
-                float, found.groups()
-            )
-            if warming_up:
-                # 1.1 counts the queries of the warm-up into the first interval after it
-                warming_up = False
-                warnings.append("the first interval spans the warm-up and was left out")
-                continue
-            p95 = latency if percent == 95 else math.nan
-            intervals.append((t_s, threads, qps, p95, errors, reconnects))
-        elif found := _PERCENTILE.match(line):
-            percentiles[int(found[1])] = float(found[2])
-        elif found := _CLIENTS.match(line):
-            clients = int(found[1])
-        elif _NO_PERCENTILE.match(line):
-            without_percentile = True
+    p95, warming_up = None, False
+    for line in text.replace("\r\n", "\n").split("\n")[:-1]:
+        if match := _INTERVAL.match(line):
+            t_s, threads, _, qps, percent, latency, *counts = map(float, match.groups())
+            # 1.1 counts the queries of the warm-up into the first interval after it.
+            if not warming_up:
+                in_95 = latency if percent == 95 else math.nan
+                intervals.append((t_s, threads, qps, in_95, *counts))
+            warming_up = False
+        elif match := _PERCENTILE.match(line):
+            p95 = float(match[2]) if match[1] == "95" else math.nan
         elif _WARMING_UP.match(line):
             warming_up = True
         else:
-            for name, pattern in _TOTALS.items():
-                if found := pattern.match(line):
-                    totals[name] = float(found[1])
-                    break
-    if len(totals) < len(_TOTALS) or not (percentiles or without_percentile):
+            found = ((name, pattern.match(line)) for name, pattern in _TOTALS.items())
+            totals |= {name: float(match[1]) for name, match in found if match}
+    if len(totals) < len(_TOTALS) or p95 is None:
         raise LabError(
             "sysbench printed no result",
             found=complaint(text) or _last_line(text) or "nothing at all",
             expected="a report with SQL statistics and latencies",
             next_step="Read the run's log; the last lines of the servers' logs may say why.",
         )
-    p95 = percentiles.get(95, math.nan)
-    warnings += _doubts(totals, p95, percentiles)
-    return Result(
-        clients=clients,
-        queries=int(totals["queries"]),
-        errors=int(totals["errors"]),
-        reconnects=int(totals["reconnects"]),
-        duration_s=totals["duration_s"],
-        qps=totals["queries"] / totals["duration_s"] if totals["duration_s"] > 0 else 0.0,
-        latency_min_ms=totals["latency_min_ms"],
-        latency_avg_ms=totals["latency_avg_ms"],
-        latency_p95_ms=p95,
-        latency_max_ms=totals["latency_max_ms"],
-        intervals=_frame(intervals),
-        warnings=tuple(warnings),
-    )
+    duration_s = totals.pop("duration_s")
+    counts = {name: int(totals[name]) for name in ("queries", "errors", "reconnects")}
+    qps = counts["queries"] / duration_s if duration_s > 0 else 0.0
+    metrics = {**totals, **counts, "qps": qps, "latency_p95_ms": p95}
+    return Result(duration_s, {name: metrics[name] for name in METRICS}, _frame(intervals))
 
 
 def complaint(text: str) -> str:
-    """Return the line that best says what went wrong: one with a MySQL error number if any."""
-    found = [m[1] or m[2] for m in map(_COMPLAINT.match, text.splitlines()) if m and (m[1] or m[2])]
-    numbered = [line for line in found if _ERROR_NUMBER.search(line)]
-    return (numbered or found or [""])[0]
-
-
-def error_numbers(text: str) -> tuple[int, ...]:
-    """Return the MySQL error numbers that sysbench names, each once, in order of appearance."""
-    return tuple(dict.fromkeys(int(number) for number in _ERROR_NUMBER.findall(text)))
-
-
-def _doubts(totals: dict[str, float], p95: float, percentiles: dict[int, float]) -> list[str]:
-    if math.isnan(p95):
-        other = ", ".join(str(p) for p in percentiles) or "none"
-        return [f"no 95th percentile was printed (percentiles: {other})"]
-    if p95 > totals["latency_max_ms"]:
-        return [
-            f"the 95th percentile, {p95:g} ms, is above the maximum, "
-            f"{totals['latency_max_ms']:g} ms: the top of its histogram bucket"
-        ]
-    if p95 == 0 and totals["queries"] > 0:
-        return ["the 95th percentile is printed as 0"]
-    return []
+    """Give the line that best says what went wrong: one with a MySQL error number if any."""
+    lines = [m[1] or m[2] for m in map(_COMPLAINT.match, text.splitlines()) if m and (m[1] or m[2])]
+    numbered = [line for line in lines if _ERROR_NUMBER.search(line)]
+    return (numbered or lines or [""])[0]
 
 
 def _frame(intervals: list[tuple[float, ...]]) -> pd.DataFrame:
@@ -157,6 +153,12 @@ def _frame(intervals: list[tuple[float, ...]]) -> pd.DataFrame:
     return pd.DataFrame(intervals, columns=list(INTERVAL_COLUMNS), dtype=float).astype(
         {"clients": "int64"}
     )
+
+
+def _signal_name(number: int) -> str:
+    with suppress(ValueError):
+        return signal.Signals(number).name
+    return f"signal {number}"
 
 
 def _last_line(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Clients that are not told the whole truth: what they note of each operation, and what they keep.
+"""Clients whose servers fail: what they record of each operation, and what they do next.
 
 Servers are doubles that answer or fail as scripted, and hold real rows.
 """
@@ -9,11 +9,11 @@ import io
 import subprocess
 import sys
 from collections.abc import Callable
-from types import SimpleNamespace
 
 import pymysql
 import pytest
 
+from ndblab.planning import workload
 from ndblab.workloads.checked_writes import client
 from ndblab.workloads.checked_writes.client import Client, Read, Write
 
@@ -29,7 +29,7 @@ TIMED_OUT = pymysql.InternalError(
 
 
 class Database:
-    """Rows that all servers share, and what the next statements run into."""
+    """Rows that all servers share, and the scripted errors of the next statements."""
 
     def __init__(self) -> None:
         self.rows: dict[tuple[int, int], str] = {}
@@ -38,7 +38,7 @@ class Database:
         self.applies_lost_commits = False
 
     def server(self, number: int) -> Callable[[], Connection]:
-        """Give a way to connect to a server of this database."""
+        """Give a function that connects to a server of this database."""
 
         def connect() -> Connection:
             self.fail("connect")
@@ -48,7 +48,7 @@ class Database:
         return connect
 
     def fail(self, step: str) -> None:
-        """Raise what the script has next for a step."""
+        """Raise the next scripted error of a step."""
         if self.script.get(step):
             raise self.script[step].pop(0)
 
@@ -109,7 +109,7 @@ class Connection:
 
 @pytest.fixture
 def database(monkeypatch: pytest.MonkeyPatch) -> Database:
-    """An empty database; nobody waits."""
+    """An empty database, and clients that never pause."""
     monkeypatch.setattr(client, "PAUSE_S", 0)
     return Database()
 
@@ -123,7 +123,7 @@ def noted(worker: Client) -> list[tuple]:
 
 
 def test_what_was_acknowledged_is_read_back(database):
-    """Reads and writes are both there, each read finds the value of an earlier write."""
+    """There are reads and writes, and each read finds the value of an earlier write."""
     worker = one(database)
     for seq in range(200):
         worker.operate(seq)
@@ -131,7 +131,7 @@ def test_what_was_acknowledged_is_read_back(database):
     assert kinds[0] == "write"
     assert 25 < kinds.count("write") < 80
     assert {row.outcome for row in worker.rows} == {"ok"}
-    written = {(1, row.seq): client.value("seed", 1, row.seq)
+    written = {(1, row.seq): workload.written_value("seed", 1, row.seq)
                for row in worker.rows if row.kind == "write"}  # fmt: skip
     assert database.rows == written
 
@@ -146,7 +146,7 @@ def test_clients_are_dealt_over_the_servers(database):
 
 @pytest.mark.parametrize("failure", [LOST, pymysql.InterfaceError(0, ""), OSError(111, "refused")])
 def test_a_lost_connection_is_retried_on_the_next_server(database, failure):
-    """At once, and the row says which server was asked first and which answered."""
+    """At once; the row has the first server and the one that answered."""
     worker = one(database)
     database.script["first"] = [failure]
     worker.operate(0)
@@ -154,8 +154,8 @@ def test_a_lost_connection_is_retried_on_the_next_server(database, failure):
     assert database.connections == [1, 2]
 
 
-def test_a_temporary_error_is_retried_where_it_was(database):
-    """A lock that was not got does not drive a client to another server."""
+def test_a_temporary_error_is_retried_on_the_same_server(database):
+    """A lock timeout does not drive a client to another server."""
     worker = one(database)
     database.script["second"] = [LOCKED]
     worker.operate(0)
@@ -164,8 +164,8 @@ def test_a_temporary_error_is_retried_where_it_was(database):
     assert list(database.rows) == [(1, 0)]
 
 
-def test_half_a_write_is_taken_back_before_a_retry(database):
-    """What cannot be rolled back is left with its connection: the next BEGIN would commit it."""
+def test_half_a_write_is_rolled_back_before_a_retry(database):
+    """If that fails, the connection is abandoned, since the next BEGIN would commit."""
     worker = one(database)
     database.script |= {"second": [NODE_FAILED, LOST], "rollback": [LOST]}
     worker.operate(0)
@@ -173,8 +173,8 @@ def test_half_a_write_is_taken_back_before_a_retry(database):
     assert database.rows == {}
 
 
-def test_after_two_attempts_a_client_gives_up_and_goes_on(database):
-    """The next operation goes round the servers; nothing ends the load."""
+def test_after_two_attempts_a_client_gives_up_and_continues(database):
+    """The next operation tries the next server; no failure ends the load."""
     worker = one(database)
     database.script["connect"] = [REFUSED, REFUSED, REFUSED]
     worker.operate(0)
@@ -198,7 +198,7 @@ def test_a_commit_without_an_answer_leaves_a_write_unknown(database):
 
 
 def failing(failure: Exception) -> Callable[[], Connection]:
-    """Give a server that nobody can connect to."""
+    """Give a server that refuses connections."""
 
     def connect() -> Connection:
         raise failure
@@ -207,7 +207,7 @@ def failing(failure: Exception) -> Callable[[], Connection]:
 
 
 def test_a_retry_that_finds_its_row_was_applied_the_first_time(database):
-    """The write is acknowledged, and there once."""
+    """The write is acknowledged, and its row exists once."""
     worker = one(database)
     database.script["commit"] = [LOST]
     database.applies_lost_commits = True
@@ -217,7 +217,7 @@ def test_a_retry_that_finds_its_row_was_applied_the_first_time(database):
 
 
 def test_a_retry_that_finds_no_row_writes_it(database):
-    """An unanswered commit that was not applied is no harm."""
+    """An unanswered commit that was not applied does no harm."""
     worker = one(database)
     database.script["commit"] = [LOST]
     worker.operate(0)
@@ -225,8 +225,8 @@ def test_a_retry_that_finds_no_row_writes_it(database):
     assert list(database.rows) == [(1, 0)]
 
 
-def test_a_row_that_nobody_committed_is_not_taken_for_ones_own(database):
-    """A duplicate without an unanswered commit is a failure that the checker shall see."""
+def test_a_duplicate_row_of_unknown_origin_is_a_failure(database):
+    """A duplicate without an unanswered commit is a failure, for the checker to see."""
     worker = one(database)
     database.rows[1, 0] = "a stranger's"
     worker.operate(0)
@@ -235,7 +235,7 @@ def test_a_row_that_nobody_committed_is_not_taken_for_ones_own(database):
 
 @pytest.mark.parametrize("failure", [NODE_FAILED, LOCKED, TIMED_OUT])
 def test_a_commit_that_ended_with_an_error_is_unknown_whatever_it_says(database, failure):
-    """One that NDB called an abort was seen to have been applied when a data node died."""
+    """NDB has called a commit aborted that was applied, when a data node died."""
     worker = one(database)
     database.script["commit"] = [failure, failure]
     worker.operate(0)
@@ -256,7 +256,7 @@ def started(*sockets: str) -> subprocess.Popen:
     argv = [
         sys.executable,
         "-m",
-        "ndblab.workloads.checked_writes.client",
+        client.__name__,
         "--clients=3",
         "--seed=1",
         *sockets,
@@ -264,8 +264,8 @@ def started(*sockets: str) -> subprocess.Popen:
     return subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
-def test_the_program_goes_on_without_any_server_until_it_is_told_to_stop(tmp_path):
-    """It says when it began, and prints a row for every operation that it gave up."""
+def test_the_program_runs_without_any_server_until_it_is_stopped(tmp_path):
+    """It prints when it began, and a row for every operation that it gave up."""
     import pandas as pd
 
     with started(f"{tmp_path}/no.1.sock", f"{tmp_path}/no.2.sock") as child:
@@ -284,10 +284,10 @@ def test_the_program_goes_on_without_any_server_until_it_is_told_to_stop(tmp_pat
 
 
 def test_the_end_of_the_lab_ends_the_load(tmp_path):
-    """The pipe that the lab holds is closed by the kernel, whatever became of the lab."""
+    """The kernel closes the pipe to the clients even if the lab is killed."""
     program = (
         "import os, subprocess, sys\n"
-        "child = subprocess.Popen([sys.executable, '-m', 'ndblab.workloads.checked_writes.client', '--clients=1',"
+        f"child = subprocess.Popen([sys.executable, '-m', '{client.__name__}', '--clients=1',"
         " '--seed=1', sys.argv[1]], stdin=subprocess.PIPE)\n"
         "os.kill(os.getpid(), 9)\n"
     )
@@ -295,21 +295,6 @@ def test_the_end_of_the_lab_ends_the_load(tmp_path):
         [sys.executable, "-c", program, f"{tmp_path}/no.sock"],
         stdout=subprocess.PIPE, timeout=30, check=False,
     )  # fmt: skip
-    # The load holds the other end of this output: it is read to its end only once both are gone.
+    # The clients share this output, which ends only once both processes have ended.
     assert lab.returncode == -9
     assert lab.stdout.startswith(b"began ")
-
-
-def test_a_load_that_does_not_begin_says_why(tmp_path):
-    """The reason is the program's own."""
-    from ndblab.error import LabError
-    from ndblab.workloads.checked_writes import load
-
-    (tmp_path / "logs").mkdir()
-    cluster = SimpleNamespace(folder=tmp_path, client_prefix=lambda: [])
-    with (
-        pytest.raises(LabError, match="did not begin") as caught,
-        load.running(cluster, [], 1, 1),
-    ):
-        pass
-    assert "sockets" in str(caught.value)

@@ -21,6 +21,7 @@ from ndblab.claims.evidence import COMMON_SHARE, SERVER_SHARE, Evidence, at, mea
 from ndblab.claims.publication import Claim
 from ndblab.claims.verdict import INCONCLUSIVE, Comparison, Finding, decide
 from ndblab.error import MissingData
+from ndblab.planning.workload import CLIENT_ROLES
 
 # The brief has a socket for each of its two data nodes.
 HALVES = 2
@@ -110,7 +111,7 @@ def split(claim: Claim, evidence: Evidence) -> Finding:
     best = evidence.best(servers)
     used = evidence.cpu_pct(servers, best)
     nodes = _role(used, "ndbmtd")
-    sql = _role(used, "mysqld") + used.get("sysbench", 0.0)
+    sql = _role(used, "mysqld") + sum(used.get(role, 0.0) for role in CLIENT_ROLES)
     label = f"of the CPU used by them, mysqld and sysbench {at(servers, best)}"
     return decide(claim, "the data nodes' share is", [mean_of_runs(nodes / (nodes + sql), label)])
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from ndblab.error import LabError
-from ndblab.install import subprocesses
+from ndblab.machine import commands
 
 SUITE = "sid"
 _KEYRINGS = (
@@ -80,7 +80,7 @@ def mirror() -> str:
     """
     if not is_here():
         raise _no_debian("no apt-get here")
-    targets = subprocesses.output(
+    targets = commands.output(
         ["apt-get", "indextargets", "--format", _TARGETS_FORMAT],
         what="apt-get cannot list this machine's package sources",
     )
@@ -107,7 +107,7 @@ class PrivateApt:
         what = f"Debian's package lists ({SUITE}) cannot be read"
         try:
             self._apt_get("update", what=what)
-        except subprocesses.ChildFailed as failure:
+        except commands.ChildFailed as failure:
             if not is_expired(failure.output):
                 raise
             say(
@@ -146,7 +146,7 @@ class PrivateApt:
             "APT_CONFIG": str(self._folder / "apt.conf"),
             "LC_ALL": "C.UTF-8",
         }
-        subprocesses.run(
+        commands.run(
             ["apt-get", "-y", *arguments],
             what=what,
             log=self._log,
@@ -189,7 +189,7 @@ class PrivateApt:
         }
         if expired:
             settings["Acquire::Check-Valid-Until"] = "false"
-        dump = subprocesses.output(
+        dump = commands.output(
             ["apt-config", "dump", "--format", '%F "%v";%n', "Acquire"],
             what="apt's settings cannot be read",
         )

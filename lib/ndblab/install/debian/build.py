@@ -13,7 +13,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from ndblab.install import subprocesses
+from ndblab.machine import commands
 
 TARGETS = ("ndbmtd", "ndb_mgmd", "ndb_mgm")
 _COMPILER_BYTES = 700_000_000
@@ -95,7 +95,7 @@ class Build:
             "--exclude=*/builddir",
             *tests,
         ]
-        subprocesses.pipeline(
+        commands.pipeline(
             [
                 ["dpkg-deb", "--fsys-tarfile", str(package)],
                 ["tar", "-xO", _SOURCE_IN_PACKAGE],
@@ -112,7 +112,7 @@ class Build:
         if self._configured.exists() and json.loads(self._configured.read_text()) == arguments:
             return
         shutil.rmtree(self._build, ignore_errors=True)
-        subprocesses.run(
+        commands.run(
             ["cmake", "-S", self._source, "-B", self._build, *arguments],
             what="CMake cannot configure MySQL's source",
             log=self.log,
@@ -129,7 +129,7 @@ class Build:
             return step is not None
 
         jobs = parallel_jobs(len(os.sched_getaffinity(0)), _available_bytes())
-        subprocesses.run(
+        commands.run(
             ["ninja", "-C", self._build, f"-j{jobs}", *TARGETS],
             what="The data node cannot be built",
             log=self.log,

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ndblab.error import LabError
-from ndblab.install import subprocesses
+from ndblab.machine import commands
 
 # The least that configures and builds data node, management server and client on bookworm.
 BUILD_PACKAGES = (
@@ -36,11 +36,11 @@ def missing_packages(status: str, wanted: Iterable[str]) -> list[str]:
 def missing() -> list[str]:
     """Ask dpkg which build packages this machine lacks."""
     try:
-        status = subprocesses.output(
+        status = commands.output(
             ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *BUILD_PACKAGES],
             what="dpkg-query cannot tell what is installed",
         )
-    except subprocesses.ChildFailed as failure:
+    except commands.ChildFailed as failure:
         # It fails when it has never heard of one of the names, and lists the others.
         status = failure.output
     return missing_packages(status, BUILD_PACKAGES)
@@ -68,9 +68,9 @@ def install(packages: list[str], log: Path) -> None:
     argv = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages]
     what = f"The build packages {' '.join(packages)} cannot be installed"
     try:
-        subprocesses.run(argv, what=what, log=log, env=environment)
-    except subprocesses.ChildFailed:
+        commands.run(argv, what=what, log=log, env=environment)
+    except commands.ChildFailed:
         # Fresh machines have no package lists yet, old ones have outdated lists.
         update = ["apt-get", "update"]
-        subprocesses.run(update, what="apt-get update failed", log=log, env=environment)
-        subprocesses.run(argv, what=what, log=log, env=environment)
+        commands.run(update, what="apt-get update failed", log=log, env=environment)
+        commands.run(argv, what=what, log=log, env=environment)

@@ -11,8 +11,8 @@ import shutil
 from pathlib import Path
 
 from ndblab.error import LabError
-from ndblab.install import subprocesses
 from ndblab.install.debian import apt, build_dependencies
+from ndblab.machine import commands
 
 PACKAGE = "chromium"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -42,7 +42,7 @@ def ensure(log: Path) -> Path:
         raise _none_here(f"none of {', '.join(NAMES)} on PATH")
     try:
         build_dependencies.install([PACKAGE], log)
-    except subprocesses.ChildFailed as failure:
+    except commands.ChildFailed as failure:
         raise _none_here(str(failure.found)) from failure
     if (browser := find()) is None:
         raise _none_here(f"the package {PACKAGE} has no program of that name")

@@ -14,12 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from ndblab.error import LabError
-from ndblab.install import binaries, cache, receipt, subprocesses
+from ndblab.install import binaries, cache, receipt
 from ndblab.install.binaries import Ndb, Sysbench
 from ndblab.install.debian import apt, build_dependencies, relocation
 from ndblab.install.debian.build import TARGETS, Build
 from ndblab.install.discovery import programs_version, require_engine
 from ndblab.install.progress import Phases
+from ndblab.machine import commands
 
 ORIGIN = "cache:debian"
 _SYSBENCH = ["sysbench", "patchelf"]
@@ -115,7 +116,7 @@ def _make_prefix(packages: list[Path], root: Path, log: Path) -> None:
 
 def _debian_version(package: Path) -> str:
     what = f"The version of {package.name} cannot be read"
-    return subprocesses.output(["dpkg-deb", "-f", str(package), "Version"], what=what).strip()
+    return commands.output(["dpkg-deb", "-f", str(package), "Version"], what=what).strip()
 
 
 def _require_same_version(packages: list[Path], source_version: str) -> None:
@@ -142,7 +143,7 @@ def _certify(
 ) -> Sysbench:
     program = root / "usr/bin/sysbench"
     what = "The sysbench just installed does not run"
-    version = binaries.sysbench_version(subprocesses.output([program, "--version"], what=what))
+    version = binaries.sysbench_version(commands.output([program, "--version"], what=what))
     if version is None:
         raise LabError(what, next_step="Report this: Debian's package may have changed.")
     own_libraries = relocation.libraries(root)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ndblab.error import LabError
-from ndblab.install import subprocesses
+from ndblab.machine import commands
 
 _PROGRAMS = ("usr/sbin/mysqld", "usr/bin/mysql", "usr/bin/mysqladmin", "usr/bin/sysbench")
 
@@ -20,7 +20,7 @@ def unpack(packages: Iterable[Path], root: Path, log: Path) -> None:
     root.mkdir(parents=True, exist_ok=True)
     for package in packages:
         what = f"The package {package.name} cannot be unpacked"
-        subprocesses.run(["dpkg", "-x", package, root], what=what, log=log)
+        commands.run(["dpkg", "-x", package, root], what=what, log=log)
 
 
 def loader(root: Path) -> Path:
@@ -50,7 +50,7 @@ def bind(root: Path, log: Path) -> list[Path]:
     programs = [root / name for name in _PROGRAMS if (root / name).is_file()]
     for program in programs:
         # RPATH and not RUNPATH: only that one also serves the libraries of libraries.
-        subprocesses.run(
+        commands.run(
             [
                 *through_loader,
                 "--set-interpreter",

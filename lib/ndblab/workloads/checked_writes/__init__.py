@@ -1,5 +1,10 @@
-"""A load whose every write can be checked afterwards.
+"""Checked writes: the load generator whose every write can be verified afterwards.
 
-In: a cluster, clients and a seed. Out: the history of operations as the clients saw them, and the
-rows that each data node holds afterwards. `analysis.write_history` compares the two.
+In: a cluster and a `Job`. Out: the history of operations as the clients saw them, and the rows that
+each data node holds afterwards. It judges neither: `analysis.write_history` compares the two.
+
+client     the program that runs the clients
+generator  starts and stops it
+tables     creates its tables, and reads them from each data node
+metrics    throughput and latency from a history
 """

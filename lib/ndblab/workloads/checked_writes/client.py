@@ -1,19 +1,18 @@
-"""Clients whose every write can be checked afterwards; a program of its own, which `load` runs.
+"""Clients whose every write can be verified afterwards; a program, which `generator` starts.
 
 In: Unix sockets of MySQL servers, a number of clients, a seed. Out: a row for each operation: what
-was asked, which server answered, how long it took and what came of it. Nothing that happens to its
-servers ends it: it goes on until its standard input ends.
+was asked, which server answered, how long it took and what came of it. No failure of a server ends
+it: it runs until its standard input ends.
 
-sysbench cannot say which of its writes were acknowledged, and 1.0.20 crashes when its server is
-killed. `python -m ndblab.workloads.checked_writes.client` says when it began, by `time.monotonic`, which all processes of a
-machine share; it prints its rows when it is told to stop.
+sysbench does not report which of its writes were acknowledged, and 1.0.20 crashes when its server
+is killed. This program prints when it began, by `time.monotonic`, which all processes of a machine
+share, and prints its rows when it stops.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import hashlib
 import itertools
 import random
 import sys
@@ -25,18 +24,20 @@ from typing import NamedTuple
 
 import pymysql
 
+from ndblab.planning.workload import FAILED, OK, READ, UNKNOWN, WRITE, WRONG, written_value
+
 DATABASE = "ndblab_checked"
 WRITES = 0.25
 """Share of writes among the operations."""
 THINK_S, PAUSE_S = 0.01, 0.1
-"""Between two operations of a client; before a retry on the same server, and after giving up."""
+"""Pauses between two operations; before a retry on the same server and after giving up."""
 ATTEMPTS = 2
 CONNECT_TIMEOUT_S, ANSWER_TIMEOUT_S = 5, 30
 
 SERVER_LOST, DUPLICATE = 2013, 1062
 TEMPORARY = (1180, 1205, 1213, 1297)
-"""MySQL errors after which the same server may succeed: an error during COMMIT, a lock that was
-waited for too long, a deadlock, a temporary error of NDB (mysqld_error.h)."""
+"""MySQL errors after which the same server may succeed: an error during COMMIT, a lock wait
+timeout, a deadlock, a temporary error of NDB (mysqld_error.h)."""
 
 _WRITE = (
     "INSERT INTO first (client, seq, value) VALUES (%(client)s, %(seq)s, %(value)s)",
@@ -61,17 +62,8 @@ class Row(NamedTuple):
     error: int
 
 
-def value(seed: str, client: int, seq: int) -> str:
-    """Give the value that a client's write has, unlike that of any other.
-
-    >>> value("1", 1, 0) == value("1", 1, 0) != value("1", 1, 1)
-    True
-    """
-    return hashlib.md5(f"{seed}/{client}/{seq}".encode(), usedforsecurity=False).hexdigest()
-
-
 def error_number(failure: Exception) -> int:
-    """Give MySQL's number of an error; whatever else went wrong counts as a lost connection."""
+    """Give MySQL's number of an error; any other exception counts as a lost connection."""
     code = failure.args[0] if isinstance(failure, pymysql.MySQLError) and failure.args else 0
     return code if isinstance(code, int) and code > 0 else SERVER_LOST
 
@@ -80,18 +72,18 @@ def error_number(failure: Exception) -> int:
 class Write:
     """A transaction over three tables; `undecided` once a COMMIT of it ended with an error.
 
-    Whatever the error says: when a data node died, one that NDB calls an abort was seen to be
-    answered for a transaction whose rows were there afterwards.
+    The kind of error does not matter: after the death of a data node, NDB has reported an abort for
+    a transaction whose rows were there afterwards.
     """
 
     client: int
     seq: int
     value: str
     undecided: bool = False
-    kind = "write"
+    kind = WRITE
 
     def attempt(self, connection: pymysql.Connection) -> str:
-        """Write once. A row that is there after an undecided COMMIT is our own: it was applied."""
+        """Write once. A duplicate after an undecided COMMIT is our own row: it was applied."""
         connection.begin()
         with connection.cursor() as cursor:
             try:
@@ -102,35 +94,35 @@ class Write:
                     raise
                 with contextlib.suppress(pymysql.Error):
                     connection.rollback()
-                return "ok"
+                return OK
         try:
             connection.commit()
         except Exception:
             self.undecided = True
             raise
-        return "ok"
+        return OK
 
 
 @dataclass
 class Read:
-    """The row of an earlier write is read back: it must have the value that was acknowledged."""
+    """Read an earlier write back: its row must have the value that was acknowledged."""
 
     client: int
     seq: int
     value: str
     undecided = False
-    kind = "read"
+    kind = READ
 
     def attempt(self, connection: pymysql.Connection) -> str:
         """Read once."""
         with connection.cursor() as cursor:
             cursor.execute(_READ, vars(self))
-            return "ok" if list(cursor.fetchall()) == [(self.value,)] else "wrong"
+            return OK if list(cursor.fetchall()) == [(self.value,)] else WRONG
 
 
 @dataclass
 class Client:
-    """One client in a closed loop. `servers` are ways to connect, the first that of server 1."""
+    """One client in a closed loop. `servers` are functions that connect, the first to server 1."""
 
     number: int
     servers: Sequence[Callable[[], pymysql.Connection]]
@@ -144,7 +136,7 @@ class Client:
         self._acknowledged: list[int] = []
 
     def run(self, stop: threading.Event) -> None:
-        """Do one operation after the other until told to stop."""
+        """Do one operation after another until `stop` is set."""
         for seq in itertools.count():
             self.operate(seq)
             if stop.wait(THINK_S):
@@ -152,7 +144,7 @@ class Client:
         self._leave()
 
     def operate(self, seq: int) -> None:
-        """Do one operation, a second time if the first failed, and note what came of it."""
+        """Do one operation, retry it once if it fails, and record what came of it."""
         work = self._next(seq)
         began, first, outcome, error = time.monotonic(), self._server, "", 0
         for attempt in range(1, ATTEMPTS + 1):
@@ -169,8 +161,8 @@ class Client:
         ended = time.monotonic()
         gave_up = not outcome
         if gave_up:
-            outcome = "unknown" if work.undecided else "failed"
-        elif work.kind == "write":
+            outcome = UNKNOWN if work.undecided else FAILED
+        elif work.kind == WRITE:
             self._acknowledged.append(seq)
         self.rows.append(
             Row(
@@ -182,12 +174,12 @@ class Client:
             time.sleep(PAUSE_S)
 
     def _next(self, seq: int) -> Write | Read:
-        """Choose what is next; as long as there is nothing to read back, it is a write."""
+        """Choose the next operation: a write as long as there is nothing to read back."""
         writes = self._random.random() < WRITES
         if writes or not self._acknowledged:
-            return Write(self.number, seq, value(self.seed, self.number, seq))
+            return Write(self.number, seq, written_value(self.seed, self.number, seq))
         earlier = self._random.choice(self._acknowledged)
-        return Read(self.number, earlier, value(self.seed, self.number, earlier))
+        return Read(self.number, earlier, written_value(self.seed, self.number, earlier))
 
     def _connected(self) -> pymysql.Connection:
         if self._connection is None:
@@ -195,7 +187,7 @@ class Client:
         return self._connection
 
     def _rolled_back(self) -> bool:
-        """Take back what an attempt did: the next BEGIN would commit it."""
+        """Roll back an attempt, which the next BEGIN would commit; say whether that worked."""
         try:
             self._connected().rollback()
         except Exception:
@@ -203,7 +195,7 @@ class Client:
         return True
 
     def _leave(self) -> None:
-        """Let go of this server; the next one is asked next."""
+        """Disconnect from this server; the next operation or attempt goes to the next one."""
         if self._connection is not None:
             with contextlib.suppress(Exception):
                 self._connection.close()
@@ -212,13 +204,13 @@ class Client:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Be the load: say that it began, work until standard input ends, print the rows."""
-    parser = argparse.ArgumentParser(prog="ndblab.workloads.checked_writes.client")
+    """Run the clients: print when they began, work until standard input ends, print the rows."""
+    parser = argparse.ArgumentParser(prog="client")
     parser.add_argument("--clients", type=int, required=True)
     parser.add_argument("--seed", required=True)
     parser.add_argument("sockets", nargs="+")
     options = parser.parse_args(arguments)
-    servers = [_by(socket) for socket in options.sockets]
+    servers = [_connector(socket) for socket in options.sockets]
     clients = [Client(n, servers, options.seed) for n in range(1, options.clients + 1)]
     stop = threading.Event()
     threads = [threading.Thread(target=client.run, args=(stop,)) for client in clients]
@@ -235,8 +227,8 @@ def main(arguments: Sequence[str]) -> None:
         print(*row[:5], t_s, latency_ms, *row[7:], sep=",")
 
 
-def _by(socket: str) -> Callable[[], pymysql.Connection]:
-    """Give a way to connect by a Unix socket."""
+def _connector(socket: str) -> Callable[[], pymysql.Connection]:
+    """Give a function that connects by a Unix socket."""
 
     def connect() -> pymysql.Connection:
         return pymysql.connect(
@@ -244,7 +236,7 @@ def _by(socket: str) -> Callable[[], pymysql.Connection]:
             user="root",
             database=DATABASE,
             autocommit=True,
-            ssl_disabled=True,  # to get ready for it costs more than all the rest
+            ssl_disabled=True,  # the TLS handshake costs more than all the rest
             connect_timeout=CONNECT_TIMEOUT_S,
             read_timeout=ANSWER_TIMEOUT_S,
             write_timeout=ANSWER_TIMEOUT_S,

@@ -1,22 +1,29 @@
-"""One run, with a scripted sysbench and a cluster that only answers: what is kept of failures."""
+"""One run, with a scripted sysbench and a cluster that only answers: what becomes of failures."""
 
 from __future__ import annotations
 
+import dataclasses
 import os
+import subprocess
 import sys
+import time
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
 from ndblab import dataset
 from ndblab.error import LabError
-from ndblab.experiments.sweep import Point
+from ndblab.machine.local import LOCAL
 from ndblab.planning import profile
-from ndblab.workloads import sysbench_run
+from ndblab.planning.point import Point
+from ndblab.planning.workload import CLIENT
+from ndblab.workloads import measured_run, registry, sysbench
+from ndblab.workloads.load_generator import Job, Report
 
 CAPTURED = Path(__file__).parents[1] / "captured/sysbench"
-SIZE = profile.get("smoke")
 
 
 class Double:
@@ -26,10 +33,11 @@ class Double:
         script = folder / "sysbench"
         script.write_text(f"#!{sys.executable}\nimport sys, time\n{program}\n")
         script.chmod(0o700)
-        self.folder = folder
+        self.folder, self.alive_checks = folder, 0
         nodes = tuple(SimpleNamespace(socket=f"{folder}/mysql.{n}.sock") for n in (1, 2))
         self.plan = SimpleNamespace(servers=nodes)
         self.log = str
+        self.machine = LOCAL
         self.binaries = SimpleNamespace(
             sysbench=script,
             sysbench_env={},
@@ -40,41 +48,51 @@ class Double:
     def pids(self) -> list[tuple[str, int, int]]:
         return [("mysqld", 11, os.getpid())]
 
-    def servers(self, count: int, transporter: str) -> list[SimpleNamespace]:
-        return self.plan.servers[:count]
-
     def query(self, sql: str, server: int = 1) -> list[tuple]:
         return []
 
-    def client_prefix(self) -> list[str]:
-        return []
+    def spawn_client(self, argv: list[str], env=None, **streams) -> subprocess.Popen:
+        return subprocess.Popen(argv, env={**os.environ, **(env or {})}, **streams)
 
     def check_alive(self) -> None:
-        pass
+        self.alive_checks += 1
 
 
-def measure(folder: Path, program: str, warmup_s: float = 0) -> sysbench_run.Run:
-    return sysbench_run.measure(Double(folder, program), SIZE, Point(1, 8), 1, warmup_s, 5)
+def job(cluster: Double, warmup_s: int = 0) -> Job:
+    size = profile.get("smoke", {"warmup_s": warmup_s, "duration_s": 5})
+    return Job(cluster.binaries, size, Point(1, 8), cluster.plan.servers[:1])
 
 
-def kept(folder: Path, run: sysbench_run.Run) -> dataset.Dataset:
+def measure(folder: Path, program: str, warmup_s: int = 0) -> measured_run.Run:
+    cluster = Double(folder, program)
+    return measured_run.measure(cluster, job(cluster, warmup_s), 1)
+
+
+def recorded(folder: Path, run: measured_run.Run, run_id: str = "s01_c0008_r1") -> dataset.Dataset:
     """Write a run into a dataset and read it again, which checks every table."""
     from small_runs import BASE, IDENTITY
 
     with dataset.Writer.open(folder / "data", "scaling", IDENTITY, BASE) as writer:
-        writer.append("s01_c0008_r1", run.tables, run.logs)
+        writer.append(run_id, run.tables, run.logs)
     return dataset.read(writer.path)
 
 
 def test_what_sysbench_reports_is_the_row_of_its_run(tmp_path: Path):
     """Numbers of a captured report arrive in the dataset as they were printed."""
     report = (CAPTURED / "ndb_c8.txt").read_text()
-    data = kept(tmp_path, measure(tmp_path, f"print({report!r})"))
+    data = recorded(tmp_path, measure(tmp_path, f"print({report!r})"))
     row = data.runs.iloc[0]
     assert row["status"] == "ok"
     assert row["queries"] > 0
     assert f"total number of events:              {int(row['queries'])}" in report
     assert len(data.intervals) > 0
+
+
+def test_nodes_are_checked_once_a_run(tmp_path: Path):
+    """Afterwards, which covers the warm-up as well."""
+    cluster = Double(tmp_path, "pass")
+    measured_run.measure(cluster, job(cluster, warmup_s=1), 1)
+    assert cluster.alive_checks == 1
 
 
 @pytest.mark.parametrize(
@@ -86,9 +104,9 @@ def test_what_sysbench_reports_is_the_row_of_its_run(tmp_path: Path):
     ],
 )
 def test_a_sysbench_that_fails_at_once_is_a_row_with_its_reason(tmp_path: Path, program, reason):
-    """It is kept, it is not a crash of the lab, and its raw output is there."""
+    """It is recorded with its raw output, and is not a crash of the lab."""
     run = measure(tmp_path, program)
-    data = kept(tmp_path, run)
+    data = recorded(tmp_path, run)
     assert reason in data.runs["status"].iloc[0]
     assert data.runs["qps"].isna().all()
     assert run.logs.keys() == {"s01_c0008_r1.sysbench.txt"}
@@ -104,6 +122,33 @@ def test_a_run_after_a_failed_warm_up_is_not_ok(tmp_path: Path):
 
 def test_tables_that_were_not_filled_end_it_at_once(tmp_path: Path):
     """sysbench may exit with 0 though a thread of it gave up: the rows are counted."""
+    cluster = Double(tmp_path, "print('FATAL: error 410')")
     with pytest.raises(LabError, match="could not be filled") as caught:
-        sysbench_run.prepare(Double(tmp_path, "print('FATAL: error 410')"), SIZE)
+        sysbench.prepare(cluster, job(cluster))
     assert "0 in sbtest1, 0 in sbtest2" in str(caught.value)
+
+
+def test_a_new_generator_needs_an_entry_in_the_registry_and_nothing_else(tmp_path, monkeypatch):
+    """Its metrics are recorded under its workload, and those it does not measure are empty."""
+    cluster = Double(tmp_path, "pass")
+    report = Report(
+        status="ok",
+        began=time.monotonic() - 2,
+        lasted_s=2.0,
+        warmup_s=0,
+        metrics={"queries": 30, "errors": 0, "qps": 15.0},
+        intervals=pd.DataFrame(),
+    )
+    load = SimpleNamespace(pid=os.getpid(), finish=lambda: report)
+    tpcc = SimpleNamespace(
+        ROLE=CLIENT,
+        warm_up=lambda cluster, job: "ok",
+        running=lambda cluster, job: nullcontext(load),
+        read_back=lambda cluster: {},
+    )
+    monkeypatch.setitem(registry._GENERATORS, "tpcc", tpcc)
+    asked = dataclasses.replace(job(cluster), point=Point(1, 8, workload="tpcc"))
+    run = measured_run.measure(cluster, asked, 1)
+    row = recorded(tmp_path, run, "s01_c0008_r1_tpcc").runs.iloc[0]
+    assert (row["workload"], row["status"], row["qps"]) == ("tpcc", "ok", 15.0)
+    assert pd.isna(row["latency_p95_ms"])

@@ -1,7 +1,7 @@
-"""The tables of checked writes: made anew before a load, and read from each data node after it.
+"""The tables of checked writes: created before a load, and read from each data node after it.
 
 In: a cluster at rest. Out: the tables `copies` and `counters`: what each replica holds.
-It judges nothing, and gives nothing that another data node had a part in.
+It judges nothing, and accepts no row that another data node contributed.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pandas as pd
+import pymysql
 
 from ndblab.error import LabError
 from ndblab.workloads.checked_writes import client
@@ -28,11 +29,11 @@ _READ_ROWS = """SELECT node_id, SUM(tot_key_reads + tot_scan_rows_returned)
  FROM ndbinfo.operations_per_fragment WHERE fq_name LIKE '{0}/def/%' GROUP BY node_id"""
 
 
-def prepare(cluster: Cluster, clients: int) -> None:
-    """Make the tables anew, empty, with a counter at 0 for each client.
+def create(cluster: Cluster, clients: int) -> None:
+    """Create the tables anew, empty, with a counter at 0 for each client.
 
-    The key of the second has its columns the other way round: NDB hashes them in their order, so
-    that the two rows of a write lie apart.
+    The key of the second table has its columns in reverse order: NDB hashes them in order, so that
+    the two rows of a write are in different partitions.
     """
     name = client.DATABASE
     counters = ", ".join(f"({number}, 0)" for number in range(1, clients + 1))
@@ -47,40 +48,49 @@ def prepare(cluster: Cluster, clients: int) -> None:
         cluster.query(statement)
 
 
-def take(cluster: Cluster) -> tuple[pd.DataFrame, pd.DataFrame]:
+def read(cluster: Cluster) -> dict[str, pd.DataFrame]:
     """Read every row from every data node: the tables `copies` and `counters`.
 
     Raises
     ------
     LabError
-        If a data node did not answer for itself.
+        If a data node did not answer for itself, or a MySQL server not at all.
     """
-    taken = [_of(cluster, node) for node in cluster.plan.data_nodes]
-    copies, counters = (pd.concat(tables, ignore_index=True) for tables in zip(*taken, strict=True))
-    # A row beside its other replica: equal values next to one another compress to nothing.
+    try:
+        replicas = [_read_replica(cluster, node) for node in cluster.plan.data_nodes]
+    except pymysql.Error as error:
+        raise LabError(
+            "The writes could not be read back",
+            found=str(error),
+            expected="rows from every data node",
+            next_step="Look at the error logs in the cluster's folder.",
+        ) from error
+    copies, counters = (pd.concat(t, ignore_index=True) for t in zip(*replicas, strict=True))
+    # Each row is next to its other replica, since equal neighbours compress best.
     copies = copies.sort_values(["client", "seq", "replica"], ignore_index=True)
-    return copies, counters
+    return {"copies": copies, "counters": counters}
 
 
-def _of(cluster: Cluster, node: Node) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _read_replica(cluster: Cluster, node: Node) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Read what one data node holds.
 
-    A MySQL server gives its transactions to its nearest data node, and one that holds a replica
-    answers a committed read from it (manual, "ndb_data_node_neighbour" and "READ_BACKUP"). That it
-    did is looked up: the server counts the rows that came from the coordinator's own node (manual,
-    "NDB API Statistics Counters and Variables"), and of the rows that each data node counts, which
-    are those not read by query threads, none may be another's.
+    A MySQL server sends its transactions to its nearest data node, which answers a committed read
+    from its own replica (manual, "ndb_data_node_neighbour" and "READ_BACKUP"). Two counters verify
+    that it did: the server's of rows from the coordinator's own node (manual, "NDB API Statistics
+    Counters and Variables"), and each data node's of rows read, which covers all but those of query
+    threads and must not grow on another node.
     """
     before = _rows_read(cluster)
     with _nearest(cluster, node):
-        tables, afar = _read(cluster)
+        tables, afar = _select(cluster)
     others = {n: rows - before.get(n, 0) for n, rows in _rows_read(cluster).items()}
     others.pop(node.node_id, None)
     if afar or any(others.values()):
         raise LabError(
             f"Data node {node.node_id} did not answer for itself",
-            found=f"{afar} rows not of the coordinator's node, {sum(others.values())} of others",
-            expected="0 rows and 0",
+            found=f"{afar} rows from beyond the coordinator's node, {sum(others.values())} read by "
+            "other data nodes",
+            expected="0 of either",
             next_step="Use a version of NDB Cluster that reads from the nearest replica (8.0).",
         )
     first, second, counters = tables
@@ -90,10 +100,10 @@ def _of(cluster: Cluster, node: Node) -> tuple[pd.DataFrame, pd.DataFrame]:
     return copies, counters
 
 
-def _read(cluster: Cluster) -> tuple[list[pd.DataFrame], int]:
-    """Read all rows, and tell how many came from another node than where their coordinator is.
+def _select(cluster: Cluster) -> tuple[list[pd.DataFrame], int]:
+    """Read all rows, and count those that came from another node than their coordinator's.
 
-    The server counts the rows that it read for its own ends (statistics) as well.
+    The server also counts rows that it read for its own statistics.
     """
     tables = []
     with contextlib.closing(cluster.connect()) as connection:
@@ -111,7 +121,7 @@ def _read(cluster: Cluster) -> tuple[list[pd.DataFrame], int]:
 
 @contextlib.contextmanager
 def _nearest(cluster: Cluster, node: Node) -> Iterator[None]:
-    """Make a data node the first server's nearest for the length of a `with` block."""
+    """Make a data node the nearest of the first server for the length of a `with` block."""
     cluster.query(f"SET GLOBAL ndb_data_node_neighbour = {node.node_id}")
     try:
         yield
@@ -120,6 +130,6 @@ def _nearest(cluster: Cluster, node: Node) -> Iterator[None]:
 
 
 def _rows_read(cluster: Cluster) -> dict[int, int]:
-    """Rows of the tables that each data node has given out so far, by node id."""
+    """Rows of the tables that each data node has read so far, by node id."""
     rows = cluster.query(_READ_ROWS.format(client.DATABASE))
     return {int(node): int(count) for node, count in rows}

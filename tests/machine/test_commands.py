@@ -1,3 +1,5 @@
+"""Programs that run to their end: what is logged, how failures read, and that no child is left."""
+
 from __future__ import annotations
 
 import os
@@ -10,30 +12,30 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ndblab.install import subprocesses
+from ndblab.machine import commands
 
 CAPTURED = Path(__file__).parents[1] / "captured/apt"
 
 
-def test_the_telling_lines_of_a_log_are_its_errors() -> None:
-    """Of all that apt printed, the user sees why it failed."""
+def test_the_errors_of_a_log_explain_a_failure() -> None:
+    """Of everything that apt printed, the user sees why it failed."""
     text = (CAPTURED / "update-expired.txt").read_text()
-    assert subprocesses.telling_lines(text).startswith("E: Release file")
+    assert commands.error_lines(text).startswith("E: Release file")
 
 
-def test_a_failure_names_the_log_and_the_programs_own_message(tmp_path: Path) -> None:
-    """A failed program is reported in its own words, with the place of the whole log."""
+def test_a_failure_quotes_the_program_and_names_the_log(tmp_path: Path) -> None:
+    """The error shows the program's own message and where the full log is."""
     log = tmp_path / "log"
     argv = ["sh", "-c", "echo fine; echo 'error: no such header' >&2; exit 3"]
-    with pytest.raises(subprocesses.ChildFailed) as caught:
-        subprocesses.run(argv, what="The build failed", log=log)
+    with pytest.raises(commands.ChildFailed) as caught:
+        commands.run(argv, what="The build failed", log=log)
     assert "error: no such header" in str(caught.value)
     assert str(log) in str(caught.value)
     assert "fine" in log.read_text()
 
 
-def test_progress_lines_are_shown_and_not_logged(tmp_path: Path) -> None:
-    """Lines taken for progress stay out of the log and of the returned text."""
+def test_progress_lines_are_not_logged(tmp_path: Path) -> None:
+    """Lines that the caller takes for progress are in neither the log nor the returned text."""
     seen: list[str] = []
 
     def on_line(line: str) -> bool:
@@ -41,39 +43,39 @@ def test_progress_lines_are_shown_and_not_logged(tmp_path: Path) -> None:
         return line.startswith("[")
 
     argv = ["sh", "-c", "echo '[1/2] x'; echo result"]
-    assert subprocesses.run(argv, what="x", log=tmp_path / "log", on_line=on_line) == "result\n"
+    assert commands.run(argv, what="x", log=tmp_path / "log", on_line=on_line) == "result\n"
     assert seen == ["[1/2] x\n", "result\n"]
 
 
 @pytest.mark.parametrize("broken", [0, 1])
-def test_the_failure_of_any_part_of_a_pipeline_is_a_failure(tmp_path: Path, broken: int) -> None:
-    """A pipeline whose first program failed did not succeed because its last one did."""
-    commands = [["sh", "-c", "exit 0"], ["cat"]]
-    commands[broken] = ["sh", "-c", "echo 'error: disk full' >&2; exit 1"]
-    with pytest.raises(subprocesses.ChildFailed, match="The source"):
-        subprocesses.pipeline(commands, what="The source cannot be unpacked", log=tmp_path / "log")
+def test_a_pipeline_fails_if_any_of_its_programs_fails(tmp_path: Path, broken: int) -> None:
+    """A pipeline does not succeed merely because its last program does."""
+    parts = [["sh", "-c", "exit 0"], ["cat"]]
+    parts[broken] = ["sh", "-c", "echo 'error: disk full' >&2; exit 1"]
+    with pytest.raises(commands.ChildFailed, match="The source"):
+        commands.pipeline(parts, what="The source cannot be unpacked", log=tmp_path / "log")
 
 
-def test_a_program_of_another_architecture_is_named_as_such(tmp_path: Path) -> None:
-    """A file that this machine cannot execute is explained, not just refused."""
+def test_a_program_for_another_architecture_is_reported_as_such(tmp_path: Path) -> None:
+    """The kernel calls it an exec format error; the user reads what that means."""
     program = tmp_path / "ndbmtd"
     program.write_bytes(b"\x7fELF\x02\x01\x01" + b"\0" * 57)
     program.chmod(0o755)
-    with pytest.raises(subprocesses.ChildFailed) as caught:
-        subprocesses.output([program, "--version"], what="ndbmtd does not run")
-    assert "made for another kind of machine" in str(caught.value)
+    with pytest.raises(commands.ChildFailed) as caught:
+        commands.output([program, "--version"], what="ndbmtd does not run")
+    assert "built for another kind of machine" in str(caught.value)
 
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_no_child_outlives_the_installer(tmp_path: Path, ending: signal.Signals) -> None:
-    """However the installer is ended, the programs it started end with it."""
+    """Whichever signal ends the installer, the programs it started end too."""
     script = (
         "import sys, pathlib, signal\n"
-        "from ndblab.install import subprocesses\n"
-        # A shell that starts the tests in the background has them ignore Ctrl-C.
+        "from ndblab.machine import commands\n"
+        # A shell that starts the tests in the background makes them ignore Ctrl-C.
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "with subprocesses.ended_by_sigterm():\n"
-        "    subprocesses.run(['sh', '-c', 'echo $$; exec sleep 600'], what='x',\n"
+        "with commands.exit_on_sigterm():\n"
+        "    commands.run(['sh', '-c', 'echo $$; exec sleep 600'], what='x',\n"
         "        log=pathlib.Path(sys.argv[1]),\n"
         "        on_line=lambda line: print(line, end='', flush=True) is None)\n"
     )
@@ -92,6 +94,7 @@ def test_no_child_outlives_the_installer(tmp_path: Path, ending: signal.Signals)
 
 
 def gone_within(process: psutil.Process, seconds: float) -> bool:
+    """Whether a process ends in time."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if not process.is_running() or process.status() == psutil.STATUS_ZOMBIE:

@@ -1,0 +1,165 @@
+"""A cluster whose processes have been started.
+
+In: a plan, the binaries and a folder. Out: SQL connections, the state of its nodes, and processes
+started in the places and under the limits that the plan gives them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pymysql
+
+from ndblab.cluster import node_log
+from ndblab.error import LabError
+from ndblab.machine import Machine, Process, commands
+from ndblab.machine.local import LOCAL
+from ndblab.planning import config
+
+if TYPE_CHECKING:
+    from ndblab.install import Binaries
+    from ndblab.machine.cgroups import Groups
+    from ndblab.planning.deployment import Node, Plan
+
+ANSWER_TIMEOUT_S = 30
+CLIENT_GROUP = "sql/clients"
+
+
+@dataclass
+class Cluster:
+    """A running cluster: what a workload, a monitor and a fault need of it.
+
+    `machine` runs the load generators and the lab's own programs. `groups` are None unless the plan
+    is `scaled`, and limit nothing before `limit` is called.
+    """
+
+    plan: Plan
+    binaries: Binaries
+    folder: Path
+    groups: Groups | None = None
+    processes: dict[str, Process] = field(default_factory=dict)
+    timings: dict[str, float] = field(default_factory=dict)
+    limited: bool = False
+    machine: Machine = LOCAL
+
+    def machine_of(self, node: Node) -> Machine:
+        """Return the machine that a node runs on; a plan places all of them on one host."""
+        return self.machine
+
+    def servers(self, count: int, transporter: str = "shm") -> tuple[Node, ...]:
+        """Return the first `count` MySQL servers that have this transporter."""
+        return self.plan.servers_by(transporter)[:count]
+
+    def log(self) -> str:
+        """Return the cluster log, which the management node writes."""
+        node = self.plan.management_node
+        return self.machine_of(node).get(Path(node.data_dir) / f"ndb_{node.node_id}_cluster.log")
+
+    def connect(self, server: int = 1) -> pymysql.Connection:
+        """Open an SQL connection to the `server`-th MySQL server."""
+        return pymysql.connect(
+            unix_socket=self.plan.servers[server - 1].socket,
+            user="root",
+            autocommit=True,
+            ssl_disabled=True,
+            connect_timeout=ANSWER_TIMEOUT_S,
+            read_timeout=ANSWER_TIMEOUT_S,
+        )
+
+    def query(self, sql: str, server: int = 1) -> list[tuple]:
+        """Run one statement on the `server`-th MySQL server and return its rows."""
+        with contextlib.closing(self.connect(server)) as connection:
+            cursor = connection.cursor()
+            cursor.execute(sql)
+            return list(cursor.fetchall())
+
+    def pids(self) -> list[tuple[str, int, int]]:
+        """Return role, node id and process id of every node."""
+        return [(n.role, n.node_id, self.processes[n.name].pid) for n in self.plan.nodes]
+
+    def runs(self, node: Node) -> bool:
+        """Whether a node was started and has not ended."""
+        started = self.processes.get(node.name)
+        return started is not None and started.poll() is None
+
+    def check_alive(self, *nodes: Node) -> None:
+        """Make sure that these nodes, or all, still run if they were started.
+
+        Raises
+        ------
+        LabError
+            If one has ended, with the reason from its own log.
+        """
+        for node in nodes or self.plan.nodes:
+            started = self.processes.get(node.name)
+            if started and (code := started.poll()) is not None:
+                raise LabError(
+                    f"{node.name} (node {node.node_id}) ended by itself, "
+                    f"{commands.exit_reason(code)}",
+                    found=self._end_reason(node),
+                    expected="a node that keeps running",
+                    next_step=f"Its logs are in {node.data_dir} and {self.folder}/logs.",
+                )
+
+    def start_node(self, node: Node, argv: Sequence[str]) -> None:
+        """Start the process of a node; its output goes to the cluster's `logs`."""
+        self.processes[node.name] = self.machine_of(node).spawn(
+            argv, self.folder, log=self._output(node)
+        )
+
+    def start_again(self, node: Node) -> None:
+        """Restart a node that has ended, with the data and the CPU limit it had."""
+        self.start_node(node, config.restart_argv(self.plan, node, self.binaries))
+        if self.limited and node.role != "ndb_mgmd":
+            self.groups.place(_group(node), self.processes[node.name].pid)
+
+    def limit(self) -> None:
+        """Put every node under the CPU limits of a `scaled` plan; other plans have none."""
+        if self.groups is None:
+            return
+        self.groups.create("sql", self.plan.sql_side.quota_cpus)
+        self.groups.create(CLIENT_GROUP, None)
+        for node in (*self.plan.data_nodes, *self.plan.servers):
+            self.groups.create(_group(node), node.share.quota_cpus)
+            self.groups.place(_group(node), self.processes[node.name].pid)
+        self.limited = True
+
+    def client_prefix(self) -> list[str]:
+        """Return the command prefix that gives a load generator its share, once limits are set."""
+        if self.groups is not None and not self.limited:
+            return []
+        return client_prefix(self.plan, self.groups)
+
+    def spawn_client(
+        self, argv: Sequence[str], env: Mapping[str, str] | None = None, **streams
+    ) -> Process:
+        """Start a process of a load generator with its share of the plan and the cluster's mark.
+
+        Parameters are those of `Machine.spawn`; so are errors.
+        """
+        return self.machine.spawn([*self.client_prefix(), *argv], self.folder, env, **streams)
+
+    def _output(self, node: Node) -> Path:
+        return self.folder / "logs" / f"{node.name}.out"
+
+    def _end_reason(self, node: Node) -> str:
+        own = {"ndbmtd": f"ndb_{node.node_id}_error.log", "mysqld": "error.log"}
+        get = self.machine_of(node).get
+        own_log = get(Path(node.data_dir) / own[node.role]) if node.role in own else ""
+        return node_log.reason(node.role, own_log, get(self._output(node)))
+
+
+def client_prefix(plan: Plan, groups: Groups | None) -> list[str]:
+    """Return the command prefix that gives a load generator its share of a plan."""
+    if groups is not None:
+        return groups.entering(CLIENT_GROUP)
+    return config.binding(plan.sysbench)
+
+
+def _group(node: Node) -> str:
+    """Control group of a node: those of the servers share one."""
+    return f"sql/{node.name}" if node.role == "mysqld" else node.name

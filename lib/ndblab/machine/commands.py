@@ -1,0 +1,178 @@
+"""Programs that run to their end: logged or captured, and never left behind.
+
+In: command lines. Out: what the programs print, or a LabError that shows the lines that explain the
+failure. It never hides a failure and never retries.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NoReturn
+
+from ndblab.error import LabError
+
+_ERROR = re.compile(r"\b(fatal )?error\b|^E: |^FAILED|No space left|Killed", re.IGNORECASE)
+_GRACE_S = 10
+
+
+class ChildFailed(LabError):
+    """A program failed; `output` is everything it printed."""
+
+    output: str = ""
+
+
+def error_lines(text: str, most: int = 6) -> str:
+    """Choose the last lines of a log that report errors, or its last lines if none does."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    errors = [line for line in lines if _ERROR.search(line)] or lines
+    return "\n            ".join(line[:300] for line in errors[-most:])
+
+
+def exit_reason(code: int) -> str:
+    """Describe how a process ended, from its exit status as `subprocess` reports it."""
+    return f"killed by signal {-code}" if code < 0 else f"exit status {code}"
+
+
+def run(
+    argv: Sequence[str | Path],
+    *,
+    what: str,
+    log: Path,
+    on_line: Callable[[str], bool] | None = None,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+) -> str:
+    """Run one program, append what it prints to a log, and return that text.
+
+    Parameters
+    ----------
+    what : the first sentence of the error if it fails.
+    on_line : called with each line; lines for which it returns True are progress, not logged.
+
+    Raises
+    ------
+    ChildFailed
+        If the program fails.
+    """
+    lines: list[str] = []
+    with log.open("a") as stream:
+        child = subprocess.Popen(
+            _tied(argv),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            bufsize=1,
+            env=env,
+            cwd=cwd,
+        )
+        try:
+            stream.write(f"$ {' '.join(map(str, argv))}\n")
+            for line in child.stdout:
+                if on_line is None or not on_line(line):
+                    lines.append(line)
+                    stream.write(line)
+            child.wait()
+        finally:
+            _end(child)
+            child.stdout.close()
+    text = "".join(lines)
+    if child.returncode:
+        _fail(what, text, child.returncode, log)
+    return text
+
+
+def pipeline(commands: Sequence[Sequence[str | Path]], *, what: str, log: Path) -> None:
+    """Run programs joined by pipes, as bash does; if any of them fails, raise ChildFailed."""
+    stages = " | ".join(shlex.join(_tied(command)) for command in commands)
+    run(["bash", "-o", "pipefail", "-c", stages], what=what, log=log)
+
+
+def output(
+    argv: Sequence[str | Path],
+    *,
+    what: str,
+    next_step: str | None = None,
+    timeout_s: float | None = 30,
+) -> str:
+    """Run one quick program and return everything it prints.
+
+    Raises
+    ------
+    ChildFailed
+        If it fails, takes too long or cannot be executed.
+    """
+    program = str(argv[0])
+    try:
+        done = subprocess.run(
+            list(map(str, argv)),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=timeout_s,
+        )
+    except subprocess.TimeoutExpired:
+        raise ChildFailed(what, found=f"{program} did not end in {timeout_s:g} s") from None
+    except OSError as error:
+        # The kernel's message for a program of another architecture is misleading.
+        reason = "built for another kind of machine" if error.errno == 8 else error.strerror
+        raise ChildFailed(what, found=f"{program}: {reason}") from None
+    if done.returncode:
+        found = error_lines(done.stdout, most=3) or "no message"
+        failure = ChildFailed(what, found=found, next_step=next_step)
+        failure.output = done.stdout
+        raise failure
+    return done.stdout
+
+
+@contextmanager
+def exit_on_sigterm() -> Iterator[None]:
+    """Turn SIGTERM into SystemExit, so that `with` blocks and `finally` clauses clean up."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _tied(argv: Sequence[str | Path]) -> list[str]:
+    """Have the kernel end the child if we are killed."""
+    tie = shutil.which("setpriv")
+    return [*([tie, "--pdeathsig", "TERM", "--"] if tie else []), *map(str, argv)]
+
+
+def _end(child: subprocess.Popen) -> None:
+    if child.poll() is not None:
+        return
+    child.terminate()
+    try:
+        child.wait(_GRACE_S)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
+
+
+def _fail(what: str, text: str, code: int, log: Path) -> NoReturn:
+    failure = ChildFailed(
+        what,
+        found=error_lines(text) or f"exit status {code} and no message",
+        next_step=f"See the full log in {log}. Fix the cause and install again; "
+        "completed steps are not repeated.",
+    )
+    failure.output = text
+    raise failure

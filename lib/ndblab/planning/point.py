@@ -1,0 +1,46 @@
+"""A point: one cell of a sweep, and how its runs are identified.
+
+In: servers, clients, transporter, workload, variant. Out: ids and columns of its runs. Pure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from ndblab.planning import workload
+
+DEFAULT_TRANSPORTER = "shm"
+DEFAULT_WORKLOAD = workload.POINT_SELECT
+DEFAULT_VARIANT = "default"
+
+
+@dataclass(frozen=True)
+class Point:
+    """One cell of a sweep. `variant` names the settings that differ from the baseline."""
+
+    servers: int
+    clients: int
+    transporter: str = DEFAULT_TRANSPORTER
+    workload: str = DEFAULT_WORKLOAD
+    variant: str = DEFAULT_VARIANT
+
+    def run_id(self, repeat: int) -> str:
+        """Identify one run at this point; values at their default are left out.
+
+        >>> Point(8, 64).run_id(2)
+        's08_c0064_r2'
+        >>> Point(1, 8, transporter="tcp").run_id(1)
+        's01_c0008_r1_tcp'
+        """
+        words = [f"s{self.servers:02d}", f"c{self.clients:04d}", f"r{repeat}"]
+        for value, default in (
+            (self.transporter, DEFAULT_TRANSPORTER),
+            (self.workload, DEFAULT_WORKLOAD),
+            (self.variant, DEFAULT_VARIANT),
+        ):
+            words += [value] if value != default else []
+        return "_".join(words)
+
+    def columns(self, repeat: int) -> dict[str, object]:
+        """Give the columns of table `runs` that identify one run at this point."""
+        return {"run_id": self.run_id(repeat), "repeat": repeat, **asdict(self)}

@@ -1,0 +1,35 @@
+"""Workloads: their names, the roles of their processes, and what a checked write is.
+
+In: nothing, or a seed, a client and an operation's number. Out: constants and the value of a write,
+shared by the load and the analysis of its data. It imports next to nothing, so that the clients of
+checked writes start fast. Pure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+POINT_SELECT, READ_WRITE = "oltp_point_select", "oltp_read_write"
+"""Scripts of sysbench, as is every workload without an entry in `workloads.registry`."""
+CHECKED_WRITES = "checked_writes"
+
+SYSBENCH, CLIENT = "sysbench", "client"
+CLIENT_ROLES = (SYSBENCH, CLIENT)
+"""Roles of a load generator's process in the table `processes`. New generators use "client";
+sysbench keeps the role that recorded datasets give it."""
+
+READ, WRITE = "read", "write"
+"""Kinds of operations of checked writes."""
+OK, FAILED, UNKNOWN, WRONG = "ok", "failed", "unknown", "wrong"
+GIVEN_UP = (FAILED, UNKNOWN)
+"""Their outcomes: answered correctly; given up and certainly not applied; given up after an
+unanswered COMMIT, so that it may have been applied; a read that missed acknowledged data."""
+
+
+def written_value(seed: object, client: int, seq: int) -> str:
+    """Give the value that a client of checked writes writes with an operation, unlike any other.
+
+    >>> written_value(1, 1, 0) == written_value("1", 1, 0) != written_value("1", 1, 1)
+    True
+    """
+    return hashlib.md5(f"{seed}/{client}/{seq}".encode(), usedforsecurity=False).hexdigest()

@@ -1,0 +1,123 @@
+"""The load generator of checked writes: it starts the program `client` and stops it.
+
+In: a `Job`. Out: its command and, run on a cluster, a report with the history of all operations.
+The tables of sysbench are filled as well: they are the data that a restarted node has to restore.
+"""
+
+from __future__ import annotations
+
+import io
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from ndblab.cluster import node_log
+from ndblab.error import LabError
+from ndblab.machine.commands import exit_reason
+from ndblab.planning import workload
+from ndblab.workloads import sysbench
+from ndblab.workloads.checked_writes import client, metrics, tables
+from ndblab.workloads.load_generator import OK, Command, Job, Report, spawned
+
+if TYPE_CHECKING:
+    from ndblab.cluster.lifecycle import Cluster
+    from ndblab.machine import Process
+
+ROLE = workload.CLIENT
+BEGIN_TIMEOUT_S = 60
+END_TIMEOUT_S = client.ATTEMPTS * (client.CONNECT_TIMEOUT_S + client.ANSWER_TIMEOUT_S) + 20
+"""All attempts of an operation, each with the longest possible wait, and the time to print."""
+
+versions, prepare_command, prepare = sysbench.versions, sysbench.prepare_command, sysbench.prepare
+read_back = tables.read
+
+
+def commands(job: Job) -> list[Command]:
+    """Give the one command of a run; it needs no warm-up."""
+    options = [f"--clients={job.point.clients}", f"--seed={job.profile.seed}", *job.option_words]
+    argv = [sys.executable, "-m", client.__name__, *options, *(n.socket for n in job.servers)]
+    return [Command(argv, {"PYTHONPATH": str(Path(__file__).parents[3])})]
+
+
+def warm_up(cluster: Cluster, job: Job) -> str:
+    """Create the tables anew."""
+    tables.create(cluster, job.point.clients)
+    return OK
+
+
+@contextmanager
+def running(cluster: Cluster, job: Job) -> Iterator[Load]:
+    """Run the clients for the length of a `with` block; LabError if they do not begin."""
+    log = cluster.folder / "logs" / "client.out"
+    [command] = commands(job)
+    with (
+        log.open("ab") as errors,
+        spawned(
+            cluster, command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors
+        ) as child,
+    ):
+        yield Load(child, log, job)
+
+
+class Load:
+    """Clients that are running."""
+
+    def __init__(self, child: Process, log: Path, job: Job) -> None:
+        self._child, self._log, self._job = child, log, job
+        self.pid = child.pid
+        output, _, _ = select.select([child.stdout], [], [], BEGIN_TIMEOUT_S)
+        word, _, when = child.stdout.readline().partition(" ") if output else ("", "", "")
+        if word != "began":
+            raise self._failed("The clients did not begin")
+        self._began = float(when)
+
+    def finish(self) -> Report:
+        """Stop the clients, after the seconds of warm-up and run at the earliest.
+
+        Raises
+        ------
+        LabError
+            If they do not stop, or ended before.
+        """
+        profile = self._job.profile
+        ends = self._began + profile.warmup_s + profile.duration_s
+        time.sleep(max(0.0, ends - time.monotonic()))
+        history = self._stop()
+        lasted_s = round(time.monotonic() - self._began, 3)
+        return Report(
+            status=OK,
+            began=self._began,
+            lasted_s=lasted_s,
+            warmup_s=0,
+            metrics=metrics.totals(history, lasted_s),
+            intervals=metrics.intervals(history, self._job.point.clients, lasted_s),
+            tables={"history": history},
+        )
+
+    def _stop(self) -> pd.DataFrame:
+        """Stop the clients and read their operations; `t_s` is seconds since they began."""
+        try:
+            # Closes their standard input, which stops them, and reads what they print then.
+            text, _ = self._child.communicate(timeout=END_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            raise self._failed("The clients did not end in time") from None
+        if self._child.wait() != 0:
+            raise self._failed("The clients ended with an error")
+        return pd.read_csv(io.StringIO(text), names=list(client.Row._fields))
+
+    def _failed(self, what: str) -> LabError:
+        self._child.kill()
+        output = node_log.tail(self._log.read_text(errors="replace")) or "no output"
+        return LabError(
+            what,
+            found=f"{exit_reason(self._child.wait())}: {output}",
+            expected="clients that run until they are stopped",
+            next_step=f"See {self._log}.",
+        )

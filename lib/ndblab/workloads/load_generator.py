@@ -1,0 +1,158 @@
+"""A load generator: what the lab needs of a program that loads a cluster.
+
+In: a `Job`. Out: the commands that do it and, run on a cluster, a `Report`. A generator is a module
+of this package with the attributes of `LoadGenerator`; adding one means adding the module and its
+entry in `registry`. It never decides what is measured, nor what a failure means for a sweep.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndblab.cluster.lifecycle import Cluster
+    from ndblab.install import Binaries
+    from ndblab.machine import Process
+    from ndblab.planning.deployment import Node
+    from ndblab.planning.point import Point
+    from ndblab.planning.profile import Profile
+
+OK = "ok"
+METRICS = (
+    "queries", "errors", "reconnects", "qps",
+    "latency_min_ms", "latency_avg_ms", "latency_p95_ms", "latency_max_ms",
+)  # fmt: skip
+"""Columns of table `runs` that a generator reports; it may leave out what it does not measure."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command of a load generator; `env` is added to the environment of the lab."""
+
+    argv: Sequence[str]
+    env: Mapping[str, str] = field(default_factory=dict)
+
+    def line(self, prefix: Sequence[str] = ()) -> str:
+        """Give the line to type in a shell; `prefix` gives the command its share of the CPUs."""
+        env = ["env", *(f"{name}={value}" for name, value in self.env.items())] if self.env else []
+        return shlex.join([*prefix, *env, *self.argv])
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a load generator is asked to do at a point.
+
+    `servers` are the MySQL servers to load; the first one fills the tables. With `tcp_clients` the
+    clients connect over TCP/IP on loopback rather than by Unix sockets. `options` are passed on the
+    command line of a run as `--name=value`, `table_options` end the CREATE TABLE statements.
+    """
+
+    binaries: Binaries
+    profile: Profile
+    point: Point
+    servers: Sequence[Node]
+    tcp_clients: bool = False
+    options: Mapping[str, object] = field(default_factory=dict)
+    table_options: str = ""
+
+    @property
+    def option_words(self) -> list[str]:
+        """The options as words of a command line."""
+        return [f"--{name}={value}" for name, value in self.options.items()]
+
+
+@dataclass(frozen=True)
+class Filled:
+    """Cost of filling the tables: seconds, rows, and data memory in bytes by node id."""
+
+    seconds: float
+    rows: int
+    data_memory_bytes: dict[int, int]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a load generator reports of one run.
+
+    `status` is "ok", or in one line why the run must not be averaged with others. `began` is when
+    all clients started, by `time.monotonic`; `lasted_s` is from then to the end. `metrics` are
+    those of `METRICS` that the generator measures. `logs` and `tables` (history...) are by name.
+    """
+
+    status: str
+    began: float
+    lasted_s: float
+    warmup_s: float
+    metrics: Mapping[str, float | None]
+    intervals: pd.DataFrame
+    logs: Mapping[str, str] = field(default_factory=dict)
+    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+
+
+@contextmanager
+def spawned(cluster: Cluster, command: Command, **streams) -> Iterator[Process]:
+    """Run a command beside a cluster; it is killed when the `with` block ends."""
+    child = cluster.spawn_client(command.argv, command.env, text=True, errors="replace", **streams)
+    try:
+        yield child
+    finally:
+        child.kill()
+        child.wait()
+
+
+class Load(Protocol):
+    """A load that is running."""
+
+    @property
+    def pid(self) -> int: ...
+
+    def finish(self) -> Report:
+        """Let the load run for its time, end it, and return its report.
+
+        Raises
+        ------
+        LabError
+            If the generator itself fails in a way that leaves nothing to report.
+        """
+        ...
+
+
+class LoadGenerator(Protocol):
+    """A module that loads a cluster."""
+
+    ROLE: str
+    """Role of its process in the table `processes`: one of `planning.workload.CLIENT_ROLES`."""
+
+    def versions(self, binaries: Binaries) -> dict[str, str]:
+        """Versions of the programs that generate the load, by name, for the manifest."""
+        ...
+
+    def prepare_command(self, job: Job) -> Command:
+        """Command that fills the tables, once after a cluster has started."""
+        ...
+
+    def commands(self, job: Job) -> list[Command]:
+        """Commands of one run in their order; the last one is measured, others warm up."""
+        ...
+
+    def prepare(self, cluster: Cluster, job: Job) -> Filled:
+        """Fill the tables of a cluster that has just started; LabError if that fails."""
+        ...
+
+    def warm_up(self, cluster: Cluster, job: Job) -> str:
+        """Make ready for one run: "ok", or in one line what failed."""
+        ...
+
+    def running(self, cluster: Cluster, job: Job) -> AbstractContextManager[Load]:
+        """Run the load for the length of a `with` block; no process of it outlives the block."""
+        ...
+
+    def read_back(self, cluster: Cluster) -> Mapping[str, pd.DataFrame]:
+        """Tables of what the load left in the cluster, read once its nodes serve; may be none."""
+        ...

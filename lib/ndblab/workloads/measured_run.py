@@ -1,0 +1,152 @@
+"""One measured run: a load on a running cluster, watched from its begin to its end.
+
+In: a cluster, a `Job` and the number of the repeat. Out: the tables and logs of one run, for a
+dataset. It decides neither the points nor their order, and writes no file.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from ndblab.cluster import node_log
+from ndblab.dataset import SCHEMAS
+from ndblab.workloads import monitor, registry
+from ndblab.workloads.load_generator import OK, Job, Load, LoadGenerator, Report
+
+if TYPE_CHECKING:
+    from ndblab.cluster.lifecycle import Cluster
+    from ndblab.planning.point import Point
+
+
+@dataclass(frozen=True)
+class Run:
+    """One measured run: its tables by name (`runs` has one row) and its raw outputs.
+
+    Unless `recovered`, the cluster is of no further use.
+    """
+
+    tables: dict[str, pd.DataFrame]
+    logs: dict[str, str] = field(default_factory=dict)
+    recovered: bool = True
+
+
+def measure(cluster: Cluster, job: Job, repeat: int) -> Run:
+    """Warm up and measure one run with the monitors on.
+
+    A run that the load generator itself calls a failure has that as its status.
+
+    Raises
+    ------
+    LabError
+        If a node of the cluster has ended, or the generator left nothing to report.
+    """
+    with under_load(cluster, job) as measured:
+        measured.finish()
+    cluster.check_alive()
+    return measured.result(repeat, tables=measured.generator.read_back(cluster))
+
+
+@contextmanager
+def under_load(cluster: Cluster, job: Job) -> Iterator[UnderLoad]:
+    """Warm up, then load and watch a cluster for the length of a `with` block."""
+    generator = registry.find(job.point.workload)
+    warm = generator.warm_up(cluster, job)
+    with monitor.sampling(cluster) as samples, generator.running(cluster, job) as load:
+        samples.watch(generator.ROLE, 0, load.pid)
+        yield UnderLoad(cluster, job, generator, samples, load, warm)
+
+
+@dataclass
+class UnderLoad:
+    """A cluster under load; `warm` is the status of the warm-up."""
+
+    cluster: Cluster
+    job: Job
+    generator: LoadGenerator
+    samples: monitor.Samples
+    load: Load
+    warm: str
+    started_utc: str = field(default_factory=lambda: now_utc())
+
+    def finish(self) -> None:
+        """Let the load end."""
+        self.report: Report = self.load.finish()
+        # The cluster log is dated by the calendar, all else by the monotonic clock.
+        self._began_s = time.time() - (time.monotonic() - self.report.began)
+
+    def result(
+        self,
+        repeat: int,
+        status: str = OK,
+        marks: Sequence[tuple[float, int, str, str]] = (),
+        tables: Mapping[str, pd.DataFrame] | None = None,
+    ) -> Run:
+        """Compose the tables and logs of the run once the `with` block has ended.
+
+        Parameters
+        ----------
+        status : of what was done to the cluster; the load's own if that is "ok".
+        marks : what was done, as (`time.monotonic`, node id, event, text).
+        tables : more tables of the run by name.
+        """
+        report, samples, point = self.report, self.samples, self.job.point
+        if status == OK:
+            status = report.status if self.warm == OK else f"warm-up failed: {self.warm}"
+        span = report.began, report.lasted_s
+        processes = samples.processes(*span)
+        client = processes.loc[processes.role == self.generator.ROLE, "cpu_pct"]
+        log = self.cluster.log()
+        composed = {
+            "runs": row(
+                point,
+                repeat,
+                status=status,
+                started_utc=self.started_utc,
+                warmup_s=report.warmup_s,
+                duration_s=report.lasted_s,
+                **report.metrics,
+                client_cpu_pct=round(client.mean(), 1) if len(client) else None,
+                **samples.host(*span),
+            ),
+            "intervals": report.intervals,
+            "processes": processes,
+            "ndb_threads": samples.ndb_threads(*span),
+            "events": self._events(marks, log),
+            **report.tables,
+            **(tables or {}),
+        }
+        run_id = point.run_id(repeat)
+        for table in composed.values():
+            if "run_id" not in table:
+                table.insert(0, "run_id", run_id)
+        logs = dict(report.logs)
+        if marks:
+            logs["cluster.log"] = node_log.between(log, self._began_s, time.time())
+        return Run(composed, {f"{run_id}.{name}": text for name, text in logs.items()})
+
+    def _events(self, marks: Sequence[tuple[float, int, str, str]], log: str) -> pd.DataFrame:
+        """What was done and what the cluster log says of the run, in the order of time."""
+        began_s = self._began_s
+        logged = node_log.events(log, began_s, began_s + self.report.lasted_s)
+        rows = [(round(at - self.report.began, 3), *rest) for at, *rest in marks]
+        rows += [(round(at_s - began_s, 3), *rest) for at_s, *rest in logged]
+        return pd.DataFrame(sorted(rows), columns=["t_s", "node_id", "event", "text"])
+
+
+def row(point: Point, repeat: int, **measured: object) -> pd.DataFrame:
+    """Compose table `runs` of one run; what was not measured is empty."""
+    empty = dict.fromkeys(SCHEMAS["runs"].columns, math.nan)
+    return pd.DataFrame([{**empty, **point.columns(repeat), **measured}])
+
+
+def now_utc() -> str:
+    """Time of day in UTC, as datasets have it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

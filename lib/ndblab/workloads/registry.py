@@ -1,0 +1,18 @@
+"""The load generators by workload.
+
+In: the workload of a point. Out: the module that runs it. Adding a generator is adding an entry.
+"""
+
+from __future__ import annotations
+
+from ndblab.planning import workload
+from ndblab.workloads import sysbench
+from ndblab.workloads.checked_writes import generator as checked_writes
+from ndblab.workloads.load_generator import LoadGenerator
+
+_GENERATORS: dict[str, LoadGenerator] = {workload.CHECKED_WRITES: checked_writes}
+
+
+def find(name: str) -> LoadGenerator:
+    """Find the load generator of a workload; any other name is that of a sysbench script."""
+    return _GENERATORS.get(name, sysbench)

@@ -1,0 +1,90 @@
+"""One lab at a time in a cluster's folder, and nothing outlives the lab that holds it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from ndblab.cluster import lease, readiness
+from ndblab.error import LabError
+from ndblab.machine.local import LOCAL
+
+SLEEP = ["sleep", "600"]
+
+
+def child_of_a_dead_lab(folder: Path, how: int) -> int:
+    """Let a lab start a process and a watchdog in `folder`, end the lab, return the process id."""
+    program = (
+        "import pathlib, signal, sys, time\n"
+        "from ndblab.cluster import lease, watchdog\n"
+        "from ndblab.machine.local import LOCAL\n"
+        # A shell that starts the tests in the background makes them ignore these.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
+        "folder = pathlib.Path(sys.argv[1])\n"
+        "with lease.hold(folder) as fd:\n"
+        "    watchdog.start(folder, fd)\n"
+        "    child = LOCAL.spawn(['sleep', '600'], folder)\n"
+        "    print(child.pid, flush=True); time.sleep(600)\n"
+    )
+    argv = [sys.executable, "-c", program, str(folder)]
+    lab = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    pid = int(lab.stdout.readline())
+    lab.send_signal(how)
+    lab.wait(20)
+    return pid
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGHUP])
+def test_nothing_outlives_a_lab_that_is_killed(tmp_path: Path, how: int):
+    """The watchdog ends the processes of a dead lab, whichever signal ended it."""
+    pid = child_of_a_dead_lab(tmp_path, how)
+    readiness.wait_until(lambda: not psutil.pid_exists(pid), 20, "the end of the orphan")
+    assert LOCAL.marked(tmp_path) == []
+
+
+def test_the_next_lab_waits_for_the_watchdog_of_a_dead_one(tmp_path: Path):
+    """A new lab in the same folder neither fails nor has its own processes killed."""
+    child_of_a_dead_lab(tmp_path, signal.SIGKILL)
+    with lease.hold(tmp_path):
+        child = LOCAL.spawn(SLEEP, tmp_path)
+        assert [found.pid for found in LOCAL.marked(tmp_path)] == [child.pid]
+        LOCAL.end(tmp_path)
+        assert not psutil.pid_exists(child.pid)
+
+
+def test_a_second_lab_in_the_same_folder_is_refused(tmp_path: Path):
+    """The message names the process that holds it."""
+    with (
+        lease.hold(tmp_path),
+        pytest.raises(LabError, match="Another lab uses") as caught,
+        lease.hold(tmp_path),
+    ):
+        pass
+    assert str(os.getpid()) in str(caught.value)
+
+
+def test_a_cluster_started_by_hand_is_not_ended(tmp_path: Path):
+    """The next lab says how to stop it instead."""
+    lease.write(tmp_path, {"by_hand": True})
+    child = LOCAL.spawn(SLEEP, tmp_path)
+    try:
+        with pytest.raises(LabError, match="started by hand"), lease.hold(tmp_path):
+            pass
+        assert child.poll() is None
+    finally:
+        LOCAL.end(tmp_path)
+
+
+def test_a_folder_with_other_files_is_refused(tmp_path: Path):
+    """A cluster's start removes files: not somebody's documents."""
+    (tmp_path / "thesis.txt").touch()
+    with pytest.raises(LabError, match="other files") as caught, lease.hold(tmp_path):
+        pass
+    assert "thesis.txt" in str(caught.value)

@@ -1,0 +1,117 @@
+"""What is done to nodes, which are sleeping processes here."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from ndblab.cluster import readiness
+from ndblab.error import LabError
+from ndblab.faults import injection
+from ndblab.machine.local import LOCAL
+from ndblab.planning.fault import Action, Fault
+
+
+class Nodes:
+    """A cluster of sleeping processes; a management node is never asked."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        names = (("ndbmtd", 1, 2), ("ndbmtd", 2, 3), ("mysqld", 1, 11))
+        self.plan = SimpleNamespace(
+            nodes=[
+                SimpleNamespace(
+                    role=role, number=n, name=f"{role}.{n}", node_id=i, data_dir=str(folder)
+                )
+                for role, n, i in names
+            ]
+        )
+        self.processes: dict[str, subprocess.Popen] = {}
+        for node in self.plan.nodes:
+            self.start_again(node)
+
+    def start_again(self, node) -> None:
+        sleep = "import time; time.sleep(60)"
+        self.processes[node.name] = subprocess.Popen([sys.executable, "-c", sleep])
+
+    def machine_of(self, node):
+        return LOCAL
+
+    def runs(self, node) -> bool:
+        return self.processes[node.name].poll() is None
+
+
+@pytest.fixture
+def nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Three processes that are ended however the test ends."""
+    found = Nodes(tmp_path)
+    monkeypatch.setattr(readiness, "wait_node", lambda cluster, node: None)
+    yield found
+    for child in found.processes.values():
+        child.kill()
+        child.wait()
+
+
+def done(cluster, *actions: tuple) -> list[injection.Mark]:
+    each = tuple(Action(*action) for action in actions)
+    return list(injection.perform(cluster, Fault("made-up", "?", each, 1)))
+
+
+def test_a_killed_node_is_started_and_marked_when_it_serves(nodes: Nodes):
+    """The others are left alone; a mark has the time of its action."""
+    before = {name: child.pid for name, child in nodes.processes.items()}
+    marks = done(
+        nodes, (0, "kill", "ndbmtd", 2), (0.3, "start", "ndbmtd", 2), (0.3, "wait", "ndbmtd", 2)
+    )
+    assert [(m.node_id, m.event, m.text) for m in marks] == [
+        (3, "fault", "SIGKILL ndbmtd.2"),
+        (3, "restart", "start ndbmtd.2"),
+        (3, "served", "ndbmtd.2 serves"),
+    ]
+    assert 0.2 < marks[1].at - marks[0].at < 1
+    after = {name: child.pid for name, child in nodes.processes.items()}
+    assert {name for name in after if after[name] != before[name]} == {"ndbmtd.2"}
+    assert all(nodes.runs(node) for node in nodes.plan.nodes)
+
+
+def test_a_frozen_node_does_nothing_until_it_is_thawed(nodes: Nodes):
+    """SIGSTOP and SIGCONT reach the process itself."""
+    child = nodes.processes["mysqld.1"]
+    states = []
+    actions = ((0, "freeze", "mysqld", 1), (0.2, "thaw", "mysqld", 1), (0.4, "wait", "mysqld", 1))
+    made_up = Fault("made-up", "?", tuple(Action(*a) for a in actions), 1)
+    for _ in injection.perform(nodes, made_up):
+        states.append(Path(f"/proc/{child.pid}/stat").read_text().split()[2])
+    assert states[1] == "T"
+    assert states[2] in "SR"
+
+
+def test_what_is_done_already_is_marked_and_not_repeated(nodes: Nodes):
+    """A node that ended by itself is not killed, and one that still runs is not started."""
+    nodes.processes["ndbmtd.2"].kill()
+    nodes.processes["ndbmtd.2"].wait()
+    survivor = nodes.processes["ndbmtd.1"].pid
+    marks = done(nodes, (0, "kill", "ndbmtd", 2), (0, "start", "ndbmtd", 1))
+    assert [m.text for m in marks] == ["ndbmtd.2 had ended by itself", "ndbmtd.1 still runs"]
+    assert nodes.processes["ndbmtd.1"].pid == survivor
+
+
+def test_a_data_node_that_refuses_to_stop_is_an_error(nodes: Nodes, monkeypatch):
+    """The message has the management node's answer."""
+    monkeypatch.setattr(injection, "STOP_PATIENCE_S", 0.1)
+    refusal = "Shutdown failed.\n*  2002: Stop failed"
+    monkeypatch.setattr(readiness, "ask_management", lambda cluster, command: refusal)
+    with pytest.raises(LabError, match=r"ndbmtd\.2 did not stop") as caught:
+        done(nodes, (0, "stop", "ndbmtd", 2))
+    assert "Stop failed" in str(caught.value)
+
+
+def test_a_fault_on_a_missing_node_is_refused(nodes: Nodes):
+    """The message names the node and those that exist."""
+    with pytest.raises(LabError, match=r"no mysqld\.2") as caught:
+        done(nodes, (0, "kill", "mysqld", 2))
+    assert "mysqld.1" in str(caught.value)

@@ -1,0 +1,96 @@
+"""Runs with a fault: what is measured, what becomes of a dead cluster, and all of it for real."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from ndblab.analysis import write_history
+from ndblab.cluster import lifecycle, readiness
+from ndblab.error import LabError
+from ndblab.experiments import catalogue, dry_run, measurement
+from ndblab.faults import run_with_fault
+from ndblab.machine.local import LOCAL
+from ndblab.planning import fault, profile, workload
+
+PORT = 12960
+
+
+def test_a_service_with_one_server_is_refused():
+    """It could not survive its server; the message says what to ask for, before anything starts."""
+    experiment = catalogue.find("availability")
+    with pytest.raises(LabError, match="cannot do without it"):
+        experiment.sweep(experiment.size("quick", {"servers": 1}))
+
+
+def test_faults_are_measured_without_quotas_unless_asked_for():
+    """A restart under a quota would measure the quota; all faults share one cluster."""
+    experiment = catalogue.find("availability")
+    size = experiment.size("quick")
+    shapes = {
+        asked: experiment.cluster_shape(size, "kill-server", asked, lifecycle.places(Path("/lab")))
+        for asked in ("auto", "scaled")
+    }
+    assert (shapes["auto"].budget, shapes["scaled"].budget) == ("shared", "scaled")
+    assert len(experiment.clusters()) == 1
+    assert {p.variant for p in experiment.sweep(size).points} == set(fault.FAULTS)
+
+
+def test_a_dry_run_lists_the_actions_of_a_fault():
+    """The command of the load and every action, with its second."""
+    text = dry_run.dry_run(
+        catalogue.find("availability"), "smoke", "auto", {"repeats": 1}, None, "brief"
+    )
+    assert "# 4 s: SIGKILL ndbmtd.2\n# 9 s: start ndbmtd.2" in text
+    assert "-m ndblab.workloads.checked_writes.client --clients=8" in text
+
+
+@pytest.mark.cluster
+def test_a_data_node_and_a_server_die_and_no_acknowledged_write_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Real nodes, really killed: both serve again, and both replicas hold every write."""
+    folder = tmp_path / "cluster"
+    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(folder))
+    monkeypatch.setattr(measurement, "RUNS", tmp_path / "runs")
+    experiment = catalogue.find("availability")
+    size = {"duration_s": 2, "clients": 4}
+    data = measurement.measure(experiment, "smoke", "auto", size, PORT, progress=False)
+    runs = data.runs.set_index("variant")
+    assert runs["status"].to_dict() == {"kill-data-node": "ok", "kill-server": "ok"}
+    assert (runs["workload"] == "checked_writes").all()
+    assert (runs["queries"] > 100).all()
+    findings = write_history.of_runs(data.history, data.copies, data.counters)
+    assert findings.keys() == set(runs["run_id"])
+    for run_id, found in findings.items():
+        assert found.sound, f"{run_id}: {found.words()}"
+        assert (found.replicas, found.acknowledged > 50) == (2, True)
+    copy = data.copies.iloc[-1]
+    written = workload.written_value(profile.PROFILES["smoke"].seed, copy["client"], copy["seq"])
+    assert copy["first_value"] == copy["second_value"] == written
+    events = data.events[data.events["event"].isin(["fault", "restart", "served"])]
+    for name, victim in (("kill-data-node", 3), ("kill-server", 12)):
+        own = events[events["run_id"] == runs.loc[name, "run_id"]]
+        assert list(own["event"]) == ["fault", "restart", "served"]
+        assert set(own["node_id"]) == {victim}
+        assert own["t_s"].iloc[0] == pytest.approx(2, abs=0.5)
+    operations = data.history[data.history["run_id"] == runs.loc["kill-server", "run_id"]]
+    killed_s = events.loc[events["node_id"] == 12, "t_s"].min()
+    assert set(operations.loc[operations["t_s"] > killed_s + 1, "server"]) == {1}
+    assert {"client"} <= set(data.processes["role"])
+    assert LOCAL.marked(folder) == []
+
+
+def test_a_cluster_that_does_not_recover_is_a_result(monkeypatch):
+    """The status of its run says why; nothing is read from half a cluster."""
+    cluster = SimpleNamespace(plan=SimpleNamespace(nodes=[SimpleNamespace(node_id=2)]))
+    generator = SimpleNamespace(read_back=lambda cluster: pytest.fail("was read"))
+
+    def never(cluster, node):
+        raise LabError("Waited in vain for ndbmtd.2", found="nothing after 180 s")
+
+    monkeypatch.setattr(readiness, "wait_node", never)
+    why = "Waited in vain for ndbmtd.2: nothing after 180 s"
+    assert run_with_fault._recover(cluster, generator) == (why, {})

@@ -1,0 +1,59 @@
+"""How the clients of checked writes are started and stopped."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from ndblab.error import LabError
+from ndblab.planning import profile
+from ndblab.planning.point import Point
+from ndblab.workloads import registry
+from ndblab.workloads.checked_writes import generator
+from ndblab.workloads.load_generator import Job
+
+
+class Cluster:
+    """A cluster that only starts processes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "logs").mkdir()
+
+    def spawn_client(self, argv, env, **streams) -> subprocess.Popen:
+        return subprocess.Popen(argv, env={**os.environ, **env}, **streams)
+
+
+def job(*sockets: str) -> Job:
+    size = profile.get("smoke", {"warmup_s": 0, "duration_s": 1})
+    servers = [SimpleNamespace(socket=socket) for socket in sockets]
+    return Job(None, size, Point(1, 2, workload="checked_writes"), servers)
+
+
+def test_checked_writes_have_a_generator_of_their_own():
+    """It is found by the workload's name."""
+    assert registry.find("checked_writes") is generator
+
+
+def test_clients_run_for_the_seconds_of_the_profile(tmp_path):
+    """Without a server too, which is a run of errors and not a crash."""
+    with generator.running(Cluster(tmp_path), job(f"{tmp_path}/no.sock")) as load:
+        report = load.finish()
+    assert 1 <= report.lasted_s < 5
+    assert (report.status, report.metrics["queries"]) == ("ok", 0)
+    assert report.metrics["errors"] == len(report.tables["history"]) > 0
+    assert report.intervals["qps"].tolist()[:1] == [0]
+
+
+def test_clients_that_do_not_begin_say_why(tmp_path):
+    """The reason is the program's own."""
+    with (
+        pytest.raises(LabError, match="did not begin") as caught,
+        generator.running(Cluster(tmp_path), job()),
+    ):
+        pass
+    assert "sockets" in str(caught.value)
