@@ -1,6 +1,5 @@
 """Checks on what clients experience when a node fails or is restarted under load.
 
-In: a claim and the evidence of one dataset. Out: a finding. They never read a claim's budgets.
 All runs of a fault are judged, and the worst decides, since an average hides outages. Faults that
 the sources do not mention are shown and never decide.
 """

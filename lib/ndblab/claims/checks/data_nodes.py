@@ -1,6 +1,5 @@
 """Checks on the threads of data nodes, as ndb_top shows them (Figures 5 and 9).
 
-In: a claim and the evidence of one dataset. Out: a finding. They never read a claim's budgets.
 A thread's utilisation is that of the operating system, in percent of one logical CPU.
 """
 

@@ -1,7 +1,4 @@
-"""Checks on the 95th percentile of latency, and on how steady a run is (Figures 7 and 8).
-
-In: a claim and the evidence of one dataset. Out: a finding. They never read a claim's budgets.
-"""
+"""Checks on the 95th percentile of latency, and on how steady a run is (Figures 7 and 8)."""
 
 from __future__ import annotations
 

@@ -1,12 +1,9 @@
-"""Checks on CPU and memory of each kind of process, and on variants of one server (Figure 4).
-
-In: a claim and the evidence of one dataset. Out: a finding. They never read a claim's budgets.
-"""
+"""Checks on CPU and memory of each kind of process, and on variants of one server (Figure 4)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -34,6 +31,12 @@ TICK_PCT_S = 1.0
 PAGE_BYTES = 32_768
 PAGES_OF_FRAGMENT = 4
 MOST_UNUSED = 0.2
+_VARIANTS = {
+    "B-sockets": ("tcp-clients", "throughput over TCP/IP is"),
+    "B-redo": ("redo-small", "throughput with the small redo log is"),
+    "F9-next-step": ("balanced-threads", "throughput with balanced threads is"),
+}
+"""Claims that compare a variant with the default: the variant, and how the sentence begins."""
 
 
 @check("F4-cpu-32", "F4-cpu-64", "F4-cpu-128")
@@ -133,22 +136,20 @@ def idle_management_node(claim: Claim, evidence: Evidence) -> Finding:
     return decide(claim, "ndb_mgmd uses", [Comparison(label, ticked)])
 
 
-@check("B-sockets")
-def sockets(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare clients over TCP/IP with those on the Unix socket of the same server."""
-    return _variants(claim, evidence, "tcp-clients", "throughput over TCP/IP is")
-
-
-@check("B-redo")
-def redo(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare a cluster that has a small redo log with the default one."""
-    return _variants(claim, evidence, "redo-small", "throughput with the small redo log is")
-
-
-@check("F9-next-step")
-def balanced_threads(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare data nodes with balanced threads with the automatic ones."""
-    return _variants(claim, evidence, "balanced-threads", "throughput with balanced threads is")
+@check(*_VARIANTS)
+def variant_and_default(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare a variant with the default over all numbers of clients; each one is shown."""
+    variant, subject = _VARIANTS[claim.id]
+    logs = pairs.log_ratios(
+        summary.select(evidence.good, variant=variant), summary.select(evidence.good)
+    )
+    clients = sorted(int(c) for c in logs["clients"].unique())
+    label = f"times the default, over {count(len(logs), 'pair')} of runs"
+    tests = [Comparison(label, pairs.ratio(logs, clients))]
+    for c in clients if len(clients) > 1 else ():
+        ratio = pairs.ratio(logs, [c], sidak(len(clients)))
+        tests.append(Comparison(f"with {c} clients", ratio, judged=False))
+    return decide(claim, subject, tests)
 
 
 @check("B-row-bytes")
@@ -182,24 +183,6 @@ def _partly_filled_bytes(manifest: Mapping[str, Any], data_nodes: int) -> float:
     automatic = threads.get("automatic_cpus")
     ldm = automatic // 4 if automatic else threads["ldm"]
     return manifest["profile"]["tables"] * data_nodes * ldm * PAGES_OF_FRAGMENT * PAGE_BYTES
-
-
-def _variants(claim: Claim, evidence: Evidence, variant: str, subject: str) -> Finding:
-    """Compare a variant with the default over all numbers of clients; each one is shown."""
-    logs = pairs.log_ratios(
-        summary.select(evidence.good, variant=variant), summary.select(evidence.good)
-    )
-    clients: Sequence[int] = sorted(int(c) for c in logs["clients"].unique())
-    label = f"times the default, over {count(len(logs), 'pair')} of runs"
-    tests = [Comparison(label, pairs.ratio(logs, clients))]
-    if len(clients) > 1:
-        tests += [_shown(logs, c, len(clients)) for c in clients]
-    return decide(claim, subject, tests)
-
-
-def _shown(logs: pd.DataFrame, clients: int, tests: int) -> Comparison:
-    ratio = pairs.ratio(logs, [clients], sidak(tests))
-    return Comparison(f"with {clients} clients", ratio, judged=False)
 
 
 def _by_repeat(evidence: Evidence, servers: int, clients: int) -> pd.DataFrame:

@@ -1,6 +1,5 @@
 """Checks on one long run, second by second (Figure 1), and on how well its start represents it.
 
-In: a claim and the evidence of one dataset. Out: a finding. They never read a claim's budgets.
 Intervals come from `series`, within a run, as neighbouring seconds are correlated.
 """
 

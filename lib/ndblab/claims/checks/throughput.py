@@ -1,7 +1,4 @@
-"""Checks on throughput: peaks, and the effect of more servers or clients (Figures 4 and 6).
-
-In: a claim and the evidence of one dataset. Out: a finding. They never read a claim's budgets.
-"""
+"""Checks on throughput: peaks, and the effect of more servers or clients (Figures 4 and 6)."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ from ndblab.error import MissingData
 @check("F4-peak-clients", "F6-peak-clients")
 def peak_clients(claim: Claim, evidence: Evidence) -> Finding:
     """Compare the published number of clients with every other measured one."""
-    servers = 1 if claim.figure == "4" else 16
+    servers = _servers(claim)
     best, measured = evidence.best(servers), evidence.clients(servers)
     expected = int(claim.low or 0)
     peak = _indistinct(evidence, [(servers, c) for c in measured], (servers, best), 1)
@@ -57,16 +54,13 @@ def peak_clients(claim: Claim, evidence: Evidence) -> Finding:
     return finding(INCONCLUSIVE, f"the intervals are too wide to decide on {expected}")
 
 
-@check("F4-peak-qps")
-def one_server_peak(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare the best mean throughput of one server."""
-    return _peak_value(claim, evidence, 1)
-
-
-@check("F6-peak-qps")
-def largest_peak(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare the best mean throughput of 16 servers."""
-    return _peak_value(claim, evidence, 16)
+@check("F4-peak-qps", "F6-peak-qps")
+def peak_qps(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare the best mean throughput of 1 or 16 servers."""
+    servers = _servers(claim)
+    best = evidence.best(servers)
+    test = mean_of_runs(evidence.values(servers, best, "qps"), f"queries/s {at(servers, best)}")
+    return decide(claim, "the best mean throughput is", [test])
 
 
 @check("F6-peak")
@@ -165,10 +159,9 @@ def past_the_peak(claim: Claim, evidence: Evidence) -> Finding:
     return decide(claim, "throughput of one server changes by a factor of", tests)
 
 
-def _peak_value(claim: Claim, evidence: Evidence, servers: int) -> Finding:
-    best = evidence.best(servers)
-    test = mean_of_runs(evidence.values(servers, best, "qps"), f"queries/s {at(servers, best)}")
-    return decide(claim, "the best mean throughput is", [test])
+def _servers(claim: Claim) -> int:
+    """Return the number of servers that a claim on a peak is about."""
+    return 1 if claim.figure == "4" else 16
 
 
 def _indistinct(

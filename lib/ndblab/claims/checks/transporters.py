@@ -1,6 +1,5 @@
 """Checks on shared-memory and TCP transporters, and on spinning in them.
 
-In: a claim and the evidence of one dataset. Out: a finding. They never read a claim's budgets.
 Both transporters alternate in one cluster; spinning needs clusters of its own, also alternating.
 """
 
