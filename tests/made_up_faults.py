@@ -69,9 +69,7 @@ def run(
     table.loc[after.index[:gave_up], ["outcome", "attempts", "error"]] = ["failed", 2, 1297]
     others = after.index[after["first_server"] == 1]
     table.loc[others[:elsewhere], "attempts"] = 2
-    reads = table.index[
-        (table["kind"] == workload.READ) & (table["outcome"] == workload.OK)
-    ]
+    reads = table.index[(table["kind"] == workload.READ) & (table["outcome"] == workload.OK)]
     table.loc[reads[:wrong_reads], "outcome"] = workload.WRONG
     copies, counters = held(table, lost=lost, fault_s=fault_s)
     marks = [(name, fault_s, 2, "fault", text or KILLED[fault])]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ndblab import figures
-from ndblab.capacity.forecast import brief_server
+from ndblab.capacity import brief_server
 from ndblab.claims import publication
 from ndblab.figures import Caption
 from ndblab.machine import host
@@ -22,14 +22,6 @@ if TYPE_CHECKING:
     from ndblab.claims.publication import Anchor
 
 BRIEF_PREDICTED = "brief-predicted"
-_TABLES = {
-    "capacity": ("points", "predicted", "simulated"),
-    "bounds": ("bounds", "balance", "alone"),
-    "bottlenecks": ("use", "measured_use"),
-    "errors": ("errors", "verdicts"),
-    BRIEF_PREDICTED: ("brief_predicted", "brief_simulated"),
-}
-"""Which tables of a forecast each figure is drawn of."""
 
 
 def show(key: str, forecast: Forecast) -> None:
@@ -49,7 +41,7 @@ def describe(key: str, forecast: Forecast) -> str:
 
 
 def _tables(key: str, forecast: Forecast) -> dict[str, pd.DataFrame]:
-    return {name: getattr(forecast, name) for name in _TABLES.get(key, ())}
+    return {name: getattr(forecast, name) for name in figures.FIGURES[key].tables}
 
 
 def _anchors(key: str) -> list[Anchor]:
@@ -64,5 +56,5 @@ def _caption(key: str, forecast: Forecast) -> Caption:
     machine = host.from_dict(dict(fitted.host)).describe()
     name = fitted.id
     if tested is not fitted and key != "bounds":
-        name = f"{name} (fitted), {tested.id} (held against it)"
+        name = f"{name} (fitted), {tested.id} (compared)"
     return Caption(machine, name, fitted.budget, forecast.shares.host_cpus)

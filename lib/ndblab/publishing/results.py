@@ -220,17 +220,10 @@ def show_host(number: str | int, which: str = RECORDED_HOST) -> None:
     ----------
     which : as for `host_and_plan`.
     """
-    from ndblab.figures.brief import cluster_box, cpu_allocation
+    from ndblab import figures
     from ndblab.publishing import picture
 
-    question, describe, draw = {
-        "2": ("what runs where?", cluster_box.describe_box, cluster_box.draw_box),
-        "3": (
-            "who gets which CPUs?",
-            cpu_allocation.describe_allocation,
-            cpu_allocation.draw_allocation,
-        ),
-    }[str(number)]
+    question = figures.FIGURES[str(number)].question
     machine, decided = host_and_plan(which)
     named = {
         BRIEF_HOST: "the brief's server",
@@ -241,11 +234,11 @@ def show_host(number: str | int, which: str = RECORDED_HOST) -> None:
     told = picture.Picture(
         f"{number}" if theirs else f"{number}-host",
         f"Figure {number}, {of}",
-        f"On {of}, {question}" if theirs else f"Figure {number} on {of}: {question}",
+        f"Figure {number} on {of}: {question}",
         f"figure{number}{'_brief' if theirs else ''}",
-        describe(decided, machine),
+        figures.describe_plan(number, decided, machine),
     )
-    picture.show(told, draw(decided, machine))
+    picture.show(told, figures.draw_plan(number, decided, machine))
 
 
 def tables(experiment: Experiment, which: str = RECORDED_HOST) -> dict[str, pd.DataFrame]:

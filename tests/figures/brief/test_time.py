@@ -58,8 +58,8 @@ def test_figure_1_starts_at_zero() -> None:
     assert [ax.get_ylim()[0] for ax in figure.axes] == [0, 0, 0, 0]
 
 
-def test_an_outlier_is_marked_and_kept() -> None:
-    """A second that stands out has a ring, or a triangle where it is beyond the panel."""
+def test_an_outlier_is_marked_and_not_removed() -> None:
+    """An outlier has a ring, or a triangle if it is beyond the panel."""
     tables = together(run("long", 900, 8, 1000.0))
     tables["intervals"].loc[400, ["qps", "latency_p95_ms"]] = [10.0, 400.0]
     throughput, _, latency, _ = draw("1", tables).axes
@@ -86,12 +86,12 @@ def test_checkpoints_and_failures_are_marked() -> None:
 def test_a_quiet_log_is_said_and_a_missing_one_is_not() -> None:
     """No event is a fact of a log; a dataset without a log says nothing of it."""
     tables = together(run("long", 900, 8, 1000.0))
-    assert "tells of no event" in said(draw("1", {**tables, "events": events()}))
+    assert "has no events" in said(draw("1", {**tables, "events": events()}))
     assert "cluster log" not in said(draw("1", tables))
 
 
 def test_the_published_band_gives_its_width_not_its_place() -> None:
-    """The published band stands beside; here its relative width lies around this host's mean."""
+    """The published band has its own panel; its relative width is drawn around this host's mean."""
     tables = together(run("long", 900, 8, 1000.0))
     figure = draw("1", tables)
     dashed = [line for line in figure.axes[0].lines if line.get_linestyle() == "--"]
@@ -142,7 +142,7 @@ def test_words_for_those_who_cannot_see_it() -> None:
     )
     assert "900 samples of one run of 900 s with 2 servers and 8 clients" in one
     assert "highest second 1716700 queries/s" in one
-    assert "% an hour (" in one
+    assert "% per hour (" in one
     eight = figures.describe("8", tables, publication.anchors("8"))
     assert "1 and 1 % at 8 clients" in eight
 
