@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from ndblab.claims import judgement, publication
+from ndblab.dataset import SCHEMAS
 
 CLAIMS = publication.claims()
 BY_ID = {claim.id: claim for claim in CLAIMS}
@@ -43,6 +44,11 @@ class Double:
     budget: str = "scaled"
     id: str = "double"
     host: dict[str, Any] = field(default_factory=lambda: {"logical_cpus": 2, "cpu_model": "x"})
+
+    @property
+    def tables(self) -> Mapping[str, pd.DataFrame]:
+        """The tables by name."""
+        return {name: getattr(self, name) for name in SCHEMAS}
 
 
 def scaled_qps(servers: int, clients: int) -> float:

@@ -69,9 +69,7 @@ def run(
     table.loc[after.index[:gave_up], ["outcome", "attempts", "error"]] = ["failed", 2, 1297]
     others = after.index[after["first_server"] == 1]
     table.loc[others[:elsewhere], "attempts"] = 2
-    reads = table.index[
-        (table["kind"] == workload.READ) & (table["outcome"] == workload.OK)
-    ]
+    reads = table.index[(table["kind"] == workload.READ) & (table["outcome"] == workload.OK)]
     table.loc[reads[:wrong_reads], "outcome"] = workload.WRONG
     copies, counters = held(table, lost=lost, fault_s=fault_s)
     marks = [(name, fault_s, 2, "fault", text or KILLED[fault])]
@@ -99,7 +97,7 @@ def run(
 def held(
     table: pd.DataFrame, lost: int = 0, fault_s: float = float("inf"), seed: int = 1
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Give the copies and counters that a cluster holds which did as its clients were told."""
+    """Return the copies and counters on a cluster that kept its promises."""
     writes = table[(table["kind"] == workload.WRITE) & (table["outcome"] == workload.OK)]
     before = writes[writes["t_s"] < fault_s]
     kept = writes.drop(index=before.sort_values("t_s").index[len(before) - lost :])

@@ -1,10 +1,18 @@
-"""Hand-made tables of one run, the double that the tests of datasets and sweeps stand on."""
+"""Small datasets made by hand, for the tests of datasets and sweeps."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
+
+from ndblab import dataset
+from ndblab.dataset.folder import sha256
+
+RUNS = ("s01_c0001_r1", "s01_c0002_r1", "s01_c0004_r1")
 
 IDENTITY: dict[str, Any] = {
     "host": {"cpu_model": "Test CPU", "logical_cpus": 2},
@@ -32,7 +40,7 @@ def tables(
     started_utc: str = "2021-09-30T12:00:00Z",
     **columns: Any,
 ) -> dict[str, pd.DataFrame]:
-    """Return the four tables of one run of two seconds."""
+    """Return the tables of one run of two seconds."""
     run = {
         "run_id": run_id,
         "status": status,
@@ -99,3 +107,57 @@ def tables(
             }
         ),
     }
+
+
+def opened(root: Path, **changes: Any) -> dataset.Writer:
+    """Open a dataset for writing."""
+    identity = IDENTITY | changes
+    return dataset.Writer.open(root, "scaling", identity, BASE)
+
+
+def written(root: Path, **changes: Any) -> dataset.Dataset:
+    """Write and finish a dataset of the three `RUNS`."""
+    with opened(root, **changes) as out:
+        for minute, run_id in enumerate(RUNS):
+            started_utc = f"2021-09-30T12:{9 - minute:02d}:00Z"
+            out.append(
+                run_id,
+                tables(run_id, started_utc=started_utc),
+                {f"{run_id}.sysbench.txt": "[ 1s ] ...\n"},
+            )
+        out.add_config("config.ini", "[ndbd default]\n")
+        return out.finish(timings={"install_s": 0.0})
+
+
+def damaged(
+    folder: Path, name: str, change: Callable[[bytes], bytes], *, seal: bool = False
+) -> Path:
+    """Change one file; with `seal`, as somebody would who also mends the sha256."""
+    file = folder / name
+    file.write_bytes(change(file.read_bytes()))
+    if seal:
+        manifest = json.loads((folder / "manifest.json").read_text())
+        manifest["files"][name] = sha256(file.read_bytes())
+        (folder / "manifest.json").write_text(json.dumps(manifest))
+    return folder
+
+
+def checked(run_id: str) -> dict[str, pd.DataFrame]:
+    """Return the tables of a run of checked writes, one of which a replica holds only half of."""
+    return {
+        **tables(run_id),
+        "history": pd.DataFrame(
+            {
+                "run_id": run_id, "client": 1, "seq": [0, 1], "kind": ["write", "read"],
+                "first_server": 1, "server": [1, 2], "t_s": [0.012, 1.5], "latency_ms": [1.25, 3.5],
+                "outcome": "ok", "attempts": [1, 2], "error": [0, 2013],
+            }
+        ),
+        "copies": pd.DataFrame(
+            {
+                "run_id": run_id, "replica": [2, 3], "client": 1, "seq": 0,
+                "first_value": ["a", "a"], "second_value": ["a", float("nan")],
+            }
+        ),
+        "counters": pd.DataFrame({"run_id": run_id, "replica": [2, 3], "client": 1, "writes": 1}),
+    }  # fmt: skip

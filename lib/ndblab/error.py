@@ -1,7 +1,7 @@
-"""The one error of the lab that a user is meant to read.
+"""The one error of the lab that users are meant to read.
 
-In: what happened, what was found, what was expected, what to do next. Out: one message.
-It never carries a traceback: that is for faults of the lab itself.
+In: what happened, what was found, what was expected, what to do next. Out: one message. It is shown
+without a traceback, which is for faults of the lab itself.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from pathlib import Path
 
 
 class LabError(Exception):
-    """A mistake or a lack that the user can mend, told in one message.
+    """Something that the user can fix, explained in one message.
 
     Parameters
     ----------
     what : one sentence, without a full stop, that names the thing and what is wrong with it.
-    found, expected : what there is and what there should be.
-    next_step : what to type or change, as a whole sentence.
+    found, expected : the actual and the expected state.
+    next_step : what to type or change, as a full sentence.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class LabError(Exception):
         super().__init__(what)
 
     def __reduce__(self) -> tuple:
-        """Let the error pass between processes with all its parts."""
+        """Pickle the error with all its parts."""
         parts = {"found": self.found, "expected": self.expected, "next_step": self.next_step}
         return functools.partial(type(self), self.what, **parts), ()
 
@@ -55,7 +55,7 @@ class LabError(Exception):
 
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turn what a disk can refuse into a LabError."""
+    """Turn a full disk or missing permission into a LabError."""
     try:
         yield
     except OSError as error:
@@ -63,18 +63,18 @@ def writing(path: Path) -> Iterator[None]:
             raise LabError(
                 f"The disk is full; {path} could not be written",
                 found=error.strerror,
-                expected="some free space",
-                next_step="Free some space and start again: whole runs are kept, it goes on there.",
+                expected="free space",
+                next_step="Free some space and start again; completed runs are saved.",
             ) from error
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             raise LabError(
                 f"{path} cannot be written",
                 found=error.strerror,
-                expected="a folder that you may write to",
+                expected="a writable folder",
                 next_step="Change its owner, or choose another folder.",
             ) from error
         raise
 
 
 class MissingData(Exception):
-    """The dataset does not hold what an analysis needs; its text says what is missing."""
+    """The dataset lacks data that an analysis needs; the message says which."""

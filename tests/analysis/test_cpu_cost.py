@@ -9,7 +9,7 @@ from ndblab.analysis import cpu_cost
 
 
 def test_a_query_costs_the_cpu_time_divided_by_the_queries() -> None:
-    """Half a CPU at 1000 queries/s is 500 us a query; roles without samples cost nothing known."""
+    """Half a CPU at 1000 queries/s is 500 us per query; a role without samples has no cost."""
     data = double(
         lambda servers, clients: 1000.0,
         spread=0.0,

@@ -26,8 +26,8 @@ def test_cpu_of_a_role_is_the_sum_of_its_processes() -> None:
     assert roles.loc["ndbmtd", "cpu_per_process_pct"] == 5
 
 
-def test_a_sample_counts_with_the_time_that_it_stands_for() -> None:
-    """A late sampler catches up in a window of next to no length, which weighs next to nothing."""
+def test_a_sample_is_weighted_by_its_time() -> None:
+    """A late sampler catches up in a very short window, which has almost no weight."""
     table = pd.DataFrame(
         {
             "run_id": "a",

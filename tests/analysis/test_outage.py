@@ -36,7 +36,7 @@ def test_the_gap_begins_with_the_last_success() -> None:
 
 
 def test_a_pause_before_the_fault_is_not_the_faults() -> None:
-    """It is told apart, so that a host that stalls by itself can be seen."""
+    """It is reported separately, so that stalls of the host can be seen."""
     tables = faults.run(gap_s=0.5)
     history = tables["history"]
     paused = history[(history["t_s"] < 4) | (history["t_s"] > 6)]
@@ -77,7 +77,7 @@ def test_an_operation_that_its_retry_saved_did_not_fail() -> None:
     assert (found.retried, found.failed) == (2, 0)
 
 
-def test_throughput_is_told_before_during_and_after() -> None:
+def test_throughput_is_given_before_during_and_after() -> None:
     """`during` is from the fault until the last hurt node serves again."""
     found = of_run(gap_s=2.0, fault_s=10.0, served_s=14.0, ends_s=20.0)
     usual = faults.CLIENTS / faults.EVERY_S
@@ -98,14 +98,14 @@ def test_the_last_of_several_nodes_ends_an_outage() -> None:
 
 
 def test_a_run_without_a_fault_is_refused() -> None:
-    """There is nothing that its times could be measured from."""
+    """There is nothing to measure its times from."""
     tables = faults.run()
     with pytest.raises(ValueError, match="needs operations and a fault"):
         outage.of_run(tables["history"], tables["events"].iloc[1:])
 
 
 def test_every_run_has_a_row_in_the_order_of_the_faults() -> None:
-    """Repeats stand together; runs that never came to their fault have none."""
+    """Repeats are adjacent; runs that never reached their fault have no row."""
     parts = [
         faults.run("rolling-restart", 1), faults.run("kill-data-node", 2),
         faults.run("kill-data-node", 1), faults.run("kill-server", 1),
@@ -118,8 +118,8 @@ def test_every_run_has_a_row_in_the_order_of_the_faults() -> None:
     ]  # fmt: skip
 
 
-def test_lost_writes_are_told_with_their_age() -> None:
-    """How long before the service stopped the oldest lost write had been acknowledged."""
+def test_lost_writes_are_reported_with_their_age() -> None:
+    """The oldest lost write is dated by how long before the gap it was acknowledged."""
     tables = faults.run("lose-arbitrator", gap_s=5.0, lost=4)
     [row] = outage.of_runs(tables).itertuples()
     assert (row.lost, row.wrong, row.replicas) == (4, 4, 2)
@@ -138,9 +138,9 @@ def test_the_worst_run_stands_for_a_fault() -> None:
 
 
 def test_a_dataset_without_faults_has_no_outages() -> None:
-    """Not even a row: of other experiments there is nothing to tell."""
+    """Other experiments have no row."""
     tables = faults.run()
-    empty = {name: tables[name].iloc[:0] for name in outage.TABLES[1:]}
+    empty = {name: tables[name].iloc[:0] for name in ("events", "history", "copies", "counters")}
     found = outage.of_runs({**tables, **empty})
     assert found.empty
     assert list(found.columns) == outage.COLUMNS
@@ -151,7 +151,7 @@ def test_a_dataset_without_faults_has_no_outages() -> None:
     [("SIGKILL mysqld.2", 2), ("SIGKILL ndbmtd.2", None), ("kill mysqld 12", 12)],
 )
 def test_the_struck_server_is_known_by_its_number(text: str, expected: int | None) -> None:
-    """The words of the fault name it; what is said of a data node names no server."""
+    """The fault's text names it; a fault of a data node names no server."""
     assert outage.struck(faults.run("kill-server", text=text)["events"], "mysqld") == expected
 
 
@@ -166,7 +166,7 @@ def test_the_struck_server_is_known_by_its_number(text: str, expected: int | Non
         (1, 1, 2, "unknown", 1),
     ],
 )
-def test_failures_on_the_other_server_are_told_from_those_on_the_struck_one(
+def test_failures_on_the_other_server_are_counted_separately(
     first_server: int, server: int, attempts: int, outcome: str, expected: int
 ) -> None:
     """Server 2 is struck: what failed there is its own, a retry that fails on 1 is not."""

@@ -61,18 +61,18 @@ def test_the_running_median_keeps_a_step_and_drops_a_spike() -> None:
     assert smooth.iloc[[0, 199, 201, -1]].tolist() == [100, 100, 50, 50]
 
 
-def test_a_slow_loss_is_told_in_percent_an_hour() -> None:
+def test_a_slow_loss_is_in_percent_per_hour() -> None:
     """A run that loses a tenth of its mean within the hour says so, also from half the samples."""
     values = pd.Series(1000 * (1.05 - 0.1 * np.arange(HOUR) / HOUR) + 20 * noise(3))
     found = series.trend(values)
-    assert found.low < found.per_hour_pct < found.high < 0
-    assert found.per_hour_pct == pytest.approx(-10, abs=1.5)
+    assert found.low < found.value < found.high < 0
+    assert found.value == pytest.approx(-10, abs=1.5)
     halved = series.trend(values[::2], interval_s=2)
-    assert halved.per_hour_pct == pytest.approx(found.per_hour_pct, abs=0.5)
+    assert halved.value == pytest.approx(found.value, abs=0.5)
 
 
 def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
-    """For alike neighbours, 95 % intervals miss no drift, no lead of the start, in most of runs."""
+    """With correlated neighbours, 95 % intervals mostly cover no drift and no lead of the start."""
     trends = starts = 0
     for seed in range(60):
         values = run(seed=seed)
@@ -94,7 +94,7 @@ def test_a_start_that_is_not_warm_yet_shows() -> None:
 
 
 def test_a_start_as_long_as_the_run_is_refused() -> None:
-    """There is no whole to compare the start with."""
+    """There is no whole run to compare the start with."""
     with pytest.raises(ValueError, match="no start of 60"):
         series.prefix_ratio(run()[:60], 60)
 
@@ -112,7 +112,7 @@ def test_the_band_is_that_of_the_samples() -> None:
 
 
 def test_a_few_samples_have_no_interval() -> None:
-    """Ten seconds give values, and no interval is made up for them."""
+    """Ten seconds give values without an interval."""
     short = run()[:10]
     assert math.isnan(series.trend(short).low)
     assert all(math.isnan(x) for x in series.prefix_ratio(short, 5)[1:])
@@ -120,6 +120,6 @@ def test_a_few_samples_have_no_interval() -> None:
 
 
 def test_the_same_run_gives_the_same_interval() -> None:
-    """Whoever computes it again gets the same numbers: the draws are fixed."""
+    """Computed again, the numbers are the same: the draws are fixed."""
     assert series.trend(run()) == series.trend(run())
     assert series.band(run()) == series.band(run())

@@ -22,7 +22,7 @@ def noise() -> np.ndarray:
 
 
 def test_a_drift_shows_in_the_whole_run_and_not_in_its_first_minute() -> None:
-    """One minute cannot tell a loss of a fifth in an hour from none; a quarter of an hour can."""
+    """A loss of a fifth per hour shows in a quarter of an hour, not in one minute."""
     table = stability.starts(sampled(noise() - 200 * SECONDS / 3600)).set_index("start_s")
     assert table.loc[60, "trend_low"] < 0 < table.loc[60, "trend_high"]
     assert table.loc[900, "trend_low"] < -20.5 < table.loc[900, "trend_high"] < 0
@@ -30,13 +30,13 @@ def test_a_drift_shows_in_the_whole_run_and_not_in_its_first_minute() -> None:
 
 
 def test_a_run_says_how_well_it_knows_its_trend_and_that_it_is_no_hour() -> None:
-    """A quarter of an hour says that it is one; a run of seconds has no trend to tell."""
+    """The length of a short run is stated; a run of seconds has no trend."""
     seconds = sampled(noise())
-    words = stability.told(RUN, stability.starts(seconds))
-    assert "either side from 60 s" in words
-    assert "900 s and not an hour" in words
-    few = stability.told(RUN, stability.starts(seconds.head(10)))
-    assert "too short to know its trend" in few
+    words = stability.describe_trend(RUN, stability.starts(seconds))
+    assert "% per hour after 60 s" in words
+    assert "900 s, not an hour" in words
+    few = stability.describe_trend(RUN, stability.starts(seconds.head(10)))
+    assert "too short to estimate its trend" in few
 
 
 def test_a_slow_start_shows_in_the_ratio_to_the_whole() -> None:

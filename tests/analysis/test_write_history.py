@@ -61,7 +61,7 @@ def test_a_sound_run_is_sound(tables: Tables) -> None:
 
 
 def test_an_acknowledged_write_that_no_replica_has_is_lost(tables: Tables) -> None:
-    """It is told with its client, its number and when it had been acknowledged."""
+    """It is reported with client, number and the time of its acknowledgement."""
     without(tables, 2, 3)
     found = write_history.check(**tables)
     assert wrong(tables) == {"lost": 1}
@@ -70,7 +70,7 @@ def test_an_acknowledged_write_that_no_replica_has_is_lost(tables: Tables) -> No
 
 
 def test_a_write_that_one_replica_lacks_is_lost_there(tables: Tables) -> None:
-    """Whoever reads from that replica does not find it, and the replicas differ."""
+    """A read from that replica does not find it, and the replicas differ."""
     without(tables, 3)
     # The row, and the counter that went with it.
     assert wrong(tables) == {"lost": 1, "replicas_differ": 2}
@@ -88,7 +88,7 @@ def test_a_write_in_one_of_its_tables_is_half_a_transaction(
 
 
 def test_a_row_that_both_tables_lack_is_not_there(tables: Tables) -> None:
-    """A row of nothing is no row: it stands for no write."""
+    """An empty row is no row."""
     without(tables, 2, 3)
     nothing = pd.DataFrame([("run", 2, 1, 1, None, "")], columns=faults.COPIES)
     tables["copies"] = pd.concat([tables["copies"], nothing], ignore_index=True)
@@ -102,7 +102,7 @@ def test_two_tables_that_disagree_on_a_value_are_seen(tables: Tables) -> None:
     assert wrong(tables) == {"changed": 1}
 
 
-def test_a_value_that_all_agree_on_is_held_against_the_seed(tables: Tables) -> None:
+def test_a_value_that_all_agree_on_is_compared_with_the_seed(tables: Tables) -> None:
     """Four copies of another value than was written are as wrong as one."""
     first = tables["copies"]["seq"] == 3
     tables["copies"].loc[first, write_history.VALUES] = workload.written_value(1, 0, 0)
@@ -137,7 +137,7 @@ def test_a_row_that_nobody_was_told_of_is_a_phantom(tables: Tables, client: int,
 
 @pytest.mark.parametrize("by", [-1, 1])
 def test_a_counter_counts_the_rows_of_its_client(tables: Tables, by: int) -> None:
-    """It is written in the same transaction, so that one more or less tore that apart."""
+    """It is written in the same transaction, so a difference means a torn transaction."""
     tables["counters"].loc[tables["counters"]["client"] == 1, "writes"] += by
     assert wrong(tables) == {"miscounted": 1}
 
@@ -149,14 +149,14 @@ def test_a_counter_that_is_gone_counts_nothing(tables: Tables) -> None:
 
 
 def test_a_wrong_read_is_never_sound(tables: Tables) -> None:
-    """A client that did not find what it had been promised saw it, though all is there later."""
+    """A client missed an acknowledged write, though all are there later."""
     tables["history"].loc[tables["history"]["kind"] == READ, "outcome"] = WRONG
     assert wrong(tables) == {"wrong_reads": 1}
 
 
 @pytest.mark.parametrize("applied", [True, False])
 def test_a_commit_that_nobody_answered_may_be_there_or_not(tables: Tables, applied: bool) -> None:
-    """Either is right; how many were applied is told."""
+    """Either is right; the number applied is reported."""
     late = (tables["history"]["client"] == 1) & (tables["history"]["seq"] == 1)
     tables["history"].loc[late, "outcome"] = UNKNOWN
     if not applied:
@@ -168,7 +168,7 @@ def test_a_commit_that_nobody_answered_may_be_there_or_not(tables: Tables, appli
 
 
 def test_what_was_not_read_back_is_not_sound(tables: Tables) -> None:
-    """Without a replica nothing is known, which is no reason to say that nothing is wrong."""
+    """Without a replica nothing is known, so the run is not sound."""
     none = {name: tables[name].iloc[:0] for name in ("copies", "counters")}
     found = write_history.check(tables["history"], **none)
     assert not found.sound
@@ -176,11 +176,11 @@ def test_what_was_not_read_back_is_not_sound(tables: Tables) -> None:
     assert found.words() == "4 acknowledged writes on replicas that were not read"
     tables["history"].loc[tables["history"]["kind"] == READ, "outcome"] = WRONG
     found = write_history.check(tables["history"], **none)
-    assert "not read: 1 read without what had been acknowledged" in found.words()
+    assert "not read: 1 read without an acknowledged write" in found.words()
 
 
 def test_a_load_that_wrote_nothing_proves_nothing(tables: Tables) -> None:
-    """Where no write was acknowledged there was nothing to lose."""
+    """Without an acknowledged write there was nothing to lose."""
     found = write_history.check(
         told((0, 0, WRITE, FAILED)),
         tables["copies"].iloc[:0],
@@ -192,14 +192,14 @@ def test_a_load_that_wrote_nothing_proves_nothing(tables: Tables) -> None:
 
 @pytest.mark.parametrize("name", ["history", "copies", "counters"])
 def test_a_row_twice_is_refused(tables: Tables, name: str) -> None:
-    """A key that is there twice is a fault of whoever wrote the table."""
+    """A duplicate key is an error in the table."""
     tables[name] = pd.concat([tables[name], tables[name].iloc[:1]], ignore_index=True)
     with pytest.raises(ValueError, match=f"{name} has a row twice: .*client 0"):
         write_history.check(**tables)
 
 
 def test_runs_are_checked_one_by_one(tables: Tables) -> None:
-    """Clients of all runs have the same numbers: their rows are never held against another run."""
+    """Clients of all runs have the same numbers: rows of runs are never compared."""
     other = {name: table.assign(run_id="other") for name, table in tables.items()}
     without(other, 2, 3)
     both = {name: pd.concat([tables[name], other[name]], ignore_index=True) for name in tables}
@@ -211,7 +211,7 @@ def test_runs_are_checked_one_by_one(tables: Tables) -> None:
 
 @st.composite
 def sound_runs(draw: st.DrawFn) -> Tables:
-    """Any clients, operations and outcomes; the cluster did as they were told."""
+    """Any clients, operations and outcomes of a correct cluster."""
     kinds = st.one_of(
         st.tuples(st.just(WRITE), st.sampled_from([OK, OK, FAILED, UNKNOWN])),
         st.tuples(st.just(READ), st.sampled_from([OK, FAILED])),
@@ -233,11 +233,11 @@ def sound_runs(draw: st.DrawFn) -> Tables:
     return {"history": operations, "copies": copies.iloc[order], "counters": counters}
 
 
-# No deadline: how long an example takes says more of the machine than of the code.
+# No deadline: how long an example takes depends on the machine.
 @settings(deadline=None)
 @given(sound_runs())
 def test_any_sound_run_passes(tables: Tables) -> None:
-    """Whatever failed or stayed open, a cluster that did as it said is never called wrong."""
+    """Whatever failed or stayed open, a correct cluster is never called wrong."""
     assert write_history.check(**tables, seed=1).sound
 
 

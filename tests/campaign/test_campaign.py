@@ -558,7 +558,7 @@ def test_a_lab_that_is_killed_as_it_writes_a_run_is_withstood(monkeypatch, tmp_p
     monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
     drawn = Trial(
         1, "lab-killed", repeats=2, signal="SIGKILL",
-        step="ndblab.dataset.writer:replace_folder", call=2,
+        step="ndblab.machine.files:replace_folder", call=2,
     )  # fmt: skip
     with lanes.opened(0) as lane:
         judgement = assessment.judge(drawn, lane, tmp_path / "evidence")

@@ -51,7 +51,7 @@ def test_what_it_tells_is_shown(small):
     assert software["kernel"] == small.kernel
 
 
-def test_a_limit_on_cpu_time_is_told(small):
+def test_a_limit_on_cpu_time_is_shown(small):
     """Eight CPUs of which a container may use two are not eight."""
     limited = dataclasses.replace(small, cpu_limit=1.5)
     assert (

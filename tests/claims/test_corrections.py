@@ -12,7 +12,7 @@ from ndblab.claims.corrections.facts import CHECKS, Facts, numbers
 
 @pytest.fixture(scope="module")
 def facts() -> Facts:
-    return corrections.published()
+    return corrections.facts_of()
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_every_correction_has_arithmetic_and_all_hold():
     ],
 )
 def test_the_arithmetic_is_shown(rows, facts, correction, number):
-    """A reader sees the sum itself and can do it again."""
+    """A reader sees the calculation and can repeat it."""
     assert number in line(rows[correction], facts).arithmetic
 
 
@@ -73,7 +73,7 @@ def test_a_source_that_says_the_right_thing_needs_no_correction(rows, facts, cor
 
 
 def test_another_published_number_changes_the_verdict(rows, facts):
-    """What speaks against a source comes from the published claims, not from the check."""
+    """What contradicts a source comes from the published claims, not from the check."""
     claims = dict(facts.claims)
     claims["F4-cpu-128"] = dataclasses.replace(claims["F4-cpu-128"], low=2500.0, high=2500.0)
     flat = dataclasses.replace(facts, claims=claims)
@@ -92,5 +92,5 @@ def test_a_row_that_cannot_be_computed_does_not_hold_and_says_why(rows, facts):
 
 
 def test_numbers_are_read_as_people_write_them():
-    """A comma parts thousands only where three digits follow."""
+    """A comma separates thousands only before three digits."""
     assert numbers("8 ldm, 8 query; 1,716,700 at 1.65M") == [8, 8, 1_716_700, 1.65]

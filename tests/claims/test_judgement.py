@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from made_up import BRIEF_MODEL, BY_ID, CLAIMS, double, verdict
+from ndblab.analysis import estimate
 from ndblab.claims import checks, evidence, judgement, publication
 from ndblab.claims import verdict as verdicts
 from ndblab.error import LabError
@@ -88,7 +89,7 @@ def test_an_unknown_budget_is_refused() -> None:
         judgement.judge(double(budget="half"), None, CLAIMS)
 
 
-# No deadline: how long an example takes says more of the machine than of the code.
+# No deadline: how long an example takes depends on the machine.
 @settings(deadline=None, max_examples=40)
 @given(
     level=st.floats(10, 1e6),
@@ -123,14 +124,14 @@ def test_what_is_imposed_is_never_a_finding(
 
 @pytest.mark.parametrize("name", SCOPE)
 def test_no_budget_no_scaling_claim(name: str) -> None:
-    """Without a division of CPUs nothing about more servers is judged; overload is."""
+    """Without a CPU division nothing about more servers is judged; overload is."""
     row = verdict(double(budget="shared"), name)
     assert (row.verdict == "not testable here") == (name != "F6-overload")
 
 
 @pytest.mark.parametrize("name", SCOPE)
 def test_one_run_a_point_decides_nothing(name: str) -> None:
-    """With one run a point there is no spread: no claim is reproduced or contradicted."""
+    """With one run per configuration no claim is reproduced or contradicted."""
     dataset = double(repeats=1, budget="pinned", cpus=256, model=BRIEF_MODEL)
     row = verdict(dataset, name)
     assert row.verdict in ("inconclusive", "not testable here", "unknown")
@@ -142,20 +143,20 @@ def test_one_run_a_point_still_shows_its_value() -> None:
     assert row.verdict == "inconclusive"
     assert row.measured == pytest.approx(2, rel=0.02)
     assert math.isnan(row.low)
-    assert "one run a point" in row.reason
+    assert "one run per configuration" in row.reason
 
 
 def test_an_imposed_claim_still_shows_its_value_and_the_bound() -> None:
-    """8 to 16 servers in `scaled`: no verdict, but the ratio, its interval and what CPUs allow."""
+    """8 to 16 servers in `scaled`: no verdict, but ratio, interval and the CPU bound."""
     row = verdict(double(), "F6-8-to-16")
     assert row.verdict == "not testable here"
     assert row.low < row.measured < row.high
     assert row.reason.startswith("imposed")
-    assert "allow 1.00 at most" in row.reason
+    assert "allow at most 1.00" in row.reason
 
 
 def test_no_check_crashes_on_a_small_sweep() -> None:
-    """With 1 and 2 servers only, what is not there is said to be missing, in every budget."""
+    """With 1 and 2 servers only, missing data are reported as missing, in every budget."""
     for budget in ("scaled", "shared", "pinned"):
         dataset = double(servers=(1, 2), clients=(2, 8), repeats=1, budget=budget)
         table = judgement.judge(dataset, None, publication.claims())
@@ -186,5 +187,5 @@ def test_tcp_runs_do_not_mix_in() -> None:
 
 def test_several_tests_share_one_confidence() -> None:
     """The confidence of each test makes 95 % for all of them."""
-    assert evidence.confidence(1) == pytest.approx(0.95)
-    assert evidence.confidence(4) ** 4 == pytest.approx(0.95)
+    assert estimate.sidak(1) == pytest.approx(0.95)
+    assert estimate.sidak(4) ** 4 == pytest.approx(0.95)

@@ -102,7 +102,7 @@ def test_damage_is_named(folder: Path, name: str, old: str, new: str, word: str)
 
 
 def test_a_missing_file_is_named(folder: Path) -> None:
-    """A missing file gives the lab's error, not a traceback of the system's."""
+    """A missing file gives the lab's error, not a traceback."""
     (folder / "corrections.csv").unlink()
     with pytest.raises(LabError, match=r"corrections\.csv"):
         publication.corrections(folder)

@@ -1,7 +1,7 @@
-"""What processes and NDB threads used during runs.
+"""CPU use of processes and NDB threads during runs.
 
-In: the tables that the monitor wrote. Out: CPU by role and by NDB thread, mean over each run, in
-percent of one logical CPU. It knows nothing of points: runs are asked for by their ids.
+In: the tables that the monitor wrote, and run ids. Out: CPU by role and by NDB thread, mean over
+each run, in percent of one logical CPU.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ndblab.error import MissingData
 
 
 class Usage:
-    """CPU of a dataset's runs; computed once, when first asked for."""
+    """CPU use in a dataset's runs; each table is computed once, on first use."""
 
     def __init__(self, processes: pd.DataFrame, ndb_threads: pd.DataFrame) -> None:
         self._processes = processes
@@ -23,17 +23,17 @@ class Usage:
 
     @cached_property
     def roles(self) -> pd.DataFrame:
-        """All processes of each role together: runs down, roles across."""
+        """CPU of all processes of each role together: one row per run, one column per role."""
         roles = cpu_by_role(self._processes).astype({"run_id": str, "role": str})
         return roles.pivot(index="run_id", columns="role", values="cpu_pct")
 
     def of_roles(self, run_ids: Sequence[str]) -> pd.DataFrame:
-        """Give what each role used in these runs.
+        """Return the CPU of each role in these runs.
 
         Raises
         ------
         MissingData
-            If nothing of them was recorded.
+            If none was recorded.
         """
         found = self.roles.reindex(list(run_ids)).dropna(how="all")
         if found.empty:
@@ -41,15 +41,15 @@ class Usage:
         return found.fillna(0.0)
 
     def of_serving(self, run_ids: Sequence[str], servers: int) -> pd.Series:
-        """Give what the MySQL servers with clients used, run by run.
+        """Return the CPU of the MySQL servers with clients, run by run.
 
-        All servers of a sweep run all the time, and idle ones use some CPU too: clients come to
-        those of the lowest node ids.
+        All servers of a sweep run all the time, and idle ones use some CPU too. Clients connect to
+        those with the lowest node ids.
 
         Raises
         ------
         MissingData
-            If nothing of them was recorded.
+            If none was recorded.
         """
         each = self._servers[self._servers["run_id"].isin(run_ids)]
         serving = each.sort_values("node_id").groupby("run_id").head(servers)
@@ -58,7 +58,7 @@ class Usage:
         return serving.groupby("run_id")["cpu_pct"].sum()
 
     def of_threads(self, run_ids: Sequence[str]) -> pd.DataFrame:
-        """Give how busy each NDB thread was, user and system as the operating system counts them.
+        """Return the CPU of each NDB thread, user and system, as the operating system counts it.
 
         Returns
         -------
@@ -67,7 +67,7 @@ class Usage:
         Raises
         ------
         MissingData
-            If nothing of them was recorded.
+            If none was recorded.
         """
         found = self._threads[self._threads["run_id"].isin(run_ids)]
         if found.empty:
@@ -89,7 +89,7 @@ class Usage:
         return _mean_pct(table, keys).rename("cpu_pct").reset_index().astype({"run_id": str})
 
     def of_others(self, runs: pd.DataFrame, cpus: float) -> pd.Series:
-        """Give what was not the cluster's, sysbench's or the lab's, in percent of the host's CPUs.
+        """Return the CPU of unrelated processes, in percent of the host's CPUs.
 
         Parameters
         ----------
@@ -102,10 +102,10 @@ class Usage:
 
 
 def cpu_by_role(processes: pd.DataFrame) -> pd.DataFrame:
-    """Add up what the processes of each role used, averaged over each run.
+    """Add up the CPU of the processes of each role, averaged over each run.
 
-    Each sample counts with the time since the one before: a sampler that was late catches up with
-    windows of next to no length, in which any percentage can stand.
+    Each sample is weighted by the time since the previous one: a late sampler catches up with very
+    short windows, whose percentages mean nothing.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def cpu_by_role(processes: pd.DataFrame) -> pd.DataFrame:
 
 
 def _mean_pct(processes: pd.DataFrame, keys: list[str]) -> pd.Series:
-    """Average CPU over time, process by process; the first sample is taken as long as most are."""
+    """Average CPU over time, process by process; the first sample gets the median weight."""
     window_s = processes.groupby(keys, observed=True, sort=False)["t_s"].diff()
     weight = window_s.fillna(window_s.median() if window_s.notna().any() else 1.0)
     table = processes[keys].assign(cpu_s=processes["cpu_pct"] * weight, s=weight)

@@ -1,6 +1,6 @@
 """Numbers and lists as text, the same in figures, notebooks, reports and messages.
 
-In: a value. Out: its text. It knows no unit and no column.
+In: a value. Out: its text, without a unit.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 
 def significant(value: float) -> str:
-    """Write a number with three significant digits or all of its whole ones, and no exponent."""
+    """Format with three significant digits or all integer digits, and no exponent."""
     if not math.isfinite(value) or value == 0:
         return str(value)
     digits = max(0, 2 - math.floor(math.log10(abs(value))))
@@ -18,7 +18,7 @@ def significant(value: float) -> str:
 
 
 def plain(value: float) -> str:
-    """Write a number with three significant digits, its thousands apart and no exponent."""
+    """Format with three significant digits, thousands separated, and no exponent."""
     digits = 2 - math.floor(math.log10(abs(value))) if value else 0
     text = f"{round(value, digits):,.{max(digits, 0)}f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
@@ -26,17 +26,17 @@ def plain(value: float) -> str:
 
 
 def exact(value: float) -> str:
-    """Write a number with all its digits, its thousands apart and no exponent."""
+    """Format with all digits, thousands separated, and no exponent."""
     return _apart(f"{value:,.12g}")
 
 
 def count(number: int, noun: str) -> str:
-    """Write a number of things."""
+    """Format a number of things."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def listed(parts: Iterable[str]) -> str:
-    """Join words as a sentence does."""
+    """Join words as in a sentence: a, b and c."""
     *rest, last = tuple(parts) or ("none",)
     return f"{', '.join(rest)} and {last}" if rest else last
 

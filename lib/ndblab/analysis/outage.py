@@ -1,7 +1,7 @@
-"""What a fault did to the service: how long nothing succeeded, who gave up, what was lost.
+"""Effect of a fault on the service: how long nothing succeeded, who gave up, what was lost.
 
-In: the tables of a dataset of faults. Out: one row a run, or the worst of each fault; times in
-seconds on the clock of the load. It judges nothing, and never averages an outage away.
+In: the tables of a fault-injection dataset. Out: one row per run, or the worst of each fault; times
+in seconds on the clock of the load. It judges nothing, and never averages an outage away.
 """
 
 from __future__ import annotations
@@ -23,22 +23,20 @@ from ndblab.planning.fault import FAULT, FAULTS, RESTART, SERVED
 if TYPE_CHECKING:
     from ndblab.dataset import Dataset
 
-TABLES = ("runs", "events", "history", "copies", "counters")
-# A shorter time than this has no throughput to speak of.
+# Throughput is not computed over less time than this.
 SHORTEST_S = 1.0
 
 
 @dataclass(frozen=True)
 class Outage:
-    """One run, as its clients felt it. What there was none of is NaN.
+    """One run as its clients experienced it; NaN where a value does not exist.
 
-    `ends_s` is when the last operation ended; what a table has of later is no matter of the load.
-    `longest_gap_s` is the longest time without a successful operation that reaches into the time
-    from the first fault to the end, `gap_began_s` its begin, `gap_before_s` the longest one before
-    the fault. Operations that were given up (`failed`), that needed their retry (`retried`), and
-    the clients of the first are counted from the fault on; `failed_before` before it.
-    `restarted_s` and `served_again_s` are the times from the first fault until a node was started
-    again and until the last one served again; `during` ends there.
+    `ends_s` is the end of the last operation. `longest_gap_s` is the longest time without a
+    successful operation that ends after the first fault, `gap_began_s` its start, `gap_before_s`
+    the longest one before the fault. From the fault on, `failed` counts operations given up,
+    `gave_up_clients` their clients, and `retried` operations that needed a retry; `failed_before`
+    counts those given up before it. `restarted_s` and `served_again_s` are the times from the first
+    fault until a node was restarted and until the last one served again, which ends `during`.
     """
 
     fault_s: float
@@ -67,12 +65,12 @@ COLUMNS = [
 
 
 def of_run(operations: pd.DataFrame, events: pd.DataFrame) -> Outage:
-    """Measure what one run's fault did.
+    """Measure the effect of one run's fault.
 
     Parameters
     ----------
-    operations : the run's history, one row an operation; `t_s` is its end.
-    events : of the run; the first fault among them is what everything is measured from.
+    operations : the run's history, one row per operation; `t_s` is its end.
+    events : of the run; all is measured from the first fault among them.
 
     Raises
     ------
@@ -113,33 +111,31 @@ def of_run(operations: pd.DataFrame, events: pd.DataFrame) -> Outage:
 
 
 def of_runs(tables: Mapping[str, pd.DataFrame], seed: object = None) -> pd.DataFrame:
-    """Measure every run that had its fault, in the order of the faults.
-
-    Runs that did not get that far have no row.
+    """Measure every run in which a fault was injected, in the order of the faults.
 
     Parameters
     ----------
-    tables : of a dataset, `TABLES` among them.
-    seed : of the values that clients wrote, as `history.check` takes it.
+    tables : of a dataset.
+    seed : of the values that clients wrote, as for `write_history.check`.
 
     Returns
     -------
-    `COLUMNS`: what a run is told by, the fields of `Outage`, and what `history.check` found:
-    `replicas` that were read, things `wrong` in all, acknowledged writes `lost`, how long before
-    the gap the oldest of these had been acknowledged (`lost_up_to_s`), and all of it in words.
+    `COLUMNS`: those that identify a run, the fields of `Outage`, and the result of
+    `write_history.check`: `replicas` read, number of faults (`wrong`), acknowledged writes `lost`,
+    how long before the gap the oldest of them was acknowledged (`lost_up_to_s`), and a sentence
+    (`writes`).
     """
-    runs = tables["runs"]
-    kept = {name: _of(runs, tables[name]) for name in TABLES[1:]}
-    findings = write_history.of_runs(kept["history"], kept["copies"], kept["counters"], seed)
-    operations, events = _by_run(kept["history"]), _by_run(kept["events"])
+    written = (tables[name] for name in ("history", "copies", "counters"))
+    checked = write_history.of_runs(*written, seed)
+    operations, events = (write_history.by_run(tables[name]) for name in ("history", "events"))
     rows = []
-    for run in runs.itertuples():
+    for run in tables["runs"].itertuples():
         name = str(run.run_id)
         own = events.get(name)
-        if name not in operations or own is None or not (own["event"].astype(str) == FAULT).any():
+        if name not in checked or own is None or not (own["event"].astype(str) == FAULT).any():
             continue
-        felt, found = of_run(operations[name], own), findings[name]
-        oldest_s = min(found.lost_t_s, default=math.nan)
+        outage, findings = of_run(operations[name], own), checked[name]
+        oldest_s = min(findings.lost_t_s, default=math.nan)
         rows.append(
             {
                 "run_id": name,
@@ -147,12 +143,12 @@ def of_runs(tables: Mapping[str, pd.DataFrame], seed: object = None) -> pd.DataF
                 "repeat": int(run.repeat),
                 "status": str(run.status),
                 "clients": int(run.clients),
-                **asdict(felt),
-                "replicas": found.replicas,
-                "wrong": found.faults,
-                "lost": found.lost,
-                "lost_up_to_s": felt.gap_began_s - oldest_s,
-                "writes": found.words(),
+                **asdict(outage),
+                "replicas": findings.replicas,
+                "wrong": findings.faults,
+                "lost": findings.lost,
+                "lost_up_to_s": outage.gap_began_s - oldest_s,
+                "writes": findings.words(),
             }
         )
     place = {fault: at for at, fault in enumerate(FAULTS)}
@@ -162,13 +158,12 @@ def of_runs(tables: Mapping[str, pd.DataFrame], seed: object = None) -> pd.DataF
 
 @functools.lru_cache(maxsize=2)
 def of_dataset(data: Dataset) -> pd.DataFrame:
-    """Measure every run of a dataset that had its fault, as `of_runs`; once, for all who ask."""
-    tables = {name: getattr(data, name) for name in TABLES}
-    return of_runs(tables, data.manifest.get("profile", {}).get("seed"))
+    """Return `of_runs` of a dataset, computed once."""
+    return of_runs(data.tables, data.manifest.get("profile", {}).get("seed"))
 
 
 def worst(outages: pd.DataFrame) -> pd.DataFrame:
-    """Give the worst of each fault's runs, value by value: `fault`, `runs`, then what was felt."""
+    """Return the worst value of each fault's runs, column by column: `fault`, `runs`, values."""
     most = ["longest_gap_s", "gave_up_clients", "failed", "retried", "served_again_s", "lost"]
     groups = outages.groupby("fault", sort=False)
     table = groups[most].max()
@@ -177,17 +172,16 @@ def worst(outages: pd.DataFrame) -> pd.DataFrame:
 
 
 def struck(events: pd.DataFrame, role: str) -> int | None:
-    """Give the number of the process of this role that the faults of a run name; None if none."""
+    """Return the number of the process of this role that a run's faults name; None if none."""
     texts = events.loc[events["event"].astype(str) == FAULT, "text"].astype(str)
     named = (re.search(rf"\b{role}[. ](\d+)", text) for text in texts)
     return next((int(found[1]) for found in named if found), None)
 
 
 def failed_elsewhere(operations: pd.DataFrame, server: int, since_s: float) -> int:
-    """Count operations of which an attempt on another server than this one failed.
+    """Count operations of which an attempt failed on a server other than this one.
 
-    A first attempt failed if there was a second one; a second one failed if the operation was
-    given up.
+    A first attempt failed if there was a second; a second failed if the operation was given up.
     """
     since = operations[operations["t_s"] >= since_s]
     given_up = since["outcome"].astype(str).isin(workload.GIVEN_UP)
@@ -197,19 +191,10 @@ def failed_elsewhere(operations: pd.DataFrame, server: int, since_s: float) -> i
     return int((first | second).sum())
 
 
-def _of(runs: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    return table[table["run_id"].astype(str).isin(set(runs["run_id"].astype(str)))]
-
-
-def _by_run(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    names = table["run_id"].astype(str)
-    return {str(name): own for name, own in table.groupby(names, sort=False)}
-
-
 def _longest_gap(ends_s: np.ndarray, begin_s: float, end_s: float) -> tuple[float, float]:
-    """Give the longest time without an end of an operation from `begin_s` on, and when it began.
+    """Return the longest time without an end of an operation from `begin_s` on, and its start.
 
-    The one that is under way at `begin_s` counts from the last end before it.
+    A gap under way at `begin_s` counts from the last end before it.
     """
     before = ends_s[ends_s < begin_s][-1:]
     inside = ends_s[(ends_s >= begin_s) & (ends_s <= end_s)]
@@ -220,7 +205,7 @@ def _longest_gap(ends_s: np.ndarray, begin_s: float, end_s: float) -> tuple[floa
 
 
 def _phase(ok: pd.DataFrame, begin_s: float, end_s: float) -> tuple[float, float]:
-    """Give throughput and p95 latency of the operations that ended in a span of time."""
+    """Return throughput and p95 latency of the operations that ended in a span of time."""
     if end_s - begin_s < SHORTEST_S:
         return math.nan, math.nan
     here = ok[(ok["t_s"] > begin_s) & (ok["t_s"] <= end_s)]

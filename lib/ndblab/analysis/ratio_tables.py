@@ -1,7 +1,7 @@
-"""Paired ratios as tables: variants over the default, shared memory over TCP, spinning over none.
+"""Paired ratios as tables: variants over the default, shared memory over TCP.
 
-In: the runs of a dataset. Out: throughput of both sides, their ratio with its 95 % interval, one
-row for each number of clients. It decides nothing, and pairs no two runs that `pairs` would not.
+In: the runs of a dataset. Out: throughput of both sides and their ratio with its 95 % interval, one
+row per number of clients. Only runs that `pairs` pairs are compared; it decides nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pandas as pd
 from ndblab.analysis import pairs, summary
 
 ALL = "all"
-"""What the column `clients` says of all pairs together."""
+"""Value of the column `clients` in the row for all pairs together."""
 
 
 def variants(
@@ -23,15 +23,15 @@ def variants(
 
     Returns
     -------
-    `variant`, `clients`, `pairs`, `qps`, `qps_default`, `ratio`, `low`, `high`: a row for each
-    number of clients and, where there are several, one for all pairs together.
+    `variant`, `clients`, `pairs`, `qps`, `qps_default`, `ratio`, `low`, `high`: a row per number
+    of clients and, if there are several, one for all pairs together.
 
     Raises
     ------
     MissingData
         If a variant has no pair.
     """
-    good = _good(runs)
+    good = summary.good(runs)
     base = summary.select(good, workload=workload)
     tables = {
         name: _by_clients(summary.select(good, workload=workload, variant=name), base, "default")
@@ -52,7 +52,7 @@ def transporters(runs: pd.DataFrame) -> pd.DataFrame:
     MissingData
         If a workload has no pair.
     """
-    good = _good(runs)
+    good = summary.good(runs)
     tables = {
         name: _by_clients(
             summary.select(good, "shm", name), summary.select(good, "tcp", name), "tcp"
@@ -60,10 +60,6 @@ def transporters(runs: pd.DataFrame) -> pd.DataFrame:
         for name in sorted(good["workload"].astype(str).unique())
     }
     return pd.concat(tables, names=["workload"]).reset_index("workload")
-
-
-def _good(runs: pd.DataFrame) -> pd.DataFrame:
-    return runs[summary.usable(runs) == ""]
 
 
 def _by_clients(top: pd.DataFrame, base: pd.DataFrame, name: str) -> pd.DataFrame:

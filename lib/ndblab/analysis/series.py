@@ -1,23 +1,23 @@
-"""One long run, sampled at a steady pace: what stands out, what drifts, what its start is worth.
+"""One long run as a time series: its outliers, its trend, and how well its start represents it.
 
-In: the samples of a run in order, one an interval. Out: marks, smoothed samples, values with 95 %
-intervals. Neighbouring samples are alike, so every interval comes from a bootstrap of blocks of a
-minute (circular: Politis and Romano 1992), whose seed is fixed.
+In: the samples of a run in order, one per interval. Out: marks, smoothed samples, and estimates
+with 95 % intervals. Neighbouring samples are correlated, so every interval comes from a bootstrap
+of blocks of a minute (circular: Politis and Romano 1992) with a fixed seed.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.lib.stride_tricks import sliding_window_view
 
+from ndblab.analysis.estimate import CONFIDENCE, Estimate
+
 WINDOW = 61
-# Further from the running median than this many scaled MADs, a sample stands out.
+# A sample further from the running median than this many scaled MADs is an outlier.
 OUTLYING = 5
-CONFIDENCE = 0.95
 DRAWS = 2000
 _BLOCK = 60
 _FEWEST_BLOCKS = 8
@@ -26,26 +26,17 @@ _SEED = 7742
 _HOUR_S = 3600
 
 
-@dataclass(frozen=True)
-class Trend:
-    """How much a run gained in an hour, in percent of its mean, with a 95 % interval."""
-
-    per_hour_pct: float
-    low: float
-    high: float
-
-
 def smooth(values: pd.Series, window: int = WINDOW) -> pd.Series:
-    """Give the running median around each sample; at the ends of what there is of the window."""
+    """Return the running median around each sample; the window is cut off at the ends."""
     return values.rolling(window, center=True, min_periods=1).median()
 
 
 def outliers(values: pd.Series, window: int = WINDOW) -> pd.Series:
-    """Say which samples are further than 5 scaled MADs from the running median.
+    """Mark the samples further than 5 scaled MADs from the running median.
 
-    The MAD is that of the whole run, times 1.4826 (a standard deviation, were it normal). Where
-    more than half of the samples lie on the running median, as percentiles from a histogram may,
-    the mean absolute deviation times 1.2533 takes its place (Iglewicz and Hoaglin 1993).
+    The MAD is that of the whole run, times 1.4826 (the standard deviation of a normal one). If more
+    than half of the samples lie on the running median, as percentiles from a histogram may, the
+    mean absolute deviation times 1.2533 replaces it (Iglewicz and Hoaglin 1993).
     """
     distance = (values - smooth(values, window)).abs()
     scale = 1.4826 * distance.median()
@@ -54,8 +45,10 @@ def outliers(values: pd.Series, window: int = WINDOW) -> pd.Series:
     return distance > OUTLYING * scale
 
 
-def trend(values: pd.Series, interval_s: float = 1.0, confidence: float = CONFIDENCE) -> Trend:
-    """Fit a straight line by least squares, and draw its residuals anew by blocks.
+def trend(values: pd.Series, interval_s: float = 1.0, confidence: float = CONFIDENCE) -> Estimate:
+    """Return the slope of a least-squares line, in percent of the mean per hour.
+
+    Its interval comes from resampling the residuals by blocks.
 
     Parameters
     ----------
@@ -63,11 +56,11 @@ def trend(values: pd.Series, interval_s: float = 1.0, confidence: float = CONFID
 
     Returns
     -------
-    The slope in percent of the mean an hour; all NaN below 3 samples, low and high below 16.
+    All NaN below 3 samples; low and high are NaN below 16.
     """
     x = _samples(values)
     if x.size < 3 or x.mean() == 0:
-        return Trend(math.nan, math.nan, math.nan)
+        return Estimate(math.nan)
     hours = np.arange(x.size) * interval_s / _HOUR_S
     weights = (hours - hours.mean()) / ((hours - hours.mean()) ** 2).sum()
     slope = float(weights @ x)
@@ -75,7 +68,7 @@ def trend(values: pd.Series, interval_s: float = 1.0, confidence: float = CONFID
     shifts = _drawn_sums(residuals, weights[:, None])[:, 0]
     to_pct = 100 / x.mean()
     low, high = _interval(slope + shifts, x.size, confidence)
-    return Trend(slope * float(to_pct), low * float(to_pct), high * float(to_pct))
+    return Estimate(slope * float(to_pct), low * float(to_pct), high * float(to_pct))
 
 
 def prefix_ratio(
@@ -83,14 +76,11 @@ def prefix_ratio(
     seconds: float,
     interval_s: float = 1.0,
     confidence: float = CONFIDENCE,
-) -> tuple[float, float, float]:
-    """Give the mean of the first seconds over the mean of the whole run.
+) -> Estimate:
+    """Return the mean of the first seconds over the mean of the whole run.
 
-    The start and the rest may differ in level; what is drawn anew is how blocks vary around it.
-
-    Returns
-    -------
-    (value, low, high); low and high are NaN below 16 samples.
+    The start and the rest may differ in level; blocks of their residuals are resampled. The
+    interval is NaN below 16 samples.
 
     Raises
     ------
@@ -107,33 +97,29 @@ def prefix_ratio(
     shifts = _drawn_sums(x - levels, parts)
     value = float(x[:first].mean() / x.mean())
     drawn = (x[:first].mean() + shifts[:, 0]) / (x.mean() + shifts[:, 1])
-    return value, *_interval(drawn, x.size, confidence)
+    return Estimate(value, *_interval(drawn, x.size, confidence))
 
 
-def mean(values: pd.Series, confidence: float = CONFIDENCE) -> tuple[float, float, float]:
-    """Give the mean of the samples with the interval of draws by blocks."""
+def mean(values: pd.Series, confidence: float = CONFIDENCE) -> Estimate:
+    """Return the mean of the samples with its block-bootstrap interval."""
     x = _samples(values)
     value = float(x.mean())
     shifts = _drawn_sums(x - value, np.full((x.size, 1), 1 / x.size))[:, 0]
-    return value, *_interval(value + shifts, x.size, confidence)
+    return Estimate(value, *_interval(value + shifts, x.size, confidence))
 
 
-def quantile(
-    values: pd.Series, at: float, confidence: float = CONFIDENCE
-) -> tuple[float, float, float]:
-    """Give a quantile of the samples with the interval of draws by blocks."""
+def quantile(values: pd.Series, at: float, confidence: float = CONFIDENCE) -> Estimate:
+    """Return a quantile of the samples with its block-bootstrap interval."""
     x = _samples(values)
     value = float(np.quantile(x, at))
     drawn = np.quantile(_drawn_samples(x), at, axis=1)
-    return value, *_interval(drawn, x.size, confidence)
+    return Estimate(value, *_interval(drawn, x.size, confidence))
 
 
-def band(
-    values: pd.Series, share: float = 0.95, confidence: float = CONFIDENCE
-) -> tuple[float, float, float]:
-    """Give half the width of the band that holds a share of the samples, over its middle.
+def band(values: pd.Series, share: float = 0.95, confidence: float = CONFIDENCE) -> Estimate:
+    """Return half the width of the band that holds a share of the samples, over its middle.
 
-    0.03 says that the central `share` of the samples lies within 3 % either side of the middle.
+    0.03 means that the central `share` of the samples lies within 3 % either side of the middle.
     """
     x = _samples(values)
     ends = [(1 - share) / 2, (1 + share) / 2]
@@ -142,7 +128,8 @@ def band(
         low, high = np.quantile(samples, ends, axis=-1)
         return (high - low) / (high + low)
 
-    return float(half_width(x)), *_interval(half_width(_drawn_samples(x)), x.size, confidence)
+    drawn = half_width(_drawn_samples(x))
+    return Estimate(float(half_width(x)), *_interval(drawn, x.size, confidence))
 
 
 def _samples(values: pd.Series) -> np.ndarray:
@@ -150,21 +137,21 @@ def _samples(values: pd.Series) -> np.ndarray:
 
 
 def _block(samples: int) -> int:
-    """Give the length of a block: a minute, or less where a run has few minutes."""
+    """Return the length of a block: a minute, or less in a run of few minutes."""
     return max(1, min(_BLOCK, samples // _FEWEST_BLOCKS))
 
 
 def _starts(samples: int, draws: int) -> np.ndarray:
-    """Draw where the blocks of each bootstrap series begin, one row a series."""
+    """Draw where the blocks of each bootstrap series begin, one row per series."""
     blocks = math.ceil(samples / _block(samples))
     return np.random.default_rng(_SEED).integers(0, samples, (draws, blocks))
 
 
 def _drawn_sums(residuals: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Give the weighted sums of drawn residuals, one row a draw and one column a set of weights.
+    """Return weighted sums of drawn residuals, one row per draw and one column per set of weights.
 
-    A block adds the same wherever it is drawn again, so what every block would add at every place
-    is computed once, and a draw is a sum of those.
+    A block contributes the same to a place in every draw, so the contribution of every block at
+    every place is computed once, and a draw is a sum of those.
     """
     size, block = residuals.size, _block(residuals.size)
     starts = _starts(size, DRAWS)
@@ -177,14 +164,14 @@ def _drawn_sums(residuals: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def _drawn_samples(x: np.ndarray, draws: int = 200) -> np.ndarray:
-    """Draw whole series by blocks, one row a draw."""
+    """Draw whole series by blocks, one row per draw."""
     block = _block(x.size)
     at = _starts(x.size, draws)[:, :, None] + np.arange(block)
     return x[at.reshape(draws, -1)[:, : x.size] % x.size]
 
 
 def _interval(drawn: np.ndarray, samples: int, confidence: float) -> tuple[float, float]:
-    """Give the percentiles of what was drawn; NaN where too few samples tell of their spread."""
+    """Return the percentiles of the draws; NaN if there are too few samples for an interval."""
     if samples < _FEWEST_SAMPLES:
         return math.nan, math.nan
     low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])

@@ -63,7 +63,7 @@ def alone(data: Dataset) -> pd.DataFrame:
 
 def left_out(runs: pd.DataFrame) -> str:
     """Say how many runs are not averaged, and why; empty if all are."""
-    why = summary.usable(runs)
+    why = summary.why_excluded(runs)
     reasons = why[why != ""].value_counts()
     if reasons.empty:
         return ""
@@ -80,7 +80,7 @@ def of_one_server(data: Dataset) -> pd.DataFrame:
         If too few numbers of clients have a good run, or the dataset has no CPU use.
     """
     runs = alone(data)
-    counts = sorted(int(c) for c in runs.loc[summary.usable(runs) == "", "clients"].unique())
+    counts = sorted(int(c) for c in summary.good(runs)["clients"].unique())
     if len(counts) < LEAST_CLIENT_COUNTS:
         found = "no run" if runs.empty else "no good run"
         if counts:
@@ -132,7 +132,7 @@ def measured(
     A row for each run and resource: `run_id`, `servers`, `clients`, `repeat`, `qps`,
     `latency_avg_ms`, `resource`, `cpus` (logical CPUs used), `demand_us`.
     """
-    good = runs[(summary.usable(runs) == "") & (runs["clients"] >= runs["servers"])]
+    good = summary.good(runs[runs["clients"] >= runs["servers"]])
     usage = Usage(processes, ndb_threads)
     ids = good["run_id"].astype(str)
     table = pd.DataFrame(index=ids)
@@ -203,7 +203,7 @@ def little(runs: pd.DataFrame) -> pd.DataFrame:
     clients.
     """
     columns = ["run_id", "servers", "clients", "qps", "latency_avg_ms"]
-    table = runs.loc[summary.usable(runs) == "", columns].copy()
+    table = summary.good(runs)[columns].copy()
     table["in_flight"] = table["qps"] * table["latency_avg_ms"] / 1000
     return table.assign(ratio=table["in_flight"] / table["clients"]).reset_index(drop=True)
 

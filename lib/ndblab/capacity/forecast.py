@@ -53,7 +53,7 @@ class Forecast:
     def fitted_runs(self) -> pd.DataFrame:
         """The good runs of one server in the fitted dataset."""
         runs = demands.alone(self.fitted)
-        return runs[summary.usable(runs) == ""]
+        return summary.good(runs)
 
     @cached_property
     def demands(self) -> pd.DataFrame:

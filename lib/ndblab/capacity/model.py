@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ndblab.analysis import summary
+from ndblab.analysis.estimate import CONFIDENCE
 from ndblab.capacity import demands, network
 from ndblab.capacity.demands import CLIENT, KINDS, OTHER, SERVER, Law
 from ndblab.error import LabError
@@ -272,7 +272,7 @@ def with_intervals(made: Bootstrap, points: pd.DataFrame) -> pd.DataFrame:
     asked = network.stacked([one.network(servers, clients) for one in made.replicates])
     solved = network.solve(asked, np.tile(clients, len(made.replicates)))
     logs = np.log(solved.qps).reshape(len(made.replicates), len(points)) + made.shifts[:, None]
-    tail = (1 - summary.CONFIDENCE) / 2
+    tail = (1 - CONFIDENCE) / 2
     low, high = np.exp(np.quantile(logs, [tail, 1 - tail], axis=0))
     return predict(made.model, points).assign(qps_low=low, qps_high=high)
 

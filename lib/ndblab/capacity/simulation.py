@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 
 from ndblab import install
-from ndblab.analysis import summary
+from ndblab.analysis import estimate
 from ndblab.capacity import demands, network
 from ndblab.capacity import model as models
 from ndblab.capacity.demands import CLIENT, KINDS, SERVER
@@ -183,7 +183,7 @@ def _name(model: models.Model, window_s: float | None) -> str:
 @functools.cache
 def _code() -> str:
     """Hash the code that a simulation runs: the lab's own modules and the libraries below."""
-    sources = [__file__, *(module.__file__ for module in (models, network, demands, summary))]
+    sources = [__file__, *(module.__file__ for module in (models, network, demands, estimate))]
     versions = [metadata.version(name) for name in ("ciw", "numpy", "scipy")]
     code = b"".join(Path(source).read_bytes() for source in sources)
     return hashlib.sha256(code + repr(versions).encode()).hexdigest()
@@ -295,6 +295,6 @@ def _joined(records: Sequence, visits_each: int, from_s: float) -> np.ndarray:
 def _summary(cycles: np.ndarray, clients: int) -> list[float]:
     took_ms = 1000 * (cycles[:, 1] - cycles[:, 0])
     batches = [np.quantile(part, 0.95) for part in np.array_split(took_ms, BATCHES)]
-    _, low, high = summary.geometric(batches)
+    _, low, high = estimate.geometric(batches)
     mean_ms, p95_ms = float(took_ms.mean()), float(np.quantile(took_ms, 0.95))
     return [1000 * clients / mean_ms, mean_ms, p95_ms, low, high]

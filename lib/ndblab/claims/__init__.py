@@ -1,5 +1,5 @@
 """What was published, and what a dataset says about it.
 
-In: the published claims (`data/brief/`) and a dataset. Out: a verdict on each claim, with its reason.
+In: the published claims (`data/brief/`) and a dataset. Out: a verdict on each claim, with a reason.
 It measures nothing; a check that crashes never counts as a pass.
 """

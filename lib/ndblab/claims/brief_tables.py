@@ -1,8 +1,8 @@
 """Tables 1 and 2 of the brief, hardware and software, beside a host of the lab.
 
 In: a `Host`, and the versions of its software. Out: a table of what was published, what this host
-has, and where the published entry contradicts another statement.
-It invents nothing: what a host's description does not hold is "not known here".
+has, and where the published entry contradicts another statement. What the description of a host
+lacks is "not known here".
 """
 
 from __future__ import annotations
@@ -19,23 +19,22 @@ GIB = 2**30
 
 
 def table1(host: Host) -> pd.DataFrame:
-    """Give Table 1 of the brief, the hardware, beside a host's.
+    """Return Table 1 of the brief, the hardware, beside a host's.
 
     Returns
     -------
     One row per published item, which is the index; columns "published", "this host" and "note",
     all text.
     """
-    return _beside("table1", {item: told(host) for item, told in _HARDWARE.items()})
+    return _beside("table1", {item: describe(host) for item, describe in _HARDWARE.items()})
 
 
 def table2(host: Host, versions: Mapping[str, str]) -> pd.DataFrame:
-    """Give Table 2 of the brief, the software, beside a host's; the columns are as in `table1`.
+    """Return Table 2 of the brief, the software, beside a host's; the columns are as in `table1`.
 
     Parameters
     ----------
-    versions : of "ndb" and "sysbench", as a dataset's manifest has them; one that is missing is
-        not known.
+    versions : of "ndb" and "sysbench", as in a dataset's manifest; either may be missing.
     """
     return _beside(
         "table2",
@@ -63,7 +62,7 @@ def _beside(name: str, here: Mapping[str, str]) -> pd.DataFrame:
 
 
 def _note(row: publication.Correction) -> str:
-    """What speaks against an entry of a table; of a statement elsewhere, that statement too."""
+    """Write what contradicts an entry of a table, with the statement if it is elsewhere."""
     elsewhere = "" if row.locator.startswith("Table") else f"{row.source}: {row.says}, but "
     return f"{elsewhere}{row.but} ({row.id})"
 
@@ -85,7 +84,7 @@ def _cores_per_socket(host: Host) -> str:
 
 
 def _logical_cpus(host: Host) -> str:
-    """Those that the lab may use, and how many of them a bandwidth limit leaves."""
+    """Those that the lab may use, and the CPU bandwidth limit if there is one."""
     limit = host.cpu_limit
     return f"{len(host.cpus)}" + (f", limited to the time of {limit:g}" if limit else "")
 
@@ -119,4 +118,4 @@ _HARDWARE: dict[str, Callable[[Host], str]] = {
     "bios SMT": _smt,
     "bios NPS": _numa,
 }
-"""The items of Table 1 that a host's description holds."""
+"""The items of Table 1 that the description of a host has."""

@@ -1,16 +1,18 @@
 """What was published: the claims, corrections, tables and plotted numbers of the sources.
 
-In: the folder `data/brief`. Out: typed rows, checked.
-It never judges a claim, and it holds no number that the sources do not state.
+In: the folder `data/brief`. Out: typed rows, checked. It never judges a claim, and has no number
+that the sources do not state.
 """
 
 from __future__ import annotations
 
 import csv
+import dataclasses
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from ndblab.error import LabError
 
@@ -26,6 +28,7 @@ COMPARISONS = {
     "at_most": ("high",),
     "less_than": ("high",),
 }
+T = TypeVar("T")
 _BRIEF_CPUS = 256
 _BRIEF_MODEL = "EPYC 7742"
 _CONDITION = re.compile(r"yes if (?:(?P<cpus>\d+) CPUs|(?P<host>the brief's host)): (?P<reason>.+)")
@@ -55,7 +58,7 @@ class Claim:
 
     @property
     def published(self) -> str:
-        """Give what was published as short text, without the unit."""
+        """Return what was published as short text, without the unit."""
         if self.comparison == "between":
             return f"{_number(self.low)} to {_number(self.high)}"
         bound = self.low if "low" in COMPARISONS[self.comparison] else self.high
@@ -63,7 +66,7 @@ class Claim:
         return f"{words}{_number(bound)}"
 
     def why_not(self, budget: str, cpus: float, cpu_model: str = "") -> str | None:
-        """Give the reason why a dataset of this budget and host cannot test the claim, or None."""
+        """Return why a dataset of this budget and host cannot test the claim; None if it can."""
         answer = self.budgets[budget]
         if answer == "yes":
             return None
@@ -92,7 +95,7 @@ class Correction:
 class Anchor:
     """One published number that can be drawn in a figure.
 
-    `servers` and `clients` are 0 where the source names none.
+    `servers` and `clients` are 0 if the source names none.
     `exactness` is "stated", "about" or "bound"; `bound` is "upper", "lower" or empty.
     """
 
@@ -130,7 +133,7 @@ class Item:
 
 
 def is_brief_host(cpus: float, cpu_model: str) -> bool:
-    """Say whether a host is the machine of the brief, the only one its absolute values hold for."""
+    """Return whether a host is the brief's machine, the only one its absolute values hold for."""
     return _BRIEF_MODEL in cpu_model and cpus == _BRIEF_CPUS
 
 
@@ -170,49 +173,41 @@ def claims(folder: Path = FOLDER) -> list[Claim]:
 
 
 def corrections(folder: Path = FOLDER) -> list[Correction]:
-    """Read where the sources contradict themselves."""
-    columns = list(Correction.__dataclass_fields__)
-    return [Correction(**row) for _, row in _rows(folder / "corrections.csv", columns)]
+    """Read where the sources contradict themselves or each other."""
+    return _read(Correction, folder / "corrections.csv")
 
 
 def sources(folder: Path = FOLDER) -> list[Source]:
     """Read the list of sources."""
-    columns = list(Source.__dataclass_fields__)
-    return [Source(**row) for _, row in _rows(folder / "sources.csv", columns)]
+    return _read(Source, folder / "sources.csv")
 
 
 def tables(folder: Path = FOLDER) -> dict[str, list[Item]]:
     """Read the published tables of hardware ("table1") and software ("table2")."""
-    columns = list(Item.__dataclass_fields__)
-    return {
-        name: [Item(**row) for _, row in _rows(folder / f"{name}.csv", columns)]
-        for name in ("table1", "table2")
-    }
+    return {name: _read(Item, folder / f"{name}.csv") for name in ("table1", "table2")}
 
 
 def anchors(figure: str | int | None = None, folder: Path = FOLDER) -> list[Anchor]:
     """Read the published numbers that can be drawn, of one figure or of all."""
     path = folder / "anchors.csv"
     found = []
-    for line, row in _rows(path, list(Anchor.__dataclass_fields__)):
+    for line, row in _rows(path, [field.name for field in dataclasses.fields(Anchor)]):
         _one_of(path, line, "exactness", row["exactness"], ("stated", "about", "bound"))
         _one_of(path, line, "bound", row["bound"], ("", "upper", "lower"))
-        numbers = {}
-        for name in ("servers", "clients", "value"):
+        numbers: dict[str, float] = {}
+        for name, kind in (("servers", int), ("clients", int), ("value", float)):
             number = _float(path, line, name, row[name])
             _check(path, line, name, row[name], number is not None, "a number")
-            numbers[name] = number or 0.0
-        anchor = Anchor(
-            row["figure"],
-            row["series"],
-            int(numbers["servers"]),
-            int(numbers["clients"]),
-            numbers["value"],
-            *(row[name] for name in ("unit", "exactness", "bound", "claim", "source")),
-        )
-        if figure is None or anchor.figure == str(figure):
-            found.append(anchor)
+            numbers[name] = kind(number or 0)
+        if figure is None or row["figure"] == str(figure):
+            found.append(Anchor(**{**row, **numbers}))
     return found
+
+
+def _read(kind: type[T], path: Path) -> list[T]:
+    """Read rows of text into a dataclass whose fields are the columns."""
+    columns = [field.name for field in dataclasses.fields(kind)]
+    return [kind(**row) for _, row in _rows(path, columns)]
 
 
 def _rows(path: Path, columns: list[str]) -> list[tuple[int, dict[str, str]]]:

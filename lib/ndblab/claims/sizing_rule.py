@@ -1,4 +1,4 @@
-"""How many MySQL servers a host is worth: the brief's rule, with its arithmetic.
+"""How many MySQL servers a host can run: the brief's rule, with its arithmetic.
 
 In: the evidence of a dataset, the published claims. Out: a table of each step, there and here.
 The rule (brief-2021, "Scaling up a Single MySQL Server"): the CPUs left for MySQL servers on a half
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from ndblab.analysis import summary
+from ndblab.analysis import estimate
 from ndblab.claims.evidence import COMMON_SHARE, Evidence
 from ndblab.claims.publication import Claim
 from ndblab.planning.cpu_budget import BRIEF_CPUS, BRIEF_SQL_SIDE_CPUS
@@ -21,12 +21,12 @@ _RULE, _BEST_CLIENTS, _BEST_CPU = "S-rule", "F4-peak-clients", "F4-cpu-32"
 
 
 def rule(evidence: Evidence, claims: Sequence[Claim]) -> pd.DataFrame:
-    """Go through the rule step by step.
+    """Apply the rule step by step.
 
     Returns
     -------
-    Index `step`, whose names have the units; columns `brief`, `here`, and `low` and `high` of what
-    was measured here (NaN for what is given, or from one run).
+    Index `step`, with units in the names; columns `brief`, `here`, and `low` and `high` of measured
+    values (NaN for constants, and for one run).
 
     Raises
     ------
@@ -40,11 +40,11 @@ def rule(evidence: Evidence, claims: Sequence[Claim]) -> pd.DataFrame:
     left_there, used_there = BRIEF_SQL_SIDE_CPUS / HALVES, (published[_BEST_CPU] or 0) / 100
     rows = {
         "logical CPUs": (BRIEF_CPUS, evidence.cpus),
-        "left for MySQL servers and sysbench, on each half": (left_there, left),
+        "logical CPUs left for MySQL servers and sysbench, per half": (left_there, left),
         "clients at the best throughput of one server": (published[_BEST_CLIENTS], best),
-        "logical CPUs that it uses there": (used_there, *summary.mean(used)),
-        "servers for each half, by division": (left_there / used_there, *summary.mean(left / used)),
-        "servers for each half, as published": (published[_RULE],),
+        "logical CPUs used at that throughput": (used_there, *estimate.mean(used)),
+        "servers per half, by division": (left_there / used_there, *estimate.mean(left / used)),
+        "servers per half, as published": (published[_RULE],),
     }
     return pd.DataFrame.from_dict(
         {step: [*values, *[float("nan")] * (4 - len(values))] for step, values in rows.items()},

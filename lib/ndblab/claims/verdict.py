@@ -1,7 +1,7 @@
 """How comparisons become a verdict.
 
-In: a claim, values with their intervals. Out: a finding.
-It never knows a claim by name, nor where a value came from.
+In: a claim, and estimates. Out: a finding. It never knows a claim by name, nor where an estimate
+came from.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ndblab.analysis.estimate import Estimate
 from ndblab.analysis.formatting import significant
 from ndblab.claims.publication import Claim
 from ndblab.error import MissingData
@@ -20,26 +21,26 @@ INCONCLUSIVE = "inconclusive"
 NOT_TESTABLE = "not testable here"
 UNKNOWN = "unknown"
 
+NO_ESTIMATE = Estimate(math.nan)
+NO_INTERVAL = "one run per configuration gives no interval"
 
 # What counts as equal to a published ratio or absolute value: its gain within a quarter of the
 # published one (20 % more: 15 to 25 %), an absolute value within a tenth. Both are the lab's own:
-# the sources round theirs, and without a width no measurement could ever agree with a number.
+# the sources round theirs, and without a tolerance no measurement could ever agree with a number.
 GAIN_TOLERANCE = 0.25
 VALUE_TOLERANCE = 0.1
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One comparison of a claim: a value with its interval, and words that follow the value.
+    """One comparison of a claim: an estimate, and the words that follow it.
 
-    `judged` is False for what is only shown. `against_counts` and `for_counts` are False where the
-    budget itself forces that outcome, which then says nothing.
+    `judged` is False for what is only shown. `against_counts` and `for_counts` are False if the CPU
+    budget itself forces that outcome, which then means nothing.
     """
 
     label: str
-    value: float
-    low: float
-    high: float
+    estimate: Estimate
     judged: bool = True
     for_counts: bool = True
     against_counts: bool = True
@@ -47,48 +48,46 @@ class Comparison:
 
     def outcome(self, claim: Claim) -> str:
         """Decide by the whole interval: "for", "against" or "open"."""
-        if math.isnan(self.low) or math.isnan(self.high):
+        _, low, high = self.estimate
+        if not self.estimate.bounded:
             return "open"
-        allowed_low, allowed_high = allowed(claim)
+        least, most = allowed(claim)
         if claim.comparison == "less_than":
-            inside, outside = self.high < allowed_high, self.low >= allowed_high
+            inside, outside = high < most, low >= most
         elif claim.comparison == "greater_than":
-            inside, outside = self.low > allowed_low, self.high <= allowed_low
+            inside, outside = low > least, high <= least
         else:
-            inside = allowed_low <= self.low and self.high <= allowed_high
-            outside = self.high < allowed_low or self.low > allowed_high
+            inside, outside = least <= low and high <= most, high < least or low > most
         return "for" if inside else "against" if outside else "open"
 
     def margin(self, claim: Claim) -> float:
-        """Give how far the value is inside what is allowed; negative outside."""
-        allowed_low, allowed_high = allowed(claim)
-        return min(self.value - allowed_low, allowed_high - self.value)
+        """Return how far the value is inside the allowed range; negative outside."""
+        least, most = allowed(claim)
+        return min(self.estimate.value - least, most - self.estimate.value)
 
     def __str__(self) -> str:
-        known = not math.isnan(self.low) and self.low < self.high
-        interval = f" ({significant(self.low)} to {significant(self.high)})" if known else ""
-        return f"{significant(self.value)}{interval} {self.label}"
+        value, low, high = self.estimate
+        interval = f" ({significant(low)} to {significant(high)})" if low < high else ""
+        return f"{significant(value)}{interval} {self.label}"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check found: a verdict, the numbers in words, why so, and the number that decided."""
+    """Result of a check: a verdict, the numbers in words, why so, and the decisive estimate."""
 
     verdict: str
-    told: str
+    numbers: str
     why: str = ""
-    measured: float = math.nan
-    low: float = math.nan
-    high: float = math.nan
+    measured: Estimate = NO_ESTIMATE
 
     @property
     def reason(self) -> str:
-        """Give numbers and why as one sentence."""
-        return "; ".join(part for part in (self.told, self.why) if part)
+        """Return numbers and why as one sentence."""
+        return "; ".join(part for part in (self.numbers, self.why) if part)
 
 
 def allowed(claim: Claim) -> tuple[float, float]:
-    """Give the bounds within which a value is what was published; infinite where there is none.
+    """Return the bounds within which a value agrees with the claim; infinite if there is none.
 
     A count (of clients, servers, threads) that was published as equal must be met exactly; a ratio
     and an absolute value have the tolerances above.
@@ -105,78 +104,77 @@ def allowed(claim: Claim) -> tuple[float, float]:
     )
 
 
-def published(claim: Claim) -> str:
-    """Write what was published, with what counts as equal to it."""
+def with_tolerance(claim: Claim) -> str:
+    """Write what was published, and what counts as equal to it."""
     low, high = allowed(claim)
     if claim.comparison != "equal" or low == high:
         return claim.published
     first, last = (f"{x:.4g}" if abs(x) < 1000 else significant(x) for x in (low, high))
-    return f"{claim.published} (from {first} to {last} counts as that)"
+    return f"{claim.published} ({first} to {last} counts as equal)"
 
 
 def decide(
     claim: Claim,
     subject: str,
-    tests: Sequence[Comparison],
+    comparisons: Sequence[Comparison],
     note: str = "",
     missing: str = "",
 ) -> Finding:
-    """Make one finding of several tests: all must support the claim, any one may contradict it.
+    """Make one finding of several comparisons: all must support the claim, any may contradict it.
 
     Parameters
     ----------
     subject : how the sentence begins, up to the first value.
-    note : what the reader must know beside the values.
-    missing : what was not measured though the claim speaks of it; then it is never reproduced.
+    note : what the reader must know besides the values.
+    missing : what was not measured though the claim is about it; then it is never reproduced.
     """
-    if not tests:
-        raise MissingData("none of the points that it compares is in this dataset")
-    weighed = [(test, _weigh(test, claim)) for test in tests]
+    if not comparisons:
+        raise MissingData("none of the configurations to compare")
+    weighed = [(comparison, _weigh(comparison, claim)) for comparison in comparisons]
     weights = {weight for _, weight in weighed}
     if "against" in weights:
-        verdict, pool = CONTRADICTED, {"against"}
+        verdict, decisive = CONTRADICTED, {"against"}
     elif "open" in weights:
-        verdict, pool = INCONCLUSIVE, {"open"}
+        verdict, decisive = INCONCLUSIVE, {"open"}
     elif "forced" in weights or "for" not in weights:
-        verdict, pool = NOT_TESTABLE, {"forced"} if "forced" in weights else weights
+        verdict, decisive = NOT_TESTABLE, {"forced"} if "forced" in weights else weights
     else:
-        verdict, pool = INCONCLUSIVE if missing else REPRODUCED, {"for"}
-    decisive = [test for test, weight in weighed if weight in pool]
-    worst = min(decisive, key=lambda test: test.margin(claim))
-    source = published(claim)
-    words = {
-        REPRODUCED: f"as published, {source}",
-        CONTRADICTED: f"published was {source}",
-        INCONCLUSIVE: f"the spread is too wide to decide on {source}",
-        NOT_TESTABLE: f"the CPUs there are, not the software, decide on {source}",
+        verdict, decisive = INCONCLUSIVE if missing else REPRODUCED, {"for"}
+    candidates = [comparison for comparison, weight in weighed if weight in decisive]
+    worst = min(candidates, key=lambda comparison: comparison.margin(claim)).estimate
+    source = with_tolerance(claim)
+    why = {
+        REPRODUCED: f"as published: {source}",
+        CONTRADICTED: f"published: {source}",
+        INCONCLUSIVE: f"the interval is too wide to decide on {source}",
+        NOT_TESTABLE: f"the available CPUs, not the software, decide on {source}",
     }[verdict]
     if verdict == INCONCLUSIVE and "open" not in weights:
-        words = f"{missing} not measured, so only a part of {source} is seen"
-    elif verdict == INCONCLUSIVE and math.isnan(worst.low):
-        words = f"one run a point, so no spread to decide on {source}"
-    told = _tell(subject, weighed, note)
-    return Finding(verdict, told, words, worst.value, worst.low, worst.high)
+        why = f"only part of {source} was tested: not measured with {missing}"
+    elif verdict == INCONCLUSIVE and not worst.bounded:
+        why = f"{NO_INTERVAL} to decide on {source}"
+    return Finding(verdict, _sentence(subject, weighed, note), why, worst)
 
 
-def _tell(subject: str, weighed: Sequence[tuple[Comparison, str]], note: str) -> str:
-    """Write all values, those that do not decide last and with the cause."""
-    causes = dict.fromkeys(("forced", "given"), " (which follows from the CPUs there are)")
+def _sentence(subject: str, weighed: Sequence[tuple[Comparison, str]], note: str) -> str:
+    """Write all values; those that do not decide come last, with the cause."""
+    causes = dict.fromkeys(("forced", "given"), " (determined by the available CPUs)")
     causes["shown"] = " (not judged)"
     groups: dict[str, list[str]] = {"": []}
-    for test, weight in weighed:
-        cause = f" ({test.note})" if test.note else causes.get(weight, "")
-        groups.setdefault(cause, []).append(str(test))
-    told = [f"{', '.join(texts)}{cause}" for cause, texts in groups.items() if texts]
-    return f"{subject} {'; '.join(told)}{f' ({note})' if note else ''}"
+    for comparison, weight in weighed:
+        cause = f" ({comparison.note})" if comparison.note else causes.get(weight, "")
+        groups.setdefault(cause, []).append(str(comparison))
+    parts = [f"{', '.join(texts)}{cause}" for cause, texts in groups.items() if texts]
+    return f"{subject} {'; '.join(parts)}{f' ({note})' if note else ''}"
 
 
-def _weigh(test: Comparison, claim: Claim) -> str:
-    """Say what a test's outcome is worth: what the budget forces is worth nothing."""
-    outcome = test.outcome(claim)
-    if not test.judged:
+def _weigh(comparison: Comparison, claim: Claim) -> str:
+    """Return the weight of an outcome: one that the CPU budget forces has none."""
+    outcome = comparison.outcome(claim)
+    if not comparison.judged:
         return "shown"
-    if outcome != "for" and not test.against_counts:
+    if outcome != "for" and not comparison.against_counts:
         return "forced"
-    if outcome != "against" and not test.for_counts:
+    if outcome != "against" and not comparison.for_counts:
         return "given"
     return outcome

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ndblab.error import LabError, writing
+from ndblab.machine import files
 from ndblab.machine.local import LOCAL
 
 PATIENCE_S, POLL_S = 30, 0.05
@@ -70,10 +71,9 @@ def write(folder: Path, record: dict[str, object]) -> None:
     LabError
         If the disk refuses.
     """
-    temporary = folder / "state.json.tmp"
-    with writing(temporary):
-        temporary.write_text(json.dumps({**record, "lab_pid": os.getpid()}))
-        temporary.rename(folder / "state.json")
+    file = folder / "state.json"
+    with writing(file):
+        files.write(file, json.dumps({**record, "lab_pid": os.getpid()}).encode())
 
 
 def _check_ours(folder: Path) -> None:

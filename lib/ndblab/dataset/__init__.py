@@ -7,12 +7,14 @@ dataset, never join two, and give nothing half-written a final name.
 
 from __future__ import annotations
 
-from ndblab.dataset.folder import complete, identity_hash
+from ndblab.dataset.folder import complete
+from ndblab.dataset.manifest import identity_hash
 from ndblab.dataset.reader import Dataset, check_same, read, same
-from ndblab.dataset.schema import SCHEMAS, VERSION
+from ndblab.dataset.schema import OK, SCHEMAS, VERSION
 from ndblab.dataset.writer import Writer
 
 __all__ = [
+    "OK",
     "SCHEMAS",
     "VERSION",
     "Dataset",

@@ -1,6 +1,6 @@
 """The reader of datasets: checks everything before it hands anything out.
 
-In: the folder of a dataset. Out: a `Dataset` whose tables keep their schemas, or one LabError.
+In: the folder of a dataset. Out: a `Dataset` whose tables obey their schemas, or one LabError.
 It never writes, and never joins two datasets.
 """
 
@@ -16,42 +16,32 @@ from typing import Any
 import pandas as pd
 
 from ndblab.dataset import table
-from ndblab.dataset.folder import (
-    DAMAGED,
-    MANIFEST,
-    PARTS,
-    part_folders,
-    read_bytes,
-    read_manifest,
-    read_table_bytes,
-    sha256,
-)
-from ndblab.dataset.schema import OPTIONAL, REQUIRED, SCHEMAS, TABLES_SINCE_2, file_name
+from ndblab.dataset.folder import PARTS, part_folders, read_bytes, sha256, unpacked
+from ndblab.dataset.manifest import COMPLETE, MANIFEST, read_manifest
+from ndblab.dataset.schema import MEASURE_AGAIN, OK, OPTIONAL, REQUIRED, SCHEMAS, file_name
 from ndblab.error import LabError
 
 _COMPARED = ("host", "versions", "plan", "profile")
 
 
 class Tables(Mapping[str, pd.DataFrame]):
-    """The tables of a dataset by name; `more` of them are read when they are first asked for."""
+    """The tables of a dataset by name; those not given are read on first use."""
 
     def __init__(
-        self,
-        tables: Mapping[str, pd.DataFrame],
-        more: Mapping[str, Callable[[], pd.DataFrame]],
+        self, tables: Mapping[str, pd.DataFrame], read: Callable[[str], pd.DataFrame]
     ) -> None:
-        self._tables, self._more = dict(tables), more
+        self._tables, self._read = dict(tables), read
 
     def __getitem__(self, name: str) -> pd.DataFrame:
         if name not in self._tables:
-            self._tables[name] = self._more[name]()
+            self._tables[name] = self._read(name)
         return self._tables[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter({**self._tables, **self._more})
+        return iter(SCHEMAS)
 
     def __len__(self) -> int:
-        return len({**self._tables, **self._more})
+        return len(SCHEMAS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,15 +54,17 @@ class Dataset:
 
     @property
     def id(self) -> str:
-        """Return the name that no other dataset has."""
+        """Return the dataset's unique name."""
         return str(self.manifest["dataset_id"])
 
     @property
     def experiment(self) -> str:
+        """Return the experiment's name in the catalogue."""
         return str(self.manifest["experiment"])
 
     @property
     def host(self) -> Mapping[str, Any]:
+        """Return the description of the host it was measured on."""
         return self.manifest["host"]
 
     @property
@@ -81,43 +73,20 @@ class Dataset:
         return str(self.manifest["plan"]["budget"]["kind"])
 
     @property
+    def failed(self) -> int:
+        """Return the number of runs that did not end as they should."""
+        return int((self.runs["status"] != OK).sum())
+
+    @property
     def complete(self) -> bool:
-        return self.manifest["status"] == "complete"
+        """Return whether the sweep was finished."""
+        return self.manifest["status"] == COMPLETE
 
-    @property
-    def runs(self) -> pd.DataFrame:
-        return self.tables["runs"]
-
-    @property
-    def intervals(self) -> pd.DataFrame:
-        return self.tables["intervals"]
-
-    @property
-    def processes(self) -> pd.DataFrame:
-        return self.tables["processes"]
-
-    @property
-    def ndb_threads(self) -> pd.DataFrame:
-        return self.tables["ndb_threads"]
-
-    @property
-    def events(self) -> pd.DataFrame:
-        return self.tables["events"]
-
-    @property
-    def history(self) -> pd.DataFrame:
-        """Return every operation of the checked writes; empty where there were none."""
-        return self.tables["history"]
-
-    @property
-    def copies(self) -> pd.DataFrame:
-        """Return the rows that each data node held after a run of checked writes."""
-        return self.tables["copies"]
-
-    @property
-    def counters(self) -> pd.DataFrame:
-        """Return how many writes each data node had counted after a run of checked writes."""
-        return self.tables["counters"]
+    def __getattr__(self, name: str) -> pd.DataFrame:
+        """Return a table by its name: `runs`, `intervals`, ... (`schema.SCHEMAS`)."""
+        if name not in SCHEMAS:
+            raise AttributeError(f"a dataset has no {name}")
+        return self.tables[name]
 
 
 def read(path: Path | str, *, verify: bool = True) -> Dataset:
@@ -125,28 +94,29 @@ def read(path: Path | str, *, verify: bool = True) -> Dataset:
 
     Parameters
     ----------
-    verify : compare every file with its sha256 in the manifest as well.
+    verify : also compare every file with its sha256 in the manifest.
 
     Raises
     ------
-    LabError : on the first fault, naming file, line and column.
+    LabError
+        On the first fault, naming file, line and column.
     """
     folder = Path(path)
     manifest = read_manifest(folder)
-    if manifest["status"] == "complete":
+    if manifest["status"] == COMPLETE:
         tables = {name: _read_table(folder, name, manifest, verify) for name in REQUIRED}
         if verify:
             _verify_rest(folder, manifest)
-        more = {name: partial(_read_optional, folder, name, manifest, tables) for name in OPTIONAL}
     else:
-        # All at once: what it is made of is gone as soon as it is complete.
-        tables, more = read_parts(folder, SCHEMAS), {}
-    _check_runs_known(tables, folder)
-    return Dataset(folder, manifest, Tables(tables, more))
+        # All at once: the folders of single runs disappear when the dataset is completed.
+        tables = read_parts(folder, SCHEMAS)
+    for name, frame in tables.items():
+        _check_runs_known(folder, name, frame, tables["runs"])
+    return Dataset(folder, manifest, Tables(tables, partial(_read_later, folder, manifest, tables)))
 
 
 def same(datasets: Iterable[Dataset]) -> None:
-    """Raise a LabError unless all of these may stand in one figure or verdict."""
+    """Raise a LabError unless all of these may appear in one figure or verdict."""
     first, *others = datasets
     for other in others:
         check_same(first, other)
@@ -172,15 +142,15 @@ def check_same(a: Dataset, b: Dataset) -> None:
 
 
 def read_parts(folder: Path, names: Iterable[str] = REQUIRED) -> dict[str, pd.DataFrame]:
-    """Read these tables of an unfinished dataset's whole runs, in the order of measuring."""
+    """Read these tables of an unfinished dataset's completed runs, in order of measurement."""
     parts = {part.name: part for part in part_folders(folder)}
     runs = _join("runs", [part / "runs.csv" for part in parts.values()])
     if set(runs["run_id"]) != set(parts):
         raise LabError(
-            f"The runs in {folder / PARTS} are not those that their folders are named after",
+            f"The runs in {folder / PARTS} are not those their folders are named after",
             found=", ".join(runs["run_id"].head(5)),
             expected=", ".join(list(parts)[:5]),
-            next_step=DAMAGED,
+            next_step=MEASURE_AGAIN,
         )
     runs = runs.sort_values(["started_utc", "run_id"], ignore_index=True)
     ordered = [parts[run_id] for run_id in runs["run_id"]]
@@ -191,9 +161,9 @@ def read_parts(folder: Path, names: Iterable[str] = REQUIRED) -> dict[str, pd.Da
 
 
 def _join(name: str, files: Sequence[Path]) -> pd.DataFrame:
-    """Read files of one table as if they were one: the check of many small ones is slow."""
+    """Read files of one table as if they were one, as checking many small ones is slow."""
     header = table.render(name, None, name)
-    contents = [read_table_bytes(file) for file in files]
+    contents = [unpacked(file, read_bytes(file)) for file in files]
     for file, data in zip(files, contents, strict=True):
         if not (data.startswith(header) and data.endswith(b"\n")):
             table.parse(name, data, str(file))
@@ -207,27 +177,25 @@ def _join(name: str, files: Sequence[Path]) -> pd.DataFrame:
 
 
 def _read_table(folder: Path, name: str, manifest: Mapping[str, Any], verify: bool) -> pd.DataFrame:
-    if name in TABLES_SINCE_2 and manifest["schema_version"] == 1:
-        return table.parse(name, table.render(name, None, name), name)
     file = folder / file_name(name)
+    sums = manifest.get("files", {})
+    older = manifest["schema_version"] < SCHEMAS[name].since
+    if older or (SCHEMAS[name].optional and file.name not in sums):
+        return table.empty(name)
+    # The schema first: "cut off" or "another unit" says more than "another sha256".
     data = read_bytes(file)
-    # the schema first: "cut off" or "another unit" says more than "not the same sha256"
-    frame = table.parse(name, data, str(file))
+    frame = table.parse(name, unpacked(file, data), str(file))
     if verify:
-        _verify(file, data, manifest.get("files", {}).get(file.name))
+        _verify(file, data, sums.get(file.name))
     return frame
 
 
-def _read_optional(
-    folder: Path, name: str, manifest: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]
+def _read_later(
+    folder: Path, manifest: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], name: str
 ) -> pd.DataFrame:
-    """Read a table that a dataset may lack; its bytes were verified with all others."""
-    if file_name(name) in manifest["files"]:
-        file = folder / file_name(name)
-        frame = table.parse(name, read_table_bytes(file), str(file))
-    else:
-        frame = table.parse(name, table.render(name, None, name), name)
-    _check_runs_known({"runs": tables["runs"], name: frame}, folder)
+    """Read a table on first use; its bytes were verified with those of all other files."""
+    frame = _read_table(folder, name, manifest, verify=False)
+    _check_runs_known(folder, name, frame, tables["runs"])
     return frame
 
 
@@ -244,20 +212,18 @@ def _verify(file: Path, data: bytes, expected: str | None) -> None:
             f"{file} is not the file that was measured",
             found=f"sha256 {found}",
             expected=f"sha256 {expected}" if expected else f"its sha256 in {MANIFEST}",
-            next_step=DAMAGED,
+            next_step=MEASURE_AGAIN,
         )
 
 
-def _check_runs_known(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
-    known = set(tables["runs"]["run_id"])
-    for name, frame in tables.items():
-        if strange := sorted(set(frame["run_id"].unique()) - known):
-            raise LabError(
-                f"{folder / file_name(name)} has runs that runs.csv has not",
-                found=", ".join(strange[:5]),
-                expected="runs of runs.csv only",
-                next_step=DAMAGED,
-            )
+def _check_runs_known(folder: Path, name: str, frame: pd.DataFrame, runs: pd.DataFrame) -> None:
+    if unknown := sorted(set(frame["run_id"].unique()) - set(runs["run_id"])):
+        raise LabError(
+            f"{folder / file_name(name)} has runs that runs.csv has not",
+            found=", ".join(unknown[:5]),
+            expected="runs of runs.csv only",
+            next_step=MEASURE_AGAIN,
+        )
 
 
 def _differences(key: str, a: Any, b: Any) -> Iterator[tuple[str, Any, Any]]:

@@ -1,32 +1,26 @@
-"""The columns of a dataset's tables: their order, types, units and ranges, declared once.
+"""The tables of a dataset: their columns, order, types, units and ranges, declared once.
 
-In: a DataFrame, or the names of its columns. Out: the same, or one LabError that names line,
-column and value. It never repairs a value.
+In: nothing. Out: a `Schema` for each table, and the name of its file. `table` enforces them.
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import pandas as pd
-import pandera.pandas as pa
 
-from ndblab.error import LabError
 from ndblab.planning import fault, workload
 
 # Version of the layout of a dataset folder, these schemas included.
 VERSION = 3
-# Older versions that are read as well, and what they did not have: columns with the value that was
-# meant, tables, and (before 3) faults: optional tables, and the events that tell of them.
+# Version 1 lacks the variant of a run and the events, version 2 the tables of checked writes.
 READABLE = (1, 2, 3)
-COLUMNS_SINCE_2 = {"runs": {"variant": "default"}}
-TABLES_SINCE_2 = ("events",)
-# Tables that only some experiments have; the large ones are compressed.
-OPTIONAL = ("history", "copies", "counters")
-_COMPRESSED = ("history", "copies")
 
+OK = "ok"
+"""The status of a run that ended as it should; any other is the reason why it did not."""
 TRANSPORTERS = ("shm", "tcp")
 EVENTS = (
     "local_checkpoint_started",
@@ -41,71 +35,110 @@ EVENTS = (
     fault.SERVED,
 )
 ROLES = ("ndb_mgmd", "ndbmtd", "mysqld", *workload.CLIENT_ROLES, "lab")
-OUTCOMES = ("ok", "failed", "unknown", "wrong")
+OUTCOMES = (workload.OK, *workload.GIVEN_UP, workload.WRONG)
 
 # Above 100: the kernel and the data node do not end a second at the same moment. Far below what a
 # value in another unit would be.
 THREAD_PCT_LIMIT = 120.0
-
-_UTC = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)$"
-MEASURE_AGAIN = "Measure it again, or get an undamaged copy of the dataset."
-
-
-def _text(*checks: pa.Check, **more: bool) -> pa.Column:
-    return pa.Column(str, checks=list(checks), **more)
-
-
-def _one_of(words: tuple[str, ...]) -> pa.Check:
-    return pa.Check.isin(words, error="one of " + ", ".join(words))
-
-
-def _like(pattern: str, example: str) -> pa.Check:
-    return pa.Check.str_matches(pattern, error=f"something like {example}")
-
-
-def _whole(least: int) -> pa.Column:
-    return pa.Column("int64", pa.Check.ge(least, error=f"{least} or more"))
-
-
-def _real(most: float = math.inf, *, least: float = 0.0, empty: bool = False) -> pa.Column:
-    limit = "any finite number" if math.isinf(most) else f"{most:g}"
-    check = pa.Check.in_range(
-        least, min(most, sys.float_info.max), error=f"from {least:g} up to {limit}"
-    )
-    return pa.Column("float64", check, nullable=empty)
-
-
-def _table(name: str, columns: dict[str, pa.Column], *checks: pa.Check) -> pa.DataFrameSchema:
-    return pa.DataFrameSchema(columns, checks=list(checks), strict=True, ordered=True, name=name)
-
-
-def _ok_runs_are_whole(runs: pd.DataFrame) -> pd.Series:
-    return (runs["status"] != "ok") | runs[list(MEASURED)].notna().all(axis=1)
-
-
-# What a run must have to be called ok.
+# What a good run must have.
 MEASURED = ("duration_s", "queries", "errors", "qps")
 # Counts, which a failed run leaves empty: floats in memory, whole numbers in the file.
 COUNTS = ("queries", "errors", "reconnects")
 
-_RUN_ID = _like(r"^[a-z0-9_-]+$", "s08_c0064_r2")
+MEASURE_AGAIN = "Measure it again, or get an undamaged copy of the dataset."
+PACKED = ".gz"
+_UTC = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)$"
+
+Allows = Callable[[pd.Series], pd.Series]
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a column may hold.
+
+    `dtype` is "str", "int64" or "float64". `expected` words for an error what `allows` accepts;
+    cells may be empty only where `empty`. `before` is the value in datasets older than the column.
+    """
+
+    dtype: str
+    allows: Allows
+    expected: str
+    empty: bool = False
+    unique: bool = False
+    before: str | None = None
+
+    def faults(self, values: pd.Series) -> Iterator[tuple[pd.Series, str]]:
+        """Mark the cells that break each rule, with what was expected instead."""
+        missing = values.isna()
+        if not self.empty:
+            yield missing, "a value"
+        if self.unique:
+            yield values.duplicated(), "a value that no other line has"
+        yield ~(self.allows(values) | missing), self.expected
+
+
+@dataclass(frozen=True)
+class Schema:
+    """A table: one line on what it holds, its columns in order, and a rule for whole rows.
+
+    Only some experiments have an `optional` table. `since` is the first version that had it.
+    """
+
+    about: str
+    columns: Mapping[str, Column]
+    rule: tuple[Callable[[pd.DataFrame], pd.Series], str] | None = None
+    optional: bool = False
+    compressed: bool = False
+    since: int = 1
+
+
+def _text() -> Column:
+    return Column("str", lambda values: values.notna(), "text")
+
+
+def _one_of(words: tuple[str, ...]) -> Column:
+    return Column("str", lambda values: values.isin(words), "one of " + ", ".join(words))
+
+
+def _like(pattern: str, example: str) -> Column:
+    def matches(values: pd.Series) -> pd.Series:
+        return values.astype(str).str.match(pattern)
+
+    return Column("str", matches, f"something like {example}")
+
+
+def _whole(least: int) -> Column:
+    return Column("int64", lambda values: values >= least, f"{least} or more")
+
+
+def _real(most: float = math.inf, *, least: float = 0.0, empty: bool = False) -> Column:
+    limit = "any finite number" if math.isinf(most) else f"{most:g}"
+    finite = min(most, sys.float_info.max)
+    expected = f"from {least:g} up to {limit}"
+    return Column("float64", lambda values: values.between(least, finite), expected, empty)
+
+
+def _good_runs_are_whole(runs: pd.DataFrame) -> pd.Series:
+    return (runs["status"] != OK) | runs[list(MEASURED)].notna().all(axis=1)
+
+
 # A monitor's own clock ticks may begin just before the run's.
 _SAMPLED_S = _real(least=-1.0)
 _THREAD_PCT = _real(most=THREAD_PCT_LIMIT)
 
-SCHEMAS: dict[str, pa.DataFrameSchema] = {
-    "runs": _table(
-        "runs",
+SCHEMAS: dict[str, Schema] = {
+    "runs": Schema(
+        "One row per run, failed ones included",
         {
-            "run_id": _text(_RUN_ID, unique=True),
-            "status": _text(_like(r"^\S", "ok, or a reason")),
+            "run_id": replace(_like(r"^[a-z0-9_-]+$", "s08_c0064_r2"), unique=True),
+            "status": _like(r"^\S", "ok, or a reason"),
             "servers": _whole(1),
             "clients": _whole(1),
             "repeat": _whole(1),
-            "transporter": _text(_one_of(TRANSPORTERS)),
+            "transporter": _one_of(TRANSPORTERS),
             "workload": _text(),
-            "variant": _text(_like(r"^[a-z0-9-]+$", "default")),
-            "started_utc": _text(_like(_UTC, "2021-09-30T12:00:00Z")),
+            "variant": replace(_like(r"^[a-z0-9-]+$", "default"), before="default"),
+            "started_utc": _like(_UTC, "2021-09-30T12:00:00Z"),
             "warmup_s": _real(),
             "duration_s": _real(empty=True),
             "queries": _real(empty=True),
@@ -121,10 +154,10 @@ SCHEMAS: dict[str, pa.DataFrameSchema] = {
             "host_steal_pct": _real(most=100.0, empty=True),
             "host_load_1min": _real(empty=True),
         },
-        pa.Check(_ok_runs_are_whole, error="a run that is ok has " + ", ".join(MEASURED)),
+        rule=(_good_runs_are_whole, f"a good run has {', '.join(MEASURED)}"),
     ),
-    "intervals": _table(
-        "intervals",
+    "intervals": Schema(
+        "What the load generator reported, interval by interval",
         {
             "run_id": _text(),
             "t_s": _real(),
@@ -135,19 +168,19 @@ SCHEMAS: dict[str, pa.DataFrameSchema] = {
             "reconnects_per_s": _real(),
         },
     ),
-    "processes": _table(
-        "processes",
+    "processes": Schema(
+        "CPU and memory of every process, second by second",
         {
             "run_id": _text(),
             "t_s": _SAMPLED_S,
-            "role": _text(_one_of(ROLES)),
+            "role": _one_of(ROLES),
             "node_id": _whole(0),
             "cpu_pct": _real(),
             "rss_bytes": _whole(0),
         },
     ),
-    "ndb_threads": _table(
-        "ndb_threads",
+    "ndb_threads": Schema(
+        "CPU of every thread of the data nodes, second by second",
         {
             "run_id": _text(),
             "t_s": _SAMPLED_S,
@@ -163,131 +196,63 @@ SCHEMAS: dict[str, pa.DataFrameSchema] = {
             "spin_pct": _THREAD_PCT,
         },
     ),
-    "events": _table(
-        "events",
+    "events": Schema(
+        "Checkpoints, nodes that joined or left, and injected faults",
         {
             "run_id": _text(),
             "t_s": _SAMPLED_S,
             "node_id": _whole(0),
-            "event": _text(_one_of(EVENTS)),
+            "event": _one_of(EVENTS),
             "text": _text(),
         },
+        since=2,
     ),
-    "history": _table(
-        "history",
+    "history": Schema(
+        "Every operation of the checked writes: when, where and how it ended",
         {
             "run_id": _text(),
             "client": _whole(1),
             "seq": _whole(0),
-            "kind": _text(_one_of(("read", "write"))),
+            "kind": _one_of((workload.READ, workload.WRITE)),
             "first_server": _whole(1),
             "server": _whole(1),
             "t_s": _real(),
             "latency_ms": _real(),
-            "outcome": _text(_one_of(OUTCOMES)),
+            "outcome": _one_of(OUTCOMES),
             "attempts": _whole(1),
             "error": _whole(0),
         },
+        optional=True,
+        compressed=True,
     ),
-    "copies": _table(
-        "copies",
+    "copies": Schema(
+        "Every row of the checked writes that each data node held afterwards",
         {
             "run_id": _text(),
             "replica": _whole(1),
             "client": _whole(1),
             "seq": _whole(0),
-            "first_value": _text(nullable=True),
-            "second_value": _text(nullable=True),
+            "first_value": replace(_text(), empty=True),
+            "second_value": replace(_text(), empty=True),
         },
+        optional=True,
+        compressed=True,
     ),
-    "counters": _table(
-        "counters",
+    "counters": Schema(
+        "How many writes of each client each data node counted afterwards",
         {
             "run_id": _text(),
             "replica": _whole(1),
             "client": _whole(1),
             "writes": _whole(0),
         },
+        optional=True,
     ),
 }
+OPTIONAL = tuple(name for name, schema in SCHEMAS.items() if schema.optional)
 REQUIRED = tuple(name for name in SCHEMAS if name not in OPTIONAL)
 
 
 def file_name(table: str) -> str:
-    """Give the name of the file that holds a table."""
-    return f"{table}.csv.gz" if table in _COMPRESSED else f"{table}.csv"
-
-
-def check(table: str, frame: pd.DataFrame, where: str) -> pd.DataFrame:
-    """Return the table as it is, or raise a LabError that names the first value out of range."""
-    schema = SCHEMAS[table]
-    try:
-        return schema.validate(frame)
-    except pa.errors.SchemaError as error:
-        raise _out_of_range(schema, error, where) from error
-
-
-def check_names(schema: pa.DataFrameSchema, found: list[str], where: str) -> None:
-    """Raise a LabError that tells a missing column from one in another unit."""
-    expected = list(schema.columns)
-    if found == expected:
-        return
-    missing = [name for name in expected if name not in found]
-    unknown = [name for name in found if name not in expected]
-    units = {name.rpartition("_")[0]: name for name in unknown if "_" in name}
-    for name in missing:
-        other = units.get(name.rpartition("_")[0])
-        if other is not None and "_" in name:
-            raise LabError(
-                f"{where} has a column in another unit",
-                found=other,
-                expected=name,
-                next_step=f"Convert the column to {_unit(name)} and name it {name}.",
-            )
-    if missing:
-        raise LabError(
-            f"{where} lacks a column",
-            found=", ".join(found) or "no header",
-            expected=", ".join(missing),
-            next_step=MEASURE_AGAIN,
-        )
-    raise LabError(
-        f"{where} has other columns than its schema",
-        found=", ".join(unknown) or ", ".join(found),
-        expected=", ".join(expected),
-        next_step=MEASURE_AGAIN,
-    )
-
-
-def _unit(name: str) -> str:
-    return name.rpartition("_")[2]
-
-
-def _out_of_range(schema: pa.DataFrameSchema, error: pa.errors.SchemaError, where: str) -> LabError:
-    name = getattr(error.schema, "name", None)
-    of_column = name in schema.columns
-    column = f", column {name}," if of_column else ""
-    rule = str(getattr(error.check, "error", None) or error.check or error.reason_code)
-    line, value = "", None
-    cases: object = error.failure_cases
-    if isinstance(cases, pd.DataFrame) and len(cases) and pd.notna(cases["index"].iloc[0]):
-        line = f"Line {int(cases['index'].iloc[0]) + 2} of "
-        value = _shown(cases["failure_case"].iloc[0]) if of_column else None
-    return LabError(
-        f"{line}{where}{column} breaks its schema",
-        found=value,
-        expected=_RULES.get(rule, rule),
-        next_step=MEASURE_AGAIN,
-    )
-
-
-def _shown(value: object) -> str:
-    if pd.isna(value):
-        return "no value"
-    return repr(value) if isinstance(value, str) else f"{value:g}"
-
-
-_RULES: Mapping[str, str] = {
-    "not_nullable": "a value",
-    "field_uniqueness": "a value that no other line has",
-}
+    """Return the name of the file that holds a table."""
+    return f"{table}.csv{PACKED if SCHEMAS[table].compressed else ''}"

@@ -1,4 +1,4 @@
-"""A table as CSV: bytes of a file to a DataFrame that keeps its schema, and back.
+"""A table as CSV: bytes of a file to a DataFrame that obeys its schema, and back.
 
 In: bytes, or a DataFrame. Out: the other, or one LabError that names file, line, column and value.
 It never repairs a value and never touches a file.
@@ -10,21 +10,13 @@ import csv
 import io
 
 import pandas as pd
-import pandera.pandas as pa
 
-from ndblab.dataset.schema import (
-    COLUMNS_SINCE_2,
-    COUNTS,
-    MEASURE_AGAIN,
-    SCHEMAS,
-    check,
-    check_names,
-)
+from ndblab.dataset.schema import COUNTS, MEASURE_AGAIN, SCHEMAS, Schema
 from ndblab.error import LabError
 
 
 def parse(table: str, data: bytes, where: str) -> pd.DataFrame:
-    """Read one table from the bytes of its file and hold it against its schema.
+    """Read one table from the bytes of its file and check it against its schema.
 
     Parameters
     ----------
@@ -32,61 +24,125 @@ def parse(table: str, data: bytes, where: str) -> pd.DataFrame:
 
     Raises
     ------
-    LabError : a column missing, unknown or of another unit; a line cut off or of another length; a
-        value of another type or out of range.
+    LabError
+        If a column is missing, unknown or of another unit, a line is cut off or has another number
+        of values, or a value has another type or is out of range.
     """
     schema = SCHEMAS[table]
     _check_text(data, where)
-    later = COLUMNS_SINCE_2.get(table, {})
-    older = schema.remove_columns(list(later)) if later else schema
-    if _header(data) == list(older.columns):
-        schema = older
-    _check_header(schema, data, where)
-    _check_lines(schema, data, where)
-    types = {name: str(column.dtype) for name, column in schema.columns.items()}
-    empty = {n: [""] for n, c in schema.columns.items() if types[n] != "str" or c.nullable}
+    older = {n: column for n, column in schema.columns.items() if column.before is None}
+    columns = older if _header(data) == list(older) else schema.columns
+    if columns is schema.columns:
+        _check_names(schema, _header(data), where)
+    _check_lines(len(columns), data, where)
+    types = {name: column.dtype for name, column in columns.items()}
+    empty = {n: [""] for n, c in columns.items() if c.dtype != "str" or c.empty}
     try:
         frame = pd.read_csv(io.BytesIO(data), dtype=types, na_values=empty, keep_default_na=False)
     except (ValueError, OverflowError) as error:
         raise _wrong_type(schema, data, where, error) from error
-    for name in (name for name in later if name not in frame):
-        frame.insert(list(SCHEMAS[table].columns).index(name), name, later[name])
+    for place, (name, column) in enumerate(schema.columns.items()):
+        if name not in columns:
+            frame.insert(place, name, column.before)
     return check(table, frame, where)
+
+
+def empty(table: str) -> pd.DataFrame:
+    """Return a table without rows, its columns typed."""
+    return parse(table, render(table, None, table), table)
 
 
 def render(table: str, frame: pd.DataFrame | None, where: str) -> bytes:
     """Write one table as CSV, its columns in the schema's order; without rows, the header alone.
 
-    Types are made the schema's own before the check; ten significant digits are kept.
+    Values are converted to the schema's types before the check, with ten significant digits.
     """
-    schema = SCHEMAS[table]
-    names = list(schema.columns)
+    columns = SCHEMAS[table].columns
+    names = list(columns)
     if frame is None or frame.empty:
         return (",".join(names) + "\n").encode()
     found = [str(name) for name in frame.columns]
-    check_names(schema, sorted(found, key=[*names, *found].index), where)
+    _check_names(SCHEMAS[table], sorted(found, key=[*names, *found].index), where)
     try:
-        types = {n: c.dtype.type for n, c in schema.columns.items()}
-        # Text that is missing would become the word "nan".
-        lacking = (n for n, c in schema.columns.items() if c.nullable and str(c.dtype) == "str")
-        types |= dict.fromkeys(lacking, object)
-        typed = frame[names].astype(types)
-        for name in (n for n in names if str(schema.columns[n].dtype) == "int64"):
+        # Missing text stays an object, as it would become the word "nan".
+        typed = frame[names].astype(
+            {n: object if c.empty and c.dtype == "str" else c.dtype for n, c in columns.items()}
+        )
+        for name in (n for n, c in columns.items() if c.dtype == "int64"):
             if (typed[name] != frame[name]).any():
                 raise ValueError(f"{name} is not whole")
     except (ValueError, TypeError, OverflowError) as error:
         raise LabError(
             f"A value for {where} has the wrong type",
             found=error,
-            expected=", ".join(f"{n} {c.dtype}" for n, c in schema.columns.items()),
+            expected=", ".join(f"{name} {column.dtype}" for name, column in columns.items()),
             next_step="This is a fault of the lab, not of your input: please report it.",
         ) from error
-    for name in (n for n in names if str(schema.columns[n].dtype) == "str"):
+    for name in (n for n, c in columns.items() if c.dtype == "str"):
         typed[name] = typed[name].str.replace(r"\s*[\r\n]+\s*", " ", regex=True)
     typed = check(table, typed.reset_index(drop=True), where)
     counts = {name: "Int64" for name in COUNTS if name in names}
     text = typed.astype(counts).to_csv(index=False, float_format="%.10g", lineterminator="\n")
     return text.encode()
+
+
+def check(table: str, frame: pd.DataFrame, where: str) -> pd.DataFrame:
+    """Return the table as it is, or raise a LabError that names the first value out of range."""
+    schema = SCHEMAS[table]
+    for name, column in schema.columns.items():
+        for bad, expected in column.faults(frame[name]):
+            if bad.any():
+                value = frame[name].loc[bad].iloc[0]
+                raise _broken(bad, f"{where}, column {name},", _shown(value), expected)
+    if schema.rule is not None and not (holds := schema.rule[0](frame)).all():
+        raise _broken(~holds, where, None, schema.rule[1])
+    return frame
+
+
+def _broken(bad: pd.Series, where: str, value: str | None, expected: str) -> LabError:
+    return LabError(
+        f"Line {int(bad.to_numpy().argmax()) + 2} of {where} breaks its schema",
+        found=value,
+        expected=expected,
+        next_step=MEASURE_AGAIN,
+    )
+
+
+def _shown(value: object) -> str:
+    if pd.isna(value):
+        return "no value"
+    return repr(value) if isinstance(value, str) else f"{value:g}"
+
+
+def _check_names(schema: Schema, found: list[str], where: str) -> None:
+    """Raise a LabError that tells a missing column from one in another unit."""
+    expected = list(schema.columns)
+    if found == expected:
+        return
+    missing = [name for name in expected if name not in found]
+    unknown = [name for name in found if name not in expected]
+    units = {name.rpartition("_")[0]: name for name in unknown if "_" in name}
+    for quantity, _, unit in (name.rpartition("_") for name in missing):
+        if quantity in units:
+            raise LabError(
+                f"{where} has a column in another unit",
+                found=units[quantity],
+                expected=f"{quantity}_{unit}",
+                next_step=f"Convert the column to {unit} and name it {quantity}_{unit}.",
+            )
+    if missing:
+        raise LabError(
+            f"{where} lacks a column",
+            found=", ".join(found) or "no header",
+            expected=", ".join(missing),
+            next_step=MEASURE_AGAIN,
+        )
+    raise LabError(
+        f"{where} has other columns than its schema",
+        found=", ".join(unknown) or ", ".join(found),
+        expected=", ".join(expected),
+        next_step=MEASURE_AGAIN,
+    )
 
 
 def _check_text(data: bytes, where: str) -> None:
@@ -102,26 +158,21 @@ def _check_text(data: bytes, where: str) -> None:
         ) from error
 
 
-def _check_header(schema: pa.DataFrameSchema, data: bytes, where: str) -> None:
-    check_names(schema, _header(data), where)
-
-
 def _header(data: bytes) -> list[str]:
     first = data.split(b"\n", 1)[0].decode().rstrip("\r")
     return first.split(",") if first else []
 
 
-def _check_lines(schema: pa.DataFrameSchema, data: bytes, where: str) -> None:
+def _check_lines(columns: int, data: bytes, where: str) -> None:
     lines = data.count(b"\n")
     if not data.endswith(b"\n"):
         rest = data.rpartition(b"\n")[2].decode()[:120]
         raise LabError(
             f"The last line of {where} is cut off",
             found=f"line {lines + 1}: {rest}",
-            expected=f"{len(schema.columns)} values and an end of line",
+            expected=f"{columns} values and an end of line",
             next_step=MEASURE_AGAIN,
         )
-    columns = len(schema.columns)
     if b'"' not in data and data.count(b",") == lines * (columns - 1):
         return
     reader = csv.reader(io.StringIO(data.decode(), newline=""))
@@ -140,26 +191,25 @@ def _check_lines(schema: pa.DataFrameSchema, data: bytes, where: str) -> None:
         )
 
 
-def _wrong_type(schema: pa.DataFrameSchema, data: bytes, where: str, error: Exception) -> LabError:
+def _wrong_type(schema: Schema, data: bytes, where: str, error: Exception) -> LabError:
     """Find the value that the fast reader stumbled over; only a damaged file pays for this."""
     try:
         words = pd.read_csv(io.BytesIO(data), dtype=str, keep_default_na=False)
     except ValueError:
         return LabError(f"{where} is no CSV", found=error, next_step=MEASURE_AGAIN)
     for name, column in schema.columns.items():
-        kind = str(column.dtype)
-        if kind == "str":
+        if column.dtype == "str" or name not in words:
             continue
         numbers = pd.to_numeric(words[name], errors="coerce")
-        bad = numbers.isna() & ~((words[name] == "") & column.nullable)
-        if kind == "int64":
+        bad = numbers.isna() & ~((words[name] == "") & column.empty)
+        if column.dtype == "int64":
             bad |= numbers.mod(1).ne(0)
         if bad.any():
             line = int(bad.to_numpy().argmax())
             return LabError(
                 f"Line {line + 2} of {where}, column {name}, has the wrong type",
                 found=repr(words[name].iloc[line]),
-                expected="a whole number" if kind == "int64" else "a number",
+                expected="a whole number" if column.dtype == "int64" else "a number",
                 next_step=MEASURE_AGAIN,
             )
     return LabError(f"{where} cannot be read", found=error, next_step=MEASURE_AGAIN)

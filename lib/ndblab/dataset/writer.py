@@ -1,16 +1,13 @@
-"""The writer of one dataset: whole runs go in one by one, a complete dataset comes out.
+"""The writer of one dataset: completed runs go in one by one, a complete dataset comes out.
 
-In: the tables and logs of a run. Out: a folder that a kill, a full disk or a second lab can stop
-from growing but never damage: each run lies in a folder of its own, which gets its name last.
+In: the tables and logs of a run. Out: a folder whose growth a kill, a full disk or a second lab can
+stop, but which they never damage: each run has a folder of its own, named only when it is whole.
 It never writes into a complete dataset.
 """
 
 from __future__ import annotations
 
-import datetime
-import json
 import os
-import re
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -20,30 +17,28 @@ from typing import Any
 
 import pandas as pd
 
-from ndblab.dataset import schema, table
-from ndblab.dataset.folder import (
+from ndblab.dataset import table
+from ndblab.dataset.folder import PARTS, packed, part_folders, read_bytes, sha256
+from ndblab.dataset.manifest import (
+    COMPLETE,
     MANIFEST,
-    PARTS,
-    fill,
     identity_hash,
-    lock_alone,
-    locked,
-    packed,
-    part_folders,
-    read_bytes,
+    new_manifest,
+    now_utc,
     read_manifest,
-    replace_folder,
-    sha256,
-    sync_folder,
-    write_new,
+    stem,
+    to_json,
 )
 from ndblab.dataset.reader import Dataset, read, read_parts
 from ndblab.dataset.schema import OPTIONAL, REQUIRED, SCHEMAS, file_name
 from ndblab.error import LabError, writing
+from ndblab.machine import files
+
+_REPORT = "This is a fault of the lab, not of your input: please report it."
 
 
 class Writer:
-    """One unfinished dataset, held by this process alone until `close` or `finish`.
+    """One unfinished dataset, locked by this process until `close` or `finish`.
 
     Use `Writer.open`; a `with` block closes it whatever happens.
     """
@@ -62,7 +57,7 @@ class Writer:
         identity: Mapping[str, Any],
         manifest_base: Mapping[str, Any],
     ) -> Writer:
-        """Go on with the unfinished dataset of this identity, or begin a new one.
+        """Resume the unfinished dataset of this identity, or begin a new one.
 
         Parameters
         ----------
@@ -71,14 +66,18 @@ class Writer:
 
         Raises
         ------
-        LabError : when another process is writing it, or the disk refuses.
+        LabError
+            If another process is writing it, or the disk refuses.
         """
-        shelf = Path(root) / experiment
-        with writing(shelf):
-            shelf.mkdir(parents=True, exist_ok=True)
-            with locked(shelf):
-                path = _unfinished(shelf, experiment, identity, manifest_base)
-                lock = lock_alone(path)
+        folder = Path(root) / experiment
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            naming = files.lock(folder, wait=True)
+            try:
+                path = _unfinished(folder, experiment, identity, manifest_base)
+                lock = _lock(path)
+            finally:
+                os.close(naming)
         writer = cls(path, read_manifest(path), lock)
         try:
             with writing(path):
@@ -99,16 +98,16 @@ class Writer:
         tables: Mapping[str, pd.DataFrame],
         logs: Mapping[str, str] | None = None,
     ) -> None:
-        """Add one run, all of it or nothing; it takes the place of an earlier run of that name.
+        """Add one run, all of it or nothing; it replaces an earlier run of that name.
 
         Parameters
         ----------
-        tables : by name; `runs` with one row is a must, others may be absent or empty.
+        tables : by name; `runs` has one row, others may be absent or empty.
         logs : file name (without folder) -> text.
         """
         self._check_open()
         given = [n for n in OPTIONAL if n in tables and not tables[n].empty]
-        files = {
+        contents = {
             file: packed(file, table.render(name, tables.get(name), f"{run_id}/{file}"))
             for name, file in ((name, file_name(name)) for name in (*REQUIRED, *given))
         }
@@ -119,27 +118,27 @@ class Writer:
         with writing(part):
             shutil.rmtree(temporary, ignore_errors=True)
             try:
-                fill(temporary, files | texts)
-                replace_folder(temporary, part)
+                files.write_folder(temporary, contents | texts)
+                files.replace_folder(temporary, part)
             except BaseException:
                 shutil.rmtree(temporary, ignore_errors=True)
                 raise
         self.done[run_id] = str(tables["runs"]["status"].iloc[0])
 
     def add_config(self, name: str, text: str) -> None:
-        """Keep an exact input of the cluster."""
+        """Store an exact input of the cluster."""
         self._check_open()
         file = self.path / "config" / _plain(name)
         with writing(file):
             file.parent.mkdir(exist_ok=True)
-            write_new(file, text.encode())
+            files.write(file, text.encode())
 
     def note(self, **facts: Any) -> None:
-        """Keep facts in the manifest at once, so that a sweep that is gone on with has them too."""
+        """Store facts in the manifest at once, so that a resumed sweep has them too."""
         self._check_open()
         self.manifest = {**self.manifest, **facts}
         with writing(self.path):
-            write_new(self.path / MANIFEST, _json(self.manifest))
+            files.write(self.path / MANIFEST, to_json(self.manifest))
 
     def finish(self, **manifest_updates: Any) -> Dataset:
         """Join the runs, seal the dataset with sha256 sums, and read it back."""
@@ -156,27 +155,27 @@ class Writer:
             for name, file in self._table_files():
                 if name in REQUIRED or len(tables[name]):
                     data = table.render(name, tables[name], file.name)
-                    write_new(file, packed(file.name, data))
+                    files.write(file, packed(file.name, data))
             self._gather_logs()
-            files = {
+            sums = {
                 str(file.relative_to(self.path)): sha256(read_bytes(file))
                 for file in sorted(self._sealed_files())
             }
             sealed = {
                 **self.manifest,
                 **manifest_updates,
-                "status": "complete",
-                "finished_utc": _now_utc(),
-                "files": files,
+                "status": COMPLETE,
+                "finished_utc": now_utc(),
+                "files": sums,
             }
-            write_new(self.path / MANIFEST, _json(sealed))
+            files.write(self.path / MANIFEST, to_json(sealed))
             self.manifest = sealed
             shutil.rmtree(self._parts, ignore_errors=True)
         self.close()
         return read(self.path)
 
     def close(self) -> None:
-        """Let another process go on; what was appended stays."""
+        """Let another process continue; appended runs stay."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -197,7 +196,7 @@ class Writer:
         return self.path / PARTS
 
     def _recover(self, manifest_base: Mapping[str, Any]) -> None:
-        """Remove what an earlier writer left half-done, and learn which runs are whole."""
+        """Remove what an earlier writer left half-done, and find the completed runs."""
         self._parts.mkdir(exist_ok=True)
         for left in [p for p in self._parts.iterdir() if p.name.startswith(".")]:
             name = left.name[1:].rpartition(".")[0]
@@ -209,18 +208,14 @@ class Writer:
             return
         runs = read_parts(self.path, ["runs"])["runs"]
         self.done = dict(zip(runs["run_id"], runs["status"], strict=True))
-        again = {"utc": _now_utc(), "git_commit": manifest_base.get("git_commit")}
-        self.manifest = {
-            **self.manifest,
-            "resumed": [*self.manifest.get("resumed", []), again],
-        }
-        write_new(self.path / MANIFEST, _json(self.manifest))
+        again = {"utc": now_utc(), "git_commit": manifest_base.get("git_commit")}
+        self.note(resumed=[*self.manifest.get("resumed", []), again])
 
     def _gather_logs(self) -> None:
         shutil.rmtree(self.path / "logs", ignore_errors=True)
         for log in sorted(self._parts.glob("[!.]*/logs/*")):
             (self.path / "logs").mkdir(exist_ok=True)
-            write_new(self.path / "logs" / log.name, read_bytes(log))
+            files.write(self.path / "logs" / log.name, read_bytes(log))
 
     def _table_files(self) -> list[tuple[str, Path]]:
         return [(name, self.path / file_name(name)) for name in SCHEMAS]
@@ -240,57 +235,35 @@ class Writer:
 
 
 def _unfinished(
-    shelf: Path, experiment: str, identity: Mapping[str, Any], manifest_base: Mapping[str, Any]
+    root: Path, experiment: str, identity: Mapping[str, Any], base: Mapping[str, Any]
 ) -> Path:
-    """Return the folder to write to, made if need be. The caller holds the shelf's lock."""
-    digest = identity_hash(identity)
-    stem = "-".join(
-        _slug(word)
-        for word in (
-            experiment,
-            _host_word(manifest_base["host"]),
-            manifest_base["plan"]["budget"]["kind"],
-            manifest_base["profile"]["name"],
-            digest[:8],
-        )
-    )
-    number = 1
-    while (path := shelf / f"{stem}-{number}").exists():
-        # One that cannot be read is somebody else's trouble: its name is taken, that is all.
+    """Return the folder to write to, made if need be. The caller holds the lock of `root`."""
+    digest, name, number = identity_hash(identity), stem(experiment, identity, base), 1
+    while (path := root / f"{name}-{number}").exists():
+        # One that cannot be read is left alone: only its name is taken.
         with suppress(LabError):
             manifest = read_manifest(path)
-            if manifest["status"] != "complete" and identity_hash(manifest["identity"]) == digest:
+            if manifest["status"] != COMPLETE and identity_hash(manifest["identity"]) == digest:
                 return path
         number += 1
-    manifest = {
-        "schema_version": schema.VERSION,
-        "dataset_id": path.name,
-        "experiment": experiment,
-        "status": "unfinished",
-        "identity": dict(identity),
-        "overrides": {},
-        "git_commit": None,
-        **manifest_base,
-        "started_utc": _now_utc(),
-        "finished_utc": None,
-        "timings": {},
-        "files": {},
-    }
-    temporary = shelf / f".{path.name}.tmp"
+    temporary = root / f".{path.name}.tmp"
     shutil.rmtree(temporary, ignore_errors=True)
-    fill(temporary, {MANIFEST: _json(manifest)})
-    os.rename(temporary, path)
-    sync_folder(shelf)
+    manifest = new_manifest(path.name, experiment, identity, base)
+    files.write_folder(temporary, {MANIFEST: to_json(manifest)})
+    files.replace_folder(temporary, path)
     return path
 
 
-def _host_word(host: Mapping[str, Any]) -> str:
-    """Name a host in a word that says its size and not whose it is."""
-    return f"{len(host['cpus'])}cpu" if isinstance(host.get("cpus"), list | tuple) else "host"
-
-
-def _slug(word: str) -> str:
-    return re.sub(r"[^a-z0-9_]+", "_", word.lower()).strip("_") or "x"
+def _lock(path: Path) -> int:
+    lock = files.lock(path, wait=False)
+    if lock is None:
+        raise LabError(
+            "Another lab is writing this dataset",
+            found=path,
+            expected="one writer",
+            next_step="Wait for it, stop it with Ctrl-C, or change a parameter of this one.",
+        )
+    return lock
 
 
 def _check_run(run_id: str, tables: Mapping[str, pd.DataFrame]) -> None:
@@ -304,7 +277,7 @@ def _check_run(run_id: str, tables: Mapping[str, pd.DataFrame]) -> None:
             found=f"{rows} rows of runs, tables {', '.join(tables)}, "
             f"other runs: {', '.join(sorted(strange)) or 'none'}",
             expected=f"one row of runs, tables among {', '.join(SCHEMAS)}",
-            next_step="This is a fault of the lab, not of your input: please report it.",
+            next_step=_REPORT,
         )
 
 
@@ -314,14 +287,6 @@ def _plain(name: str) -> str:
             "A file of a dataset needs a plain name",
             found=repr(name),
             expected="a name without folders, not hidden",
-            next_step="This is a fault of the lab, not of your input: please report it.",
+            next_step=_REPORT,
         )
     return name
-
-
-def _now_utc() -> str:
-    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _json(manifest: Mapping[str, Any]) -> bytes:
-    return (json.dumps(manifest, indent=1, ensure_ascii=False) + "\n").encode()

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
-from ndblab.analysis import summary
+from ndblab.analysis import estimate
 
 
 def means(table: pd.DataFrame, by: list[str], column: str, log: bool = False) -> pd.DataFrame:
@@ -30,7 +29,7 @@ def means(table: pd.DataFrame, by: list[str], column: str, log: bool = False) ->
     result = groups[column].agg(runs="count", mean="mean", low="min", high="max")
     if result["runs"].max() > 2:
         runs = result["runs"].where(result["runs"] > 2)
-        half = stdtrit(runs - 1, (1 + summary.CONFIDENCE) / 2) * groups["_value"].std()
+        half = estimate.t(runs - 1) * groups["_value"].std()
         half, mean = half / np.sqrt(runs), result["mean"]
         result["low"] = mean / np.exp(half) if log else mean - half
         result["high"] = mean * np.exp(half) if log else mean + half

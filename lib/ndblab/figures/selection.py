@@ -58,7 +58,7 @@ def good(runs: pd.DataFrame) -> pd.DataFrame:
     LabError
         If there are none.
     """
-    averaged = runs[summary.usable(runs) == ""]
+    averaged = summary.good(runs)
     if averaged.empty:
         raise nothing_to_draw("no good run")
     return averaged

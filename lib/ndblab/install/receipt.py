@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ndblab.install.binaries import Ndb, Sysbench
+from ndblab.machine.files import write as write_file
 
 NAME = "receipt.json"
 SCHEMA = 1
@@ -62,12 +63,7 @@ def write(
         },
         indent=1,
     )
-    temporary = root / f"{NAME}.new"
-    with temporary.open("w") as stream:
-        stream.write(text)
-        stream.flush()
-        os.fsync(stream.fileno())
-    temporary.rename(root / NAME)
+    write_file(root / NAME, text.encode())
 
 
 def read(root: Path) -> Receipt | None:

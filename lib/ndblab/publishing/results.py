@@ -177,7 +177,7 @@ def provenance(data: datasets.Dataset) -> pd.DataFrame:
         "cpu budget": f"{data.budget}: {manifest['plan']['budget']['reason']}",
         "rows": f"{size['tables']} tables of {size['table_size']} rows",
         "status": manifest["status"],
-        "runs": f"{len(runs)}{_lengths(data)}, {int((runs['status'] != 'ok').sum())} failed",
+        "runs": f"{len(runs)}{_lengths(data)}, {data.failed} failed",
         "host steal": f"{runs['host_steal_pct'].mean():.2f} % on average, "
         f"{runs['host_steal_pct'].max():.2f} % at most",
         "git commit": manifest.get("git_commit") or "unknown",

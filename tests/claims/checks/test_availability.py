@@ -32,17 +32,17 @@ every_loss = pytest.mark.parametrize(("claim", "fault"), LOSSES)
 
 @every_loss
 def test_a_fault_after_which_no_client_gives_up_is_not_felt(claim: str, fault: str) -> None:
-    """A gap is told with it, and does not decide: clients waited and went on."""
+    """The gap is reported and does not decide: clients waited and continued."""
     row = verdict(dataset(*twice(fault, gap_s=2.0)), claim)
     assert (row.verdict, row.measured) == ("reproduced", 0)
     assert "0 of 8 clients had to give up after one retry" in row.reason
-    assert "nothing succeeded for 2.0" in row.reason
+    assert "nothing succeeded for up to 2.0" in row.reason
     assert "all there" in row.reason
 
 
 @every_loss
 def test_one_run_in_which_clients_give_up_contradicts(claim: str, fault: str) -> None:
-    """The worst run decides: a service is no better on average."""
+    """The worst run decides, since an average hides outages."""
     row = verdict(dataset(*twice(fault, gave_up=3)), claim)
     assert (row.verdict, row.measured) == ("contradicted", 3)
 
@@ -52,28 +52,28 @@ def test_one_run_in_which_clients_give_up_contradicts(claim: str, fault: str) ->
 def test_data_that_are_wrong_afterwards_contradict(
     claim: str, fault: str, what: dict[str, int]
 ) -> None:
-    """No client gave up, but what they were told is not so."""
+    """No client gave up, but the data contradict what clients were told."""
     row = verdict(dataset(*twice(fault, **what)), claim)
     assert (row.verdict, row.measured) == ("contradicted", 0)
-    assert ("2 acknowledged writes lost" if "lost" in what else "1 read without") in row.reason
+    assert ("2 acknowledged writes lost" if "lost" in what else "1 read without an") in row.reason
 
 
 @every_loss
 def test_one_run_is_not_enough(claim: str, fault: str) -> None:
-    """It may contradict, but never stands for every time."""
+    """It may contradict, but never reproduces."""
     assert verdict(dataset(faults.run(fault)), claim).verdict == "inconclusive"
     assert verdict(dataset(faults.run(fault, gave_up=1)), claim).verdict == "contradicted"
 
 
 @every_loss
 def test_writes_that_were_not_read_back_leave_it_open(claim: str, fault: str) -> None:
-    """Of a run whose replicas could not be read nothing is known, and so not that it is well."""
+    """A run whose replicas could not be read reproduces nothing."""
     parts = twice(fault)
     for name in ("copies", "counters"):
         parts[1][name] = parts[1][name].iloc[:0]
     row = verdict(dataset(*parts), claim)
     assert row.verdict == "inconclusive"
-    assert "what every replica holds was not measured" in row.reason
+    assert "not measured with the content of every replica" in row.reason
 
 
 @every_loss
@@ -81,11 +81,11 @@ def test_a_run_that_did_not_end_well_is_not_left_out(claim: str, fault: str) -> 
     """A cluster that did not recover is no reproduction, though no client gave up until then."""
     row = verdict(dataset(*twice(fault, status="data node 2 did not start again")), claim)
     assert row.verdict == "inconclusive"
-    assert "1 of 2 runs did not end well: data node 2 did not start again" in row.reason
+    assert "1 of 2 runs failed: data node 2 did not start again" in row.reason
 
 
 def test_faults_that_the_sources_do_not_speak_of_never_decide() -> None:
-    """A frozen node and a lost arbitrator are shown beside a killed one."""
+    """A frozen node and a lost arbitrator are shown with a killed one."""
     parts = [
         *twice("kill-data-node"),
         *twice("freeze-data-node", gave_up=5, gap_s=6.0),
@@ -107,11 +107,11 @@ def test_clients_of_a_killed_server_do_not_count_for_the_other() -> None:
         history.loc[on_killed, ["server", "attempts", "error"]] = [1, 2, 2013]
     row = verdict(dataset(*parts), "A-separate")
     assert (row.verdict, row.measured) == ("reproduced", 0)
-    assert "0 queries failed on the other and 0 data nodes ended" in row.reason
+    assert "0 queries failed on the other and 0 data nodes stopped" in row.reason
 
 
 def test_a_query_that_fails_on_the_other_server_contradicts() -> None:
-    """Though its retry succeeded."""
+    """A retry that succeeded was a failed query first."""
     row = verdict(dataset(*twice("kill-server", elsewhere=1)), "A-separate")
     assert (row.verdict, row.measured) == ("contradicted", 1)
     assert "1 query failed on the other" in row.reason
@@ -139,7 +139,7 @@ def test_a_data_node_that_ends_with_a_server_contradicts(
 
 
 def test_a_fault_that_names_no_server_is_unknown() -> None:
-    """Which queries are those of the other server cannot be told then."""
+    """The queries of the other server are then unknown."""
     row = verdict(dataset(*twice("kill-server", text="SIGKILL")), "A-separate")
     assert row.verdict == "unknown"
     assert "which mysqld was killed" in row.reason
@@ -147,7 +147,7 @@ def test_a_fault_that_names_no_server_is_unknown() -> None:
 
 @pytest.mark.parametrize("claim", ["A-node-loss", "A-online", "A-separate"])
 def test_a_dataset_of_another_experiment_says_nothing_of_faults(claim: str) -> None:
-    """Its absence is told; nothing crashes."""
+    """It is reported as missing; nothing crashes."""
     row = verdict(double(servers=(1,), clients=(4, 8)), claim)
     assert row.verdict == "unknown"
     assert "no run of" in row.reason

@@ -49,7 +49,7 @@ def test_tc_threads_are_the_busiest_at_the_peak_or_not(name: str, tc: float, exp
 
 
 def test_saturation_is_judged_where_no_quota_rules_it_out() -> None:
-    """On whole CPUs a thread near its limit contradicts; under quotas that is put in."""
+    """On dedicated CPUs a thread near its limit contradicts; quotas impose that."""
     full = {**USUAL, 4: ("recv", 95.0)}
     assert verdict(with_threads(full, budget="pinned"), "F5-no-saturation").verdict == (
         "contradicted"
@@ -102,5 +102,5 @@ def test_the_threads_of_32_cpus_are_counted() -> None:
 
 
 def test_a_dataset_without_threads_is_unknown() -> None:
-    """Nothing recorded of threads is neither for nor against a claim on them."""
+    """Without recorded threads no claim about them is decided."""
     assert verdict(double(), "F9-tc-bottleneck").verdict == "unknown"

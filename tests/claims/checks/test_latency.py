@@ -33,13 +33,13 @@ def test_p95_is_never_judged_finer_than_its_histogram() -> None:
 
 
 def test_equal_latency_past_saturation_is_not_credited() -> None:
-    """Where 8 servers have all the CPUs of 16, equal p95 follows and is worth nothing."""
+    """If 8 servers have all the CPUs of 16, equal p95 follows and means nothing."""
     row = verdict(double(clients=(1, 2, 4, 64, 128, 256)), "F7-8-vs-16")
     assert row.verdict == "not testable here"
 
 
 def test_equal_latency_below_saturation_counts() -> None:
-    """With few clients 8 servers are not full, and p95 may differ or not."""
+    """With few clients 8 servers are not saturated, and p95 may differ or not."""
     assert verdict(double(), "F7-8-vs-16").verdict == "reproduced"
 
 

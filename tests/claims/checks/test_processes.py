@@ -73,7 +73,7 @@ def test_a_variant_that_was_not_measured_is_unknown() -> None:
     """A dataset without the variant says so, and nothing is decided."""
     row = verdict(double(), "B-redo")
     assert row.verdict == "unknown"
-    assert "not in this dataset" in row.reason
+    assert "dataset lacks the data" in row.reason
 
 
 def test_idle_servers_are_not_counted_as_the_one_that_works() -> None:
@@ -116,14 +116,14 @@ def test_cpu_of_which_side_follows_the_load() -> None:
 
 
 def test_without_a_rise_of_throughput_nothing_follows_it() -> None:
-    """If one client alone already fills the server, which CPU grows says nothing."""
+    """If one client saturates the server, growth of CPU means nothing."""
     row = verdict(grown(1.01, 1.1, qps=1.1), "F4-cpu-with-load")
     assert row.verdict == "inconclusive"
     assert "too little" in row.reason
 
 
 def test_less_cpu_for_data_nodes_counts_where_nothing_divides_the_cpus() -> None:
-    """Without a division the data nodes' smaller use is a finding; under quotas it is put in."""
+    """Without a CPU division the data nodes' smaller use is a finding; quotas impose it."""
     used = {"mysqld": 100.0, "ndbmtd": 40.0, "sysbench": 20.0, "ndb_mgmd": 0.4}
     free = with_cpu(double(budget="shared", spread=0.01), **used)
     free.processes["cpu_pct"] *= 1 + free.processes["run_id"].str[-1].astype(int) / 1000
@@ -143,7 +143,7 @@ def test_the_management_node_is_idle_or_not(cpu: float, expected: str) -> None:
 
 
 def test_rows_are_counted_in_the_memory_they_took() -> None:
-    """Bytes a row come from what filling the tables took, on each data node."""
+    """Bytes per row come from the memory that filling the tables took, on each data node."""
     dataset = double()
     dataset.manifest = {"filled": FILLED, **PLANNED}
     row = verdict(dataset, "B-row-bytes")

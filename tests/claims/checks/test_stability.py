@@ -44,11 +44,11 @@ def test_a_narrow_band_reproduces_a_steady_hour(spread: float, expected: str) ->
     row = verdict(long_run(spread=spread), "F1-stable")
     assert row.verdict == expected
     assert row.measured == pytest.approx(1.96 * spread, rel=0.1)
-    assert "means of minutes" in row.reason
+    assert "one-minute means" in row.reason
 
 
 def test_three_minutes_are_no_steady_hour() -> None:
-    """A short run may contradict, but never stands for an hour."""
+    """A short run may contradict, but never represents an hour."""
     row = verdict(long_run(180, spread=0.005), "F1-stable")
     assert row.verdict == "inconclusive"
     assert "3600 s" in row.reason
@@ -64,7 +64,7 @@ def test_a_slow_loss_contradicts_a_constant_mean(loss: float, expected: str) -> 
     ("cluster_pct", "expected"), [(196, "contradicted"), (170, "inconclusive")]
 )
 def test_other_work_beside_an_hour_leaves_its_cause_open(cluster_pct: int, expected: str) -> None:
-    """On a host of 2 CPUs that is 99 % busy, what the cluster did not use was somebody else's."""
+    """On a host that is 99 % busy, CPU that the cluster did not use went to other processes."""
     dataset = long_run(loss=0.1)
     dataset.runs = dataset.runs.assign(host_busy_pct=99.0)
     name = dataset.runs["run_id"].iloc[0]
@@ -72,7 +72,7 @@ def test_other_work_beside_an_hour_leaves_its_cause_open(cluster_pct: int, expec
     dataset.processes = pd.DataFrame(rows, columns=PROCESSES)
     row = verdict(dataset, "F1-drift")
     assert row.verdict == expected
-    assert ("other work took 14.0 %" in row.reason) == (expected == "inconclusive")
+    assert ("unrelated processes used 14.0 %" in row.reason) == (expected == "inconclusive")
 
 
 @pytest.mark.parametrize(("cold_s", "expected"), [(0, "reproduced"), (50, "contradicted")])
@@ -96,7 +96,7 @@ def test_samples_after_clients_had_ended_do_not_count() -> None:
 
 
 def test_throughput_of_another_machine_is_shown_beside_that_of_a_cpu() -> None:
-    """An absolute value is not judged; both are told as a whole and per logical CPU."""
+    """An absolute value is not judged; both are shown, in total and per logical CPU."""
     row = verdict(long_run(level=2700, spread=0.0), "F1-max")
     assert row.verdict == "not testable here"
     assert "published 1 716 700 queries/s, 6 706 per logical CPU of 256" in row.reason

@@ -69,14 +69,14 @@ def test_each_load_is_judged_by_its_own_runs(name: str, gain: Gain, expected: st
 
 
 @pytest.mark.parametrize("name", ["T-low", "T-top", "T-high"])
-def test_a_wide_spread_of_pairs_decides_nothing(name: str) -> None:
+def test_pairs_that_vary_decide_nothing(name: str) -> None:
     """Pairs that differ by a quarter among themselves decide no claim on a few percent."""
     gain = by_load(1.0, 1.1, 1.4)
     assert verdict(transporters(gain, noise=0.25, cpus=64), name).verdict == "inconclusive"
 
 
 def test_a_drift_that_both_sides_share_falls_out() -> None:
-    """A machine that halves its pace from one repeat to the next changes no ratio of pairs."""
+    """A host that halves its speed from one repeat to the next changes no ratio of pairs."""
     dataset = transporters(by_load(1.0, 1.1, 1.5))
     slow = dataset.runs.assign(qps=dataset.runs["qps"] / 2.0 ** dataset.runs["repeat"])
     drifted = verdict(replace(dataset, runs=slow), "T-low")
@@ -85,7 +85,7 @@ def test_a_drift_that_both_sides_share_falls_out() -> None:
 
 
 def test_the_gain_of_the_brief_is_judged_on_its_own_workload() -> None:
-    """Point selects decide on the brief's 20 %, and OLTP RW is shown beside them."""
+    """Point selects decide on the brief's 20 %, and OLTP RW is shown with them."""
     reads = transporters(lambda c: 1.2, workload=READS)
     both = replace(
         reads,
@@ -101,16 +101,16 @@ def test_the_gain_of_the_brief_is_judged_on_its_own_workload() -> None:
     assert verdict(transporters(lambda c: 1.2), "T-shm-gain").verdict == "unknown"
 
 
-def test_about_20_percent_has_a_width_that_is_told() -> None:
+def test_about_20_percent_has_a_tolerance() -> None:
     """A gain within a quarter of the published one is equal to it, and the reason says so."""
     for gain, expected in ((1.17, "reproduced"), (1.05, "contradicted"), (1.4, "contradicted")):
         row = verdict(transporters(lambda c, g=gain: g, workload=READS), "T-shm-gain")
         assert row.verdict == expected
-        assert "from 1.15 to 1.25 counts as that" in row.reason
+        assert "1.15 to 1.25 counts as equal" in row.reason
 
 
 def test_very_high_concurrency_lies_past_the_peak() -> None:
-    """If nothing was measured past the best throughput, nothing is said of overload."""
+    """If nothing was measured past the peak, nothing is said about overload."""
     few = transporters(by_load(1.0, 1.5, 1.5), clients=(1, 2, 8, 32), cpus=64)
     row = verdict(few, "T-high")
     assert row.verdict == "unknown"
@@ -130,7 +130,7 @@ HARM = {"shm-spin": by_load(0.8, 0.8, 0.8), "all-spin": by_load(0.7, 1.0, 1.0)}
 
 @pytest.mark.parametrize("name", ["T-spin-low", "T-spin-top", "T-allspin-low"])
 def test_spinning_is_judged_where_it_has_cpus_of_its_own(name: str) -> None:
-    """With CPUs to spare spinning decides; under quotas and on 2 CPUs it takes them from work."""
+    """With spare CPUs spinning decides; under quotas and on 2 CPUs it takes CPU from work."""
     large: dict[str, object] = {"budget": "shared", "cpus": 32}
     assert verdict(transporters(spinning=SPIN, **large), name).verdict == "reproduced"
     assert verdict(transporters(spinning=HARM, **large), name).verdict == "contradicted"

@@ -1,10 +1,10 @@
 """One small check per claim, or family of claims, registered by the claim's id.
 
 In: a claim and the evidence of one dataset. Out: a finding.
-A check never reads the claim's budgets (`claims` does) and never decides without an interval.
+A check never reads the claim's budgets (`judgement` does) and never decides without an interval.
 
-To add one: write a function of (claim, evidence) that returns a finding, in the module of its
-subject, and decorate it with the ids of its claims.
+To add one: write a function (claim, evidence) -> finding in the module of its subject, and decorate
+it with the ids of its claims.
 """
 
 from ndblab.claims.checks import (

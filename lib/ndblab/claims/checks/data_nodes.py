@@ -1,7 +1,6 @@
 """Checks on the threads of data nodes, as ndb_top shows them (Figures 5 and 9).
 
-In: a claim and the evidence of one dataset. Out: a finding. They never read a claim's budgets.
-A thread's utilisation is what the operating system counts, in percent of one logical CPU.
+A thread's utilisation is that of the operating system, in percent of one logical CPU.
 """
 
 from __future__ import annotations
@@ -10,25 +9,26 @@ from dataclasses import replace
 
 import pandas as pd
 
+from ndblab.analysis.estimate import Estimate
 from ndblab.analysis.formatting import count, significant
 from ndblab.claims.checks.registry import check, check_family
-from ndblab.claims.evidence import Evidence, at, level
+from ndblab.claims.evidence import Evidence, at, mean_of_runs
 from ndblab.claims.publication import Claim
 from ndblab.claims.verdict import NOT_TESTABLE, Comparison, Finding, decide
 from ndblab.error import MissingData
 
-# The NumCPUs of the brief, for which its numbers of threads and its thread numbers hold.
+# The brief's NumCPUs, which its thread counts and thread numbers follow from.
 BRIEF_NUM_CPUS = 32
-# Of the screen in its Figure 5, far past the peak of its one server.
+# Those of its Figure 5, far past the peak of its one server.
 BRIEF_CLIENTS = 1024
 LISTED_KINDS = ("ldm", "query", "tc", "send", "recv", "main")
 
 
 @check_family(r"F[59]-(ldm|query|tc|send|recv|main)-\d+")
 def one_thread(claim: Claim, evidence: Evidence) -> Finding:
-    """Take the utilisation of the published thread, or here of all threads of its kind.
+    """Compare the utilisation of the published thread, or of all threads of its kind.
 
-    A thread number means the same thread only where the data nodes have the brief's threads.
+    A thread number means the same thread only if the data nodes have the brief's threads.
     """
     _, kind, number = claim.id.split("-")
     servers, clients = _one_server(evidence) if claim.figure == "5" else _peak(evidence)
@@ -41,15 +41,15 @@ def one_thread(claim: Claim, evidence: Evidence) -> Finding:
         threads = threads[threads["thr_no"] == int(number)]
         who = f"{kind} thread {number}, mean of the data nodes"
     values = threads.groupby("run_id")["pct"].mean()
-    test = level(values, f"percent of one logical CPU {at(servers, clients)}, {who}")
-    return decide(claim, "it is", [test])
+    test = mean_of_runs(values, f"percent of one logical CPU {at(servers, clients)}, {who}")
+    return decide(claim, "utilisation is", [test])
 
 
 @check("F5-recv-busiest")
 def busiest_recv(claim: Claim, evidence: Evidence) -> Finding:
     """Compare the busiest recv thread of a data node with its busiest thread of every other kind.
 
-    The brief shows one data node without saying which: differences are the mean of both.
+    The brief does not say which data node it shows: differences are the mean of both.
     """
     shown, most = _one_server(evidence), (1, evidence.clients(1)[-1])
     tests = _busiest_differences(evidence, *shown, judged=True)
@@ -60,17 +60,17 @@ def busiest_recv(claim: Claim, evidence: Evidence) -> Finding:
 
 @check("F5-no-saturation")
 def no_saturation(claim: Claim, evidence: Evidence) -> Finding:
-    """Take the utilisation of the busiest NDB thread of either data node under one server."""
+    """Compare the utilisation of the busiest NDB thread of either data node under one server."""
     servers, clients = _one_server(evidence)
     threads = evidence.threads(servers, clients)
     kind = threads.groupby("thread")["pct"].max().idxmax()
-    test = level(threads.groupby("run_id")["pct"].max(), f"percent, a {kind} thread")
+    test = mean_of_runs(threads.groupby("run_id")["pct"].max(), f"percent, a {kind} thread")
     return decide(claim, f"{at(servers, clients)} the busiest NDB thread is at", [test])
 
 
 @check("F9-tc-bottleneck", "P-tc")
 def busiest_tc(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare the mean utilisation of tc threads with that of every other kind at the peak."""
+    """Compare the mean utilisation of tc threads with every other kind at the peak."""
     servers, clients = _peak(evidence)
     means = (
         evidence.threads(servers, clients)
@@ -87,7 +87,7 @@ def busiest_tc(claim: Claim, evidence: Evidence) -> Finding:
 
 @check("F9-threads")
 def threads(claim: Claim, evidence: Evidence) -> Finding:
-    """Count the threads of a data node, by the names that it gives itself."""
+    """Count the threads of a data node, by the names it reports."""
     table = evidence.dataset.ndb_threads
     each = table[["node_id", "thr_no", "thread"]].astype({"thread": str}).drop_duplicates()
     if each.empty:
@@ -96,20 +96,20 @@ def threads(claim: Claim, evidence: Evidence) -> Finding:
     kinds = by_node.reindex(columns=list(LISTED_KINDS), fill_value=0)
     words = ", ".join(f"{kinds[kind].max()} {kind}" for kind in LISTED_KINDS)
     totals = kinds.sum(axis=1)
-    test = Comparison("threads", float(totals.mean()), totals.min(), totals.max())
-    finding = decide(claim, "there are", [test])
-    told = f"a data node has {words}: {' or '.join(str(n) for n in sorted(set(totals)))} of them"
-    finding = replace(finding, told=told)
+    total = Estimate(float(totals.mean()), float(totals.min()), float(totals.max()))
+    finding = decide(claim, "there are", [Comparison("threads", total)])
+    numbers = f"a data node has {words}: {' or '.join(str(n) for n in sorted(set(totals)))} in all"
+    finding = replace(finding, numbers=numbers)
     if _num_cpus(evidence) != BRIEF_NUM_CPUS:
-        why = f"the data nodes were not started with NumCPUs={BRIEF_NUM_CPUS} here"
+        why = f"the data nodes did not run with NumCPUs={BRIEF_NUM_CPUS}"
         return replace(finding, verdict=NOT_TESTABLE, why=why)
     return finding
 
 
 def _one_server(evidence: Evidence) -> tuple[int, int]:
-    """Give the point of Figure 5: the brief's 1024 clients where numbers of clients compare.
+    """Return the servers and clients of Figure 5: the brief's, if numbers of clients compare.
 
-    Elsewhere it is the best throughput of one server, at which its NDB threads are busiest.
+    Otherwise those of the best throughput of one server, where its NDB threads are busiest.
     """
     if evidence.clients_compare and evidence.has(1, BRIEF_CLIENTS):
         return 1, BRIEF_CLIENTS
@@ -117,7 +117,7 @@ def _one_server(evidence: Evidence) -> tuple[int, int]:
 
 
 def _peak(evidence: Evidence) -> tuple[int, int]:
-    """Give the point of Figure 9: the most servers at their best throughput."""
+    """Return the servers and clients of Figure 9: the most servers at their best throughput."""
     if not evidence.servers:
         raise MissingData("no good run")
     return evidence.servers[-1], evidence.best(evidence.servers[-1])
@@ -133,7 +133,7 @@ def _busiest_differences(
 
 
 def _differences(kinds: pd.DataFrame, kind: str, judged: bool, where: str = "") -> list[Comparison]:
-    """Compare a kind of threads with every other: runs down, kinds across."""
+    """Compare a kind of threads with every other; one row per run, one column per kind."""
     if kind not in kinds:
         raise MissingData(f"the data nodes have no {kind} thread")
     others = [other for other in kinds if other != kind]
@@ -142,11 +142,11 @@ def _differences(kinds: pd.DataFrame, kind: str, judged: bool, where: str = "") 
     tests = []
     for other in others:
         difference = (kinds[kind] - kinds[other]).dropna()
-        test = level(difference, f"above {other}{where}", len(others))
+        test = mean_of_runs(difference, f"above {other}{where}", len(others))
         tests.append(replace(test, judged=judged))
     return tests
 
 
 def _num_cpus(evidence: Evidence) -> int | None:
-    """Give the NumCPUs with which the data nodes chose their own threads; None if they did not."""
+    """Return the NumCPUs from which the data nodes derived their threads; None if unset."""
     return evidence.dataset.manifest.get("plan", {}).get("threads", {}).get("automatic_cpus")

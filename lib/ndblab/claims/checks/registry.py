@@ -1,6 +1,6 @@
-"""The register of checks: which function decides on which claim.
+"""The registry of checks: which function decides on which claim.
 
-In: functions. Out: the same functions, found by the id of a claim. It never calls one.
+In: functions. Out: the same functions, by the id of a claim. It never calls one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def check(*ids: str) -> Callable[[Check], Check]:
 
 
 def check_family(pattern: str) -> Callable[[Check], Check]:
-    """Register a function as the check of all claims whose whole id is like this."""
+    """Register a function as the check of all claims whose id fully matches this pattern."""
 
     def register(function: Check) -> Check:
         _FAMILIES[pattern] = function
@@ -38,8 +38,8 @@ def check_family(pattern: str) -> Callable[[Check], Check]:
 
 
 def find(claim_id: str) -> Check | None:
-    """Give the check of a claim; None where nothing measures it."""
+    """Return the check of a claim; None if there is none."""
     if claim_id in CHECKS:
         return CHECKS[claim_id]
-    found = (check for like, check in _FAMILIES.items() if re.fullmatch(like, claim_id))
-    return next(found, None)
+    families = (check for like, check in _FAMILIES.items() if re.fullmatch(like, claim_id))
+    return next(families, None)

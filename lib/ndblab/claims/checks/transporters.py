@@ -1,7 +1,6 @@
-"""Checks on shared-memory against TCP transporters, and on spinning in them.
+"""Checks on shared-memory and TCP transporters, and on spinning in them.
 
-In: a claim and the evidence of one dataset. Out: a finding. They never read a claim's budgets.
-Both transporters take turns in one cluster; spinning needs clusters of its own, in turns as well.
+Both transporters alternate in one cluster; spinning needs clusters of its own, also alternating.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from dataclasses import replace
 import pandas as pd
 
 from ndblab.analysis import pairs, summary
+from ndblab.analysis.formatting import count
 from ndblab.claims.checks.registry import check
 from ndblab.claims.evidence import Evidence
 from ndblab.claims.publication import Claim
@@ -24,16 +24,16 @@ LOW = (1, 2)
 
 @check("T-shm-gain")
 def gain_of_the_brief(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare the best throughput of point selects, the brief's workload; that of RW is shown."""
+    """Compare the best throughput of point selects, the brief's workload; OLTP RW is shown."""
     found, *best = pairs.peak_ratio(*_transporters(evidence, READS))
-    tests = [Comparison(f"times TCP with {READS}", *found)]
+    tests = [Comparison(f"times TCP with {READS}", found)]
     try:
         sides = _transporters(evidence, TRANSACTIONS)
         shown, *_ = pairs.peak_ratio(*sides)
-        tests.append(Comparison(f"times TCP with {TRANSACTIONS}", *shown, judged=False))
+        tests.append(Comparison(f"times TCP with {TRANSACTIONS}", shown, judged=False))
     except MissingData:
         pass
-    note = f"{_best_at(best, 'SHM', 'TCP')} with {READS}, which decides as the brief's workload"
+    note = f"{_best_at(best, 'SHM', 'TCP')} with {READS}; it decides, as the brief's workload"
     return decide(claim, "the best throughput over SHM is", tests, note)
 
 
@@ -42,7 +42,7 @@ def top(claim: Claim, evidence: Evidence) -> Finding:
     """Compare the best throughput of OLTP RW over both transporters."""
     found, *best = pairs.peak_ratio(*_transporters(evidence, TRANSACTIONS))
     subject = f"the best throughput of {TRANSACTIONS} over SHM is"
-    tests = [Comparison("times TCP", *found)]
+    tests = [Comparison("times TCP", found)]
     return decide(claim, subject, tests, _best_at(best, "SHM", "TCP"))
 
 
@@ -56,21 +56,21 @@ def low(claim: Claim, evidence: Evidence) -> Finding:
 
 @check("T-high")
 def high(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare OLTP RW at the most clients, which must be more than those of the peak."""
+    """Compare OLTP RW at the most clients, which must be past the peak."""
     shm, tcp = _transporters(evidence, TRANSACTIONS)
     logs = pairs.log_ratios(shm, tcp)
     most = int(logs["clients"].max())
     best = max(int(side.groupby("clients")["qps"].mean().idxmax()) for side in (shm, tcp))
     if most <= best:
-        raise MissingData(f"nothing was measured past the peak at {best} clients")
-    test = Comparison(f"times TCP with {most} clients", *pairs.ratio(logs, [most]))
-    note = f"the most clients measured; the best throughput is at {best}"
+        raise MissingData(f"nothing measured past the peak at {best} clients")
+    test = Comparison(f"times TCP with {most} clients", pairs.ratio(logs, [most]))
+    note = f"the most clients measured; throughput is best at {best}"
     return decide(claim, f"throughput of {TRANSACTIONS} over SHM is", [test], note)
 
 
 @check("T-spin-low")
 def spin_low(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare transporters that spin with those that do not, with 1 and 2 clients."""
+    """Compare spinning transporters with others, with 1 and 2 clients."""
     logs = pairs.log_ratios(_spinning(evidence, "shm-spin"), _plain(evidence))
     subject = f"with spinning transporters throughput of {TRANSACTIONS} is"
     return decide(claim, subject, _at_low(logs, "times that without"))
@@ -82,13 +82,13 @@ def spin_top(claim: Claim, evidence: Evidence) -> Finding:
     spinning, plain = _spinning(evidence, "shm-spin"), _plain(evidence)
     found, *best = pairs.peak_ratio(spinning, plain)
     subject = f"with spinning transporters the best throughput of {TRANSACTIONS} is"
-    tests = [Comparison("times that without", *found)]
+    tests = [Comparison("times that without", found)]
     return decide(claim, subject, tests, _best_at(best, "spinning", "the other"))
 
 
 @check("T-allspin-low")
 def all_spin_low(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare spinning in transporters, tc and ldm threads with none; in transporters is shown."""
+    """Compare spinning in transporters, tc and ldm threads with none; others are shown."""
     spinning = _spinning(evidence, "all-spin")
     tests = _at_low(pairs.log_ratios(spinning, _plain(evidence)), "times that without any")
     try:
@@ -124,13 +124,13 @@ def _some(runs: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def _at_low(logs: pd.DataFrame, words: str) -> list[Comparison]:
-    """Take the ratio at 1 and 2 clients, whichever of them were measured."""
+    """Return the ratio at 1 and 2 clients, or the one of them that was measured."""
     clients = [c for c in LOW if (logs["clients"] == c).any()]
     if not clients:
         raise MissingData("no pair of runs with 1 or 2 clients")
     label = f"{words}, with {' and '.join(map(str, clients))} client{'s' * (clients != [1])}"
-    return [Comparison(label, *pairs.ratio(logs, clients))]
+    return [Comparison(label, pairs.ratio(logs, clients))]
 
 
 def _best_at(best: list[int], name: str, other: str) -> str:
-    return f"{name} is best at {best[0]} clients, {other} at {best[1]}"
+    return f"{name} is best with {count(best[0], 'client')}, {other} with {best[1]}"

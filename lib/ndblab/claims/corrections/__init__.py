@@ -1,7 +1,7 @@
-"""Where the sources contradict themselves or each other, each with the arithmetic that shows it.
+"""Contradictions within and between the sources, each with the arithmetic that shows it.
 
-In: the rows of corrections.csv and the published facts. Out: one table.
-It corrects no source: what the lab does about a row is the row's own `consequence`.
+In: the rows of corrections.csv and the published facts. Out: one table. It corrects no source: what
+the lab does about a row is its `consequence`.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from pathlib import Path
 import pandas as pd
 
 from ndblab.claims import publication
-from ndblab.claims.corrections import results, setup  # noqa: F401  they register what shows each row
+from ndblab.claims.corrections import results, setup  # noqa: F401  they register arithmetic
 from ndblab.claims.corrections.facts import CHECKS, Facts
 from ndblab.machine import host
 from ndblab.planning import deployment, profile
 
 
-def published(folder: Path = publication.FOLDER) -> Facts:
-    """Gather what the corrections are held against.
+def facts_of(folder: Path = publication.FOLDER) -> Facts:
+    """Gather the published facts that corrections are checked against.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def published(folder: Path = publication.FOLDER) -> Facts:
 def check(
     rows: Iterable[publication.Correction] | None = None, facts: Facts | None = None
 ) -> pd.DataFrame:
-    """Show for each correction that the sources differ as it says.
+    """Check for each correction that the sources differ as it says.
 
     Parameters
     ----------
@@ -52,11 +52,11 @@ def check(
 
     Returns
     -------
-    Columns id, source, says, but, consequence; `holds`, whether the arithmetic bears the row out;
-    `arithmetic`, one line of it. A row whose numbers cannot be read, or that has no arithmetic,
-    does not hold, and the line says why.
+    Columns id, source, says, but, consequence; `holds`, whether the arithmetic confirms the row;
+    `arithmetic`, one line. A row without arithmetic or with unreadable numbers does not hold, and
+    the line says why.
     """
-    facts = published() if facts is None else facts
+    facts = facts_of() if facts is None else facts
     shown = [_row(row, facts) for row in (publication.corrections() if rows is None else rows)]
     columns = ["id", "source", "says", "but", "consequence", "holds", "arithmetic"]
     return pd.DataFrame(shown, columns=columns).astype({"holds": bool})

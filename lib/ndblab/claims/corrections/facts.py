@@ -1,6 +1,6 @@
-"""What corrections are held against, and the registry of what shows them.
+"""The facts that corrections are checked against, and the registry of their arithmetic.
 
-In: published rows. Out: the numbers in them, by claim, by item and by thread. It judges nothing.
+In: published rows. Out: the numbers in them, by claim, item and thread. It judges nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ndblab.planning.deployment import Plan
 
 @dataclass(frozen=True)
 class Facts:
-    """What was published, by id and by item; `brief_host` and `brief_plan` are the brief's own."""
+    """Published facts by id and by item; `brief_host` and `brief_plan` are the brief's own."""
 
     claims: Mapping[str, Claim]
     anchors: tuple[Anchor, ...]
@@ -25,18 +25,17 @@ class Facts:
     brief_plan: Plan
 
     def low(self, claim: str) -> float:
-        """The lower (or only) number of a claim."""
+        """Return the lower (or only) number of a claim."""
         return float(self.claims[claim].low or 0)
 
     def number(self, item: str) -> float:
-        """The first number of an item of the tables."""
+        """Return the first number of an item of the tables."""
         return numbers(self.table[item])[0]
 
     def threads(self, figure: str) -> dict[int, tuple[str, float]]:
-        """Threads on the ndb_top screen of a figure: by number, the kind and its percent."""
-        found = (re.fullmatch(r"(\w+) thr_no (\d+)", a.series) for a in self.anchors)
-        pairs = zip(found, self.anchors, strict=True)
-        return {int(m[2]): (m[1], a.value) for m, a in pairs if m and a.figure == figure}
+        """Return the threads of a figure's ndb_top screen: by number, kind and percent."""
+        matches = ((re.fullmatch(r"(\w+) thr_no (\d+)", a.series), a) for a in self.anchors)
+        return {int(m[2]): (m[1], a.value) for m, a in matches if m and a.figure == figure}
 
 
 Shown = tuple[bool, str]
@@ -45,23 +44,23 @@ CHECKS: dict[str, Check] = {}
 
 
 def numbers(text: str) -> list[float]:
-    """Give the numbers in a text; a comma before three digits parts thousands."""
+    """Return the numbers in a text; a comma before three digits separates thousands."""
     found = re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", text)
     return [float(word.replace(",", "")) for word in found]
 
 
 def spaced(value: float, digits: int = 0) -> str:
-    """Write a number with its thousands apart."""
+    """Format a number with its thousands separated."""
     return f"{value:,.{digits}f}".replace(",", " ")
 
 
 def percent(part: float, digits: int = 0) -> str:
-    """Write a part of one in percent."""
+    """Format a fraction as a percentage."""
     return f"{100 * part:.{digits}f} %"
 
 
 def shows(correction: str) -> Callable[[Check], Check]:
-    """Register a function as what shows this correction."""
+    """Register a function as the arithmetic of this correction."""
 
     def register(function: Check) -> Check:
         CHECKS[correction] = function

@@ -1,7 +1,7 @@
-"""The arithmetic of corrections on published results, as `setup` has it of what they were got with.
+"""The arithmetic of corrections on published results; `setup` has those on how they were obtained.
 
-In: a correction and the published facts. Out: whether the sources differ as it says, and the line
-that shows it. It recomputes published numbers from published numbers and measures nothing.
+In: a correction and the published facts. Out: whether the sources differ as it says, and a line of
+arithmetic. It recomputes published numbers from published numbers and measures nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from ndblab.claims.corrections.facts import Facts, Shown, numbers, percent, shows, spaced
 from ndblab.claims.publication import Correction
 
-# Published ratios are rounded by less than this part of them.
+# Published ratios are rounded by less than this fraction.
 ROUNDING = 0.01
 
 

@@ -1,10 +1,10 @@
 """The arithmetic of corrections on machine, configuration and commands.
 
-In: a correction and the published facts. Out: whether the sources differ as it says, and the line
-that shows it. What a source says is taken from the row itself; what speaks against it from the
-tables, the claims and the plan for the brief's server. Nothing of it was measured here.
+In: a correction and the published facts. Out: whether the sources differ as it says, and a line of
+arithmetic. What a source says comes from the row itself; what contradicts it from the tables, the
+claims and the plan for the brief's server. Nothing of it was measured here.
 
-To add one: write a function of (correction, facts) that returns both, and decorate it.
+To add one: write a function (correction, facts) -> (holds, line), and decorate it.
 """
 
 from __future__ import annotations

@@ -221,7 +221,7 @@ def _trend(values: pd.Series, run: _Long) -> str:
     if not np.isfinite(trend.low):
         return "none, as the run is too short"
     low, high = (f"{end:+.1f}" for end in (trend.low, trend.high))
-    return f"{trend.per_hour_pct:+.1f} % per hour ({low} to {high})"
+    return f"{trend.value:+.1f} % per hour ({low} to {high})"
 
 
 def _notes(run: _Long, half: float | None, cut: int, events: list[str]) -> list[str]:

@@ -115,7 +115,7 @@ def describe(comparison: Comparison, tables: Tables, anchors: Sequence[Anchor]) 
 def _runs(comparison: Comparison, tables: Tables) -> pd.DataFrame:
     """Return the good runs of all kinds, with the column `kind`."""
     runs = selection.with_variant(tables["runs"])
-    runs = runs[summary.usable(runs) == ""]
+    runs = summary.good(runs)
     sides = []
     for kind in (comparison.over, *comparison.kinds):
         of_kind = (runs["transporter"] == kind.transporter) & (runs["variant"] == kind.variant)

@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ndblab.dataset import Dataset
-from ndblab.dataset.folder import MANIFEST, read_bytes, sha256
+from ndblab.dataset.folder import read_bytes, sha256
+from ndblab.dataset.manifest import MANIFEST
+from ndblab.dataset.schema import SCHEMAS, file_name
 from ndblab.error import LabError
 from ndblab.machine import host
 from ndblab.publishing.report import page
@@ -30,16 +32,6 @@ LOGS = "logs.zip"
 # The first moment that a zip file can name: files of a site have no time of their own.
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
 _PREVIEW_ROWS = 3
-_TABLES = {
-    "runs": "One row for each measured run of sysbench, failed ones included",
-    "intervals": "What sysbench reported while it ran, interval by interval",
-    "processes": "CPU and memory of every process, second by second",
-    "ndb_threads": "CPU of every thread of the data nodes, second by second",
-    "events": "Checkpoints, nodes that came and went, and what was done to them",
-    "history": "Every operation of the clients whose writes are checked: when, where, how it ended",
-    "copies": "Every row that each data node held of those writes afterwards",
-    "counters": "How many writes each data node counted for each client afterwards",
-}
 
 
 @dataclass(frozen=True)
@@ -85,13 +77,12 @@ class Table:
 def facts(dataset: Dataset) -> Facts:
     """Tell in a few words where a dataset comes from."""
     manifest, runs = dataset.manifest, dataset.runs
-    failed = int((runs["status"] != "ok").sum())
     return Facts(
         host=host.from_dict(dict(dataset.host)).describe(),
         software=", ".join(f"{name} {value}" for name, value in manifest["versions"].items()),
         budget=dataset.budget,
         measured=page.times(manifest["started_utc"], manifest["finished_utc"]),
-        runs=f"{len(runs)}, {failed or 'none'} failed",
+        runs=f"{len(runs)}, {dataset.failed or 'none'} failed",
     )
 
 
@@ -120,10 +111,9 @@ def write(site: Path, section: Section) -> None:
     configs = [name for name in names if name.startswith("config/")]
     others = [name for name in names if name not in {*logs, *configs}]
     tables = [
-        Table(_place(dataset, name, folder), _TABLES.get(stem, ""), dataset.tables[stem])
-        for stem in dataset.tables
-        for name in (f"{stem}.csv", f"{stem}.csv.gz")
-        if name in others
+        Table(_place(dataset, file_name(name), folder), schema.about, dataset.tables[name])
+        for name, schema in SCHEMAS.items()
+        if file_name(name) in others
     ]
     shown = {table.download.name for table in tables}
     manifest = read_bytes(dataset.path / MANIFEST)

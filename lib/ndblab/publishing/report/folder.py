@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ndblab.dataset.folder import replace_folder
 from ndblab.error import LabError, writing
+from ndblab.machine.files import replace_folder
 
 MARKER = ".ndblab-report"
 

@@ -1,0 +1,110 @@
+"""The manifest of a dataset: where its numbers come from, and what names it.
+
+In: a folder, or what is known before the first run. Out: the manifest, checked, or one LabError.
+It knows nothing of what the tables mean.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ndblab.dataset.schema import MEASURE_AGAIN, READABLE, VERSION
+from ndblab.error import LabError
+
+MANIFEST = "manifest.json"
+COMPLETE = "complete"
+
+_NEEDED = ("dataset_id", "experiment", "status", "identity", "host", "versions", "plan", "profile")
+_OTHER_FOLDER = "Give the folder of a dataset, the one that holds manifest.json."
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Read a dataset's manifest and check that this lab understands it."""
+    file = folder / MANIFEST
+    try:
+        manifest = json.loads(file.read_bytes())
+    except FileNotFoundError as error:
+        raise LabError(
+            "There is no dataset here",
+            found=f"{folder}, " + ("without a manifest" if folder.is_dir() else "not a folder"),
+            expected=f"a folder with {MANIFEST}",
+            next_step=_OTHER_FOLDER,
+        ) from error
+    except OSError as error:
+        raise LabError(
+            f"{file} cannot be read", found=error.strerror, next_step=_OTHER_FOLDER
+        ) from error
+    except ValueError as error:
+        raise LabError(f"{file} is damaged", found=error, next_step=MEASURE_AGAIN) from error
+    version = manifest.get("schema_version") if isinstance(manifest, dict) else None
+    if version not in READABLE:
+        newer = isinstance(version, int) and version > VERSION
+        raise LabError(
+            f"{file} has another schema version",
+            found="none" if version is None else version,
+            expected=VERSION,
+            next_step="Update the lab." if newer else "Measure it again with this lab.",
+        )
+    missing = [key for key in _NEEDED if key not in manifest]
+    plan = manifest.get("plan")
+    if not missing and not (isinstance(plan, dict) and "kind" in (plan.get("budget") or {})):
+        missing = ["plan.budget.kind"]
+    if missing:
+        raise LabError(
+            f"{file} lacks required entries",
+            found=", ".join(sorted(manifest)),
+            expected=", ".join(missing),
+            next_step=MEASURE_AGAIN,
+        )
+    return manifest
+
+
+def new_manifest(
+    dataset_id: str, experiment: str, identity: Mapping[str, Any], base: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the manifest of a dataset without any run."""
+    return {
+        "schema_version": VERSION,
+        "dataset_id": dataset_id,
+        "experiment": experiment,
+        "status": "unfinished",
+        "identity": dict(identity),
+        "overrides": {},
+        "git_commit": None,
+        **base,
+        "started_utc": now_utc(),
+        "finished_utc": None,
+        "timings": {},
+        "files": {},
+    }
+
+
+def identity_hash(identity: Mapping[str, Any]) -> str:
+    """Return the sha256 of an identity; the order of its keys does not matter."""
+    text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def stem(experiment: str, identity: Mapping[str, Any], base: Mapping[str, Any]) -> str:
+    """Name datasets of one identity: experiment, size of the host, CPU budget, profile, hash."""
+    cpus = base["host"].get("cpus")
+    host = f"{len(cpus)}cpu" if isinstance(cpus, list | tuple) else "host"
+    budget, profile = base["plan"]["budget"]["kind"], base["profile"]["name"]
+    words = (experiment, host, budget, profile, identity_hash(identity)[:8])
+    return "-".join(re.sub(r"[^a-z0-9_]+", "_", w.lower()).strip("_") or "x" for w in words)
+
+
+def to_json(manifest: Mapping[str, Any]) -> bytes:
+    """Render a manifest as the bytes of its file."""
+    return (json.dumps(manifest, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def now_utc() -> str:
+    """Return the current time as manifests have it."""
+    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

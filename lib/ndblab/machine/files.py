@@ -1,0 +1,78 @@
+"""Files and folders that are either whole or absent, and locks on them.
+
+In: bytes and a name. Out: that name, flushed to disk, or the state before the call. Nothing
+half-written ever has its final name.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def write(file: Path, data: bytes) -> None:
+    """Write or replace a file in one step."""
+    temporary = file.with_name(f".{file.name}.tmp")
+    _write_through(temporary, data)
+    os.replace(temporary, file)
+    sync_folder(file.parent)
+
+
+def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Make a folder with these files, at most one level deep, and flush them to disk."""
+    folder.mkdir()
+    for name, data in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        _write_through(folder / name, data)
+    sync_folder(folder)
+
+
+def replace_folder(new: Path, final: Path) -> None:
+    """Give a folder its final name; at any moment the old or the new one can be recovered."""
+    old = final.with_name(f".{final.name}.old")
+    if final.exists():
+        os.rename(final, old)
+    try:
+        os.rename(new, final)
+    except BaseException:
+        if old.exists():
+            os.rename(old, final)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+    sync_folder(final.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder survive a power failure."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def lock(path: Path, *, wait: bool) -> int | None:
+    """Lock an existing file or folder and return its descriptor; closing it ends the lock.
+
+    Without `wait`, return None if another process holds the lock.
+    """
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        return None
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+def _write_through(file: Path, data: bytes) -> None:
+    with file.open("wb") as out:
+        out.write(data)
+        out.flush()
+        os.fsync(out.fileno())

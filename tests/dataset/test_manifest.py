@@ -1,0 +1,54 @@
+"""Manifests of other kinds are refused, and identities compared."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import small_runs
+from ndblab import dataset
+from ndblab.error import LabError
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"schema_version": 99}, ("another schema version", "found:    99", "Update the lab")),
+        ({"schema_version": 0}, ("another schema version", "found:    0", "Measure it again")),
+        ({"schema_version": None}, ("another schema version", "none")),
+        ({"plan": {}}, ("lacks", "plan.budget.kind")),
+    ],
+)
+def test_manifest_of_another_kind_is_refused(
+    tmp_path: Path, change: dict[str, Any], words: tuple[str, ...]
+) -> None:
+    """A dataset of another schema version, or without a budget, is refused by name."""
+    folder = small_runs.written(tmp_path).path
+
+    def changed(text: bytes) -> bytes:
+        return json.dumps(json.loads(text) | change).encode()
+
+    small_runs.damaged(folder, "manifest.json", changed)
+    with pytest.raises(LabError) as caught:
+        dataset.read(folder)
+    assert all(word in str(caught.value) for word in words), caught.value
+
+
+def test_a_folder_without_a_dataset_is_refused(tmp_path: Path) -> None:
+    """A path that is no dataset, or a broken manifest, is one clear message."""
+    with pytest.raises(LabError, match="no dataset here"):
+        dataset.read(tmp_path / "nothing")
+    with pytest.raises(LabError, match="no dataset here"):
+        dataset.read(tmp_path)
+    (tmp_path / "manifest.json").write_text('{"schema_ver')
+    with pytest.raises(LabError, match="is damaged"):
+        dataset.read(tmp_path)
+
+
+def test_identity_does_not_depend_on_order() -> None:
+    """The same identity has the same hash whatever the order of its keys."""
+    reordered = dict(reversed(list(small_runs.IDENTITY.items())))
+    assert dataset.identity_hash(reordered) == dataset.identity_hash(small_runs.IDENTITY)

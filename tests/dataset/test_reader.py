@@ -1,0 +1,202 @@
+"""Damage is reported by name; datasets that differ are never mixed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import small_runs
+from ndblab import dataset
+from ndblab.error import LabError
+from small_runs import RUNS
+
+
+def test_datasets_without_checked_writes_have_them_empty(tmp_path: Path) -> None:
+    """No file is there for them, and asking is no error."""
+    data = small_runs.written(tmp_path)
+    assert not list(data.path.glob("*.gz"))
+    assert len(data.history) == len(data.copies) == len(data.counters) == 0
+    assert "outcome" in data.history.columns
+
+
+def test_a_damaged_compressed_table_is_reported(tmp_path: Path) -> None:
+    """Cut off or changed, verified or not, one message names the file."""
+    with small_runs.opened(tmp_path) as out:
+        out.append(RUNS[0], small_runs.checked(RUNS[0]))
+        path = out.finish().path
+    small_runs.damaged(path, "copies.csv.gz", lambda d: d[:-9])
+    with pytest.raises(LabError, match=r"copies\.csv\.gz is not the file"):
+        dataset.read(path)
+    with pytest.raises(LabError, match=r"copies\.csv\.gz cannot be unpacked"):
+        dataset.read(path, verify=False).copies  # noqa: B018
+
+
+def without_qps(data: bytes) -> bytes:
+    return b"\n".join(
+        b",".join(v for i, v in enumerate(line.split(b",")) if i != 13) if line else b""
+        for line in data.split(b"\n")
+    )
+
+
+FAULTS: dict[str, tuple[str, Callable[[bytes], bytes], tuple[str, ...]]] = {
+    "missing column": ("runs.csv", without_qps, ("runs.csv lacks a column", "qps")),
+    "other unit": (
+        "runs.csv",
+        lambda d: d.replace(b"latency_p95_ms", b"latency_p95_us"),
+        ("another unit", "latency_p95_us", "latency_p95_ms"),
+    ),
+    "unknown column": (
+        "intervals.csv",
+        lambda d: d.replace(b",qps,", b",qps,", 1).replace(b"per_s\n", b"per_s,x\n", 1),
+        ("other columns", "x"),
+    ),
+    "cut last line": ("processes.csv", lambda d: d[:-7], ("last line", "cut off", "line 7")),
+    "short line": (
+        "intervals.csv",
+        lambda d: d.replace(b",1200.25", b"", 1),
+        ("Line 2", "number of values", "6", "7"),
+    ),
+    "no number": (
+        "intervals.csv",
+        lambda d: d.replace(b"1200.25", b"fast", 1),
+        ("Line 2", "column qps", "'fast'", "a number"),
+    ),
+    "no whole number": (
+        "processes.csv",
+        lambda d: d.replace(b"300000000", b"3.5", 1),
+        ("Line 2", "column rss_bytes", "'3.5'", "a whole number"),
+    ),
+    "negative": (
+        "intervals.csv",
+        lambda d: d.replace(b"1200.25", b"-1200.25", 1),
+        ("Line 2", "column qps", "-1200.25", "from 0 up"),
+    ),
+    "infinite": (
+        "intervals.csv",
+        lambda d: d.replace(b"1268.75", b"inf", 1),
+        ("Line 3", "column qps", "inf"),
+    ),
+    "more than all": (
+        "ndb_threads.csv",
+        lambda d: d.replace(b",96,", b",196,", 1),
+        ("Line 2", "column os_idle_pct", "196"),
+    ),
+    "unknown role": (
+        "processes.csv",
+        lambda d: d.replace(b"mysqld", b"postgres", 1),
+        ("Line 2", "column role", "'postgres'", "mysqld"),
+    ),
+    "run twice": (
+        "runs.csv",
+        lambda d: d.replace(RUNS[0].encode(), RUNS[1].encode()),
+        ("column run_id", "no other line"),
+    ),
+    "run unknown": (
+        "intervals.csv",
+        lambda d: d.replace(RUNS[0].encode(), b"s09_c0009_r1"),
+        ("runs.csv has not", "s09_c0009_r1"),
+    ),
+    "nothing": ("runs.csv", lambda d: b"", ("lacks a column", "no header")),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_each_fault_of_a_table_is_reported(tmp_path: Path, fault: str) -> None:
+    """A damaged table gives one message with file, line, column, value and what was expected."""
+    name, change, words = FAULTS[fault]
+    folder = small_runs.damaged(small_runs.written(tmp_path).path, name, change, seal=True)
+    with pytest.raises(LabError) as caught:
+        dataset.read(folder)
+    message = str(caught.value)
+    assert all(word in message for word in (name, *words)), message
+    assert "next:" in message
+
+
+@pytest.mark.parametrize("fault", ["cut last line", "other unit", "negative", "run unknown"])
+def test_a_fault_of_an_unfinished_run_names_its_file(tmp_path: Path, fault: str) -> None:
+    """A damaged table of one run is named by that run's own file."""
+    name, change, _ = FAULTS[fault]
+    with small_runs.opened(tmp_path) as out:
+        for run_id in RUNS:
+            out.append(run_id, small_runs.tables(run_id))
+    small_runs.damaged(out.path / "parts" / RUNS[0], name, change)
+    with pytest.raises(LabError, match=RUNS[0] if fault != "run unknown" else "s09_c0009_r1"):
+        dataset.read(out.path)
+
+
+def test_a_run_in_a_renamed_folder_is_refused(tmp_path: Path) -> None:
+    """A run whose folder was renamed by hand is not mistaken for another."""
+    with small_runs.opened(tmp_path) as out:
+        out.append(RUNS[0], small_runs.tables(RUNS[0]))
+    (out.path / "parts" / RUNS[0]).rename(out.path / "parts" / RUNS[1])
+    with pytest.raises(LabError, match="folders are named after"):
+        dataset.read(out.path)
+
+
+def test_changed_number_is_noticed(tmp_path: Path) -> None:
+    """A number changed by hand is found by the sha256 of its file."""
+    data = small_runs.written(tmp_path)
+    small_runs.damaged(data.path, "intervals.csv", lambda d: d.replace(b"1200.25", b"1300.25", 1))
+    with pytest.raises(LabError, match=r"intervals\.csv is not the file that was measured"):
+        dataset.read(data.path)
+    assert dataset.read(data.path, verify=False).intervals["qps"].max() == 1300.25
+
+
+def test_changed_or_missing_config_is_noticed(tmp_path: Path) -> None:
+    """The exact inputs are sealed as well as the numbers."""
+    data = small_runs.written(tmp_path)
+    small_runs.damaged(data.path, "config/config.ini", lambda d: d + b"NoOfReplicas=1\n")
+    with pytest.raises(LabError, match=r"config\.ini is not the file"):
+        dataset.read(data.path)
+    (data.path / "config" / "config.ini").unlink()
+    with pytest.raises(LabError, match=r"config\.ini cannot be read"):
+        dataset.read(data.path)
+
+
+def other_than(data: dataset.Dataset, **changes: Any) -> dataset.Dataset:
+    return dataset.Dataset(data.path, {**data.manifest, **changes}, data.tables)
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "values"),
+    [
+        ({"plan": {"budget": {"kind": "pinned"}}}, "budget", ("scaled", "pinned")),
+        ({"experiment": "latency"}, "experiment", ("scaling", "latency")),
+        (
+            {"identity": small_runs.IDENTITY | {"host": {"logical_cpus": 64}}},
+            "host.cpu_model",
+            ("Test CPU", "None"),
+        ),
+        (
+            {
+                "identity": small_runs.IDENTITY
+                | {"versions": small_runs.IDENTITY["versions"] | {"ndb": "8.0.26"}}
+            },
+            "versions.ndb",
+            ("9.7.4", "8.0.26"),
+        ),
+        (
+            {"identity": small_runs.IDENTITY | {"profile": {"name": "smoke", "duration_s": 9}}},
+            "profile.duration_s",
+            ("3", "9"),
+        ),
+    ],
+)
+def test_datasets_that_differ_are_never_mixed(
+    tmp_path: Path, changes: dict[str, Any], key: str, values: tuple[str, str]
+) -> None:
+    """Two datasets of another host, budget, version or profile are refused: key and both values."""
+    data = small_runs.written(tmp_path)
+    with pytest.raises(LabError) as caught:
+        dataset.same([data, data, other_than(data, **changes)])
+    message = str(caught.value)
+    assert f"differ in {key} " in message
+    assert all(value in message for value in values)
+
+
+def test_equal_datasets_may_be_joined(tmp_path: Path) -> None:
+    """Two measurements of the same thing may stand in one figure."""
+    dataset.same([small_runs.written(tmp_path), small_runs.written(tmp_path)])

@@ -1,0 +1,205 @@
+"""Whole runs go in, a complete dataset comes out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import small_runs
+from ndblab import dataset
+from ndblab.error import LabError
+from small_runs import RUNS
+
+
+def test_what_was_appended_is_read_back(tmp_path: Path) -> None:
+    """A finished dataset holds every table, log and config as given, in the order of measuring."""
+    data = small_runs.written(tmp_path)
+    assert data.complete
+    assert list(data.runs["run_id"]) == list(reversed(RUNS))
+    expected = small_runs.tables(RUNS[0])
+    for name in ("intervals", "processes", "ndb_threads"):
+        found = data.tables[name]
+        mine = found[found["run_id"] == RUNS[0]].reset_index(drop=True)
+        pd.testing.assert_frame_equal(mine, expected[name], check_dtype=False)
+    assert (data.path / "logs" / f"{RUNS[1]}.sysbench.txt").read_text() == "[ 1s ] ...\n"
+    assert (data.path / "config" / "config.ini").read_text() == "[ndbd default]\n"
+    assert not (data.path / "parts").exists()
+
+
+def test_manifest_says_where_the_numbers_come_from(tmp_path: Path) -> None:
+    """The manifest of a finished dataset has identity, times and the sha256 of every other file."""
+    data = small_runs.written(tmp_path)
+    assert data.manifest["schema_version"] == dataset.VERSION
+    assert data.manifest["identity"] == small_runs.IDENTITY
+    assert data.manifest["timings"] == {"install_s": 0.0}
+    assert data.manifest["started_utc"] <= data.manifest["finished_utc"]
+    assert data.budget == "scaled"
+    files = {str(f.relative_to(data.path)) for f in data.path.rglob("*") if f.is_file()}
+    assert set(data.manifest["files"]) == files - {"manifest.json"}
+
+
+def test_tables_of_checked_writes_are_read_back(tmp_path: Path) -> None:
+    """Every operation and every copy comes back, complete or not; what is missing stays missing."""
+    with small_runs.opened(tmp_path) as out:
+        for run_id in RUNS[:2]:
+            out.append(run_id, small_runs.checked(run_id))
+        out.append(RUNS[2], small_runs.tables(RUNS[2]))
+        unfinished = dataset.read(out.path)
+        data = out.finish()
+    for each in (unfinished, data):
+        for name in ("history", "copies", "counters"):
+            found = each.tables[name]
+            assert set(found["run_id"]) == set(RUNS[:2])
+            mine = found[found["run_id"] == RUNS[1]].reset_index(drop=True)
+            expected = small_runs.checked(RUNS[1])[name]
+            pd.testing.assert_frame_equal(mine, expected, check_dtype=False)
+    assert list(data.copies["second_value"].isna()) == [False, True] * 2
+    assert data.history is data.tables["history"]
+
+
+def test_equal_tables_give_equal_files(tmp_path: Path) -> None:
+    """A compressed file has no time of its own: its sha256 is that of its content."""
+    sums = []
+    for folder in ("one", "other"):
+        with small_runs.opened(tmp_path / folder) as out:
+            out.append(RUNS[0], small_runs.checked(RUNS[0]))
+            sums.append(out.finish().manifest["files"]["history.csv.gz"])
+    assert sums[0] == sums[1]
+
+
+def test_same_measurement_again_is_another_dataset(tmp_path: Path) -> None:
+    """Measuring the same thing again counts up and leaves the first dataset as it was."""
+    first = small_runs.written(tmp_path)
+    before = (first.path / "manifest.json").read_bytes()
+    second = small_runs.written(tmp_path)
+    assert first.id.startswith("scaling-2cpu-scaled-smoke-")
+    assert (first.id[:-1], first.id[-1], second.id[-1]) == (second.id[:-1], "1", "2")
+    assert (first.path / "manifest.json").read_bytes() == before
+
+
+def test_another_identity_is_another_dataset(tmp_path: Path) -> None:
+    """An unfinished dataset is resumed by its own identity only."""
+    with small_runs.opened(tmp_path) as out:
+        out.append(RUNS[0], small_runs.tables(RUNS[0]))
+    with small_runs.opened(tmp_path, seed=2) as out:
+        assert out.done == {}
+
+
+def test_unfinished_dataset_is_resumed_and_can_be_read(tmp_path: Path) -> None:
+    """Runs appended before an interruption are there for the next writer and for a reader."""
+    with small_runs.opened(tmp_path) as out:
+        out.append(RUNS[0], small_runs.tables(RUNS[0]))
+        out.append(RUNS[1], small_runs.tables(RUNS[1], status="errors: 12"))
+        path = out.path
+    data = dataset.read(path)
+    assert not data.complete
+    assert set(data.runs["run_id"]) == set(RUNS[:2])
+    with small_runs.opened(tmp_path) as out:
+        assert out.path == path
+        assert out.done == {RUNS[0]: "ok", RUNS[1]: "errors: 12"}
+        assert len(out.manifest["resumed"]) == 1
+
+
+def test_repeated_run_takes_the_place_of_the_failed_one(tmp_path: Path) -> None:
+    """A run appended again replaces its earlier row and all its other rows."""
+    with small_runs.opened(tmp_path) as out:
+        out.append(
+            RUNS[0],
+            small_runs.tables(RUNS[0], status="mysqld 3 died: signal 9"),
+        )
+        out.append(RUNS[0], small_runs.tables(RUNS[0], qps=99.5))
+        data = out.finish()
+    assert list(data.runs["status"]) == ["ok"]
+    assert list(data.runs["qps"]) == [99.5]
+    assert len(data.intervals) == 2
+
+
+def test_failed_run_may_lack_its_numbers(tmp_path: Path) -> None:
+    """A failed run stays as a row with its reason and empty numbers, in one line."""
+    runs = small_runs.tables(RUNS[0], status='sysbench exited 1: "a", b\nc')["runs"]
+    runs[["qps", "queries", "errors", "latency_p95_ms", "duration_s"]] = float("nan")
+    with small_runs.opened(tmp_path) as out:
+        out.append(RUNS[0], {"runs": runs, "intervals": pd.DataFrame({"run_id": []})})
+        data = out.finish()
+    assert data.runs["status"].item() == 'sysbench exited 1: "a", b c'
+    assert data.runs["qps"].isna().all()
+    assert len(data.intervals) == len(data.ndb_threads) == 0
+
+
+def test_counts_are_written_as_whole_numbers(tmp_path: Path) -> None:
+    """A count of queries is a whole number in the file, whatever it is in memory."""
+    data = small_runs.written(tmp_path)
+    assert b",2473,0,0," in (data.path / "runs.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("qps", -1.0), ("status", ""), ("transporter", "rdma"), ("qps", float("nan")),
+     ("host_steal_pct", 101.0), ("started_utc", "yesterday"), ("servers", 0)],
+)  # fmt: skip
+def test_nothing_bad_is_written(tmp_path: Path, column: str, value: object) -> None:
+    """A value that breaks the schema is refused before anything reaches the folder."""
+    with small_runs.opened(tmp_path) as out:
+        with pytest.raises(LabError, match=column if value == value else "breaks its schema"):
+            out.append(RUNS[0], small_runs.tables(RUNS[0], **{column: value}))
+        assert out.done == {}
+        assert list((out.path / "parts").iterdir()) == []
+
+
+def test_fractions_are_not_cut_off(tmp_path: Path) -> None:
+    """A fraction where a whole number belongs is refused, not rounded."""
+    with small_runs.opened(tmp_path) as out, pytest.raises(LabError, match="wrong type"):
+        out.append(RUNS[0], small_runs.tables(RUNS[0], clients=1.5))
+
+
+def test_tables_of_two_runs_are_no_run(tmp_path: Path) -> None:
+    """Rows of another run are refused."""
+    tables = small_runs.tables(RUNS[0])
+    tables["intervals"] = small_runs.tables(RUNS[1])["intervals"]
+    with small_runs.opened(tmp_path) as out, pytest.raises(LabError, match="not those of one run"):
+        out.append(RUNS[0], tables)
+
+
+def test_finished_dataset_is_closed(tmp_path: Path) -> None:
+    """Nothing is appended to a complete dataset."""
+    with small_runs.opened(tmp_path) as out:
+        out.append(RUNS[0], small_runs.tables(RUNS[0]))
+        out.finish()
+        with pytest.raises(LabError, match="closed"):
+            out.append(RUNS[1], small_runs.tables(RUNS[1]))
+
+
+def test_empty_dataset_is_not_finished(tmp_path: Path) -> None:
+    """A sweep without a single run makes no complete dataset."""
+    with small_runs.opened(tmp_path) as out, pytest.raises(LabError, match="without any run"):
+        out.finish()
+
+
+def test_notes_survive_an_interruption(tmp_path: Path) -> None:
+    """Facts known only at the first start of a cluster are there in the resumed sweep."""
+    with dataset.Writer.open(tmp_path, "scaling", small_runs.IDENTITY, small_runs.BASE) as writer:
+        writer.note(filled={"rows": 7})
+        writer.append("s01_c0001_r1", small_runs.tables())
+    with dataset.Writer.open(tmp_path, "scaling", small_runs.IDENTITY, small_runs.BASE) as writer:
+        assert writer.finish().manifest["filled"] == {"rows": 7}
+
+
+def test_second_writer_is_refused(tmp_path: Path) -> None:
+    """Two labs cannot write one dataset; the second is refused until the first is done."""
+    with small_runs.opened(tmp_path):
+        with pytest.raises(LabError, match="Another lab is writing"):
+            small_runs.opened(tmp_path)
+        with small_runs.opened(tmp_path, seed=2):
+            pass
+    small_runs.opened(tmp_path).close()
+
+
+def test_names_with_folders_are_refused(tmp_path: Path) -> None:
+    """A config or log cannot be written outside its folder."""
+    with small_runs.opened(tmp_path) as out:
+        with pytest.raises(LabError, match="plain name"):
+            out.add_config("../my.cnf", "")
+        with pytest.raises(LabError, match="plain name"):
+            out.append(RUNS[0], small_runs.tables(RUNS[0]), {"a/b.txt": ""})

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ndblab.machine import files
+
+
+def test_a_file_is_replaced_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If the disk refuses, the name still stands for the old content."""
+    file = tmp_path / "state.json"
+    files.write(file, b"old")
+
+    def full(handle: int) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="disk full"):
+        files.write(file, b"new")
+    assert file.read_bytes() == b"old"
+
+
+def test_a_folder_that_cannot_take_its_name_leaves_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If the new folder cannot be renamed, the old one is back under its name."""
+    old, new = tmp_path / "report", tmp_path / "new"
+    files.write_folder(old, {"page.html": b"old"})
+    files.write_folder(new, {"page.html": b"new", "logs/run.txt": b"x"})
+    rename = os.rename
+
+    def refusing(source: Path, target: Path) -> None:
+        if source == new:
+            raise OSError("refused")
+        rename(source, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "rename", refusing)
+        with pytest.raises(OSError, match="refused"):
+            files.replace_folder(new, old)
+    assert (old / "page.html").read_bytes() == b"old"
+    files.replace_folder(new, old)
+    assert (old / "page.html").read_bytes() == b"new"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["report"]
+
+
+def test_a_lock_has_one_holder(tmp_path: Path) -> None:
+    """A second one is refused until the first descriptor is closed."""
+    first = files.lock(tmp_path, wait=False)
+    assert first is not None
+    assert files.lock(tmp_path, wait=False) is None
+    os.close(first)
+    second = files.lock(tmp_path, wait=False)
+    assert second is not None
+    os.close(second)
