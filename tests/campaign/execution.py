@@ -1,7 +1,7 @@
-"""Whether the lab withstands a trial: the blow, then everything that must be true after it.
+"""One injection executed: the fault, then everything that must hold after it.
 
-In: a trial and the lane to make it in. Out: each check with what it found, empty where all is well.
-What a failure may be explained by is kept; the lane is clean again for the next trial.
+In: an injection and a sandbox. Out: each check with what it found, empty where all is well. After
+a failure the evidence is saved; the sandbox is left clean for the next injection.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from pathlib import Path
 
 import psutil
 
-from ndblab.campaign import aftermath, disk, victim
-from ndblab.campaign.lane import Ended, Lane
-from ndblab.campaign.trial import LOAD_S, Trial
-from ndblab.campaign.victim import INTERRUPTED, MEASURED, TOLD, Order
+from campaign import checks, small_disk, target
+from campaign.injection import LOAD_S, Injection
+from campaign.sandbox import Ended, Sandbox, scaled_or_shared
+from campaign.target import INTERRUPTED, MEASURED, REPORTED, Job
 from ndblab.error import LabError
-from ndblab.machine import host
-from ndblab.machine.local import LOCAL
+from ndblab.machine import process
+from ndblab.workloads.checked_writes import client
 
 CHECKS = (
     "writes",
@@ -36,23 +36,22 @@ CHECKS = (
     "next start",
 )
 """No acknowledged write lost; the lab ended by the signal, well, or with one message; datasets
-whole, and gone on with; nothing left of the cluster; the next measurement there works."""
-STOPPED_LOAD_S = LOAD_S
+whole, and resumed; nothing left of the cluster; the next measurement there works."""
 BEFORE_S = 1
-"""How long clients write before the first moment at which a node may be struck."""
+"""How long clients write before the first moment at which a node may fail."""
 POLL_S = 0.02
-_SIGNALS = {"SIGKILL": (-9,), "SIGTERM": (-15, MEASURED), "SIGINT": (INTERRUPTED, -2, MEASURED)}
-"""How a lab may end that gets one. Python itself ends by SIGINT while it starts; a lab that is just
-ending may be done before it notices."""
+_STATUSES = {"SIGKILL": (-9,), "SIGTERM": (-15, MEASURED), "SIGINT": (INTERRUPTED, -2, MEASURED)}
+"""Exit statuses a signal may cause. Python itself ends by SIGINT while it starts; a lab that is
+about to end may finish before it notices the signal."""
 
 
 @dataclass(frozen=True)
-class Judgement:
-    """What each check found, empty where all is well; or why the trial was passed over."""
+class Outcome:
+    """What each check found, empty where all is well; or why the injection was skipped."""
 
     checks: dict[str, str] = field(default_factory=dict)
     skipped: str = ""
-    struck: bool = False
+    injected: bool = False
     ended: str = ""
 
     @property
@@ -61,154 +60,150 @@ class Judgement:
         return not any(self.checks.values())
 
 
-def judge(trial: Trial, lane: Lane, evidence: Path) -> Judgement:
-    """Make a trial; what may explain a failure is kept in `evidence`."""
+def execute(injection: Injection, sandbox: Sandbox, evidence: Path) -> Outcome:
+    """Inject and check; what may explain a failure is saved in `evidence`."""
     shutil.rmtree(evidence, ignore_errors=True)
     with contextlib.ExitStack() as stack:
-        if trial.kind == "disk-full":
+        if injection.kind == "disk-full":
             try:
-                stack.enter_context(lane.on_small_disk(trial.disk))
+                stack.enter_context(sandbox.on_small_disk(injection.disk))
             except LabError as error:
-                return Judgement(skipped=f"{error.what}: {error.found}")
-        lane.clear()
+                return Outcome(skipped=f"{error.what}: {error.found}")
+        sandbox.clear()
         sound = False
         try:
-            judgement = _judge(trial, lane, evidence)
-            sound = judgement.sound
+            outcome = _execute(injection, sandbox, evidence)
+            sound = outcome.sound
         finally:
             if not sound:
-                lane.sweep_out()
-            lane.clear()
-    return judgement
+                sandbox.stop_cluster()
+            sandbox.clear()
+    return outcome
 
 
-def _judge(trial: Trial, lane: Lane, evidence: Path) -> Judgement:
-    before = aftermath.orphaned_segments()
-    order = ordered(trial, lane)
-    ended = lane.run(order, "struck", lambda child: _harm(trial, lane, child))
-    checks = {"message": complaint(trial, ended)}
-    if not (trial.watcher and ended.struck):
-        checks |= aftermath.leaks(lane.cluster, lane.port, before)
-    kept: dict[str, str] = {}
-    if trial.checked:
-        checks["writes"] = aftermath.lost_writes(lane.runs)
-        checks["dataset"] = aftermath.unfinished(lane.runs, kept, order.repeats)
+def _execute(injection: Injection, sandbox: Sandbox, evidence: Path) -> Outcome:
+    segments = checks.orphaned_segments()
+    job = job_for(injection, sandbox)
+    ended = sandbox.run(job, "injected", lambda child: _inject(injection, sandbox, child))
+    found = {"message": complaint(injection, ended)}
+    if not (injection.watchdog and ended.injected):
+        found |= checks.leaks(sandbox.cluster, sandbox.port, segments)
+    complete: dict[str, str] = {}
+    if injection.writes_are_checked:
+        found["writes"] = checks.lost_writes(sandbox.runs)
+        found["dataset"] = checks.unfinished(sandbox.runs, complete, job.repeats)
     else:
-        checks["dataset"] = aftermath.damaged(lane.runs)
-        kept = aftermath.whole_runs(lane.runs)
-    if any(checks.values()):
-        lane.keep(evidence / "struck")
-    if trial.checked:
-        lane.clear()
-    lane.free_disk()
-    repeats = 1 if trial.checked else order.repeats
-    plain = Order(str(lane.runs), lane.port, order.budget, repeats, order.duration_s)
-    again = lane.run(plain, "again")
-    checks["next start"] = "" if again.code == MEASURED else again.words
-    checks["dataset"] = checks["dataset"] or aftermath.unfinished(lane.runs, kept, repeats)
-    for name, found in aftermath.leaks(lane.cluster, lane.port, before).items():
-        checks[name] = checks.get(name) or (f"after the next start: {found}" if found else "")
-    if any(checks.values()):
-        lane.keep(evidence / "again")
-    return Judgement(checks, struck=ended.struck, ended=ended.words)
+        found["dataset"] = checks.damaged(sandbox.runs)
+        complete = checks.complete_runs(sandbox.runs)
+    if any(found.values()):
+        sandbox.save(evidence / "injected")
+    if injection.writes_are_checked:
+        sandbox.clear()
+    sandbox.free_disk()
+    repeats = 1 if injection.writes_are_checked else job.repeats
+    plain = Job(str(sandbox.runs), sandbox.port, job.budget, repeats, job.duration_s)
+    again = sandbox.run(plain, "again")
+    found["next start"] = "" if again.code == MEASURED else again.words
+    found["dataset"] = found["dataset"] or checks.unfinished(sandbox.runs, complete, repeats)
+    for name, left in checks.leaks(sandbox.cluster, sandbox.port, segments).items():
+        found[name] = found.get(name) or (f"after the next start: {left}" if left else "")
+    if any(found.values()):
+        sandbox.save(evidence / "again")
+    return Outcome(found, injected=ended.injected, ended=ended.words)
 
 
-def ordered(trial: Trial, lane: Lane) -> Order:
-    """Say what the victim of a trial does, on a host that may not be able to limit CPUs."""
-    limits = host.read().cpu_controller.kind in ("cgroup1", "cgroup2")
-    order = {
-        "runs": str(lane.runs),
-        "port": lane.port,
-        "budget": trial.budget if limits else "shared",
-        "repeats": trial.repeats,
+def job_for(injection: Injection, sandbox: Sandbox) -> Job:
+    """Return the job of the target, on a host that may not be able to limit CPUs."""
+    budget = scaled_or_shared() if injection.budget == "scaled" else "shared"
+    job = {
+        "runs": str(sandbox.runs),
+        "port": sandbox.port,
+        "budget": budget,
+        "repeats": injection.repeats,
     }
-    if trial.checked:
-        lasts_s = STOPPED_LOAD_S if trial.load else BEFORE_S
-        return Order(**order, checked=True, duration_s=lasts_s, actions=actions(trial))
-    if trial.load:
-        return Order(**order, duration_s=STOPPED_LOAD_S)
-    if not trial.step:
-        return Order(**order)
-    return Order(
-        **order,
-        blow=victim.FULL if trial.disk else trial.signal,
-        step=trial.step,
-        call=trial.call,
-        after=trial.after,
-        watcher=trial.watcher,
-        disk=str(lane.disk),
+    if injection.writes_are_checked:
+        lasts_s = LOAD_S if injection.load else BEFORE_S
+        return Job(**job, checked_writes=True, duration_s=lasts_s, actions=actions(injection))
+    if injection.load:
+        return Job(**job, duration_s=LOAD_S)
+    if not injection.failpoint:
+        return Job(**job)
+    return Job(
+        **job,
+        fault=target.FULL if injection.disk else injection.signal,
+        failpoint=injection.failpoint,
+        call=injection.call,
+        after=injection.after,
+        watchdog=injection.watchdog,
+        disk=str(sandbox.disk),
     )
 
 
-def actions(trial: Trial) -> tuple[tuple[float, str, str, int], ...]:
-    """Give what is done to a node under checked writes: seconds, what, role and number."""
-    node, at_s = (trial.role, trial.node), trial.moment_s
-    if trial.kind == "node-killed":
+def actions(injection: Injection) -> tuple[tuple[float, str, str, int], ...]:
+    """Return what is done to a node under checked writes: seconds, action, role and number."""
+    node, at_s = (injection.role, injection.node), injection.moment_s
+    if injection.kind == "node-killed":
         return (at_s, "kill", *node), (at_s, "start", *node), (at_s, "wait", *node)
-    if trial.kind == "node-frozen":
-        ends_s = round(at_s + trial.pause_s, 2)
+    if injection.kind == "node-frozen":
+        ends_s = round(at_s + injection.pause_s, 2)
         return (at_s, "freeze", *node), (ends_s, "thaw", *node), (ends_s, "wait", *node)
     return ()
 
 
-def complaint(trial: Trial, ended: Ended) -> str:
-    """Say how a victim ended, unless it ended as it should; never a traceback, never in a hang."""
+def complaint(injection: Injection, ended: Ended) -> str:
+    """Say how a target ended, unless it ended as it should: no traceback, no hang."""
     allowed: tuple[int, ...] = (MEASURED,)
-    if ended.struck and trial.signal:
-        allowed = _SIGNALS[trial.signal]
-    elif ended.struck and trial.disk:
-        allowed = (MEASURED, TOLD)
+    if ended.injected and injection.signal:
+        allowed = _STATUSES[injection.signal]
+    elif ended.injected and injection.disk:
+        allowed = (MEASURED, REPORTED)
     if ended.code not in allowed:
         return ended.words
-    return "the fault did not happen" if trial.checked and not ended.struck else ""
+    missed = injection.writes_are_checked and not ended.injected
+    return "the fault was not injected" if missed else ""
 
 
-def _harm(trial: Trial, lane: Lane, child: subprocess.Popen) -> dict[str, object]:
-    """Do harm from outside, at the trial's moment; tell when, or nothing if it came too late."""
-    if trial.load:
-        return _stop_load(trial, lane, child)
-    if trial.step or trial.checked or not _lives_for(child, trial.moment_s):
+def _inject(injection: Injection, sandbox: Sandbox, child: subprocess.Popen) -> dict[str, object]:
+    """Inject from outside, at the moment drawn; return when, or nothing if it came too late."""
+    if injection.load:
+        return _stop_load(injection, sandbox, child)
+    if injection.failpoint or injection.writes_are_checked:
         return {}
-    if trial.disk:
-        disk.fill(lane.disk)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        child.wait(injection.moment_s)
+        return {}
+    if injection.disk:
+        small_disk.fill(sandbox.disk)
     else:
-        if trial.watcher:
+        if injection.watchdog:
             with contextlib.suppress(psutil.Error):
-                victim.end_watchers(child.pid)
-        child.send_signal(signal.Signals[trial.signal])
-    return {"struck": f"at {trial.moment_s} s"}
+                target.kill_watchdogs(child.pid)
+        child.send_signal(signal.Signals[injection.signal])
+    return {"injected": f"at {injection.moment_s} s"}
 
 
-def _stop_load(trial: Trial, lane: Lane, child: subprocess.Popen) -> dict[str, object]:
+def _stop_load(injection: Injection, sandbox: Sandbox, child: subprocess.Popen) -> dict:
     """Stop the load for a while, some time after it began."""
     while child.poll() is None:
-        for load in _loads(lane.cluster, trial.load):
-            time.sleep(trial.moment_s)
+        for load in _loads(sandbox.cluster, injection.load):
+            time.sleep(injection.moment_s)
             with contextlib.suppress(psutil.Error):
                 load.suspend()
                 try:
-                    time.sleep(trial.pause_s)
+                    time.sleep(injection.pause_s)
                 finally:
                     load.resume()
-                return {"struck": f"{trial.moment_s} s after the load began"}
+                return {"injected": f"{injection.moment_s} s after the load began"}
         time.sleep(POLL_S)
     return {}
 
 
 def _loads(folder: Path, load: str) -> Iterator[psutil.Process]:
-    """Find the running load of a cluster; what fills the tables is none."""
-    for found in LOCAL.marked(folder):
+    """Find the running load of a cluster; what fills the tables is not part of it."""
+    for running in process.marked(folder):
         with contextlib.suppress(psutil.Error):
-            if load == "client" and "ndblab.workloads.checked_writes.client" in found.argv:
-                yield psutil.Process(found.pid)
-            if load == found.program == "sysbench" and found.argv[-1:] == ("run",):
-                yield psutil.Process(found.pid)
-
-
-def _lives_for(child: subprocess.Popen, seconds: float) -> bool:
-    """Wait, and say whether a child still runs then."""
-    try:
-        child.wait(seconds)
-    except subprocess.TimeoutExpired:
-        return True
-    return False
+            argv = running.cmdline()
+            if load == "client" and client.__name__ in argv:
+                yield running
+            if load == "sysbench" and running.name() == "sysbench" and argv[-1:] == ["run"]:
+                yield running

@@ -1,15 +1,14 @@
-"""One trial of the campaign: what is done to the lab or its cluster, where and when.
+"""One injection: which fault is injected into the lab or its cluster, where and when.
 
-In: a seed and a number. Out: a `Trial`, the same for the same two on every host, whatever other
-trials there are. Pure.
+In: a seed and a number. Out: an `Injection`, on every host the same for the same two. Pure.
 """
 
 from __future__ import annotations
 
 import random
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 
-from ndblab.campaign.steps import STEPS, Step
 from ndblab.error import LabError
 
 KINDS = {
@@ -20,24 +19,24 @@ KINDS = {
     "disk-full": 12,
     "load-stopped": 8,
 }
-"""How often each kind is drawn, of a hundred."""
+"""How often each kind is drawn, in percent."""
 
-CHECKED = ("node-killed", "node-frozen")
-MEASUREMENT_S = 20.0
-"""About how long the measurement takes that is struck, seen on 2 CPUs."""
+ON_NODES = ("node-killed", "node-frozen")
 LOAD_S = 3
-"""About how long clients write under a fault that ends at once."""
+"""How long clients write under a fault that ends at once."""
 NODES = (("ndbmtd", 1), ("ndbmtd", 2), ("mysqld", 1), ("mysqld", 2), ("ndb_mgmd", 1))
 
 
 @dataclass(frozen=True)
-class Trial:
-    """What is done. Fields that the kind has no use for keep their defaults.
+class Injection:
+    """A fault and its place. Fields that the kind does not use keep their defaults.
 
-    The blow falls at the `call`-th call of `step`, before it or `after` it, or `moment_s` seconds
-    after the beginning where there is no step: that of the lab, or of the load. `watcher` has the
-    watcher of the lab killed with it. `disk` is the one that is full, "runs" or "cluster"; `load`
-    what is stopped for `pause_s`, "sysbench" or "client".
+    `position` holds fractions from 0 to 1: of a measurement's duration, or of the packages, their
+    functions and the function's calls. `placed` turns it into `moment_s`, in seconds after the
+    start of the lab or of the load, or into a `failpoint` and the number of its `call`, before
+    or `after` which the fault is injected. With `watchdog`, the cluster's watchdog is killed too.
+    `disk` is the one that is full, "runs" or "cluster"; `load` is what is stopped for `pause_s`,
+    "sysbench" or "client".
     """
 
     number: int
@@ -45,11 +44,12 @@ class Trial:
     budget: str = "shared"
     repeats: int = 1
     signal: str = ""
-    step: str = ""
+    position: tuple[float, ...] = ()
+    failpoint: str = ""
     call: int = 0
     after: bool = False
     moment_s: float = 0.0
-    watcher: bool = False
+    watchdog: bool = False
     role: str = ""
     node: int = 0
     disk: str = ""
@@ -57,25 +57,34 @@ class Trial:
     pause_s: float = 0.0
 
     @property
-    def checked(self) -> bool:
-        """Whether the load is one of checked writes, rather than a measurement of sysbench."""
-        return self.kind in CHECKED or self.load == "client"
+    def writes_are_checked(self) -> bool:
+        """Whether clients write checked rows under the fault, instead of a sysbench measurement."""
+        return self.kind in ON_NODES or self.load == "client"
+
+    def placed(self, calls: Mapping[str, int], duration_s: float) -> Injection:
+        """Place it in a measurement that calls each failpoint so often and lasts so long."""
+        if len(self.position) == 1:
+            return replace(self, moment_s=round(self.position[0] * duration_s, 2))
+        if not self.position:
+            return self
+        package, function, call = self.position
+        chosen = _at(sorted({_package(name) for name in calls}), package)
+        name = _at(sorted(name for name in calls if _package(name) == chosen), function)
+        return replace(self, failpoint=name, call=1 + int(call * calls[name]))
 
     def to_dict(self) -> dict[str, object]:
-        """Give what was drawn as plain data, without what the kind has no use for."""
-        drawn = asdict(self)
-        needed = {} if self.step else {"moment_s": self.moment_s}
-        return {k: v for k, v in drawn.items() if v} | needed
+        """Return the fields that the kind uses, as plain data."""
+        return {name: value for name, value in asdict(self).items() if value}
 
     def words(self) -> str:
-        """Tell it in a few words."""
-        if self.step:
+        """Describe it in a few words."""
+        if self.failpoint:
             side = "after" if self.after else "before"
-            when = f"{side} call {self.call} of {self.step}"
+            when = f"{side} call {self.call} of {self.failpoint}"
         else:
             when = f"at {self.moment_s:.2f} s"
         what = {
-            "lab-killed": "SIGKILL" + ", watcher too" * self.watcher,
+            "lab-killed": "SIGKILL" + ", watchdog too" * self.watchdog,
             "terminated": self.signal,
             "node-killed": f"SIGKILL {self.role}.{self.node}",
             "node-frozen": f"{self.role}.{self.node} for {self.pause_s:.1f} s",
@@ -85,41 +94,43 @@ class Trial:
         return f"{self.kind}: {what} {when}"
 
 
-def draw(seed: int, number: int) -> Trial:
-    """Draw the `number`-th trial of a campaign; it depends on nothing else."""
+def draw(seed: int, number: int) -> Injection:
+    """Draw the `number`-th injection of a campaign; it depends on nothing else."""
     rng = random.Random(f"{seed}/{number}")
     (kind,) = rng.choices(list(KINDS), list(KINDS.values()))
-    if kind in CHECKED:
+    moment_s, pause_s = round(rng.uniform(0, LOAD_S / 2), 2), round(rng.uniform(1, 3), 2)
+    if kind in ON_NODES:
         role, node = rng.choice(NODES)
-        frozen = kind == "node-frozen"
-        return Trial(
-            number, kind, moment_s=_moment_s(rng, LOAD_S / 2), role=role, node=node,
-            pause_s=_pause_s(rng) if frozen else 0.0,
-        )  # fmt: skip
+        pause_s = pause_s if kind == "node-frozen" else 0.0
+        return Injection(number, kind, moment_s=moment_s, role=role, node=node, pause_s=pause_s)
     budget = rng.choice(("scaled", "shared"))
     if kind == "load-stopped":
         load = rng.choice(("sysbench", "client"))
-        return Trial(
-            number, kind, "shared" if load == "client" else budget, load=load,
-            moment_s=_moment_s(rng, LOAD_S / 2), pause_s=_pause_s(rng),
-        )  # fmt: skip
-    place = _place(rng, budget)
-    repeats = rng.choice((1, 2))
+        budget = "shared" if load == "client" else budget
+        return Injection(number, kind, budget, load=load, moment_s=moment_s, pause_s=pause_s)
+    fractions = 1 if rng.random() < 0.2 else 3
+    drawn = Injection(
+        number,
+        kind,
+        budget,
+        repeats=rng.choice((1, 2)),
+        position=tuple(rng.random() for _ in range(fractions)),
+        after=fractions > 1 and rng.random() < 0.5,
+    )
     if kind == "disk-full":
-        return Trial(number, kind, budget, repeats, disk=rng.choice(("runs", "cluster")), **place)
+        return replace(drawn, disk=rng.choice(("runs", "cluster")))
     if kind == "terminated":
-        how = rng.choice(("SIGTERM", "SIGINT"))
-        return Trial(number, kind, budget, repeats, how, **place)
-    return Trial(number, kind, budget, repeats, "SIGKILL", watcher=rng.random() < 0.15, **place)
+        return replace(drawn, signal=rng.choice(("SIGTERM", "SIGINT")))
+    return replace(drawn, signal="SIGKILL", watchdog=rng.random() < 0.15)
 
 
 def numbers(seed: int, first: int, count: int, kind: str | None = None) -> list[int]:
-    """Give the numbers of `count` trials from `first` on, all of them or those of one kind.
+    """Return the numbers of `count` injections from `first` on, of all kinds or of one.
 
     Raises
     ------
     LabError
-        If there is no such kind, or the numbers make no sense.
+        If there is no such kind.
     """
     if kind is not None and kind not in KINDS:
         raise LabError(
@@ -128,38 +139,18 @@ def numbers(seed: int, first: int, count: int, kind: str | None = None) -> list[
             expected=", ".join(KINDS),
             next_step="Choose one with --kind, or leave it out for all.",
         )
-    if count < 1 or first < 1:
-        raise LabError(
-            "A campaign needs faults, counted from 1",
-            found=f"{count} from number {first} on",
-            expected="at least one of each",
-            next_step="Change --count or --first.",
-        )
-    found: list[int] = []
+    chosen: list[int] = []
     number = first
-    while len(found) < count:
+    while len(chosen) < count:
         if kind in (None, draw(seed, number).kind):
-            found.append(number)
+            chosen.append(number)
         number += 1
-    return found
+    return chosen
 
 
-def _place(rng: random.Random, budget: str) -> dict[str, object]:
-    """Draw where a blow falls: mostly at a step, else at any moment of the measurement."""
-    if rng.random() < 0.2:
-        return {"moment_s": _moment_s(rng, MEASUREMENT_S)}
-    steps: list[Step] = [s for s in STEPS if budget == "scaled" or not s.scaled]
-    step = rng.choice(steps)
-    return {
-        "step": step.where,
-        "call": rng.randint(1, step.calls),
-        "after": rng.random() < 0.5,
-    }
+def _package(name: str) -> str:
+    return "os" if name.startswith("os.") else name.split(".")[1]
 
 
-def _moment_s(rng: random.Random, most_s: float) -> float:
-    return round(rng.uniform(0, most_s), 2)
-
-
-def _pause_s(rng: random.Random) -> float:
-    return round(rng.uniform(1, 3), 2)
+def _at(names: Sequence[str], fraction: float) -> str:
+    return names[int(fraction * len(names))]

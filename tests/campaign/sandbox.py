@@ -1,6 +1,6 @@
-"""A lane of the campaign: folders and ports of its own, in which one trial at a time is made.
+"""A sandbox of the campaign: folders and ports for one injection at a time.
 
-In: orders for victims. Out: how each of them ended. It judges nothing; what it made it removes.
+In: jobs for targets. Out: how each target ended. It checks nothing and removes what it created.
 """
 
 from __future__ import annotations
@@ -20,60 +20,39 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ndblab.campaign import aftermath, disk
-from ndblab.campaign.victim import CRASHED, INTERRUPTED, MEASURED, TOLD, Order
+from campaign import checks, small_disk, target
+from campaign.target import LIMIT_S, MEASURED, Ended, Job
 from ndblab.cluster import datadir, lifecycle
 from ndblab.error import LabError
-from ndblab.machine import commands
+from ndblab.machine import host
 
+TESTS = Path(__file__).parents[1]
 PORT = 14160
-"""Of the first lane; far from the lab's own and from those of other benchmarks and tests."""
-PORTS_EACH, MOST_LANES = 20, 40
-LIMIT_S = 300
-"""A victim that takes longer hangs: what the lab waits for, it waits for 240 s at most."""
+"""Of the first sandbox; far from the lab's own and from those of benchmarks and other tests."""
+PORTS_EACH, MOST_SANDBOXES = 20, 40
 PATIENCE_S = LIMIT_S + 30
 SMALL_BYTES = {"runs": 64 << 20, "cluster": 6 << 30}
-"""A disk for datasets, and one that satisfies the plan of a small cluster; both empty."""
-KEPT_LOGS = ("*.out", "*.log", "state.json", "config.ini", "my.cnf")
+"""A disk for datasets, and one that is large enough for the plan of a small cluster."""
+LOGS = ("*.out", "*.log", "state.json", "config.ini", "my.cnf")
 
 
 class Abandoned(Exception):
-    """The campaign was stopped: what is under way is not finished, and not judged."""
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How a victim ended: its exit status (None if it hung) and what it told of itself."""
-
-    code: int | None
-    facts: dict[str, object] = field(default_factory=dict)
-    said: str = ""
-
-    @property
-    def struck(self) -> bool:
-        """Whether the blow fell."""
-        return "struck" in self.facts
-
-    @property
-    def words(self) -> str:
-        """The ending in a line."""
-        if self.code is None:
-            return f"hung: killed after {LIMIT_S} s"
-        told = {MEASURED: "measured", TOLD: "told", INTERRUPTED: "interrupted", CRASHED: "crashed"}
-        how = told.get(self.code, commands.exit_reason(self.code))
-        last = [*str(self.facts.get("text") or self.said).strip().splitlines(), ""]
-        text = " / ".join(line.strip() for line in last if line)
-        return f"{how}: {text[-600:]}" if text else how
+    """The campaign was stopped: the current injection is neither finished nor checked."""
 
 
 @dataclass
-class Lane:
-    """Folders and ports; `cluster` and `runs` lie on a small disk while one is mounted."""
+class Sandbox:
+    """Folders and ports; `cluster` and `runs` lie on a small disk while one is mounted.
+
+    `calls` and `duration_s` are those of an undisturbed measurement, once `warm_up` has made one.
+    """
 
     home: Path
     port: int
     lock: int
     small: str = ""
+    calls: dict[str, int] = field(default_factory=dict)
+    duration_s: float = 0.0
     _child: subprocess.Popen | None = field(default=None, init=False, repr=False)
     _abandoned: bool = field(default=False, init=False, repr=False)
 
@@ -84,36 +63,36 @@ class Lane:
 
     @property
     def cluster(self) -> Path:
-        """The folder of the victim's cluster."""
+        """The folder of the target's cluster."""
         return (self.disk if self.small == "cluster" else self.home) / "cluster"
 
     @property
     def runs(self) -> Path:
-        """The folder of the victim's datasets."""
+        """The folder of the target's datasets."""
         return (self.disk if self.small == "runs" else self.home) / "runs"
 
     def run(
-        self, order: Order, name: str, during: Callable[[subprocess.Popen], dict] | None = None
+        self, job: Job, name: str, during: Callable[[subprocess.Popen], dict] | None = None
     ) -> Ended:
-        """Run a victim to its end; `during` may do it harm from outside and tells what it did.
+        """Run a target to its end; `during` may inject a fault from outside and returns facts.
 
         Raises
         ------
         Abandoned
             If the campaign was stopped.
         """
-        out, err = (self.home / f"victim.{name}.{what}" for what in ("out", "err"))
-        told: dict[str, object] = {}
+        out, err = (self.home / f"target.{name}.{stream}" for stream in ("out", "err"))
+        path = os.pathsep.join(filter(None, [str(TESTS), os.environ.get("PYTHONPATH")]))
         if self._abandoned:
             raise Abandoned
         with out.open("wb") as stdout, err.open("wb") as stderr:
             child = subprocess.Popen(
-                [sys.executable, "-m", "ndblab.campaign.victim", order.to_json()],
+                [sys.executable, "-m", target.__name__, job.to_json()],
                 stdin=subprocess.PIPE,
                 stdout=stdout,
                 stderr=stderr,
                 cwd=self.home,
-                env={**os.environ, "NDBLAB_CLUSTER_DIR": str(self.cluster)},
+                env=os.environ | {"NDBLAB_CLUSTER_DIR": str(self.cluster), "PYTHONPATH": path},
                 start_new_session=True,
                 pass_fds=(self.lock,),
             )
@@ -122,44 +101,47 @@ class Lane:
         alarm.start()
         began = time.monotonic()
         try:
-            if during is not None:
-                told |= during(child)
+            facts = dict(during(child)) if during is not None else {}
             code: int | None = child.wait()
         finally:
             alarm.cancel()
             child.kill()
             child.wait()
             child.stdin.close()
+        duration_s = time.monotonic() - began
         if self._abandoned:
             raise Abandoned
-        if code == -signal.SIGKILL and time.monotonic() - began >= LIMIT_S:
+        if code == -signal.SIGKILL and duration_s >= LIMIT_S:
             code = None
         for line in out.read_text(errors="replace").splitlines():
             with contextlib.suppress(ValueError):
-                told |= json.loads(line)
-        return Ended(code, told, err.read_text(errors="replace"))
+                facts |= json.loads(line)
+        return Ended(code, facts, err.read_text(errors="replace"), duration_s)
 
-    def warmed_up(self) -> Lane:
-        """Measure once unharmed: what is made once is there then, and it is known to work.
+    def warm_up(self) -> None:
+        """Measure without a fault, to see that this works and how often each failpoint is called.
 
         Raises
         ------
         LabError
-            If it does not: no fault would tell anything.
+            If it does not work: then no fault would show anything.
         """
-        ended = self.run(Order(str(self.runs), self.port), "unharmed")
-        self.clear()
-        if ended.code != MEASURED:
-            raise LabError(
-                "The lab cannot measure here even unharmed",
-                found=ended.words,
-                expected="a tiny measurement",
-                next_step="`./lab reproduce --figure 6 --profile smoke` tells more.",
-            )
-        return self
+        job = Job(str(self.runs), self.port, scaled_or_shared(), count=True)
+        # The first measurement ever also makes what later ones reuse, such as mysqld's data folder.
+        for _ in range(1 if self._templates() else 2):
+            ended = self.run(job, "undisturbed")
+            self.clear()
+            if ended.code != MEASURED:
+                raise LabError(
+                    "The lab cannot measure here even without a fault",
+                    found=ended.words,
+                    expected="a tiny measurement",
+                    next_step="Run `./lab reproduce --figure 6 --profile smoke` to see why.",
+                )
+        self.calls, self.duration_s = dict(ended.facts["calls"]), ended.duration_s
 
     def abandon(self) -> None:
-        """Kill the victim that runs, and let no other begin."""
+        """Kill the target that runs, and start no other."""
         self._abandoned = True
         if self._child is not None:
             self._child.kill()
@@ -173,9 +155,9 @@ class Lane:
         LabError
             If none can be mounted.
         """
-        disk.mount(self.disk, SMALL_BYTES[what])
+        small_disk.mount(self.disk, SMALL_BYTES[what])
         try:
-            templates = list(self.cluster.glob(f"{datadir.TEMPLATE}-*"))
+            templates = self._templates()
             self.small = what
             if what == "cluster":
                 self.cluster.mkdir(mode=0o700)
@@ -184,49 +166,58 @@ class Lane:
                     datadir.copy(template, self.cluster / template.name)
             yield
         finally:
-            self.sweep_out()
+            self.stop_cluster()
             self.small = ""
-            disk.unmount(self.disk)
+            small_disk.unmount(self.disk)
 
     def free_disk(self) -> None:
         """Give a small disk space again, if there is one."""
         if self.small:
-            disk.widen(self.disk, SMALL_BYTES[self.small])
+            small_disk.widen(self.disk, SMALL_BYTES[self.small])
 
     def clear(self) -> None:
-        """Remove what a trial made, for the next one."""
+        """Remove datasets and outputs."""
         shutil.rmtree(self.runs, ignore_errors=True)
-        for file in self.home.glob("victim.*"):
+        for file in self.home.glob("target.*"):
             file.unlink()
 
-    def keep(self, folder: Path) -> None:
-        """Keep what may explain a failure: what the victim said, its datasets, the logs."""
+    def save(self, folder: Path) -> None:
+        """Save what may explain a failure: the target's output, its datasets, the logs."""
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        for file in self.home.glob("victim.*"):
+        for file in self.home.glob("target.*"):
             shutil.copy(file, folder)
         if self.runs.exists():
             shutil.copytree(self.runs, folder / "runs")
-        for pattern in KEPT_LOGS:
+        for pattern in LOGS:
             for file in self.cluster.rglob(pattern):
                 if not any(part.startswith(datadir.TEMPLATE) for part in file.parts):
-                    kept = folder / "cluster" / file.relative_to(self.cluster)
-                    kept.parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copy(file, kept)
+                    copy = folder / "cluster" / file.relative_to(self.cluster)
+                    copy.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy(file, copy)
 
-    def sweep_out(self) -> None:
-        """End whatever a failed trial left behind, so that the next one begins with nothing."""
+    def stop_cluster(self) -> None:
+        """End whatever a failed injection left running."""
         lifecycle.stop(self.cluster)
+
+    def _templates(self) -> list[Path]:
+        return list(self.cluster.glob(f"{datadir.TEMPLATE}-*"))
+
+
+def scaled_or_shared() -> str:
+    """Return the CPU budget "scaled" where this host can limit CPUs, else "shared"."""
+    limits = host.read().cpu_controller.kind in ("cgroup1", "cgroup2")
+    return "scaled" if limits else "shared"
 
 
 @contextlib.contextmanager
-def opened(number: int) -> Iterator[Lane]:
-    """Hold the `number`-th lane, counted from 0, for the length of a `with` block.
+def opened(number: int) -> Iterator[Sandbox]:
+    """Hold the `number`-th sandbox, counted from 0, for the length of a `with` block.
 
     Raises
     ------
     LabError
-        If another campaign, or a victim that outlived one, does not let go of it.
+        If another campaign, or a target that outlived one, does not release it.
     """
     home = lifecycle.home().with_name(f"{lifecycle.home().name}-faults-{number}")
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -234,31 +225,31 @@ def opened(number: int) -> Iterator[Lane]:
     try:
         _wait_for(lock, home)
         with _ports(home) as first:
-            lane = Lane(home, first, lock)
-            lane.clear()
-            disk.unmount(lane.disk)
+            sandbox = Sandbox(home, first, lock)
+            sandbox.clear()
+            small_disk.unmount(sandbox.disk)
             try:
-                yield lane
+                yield sandbox
             finally:
-                lane.sweep_out()
-                lane.clear()
+                sandbox.stop_cluster()
+                sandbox.clear()
     finally:
         os.close(lock)
 
 
 @contextlib.contextmanager
 def _ports(home: Path) -> Iterator[int]:
-    """Give the first of some ports that are free, and no other lane's for as long as it lasts.
+    """Yield the first of a range of free ports that no other sandbox takes meanwhile.
 
-    A lane holds the last one of its ports, so that campaigns in other folders take others.
+    A sandbox binds the last one of its ports, so that campaigns in other folders take others.
     """
-    for first in range(PORT, PORT + MOST_LANES * PORTS_EACH, PORTS_EACH):
-        with socket.socket() as held:
+    for first in range(PORT, PORT + MOST_SANDBOXES * PORTS_EACH, PORTS_EACH):
+        with socket.socket() as last:
             try:
-                held.bind(("127.0.0.1", first + PORTS_EACH - 1))
+                last.bind(("127.0.0.1", first + PORTS_EACH - 1))
             except OSError:
                 continue
-            if aftermath.ports(home / "cluster", first):
+            if checks.ports(home / "cluster", first):
                 continue
             yield first
             return

@@ -1,7 +1,7 @@
-"""A lab that is to be struck: one tiny measurement, and the blow at a step of it.
+"""The lab process that faults are injected into: one tiny measurement, with the fault at a call.
 
-In: an `Order` as JSON, the only argument. Out: lines of JSON: that the blow fell, and how the lab
-ended, as `./lab` would tell it. Of the lab's code only this process's copy is changed.
+In: a `Job` as JSON, the only argument. Out: lines of JSON: that the fault was injected, and how the
+lab ended, as `./lab` would report it. The lab's code is not changed.
 """
 
 from __future__ import annotations
@@ -14,28 +14,35 @@ import sys
 import threading
 import time
 import traceback
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import psutil
 
-from ndblab.campaign import disk, steps
+from campaign import failpoints, small_disk
+from ndblab.cluster import watchdog
+from ndblab.error import LabError
+from ndblab.experiments import catalogue, measurement, sweep
+from ndblab.machine import process
+from ndblab.planning import fault
 
-MEASURED, TOLD, INTERRUPTED, CRASHED = 0, 1, 130, 3
-"""How a victim exits: well; with the one message of a LabError; as `./lab` after Ctrl-C; with a
-traceback, which no user should ever see."""
+MEASURED, REPORTED, INTERRUPTED, CRASHED = 0, 1, 130, 3
+"""Exit statuses: success; one message, that of a LabError; as `./lab` after Ctrl-C; a traceback,
+which no user should ever see."""
+LIMIT_S = 300
+"""A target that takes longer hangs: the lab waits at most 240 s for anything."""
 FULL = "full"
 TABLE_SIZE, CLIENTS = 1000, 2
-SERVERS, CHECKED_CLIENTS = 2, 8
+SERVERS, WRITING_CLIENTS = 2, 8
 
 
 @dataclass(frozen=True)
-class Order:
-    """What a victim does, and what is done to it.
+class Job:
+    """What the target measures, and the fault that it injects into itself.
 
-    `blow` is a signal, or "full" for the disk mounted at `disk`, at the `call`-th call of `step`,
-    before or `after` it. `actions` are those of a fault under checked writes. With `count` it tells
-    in the end how often each step was called.
+    `fault` is a signal, or "full" for the disk mounted at `disk`, at the `call`-th call of
+    `failpoint`, before or `after` it. With `checked_writes` clients write under the `actions` of a
+    fault. With `count` it reports how often each failpoint was called.
     """
 
     runs: str
@@ -43,36 +50,64 @@ class Order:
     budget: str = "shared"
     repeats: int = 1
     duration_s: int = 1
-    blow: str = ""
-    step: str = ""
+    fault: str = ""
+    failpoint: str = ""
     call: int = 0
     after: bool = False
-    watcher: bool = False
+    watchdog: bool = False
     disk: str = ""
-    checked: bool = False
+    checked_writes: bool = False
     actions: tuple[tuple[float, str, str, int], ...] = ()
     count: bool = False
 
     def to_json(self) -> str:
-        """Give the order as the argument of a victim."""
+        """Return the job as the argument of a target."""
         return json.dumps(asdict(self))
 
 
-def main(order: Order) -> int:
-    """Do what is ordered and give the exit status."""
-    # A shell that starts the campaign in the background has its children ignore Ctrl-C.
+@dataclass(frozen=True)
+class Ended:
+    """How a target ended: its exit status (None if it hung) and the facts it reported."""
+
+    code: int | None
+    facts: dict[str, object] = field(default_factory=dict)
+    stderr: str = ""
+    duration_s: float = 0.0
+
+    @property
+    def injected(self) -> bool:
+        """Whether the fault was injected."""
+        return "injected" in self.facts
+
+    @property
+    def words(self) -> str:
+        """The ending in one line."""
+        if self.code is None:
+            return f"hung: killed after {LIMIT_S} s"
+        names = {MEASURED: "measured", REPORTED: "reported an error"}
+        names |= {INTERRUPTED: "interrupted", CRASHED: "crashed"}
+        how = names.get(self.code, process.ending(self.code))
+        lines = str(self.facts.get("text") or self.stderr).strip().splitlines()
+        text = " / ".join(line.strip() for line in lines if line)
+        return f"{how}: {text[-600:]}" if text else how
+
+
+def main(job: Job) -> int:
+    """Do the job and return the exit status."""
+    # A shell that starts the campaign in the background makes its children ignore Ctrl-C.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    calls = steps.count_calls() if order.count else None
-    if order.step:
-        steps.strike_at(order.step, order.call, order.after, lambda: strike(order))
-    status, text = _guarded(order)
-    _tell(ended=status, text=text, **({"calls": calls} if calls else {}))
+    calls = failpoints.count_calls() if job.count else None
+    if job.failpoint:
+        failpoints.inject_at(job.failpoint, job.call, job.after, lambda: inject(job))
+    status, text = _measured(job)
+    sys.setprofile(None)
+    _report(ended=status, text=text, **({"calls": calls} if calls else {}))
     return status
 
 
 def end_with_campaign() -> None:
-    """End as soon as standard input does: whoever holds its other end is gone."""
+    """End as soon as standard input does: the campaign that holds its other end is gone."""
 
     def watch() -> None:
         os.read(sys.stdin.fileno(), 1)
@@ -81,84 +116,70 @@ def end_with_campaign() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def strike(order: Order) -> None:
-    """Let the blow fall on this process, or on its disk."""
-    if order.watcher:
-        end_watchers(os.getpid())
-    _tell(struck=order.step, at_s=round(time.time(), 3))
-    if order.blow == FULL:
-        disk.fill(Path(order.disk))
+def inject(job: Job) -> None:
+    """Inject the fault into this process, or into its disk."""
+    if job.watchdog:
+        kill_watchdogs(os.getpid())
+    _report(injected=job.failpoint, at_s=round(time.time(), 3))
+    if job.fault == FULL:
+        small_disk.fill(Path(job.disk))
     else:
-        os.kill(os.getpid(), signal.Signals[order.blow])
+        os.kill(os.getpid(), signal.Signals[job.fault])
 
 
-def end_watchers(pid: int) -> None:
-    """Kill the watchers of a lab, as whoever kills everything of a user does."""
+def kill_watchdogs(pid: int) -> None:
+    """Kill the watchdogs of a lab, as somebody who kills all processes of a user does."""
     for child in psutil.Process(pid).children():
-        if "ndblab.cluster.watchdog" in child.cmdline():
+        if watchdog.__name__ in child.cmdline():
             child.kill()
 
 
-def measure(order: Order) -> None:
-    """Measure a little, as `./lab reproduce` does."""
-    from ndblab.experiments import catalogue, measurement
-
-    measurement.RUNS = Path(order.runs)
-    size = {**_size(order), "servers": (1,), "clients": (CLIENTS,)}
-    measurement.measure(
-        catalogue.find(figure=6), "smoke", order.budget, size, order.port, progress=False
-    )
+def measure(job: Job) -> None:
+    """Measure one small configuration, as `./lab reproduce` does."""
+    _measure(job, catalogue.find(figure=6), 1, CLIENTS)
 
 
-def measure_checked(order: Order) -> None:
-    """Have clients write under the ordered fault, and tell whether it happened."""
-    from ndblab.experiments import catalogue, measurement, sweep
-    from ndblab.planning import fault
-
-    actions = tuple(fault.Action(*action) for action in order.actions)
-    drawn = fault.Fault(
-        "drawn", "Is an acknowledged write lost?", actions, lasts_s=order.duration_s
-    )
+def measure_checked_writes(job: Job) -> None:
+    """Have clients write under the job's fault, and report whether it was injected."""
+    actions = tuple(fault.Action(*action) for action in job.actions)
+    drawn = fault.Fault("drawn", "Is an acknowledged write lost?", actions, lasts_s=job.duration_s)
     point = sweep.Point(
-        SERVERS, CHECKED_CLIENTS, workload=catalogue.grids.CHECKED_WRITES, variant="drawn"
+        SERVERS, WRITING_CLIENTS, workload=catalogue.grids.CHECKED_WRITES, variant="drawn"
     )
     experiment = dataclasses.replace(
         catalogue.find("availability"),
         variants=(catalogue.Variant(), catalogue.Variant("drawn", fault=drawn)),
         grid=lambda size: (point,),
     )
-    size = {**_size(order), "servers": (SERVERS,), "clients": (CHECKED_CLIENTS,)}
-    measurement.RUNS = Path(order.runs)
-    data = measurement.measure(experiment, "smoke", order.budget, size, order.port, progress=False)
+    data = _measure(job, experiment, SERVERS, WRITING_CLIENTS)
     for text in data.events.loc[data.events["event"].astype(str) == "fault", "text"].head(1):
-        _tell(struck=str(text))
+        _report(injected=str(text))
 
 
-def _size(order: Order) -> dict[str, object]:
-    return {
-        "repeats": order.repeats,
+def _measure(job, experiment, servers: int, clients: int):
+    size = {
+        "repeats": job.repeats,
         "warmup_s": 0,
-        "duration_s": order.duration_s,
+        "duration_s": job.duration_s,
         "tables": 1,
         "table_size": TABLE_SIZE,
+        "servers": (servers,),
+        "clients": (clients,),
     }
+    measurement.RUNS = Path(job.runs)
+    return measurement.measure(experiment, "smoke", job.budget, size, job.port, progress=False)
 
 
-def _guarded(order: Order) -> tuple[int, str]:
-    """Measure, and turn what it raises into what a user would see."""
-    from ndblab.error import LabError
-
+def _measured(job: Job) -> tuple[int, str]:
+    """Measure; return the exit status and the message that a user would see."""
     try:
-        if order.checked:
-            measure_checked(order)
-        else:
-            measure(order)
+        (measure_checked_writes if job.checked_writes else measure)(job)
     except LabError as error:
-        return TOLD, str(error)
+        return REPORTED, str(error)
     except OSError as error:
         if error.filename is None:
             return CRASHED, traceback.format_exc()
-        return TOLD, f"{error.filename}: {error.strerror}."
+        return REPORTED, f"{error.filename}: {error.strerror}."
     except KeyboardInterrupt:
         return INTERRUPTED, "interrupted"
     except BaseException:
@@ -166,10 +187,10 @@ def _guarded(order: Order) -> tuple[int, str]:
     return MEASURED, ""
 
 
-def _tell(**facts: object) -> None:
+def _report(**facts: object) -> None:
     print(json.dumps(facts), flush=True)
 
 
 if __name__ == "__main__":
     end_with_campaign()
-    sys.exit(main(Order(**json.loads(sys.argv[1]))))
+    sys.exit(main(Job(**json.loads(sys.argv[1]))))
