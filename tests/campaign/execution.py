@@ -12,15 +12,15 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import psutil
 
 from campaign import checks, small_disk, target
 from campaign.injection import LOAD_S, Injection
-from campaign.sandbox import Ended, Sandbox, scaled_or_shared
-from campaign.target import INTERRUPTED, MEASURED, REPORTED, Job
+from campaign.sandbox import Sandbox
+from campaign.target import INTERRUPTED, MEASURED, REPORTED, Ended, Job
 from ndblab.error import LabError
 from ndblab.machine import process
 from ndblab.workloads.checked_writes import client
@@ -101,7 +101,7 @@ def _execute(injection: Injection, sandbox: Sandbox, evidence: Path) -> Outcome:
         sandbox.clear()
     sandbox.free_disk()
     repeats = 1 if injection.writes_are_checked else job.repeats
-    plain = Job(str(sandbox.runs), sandbox.port, job.budget, repeats, job.duration_s)
+    plain = sandbox.job(job.budget, repeats=repeats, duration_s=job.duration_s)
     again = sandbox.run(plain, "again")
     found["next start"] = "" if again.code == MEASURED else again.words
     found["dataset"] = found["dataset"] or checks.unfinished(sandbox.runs, complete, repeats)
@@ -113,23 +113,17 @@ def _execute(injection: Injection, sandbox: Sandbox, evidence: Path) -> Outcome:
 
 
 def job_for(injection: Injection, sandbox: Sandbox) -> Job:
-    """Return the job of the target, on a host that may not be able to limit CPUs."""
-    budget = scaled_or_shared() if injection.budget == "scaled" else "shared"
-    job = {
-        "runs": str(sandbox.runs),
-        "port": sandbox.port,
-        "budget": budget,
-        "repeats": injection.repeats,
-    }
+    """Return the job of the target that the fault is injected into."""
+    job = sandbox.job(injection.budget, repeats=injection.repeats)
     if injection.writes_are_checked:
         lasts_s = LOAD_S if injection.load else BEFORE_S
-        return Job(**job, checked_writes=True, duration_s=lasts_s, actions=actions(injection))
+        return replace(job, checked_writes=True, duration_s=lasts_s, actions=actions(injection))
     if injection.load:
-        return Job(**job, duration_s=LOAD_S)
+        return replace(job, duration_s=LOAD_S)
     if not injection.failpoint:
-        return Job(**job)
-    return Job(
-        **job,
+        return job
+    return replace(
+        job,
         fault=target.FULL if injection.disk else injection.signal,
         failpoint=injection.failpoint,
         call=injection.call,

@@ -16,9 +16,9 @@ from pathlib import Path
 from types import CodeType, FrameType
 
 import ndblab
-from ndblab import cluster, dataset, install, machine, workloads
+from ndblab import cluster, dataset, machine, workloads
 
-PACKAGES = (cluster, dataset, install, machine, workloads)
+PACKAGES = (cluster, dataset, machine, workloads)
 SYSTEM_CALLS = (os.fsync, os.replace, os.rename)
 _ENDED = {"call": False, "c_call": False, "return": True, "c_return": True}
 _LIBRARY = Path(ndblab.__file__).parents[1]

@@ -193,7 +193,7 @@ def _in_free_sandbox(
 ) -> dict[str, object]:
     sandbox = free.get()
     try:
-        placed = drawn.placed(sandbox.calls, sandbox.duration_s)
+        placed = drawn.placed(sandbox.calls[drawn.budget], sandbox.duration_s)
         return line_of(placed, lambda: execution.execute(placed, sandbox, evidence))
     finally:
         free.put(sandbox)

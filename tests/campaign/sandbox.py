@@ -44,14 +44,14 @@ class Abandoned(Exception):
 class Sandbox:
     """Folders and ports; `cluster` and `runs` lie on a small disk while one is mounted.
 
-    `calls` and `duration_s` are those of an undisturbed measurement, once `warm_up` has made one.
+    `calls`, by CPU budget, and `duration_s` are those of undisturbed measurements by `warm_up`.
     """
 
     home: Path
     port: int
     lock: int
     small: str = ""
-    calls: dict[str, int] = field(default_factory=dict)
+    calls: dict[str, dict[str, int]] = field(default_factory=dict)
     duration_s: float = 0.0
     _child: subprocess.Popen | None = field(default=None, init=False, repr=False)
     _abandoned: bool = field(default=False, init=False, repr=False)
@@ -126,10 +126,9 @@ class Sandbox:
         LabError
             If it does not work: then no fault would show anything.
         """
-        job = Job(str(self.runs), self.port, scaled_or_shared(), count=True)
         # The first measurement ever also makes what later ones reuse, such as mysqld's data folder.
-        for _ in range(1 if self._templates() else 2):
-            ended = self.run(job, "undisturbed")
+        for budget in (*[""] * (not self._templates()), "shared", "scaled"):
+            ended = self.run(self.job(budget, count=True), "undisturbed")
             self.clear()
             if ended.code != MEASURED:
                 raise LabError(
@@ -138,7 +137,13 @@ class Sandbox:
                     expected="a tiny measurement",
                     next_step="Run `./lab reproduce --figure 6 --profile smoke` to see why.",
                 )
-        self.calls, self.duration_s = dict(ended.facts["calls"]), ended.duration_s
+            self.calls[budget], self.duration_s = dict(ended.facts["calls"]), ended.duration_s
+
+    def job(self, budget: str, **options) -> Job:
+        """Return a job here; its budget is "scaled" only if this host can limit CPUs."""
+        limits = host.read().cpu_controller.kind in ("cgroup1", "cgroup2")
+        scaled = budget == "scaled" and limits
+        return Job(str(self.runs), self.port, "scaled" if scaled else "shared", **options)
 
     def abandon(self) -> None:
         """Kill the target that runs, and start no other."""
@@ -202,12 +207,6 @@ class Sandbox:
 
     def _templates(self) -> list[Path]:
         return list(self.cluster.glob(f"{datadir.TEMPLATE}-*"))
-
-
-def scaled_or_shared() -> str:
-    """Return the CPU budget "scaled" where this host can limit CPUs, else "shared"."""
-    limits = host.read().cpu_controller.kind in ("cgroup1", "cgroup2")
-    return "scaled" if limits else "shared"
 
 
 @contextlib.contextmanager

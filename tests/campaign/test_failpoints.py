@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from campaign import failpoints
-from ndblab.dataset.folder import fill
-from ndblab.install.binaries import is_at_least, mysql_version
+from ndblab.machine.process import ending
 
 
 def name(function: Callable) -> str:
@@ -31,27 +30,29 @@ def unwatched() -> Iterator[None]:
 def test_every_function_of_the_lab_and_every_disk_call_is_counted(tmp_path: Path):
     """Also those in other threads; not the functions of other libraries."""
     calls = failpoints.count_calls()
-    mysql_version("8.0.34")
-    fill(tmp_path / "folder", {"file": b"content"})
-    thread = threading.Thread(target=mysql_version, args=("8.0.34",))
+    ending(-9)
+    with (tmp_path / "file").open("wb") as file:
+        os.fsync(file.fileno())
+    thread = threading.Thread(target=ending, args=(-9,))
     thread.start()
     thread.join()
     sys.setprofile(None)
-    assert calls[name(mysql_version)] == 2
-    assert calls["os.fsync"] == 2  # of the file and of the folder
+    assert calls[name(ending)] == 2
+    assert calls["os.fsync"] == 1
     assert all(each.startswith(("ndblab.", "os.")) for each in calls)
 
 
-@pytest.mark.parametrize(("after", "results"), [(False, [True]), (True, [True, False])])
-def test_a_fault_is_injected_before_or_after_the_chosen_call(after: bool, results: list[bool]):
+@pytest.mark.parametrize(("after", "there"), [(False, "b"), (True, "c")])
+def test_a_fault_is_injected_before_or_after_the_chosen_call(
+    tmp_path: Path, after: bool, there: str
+):
     """Not at an earlier call, and once only."""
-    seen: list[bool] = []
-    faults: list[list[bool]] = []
-    failpoints.inject_at(name(is_at_least), 2, after, lambda: faults.append(seen.copy()))
-    for version in ("2.0", "0.9", "3.0"):
-        seen.append(is_at_least(version, "1.0"))
-    # After the call means before its result is used.
-    assert faults == [results[:1]]
+    (tmp_path / "a").touch()
+    at_fault: list[str] = []
+    failpoints.inject_at("os.rename", 2, after, lambda: at_fault.extend(os.listdir(tmp_path)))
+    for old, new in ("ab", "bc", "cd"):
+        os.rename(tmp_path / old, tmp_path / new)
+    assert at_fault == [there]
 
 
 def test_an_exception_of_the_fault_reaches_the_caller(tmp_path: Path):

@@ -68,7 +68,8 @@ def executed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
         return Outcome({"ports": found}, injected=True)
 
     def warm_up(sandbox: Sandbox) -> None:
-        sandbox.calls, sandbox.duration_s = {"os.fsync": 3}, 20
+        calls = {"os.fsync": 3}
+        sandbox.calls, sandbox.duration_s = {"shared": calls, "scaled": calls}, 20
 
     monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
     monkeypatch.setattr(execution, "execute", execute)
