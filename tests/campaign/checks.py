@@ -18,7 +18,8 @@ from ndblab import dataset
 from ndblab.analysis import write_history
 from ndblab.cluster import lifecycle, watchdog
 from ndblab.error import LabError
-from ndblab.machine import host, process
+from ndblab.machine import host
+from ndblab.machine.local import LOCAL
 
 PATIENCE_S = 15
 """How long a watchdog may take to end what a dead lab left behind."""
@@ -52,8 +53,8 @@ def leaks(folder: Path, port: int, before: set[int], patience_s: float = PATIENC
 
 def processes(folder: Path) -> str:
     """Name the processes of a cluster and the watchdogs of its folder."""
-    running = [*process.marked(folder), *watchdogs(folder)]
-    return _left("process", [f"{process.name(p)} {p.pid}" for p in running])
+    left = [f"{p.program} {p.pid}" for p in LOCAL.marked(folder)]
+    return _left("process", [*left, *(f"watchdog {p.pid}" for p in watchdogs(folder))])
 
 
 def watchdogs(folder: Path) -> list[psutil.Process]:

@@ -22,7 +22,7 @@ from campaign.injection import LOAD_S, Injection
 from campaign.sandbox import Sandbox
 from campaign.target import INTERRUPTED, MEASURED, REPORTED, Ended, Job
 from ndblab.error import LabError
-from ndblab.machine import process
+from ndblab.machine.local import LOCAL
 from ndblab.workloads.checked_writes import client
 
 CHECKS = (
@@ -194,10 +194,9 @@ def _stop_load(injection: Injection, sandbox: Sandbox, child: subprocess.Popen) 
 
 def _loads(folder: Path, load: str) -> Iterator[psutil.Process]:
     """Find the running load of a cluster; what fills the tables is not part of it."""
-    for running in process.marked(folder):
-        with contextlib.suppress(psutil.Error):
-            argv = running.cmdline()
-            if load == "client" and client.__name__ in argv:
-                yield running
-            if load == "sysbench" and running.name() == "sysbench" and argv[-1:] == ["run"]:
-                yield running
+    for running in LOCAL.marked(folder):
+        is_client = load == "client" and client.__name__ in running.argv
+        is_sysbench = load == running.program == "sysbench" and running.argv[-1:] == ("run",)
+        if is_client or is_sysbench:
+            with contextlib.suppress(psutil.Error):
+                yield psutil.Process(running.pid)

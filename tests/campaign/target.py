@@ -23,7 +23,7 @@ from campaign import failpoints, small_disk
 from ndblab.cluster import watchdog
 from ndblab.error import LabError
 from ndblab.experiments import catalogue, measurement, sweep
-from ndblab.machine import process
+from ndblab.machine import commands
 from ndblab.planning import fault
 
 MEASURED, REPORTED, INTERRUPTED, CRASHED = 0, 1, 130, 3
@@ -86,7 +86,7 @@ class Ended:
             return f"hung: killed after {LIMIT_S} s"
         names = {MEASURED: "measured", REPORTED: "reported an error"}
         names |= {INTERRUPTED: "interrupted", CRASHED: "crashed"}
-        how = names.get(self.code, process.ending(self.code))
+        how = names.get(self.code, commands.exit_reason(self.code))
         lines = str(self.facts.get("text") or self.stderr).strip().splitlines()
         text = " / ".join(line.strip() for line in lines if line)
         return f"{how}: {text[-600:]}" if text else how

@@ -14,7 +14,8 @@ from campaign import checks
 from ndblab import dataset
 from ndblab.cluster import lease, lifecycle
 from ndblab.error import LabError
-from ndblab.machine import host, process
+from ndblab.machine import host
+from ndblab.machine.local import LOCAL, MARK
 from ndblab.planning import deployment
 from small_runs import BASE, IDENTITY, tables
 
@@ -23,11 +24,11 @@ PORT = 14960
 
 def test_a_process_that_was_left_is_named(tmp_path: Path):
     """One with the cluster's mark is found until it has ended."""
-    child = process.start(["sleep", "600"], tmp_path / "log", tmp_path)
+    child = LOCAL.spawn(["sleep", "600"], tmp_path, log=tmp_path / "log")
     try:
         assert str(child.pid) in checks.processes(tmp_path)
     finally:
-        process.end_marked(tmp_path)
+        LOCAL.end(tmp_path)
     child.wait()
     assert checks.processes(tmp_path) == ""
 
@@ -60,7 +61,7 @@ def test_a_segment_is_an_orphan_once_nobody_uses_it_and_its_creator_is_dead(tmp_
 
 def test_leaks_are_looked_for_until_they_are_gone(tmp_path: Path):
     """What a watchdog ends in time is no leak."""
-    child = subprocess.Popen(["sleep", "2"], env={**os.environ, process.MARK: str(tmp_path)})
+    child = subprocess.Popen(["sleep", "2"], env={**os.environ, MARK: str(tmp_path)})
     found = checks.leaks(tmp_path, PORT, checks.orphaned_segments(), patience_s=0)
     assert found["processes"]
     found = checks.leaks(tmp_path, PORT, checks.orphaned_segments(), patience_s=10)
@@ -131,9 +132,8 @@ def test_the_next_start_removes_the_segments_that_a_lab_and_its_watchdog_left(tm
         "import ctypes, sys\nshmget = ctypes.CDLL(None, use_errno=True).shmget\n"
         "print(shmget(0, 4096, 0o1600), flush=True)\nsys.stdin.read()\n"
     )
-    child = process.opener(tmp_path)(
-        [sys.executable, "-c", body], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    piped = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    child = LOCAL.spawn([sys.executable, "-c", body], tmp_path, **piped)
     segment = int(child.stdout.readline())
     lease.write(tmp_path, {})
     with lease.hold(tmp_path):

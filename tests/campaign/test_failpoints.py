@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from campaign import failpoints
-from ndblab.machine.process import ending
+from ndblab.machine.commands import exit_reason
 
 
 def name(function: Callable) -> str:
@@ -30,14 +30,14 @@ def unwatched() -> Iterator[None]:
 def test_every_function_of_the_lab_and_every_disk_call_is_counted(tmp_path: Path):
     """Also those in other threads; not the functions of other libraries."""
     calls = failpoints.count_calls()
-    ending(-9)
+    exit_reason(-9)
     with (tmp_path / "file").open("wb") as file:
         os.fsync(file.fileno())
-    thread = threading.Thread(target=ending, args=(-9,))
+    thread = threading.Thread(target=exit_reason, args=(-9,))
     thread.start()
     thread.join()
     sys.setprofile(None)
-    assert calls[name(ending)] == 2
+    assert calls[name(exit_reason)] == 2
     assert calls["os.fsync"] == 1
     assert all(each.startswith(("ndblab.", "os.")) for each in calls)
 

@@ -10,6 +10,7 @@ import pytest
 
 from campaign import small_disk
 from ndblab.cluster import datadir, lease, lifecycle
+from ndblab.cluster.cluster import Cluster
 from ndblab.error import LabError
 from ndblab.machine import host
 from ndblab.planning import deployment
@@ -51,7 +52,7 @@ def test_a_full_disk_under_the_cluster_gives_one_message(what, tmp_path: Path):
     decided, programs = deployment.make(host.read(), shape), SimpleNamespace(mysqld_version="9.7.4")
     writes = {
         "record": lambda: lease.write(folder, {"text": "x" * 8192}),
-        "configuration": lambda: datadir.lay_out(decided, programs, folder),
+        "configuration": lambda: datadir.lay_out(Cluster(decided, programs, folder)),
     }
     try:
         small_disk.fill(folder)

@@ -60,9 +60,9 @@ def test_the_watchdog_of_a_target_can_be_killed_with_it(tmp_path: Path):
     body = f"""
 def measure(job):
     import os, pathlib
-    from ndblab.machine import process
-    watchdog = process.guard(pathlib.Path({str(tmp_path)!r}), os.open("/dev/null", os.O_RDONLY))
-    print(json.dumps({{"watchdog": watchdog.pid}}), flush=True)
+    from ndblab.cluster import watchdog
+    started = watchdog.start(pathlib.Path({str(tmp_path)!r}), os.open("/dev/null", os.O_RDONLY))
+    print(json.dumps({{"watchdog": started.pid}}), flush=True)
     os.rename("/nowhere", "/nothing")
 """
     job = Job("runs", PORT, fault="SIGKILL", failpoint="os.rename", call=1, watchdog=True)

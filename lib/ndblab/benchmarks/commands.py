@@ -21,7 +21,7 @@ import psutil
 from ndblab import install
 from ndblab.benchmarks.row import Row, shown
 from ndblab.error import LabError
-from ndblab.machine import process
+from ndblab.machine.local import MARK
 from ndblab.publishing import results
 
 PORT = 13860
@@ -158,7 +158,7 @@ def own_processes(pid: int) -> list[int]:
         root = psutil.Process(pid)
         for member in [root, *root.children(recursive=True)]:
             with contextlib.suppress(psutil.Error):
-                if process.MARK not in member.environ():
+                if MARK not in member.environ():
                     own.append(member.pid)
     return own
 
