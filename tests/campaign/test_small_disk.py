@@ -27,13 +27,13 @@ def test_a_small_disk_is_full_and_has_space_again(tmp_path: Path):
     except LabError as error:
         pytest.skip(f"no file system can be mounted here: {error.found}")
     try:
-        (folder / "kept").write_bytes(b"x" * 8192)
+        (folder / "content").write_bytes(b"x" * 8192)
         small_disk.fill(folder)
         with pytest.raises(OSError, match="No space left"):
             (folder / "more").write_bytes(b"x" * 8192)
         small_disk.widen(folder, 1 << 20)
         (folder / "more").write_bytes(b"x" * 8192)
-        assert (folder / "kept").stat().st_size == 8192
+        assert (folder / "content").stat().st_size == 8192
     finally:
         small_disk.unmount(folder)
     assert list(folder.iterdir()) == []

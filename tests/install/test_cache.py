@@ -26,17 +26,17 @@ def test_a_second_installer_waits_and_says_so(
 ) -> None:
     """Two installers never run at once, and the one that waits says so."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    told = threading.Event()
+    waiting = threading.Event()
     order: list[str] = []
 
     def second() -> None:
-        with cache.locked(lambda text: told.set()):
+        with cache.locked(lambda text: waiting.set()):
             order.append("second")
 
     thread = threading.Thread(target=second)
     with cache.locked(lambda text: None):
         thread.start()
-        assert told.wait(10)
+        assert waiting.wait(10)
         order.append("first")
     thread.join(10)
     assert order == ["first", "second"]

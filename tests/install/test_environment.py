@@ -21,9 +21,9 @@ def wanted() -> set[str]:
 def lab(folder: Path, **variables: str) -> subprocess.CompletedProcess:
     """Run a copy of `./lab` in `folder` with no environment of its own or of the user's."""
     shutil.copy2(ROOT / "lab", folder / "lab")
-    kept = {k: v for k, v in os.environ.items() if k not in ("VIRTUAL_ENV", "CONDA_PREFIX")}
+    inherited = {k: v for k, v in os.environ.items() if k not in ("VIRTUAL_ENV", "CONDA_PREFIX")}
     return subprocess.run(
-        [folder / "lab"], env=kept | variables, capture_output=True, text=True, check=False
+        [folder / "lab"], env=inherited | variables, capture_output=True, text=True, check=False
     )
 
 

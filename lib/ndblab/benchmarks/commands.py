@@ -81,7 +81,7 @@ def memory() -> list[Row]:
 
 def installation() -> list[Row]:
     """Install into an empty cache, and then again."""
-    lacking = len(install.missing_build_packages())
+    missing = len(install.missing_build_packages())
     lab = str(results.ROOT / "lab")
     install.location().mkdir(parents=True, exist_ok=True)
     # On the disk where installations go: /tmp may be too small.
@@ -97,7 +97,7 @@ def installation() -> list[Row]:
                 next_step="Take it off PATH and try again.",
             )
         again = [whole_process_s([lab, "install"], environment) for _ in range(WHOLE_PROCESSES)]
-    note = f"empty cache; includes {lacking} build packages that were missing"
+    note = f"empty cache; includes {missing} build packages that were missing"
     return [
         Row("install", (first,), "s", at_most=420, note=note),
         Row("install, again", tuple(again), "s", at_most=1, note="whole process"),
