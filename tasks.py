@@ -261,24 +261,28 @@ def test(c, only=None, cluster=True):
 
 
 @cluster_command
-def bench(c, only=None, count="200", seed="1", first=None, kind=None, at_once="1"):
-    """Measure the lab itself and print each result beside its goal (`bench NAME` for one).
-
-    `bench faults` injects --count random faults into the lab and its cluster, drawn from --seed,
-    and checks each time that nothing is lost, damaged or left behind. It resumes where it stopped;
-    --first K --count 1 repeats the K-th, --kind KIND takes one kind, --at-once 2 saves time.
-    """
+def bench(c, only=None):
+    """Measure the lab itself and print each result beside its goal (`bench NAME` for one)."""
     from ndblab import benchmarks
 
-    if only == "faults":
-        from ndblab.campaign import run
-
-        run.campaign(count, seed, first, kind, at_once)
-        return
     benchmarks.run(only)
 
 
+@cluster_command
+def faults(c, count="200", seed="1", first=None, kind=None, at_once="1"):
+    """Inject --count random faults, drawn from --seed, into the lab and its cluster.
+
+    After each it checks that nothing is lost, damaged or left behind. It resumes where it stopped;
+    --first K --count 1 repeats the K-th, --kind KIND takes one kind, --at-once 2 saves time.
+    """
+    sys.path.insert(0, str(ROOT / "tests"))
+    from campaign import run
+
+    run.campaign(count, seed, first, kind, at_once)
+
+
 namespace = Collection(
-    reproduce, report, claims, predict, size, install, doctor, config, notebook, render, test, bench
-)
+    reproduce, report, claims, predict, size, install, doctor, config, notebook, render, test,
+    bench, faults,
+)  # fmt: skip
 namespace.add_collection(Collection("cluster", start, status, stop))

@@ -1,4 +1,4 @@
-"""The benchmark task: its registry, its table and its arithmetic. No test looks at a speed."""
+"""The benchmark task: its registry, its table and its arithmetic. No test measures a speed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ndblab import benchmarks, dataset, install
-from ndblab.benchmarks import clusters, commands, datasets, row
+from ndblab.benchmarks import clusters, commands, reading, row
 from ndblab.benchmarks.row import Row
 from ndblab.error import LabError
 from ndblab.machine.local import MARK
@@ -36,16 +36,14 @@ def registered(monkeypatch: pytest.MonkeyPatch, **chosen: Benchmark) -> None:
 
 
 def test_every_goal_has_a_benchmark():
-    """The table covers every figure that the lab promises of itself."""
+    """The table covers every goal that the lab has for itself."""
     assert set(benchmarks.BENCHMARKS) == {
         "overhead", "install", "start", "recorded", "all", "capacity", "memory", "read", "draw",
         "sizes",
     }  # fmt: skip
-    assert benchmarks.chosen(None) == list(benchmarks.BENCHMARKS)
-    assert benchmarks.chosen("read") == ["read"]
 
 
-def test_an_unknown_name_is_told_with_the_known_ones():
+def test_an_unknown_name_gives_an_error_with_the_known_ones():
     """A misspelt benchmark gives one error that lists all names, before anything runs."""
     with pytest.raises(LabError) as error:
         benchmarks.run("raed")
@@ -64,12 +62,12 @@ def test_an_unknown_name_is_told_with_the_known_ones():
     ],
 )
 def test_the_median_is_compared_with_the_goal(goal: dict[str, float], met: bool | None):
-    """A goal is met by the median, and a goal that is just reached is met."""
+    """A goal is met by the median, also if it is met exactly."""
     assert Row("a thing", (2.0, 1.0, 50.0), "s", **goal).met is met
 
 
 def test_a_row_shows_goal_median_range_and_number():
-    """A reader sees the spread and how many values there are, not only the middle."""
+    """A reader sees the range and the number of values, not only the median."""
     cells = Row("a thing", (2.0, 1.0, 50.0), "s", at_most=2).cells()
     assert cells == ("a thing", "<= 2 s", "2 s (1 to 50, 3)", "yes")
     assert Row("one value", (0.5,), at_least=0.98).cells()[1:] == (">= 0.98", "0.5", "no")
@@ -77,14 +75,14 @@ def test_a_row_shows_goal_median_range_and_number():
 
 
 def test_cells_stand_below_their_titles():
-    """Each column begins at the same place in every line."""
+    """Each column begins at the same position in every line."""
     title, below = row.line(row.COLUMNS), row.line(("x", "<= 1 s", "0.5 s", "yes"))
     assert title.index("goal") == below.index("<=")
     assert title.index("met") == below.index("yes")
 
 
 def test_a_missed_goal_is_no_error(monkeypatch, capsys):
-    """The task succeeds whatever the figures are, and prints them with their note."""
+    """The task succeeds whatever the values are, and prints them with their note."""
     registered(monkeypatch, slow=slow)
     benchmarks.run()
     printed = capsys.readouterr().out
@@ -94,7 +92,7 @@ def test_a_missed_goal_is_no_error(monkeypatch, capsys):
 
 
 def test_a_benchmark_that_cannot_run_does_not_hide_the_others(monkeypatch, capsys):
-    """The rest is still measured; in the end the task fails and names what is missing."""
+    """The rest is still measured; then the task fails and names what is missing."""
     registered(monkeypatch, failing=failing, slow=slow)
     with pytest.raises(LabError) as error:
         benchmarks.run()
@@ -106,7 +104,7 @@ def test_a_benchmark_that_cannot_run_does_not_hide_the_others(monkeypatch, capsy
 
 
 def test_a_named_benchmark_that_cannot_run_gives_its_own_error(monkeypatch):
-    """Asked for alone, a benchmark fails with its reason and nothing around it."""
+    """Run alone, a benchmark fails with its own reason."""
     registered(monkeypatch, failing=failing)
     with pytest.raises(LabError, match="No cluster here"):
         benchmarks.run("failing")
@@ -130,7 +128,7 @@ def test_the_overhead_is_a_ratio_within_each_pair():
     assert clusters.PAIRS >= 7
 
 
-def test_a_failed_run_is_no_figure():
+def test_a_failed_run_is_not_compared():
     """A sysbench that reports nothing stops the comparison with its own last words."""
     argv = [sys.executable, "-c", "import sys; sys.exit('FATAL: no server')"]
     with pytest.raises(LabError) as error:
@@ -146,7 +144,7 @@ def test_both_sides_count_queries_alike():
 
 
 def test_a_command_that_fails_is_not_timed():
-    """The time of a failure is no figure: the error tells the exit status and the reason."""
+    """The error contains the exit status and the reason."""
     with pytest.raises(LabError) as error:
         commands.whole_process_s([sys.executable, "-c", "import sys; sys.exit('it broke')"])
     assert "exit status 1" in error.value.what
@@ -155,7 +153,7 @@ def test_a_command_that_fails_is_not_timed():
 
 @pytest.fixture
 def stand_in(tmp_path, monkeypatch) -> Callable[[str], Path]:
-    """Put a shell script in the place of `./lab`, with a cache of its own; gives its log."""
+    """Put a shell script in the place of `./lab`, with a cache of its own; returns its log."""
 
     def make(body: str) -> Path:
         lab, log = tmp_path / "lab", tmp_path / "log"
@@ -171,7 +169,7 @@ def stand_in(tmp_path, monkeypatch) -> Callable[[str], Path]:
 
 
 def test_an_installation_is_timed_in_an_empty_cache_that_goes_away(stand_in):
-    """What is installed already does not count, neither in the user's cache nor in NDB_HOME."""
+    """Earlier installations are not used, neither the user's cache nor NDB_HOME."""
     log = stand_in('mkdir -p "$XDG_CACHE_HOME/ndblab/ndb-1"')
     first, again = benchmarks.BENCHMARKS["install"]()
     assert (len(first.values), len(again.values)) == (1, commands.WHOLE_PROCESSES)
@@ -183,15 +181,15 @@ def test_an_installation_is_timed_in_an_empty_cache_that_goes_away(stand_in):
     assert not Path(scratch).exists()
 
 
-def test_an_installation_that_installs_nothing_is_no_figure(stand_in):
-    """Where the programs are found on PATH there is nothing to time, and it says so."""
+def test_an_installation_that_installs_nothing_is_not_timed(stand_in):
+    """Where the programs are on PATH there is nothing to time, and the error says so."""
     stand_in("true")
     with pytest.raises(LabError, match="Nothing was installed"):
         benchmarks.BENCHMARKS["install"]()
 
 
 def test_the_first_redrawing_only_warms_up(stand_in):
-    """One whole process goes before those that count."""
+    """One process runs before those that are timed."""
     log = stand_in("true")
     (redrawn,) = benchmarks.BENCHMARKS["recorded"]()
     assert len(redrawn.values) == commands.WHOLE_PROCESSES
@@ -199,7 +197,7 @@ def test_the_first_redrawing_only_warms_up(stand_in):
 
 
 def test_memory_counts_the_lab_and_not_its_cluster():
-    """A child that bears the mark of a cluster is left out; an unmarked one is counted."""
+    """A child with the mark of a cluster is left out; one without it is counted."""
     body = f"""
 import os, subprocess, sys
 nap = [sys.executable, "-c", "print(flush=True); input()"]
@@ -220,8 +218,8 @@ input()
     assert commands.own_processes(lab.pid) == []
 
 
-def test_a_peak_between_two_looks_is_not_missed():
-    """Memory that was given back before anybody looked still counts."""
+def test_a_peak_between_two_samples_is_not_missed():
+    """Memory that was freed before a sample still counts."""
     body = "b = bytearray(80_000_000); del b; print(flush=True); input()"
     piped = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen([sys.executable, "-c", body], **piped) as child:
@@ -231,12 +229,12 @@ def test_a_peak_between_two_looks_is_not_missed():
     assert peak_bytes > 80_000_000
 
 
-def test_the_made_up_hour_is_as_large_as_the_goal_says(tmp_path, monkeypatch):
+def test_the_synthetic_hour_is_as_large_as_the_goal_says(tmp_path, monkeypatch):
     """19 processes and 60 NDB threads a second, an hour in all, in a dataset that passes checks."""
-    assert datasets.RUNS * datasets.RUN_S == 3600
-    monkeypatch.setattr(datasets, "RUNS", 2)
-    data = datasets._made_up_hour(tmp_path)
-    seconds = 2 * datasets.RUN_S
+    assert reading.RUNS * reading.RUN_S == 3600
+    monkeypatch.setattr(reading, "RUNS", 2)
+    data = reading._synthetic_hour(tmp_path)
+    seconds = 2 * reading.RUN_S
     assert isinstance(data, dataset.Dataset)
     assert len(data.processes) == 19 * seconds
     assert len(data.ndb_threads) == 60 * seconds
@@ -244,7 +242,7 @@ def test_the_made_up_hour_is_as_large_as_the_goal_says(tmp_path, monkeypatch):
 
 
 def test_the_overhead_is_measured_as_planned_and_without_quotas(monkeypatch: pytest.MonkeyPatch):
-    """Neither condition stands for the other: each has a row of its own, against the same goal."""
+    """Each condition has a row of its own, with the same goal."""
     measured = []
     monkeypatch.setattr(clusters, "_overhead", lambda plan, size: measured.append(plan.budget.kind))
     clusters.overhead()

@@ -23,8 +23,8 @@ def test_versions_are_read_from_what_the_real_programs_print() -> None:
     assert binaries.sysbench_version((CAPTURED / "sysbench.txt").read_text()) == "1.0.20"
 
 
-def test_ndb_has_a_version_of_its_own_where_it_differs_from_the_server() -> None:
-    """A data node that says both versions is known by both."""
+def test_ndb_may_have_another_version_than_the_server() -> None:
+    """A data node reports both."""
     text = "MySQL distrib mysql-5.7.44 ndb-7.6.30, for Linux (x86_64)"
     assert binaries.ndb_versions(text) == ("5.7.44", "7.6.30")
 
@@ -38,8 +38,8 @@ def test_ndb_has_a_version_of_its_own_where_it_differs_from_the_server() -> None
         ("mysqld  Ver 22.10.12LTS-cluster for Linux on x86_64", "22.10.12"),
     ],
 )
-def test_a_servers_version_is_nothing_but_numbers(text: str, version: str) -> None:
-    """What packagers and editions add to the number is left away."""
+def test_a_servers_version_consists_of_numbers_only(text: str, version: str) -> None:
+    """Suffixes of packagers and editions are dropped."""
     assert binaries.mysqld_version(text) == version
 
 
@@ -57,7 +57,7 @@ def test_rondb_has_one_number_for_everything(text: str, version: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("own_number", "mysql"),
+    ("own_version", "mysql"),
     [
         ("8.0.26", "8.0.26"),
         ("9.7.4", "9.7.4"),
@@ -67,19 +67,19 @@ def test_rondb_has_one_number_for_everything(text: str, version: str) -> None:
         ("26.2.7", "8.4.4"),
     ],
 )
-def test_a_rondb_is_configured_as_the_mysql_it_is_made_from(own_number: str, mysql: str) -> None:
-    """RonDB 22.10 does not get options of a MySQL 22; a series not known yet counts as the last."""
-    assert binaries.mysql_version(own_number) == mysql
+def test_a_rondb_is_configured_as_the_mysql_it_is_based_on(own_version: str, mysql: str) -> None:
+    """RonDB 22.10 does not get options of MySQL 22; an unknown series counts as the last known."""
+    assert binaries.mysql_version(own_version) == mysql
 
 
 def test_text_of_another_program_has_no_version() -> None:
-    """What is not the expected program is not taken for one."""
+    """Another program is not taken for the expected one."""
     assert binaries.mysqld_version("bash 5.2") is None
     assert binaries.ndb_versions("mysqld  Ver 9.7.4-2 for Linux") is None
 
 
 def test_a_mixture_of_versions_names_every_program() -> None:
-    """A mysqld and an ndbmtd that differ are refused, and the message names both."""
+    """A mysqld and an ndbmtd that differ are refused; the error names both."""
     with pytest.raises(LabError) as caught:
         binaries.match_versions({"mysqld": "9.7.4", "ndbmtd": "9.7.3"}, "/opt/ndb")
     assert "mysqld 9.7.4, ndbmtd 9.7.3" in str(caught.value)
@@ -93,8 +93,8 @@ def test_versions_are_compared_as_numbers(version: str, expected: bool) -> None:
     assert binaries.is_at_least(version, "1.0.20") is expected
 
 
-def test_a_relocated_mysqld_is_told_where_its_files_are(tmp_path: Path) -> None:
-    """Messages, character sets and plugins are looked for in both usual layouts."""
+def test_a_relocated_mysqld_gets_the_paths_of_its_files(tmp_path: Path) -> None:
+    """Messages, character sets and plugins are found in both usual layouts."""
     (tmp_path / "share/mysql/english").mkdir(parents=True)
     (tmp_path / "share/mysql/english/errmsg.sys").touch()
     (tmp_path / "share/mysql/charsets").mkdir()
@@ -108,13 +108,13 @@ def test_a_relocated_mysqld_is_told_where_its_files_are(tmp_path: Path) -> None:
     )
 
 
-def test_a_mysqld_in_the_systems_place_is_left_alone() -> None:
+def test_a_mysqld_in_the_systems_place_gets_no_paths() -> None:
     """A mysqld of the distribution knows its own folders."""
     assert binaries.mysqld_arguments(Path("/usr")) == ("--secure-file-priv=NULL",)
 
 
 def test_two_builds_of_one_version_have_different_fingerprints(tmp_path: Path) -> None:
-    """A dataset can tell what measured, also where the version numbers are the same."""
+    """A dataset identifies the build that was measured, not only its version."""
     (tmp_path / "bin").mkdir()
     whole = binaries.join(an_ndb(tmp_path), Sysbench(tmp_path / "bin/sysbench", "1.0.20"))
     for program in (whole.ndbmtd, whole.mysqld, whole.sysbench):

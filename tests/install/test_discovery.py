@@ -11,7 +11,7 @@ from ndblab.install import discovery
 
 
 def test_a_bare_machine_has_neither(bare_machine: Path) -> None:
-    """Where nothing is installed, nothing is found, and that is no error."""
+    """That nothing is installed is not an error."""
     assert discovery.find_ndb() is None
     assert discovery.find_sysbench() is None
 
@@ -20,7 +20,7 @@ def test_a_bare_machine_has_neither(bare_machine: Path) -> None:
 def test_ndb_home_is_found_in_its_usual_layouts(
     bare_machine: Path, monkeypatch: pytest.MonkeyPatch, server_folder: str
 ) -> None:
-    """An installation that NDB_HOME names is used whichever folder has its mysqld."""
+    """The installation in NDB_HOME is used whichever folder has its mysqld."""
     home = stand_ins.put_cluster(bare_machine / "ndb", server_folder=server_folder)
     monkeypatch.setenv("NDB_HOME", str(home))
     ndb = discovery.find_ndb()
@@ -32,17 +32,17 @@ def test_ndb_home_is_found_in_its_usual_layouts(
 def test_an_incomplete_ndb_home_names_what_it_lacks(
     bare_machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """NDB_HOME at a plain MySQL Server is refused with the names of the missing programs."""
+    """An NDB_HOME with a plain MySQL Server is refused; the error names the missing programs."""
     home = stand_ins.put_cluster(bare_machine / "mysql")
     (home / "bin/ndbmtd").unlink()
     monkeypatch.setenv("NDB_HOME", str(home))
-    with pytest.raises(LabError, match="not a whole installation") as caught:
+    with pytest.raises(LabError, match="not a complete installation") as caught:
         discovery.find_ndb()
     assert caught.value.found == "no ndbmtd"
 
 
 def test_ndb_home_goes_before_path(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the user points at wins over what happens to be installed."""
+    """The installation that the user chose wins over the one on PATH."""
     home = stand_ins.put_cluster(bare_machine / "asked", version="8.4.1")
     other = stand_ins.put_cluster(bare_machine / "other")
     monkeypatch.setenv("PATH", f"{other}/bin:{os.environ['PATH']}")
@@ -58,7 +58,7 @@ def test_ndb_home_goes_before_path(bare_machine: Path, monkeypatch: pytest.Monke
 def test_a_mysqld_alone_on_path_is_no_cluster(
     bare_machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The database server of the distribution does not keep the lab from looking further."""
+    """The database server of the distribution is ignored, and the search continues."""
     home = stand_ins.put_cluster(bare_machine / "mysql")
     for name in ("ndbmtd", "ndb_mgmd", "ndb_mgm"):
         (home / "bin" / name).unlink()
@@ -70,13 +70,13 @@ def test_mixed_versions_are_refused(bare_machine: Path, monkeypatch: pytest.Monk
     """A mysqld of one release and data nodes of another are refused, naming both."""
     home = stand_ins.put_cluster(bare_machine / "ndb", version="9.7.4", mysqld_version="9.7.3")
     monkeypatch.setenv("NDB_HOME", str(home))
-    with pytest.raises(LabError, match="do not belong together") as caught:
+    with pytest.raises(LabError, match="different versions") as caught:
         discovery.find_ndb()
     assert "mysqld 9.7.3, ndbmtd 9.7.4" in str(caught.value)
 
 
 def test_a_rondb_is_an_ndb_cluster_too(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """RonDB is known by its own number, and its mysqld by the MySQL whose options it takes."""
+    """RonDB has its own version, and its mysqld that of the MySQL whose options it takes."""
     home = stand_ins.put_cluster(
         bare_machine / "rondb", version="22.10.2", ndb_tool=stand_ins.RONDB_TOOL
     )
@@ -89,7 +89,7 @@ def test_a_rondb_is_an_ndb_cluster_too(bare_machine: Path, monkeypatch: pytest.M
 def test_a_mysqld_without_the_engine_is_refused(
     bare_machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A mysqld that cannot speak to a cluster is found out before any start."""
+    """A mysqld that cannot join a cluster is refused before any start."""
     home = stand_ins.put_cluster(bare_machine / "ndb", engine=stand_ins.WITHOUT_ENGINE)
     monkeypatch.setenv("NDB_HOME", str(home))
     with pytest.raises(LabError, match="no ndbcluster storage engine") as caught:
@@ -109,10 +109,10 @@ def test_a_program_that_may_not_be_executed_is_named(
     assert "ndb_mgmd: Permission denied" in str(caught.value)
 
 
-def test_a_missing_library_is_told_in_the_programs_words(
+def test_a_missing_library_is_reported_in_the_programs_words(
     bare_machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the loader says of a missing library reaches the user."""
+    """The loader's message about a missing library reaches the user."""
     home = stand_ins.put_cluster(bare_machine / "ndb")
     message = "error while loading shared libraries: libaio.so.1: cannot open shared object file"
     text = f"#!/bin/sh\necho '{message}' >&2\nexit 127\n"
@@ -127,10 +127,10 @@ def test_a_missing_library_is_told_in_the_programs_words(
     ("version", "driver", "message"),
     [
         ("1.0.19", "mysql - MySQL driver", "too old"),
-        ("1.0.20", "pgsql - PostgreSQL driver", "cannot speak to MySQL"),
+        ("1.0.20", "pgsql - PostgreSQL driver", "has no MySQL driver"),
     ],
 )
-def test_an_unfit_sysbench_is_refused(
+def test_an_unusable_sysbench_is_refused(
     bare_machine: Path,
     monkeypatch: pytest.MonkeyPatch,
     version: str,

@@ -20,7 +20,7 @@ SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
 @dataclass
 class Server:
-    """A file on a server with faults: it hangs up, forgets ranges, or promises too much."""
+    """A file on a faulty server: it hangs up, ignores ranges, or announces a wrong size."""
 
     url: str = ""
     ranges: list[str | None] = field(default_factory=list)
@@ -88,8 +88,8 @@ def fetch(server: Server, target: Path, **more: int) -> None:
     download.fetch(server.url, target, SHA256, Phases(show=False), **more)
 
 
-def test_a_connection_cut_in_the_middle_is_taken_up_there(server: Server, target: Path) -> None:
-    """What a broken connection brought is kept, and no byte of it is sent again."""
+def test_a_broken_connection_is_resumed_where_it_broke(server: Server, target: Path) -> None:
+    """No byte is sent twice."""
     server.cuts = [len(CONTENT) // 2]
     fetch(server, target)
     assert target.read_bytes() == CONTENT
@@ -98,15 +98,15 @@ def test_a_connection_cut_in_the_middle_is_taken_up_there(server: Server, target
     assert [p.name for p in target.parent.iterdir()] == [target.name]
 
 
-def test_the_next_start_goes_on_where_this_one_failed(
+def test_a_failed_download_is_resumed_by_the_next_command(
     server: Server, target: Path, part: Path
 ) -> None:
-    """A server that goes away leaves a part, and the same command later asks for the rest only."""
+    """A server that goes away leaves a part; the next command fetches only the rest."""
     server.cuts, server.refuses_after = [1000], 1
     with pytest.raises(LabError, match="cannot be fetched") as caught:
         fetch(server, target)
     assert "503" in str(caught.value.found)
-    assert "kept" in str(caught.value.next_step)
+    assert "saved" in str(caught.value.next_step)
     assert part.read_bytes() == CONTENT[:1000]
     assert not target.exists()
     server.refuses_after = 100
@@ -118,7 +118,7 @@ def test_the_next_start_goes_on_where_this_one_failed(
 def test_a_server_that_ignores_ranges_starts_again(
     server: Server, target: Path, part: Path
 ) -> None:
-    """The whole file sent in answer to a range replaces what was here."""
+    """A whole file sent in response to a range replaces the part."""
     part.write_bytes(CONTENT[:1000])
     server.knows_ranges = False
     fetch(server, target)
@@ -126,17 +126,17 @@ def test_a_server_that_ignores_ranges_starts_again(
 
 
 def test_a_server_that_always_hangs_up_is_not_asked_forever(server: Server, target: Path) -> None:
-    """Attempts end when one of them brings nothing new."""
+    """Attempts end when one of them makes no progress."""
     server.knows_ranges, server.cuts = False, [5000] * 50
     with pytest.raises(LabError, match="cannot be fetched"):
         fetch(server, target)
     assert len(server.ranges) == 2
 
 
-def test_a_part_that_is_whole_already_is_not_fetched_again(
+def test_a_part_that_is_complete_is_not_downloaded_again(
     server: Server, target: Path, part: Path
 ) -> None:
-    """Killed between the last byte and the check, a download is only checked."""
+    """A download killed between its last byte and its check is only checked."""
     part.write_bytes(CONTENT)
     fetch(server, target)
     assert target.read_bytes() == CONTENT
@@ -144,35 +144,35 @@ def test_a_part_that_is_whole_already_is_not_fetched_again(
 
 
 def test_a_wrong_file_never_gets_the_final_name(server: Server, target: Path, part: Path) -> None:
-    """A file with another checksum is removed, so that the next attempt begins anew."""
+    """A file with another checksum is removed, so that the next attempt starts over."""
     part.write_bytes(b"of another file")
-    with pytest.raises(LabError, match="its checksum names"):
+    with pytest.raises(LabError, match="another checksum"):
         fetch(server, target)
     assert not target.exists()
     assert not part.exists()
 
 
 def test_a_file_too_large_for_the_disk_is_refused_at_once(server: Server, target: Path) -> None:
-    """The announced size is held against the free space before anything is written."""
+    """The announced size is compared with the free space before anything is written."""
     server.said_length = 10**17
-    with pytest.raises(LabError, match="too full"):
+    with pytest.raises(LabError, match="Not enough disk space"):
         fetch(server, target, times=5)
     assert list(target.parent.iterdir()) == []
 
 
-def test_a_disk_that_fills_up_is_not_blamed_on_the_address(
+def test_a_disk_that_fills_up_is_not_blamed_on_the_url(
     server: Server, target: Path, part: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """When writing fails for lack of room, the message speaks of the disk."""
+    """If writing fails for lack of space, the message is about the disk."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(target.parent))
     part.symlink_to("/dev/full")
     with pytest.raises(LabError, match="is full") as caught, cache.locked(lambda text: None):
         fetch(server, target)
-    assert "address" not in str(caught.value)
+    assert "URL" not in str(caught.value)
 
 
-def test_a_host_that_nobody_answers_at_is_named(target: Path) -> None:
-    """An address that cannot be reached is told with the reason."""
+def test_a_host_that_refuses_connections_is_reported(target: Path) -> None:
+    """The error contains the reason."""
     url = "http://127.0.0.1:9/ndb.tar.gz"
     with pytest.raises(LabError, match="cannot be fetched") as caught:
         download.fetch(url, target, SHA256, Phases(show=False))

@@ -7,6 +7,8 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -16,18 +18,29 @@ def wanted() -> set[str]:
     return {re.split(r"[<>=]", line)[0].strip() for group in groups for line in group}
 
 
-def test_every_requirement_of_the_project_is_locked_with_hashes() -> None:
-    """What pyproject.toml asks for, requirements.lock has, and all of it with hashes."""
-    lock = (ROOT / "requirements.lock").read_text()
-    entries = re.findall(r"^([a-z0-9-]+)==[^\n]*\\\n    --hash=sha256:", lock, re.MULTILINE)
-    assert len(entries) == len(re.findall(r"^[a-z0-9-]+==", lock, re.MULTILINE))
-    assert wanted() <= set(entries)
+def lab(folder: Path, **variables: str) -> subprocess.CompletedProcess:
+    """Run a copy of `./lab` in `folder` with no environment of its own or of the user's."""
+    shutil.copy2(ROOT / "lab", folder / "lab")
+    inherited = {k: v for k, v in os.environ.items() if k not in ("VIRTUAL_ENV", "CONDA_PREFIX")}
+    return subprocess.run(
+        [folder / "lab"], env=inherited | variables, capture_output=True, text=True, check=False
+    )
 
 
-def test_the_lock_names_no_address() -> None:
-    """The lock works with whatever package index the user has."""
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-uv.lock"])
+def test_everything_locked_has_hashes_and_names_no_address(name: str) -> None:
+    """The locks work with whatever package index the user has, and accept no other file."""
+    lock = (ROOT / name).read_text()
+    entries = re.findall(r"^[a-z0-9-]+==[^\n]*", lock, re.MULTILINE)
+    hashed = re.findall(r"^[a-z0-9-]+==[^\n]*\\\n    --hash=sha256:", lock, re.MULTILINE)
+    assert len(entries) == len(hashed) > 0
+    assert not re.search(r"https?://|--(extra-)?index-url|--find-links", lock)
+
+
+def test_every_requirement_of_the_project_is_locked() -> None:
+    """What pyproject.toml asks for, requirements.lock has."""
     lock = (ROOT / "requirements.lock").read_text()
-    assert not re.search(r"https?://|--index|--find-links", lock)
+    assert wanted() <= set(re.findall(r"^([a-z0-9-]+)==", lock, re.MULTILINE))
 
 
 def test_conda_users_get_the_same_requirements() -> None:
@@ -36,15 +49,47 @@ def test_conda_users_get_the_same_requirements() -> None:
     assert wanted() - {name.removesuffix("-base") for name in listed} == set()
 
 
-def test_a_checkout_that_cannot_be_written_is_told_in_our_words(tmp_path: Path) -> None:
+def test_a_checkout_that_cannot_be_written_gives_one_message(tmp_path: Path) -> None:
     """`./lab` in somebody else's checkout says what to do instead of a shell's complaint."""
-    shutil.copy2(ROOT / "lab", tmp_path / "lab")
     (tmp_path / ".venv.lock").mkdir()  # closed to writing for root too
-    environment = {k: v for k, v in os.environ.items() if k not in ("VIRTUAL_ENV", "CONDA_PREFIX")}
-    done = subprocess.run(
-        [tmp_path / "lab"], env=environment, capture_output=True, text=True, check=False
-    )
+    done = lab(tmp_path)
     assert done.returncode == 1
     assert done.stderr == (
-        f"lab: {tmp_path} is not writable for you; clone the repository for yourself\n"
+        f"lab: you cannot write to {tmp_path}; make your own clone of the repository\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("settings", "variables", "index"),
+    [
+        ("global.index-url='https://all.example'", {}, "https://all.example"),
+        (
+            ":env:.index-url='https://own.example'\nglobal.index-url='https://all.example'",
+            {},
+            "https://own.example",
+        ),
+        ("global.index-url='https://all.example'", {"UV_DEFAULT_INDEX": "https://uv.example"},
+         "https://uv.example"),
+        ("global.timeout='60'", {}, ""),
+    ],
+)  # fmt: skip
+def test_uv_installs_from_the_index_that_pip_is_configured_for(
+    tmp_path: Path, settings: str, variables: dict[str, str], index: str
+) -> None:
+    """pip's environment precedes its configuration file, and uv's own setting precedes both."""
+    for name in ("requirements.lock", "pyproject.toml"):
+        (tmp_path / name).touch()
+    python, uv = tmp_path / "python", tmp_path / "bin/uv"
+    uv.parent.mkdir()
+    python.write_text(f"#!/bin/sh\ncat <<'END'\n{settings}\nEND\n")
+    uv.write_text(
+        f"""#!/bin/sh
+[ "$1" = venv ] && mkdir -p {tmp_path}/.venv/bin && ln -s {python} {tmp_path}/.venv/bin && exit
+echo "index: $UV_DEFAULT_INDEX"
+exit 1
+"""
+    )
+    python.chmod(0o755)
+    uv.chmod(0o755)
+    done = lab(tmp_path, PATH=f"{uv.parent}:{os.environ['PATH']}", **variables)
+    assert f"index: {index}\n" in done.stderr, done.stderr

@@ -31,8 +31,8 @@ def certify(ndb: Ndb) -> Path:
     return ndb.basedir
 
 
-def test_a_certified_installation_is_read_back_as_it_was(ndb: Ndb) -> None:
-    """A receipt gives the same programs back."""
+def test_an_installation_is_read_back_from_its_receipt(ndb: Ndb) -> None:
+    """A receipt contains all that is known of the programs."""
     read = receipt.read(certify(ndb))
     assert read is not None
     assert read.ndb == ndb
@@ -40,12 +40,12 @@ def test_a_certified_installation_is_read_back_as_it_was(ndb: Ndb) -> None:
 
 
 def test_without_a_receipt_nothing_is_installed(ndb: Ndb) -> None:
-    """All files of an interrupted installation do not make an installation."""
+    """An interrupted installation does not count, even with all its files."""
     assert receipt.read(ndb.basedir) is None
 
 
-def test_a_changed_or_missing_file_voids_the_receipt(ndb: Ndb) -> None:
-    """An installation whose programs were cut or removed is not trusted."""
+def test_a_changed_or_missing_file_invalidates_the_receipt(ndb: Ndb) -> None:
+    """An installation with truncated or removed programs is not used."""
     root = certify(ndb)
     ndb.mysqld.write_text("shorter")
     assert receipt.read(root) is None
@@ -53,21 +53,21 @@ def test_a_changed_or_missing_file_voids_the_receipt(ndb: Ndb) -> None:
     assert receipt.read(root) is None
 
 
-def test_a_moved_installation_is_not_one(ndb: Ndb, tmp_path: Path) -> None:
-    """Programs bound to an absolute path are not trusted elsewhere."""
+def test_a_moved_installation_is_not_used(ndb: Ndb, tmp_path: Path) -> None:
+    """Programs bound to an absolute path do not work elsewhere."""
     moved = certify(ndb).rename(tmp_path / "elsewhere")
     assert receipt.read(moved) is None
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 99}', "null"])
 def test_a_damaged_receipt_is_none(ndb: Ndb, text: str) -> None:
-    """A receipt that is no receipt means that nothing is installed."""
+    """An unreadable receipt means that nothing is installed."""
     (certify(ndb) / receipt.NAME).write_text(text)
     assert receipt.read(ndb.basedir) is None
 
 
 def test_the_installation_chosen_last_is_found_first(ndb: Ndb, tmp_path: Path) -> None:
-    """Of several installations the one that the user asked for last is taken."""
+    """Of several installations the last one that the user chose is used."""
     first = certify(ndb)
     second = tmp_path / "ndb-9.7.4-tarball"
     (second / "bin").mkdir(parents=True)

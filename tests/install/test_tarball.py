@@ -17,7 +17,7 @@ from ndblab.error import LabError
 
 @pytest.fixture
 def machine(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine that lacks the cluster only."""
+    """A machine that lacks only the cluster."""
     stand_ins.put_sysbench(bare_machine / "bin")
     monkeypatch.setenv("PATH", f"{bare_machine}/bin:{os.environ['PATH']}")
     return bare_machine
@@ -46,7 +46,7 @@ def leftovers(cache: Path) -> list[str]:
 
 
 def test_a_tarball_is_installed_and_found_again(machine: Path, tarball: Path) -> None:
-    """What a tarball installs is what the next start finds."""
+    """The next start finds what the tarball installed."""
     binaries = install.ensure(str(tarball), progress=False)
     assert binaries.origin == "cache:tarball"
     assert binaries.ndbmtd.is_relative_to(machine / "cache/ndblab")
@@ -55,17 +55,15 @@ def test_a_tarball_is_installed_and_found_again(machine: Path, tarball: Path) ->
 
 
 def test_a_second_installation_of_a_tarball_does_nothing(machine: Path, tarball: Path) -> None:
-    """The same tarball again gives the same installation, untouched."""
+    """The same tarball gives the same, unchanged installation."""
     first = install.ensure(str(tarball), progress=False)
     before = first.mysqld.stat().st_ctime_ns
     assert install.ensure(str(tarball), progress=False) == first
     assert first.mysqld.stat().st_ctime_ns == before
 
 
-def test_a_tarball_is_fetched_by_address_and_verified(
-    machine: Path, tarball: Path, server: str
-) -> None:
-    """An address with the right checksum is downloaded and installed, and leaves no archive."""
+def test_a_tarball_is_downloaded_and_verified(machine: Path, tarball: Path, server: str) -> None:
+    """A tarball with the right checksum is downloaded and installed, and then deleted."""
     url = f"{server}/{tarball.name}"
     binaries = install.ensure(url, sha256(tarball).upper(), progress=False)
     assert binaries.ndb_version == "9.7.4"
@@ -76,7 +74,7 @@ def test_a_tarball_is_fetched_by_address_and_verified(
 def test_a_wrong_checksum_installs_nothing(
     machine: Path, tarball: Path, server: str, remote: bool
 ) -> None:
-    """A tarball that is not what its checksum says is refused before it is unpacked."""
+    """A tarball with another checksum is refused before it is unpacked."""
     place = f"{server}/{tarball.name}" if remote else str(tarball)
     with pytest.raises(LabError):
         install.ensure(place, "0" * 64, progress=False)
@@ -86,42 +84,42 @@ def test_a_wrong_checksum_installs_nothing(
 @pytest.mark.parametrize(
     ("tarball", "checksum", "message"),
     [
-        ("https://mirror.example/ndb.tar.gz", None, "needs its checksum"),
-        ("https://mirror.example/ndb.tar.gz", "abc", "no SHA-256"),
+        ("https://mirror.example/ndb.tar.gz", None, "needs a checksum"),
+        ("https://mirror.example/ndb.tar.gz", "abc", "not a SHA-256"),
         ("/nowhere/ndb.tar.gz", None, "There is no tarball"),
     ],
 )
 def test_a_request_that_cannot_be_verified_is_refused(
     machine: Path, tarball: str, checksum: str | None, message: str
 ) -> None:
-    """MissingData or malformed checksums and missing files are told before anything is made."""
+    """Missing or malformed checksums and missing files are reported before anything is done."""
     with pytest.raises(LabError, match=message):
         install.ensure(tarball, checksum, progress=False)
     assert not (machine / "cache").exists()
 
 
 def test_a_tarball_of_something_else_is_refused(machine: Path, tmp_path: Path) -> None:
-    """A tarball without data nodes is refused by what it lacks, and leaves nothing behind."""
+    """A tarball without a data node is refused, naming what is missing, and leaves nothing."""
     top = stand_ins.put_cluster(tmp_path / "server")
     (top / "bin/ndbmtd").unlink()
-    with pytest.raises(LabError, match="does not hold an NDB Cluster") as caught:
+    with pytest.raises(LabError, match="does not contain an NDB Cluster") as caught:
         install.ensure(str(stand_ins.pack(top, tmp_path / "s.tar.gz")), progress=False)
     assert caught.value.found == "no bin/ndbmtd"
     assert leftovers(machine / "cache/ndblab") == []
 
 
-def test_a_cut_tarball_is_refused(machine: Path, tarball: Path) -> None:
-    """A download that somebody cut short is an error, not half an installation."""
+def test_a_truncated_tarball_is_refused(machine: Path, tarball: Path) -> None:
+    """A truncated tarball is an error, not half an installation."""
     tarball.write_bytes(tarball.read_bytes()[:-200])
     with pytest.raises(LabError, match="cannot be unpacked"):
         install.ensure(str(tarball), progress=False)
     assert leftovers(machine / "cache/ndblab") == []
 
 
-def test_a_machine_without_debian_is_told_what_to_do(
+def test_a_machine_without_debian_gets_advice(
     bare_machine: Path,
 ) -> None:
-    """Where nothing is found and Debian's packages are out of reach, the ways out are named."""
+    """Where nothing is installed or packaged by Debian, the error lists what to do."""
     with pytest.raises(LabError) as caught:
         install.ensure(progress=False)
     assert "NDB_HOME" in str(caught.value)

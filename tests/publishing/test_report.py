@@ -22,12 +22,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import chromium
 from browser import Browser
 from ndblab import dataset
 from ndblab.claims import verdict
 from ndblab.error import LabError
 from ndblab.experiments import catalogue
-from ndblab.install.debian import chromium
 from ndblab.publishing import report
 
 ROOT = Path(__file__).resolve().parents[2]

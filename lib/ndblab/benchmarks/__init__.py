@@ -1,8 +1,7 @@
-"""The lab, measured: what it costs, how long it takes, and whether that is within its goals.
+"""The lab, measured: how long it takes, what it costs, and whether that meets its goals.
 
-In: nothing, or the name of one benchmark. Out: a table on the terminal, each figure beside its
-goal. It never judges a claim, and leaves no dataset, no cluster and no installation behind. What is
-called `faults` is a campaign rather than a benchmark, and runs only when it is asked for.
+In: nothing, or the name of one benchmark. Out: a table on the terminal, each value beside its goal.
+It never judges a claim, and leaves no dataset, no cluster and no installation behind.
 """
 
 from __future__ import annotations
@@ -14,13 +13,13 @@ from collections.abc import Callable
 from ndblab.benchmarks.capacity_model import capacity
 from ndblab.benchmarks.clusters import overhead, start
 from ndblab.benchmarks.commands import everything, installation, memory, recorded
-from ndblab.benchmarks.datasets import read
 from ndblab.benchmarks.outputs import draw, sizes
+from ndblab.benchmarks.reading import read
 from ndblab.benchmarks.row import COLUMNS, Row, line
 from ndblab.error import LabError
 from ndblab.machine import host
 
-__all__ = ["BENCHMARKS", "Row", "chosen", "run"]
+__all__ = ["BENCHMARKS", "Row", "run"]
 
 BENCHMARKS: dict[str, Callable[[], list[Row]]] = {
     "read": read,
@@ -37,24 +36,30 @@ BENCHMARKS: dict[str, Callable[[], list[Row]]] = {
 
 
 def run(only: str | None = None) -> None:
-    """Run one benchmark, or all of them, and print each row as soon as it is there.
+    """Run one benchmark, or all of them, and print each row as soon as it is measured.
 
     Raises
     ------
     LabError
-        If there is no such benchmark, or one could not be run; a goal that is missed is no error.
+        If there is no such benchmark, or one could not be run; a missed goal is no error.
     """
-    names = chosen(only)
-    print(f"# {host.read().describe()}; load {os.getloadavg()[0]:.2f} as this began")
+    if only is not None and only not in BENCHMARKS:
+        raise LabError(
+            "There is no such benchmark",
+            found=only,
+            expected=", ".join(BENCHMARKS),
+            next_step="Choose one, or leave it out for all.",
+        )
+    print(f"# {host.read().describe()}; load {os.getloadavg()[0]:.2f} at the start")
     print(line(COLUMNS), flush=True)
-    failures: dict[str, LabError] = {}
-    for name in names:
+    failed: list[str] = []
+    for name in [only] if only else BENCHMARKS:
         try:
             rows = BENCHMARKS[name]()
         except LabError as error:
             if only is not None:
                 raise
-            failures[name] = error
+            failed.append(name)
             print(line((name, "", "could not be measured", "no")), flush=True)
             print(f"lab: {error}", file=sys.stderr)
             continue
@@ -62,30 +67,10 @@ def run(only: str | None = None) -> None:
             print(line(row.cells()))
             if row.note:
                 print(f"    {row.note}", flush=True)
-    if failures:
+    if failed:
         raise LabError(
-            "Some figures could not be measured",
-            found=", ".join(failures),
-            expected="a figure from each benchmark",
+            "Some benchmarks could not be run",
+            found=", ".join(failed),
+            expected="values from each benchmark",
             next_step="The reasons are above; `./lab bench NAME` repeats one.",
         )
-
-
-def chosen(only: str | None) -> list[str]:
-    """Give the names of the benchmarks to run.
-
-    Raises
-    ------
-    LabError
-        If there is no benchmark of that name.
-    """
-    if only is None:
-        return list(BENCHMARKS)
-    if only not in BENCHMARKS:
-        raise LabError(
-            "There is no such benchmark",
-            found=only,
-            expected=", ".join([*BENCHMARKS, "faults"]),
-            next_step="Choose one, or leave it out for all but the faults.",
-        )
-    return [only]

@@ -1,14 +1,12 @@
-"""What the capacity model costs: to fit, to simulate, and to read its notebook.
+"""What the capacity model costs: to fit, to simulate, and to execute its notebook.
 
 In: the recorded datasets. Out: rows of the table.
 """
 
 from __future__ import annotations
 
-import time
-
-from ndblab.benchmarks.commands import whole_process_s
-from ndblab.benchmarks.row import Row, shown
+from ndblab.benchmarks.commands import redrawing_s
+from ndblab.benchmarks.row import Row, seconds, shown
 from ndblab.capacity import forecast, simulation
 from ndblab.publishing import results
 
@@ -22,16 +20,14 @@ def capacity() -> list[Row]:
     own = results.forecast()
     fitting, simulating = [], []
     for _ in shown(range(TIMES), "capacity"):
-        began = time.perf_counter()
         again = forecast.of(own.fitted, own.tested)
+        # `predicted` is computed when it is first used.
+        fitting.append(seconds(lambda each: each.predicted, again))
         points = again.predicted
-        fitting.append(time.perf_counter() - began)
         curve = points.loc[points["servers"] == SERVERS, ["servers", "clients"]]
-        began = time.perf_counter()
-        simulation.simulate(again.model, curve, again.window_s(again.model))
-        simulating.append(time.perf_counter() - began)
-    argv = [str(results.ROOT / "lab"), "reproduce", "--experiment", NAME, "--recorded"]
-    notebook_s = whole_process_s(argv)
+        window_s = again.window_s(again.model)
+        simulating.append(seconds(simulation.simulate, again.model, curve, window_s))
+    notebook_s = redrawing_s("--experiment", NAME)
     return [
         Row("fit and predict the sweep, with intervals", tuple(fitting), "s", at_most=2),
         Row(f"p95 of {SERVERS} servers, simulated", tuple(simulating), "s", at_most=20),

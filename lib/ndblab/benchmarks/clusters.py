@@ -1,4 +1,4 @@
-"""What is measured on a real cluster: how fast it starts, and what it costs to be watched.
+"""A real cluster, measured: how fast it starts, and what the lab's monitoring costs.
 
 In: nothing. Out: rows of the table. It leaves nothing running.
 """
@@ -30,10 +30,10 @@ WARMUP_S, DURATION_S = 2, 8
 
 
 def start() -> list[Row]:
-    """Start clusters of 1 to 16 servers from nothing to ready."""
+    """Time the start of clusters of 1 to 16 servers, until they are ready."""
     binaries = install.ensure()
     template = lifecycle.home() / f"{datadir.TEMPLATE}-{binaries.mysqld_version}"
-    kept = "was there" if template.exists() else "was made by the first start"
+    copied = "existed" if template.exists() else "was made by the first start"
     seconds: dict[int, list[float]] = {servers: [] for servers in STARTED_SERVERS}
     for servers in shown([*STARTED_SERVERS] * STARTS, "start"):
         plan = measurement.plan_for(catalogue.find(figure=6), _quick(servers), "auto", PORT)[1]
@@ -51,16 +51,16 @@ def start() -> list[Row]:
     ]
     pairs = [(servers, value) for servers, values in seconds.items() for value in values]
     growth, fixed = statistics.linear_regression(*zip(*pairs, strict=True))
-    note = f"least squares over {len(pairs)} starts: {fixed:.1f} s and this for each; the data "
-    note += f"folder to copy {kept}"
+    note = f"least squares over {len(pairs)} starts: {fixed:.1f} s and this for each server; the "
+    note += f"data folder that is copied {copied}"
     return [*rows, Row("start, each further mysqld", (growth,), "s", note=note)]
 
 
 def overhead() -> list[Row]:
     """Compare runs in the lab with the same command typed by hand, in alternating pairs.
 
-    Once as this host is planned, and once without quotas: those spread single runs by 10 %, and on
-    a host that is full every CPU second of the lab is one that the cluster has not.
+    Once with this host's plan and once without quotas. Quotas make single runs vary by 10 %;
+    without them, on a saturated host, the lab takes its CPU time from the cluster.
     """
     size = _quick(POINT.servers, POINT.clients)
     experiment = catalogue.find(figure=6)
@@ -86,7 +86,7 @@ def _overhead(plan: Plan, size: profile.Profile) -> Row:
             by_hand_qps(warm_up, environment)
             measured = measured_run.measure(running, unwarmed, 1)
             row = measured.tables["runs"].iloc[0]
-            return _sound(row["status"], row["qps"])
+            return _checked_qps(row["status"], row["qps"])
 
         def by_hand() -> float:
             by_hand_qps(warm_up, environment)
@@ -107,7 +107,7 @@ def _overhead(plan: Plan, size: profile.Profile) -> Row:
 def alternated(
     number: int, first: Callable[[], float], second: Callable[[], float]
 ) -> tuple[float, float]:
-    """Measure both, in this order in even pairs and the other way round in odd ones."""
+    """Measure both, in this order in even pairs and in reverse in odd ones."""
     if number % 2 == 0:
         a = first()
         return a, second()
@@ -116,34 +116,28 @@ def alternated(
 
 
 def ratios(pairs: Iterable[tuple[float, float]]) -> tuple[float, ...]:
-    """Divide within each pair, so that the drift of the machine falls out."""
+    """Divide within each pair, so that the drift of the machine cancels."""
     return tuple(a / b for a, b in pairs)
 
 
 def by_hand_qps(argv: Sequence[str], environment: dict[str, str]) -> float:
-    """Run sysbench as typed in a shell, unwatched, and give what it reports in queries/s."""
+    """Run sysbench as typed in a shell, unmonitored, and return its throughput in queries/s."""
     done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
     check_ended(argv, done.returncode, done.stderr or done.stdout)
     result = sysbench_output.parse(done.stdout)
-    return _sound(sysbench_output.status(done.returncode, done.stdout, result), result.metrics["qps"])
+    status = sysbench_output.status(done.returncode, done.stdout, result)
+    return _checked_qps(status, result.metrics["qps"])
 
 
 def _quick(servers: int, clients: int | None = None) -> profile.Profile:
-    return profile.get(
-        "quick",
-        {
-            "servers": servers,
-            "clients": clients,
-            "warmup_s": WARMUP_S,
-            "duration_s": DURATION_S,
-        },
-    )
+    overrides = {"servers": servers, "clients": clients}
+    return profile.get("quick", overrides | {"warmup_s": WARMUP_S, "duration_s": DURATION_S})
 
 
-def _sound(status: str, qps: float) -> float:
+def _checked_qps(status: str, qps: float) -> float:
     if status != "ok":
         raise LabError(
-            "A run failed, so that there is nothing to compare",
+            "A run failed, so there is nothing to compare",
             found=status,
             expected="a run without errors",
             next_step="Try again; if it fails again, see the logs in the cluster's folder.",

@@ -1,11 +1,12 @@
-"""What is measured of whole commands, as a user types them: their time and their memory.
+"""Whole commands, as a user types them: their time and their memory.
 
 In: nothing. Out: rows of the table. What a command leaves behind is removed, except the figures
-of the recorded dataset.
+of the recorded datasets.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import subprocess
@@ -24,7 +25,7 @@ from ndblab.machine.local import MARK
 from ndblab.publishing import results
 
 PORT = 13860
-"""Not the lab's own, so that a cluster in another folder may run beside a benchmark."""
+"""Not the lab's own, so that a cluster in another folder can run during a benchmark."""
 
 WHOLE_PROCESSES = 5
 SAMPLE_EVERY_S = 0.1
@@ -39,25 +40,29 @@ measurement.measure(catalogue.find(figure=6), "smoke", port=int(sys.argv[2]))
 
 
 def recorded() -> list[Row]:
-    """Redraw Figure 6 from the recorded dataset, as a user types it."""
-    argv = [str(results.ROOT / "lab"), "reproduce", "--figure", "6", "--recorded"]
-    whole_process_s(argv)
-    seconds = [whole_process_s(argv) for _ in shown(range(WHOLE_PROCESSES), "recorded")]
-    note = "whole process, after one that is not counted"
-    return [Row("reproduce --figure 6 --recorded", tuple(seconds), "s", at_most=7, note=note)]
+    """Redraw Figure 6 from the recorded dataset."""
+    return [_redrawing(("--figure", "6"), 7, "after one that is not counted")]
 
 
 def everything() -> list[Row]:
-    """Redraw all there is from the recorded datasets, as a user types it."""
-    argv = [str(results.ROOT / "lab"), "reproduce", "--all", "--recorded"]
-    whole_process_s(argv)
-    seconds = [whole_process_s(argv) for _ in shown(range(WHOLE_PROCESSES), "all")]
-    note = "whole process, after one that is not counted and that simulates what is kept"
-    return [Row("reproduce --all --recorded", tuple(seconds), "s", at_most=30, note=note)]
+    """Redraw everything from the recorded datasets."""
+    return [_redrawing(("--all",), 30, "after one that is not counted and fills the cache")]
+
+
+def _redrawing(which: Sequence[str], goal_s: float, note: str) -> Row:
+    redrawing_s(*which)
+    taken = [redrawing_s(*which) for _ in shown(range(WHOLE_PROCESSES), " ".join(which))]
+    what = f"reproduce {' '.join(which)} --recorded"
+    return Row(what, tuple(taken), "s", at_most=goal_s, note=f"whole process, {note}")
+
+
+def redrawing_s(*which: str) -> float:
+    """Time `./lab reproduce --recorded` of one experiment or of all, in seconds."""
+    return whole_process_s([str(results.ROOT / "lab"), "reproduce", *which, "--recorded"])
 
 
 def memory() -> list[Row]:
-    """Watch the lab's own processes through a short sweep."""
+    """Measure the memory of the lab's own processes in a short sweep."""
     install.ensure()
     with tempfile.TemporaryDirectory(prefix="ndblab-bench-") as scratch:
         argv = [sys.executable, "-c", _SWEEP, scratch, str(PORT)]
@@ -65,18 +70,18 @@ def memory() -> list[Row]:
             try:
                 peak_bytes, processes = watched_peak(child)
             except BaseException:
-                # Its watcher ends its cluster.
+                # Its watchdog ends its cluster.
                 child.terminate()
                 raise
         check_ended(argv[:2], child.returncode, "")
     note = f"profile smoke; sum of the peaks of at most {processes} processes at a time"
-    what = "memory of the lab and its watcher in a sweep"
+    what = "memory of the lab and its watchdog in a sweep"
     return [Row(what, (peak_bytes / 1e6,), "MB", at_most=400, note=note)]
 
 
 def installation() -> list[Row]:
-    """Install into an empty cache, and then once more."""
-    lacking = len(install.missing_build_packages())
+    """Install into an empty cache, and then again."""
+    missing = len(install.missing_build_packages())
     lab = str(results.ROOT / "lab")
     install.location().mkdir(parents=True, exist_ok=True)
     # On the disk where installations go: /tmp may be too small.
@@ -86,28 +91,28 @@ def installation() -> list[Row]:
         first = whole_process_s([lab, "install"], environment, show=True)
         if not list(Path(scratch).glob("ndblab/ndb-*")):
             raise LabError(
-                "Nothing was installed, so that there is nothing to time",
+                "Nothing was installed, so there is nothing to time",
                 found="an NDB Cluster on PATH",
                 expected="a machine without one",
                 next_step="Take it off PATH and try again.",
             )
         again = [whole_process_s([lab, "install"], environment) for _ in range(WHOLE_PROCESSES)]
-    note = f"empty cache; {lacking} build packages were missing and came with it"
+    note = f"empty cache; includes {missing} build packages that were missing"
     return [
         Row("install", (first,), "s", at_most=420, note=note),
-        Row("install, once more", tuple(again), "s", at_most=1, note="whole process"),
+        Row("install, again", tuple(again), "s", at_most=1, note="whole process"),
     ]
 
 
 def whole_process_s(
     argv: Sequence[str], environment: dict[str, str] | None = None, show: bool = False
 ) -> float:
-    """Time a command from its start to its end; `show` lets its error stream through.
+    """Time a command from start to end; with `show` its error stream is visible.
 
     Raises
     ------
     LabError
-        If it fails: the time of a failure is no figure.
+        If it fails: the time of a failed command means nothing.
     """
     began = time.perf_counter()
     done = subprocess.run(
@@ -128,9 +133,9 @@ def whole_process_s(
 def watched_peak(child: subprocess.Popen) -> tuple[int, int]:
     """Watch a lab until it ends: peak memory of its own processes in bytes, and their number.
 
-    The kernel keeps each process's own peak, so that nothing is missed between two looks; the sum
-    is at least the true one. A process seen once is one about to become another program, which
-    still shows the memory of its parent.
+    The kernel records each process's own peak, so nothing is missed between two samples; the sum
+    is an upper bound. A process seen only once may be between fork and exec, when it still shows
+    the memory of its parent, and is left out.
     """
     peak_bytes = most = 0
     earlier: set[int] = set()
@@ -147,37 +152,32 @@ def watched_peak(child: subprocess.Popen) -> tuple[int, int]:
 
 
 def own_processes(pid: int) -> list[int]:
-    """Give the ids of a lab and its children, without those that belong to its cluster."""
+    """Return the ids of a lab and its children, without those that belong to its cluster."""
     own = []
-    try:
+    with contextlib.suppress(psutil.Error):
         root = psutil.Process(pid)
-        family = [root, *root.children(recursive=True)]
-    except psutil.Error:
-        return []
-    for member in family:
-        try:
-            if MARK not in member.environ():
-                own.append(member.pid)
-        except psutil.Error:
-            continue
+        for member in [root, *root.children(recursive=True)]:
+            with contextlib.suppress(psutil.Error):
+                if MARK not in member.environ():
+                    own.append(member.pid)
     return own
 
 
 def _peak_rss_bytes(pid: int) -> int:
-    try:
-        found = re.search(r"^VmHWM:\s+(\d+) kB$", Path(f"/proc/{pid}/status").read_text(), re.M)
-    except OSError:
-        return 0
-    return int(found[1]) * 1024 if found else 0
+    with contextlib.suppress(OSError):
+        status = Path(f"/proc/{pid}/status").read_text()
+        if match := re.search(r"^VmHWM:\s+(\d+) kB$", status, re.MULTILINE):
+            return int(match[1]) * 1024
+    return 0
 
 
-def check_ended(argv: Sequence[str], code: int, said: str) -> None:
-    """Raise a LabError with the end of what a command said, unless it ended well."""
+def check_ended(argv: Sequence[str], code: int, output: str) -> None:
+    """Raise a LabError with the last lines of its output, unless a command succeeded."""
     if code == 0:
         return
     raise LabError(
         f"{' '.join(argv[:5])} failed with exit status {code}",
-        found=" / ".join(said.strip().splitlines()[-4:]) or "its message is above",
-        expected="a command that works",
-        next_step="Type it by hand to see all that it says.",
+        found=" / ".join(output.strip().splitlines()[-4:]) or "its message is above",
+        expected="exit status 0",
+        next_step="Type it by hand to see its whole output.",
     )

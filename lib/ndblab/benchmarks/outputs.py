@@ -1,15 +1,15 @@
-"""What results cost: to draw a figure of an hour, and the size of what is kept and shown.
+"""What results cost: time to draw a figure of an hour, size of the report and of the data.
 
 In: the recorded datasets. Out: rows of the table.
 """
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
-import time
 from pathlib import Path
 
-from ndblab.benchmarks.row import Row, shown
+from ndblab.benchmarks.row import Row, seconds, shown
 from ndblab.error import LabError
 from ndblab.publishing import rendering, results
 
@@ -17,39 +17,39 @@ DRAWINGS = 3
 
 
 def draw() -> list[Row]:
-    """Draw every figure that the recorded hour has data for, and write it as PNG."""
+    """Draw every figure for which the recorded hour has data, and write it as PNG."""
     import matplotlib
 
     matplotlib.use("Agg")
     from ndblab import figures
 
     hour = results.obtain("stability")
-    seconds: dict[str, list[float]] = {}
+    taken: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory(prefix="ndblab-bench-") as scratch:
+
+        def draw_one(key: str) -> None:
+            results.figure(key, hour).savefig(Path(scratch) / "figure.png")
+
         for key in shown([*figures.FIGURES] * DRAWINGS, "draw"):
-            began = time.perf_counter()
-            try:
-                figure = results.figure(key, hour)
-            except LabError:
-                continue
-            figure.savefig(Path(scratch) / "figure.png")
-            seconds.setdefault(key, []).append(time.perf_counter() - began)
+            with contextlib.suppress(LabError):
+                taken.setdefault(key, []).append(seconds(draw_one, key))
     note = f"{len(hour.intervals)} s, {hour.processes['node_id'].nunique()} processes; imports and "
-    note += "the first drawing of each, which finds fonts, not counted"
+    note += "the first drawing of each figure, which finds fonts, not counted"
     return [
-        Row(f"figure {key} of the recorded hour", tuple(taken[1:]), "s", at_most=3, note=note)
-        for key, taken in seconds.items()
+        Row(f"figure {key} of the recorded hour", tuple(values[1:]), "s", at_most=3, note=note)
+        for key, values in taken.items()
+        if values
     ]
 
 
 def sizes() -> list[Row]:
-    """Add up the report's site, and the data that are committed."""
+    """Add up the files of the report and of the committed data."""
     with tempfile.TemporaryDirectory(prefix="ndblab-bench-") as scratch:
         rendering.write_report(Path(scratch) / "report")
         site = _megabytes(Path(scratch))
     data = _megabytes(results.ROOT / "data/brief") + _megabytes(results.RECORDED)
     return [
-        Row("the report's site", (site,), "MB", at_most=15),
+        Row("the report", (site,), "MB", at_most=15),
         Row("committed data", (data,), "MB", at_most=25),
     ]
 

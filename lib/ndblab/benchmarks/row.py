@@ -1,13 +1,14 @@
-"""A row of the table: one figure with all its values, its goal, and whether it is met.
+"""A row of the table: one measured quantity with all its values and its goal.
 
-In: values and a goal. Out: text. It measures nothing.
+In: values and a goal. Out: text. Only `seconds` measures anything.
 """
 
 from __future__ import annotations
 
 import statistics
 import sys
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 COLUMNS = ("what", "goal", "measured: median (range, number)", "met")
@@ -16,7 +17,7 @@ _WIDTHS = (50, 10, 38, 3)
 
 @dataclass(frozen=True)
 class Row:
-    """One figure: all its values, its unit and its goal ("at most" or "at least" so much)."""
+    """One quantity: all its values, its unit and its goal, an upper or a lower bound."""
 
     what: str
     values: tuple[float, ...]
@@ -27,30 +28,30 @@ class Row:
 
     @property
     def median(self) -> float:
-        """The value that is compared with the goal."""
+        """The value compared with the goal."""
         return statistics.median(self.values)
 
     @property
     def met(self) -> bool | None:
-        """Whether the goal is reached; None where there is none."""
+        """Whether the goal is met; None if there is none."""
         if self.at_most is not None:
             return self.median <= self.at_most
         return None if self.at_least is None else self.median >= self.at_least
 
     def cells(self) -> tuple[str, str, str, str]:
-        """Give the row's text, cell by cell."""
+        """Return the row's text, cell by cell."""
         goal = "-"
         if self.at_most is not None:
-            goal = f"<= {self._told(self.at_most)}"
+            goal = f"<= {self._with_unit(self.at_most)}"
         elif self.at_least is not None:
-            goal = f">= {self._told(self.at_least)}"
-        measured = self._told(self.median)
+            goal = f">= {self._with_unit(self.at_least)}"
+        measured = self._with_unit(self.median)
         if len(self.values) > 1:
             low, high = (f"{v:.4g}" for v in (min(self.values), max(self.values)))
             measured += f" ({low} to {high}, {len(self.values)})"
         return self.what, goal, measured, {True: "yes", False: "no", None: "-"}[self.met]
 
-    def _told(self, value: float) -> str:
+    def _with_unit(self, value: float) -> str:
         return f"{value:.4g} {self.unit}".rstrip()
 
 
@@ -60,7 +61,14 @@ def line(cells: Iterable[str]) -> str:
 
 
 def shown(items: Sequence, name: str) -> Iterable:
-    """Go through items with a progress bar on the error stream."""
+    """Iterate with a progress bar on the error stream."""
     from tqdm import tqdm
 
     return tqdm(items, desc=name, file=sys.stderr)
+
+
+def seconds(body: Callable, *arguments: object) -> float:
+    """Time one call, in seconds."""
+    began = time.perf_counter()
+    body(*arguments)
+    return time.perf_counter() - began

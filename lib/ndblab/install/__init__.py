@@ -1,7 +1,7 @@
-"""Where the programs of a lab come from: found on this machine, from Debian, or from a tarball.
+"""The programs of a lab: found on this machine, from Debian's packages, or from a tarball.
 
-In: the environment and the user's wishes. Out: `Binaries`. Nothing counts as installed until it
-ran and was certified; an interrupted installation is taken up where it stopped.
+In: the environment and the user's choice. Out: `Binaries`. An installation counts only once its
+programs ran and its receipt was written; an interrupted one resumes. It starts no cluster.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.error import LabError
-from ndblab.install import cache, discovery, receipt
+from ndblab.install import cache, receipt
 from ndblab.install.binaries import Binaries, Ndb, Sysbench, join
-from ndblab.install.debian import apt
+from ndblab.install.cache import location
+from ndblab.install.debian.apt import is_here as has_apt
 from ndblab.install.debian.build_dependencies import install_line
 from ndblab.install.debian.build_dependencies import missing as missing_build_packages
+from ndblab.install.discovery import find_ndb, find_sysbench
 from ndblab.machine import commands
 
 if TYPE_CHECKING:
@@ -34,25 +36,20 @@ __all__ = [
     "missing_build_packages",
 ]
 
-location = cache.location
-find_ndb = discovery.find_ndb
-find_sysbench = discovery.find_sysbench
-has_apt = apt.is_here
-
 
 def find() -> Binaries | None:
     """Find NDB Cluster and sysbench on this machine; install nothing.
 
     Returns
     -------
-    None when one of the two is not here at all.
+    None if one of the two is not installed.
 
     Raises
     ------
-    LabError : what is here cannot be used; the message says why.
+    LabError : what is installed cannot be used; the message says why.
     """
-    ndb = discovery.find_ndb()
-    sysbench = discovery.find_sysbench() if ndb else None
+    ndb = find_ndb()
+    sysbench = find_sysbench() if ndb else None
     return join(ndb, sysbench) if ndb and sysbench else None
 
 
@@ -63,8 +60,12 @@ def ensure(
 
     Parameters
     ----------
-    tarball : path or address of a binary tarball of NDB Cluster; preferred to all that is found.
-    sha256 : its checksum, which an address must have.
+    tarball : path or URL of a binary tarball of NDB Cluster; preferred to any installation.
+    sha256 : its checksum, required with a URL.
+
+    Raises
+    ------
+    LabError : what is installed or downloaded cannot be used, or cannot be installed here.
     """
     if tarball is None and (binaries := find()) is not None:
         return binaries
@@ -77,37 +78,30 @@ def ensure(
     with commands.exit_on_sigterm(), cache.locked(phases.say) as folder:
         if tarball is not None:
             return _from_tarball(folder, tarball, sha256, phases)
-        # Whoever waited for another installer finds the work done.
+        # If it waited for another installer, the work is done.
         return find() or _from_debian(folder, phases)
 
 
 def _from_tarball(folder: Path, tarball: str, sha256: str | None, phases: Phases) -> Binaries:
     from ndblab.install import tarball as tarballs
+    from ndblab.install.debian import packages
 
     installed = tarballs.install(folder, tarball, sha256, phases)
     receipt.choose(installed)
     assert installed.ndb is not None
-    return join(installed.ndb, discovery.find_sysbench() or _sysbench_from_debian(folder, phases))
+    return join(installed.ndb, find_sysbench() or packages.install_sysbench(folder, phases))
 
 
 def _from_debian(folder: Path, phases: Phases) -> Binaries:
     from ndblab.install.debian import packages
 
-    ndb = discovery.find_ndb()
-    if ndb is None:
+    if find_ndb() is None:
         packages.install_cluster(folder, phases)
     else:
-        _sysbench_from_debian(folder, phases)
-    binaries = find()
-    if binaries is None:
+        packages.install_sysbench(folder, phases)
+    if (binaries := find()) is None:
         raise LabError(
-            f"What was just installed in {folder} is not there any more",
-            next_step="See that nothing cleans this folder, and install again.",
+            f"What was just installed in {folder} has disappeared",
+            next_step="Make sure that nothing deletes files in this folder, and install again.",
         )
     return binaries
-
-
-def _sysbench_from_debian(folder: Path, phases: Phases) -> Sysbench:
-    from ndblab.install.debian import packages
-
-    return packages.install_sysbench(folder, phases)

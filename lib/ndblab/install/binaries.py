@@ -1,8 +1,7 @@
-"""The programs of a lab: where they are, their versions, and what they need to run from there.
+"""The programs of a lab: their paths and versions, and what they need to run from there.
 
-In: paths, and what the programs print about themselves. Out: `Ndb`, `Sysbench` and the two
-together, `Binaries`, which know their files' checksums. It never starts a program and never
-searches for one.
+In: paths, and what the programs print about themselves. Out: `Ndb`, `Sysbench`, and both together,
+`Binaries`. It never starts a program and never searches for one.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from ndblab.error import LabError
 NDB_PROGRAMS = ("mysqld", "ndbmtd", "ndb_mgmd", "ndb_mgm")
 OLDEST_SYSBENCH = "1.0.20"
 _FOREIGN_PREFIXES = (Path("/"), Path("/usr"))
-# RonDB numbers its releases by year and month and nowhere prints the MySQL it is made from. These
-# are the oldest that its release notes and merges name for a series; the options follow from them.
+# RonDB numbers its releases by year and month and does not print its MySQL version. These are the
+# oldest that its release notes and merges name for a series; the options depend on them.
 _MYSQL_OF_RONDB = {
     (21, 4): "8.0.23",
     (21, 10): "8.0.24",
@@ -31,9 +30,9 @@ _MYSQL_OF_RONDB = {
 
 @dataclass(frozen=True)
 class Ndb:
-    """One installation of NDB Cluster whose parts belong together.
+    """One installation of NDB Cluster, all of one version.
 
-    `mysqld_version` is that of MySQL, three numbers, also where the product counts otherwise.
+    `mysqld_version` is the MySQL version, three numbers, even if the product has its own numbers.
     """
 
     mysqld: Path
@@ -48,7 +47,7 @@ class Ndb:
 
 @dataclass(frozen=True)
 class Sysbench:
-    """One sysbench; `scripts` is the folder of its Lua files where it cannot find them itself."""
+    """One sysbench; `scripts` is the folder of its Lua files if it cannot find them itself."""
 
     program: Path
     version: str
@@ -57,53 +56,37 @@ class Sysbench:
 
 
 @dataclass(frozen=True)
-class Binaries:
-    """Everything a lab starts, from one or two origins.
+class Binaries(Ndb):
+    """Everything a lab starts: an NDB Cluster and a sysbench, from one or two origins.
 
-    `mysqld_args` are what this mysqld needs to run from its place, `sysbench_env` what has to be
-    in the environment of this sysbench. `mysqld_version` is three numbers with dots: what mysqld
-    understands follows from it.
+    `mysqld_args` are what this mysqld needs to run from where it is, `sysbench_env` what this
+    sysbench needs in its environment.
     """
 
-    mysqld: Path
-    ndbmtd: Path
-    ndb_mgmd: Path
-    ndb_mgm: Path
     sysbench: Path
-    ndb_version: str
-    mysqld_version: str
     sysbench_version: str
-    origin: str
-    basedir: Path
     mysqld_args: tuple[str, ...]
     sysbench_env: dict[str, str]
     sysbench_scripts: Path | None = None
 
     def sysbench_script(self, workload: str) -> str:
-        """Name the workload as this sysbench understands it."""
+        """Return the workload's name or, away from its install place, the path of its script."""
         if self.sysbench_scripts is None:
             return workload
         return str(self.sysbench_scripts / f"{workload}.lua")
 
     def fingerprint(self) -> dict[str, str]:
-        """Tell builds of one version apart: the first 12 digits of each program's SHA-256."""
+        """Return the first 12 digits of each program's SHA-256, which differ between builds."""
         programs = {"ndbmtd": self.ndbmtd, "mysqld": self.mysqld, "sysbench": self.sysbench}
-        return {name: _short_sha256(program) for name, program in programs.items()}
+        return {name: sha256(program)[:12] for name, program in programs.items()}
 
 
 def join(ndb: Ndb, sysbench: Sysbench) -> Binaries:
-    """Put an NDB Cluster and a sysbench together."""
+    """Combine an NDB Cluster and a sysbench."""
     return Binaries(
-        mysqld=ndb.mysqld,
-        ndbmtd=ndb.ndbmtd,
-        ndb_mgmd=ndb.ndb_mgmd,
-        ndb_mgm=ndb.ndb_mgm,
+        **vars(ndb),
         sysbench=sysbench.program,
-        ndb_version=ndb.ndb_version,
-        mysqld_version=ndb.mysqld_version,
         sysbench_version=sysbench.version,
-        origin=ndb.origin,
-        basedir=ndb.basedir,
         mysqld_args=mysqld_arguments(ndb.basedir),
         sysbench_env=sysbench_environment(sysbench),
         sysbench_scripts=sysbench.scripts,
@@ -113,8 +96,8 @@ def join(ndb: Ndb, sysbench: Sysbench) -> Binaries:
 def mysqld_arguments(basedir: Path) -> tuple[str, ...]:
     """List what mysqld needs to find its messages, character sets and plugins under `basedir`.
 
-    A mysqld installed in the system's own place knows its folders; it is only kept from wanting
-    the packaged folder for file imports.
+    A mysqld in the system's own place knows its folders. It only must not require the packaged
+    folder for file imports.
     """
     arguments = ["--secure-file-priv=NULL"]
     if basedir in _FOREIGN_PREFIXES:
@@ -133,7 +116,7 @@ def mysqld_arguments(basedir: Path) -> tuple[str, ...]:
 
 
 def sysbench_environment(sysbench: Sysbench) -> dict[str, str]:
-    """Say which variables a sysbench away from its place needs."""
+    """Return the environment variables that a relocated sysbench needs."""
     environment = {}
     if sysbench.scripts is not None:
         environment["LUA_PATH"] = f"{sysbench.scripts}/?.lua;;"
@@ -143,15 +126,15 @@ def sysbench_environment(sysbench: Sysbench) -> dict[str, str]:
 
 
 def mysqld_version(text: str) -> str | None:
-    """Read the server's own number, which is RonDB's in RonDB, from `mysqld --version`."""
+    """Read the server's own version, in RonDB that of RonDB, from `mysqld --version`."""
     match = re.search(r"\bVer (\d+\.\d+\.\d+)", text)
     return match and _plain(match[1])
 
 
 def ndb_versions(text: str) -> tuple[str, str] | None:
-    """Read (its server's own number, NDB's version) from `ndbmtd --version`.
+    """Read the server's own version and NDB's from `ndbmtd --version`.
 
-    RonDB has one number for both and writes it as in "RonDB distrib RonDB-22.10.2".
+    RonDB has one version for both and writes it as in "RonDB distrib RonDB-22.10.2".
     """
     match = re.search(r"\bmysql-(\d+\.\d+\.\d+)\S* ndb-(\d+\.\d+\.\d+)", text)
     if match is None:
@@ -160,11 +143,11 @@ def ndb_versions(text: str) -> tuple[str, str] | None:
     return match[1], match[2]
 
 
-def mysql_version(own_number: str) -> str:
-    """Say which MySQL a server with this number is: the same, or older if it is a RonDB."""
-    series = tuple(int(n) for n in own_number.split(".")[:2])
+def mysql_version(own_version: str) -> str:
+    """Return the MySQL version of a server: its own, unless it is a RonDB."""
+    series = tuple(int(n) for n in own_version.split(".")[:2])
     older = [known for known in _MYSQL_OF_RONDB if known <= series]
-    return _MYSQL_OF_RONDB[max(older)] if older else own_number
+    return _MYSQL_OF_RONDB[max(older)] if older else own_version
 
 
 def sysbench_version(text: str) -> str | None:
@@ -179,19 +162,19 @@ def is_at_least(version: str, oldest: str) -> bool:
 
 
 def match_versions(versions: dict[str, str], where: str) -> None:
-    """Refuse an installation whose parts are of several versions.
+    """Refuse an installation with programs of several versions.
 
     Parameters
     ----------
-    versions : program name to the MySQL version it was built with.
-    where : the place the programs come from, for the message.
+    versions : by program, the version it was built with.
+    where : the origin of the programs, for the message.
     """
     if len(set(versions.values())) > 1:
         raise LabError(
-            f"The programs of the NDB Cluster from {where} do not belong together",
+            f"The programs of the NDB Cluster from {where} have different versions",
             found=", ".join(f"{program} {version}" for program, version in versions.items()),
             expected="one version for all of them",
-            next_step="Point NDB_HOME at one whole installation of NDB Cluster.",
+            next_step="Point NDB_HOME at one complete installation of NDB Cluster.",
         )
 
 
@@ -200,6 +183,7 @@ def _plain(version: str) -> str:
     return ".".join(str(int(number)) for number in version.split("."))
 
 
-def _short_sha256(program: Path) -> str:
-    with program.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()[:12]
+def sha256(file: Path) -> str:
+    """Return a file's SHA-256 in hexadecimal digits."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

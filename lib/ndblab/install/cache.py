@@ -1,7 +1,7 @@
-"""The lab's own folder for what it installs, and the right to change it.
+"""The lab's cache: the folder of its installations, its lock and its disk space.
 
-In: the environment. Out: a path, a lock, an answer about disk space, and one clear error for a
-folder that cannot be written, whoever noticed it. It never deletes anything.
+In: the environment. Out: a path, a lock, and one clear error for a full or unwritable folder,
+whichever program noticed it. It never deletes anything.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _FULL_WORDS = ("No space left on device", "Disk quota exceeded")
 
 
 def location() -> Path:
-    """Say where installations live; the folder need not exist."""
+    """Return the folder of the installations, which need not exist."""
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(base).expanduser().absolute() / "ndblab"
 
 
 @contextmanager
 def locked(say: Callable[[str], None]) -> Iterator[Path]:
-    """Hold the cache for one installer; a second one waits and says so."""
+    """Lock the cache for one installer; a second one waits and says so."""
     folder = location()
     with _explaining(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -37,27 +37,27 @@ def locked(say: Callable[[str], None]) -> Iterator[Path]:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                say("another installation is under way in this cache; waiting for it")
+                say("another process is installing into this cache; waiting for it")
                 fcntl.flock(lock, fcntl.LOCK_EX)
             yield folder
 
 
 def need_space(folder: Path, needed_bytes: int, what: str) -> None:
-    """Refuse to begin what the disk cannot hold."""
+    """Refuse to start what the disk cannot hold."""
     free_bytes = shutil.disk_usage(folder).free
     if free_bytes < needed_bytes:
-        lacking = (needed_bytes - free_bytes) / 1e9
+        missing = (needed_bytes - free_bytes) / 1e9
         raise LabError(
-            f"The disk of {folder} is too full for {what}",
+            f"Not enough disk space in {folder} for {what}",
             found=f"{free_bytes / 1e9:.1f} GB free",
             expected=f"{needed_bytes / 1e9:.1f} GB while installing",
-            next_step=f"Free {lacking:.1f} GB, or set XDG_CACHE_HOME to a folder on another disk.",
+            next_step=f"Free {missing:.1f} GB, or set XDG_CACHE_HOME to a folder on another disk.",
         )
 
 
 @contextmanager
 def _explaining(folder: Path) -> Iterator[None]:
-    """Tell of a full disk or a closed folder in one way, from Python and from any program."""
+    """Report a full disk or an unwritable folder in one way, from Python and from programs."""
     try:
         yield
     except ChildFailed as failure:
@@ -68,13 +68,13 @@ def _explaining(folder: Path) -> Iterator[None]:
         if error.errno in _FULL:
             raise _full(folder, error.strerror) from None
         place = Path(error.filename) if isinstance(error.filename, str) else None
-        # A folder above the cache is what lacks when the cache itself cannot be made.
+        # If the cache cannot be created, the error names a folder above it.
         if place is None or not (place.is_relative_to(folder) or folder.is_relative_to(place)):
             raise
         raise LabError(
             f"The lab's cache {folder} cannot be written",
             found=f"{place}: {error.strerror}",
-            next_step="Set XDG_CACHE_HOME to a folder that you can write.",
+            next_step="Set XDG_CACHE_HOME to a folder that you can write to.",
         ) from None
 
 
@@ -82,6 +82,6 @@ def _full(folder: Path, found: str) -> LabError:
     return LabError(
         f"The disk of the lab's cache {folder} is full",
         found=found,
-        next_step="Free some room, or set XDG_CACHE_HOME to a folder on another disk, and install "
-        "again: what is done already is kept.",
+        next_step="Free some space, or set XDG_CACHE_HOME to a folder on another disk, and install "
+        "again: it resumes where it stopped.",
     )

@@ -1,7 +1,7 @@
-"""NDB Cluster and sysbench that are already here: NDB_HOME, then PATH, then the lab's cache.
+"""Installed NDB Cluster and sysbench: from NDB_HOME, then PATH, then the lab's cache.
 
-In: the environment. Out: what was found, or None. What is found but unfit is an error that says
-why, unless the user never asked for it. It never installs.
+In: the environment. Out: what is installed, or None. An unusable installation is an error that says
+why. It never installs anything.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ def find_ndb() -> Ndb | None:
 
     Raises
     ------
-    LabError : NDB_HOME lacks a program, or what was found is of mixed versions, does not run, or
-        has a mysqld without the ndbcluster engine.
+    LabError : NDB_HOME lacks a program, or the installation has several versions, does not run,
+        or has a mysqld without the ndbcluster engine.
     """
     if home := os.environ.get("NDB_HOME"):
         return _in_home(Path(home).expanduser().absolute())
     on_path = {name: path for name in NDB_PROGRAMS if (path := shutil.which(name))}
-    # A mysqld alone is some other database of this machine, not a cluster.
+    # A mysqld alone is another database on this machine, not a cluster.
     if len(on_path) == len(NDB_PROGRAMS):
         programs = {name: Path(path).resolve() for name, path in on_path.items()}
         basedir = programs["mysqld"].parent.parent
@@ -40,21 +40,26 @@ def find_ndb() -> Ndb | None:
 
 
 def find_sysbench() -> Sysbench | None:
-    """Find a sysbench that is new enough and can speak to MySQL."""
-    unfit: LabError | None = None
+    """Find a sysbench that is new enough and has a MySQL driver.
+
+    Raises
+    ------
+    LabError : the only sysbench is unusable.
+    """
+    unusable: LabError | None = None
     if on_path := shutil.which("sysbench"):
         try:
             return check_sysbench(Path(on_path))
         except LabError as error:
-            unfit = error
+            unusable = error
     own = next((r.sysbench for r in receipt.read_all(cache.location()) if r.sysbench), None)
-    if own is None and unfit is not None:
-        raise unfit
+    if own is None and unusable is not None:
+        raise unusable
     return own
 
 
 def programs_version(programs: dict[str, Path], *, basedir: Path, origin: str) -> Ndb:
-    """Ask each program for its version and refuse a mixture."""
+    """Ask each program for its version and refuse a mixture of versions."""
     versions: dict[str, str] = {}
     ndb_version = ""
     for name, program in programs.items():
@@ -67,10 +72,10 @@ def programs_version(programs: dict[str, Path], *, basedir: Path, origin: str) -
             version, ndb_version = binaries.ndb_versions(text) or (None, "")
         if version is None:
             raise LabError(
-                f"{program} does not say its version as {name} does",
+                f"{program} does not report a version as {name} does",
                 found=text.strip()[:200],
                 expected=f"the version line of {name}",
-                next_step="Check that this program is what its name says.",
+                next_step="Check that this program really is one.",
             )
         versions[name] = version
     binaries.match_versions(versions, str(basedir))
@@ -112,8 +117,8 @@ def check_sysbench(program: Path) -> Sysbench:
     options = commands.output([program, "--help"], what=f"{program} does not run")
     if "mysql - MySQL driver" not in options:
         raise LabError(
-            f"{program} cannot speak to MySQL",
-            expected="a sysbench built with its MySQL driver",
+            f"{program} has no MySQL driver",
+            expected="a sysbench built with the MySQL driver",
             next_step="Install another sysbench, or take this one off PATH and type: lab install",
         )
     return Sysbench(program=program, version=version)
@@ -126,10 +131,10 @@ def _in_home(home: Path) -> Ndb:
         for name in NDB_PROGRAMS
         if (program := next((p / name for p in places if (p / name).is_file()), None))
     }
-    if lacking := [name for name in NDB_PROGRAMS if name not in programs]:
+    if missing := [name for name in NDB_PROGRAMS if name not in programs]:
         raise LabError(
-            f"NDB_HOME={home} is not a whole installation of NDB Cluster",
-            found=f"no {', no '.join(lacking)}" if home.is_dir() else "no such folder",
+            f"NDB_HOME={home} is not a complete installation of NDB Cluster",
+            found=f"no {', no '.join(missing)}" if home.is_dir() else "no such folder",
             expected=f"{', '.join(NDB_PROGRAMS)} in {', '.join(_LAYOUTS)}",
             next_step="Point NDB_HOME at the installation's top folder, or unset it.",
         )

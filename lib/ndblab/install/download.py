@@ -1,12 +1,11 @@
-"""One file fetched by its address, taken up again where an earlier attempt stopped.
+"""Download of one file, resumed where an earlier attempt stopped.
 
-In: an address, a checksum, a place. Out: the verified file. What was fetched before a failure
-stays beside it as `.part`; nothing unverified ever gets the final name.
+In: a URL, a checksum, a path. Out: the verified file. What was fetched before a failure stays in
+`.part` beside it; only a verified file gets the final name.
 """
 
 from __future__ import annotations
 
-import hashlib
 import http.client
 import re
 import urllib.error
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ndblab.error import LabError
-from ndblab.install import cache
+from ndblab.install import binaries, cache
 from ndblab.install.progress import Phases
 
 _CHUNK_BYTES = 1 << 18
@@ -24,15 +23,15 @@ _SILENCE_S = 60
 
 
 def fetch(url: str, target: Path, sha256: str, phases: Phases, *, times: int = 1) -> None:
-    """Fetch `url` to `target`, unless it is there.
+    """Download `url` to `target`, unless it exists.
 
     Parameters
     ----------
-    times : how many times its own size the file needs on disk, with what is made of it.
+    times : the disk space needed for the file and what is unpacked from it, in file sizes.
 
     Raises
     ------
-    LabError : it cannot be reached, does not fit on the disk, or has another checksum.
+    LabError : it cannot be fetched, does not fit on the disk, or has another checksum.
     """
     if target.exists():
         return
@@ -40,20 +39,18 @@ def fetch(url: str, target: Path, sha256: str, phases: Phases, *, times: int = 1
     part = target.with_name(f"{target.name}.part")
     before = _size(part)
     with phases.bar("download", 1, "MB") as reach:
-        while (trouble := _continue(url, part, times, reach)) is not None:
-            # A connection that was cut is worth another one only if it brought something new.
+        while (problem := _resume(url, part, times, reach)) is not None:
+            # Reconnect only if the last connection made progress.
             if _size(part) <= before:
-                raise _unreachable(url, trouble, part)
+                raise _unreachable(url, problem, part)
             before = _size(part)
     with phases.timed("checksum"):
         _verify(part, sha256, url)
     part.rename(target)
 
 
-def _continue(
-    url: str, part: Path, times: int, reach: Callable[[float, float], None]
-) -> str | None:
-    """Fetch what is still lacking; say what stopped it, or None when all is here."""
+def _resume(url: str, part: Path, times: int, reach: Callable[[float, float], None]) -> str | None:
+    """Fetch what is still missing; return what stopped it, or None if the file is complete."""
     here = _size(part)
     headers = {"Range": f"bytes={here}-"} if here else {}
     try:
@@ -62,7 +59,7 @@ def _continue(
         )
     except urllib.error.HTTPError as error:
         with error:
-            # Nothing is left to fetch from there on; the checksum tells if what is here is right.
+            # 416: no bytes after those that are here. The checksum decides whether they are right.
             return None if here and error.code == 416 else str(error)
     except (OSError, http.client.HTTPException, ValueError) as error:
         return str(getattr(error, "reason", error))
@@ -70,7 +67,7 @@ def _continue(
         begin, total = _span(response)
         if total is not None:
             cache.need_space(part.parent, times * total - begin, f"{total / 1e6:.0f} MB of {url}")
-        # Only reading is the network's: what goes wrong in writing is not the address's fault.
+        # Only reading errors are the network's; writing errors propagate.
         done = begin
         with part.open("ab") as stream:
             if begin < here:
@@ -91,7 +88,7 @@ def _continue(
 
 
 def _span(response: Any) -> tuple[int, int | None]:
-    """Read where the answer begins in the file, and the size of the whole file if it is said."""
+    """Return the position of the response in the file, and the file's size if it is given."""
     given = re.match(r"bytes (\d+)-\d+/(\d+|\*)", response.headers.get("Content-Range") or "")
     if response.status == 206 and given:
         return int(given[1]), None if given[2] == "*" else int(given[2])
@@ -100,25 +97,23 @@ def _span(response: Any) -> tuple[int, int | None]:
 
 
 def _verify(part: Path, sha256: str, url: str) -> None:
-    with part.open("rb") as stream:
-        actual = hashlib.file_digest(stream, "sha256").hexdigest()
-    if actual != sha256:
+    if (actual := binaries.sha256(part)) != sha256:
         part.unlink()
         raise LabError(
-            f"{url} is not the file that its checksum names",
+            f"{url} has another checksum",
             found=actual,
             expected=sha256,
-            next_step="Compare address and --sha256 with where the file is published.",
+            next_step="Compare the URL and --sha256 with the page that publishes them.",
         )
 
 
-def _unreachable(url: str, trouble: str, part: Path) -> LabError:
-    kept = f"{_size(part) / 1e6:.1f} MB are here and kept. " if _size(part) else ""
+def _unreachable(url: str, problem: str, part: Path) -> LabError:
+    fetched = f"The first {_size(part) / 1e6:.1f} MB are saved. " if _size(part) else ""
     return LabError(
         f"{url} cannot be fetched",
-        found=trouble[:300],
-        next_step=f"{kept}Check the address and the network, then type the same again; "
-        "or fetch the file by hand and give its path.",
+        found=problem[:300],
+        next_step=f"{fetched}Check the URL and the network, then repeat the command; "
+        "or download the file by hand and give its path.",
     )
 
 

@@ -1,7 +1,6 @@
-"""What an installation shows while it works, and how long each part took.
+"""Progress of an installation: what it shows, and how long each phase took.
 
-In: phases with their progress. Out: bars or sparse lines on the error stream, and `seconds`.
-It never decides anything.
+In: phases with their progress. Out: bars or a few lines on the error stream, and `seconds`.
 """
 
 from __future__ import annotations
@@ -13,21 +12,21 @@ from contextlib import contextmanager
 
 
 class Phases:
-    """A clock and a display for the parts of one installation."""
+    """Times and displays the phases of one installation."""
 
     def __init__(self, show: bool = True) -> None:
         self.seconds: dict[str, float] = {}
         self.show = show
 
     def say(self, text: str) -> None:
-        """Tell the user something that matters whatever is shown."""
+        """Print a message, also if progress is not shown."""
         from tqdm import tqdm
 
         tqdm.write(f"install: {text}", file=sys.stderr)
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
-        """Time a part that has no measure of its progress; it is told when it was done."""
+        """Time a phase without a progress bar; print its duration at the end."""
         begin = time.monotonic()
         yield
         self.seconds[name] = time.monotonic() - begin
@@ -36,7 +35,7 @@ class Phases:
 
     @contextmanager
     def bar(self, name: str, total: float, unit: str) -> Iterator[Callable[[float, float], None]]:
-        """Time a part and show how far it is; gives `reach(done, total)`."""
+        """Time a phase and show its progress; yields `reach(done, total)`."""
         from tqdm import tqdm
 
         begin = time.monotonic()

@@ -1,7 +1,7 @@
-"""The proof that an installation was finished: `receipt.json` in its folder, written last.
+"""The receipt of a finished installation: `receipt.json` in its folder, written last.
 
-In: what was installed where. Out: an `Ndb` and a `Sysbench`, or nothing when the proof is missing
-or no longer fits the files. It never repairs and never starts a program.
+In: what was installed where. Out: an `Ndb` and a `Sysbench`, or None if the receipt is missing or
+does not match the files. It repairs nothing and starts no program.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class Receipt:
-    """What one folder of the cache holds."""
+    """The content of one folder of the cache."""
 
     root: Path
     ndb: Ndb | None
@@ -42,13 +42,13 @@ def write(
     phases_s: dict[str, float],
     final_root: Path | None = None,
 ) -> None:
-    """Certify `root`; from here on it counts as installed.
+    """Write the receipt of `root`; from now on it counts as installed.
 
     Parameters
     ----------
-    files : the files whose absence or other size voids the receipt, below `root`.
+    files : files below `root`; if one is missing or has another size, the receipt is invalid.
     source : what it was made from: packages and versions, or a tarball's checksum.
-    final_root : where `root` is about to be renamed to, when that is elsewhere.
+    final_root : the name that `root` is about to get, if not its own.
     """
     text = json.dumps(
         {
@@ -67,10 +67,10 @@ def write(
 
 
 def read(root: Path) -> Receipt | None:
-    """Give the receipt of `root` if it is whole and the files are still what it says."""
+    """Return the receipt of `root`, or None if it is damaged or does not match the files."""
     try:
         content = json.loads((root / NAME).read_text())
-        # Libraries are found by absolute path: a moved folder is not an installation.
+        # Libraries are found by absolute path, so a moved folder does not work.
         if content["schema"] != SCHEMA or content["root"] != str(root):
             return None
         if any((root / name).stat().st_size != size for name, size in content["files"].items()):
@@ -89,14 +89,14 @@ def read(root: Path) -> Receipt | None:
 
 
 def read_all(cache: Path) -> list[Receipt]:
-    """Give every valid receipt in the cache, the one chosen last first."""
-    found = [receipt for path in cache.glob(f"*/{NAME}") if (receipt := read(path.parent))]
-    return sorted(found, key=lambda r: (r.root / NAME).stat().st_mtime_ns, reverse=True)
+    """Return every valid receipt in the cache, the most recently chosen first."""
+    receipts = [receipt for path in cache.glob(f"*/{NAME}") if (receipt := read(path.parent))]
+    return sorted(receipts, key=lambda r: (r.root / NAME).stat().st_mtime_ns, reverse=True)
 
 
-def choose(chosen: Receipt) -> None:
-    """Make an installation the one that is found first."""
-    os.utime(chosen.root / NAME)
+def choose(receipt: Receipt) -> None:
+    """Prefer this installation to the others in the cache."""
+    os.utime(receipt.root / NAME)
 
 
 def _relative(programs: Ndb | Sysbench, root: Path) -> dict[str, Any]:

@@ -1,18 +1,17 @@
-"""NDB Cluster from a binary tarball, laid out as Oracle's and RonDB's are.
+"""NDB Cluster from a binary tarball with the layout of Oracle's and RonDB's.
 
-In: a path or an address, and a checksum. Out: a certified folder in the cache. Nothing unverified
-is unpacked, and nothing that does not run gets its final name.
+In: a path or a URL, and a checksum. Out: a folder in the cache with a receipt. Only a verified
+tarball is unpacked, and only programs that run get the final name.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 import shutil
 from pathlib import Path
 
 from ndblab.error import LabError
-from ndblab.install import cache, download, receipt
+from ndblab.install import binaries, cache, download, receipt
 from ndblab.install.binaries import NDB_PROGRAMS, Ndb
 from ndblab.install.discovery import programs_version, require_engine
 from ndblab.install.progress import Phases
@@ -24,24 +23,24 @@ _UNPACKED_TIMES = 4
 
 
 def is_url(tarball: str) -> bool:
-    """Tell an address from a path."""
+    """Tell a URL from a path."""
     return re.match(r"(https?|ftp)://", tarball) is not None
 
 
 def check_request(tarball: str, sha256: str | None) -> None:
-    """Refuse a request that cannot be verified or is not there, before anything is done."""
+    """Refuse a tarball that does not exist or cannot be verified, before anything is done."""
     if sha256 is not None and not re.fullmatch(r"[0-9a-fA-F]{64}", sha256):
         raise LabError(
-            "The checksum of the tarball is no SHA-256",
+            "The checksum of the tarball is not a SHA-256",
             found=sha256,
             expected="64 hexadecimal digits",
-            next_step="Copy it from where the tarball is published.",
+            next_step="Copy it from the page that publishes the tarball.",
         )
     if is_url(tarball) and sha256 is None:
         raise LabError(
-            "A tarball from the network needs its checksum",
+            "A tarball from a URL needs a checksum",
             expected="--sha256 with 64 hexadecimal digits",
-            next_step="Add --sha256 as published beside the tarball.",
+            next_step="Add --sha256 as published with the tarball.",
         )
     if not is_url(tarball) and not Path(tarball).expanduser().is_file():
         raise LabError(
@@ -52,7 +51,7 @@ def check_request(tarball: str, sha256: str | None) -> None:
 
 
 def install(folder: Path, tarball: str, sha256: str | None, phases: Phases) -> receipt.Receipt:
-    """Install the cluster of a tarball below the cache `folder`, unless it is there already."""
+    """Install a tarball below the cache `folder`, unless it is already installed."""
     known = sha256.lower() if sha256 else None
     if not is_url(tarball):
         path = Path(tarball).expanduser().absolute()
@@ -93,14 +92,13 @@ def install(folder: Path, tarball: str, sha256: str | None, phases: Phases) -> r
 
 
 def _checked(path: Path, expected: str | None) -> str:
-    with path.open("rb") as stream:
-        actual = hashlib.file_digest(stream, "sha256").hexdigest()
+    actual = binaries.sha256(path)
     if expected not in (None, actual):
         raise LabError(
-            f"{path} is not the tarball that its checksum names",
+            f"{path} has another checksum",
             found=actual,
             expected=expected,
-            next_step="Fetch the tarball again, or correct --sha256.",
+            next_step="Download the tarball again, or correct --sha256.",
         )
     return actual
 
@@ -112,15 +110,15 @@ def _installed(folder: Path, sha256: str | None) -> receipt.Receipt | None:
 
 def _downloaded(folder: Path, url: str, sha256: str, phases: Phases) -> Path:
     name = url.rpartition("/")[2].partition("?")[0] or "tarball"
-    # Its own folder keeps what was fetched of another tarball of the same name apart.
+    # A folder per checksum keeps partial downloads of the same name apart.
     target = folder / "downloads" / sha256[:12] / name
     download.fetch(url, target, sha256, phases, times=1 + _UNPACKED_TIMES)
     return target
 
 
 def _unpack(path: Path, folder: Path) -> None:
-    # GNU tar and not tarfile: its safe filter came with Python 3.11.4 only, and Debian 12 has
-    # 3.11.2. tar too refuses to write outside of the folder.
+    # GNU tar, because tarfile's safe filter needs Python 3.11.4 and Debian 12 has 3.11.2. It also
+    # refuses to write outside the folder.
     argv = ["tar", "-x", "-f", str(path), "-C", str(folder), "--no-same-owner"]
     argv += ["--no-same-permissions", "--anchored", "--exclude=*/mysql-test/*"]
     what = f"{path.name} cannot be unpacked"
@@ -135,15 +133,15 @@ def _top_of(folder: Path) -> Path:
 
 def _checked_ndb(top: Path) -> Ndb:
     programs = {name: top / "bin" / name for name in NDB_PROGRAMS}
-    lacking = [f"bin/{name}" for name, path in programs.items() if not path.is_file()]
-    lacking += [] if (top / "share").is_dir() else ["share/"]
-    if lacking:
+    missing = [f"bin/{name}" for name, path in programs.items() if not path.is_file()]
+    missing += [] if (top / "share").is_dir() else ["share/"]
+    if missing:
         raise LabError(
-            "The tarball does not hold an NDB Cluster",
-            found=f"no {', no '.join(lacking)}",
+            "The tarball does not contain an NDB Cluster",
+            found=f"no {', no '.join(missing)}",
             expected="the layout of Oracle's or RonDB's binary tarballs",
-            next_step="Give the tarball of NDB Cluster for this machine, "
-            "not one of the source or of MySQL Server.",
+            next_step="Use a binary tarball of NDB Cluster for this machine, "
+            "not the source and not MySQL Server.",
         )
     ndb = programs_version(programs, basedir=top, origin=ORIGIN)
     require_engine(ndb.mysqld)

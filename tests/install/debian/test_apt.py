@@ -12,47 +12,47 @@ def captured(name: str) -> str:
 
 
 def test_the_mirror_is_the_one_of_the_main_archive() -> None:
-    """Of the machine's archives neither security nor updates is taken for Debian's main one."""
+    """Neither security nor updates is taken for Debian's main archive."""
     assert apt.mirror_from(captured("indextargets.txt"), []) == "http://mirror.example/debian/"
 
 
 def test_third_party_archives_are_no_mirror() -> None:
-    """An archive that is not Debian's own is never asked for Debian's packages."""
+    """Only Debian's own archive is used for Debian's packages."""
     assert apt.mirror_from("NodeSource|nodistro|http://node.example/\n", []) is None
 
 
-def test_a_machine_without_package_lists_is_asked_for_its_source_files() -> None:
-    """On a fresh machine both forms of source files give the mirror."""
+def test_without_package_lists_the_mirror_comes_from_the_source_files() -> None:
+    """On a fresh machine both formats of source files are read."""
     for name in ("debian.sources", "sources.list"):
         address = apt.mirror_from("", [captured(name)])
         assert address is not None
         assert address.rstrip("/") == "http://mirror.example/debian"
 
 
-def test_disabled_and_security_sources_are_passed_over() -> None:
-    """A source that is switched off or carries security updates only gives no mirror."""
+def test_disabled_and_security_sources_are_ignored() -> None:
+    """A source that is disabled or has only security updates is no mirror."""
     security = "deb http://mirror.example/debian-security bookworm-security main\n"
     disabled = "Enabled: no\nTypes: deb\nURIs: http://mirror.example/debian\nSuites: bookworm\n"
     comment = "# deb http://mirror.example/debian bookworm main\n"
     assert apt.mirror_from("", [security, disabled, comment]) is None
 
 
-def test_options_of_a_source_line_are_no_address() -> None:
-    """Options in brackets, with or without blanks, are not read as the address."""
+def test_options_of_a_source_line_are_ignored() -> None:
+    """Options in brackets, with or without blanks, are not taken for the address."""
     line = "deb [arch=amd64 signed-by=/k.gpg] http://mirror.example/debian bookworm main\n"
     assert apt.mirror_from("", [line]) == "http://mirror.example/debian"
 
 
 def test_progress_is_read_from_apts_status_lines() -> None:
-    """Each status line of a download gives its percentage, and other lines give none."""
+    """Each status line of a download has a percentage, other lines have none."""
     percents = [apt.parse_progress(line) for line in captured("progress.txt").splitlines()]
     assert percents[0] == 0
     assert percents[-1] == 100
     assert apt.parse_progress("Reading package lists...") is None
 
 
-def test_an_expired_mirror_is_told_from_a_failing_one() -> None:
-    """Only a list that is merely out of date may be used all the same."""
+def test_an_expired_mirror_differs_from_a_failing_one() -> None:
+    """A list that is only out of date may still be used."""
     text = captured("update-expired.txt")
     assert apt.is_expired(text)
     assert not apt.is_expired(text + "E: The repository is not signed.\n")
@@ -60,7 +60,7 @@ def test_an_expired_mirror_is_told_from_a_failing_one() -> None:
 
 
 def test_only_network_settings_of_the_machine_are_taken() -> None:
-    """A proxy is kept; switched-off checks and hooks of the machine are not."""
+    """A proxy is used; the machine's disabled checks and its hooks are not."""
     proxy = 'Acquire::http::Proxy "http://proxy.example:3128";'
     dump = f'Acquire::Check-Valid-Until "false";\n{proxy}\nAcquire::Languages "";\n'
     assert apt.network_settings(dump) == [proxy]

@@ -10,15 +10,15 @@ CAPTURED = Path(__file__).parents[2] / "captured/programs"
 
 
 def test_progress_is_read_from_ninjas_lines() -> None:
-    """Each step line of ninja gives the steps done and the steps in all."""
+    """Each step line of ninja has the steps done and the total."""
     lines = (CAPTURED / "ninja.txt").read_text().splitlines()
     steps = [step for line in lines if (step := build.parse_progress(line))]
     assert steps[-1] == (645, 645)
     assert build.parse_progress("ninja: Entering directory `build'") is None
 
 
-def test_cmake_is_told_to_build_a_cluster_for_release() -> None:
-    """The build has NDB, is optimised, and takes each setting once."""
+def test_cmake_builds_a_cluster_for_release() -> None:
+    """The build includes NDB and is optimised; each setting is given once."""
     arguments = build.cmake_arguments()
     assert {"-DWITH_NDB=ON", "-DCMAKE_BUILD_TYPE=Release"} <= set(arguments)
     assert len(arguments) == len(set(arguments))
@@ -29,5 +29,5 @@ def test_cmake_is_told_to_build_a_cluster_for_release() -> None:
     [(2, 20_000_000_000, 3), (64, 4_000_000_000, 5), (2, 100_000_000, 1)],
 )
 def test_compilers_fit_into_cpus_and_memory(cpus: int, free_bytes: int, jobs: int) -> None:
-    """A machine short of memory runs fewer compilers, and never none."""
+    """A machine with little memory runs fewer compilers, but at least one."""
     assert build.parallel_jobs(cpus, free_bytes) == jobs

@@ -11,7 +11,7 @@ CAPTURED = Path(__file__).parents[2] / "captured/apt"
 
 
 def test_a_fresh_machine_lacks_every_build_package() -> None:
-    """Packages that dpkg has never heard of are missing."""
+    """Packages unknown to dpkg are missing."""
     status = (CAPTURED / "dpkg-query-fresh.txt").read_text()
     assert build_dependencies.missing_packages(status, build_dependencies.BUILD_PACKAGES) == list(
         build_dependencies.BUILD_PACKAGES
@@ -19,18 +19,18 @@ def test_a_fresh_machine_lacks_every_build_package() -> None:
 
 
 def test_a_ready_machine_lacks_nothing() -> None:
-    """Where all build packages are installed, nothing is asked for."""
+    """If all build packages are installed, none is missing."""
     status = (CAPTURED / "dpkg-query-ready.txt").read_text()
     assert build_dependencies.missing_packages(status, build_dependencies.BUILD_PACKAGES) == []
 
 
 def test_a_removed_package_is_missing() -> None:
-    """A package of which only its configuration is left does not count."""
+    """A package of which only the configuration is left is not installed."""
     assert build_dependencies.missing_packages("bison config-files\n", ["bison"]) == ["bison"]
 
 
-def test_an_ordinary_user_is_given_the_one_line_to_type(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without root, what is missing becomes a command."""
+def test_an_ordinary_user_gets_the_command_to_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without root, the error contains the command that installs what is missing."""
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     with pytest.raises(LabError) as caught:
         build_dependencies.require_root_for(["bison", "cmake"])

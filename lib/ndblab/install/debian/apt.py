@@ -1,7 +1,7 @@
-"""Debian packages fetched beside the system's own apt: other lists, other cache, same signatures.
+"""Debian packages downloaded by a private apt: own lists and cache, Debian's signatures.
 
-In: the mirror this machine already uses. Out: verified .deb files in a folder. It never installs
-a package, never touches the system's apt state, and knows no address by itself.
+In: the mirror of this machine. Out: verified .deb files in a folder. It never installs a package,
+never touches the system's apt state, and contains no address.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _KEYRINGS = (
     Path("/usr/share/keyrings/debian-archive-keyring.gpg"),
     Path("/usr/share/keyrings/debian-archive-keyring.pgp"),
 )
-# How to reach the network is the machine's to say; nothing else of its apt settings is taken.
+# Only network settings are taken from the machine's apt.
 _NETWORK_SETTING = re.compile(
     r'^Acquire::(https?|Retries|ForceIPv[46]|Proxy[-\w]*)(::\S+)? "[^"]*";$', re.IGNORECASE
 )
@@ -30,12 +30,12 @@ _TARGETS_FORMAT = "$(ORIGIN)|$(RELEASE)|$(REPO_URI)"
 
 
 def mirror_from(index_targets: str, sources: Iterable[str]) -> str | None:
-    """Choose the address of the main Debian archive that this machine uses.
+    """Return the address of the main Debian archive that this machine uses.
 
     Parameters
     ----------
-    index_targets : lines "origin|release|address", as apt prints them once it has lists.
-    sources : the texts of the machine's source files, read when there are no lists yet.
+    index_targets : lines "origin|release|address", which apt prints if it has lists.
+    sources : the content of the machine's source files, used if there are no lists yet.
     """
     for line in index_targets.splitlines():
         origin, release, address = line.split("|", 2)
@@ -50,33 +50,33 @@ def mirror_from(index_targets: str, sources: Iterable[str]) -> str | None:
 
 
 def parse_progress(line: str) -> float | None:
-    """Read the percentage of a status line of apt-get; None for any other line."""
+    """Read the percentage from a status line of apt-get; None for other lines."""
     match = _PROGRESS.match(line)
     return float(match[1]) if match else None
 
 
 def network_settings(dump: str) -> list[str]:
-    """Keep the lines of `apt-config dump` that say how to reach the network."""
+    """Select the lines of `apt-config dump` that say how to reach the network."""
     return [line for line in dump.splitlines() if _NETWORK_SETTING.match(line)]
 
 
 def is_expired(text: str) -> bool:
-    """Tell whether an update failed only because the mirror is not renewed any more."""
+    """Whether an update failed only because the mirror is no longer renewed."""
     errors = [line for line in text.splitlines() if line.startswith("E: ")]
     return bool(errors) and all(re.search(r"Release file .* is expired", e) for e in errors)
 
 
 def is_here() -> bool:
-    """Tell whether this machine has the tools that fetch and unpack Debian's packages."""
+    """Whether this machine has the tools to download and unpack Debian packages."""
     return bool(shutil.which("apt-get") and shutil.which("dpkg-deb"))
 
 
 def mirror() -> str:
-    """Ask this machine for its Debian mirror.
+    """Return the address of this machine's Debian mirror.
 
     Raises
     ------
-    LabError : it is no Debian machine, or has no Debian archive among its sources.
+    LabError : it is not a Debian machine, or has no Debian archive among its sources.
     """
     if not is_here():
         raise _no_debian("no apt-get here")
@@ -102,7 +102,7 @@ class PrivateApt:
         self.archives = folder / "cache/archives"
 
     def update(self, mirror: str, say: Callable[[str], None]) -> None:
-        """Read what the mirror's sid offers, checked against Debian's keys."""
+        """Read the mirror's package lists, checked against Debian's keys."""
         self._configure(mirror)
         what = f"Debian's package lists ({SUITE}) cannot be read"
         try:
@@ -112,15 +112,15 @@ class PrivateApt:
                 raise
             say(
                 "the mirror's package list has expired (it is no longer renewed); "
-                "going on with it, its signature is still checked"
+                "it is used anyway, and its signature is still checked"
             )
             self._configure(mirror, expired=True)
             self._apt_get("update", what=what)
-        # What an interrupted installation of other versions left must not be mixed in.
+        # Packages of other versions, left by an interrupted installation, must not be mixed in.
         self._apt_get("autoclean", what="Outdated packages cannot be removed")
 
     def download(self, packages: list[str], on_percent: Callable[[float], None]) -> list[Path]:
-        """Fetch packages and all they depend on; checksums are apt's, and so is resuming."""
+        """Download packages and their dependencies; apt verifies and resumes downloads."""
 
         def on_line(line: str) -> bool:
             percent = parse_progress(line)
@@ -182,7 +182,7 @@ class PrivateApt:
             "Dir::Cache": self._folder / "cache",
             "Dir::Log": self._folder,
             "APT::Install-Recommends": "false",
-            # The folder may lie in a home that apt's own user cannot enter.
+            # The folder may be in a home that apt's own user cannot enter.
             "APT::Sandbox::User": "root",
             "Acquire::Languages": "none",
             "Acquire::Retries": "3",

@@ -1,7 +1,7 @@
-"""Data node, management server and management client made from MySQL's source.
+"""Data node, management server and management client, built from MySQL's source.
 
-In: Debian's mysql-source package. Out: three programs in a build folder. Whatever was finished
-before an interruption is not done again. It installs nothing.
+In: Debian's mysql-source package. Out: three programs in a build folder. An interrupted build
+resumes. It installs nothing.
 """
 
 from __future__ import annotations
@@ -38,29 +38,29 @@ _OPTIONS = {
     "WITH_NUMA": "OFF",
     "WITH_SYSTEMD": "OFF",
 }
-# Bundled copies keep the list of build packages short.
+# Bundled libraries need fewer build packages.
 _BUNDLED = ("PROTOBUF", "ZLIB", "ZSTD", "LZ4", "ICU", "LIBEVENT", "EDITLINE", "TIRPC")
 
 
 def cmake_arguments() -> list[str]:
-    """List the settings that leave out all that a data node does not need."""
+    """Return the settings, which leave out what a data node does not need."""
     options = _OPTIONS | {f"WITH_{name}": "bundled" for name in _BUNDLED}
     return ["-G", "Ninja", *(f"-D{name}={value}" for name, value in options.items())]
 
 
 def parse_progress(line: str) -> tuple[int, int] | None:
-    """Read (steps done, steps in all) from a line of ninja; None for any other line."""
+    """Read the steps done and their total from a line of ninja; None for other lines."""
     match = _STEP.match(line)
     return (int(match[1]), int(match[2])) if match else None
 
 
 def parallel_jobs(cpus: int, free_bytes: int) -> int:
-    """Choose how many compilers run at once: one more than CPUs, if memory allows."""
+    """Return how many compilers to run at once: one more than CPUs, if memory allows."""
     return max(1, min(cpus + 1, free_bytes // _COMPILER_BYTES))
 
 
 class Build:
-    """The source and the build of one version, below one folder."""
+    """Source and build of one version, below one folder."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -70,44 +70,31 @@ class Build:
         self.log = folder / "build.log"
 
     def program(self, name: str) -> Path:
-        """Say where a built program is."""
+        """Return the path of a built program."""
         return self._build / "runtime_output_directory" / name
 
     def unpack(self, package: Path) -> None:
-        """Unpack the source without its tests and its leftovers, streaming."""
+        """Unpack the source, without its tests, as a stream."""
         if self._source.exists():
             return
         partial = self._source.with_name("source.partial")
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir()
-        # CMake asks for the files directly in mysql-test and for its lib folder, not for the tests.
+        # CMake needs the files directly in mysql-test and its lib folder, not the tests.
         tests = [f"--exclude=*/mysql-test/{name}/*" for name in ("[!l]*", "l[!i]*")]
-        pick = [
-            "tar",
-            "-xz",
-            "-C",
-            str(partial),
-            "--strip-components=1",
-            "--no-same-owner",
-            "--wildcards",
-            "--no-wildcards-match-slash",
-            "--anchored",
-            "--exclude=*/builddir",
-            *tests,
-        ]
+        unpack = ["tar", "-xz", "-C", str(partial), "--strip-components=1", "--no-same-owner"]
+        unpack += ["--wildcards", "--no-wildcards-match-slash", "--anchored"]
+        unpack += ["--exclude=*/builddir", *tests]
+        packed = ["dpkg-deb", "--fsys-tarfile", str(package)]
         commands.pipeline(
-            [
-                ["dpkg-deb", "--fsys-tarfile", str(package)],
-                ["tar", "-xO", _SOURCE_IN_PACKAGE],
-                pick,
-            ],
+            [packed, ["tar", "-xO", _SOURCE_IN_PACKAGE], unpack],
             what="MySQL's source cannot be unpacked",
             log=self.log,
         )
         partial.rename(self._source)
 
     def configure(self) -> None:
-        """Run CMake, unless it ran to its end with the same settings."""
+        """Run CMake, unless it succeeded before with the same settings."""
         arguments = cmake_arguments()
         if self._configured.exists() and json.loads(self._configured.read_text()) == arguments:
             return
@@ -120,7 +107,7 @@ class Build:
         self._configured.write_text(json.dumps(arguments))
 
     def make(self, on_step: Callable[[int, int], None]) -> None:
-        """Compile and link; ninja itself knows what is done already."""
+        """Compile and link; ninja skips what is done."""
 
         def on_line(line: str) -> bool:
             step = parse_progress(line)

@@ -1,7 +1,7 @@
-"""The system packages that a build needs, and who may install them.
+"""The system packages that a build needs.
 
-In: dpkg's answer. Out: nothing, or a LabError with the one line to type. Installing happens only
-for root; nothing is ever removed.
+In: dpkg's list of packages. Out: the missing ones, installed for root; others get a LabError with
+the command to type. Nothing is ever removed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from ndblab.error import LabError
 from ndblab.machine import commands
 
-# The least that configures and builds data node, management server and client on bookworm.
+# The minimum to configure and build data node, management server and client on bookworm.
 BUILD_PACKAGES = (
     "g++",
     "cmake",
@@ -26,7 +26,7 @@ BUILD_PACKAGES = (
 
 
 def missing_packages(status: str, wanted: Iterable[str]) -> list[str]:
-    """Compare what is wanted with lines "name state" of dpkg-query."""
+    """Select what is missing, given lines "name state" of dpkg-query."""
     installed = {
         words[0] for line in status.splitlines() if (words := line.split())[1:] == ["installed"]
     }
@@ -34,25 +34,25 @@ def missing_packages(status: str, wanted: Iterable[str]) -> list[str]:
 
 
 def missing() -> list[str]:
-    """Ask dpkg which build packages this machine lacks."""
+    """Return the build packages that this machine lacks."""
     try:
         status = commands.output(
             ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *BUILD_PACKAGES],
-            what="dpkg-query cannot tell what is installed",
+            what="dpkg-query cannot list what is installed",
         )
     except commands.ChildFailed as failure:
-        # It fails when it has never heard of one of the names, and lists the others.
+        # It fails if it does not know one of the names, and lists the others.
         status = failure.output
     return missing_packages(status, BUILD_PACKAGES)
 
 
 def install_line(packages: Iterable[str]) -> str:
-    """Give the line that installs packages, as an ordinary user types it."""
+    """Return the command that installs packages, as an ordinary user types it."""
     return f"sudo apt-get install -y --no-install-recommends {' '.join(packages)}"
 
 
 def require_root_for(packages: list[str]) -> None:
-    """Refuse to go on when packages are missing and only root could install them."""
+    """Refuse to continue if packages are missing and only root could install them."""
     if packages and os.geteuid() != 0:
         raise LabError(
             "Building the data node needs packages that this machine lacks",
@@ -70,7 +70,7 @@ def install(packages: list[str], log: Path) -> None:
     try:
         commands.run(argv, what=what, log=log, env=environment)
     except commands.ChildFailed:
-        # Fresh machines have no package lists yet, old ones have outdated lists.
+        # Package lists are missing on fresh machines and outdated on old ones.
         update = ["apt-get", "update"]
         commands.run(update, what="apt-get update failed", log=log, env=environment)
         commands.run(argv, what=what, log=log, env=environment)

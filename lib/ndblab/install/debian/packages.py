@@ -1,9 +1,9 @@
-"""NDB Cluster and sysbench from Debian's own packages, in a folder of their own.
+"""NDB Cluster and sysbench from Debian's packages, in a folder of their own.
 
-In: a Debian machine and its mirror. Out: a certified folder in the cache. Servers and sysbench
-come as packages; data node and management server, which Debian does not package, are built from
-the source package of the same version. Nothing of the system is changed, save build packages that
-root lets it install.
+In: a Debian machine and its mirror. Out: a folder in the cache with a receipt. MySQL Server and
+sysbench come as packages; data node and management server, which Debian does not package, are built
+from the source package of the same version. The system is not changed, except that root gets the
+missing build packages.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SYSBENCH_BYTES = 300_000_000
 
 
 def install_cluster(folder: Path, phases: Phases) -> None:
-    """Make a whole NDB Cluster with sysbench below the cache `folder`."""
+    """Install an NDB Cluster with sysbench below the cache `folder`."""
     missing = build_dependencies.missing()
     mirror = apt.mirror()
     build_dependencies.require_root_for(missing)
@@ -46,7 +46,7 @@ def install_cluster(folder: Path, phases: Phases) -> None:
         root = folder / f"ndb-{version.partition('-')[0]}-debian"
         shutil.rmtree(root, ignore_errors=True)
         others = [p for p in packages if p != source]
-        # Unpacking has one CPU busy and so has CMake: on two CPUs the prefix costs no time.
+        # Unpacking and CMake use one CPU each, so with two CPUs the prefix takes no extra time.
         bound = beside.submit(_timed, phases, "prefix", _make_prefix, others, root, log)
         build = Build(work / f"mysql-{version}")
         with phases.timed("unpack source"):
@@ -67,7 +67,7 @@ def install_cluster(folder: Path, phases: Phases) -> None:
 
 
 def install_sysbench(folder: Path, phases: Phases) -> Sysbench:
-    """Make a folder with sysbench only, for a cluster that came from elsewhere."""
+    """Install sysbench alone, for a cluster from elsewhere."""
     mirror = apt.mirror()
     cache.need_space(folder, _SYSBENCH_BYTES, "sysbench")
     work = _work_folder(folder)
@@ -95,7 +95,7 @@ def _timed(phases: Phases, name: str, act: Callable[..., None], *arguments: obje
 
 def _install_build_packages(missing: list[str], log: Path, phases: Phases) -> None:
     if missing:
-        phases.say(f"root installs what the build needs: {' '.join(missing)}")
+        phases.say(f"installing build packages as root: {' '.join(missing)}")
         _timed(phases, "build packages", build_dependencies.install, missing, log)
 
 
@@ -105,7 +105,7 @@ def _download(work: Path, mirror: str, packages: list[str], phases: Phases) -> l
         private.update(mirror, phases.say)
     with phases.bar("download", 100, "%") as reach:
         fetched = private.download(packages, lambda percent: reach(percent, 100))
-        reach(100, 100)  # apt shows nothing when all is here already
+        reach(100, 100)  # apt shows nothing if everything is already here
     return fetched
 
 

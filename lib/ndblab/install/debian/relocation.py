@@ -1,7 +1,7 @@
-"""Debian packages of another release made to run from a folder of their own.
+"""Relocation: Debian packages of another release, made to run from their own folder.
 
-In: .deb files. Out: a folder whose programs use only its own loader and libraries. The system's
-libraries stay as they are, and no package script is run.
+In: .deb files. Out: a folder whose programs use its own loader and libraries. The system's
+libraries are not changed, and no package script is run.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _PROGRAMS = ("usr/sbin/mysqld", "usr/bin/mysql", "usr/bin/mysqladmin", "usr/bin/
 
 
 def unpack(packages: Iterable[Path], root: Path, log: Path) -> None:
-    """Put the files of all packages into `root`."""
+    """Unpack all packages into `root`."""
     root.mkdir(parents=True, exist_ok=True)
     for package in packages:
         what = f"The package {package.name} cannot be unpacked"
@@ -34,11 +34,11 @@ def libraries(root: Path) -> Path:
 
 
 def bind(root: Path, log: Path) -> list[Path]:
-    """Make the programs below `root` use its loader and libraries, for good.
+    """Make the programs below `root` always use its loader and libraries.
 
     Returns
     -------
-    The programs that were bound. They work from this absolute place only.
+    The programs that were bound. They work only at this absolute path.
     """
     if ":" in str(root):
         raise LabError(
@@ -49,17 +49,10 @@ def bind(root: Path, log: Path) -> list[Path]:
     through_loader = [own_loader, "--library-path", own_libraries, root / "usr/bin/patchelf"]
     programs = [root / name for name in _PROGRAMS if (root / name).is_file()]
     for program in programs:
-        # RPATH and not RUNPATH: only that one also serves the libraries of libraries.
+        # RPATH, not RUNPATH: only RPATH also applies to the libraries of libraries.
+        flags = ["--set-interpreter", own_loader, "--force-rpath", "--set-rpath", own_libraries]
         commands.run(
-            [
-                *through_loader,
-                "--set-interpreter",
-                own_loader,
-                "--force-rpath",
-                "--set-rpath",
-                own_libraries,
-                program,
-            ],
+            [*through_loader, *flags, program],
             what=f"{program.name} cannot be bound to its own libraries",
             log=log,
         )

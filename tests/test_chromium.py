@@ -4,29 +4,30 @@ from pathlib import Path
 
 import pytest
 
+import chromium
 from ndblab.error import LabError
-from ndblab.install.debian import build_dependencies, chromium
+from ndblab.install.debian import build_dependencies
 
 
 @pytest.fixture
 def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine without any browser; its PATH is the folder given."""
+    """A machine without a browser; returns the only folder on PATH."""
     monkeypatch.setenv("PATH", str(tmp_path))
     return tmp_path
 
 
-def test_a_browser_on_path_is_taken_as_it_is(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever has a browser of the family gets no other one installed."""
+def test_a_browser_on_path_is_used(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If there is a browser of the family, no other one is installed."""
     browser = bare / "google-chrome"
     browser.touch(0o755)
     monkeypatch.setattr(build_dependencies, "install", lambda *_: pytest.fail("it installs"))
     assert chromium.ensure(bare / "log") == browser
 
 
-def test_an_ordinary_user_is_given_the_one_line(
+def test_an_ordinary_user_gets_the_command_to_type(
     bare: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without root nothing is installed, and the message says what to type."""
+    """Without root nothing is installed, and the error says what to type."""
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     monkeypatch.setattr(build_dependencies, "install", lambda *_: pytest.fail("it installs"))
     with pytest.raises(LabError) as caught:
@@ -35,7 +36,7 @@ def test_an_ordinary_user_is_given_the_one_line(
 
 
 def test_root_on_debian_gets_debians_own(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The release's own package is installed, once, and then found."""
+    """The package of the release is installed and then found."""
     monkeypatch.setattr("os.geteuid", lambda: 0)
     monkeypatch.setattr("ndblab.install.debian.apt.mirror", lambda: "http://mirror.example/debian")
 
@@ -48,8 +49,8 @@ def test_root_on_debian_gets_debians_own(bare: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_root_elsewhere_installs_nothing(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where apt is not Debian's, a package of that name is not trusted to be the browser."""
+    """Where apt is not Debian's, a package of this name may be something else."""
     monkeypatch.setattr("os.geteuid", lambda: 0)
     monkeypatch.setattr(build_dependencies, "install", lambda *_: pytest.fail("it installs"))
-    with pytest.raises(LabError, match="No browser is here"):
+    with pytest.raises(LabError, match="There is no browser"):
         chromium.ensure(bare / "log")

@@ -1,18 +1,15 @@
 """How long it takes to read and summarise a dataset of one hour.
 
-In: nothing. Out: a row of the table. The dataset is made up for it and deleted afterwards; nothing
-of it is ever shown.
+In: nothing. Out: a row of the table. The dataset is synthetic, deleted afterwards and never shown.
 """
 
 from __future__ import annotations
 
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ndblab.benchmarks.row import Row, shown
+from ndblab.benchmarks.row import Row, seconds, shown
 from ndblab.planning.point import Point
 
 if TYPE_CHECKING:
@@ -30,7 +27,7 @@ def read() -> list[Row]:
     from ndblab.analysis import cpu_use, summary
 
     with tempfile.TemporaryDirectory(prefix="ndblab-bench-") as scratch:
-        path = _made_up_hour(Path(scratch)).path
+        path = _synthetic_hour(Path(scratch)).path
 
         def read_and_summarise() -> None:
             data = dataset.read(path)
@@ -40,45 +37,39 @@ def read() -> list[Row]:
             used.of_threads(data.runs["run_id"])
 
         read_and_summarise()
-        seconds = [_seconds(read_and_summarise) for _ in shown(range(READS), "read")]
-    note = "19 processes, 60 NDB threads, 1 s; values made up, deleted; imports not counted"
-    return [Row("read and summarise one hour", tuple(seconds), "s", at_most=2, note=note)]
+        taken = [seconds(read_and_summarise) for _ in shown(range(READS), "read")]
+    note = "synthetic; 19 processes and 60 NDB threads, each second; imports not counted"
+    return [Row("read and summarise one hour", tuple(taken), "s", at_most=2, note=note)]
 
 
-def _seconds(body: Callable[[], None]) -> float:
-    began = time.perf_counter()
-    body()
-    return time.perf_counter() - began
-
-
-def _made_up_hour(folder: Path) -> Dataset:
-    """Write a dataset of one hour whose values are made up: 2 data nodes and 16 servers."""
+def _synthetic_hour(folder: Path) -> Dataset:
+    """Write a synthetic dataset of one hour: 2 data nodes and 16 servers."""
     from ndblab import dataset
 
     base = {
         "host": {"cpus": [0, 1]},
-        "versions": {"ndb": "made up"},
-        "plan": {"budget": {"kind": "shared", "reason": "made up"}},
-        "profile": {"name": "made-up"},
+        "versions": {"ndb": "synthetic"},
+        "plan": {"budget": {"kind": "shared", "reason": "synthetic"}},
+        "profile": {"name": "synthetic"},
         "git_commit": None,
     }
-    with dataset.Writer.open(folder, "made-up", base, base) as writer:
-        for number in shown(range(1, RUNS + 1), "making up an hour"):
+    with dataset.Writer.open(folder, "synthetic", base, base) as writer:
+        for number in shown(range(1, RUNS + 1), "writing an hour"):
             run_id = Point(16, 64).run_id(number)
-            writer.append(run_id, _made_up_run(run_id, number))
+            writer.append(run_id, _synthetic_run(run_id, number))
         return writer.finish()
 
 
-def _made_up_run(run_id: str, number: int) -> dict[str, pd.DataFrame]:
+def _synthetic_run(run_id: str, number: int) -> dict[str, pd.DataFrame]:
     import numpy as np
     import pandas as pd
 
     random = np.random.default_rng(number)
-    seconds = np.arange(1.0, RUN_S + 1)
+    second = np.arange(1.0, RUN_S + 1)
 
     def every_second(keys: list[tuple], names: list[str]) -> pd.DataFrame:
         each = pd.DataFrame(keys, columns=names)
-        times = pd.DataFrame({"run_id": run_id, "t_s": seconds})
+        times = pd.DataFrame({"run_id": run_id, "t_s": second})
         return times.merge(each, how="cross")
 
     servers = [("mysqld", 11 + number) for number in range(16)]
@@ -93,7 +84,7 @@ def _made_up_run(run_id: str, number: int) -> dict[str, pd.DataFrame]:
     )
     for column in ("os_user", "os_system", "os_idle", "exec", "send", "sleep", "spin"):
         threads[f"{column}_pct"] = random.uniform(0, 100, len(threads)).round(2)
-    intervals = pd.DataFrame({"run_id": run_id, "t_s": seconds, "clients": 64})
+    intervals = pd.DataFrame({"run_id": run_id, "t_s": second, "clients": 64})
     intervals["qps"] = random.uniform(9e3, 11e3, RUN_S).round(2)
     intervals["latency_p95_ms"] = random.uniform(5, 10, RUN_S).round(2)
     intervals = intervals.assign(errors_per_s=0.0, reconnects_per_s=0.0)

@@ -1,4 +1,4 @@
-"""A small disk that can be full: a file system in memory, mounted for a trial.
+"""A small disk that can be full: a file system in memory, mounted for one injection.
 
 In: a folder. Out: a file system there, full or with space again. It needs root, and says so.
 """
@@ -13,13 +13,13 @@ from pathlib import Path
 from ndblab.error import LabError
 
 LEAST_BYTES = 4096
-"""A size of 0 would mean no limit at all (tmpfs(5))."""
+"""A size of 0 would mean no limit (tmpfs(5))."""
 TRIES = 50
 RETRY_S = 0.1
 
 
 def mount(folder: Path, size_bytes: int) -> None:
-    """Mount an empty file system of this size; it takes memory only for what is in it.
+    """Mount an empty file system of this size; only its content takes memory.
 
     Raises
     ------
@@ -31,20 +31,20 @@ def mount(folder: Path, size_bytes: int) -> None:
     done = _mount("-t", "tmpfs", "-o", f"size={size_bytes},mode=700", "ndblab", folder)
     if done.returncode:
         raise LabError(
-            "No small disk can be made here",
+            "A small disk cannot be mounted here",
             found=done.stderr.strip() or f"exit status {done.returncode}",
             expected="a user who may mount a tmpfs",
-            next_step="Run the campaign as root; without it these faults are passed over.",
+            next_step="Run the campaign as root; otherwise these faults are skipped.",
         )
 
 
 def fill(folder: Path) -> None:
-    """Leave no space: the file system shrinks to what is in it, which may be growing.
+    """Leave no space: shrink the file system to its content, which may be growing.
 
     Raises
     ------
     LabError
-        If it cannot be done.
+        If it cannot be shrunk.
     """
     for _ in range(TRIES):
         there = os.statvfs(folder)
@@ -55,12 +55,12 @@ def fill(folder: Path) -> None:
 
 
 def widen(folder: Path, size_bytes: int) -> None:
-    """Give it space again."""
+    """Give the file system space again."""
     _resize(folder, size_bytes).check_returncode()
 
 
 def unmount(folder: Path) -> None:
-    """Unmount whatever is mounted there, with all that is in it.
+    """Unmount whatever is mounted there and discard its content.
 
     Raises
     ------

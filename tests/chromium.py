@@ -1,7 +1,7 @@
-"""The browser that the report is looked at with in the tests: found, or Debian's own.
+"""The browser in which tests look at the report: one on PATH, or Debian's own.
 
-In: PATH, and for root the system's apt. Out: the program's path, or a LabError with the one line
-to type. Nothing but a test needs it, so no command of the lab installs it.
+In: PATH, and for root the system's apt. Out: the program's path, or a LabError with the command to
+type. Only tests need it, so no command of the lab installs it.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 
 def find() -> Path | None:
     """Find a browser of the Chromium family on PATH."""
-    found = (shutil.which(name) for name in NAMES)
-    return next((Path(path) for path in found if path), None)
+    paths = (shutil.which(name) for name in NAMES)
+    return next((Path(path) for path in paths if path), None)
 
 
 def ensure(log: Path) -> Path:
-    """Find a browser, or as root on Debian install the one of its own release.
+    """Find a browser, or as root on Debian install the package of its release.
 
     Parameters
     ----------
-    log : the file that gets what apt prints.
+    log : the file for the output of apt.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def ensure(log: Path) -> Path:
 
 
 def _is_debian() -> bool:
-    # Elsewhere a package of this name may be something else, or bring a store of its own.
+    # Elsewhere a package of this name may be something else, such as a Snap.
     try:
         return bool(apt.mirror())
     except LabError:
@@ -59,7 +59,7 @@ def _is_debian() -> bool:
 
 def _none_here(found: str) -> LabError:
     return LabError(
-        "No browser is here to look at the report with",
+        "There is no browser to look at the report with",
         found=found,
         expected="Chromium, or another browser made from it",
         next_step=f"Type: {build_dependencies.install_line([PACKAGE])}",

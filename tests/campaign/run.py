@@ -1,8 +1,7 @@
-"""The campaign: random faults, injected into the lab and its cluster, one after the other.
+"""The campaign itself: injections executed one after the other, each logged when it is done.
 
-In: a seed and a number of faults. Out: a line of JSON for each fault, and a table of what held.
-A campaign that was interrupted goes on after its last line; each fault can be repeated by its
-number. It never touches the user's own cluster or datasets.
+In: a seed and a number of faults. Out: a line of JSON for each fault, and a table of the checks.
+An interrupted campaign resumes after its last line; each fault can be repeated by its number.
 """
 
 from __future__ import annotations
@@ -20,11 +19,12 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from datetime import UTC, datetime
 from pathlib import Path
 
+from campaign import execution
+from campaign import sandbox as sandboxes
+from campaign.execution import CHECKS, Outcome
+from campaign.injection import KINDS, Injection, draw, numbers
+from campaign.sandbox import Sandbox
 from ndblab import install
-from ndblab.campaign import assessment
-from ndblab.campaign import lane as lanes
-from ndblab.campaign.assessment import CHECKS, Judgement
-from ndblab.campaign.trial import KINDS, Trial, draw, numbers
 from ndblab.error import LabError
 from ndblab.experiments import measurement
 from ndblab.planning import number
@@ -32,11 +32,11 @@ from ndblab.planning import number
 OUT = measurement.ROOT / "out/faults"
 COUNT, SEED = 200, 1
 CRASHED = "the campaign itself"
-"""Name of the check that fails where a trial could not be judged: that is never a pass."""
+"""Name of the check that fails if the campaign itself crashes: that is never a pass."""
 
 
 class Log:
-    """The lines of a campaign, one for each fault, by number; the last one of a number counts."""
+    """The lines of a campaign, one per fault, by number; the last one of a number counts."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -45,12 +45,12 @@ class Log:
         for line in text.splitlines():
             # The last line may be half-written by a campaign that was killed.
             with contextlib.suppress(ValueError, KeyError, TypeError):
-                told = json.loads(line)
-                self.lines[told["number"]] = told
+                entry = json.loads(line)
+                self.lines[entry["number"]] = entry
         self._torn = bool(text) and not text.endswith("\n")
 
     def append(self, line: Mapping[str, object]) -> None:
-        """Write a line, all of it or nothing that is ever read."""
+        """Append a line; half a line is never read back."""
         self.file.parent.mkdir(parents=True, exist_ok=True)
         with self.file.open("a") as out:
             out.write("\n" * self._torn + json.dumps(line) + "\n")
@@ -68,18 +68,18 @@ def campaign(
     at_once: int | str = 1,
     out: Path = OUT,
 ) -> None:
-    """Inject faults and print what held.
+    """Inject faults and print how many checks passed.
 
     Parameters
     ----------
-    first : number of the first fault; those that were made before are then made again.
-    kind : make faults of this kind only, the next `count` of them.
-    at_once : faults at a time, each in folders and on ports of its own.
+    first : number of the first fault; with it, faults that were injected before are repeated.
+    kind : inject only faults of this kind, the next `count` of them.
+    at_once : number of faults at a time, each in a sandbox of its own.
 
     Raises
     ------
     LabError
-        If a check of any fault failed, or the campaign cannot be made here.
+        If a check failed after any fault, or no campaign can be run here.
     """
     seed = number.whole("--seed", seed, 0)
     start = number.whole("--first", 1 if first is None else first)
@@ -88,28 +88,27 @@ def campaign(
     todo = [n for n in chosen if first is not None or n not in log.lines]
     if todo:
         install.ensure()
-        trials = [draw(seed, number) for number in todo]
-        _perform(trials, len(chosen), log, number.whole("--at-once", at_once), out / str(seed))
+        drawn = [draw(seed, each) for each in todo]
+        _execute(drawn, len(chosen), log, number.whole("--at-once", at_once), out / str(seed))
     lines = [log.lines[number] for number in chosen]
     print(table(lines))
     for line in lines:
         for check, found in failures(line).items():
             print(f"{line['number']}: {line['words']}\n    {check}: {found}")
     for reason in sorted({line["skipped"] for line in lines} - {""}):
-        print(f"passed over: {reason}")
+        print(f"skipped: {reason}")
     if failed := [line for line in lines if failures(line)]:
         repeat = f"--seed {seed} --first {failed[0]['number']} --count 1"
         raise LabError(
             f"The lab did not withstand {len(failed)} of {len(lines)} faults",
             found=", ".join(f"{line['number']} ({line['kind']})" for line in failed[:10]),
             expected="every check passed, after every fault",
-            next_step=f"`./lab bench faults {repeat}` repeats one; its traces are in "
-            f"{out / str(seed)}.",
+            next_step=f"`./lab faults {repeat}` repeats one; the evidence is in {out / str(seed)}.",
         )
 
 
 def failures(line: Mapping) -> dict[str, str]:
-    """Give the checks of a line that found something, with what they found."""
+    """Return the checks of a line that found something, with what they found."""
     return {check: found for check, found in line["checks"].items() if found}
 
 
@@ -118,12 +117,12 @@ def table(lines: Iterable[Mapping]) -> str:
     lines = list(lines)
     crashed = [CRASHED] if any(CRASHED in line["checks"] for line in lines) else []
     checks = [*CHECKS, *crashed]
-    rows = [["kind", "faults", "struck", *checks]]
+    rows = [["kind", "faults", "injected", *checks]]
     for kind in [*KINDS, "all"]:
         own = [line for line in lines if kind in (line["kind"], "all") and not line["skipped"]]
         found = [[line["checks"][c] for line in own if c in line["checks"]] for c in checks]
         cells = [_cell(each) for each in found]
-        rows.append([kind, str(len(own)), str(sum(line["struck"] for line in own)), *cells])
+        rows.append([kind, str(len(own)), str(sum(line["injected"] for line in own)), *cells])
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -138,28 +137,29 @@ def _cell(found: list[str]) -> str:
     return f"{len(found) - failed}, {failed} failed" if failed else str(len(found))
 
 
-def _perform(trials: list[Trial], total: int, log: Log, at_once: int, out: Path) -> None:
-    """Make trials, several at a time, and write each line as soon as it is there."""
+def _execute(drawn: list[Injection], total: int, log: Log, at_once: int, out: Path) -> None:
+    """Execute injections, several at a time, and log each as soon as it is done."""
     from tqdm import tqdm
 
     with contextlib.ExitStack() as stack:
-        free: queue.SimpleQueue[lanes.Lane] = queue.SimpleQueue()
-        opened = [stack.enter_context(lanes.opened(number)) for number in range(at_once)]
+        free: queue.SimpleQueue[Sandbox] = queue.SimpleQueue()
+        opened = [stack.enter_context(sandboxes.opened(number)) for number in range(at_once)]
         pool = stack.enter_context(ThreadPoolExecutor(at_once))
-        waiting: set[Future[dict]] = set()
+        pending: set[Future[dict]] = set()
         failed = sum(bool(failures(line)) for line in log.lines.values())
         try:
-            for lane in pool.map(lanes.Lane.warmed_up, opened):
-                free.put(lane)
+            list(pool.map(Sandbox.warm_up, opened))
+            for sandbox in opened:
+                free.put(sandbox)
             bar = stack.enter_context(
                 tqdm(
-                    total=total, initial=total - len(trials), desc="faults", unit="fault",
+                    total=total, initial=total - len(drawn), desc="faults", unit="fault",
                     file=sys.stderr,
                 )
             )  # fmt: skip
-            waiting |= {pool.submit(_made, t, free, out / str(t.number)) for t in trials}
-            for ended in as_completed(waiting):
-                line = ended.result()
+            pending |= {pool.submit(_in_free_sandbox, i, free, out / str(i.number)) for i in drawn}
+            for done in as_completed(pending):
+                line = done.result()
                 log.append(line)
                 failed += bool(failures(line))
                 bar.set_postfix_str(f"{failed} failed", refresh=False)
@@ -167,37 +167,39 @@ def _perform(trials: list[Trial], total: int, log: Log, at_once: int, out: Path)
                 for check, found in failures(line).items():
                     bar.write(f"{line['number']}: {line['words']}: {check}: {found}", sys.stderr)
         except BaseException:
-            for each in waiting:
+            for each in pending:
                 each.cancel()
-            for lane in opened:
-                lane.abandon()
+            for sandbox in opened:
+                sandbox.abandon()
             raise
 
 
-def _made(trial: Trial, free: queue.SimpleQueue[lanes.Lane], evidence: Path) -> dict:
-    """Make one trial in a lane that is free, and give its line."""
-    lane = free.get()
+def _in_free_sandbox(
+    drawn: Injection, free: queue.SimpleQueue[Sandbox], evidence: Path
+) -> dict[str, object]:
+    sandbox = free.get()
     try:
-        return made(trial, lambda: assessment.judge(trial, lane, evidence))
+        placed = drawn.placed(sandbox.calls[drawn.budget], sandbox.duration_s)
+        return line_of(placed, lambda: execution.execute(placed, sandbox, evidence))
     finally:
-        free.put(lane)
+        free.put(sandbox)
 
 
-def made(trial: Trial, judged: Callable[[], Judgement]) -> dict:
-    """Give the line of a trial; what cannot be judged has failed."""
+def line_of(injection: Injection, execute: Callable[[], Outcome]) -> dict[str, object]:
+    """Execute an injection and return its line of the log; a crash is a failed check."""
     began, started = time.monotonic(), datetime.now(UTC)
     try:
-        judgement = judged()
-    except lanes.Abandoned:
+        outcome = execute()
+    except sandboxes.Abandoned:
         raise
     except Exception:
-        judgement = Judgement({CRASHED: traceback.format_exc()})
+        outcome = Outcome({CRASHED: traceback.format_exc()})
     return {
-        "number": trial.number,
-        "kind": trial.kind,
-        "words": trial.words(),
-        "drawn": trial.to_dict(),
-        **dataclasses.asdict(judgement),
+        "number": injection.number,
+        "kind": injection.kind,
+        "words": injection.words(),
+        "drawn": injection.to_dict(),
+        **dataclasses.asdict(outcome),
         "started_utc": started.isoformat(timespec="seconds"),
         "seconds": round(time.monotonic() - began, 1),
     }

@@ -1,0 +1,156 @@
+"""One injection: which fault is injected into the lab or its cluster, where and when.
+
+In: a seed and a number. Out: an `Injection`, on every host the same for the same two. Pure.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+
+from ndblab.error import LabError
+
+KINDS = {
+    "lab-killed": 40,
+    "terminated": 20,
+    "node-killed": 12,
+    "node-frozen": 8,
+    "disk-full": 12,
+    "load-stopped": 8,
+}
+"""How often each kind is drawn, in percent."""
+
+ON_NODES = ("node-killed", "node-frozen")
+LOAD_S = 3
+"""How long clients write under a fault that ends at once."""
+NODES = (("ndbmtd", 1), ("ndbmtd", 2), ("mysqld", 1), ("mysqld", 2), ("ndb_mgmd", 1))
+
+
+@dataclass(frozen=True)
+class Injection:
+    """A fault and its place. Fields that the kind does not use keep their defaults.
+
+    `position` holds fractions from 0 to 1: of a measurement's duration, or of the packages, their
+    functions and the function's calls. `placed` turns it into `moment_s`, in seconds after the
+    start of the lab or of the load, or into a `failpoint` and the number of its `call`, before
+    or `after` which the fault is injected. With `watchdog`, the cluster's watchdog is killed too.
+    `disk` is the one that is full, "runs" or "cluster"; `load` is what is stopped for `pause_s`,
+    "sysbench" or "client".
+    """
+
+    number: int
+    kind: str
+    budget: str = "shared"
+    repeats: int = 1
+    signal: str = ""
+    position: tuple[float, ...] = ()
+    failpoint: str = ""
+    call: int = 0
+    after: bool = False
+    moment_s: float = 0.0
+    watchdog: bool = False
+    role: str = ""
+    node: int = 0
+    disk: str = ""
+    load: str = ""
+    pause_s: float = 0.0
+
+    @property
+    def writes_are_checked(self) -> bool:
+        """Whether clients write checked rows under the fault, instead of a sysbench measurement."""
+        return self.kind in ON_NODES or self.load == "client"
+
+    def placed(self, calls: Mapping[str, int], duration_s: float) -> Injection:
+        """Place it in a measurement that calls each failpoint so often and lasts so long."""
+        if len(self.position) == 1:
+            return replace(self, moment_s=round(self.position[0] * duration_s, 2))
+        if not self.position:
+            return self
+        package, function, call = self.position
+        chosen = _at(sorted({_package(name) for name in calls}), package)
+        name = _at(sorted(name for name in calls if _package(name) == chosen), function)
+        return replace(self, failpoint=name, call=1 + int(call * calls[name]))
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields that the kind uses, as plain data."""
+        return {name: value for name, value in asdict(self).items() if value}
+
+    def words(self) -> str:
+        """Describe it in a few words."""
+        if self.failpoint:
+            side = "after" if self.after else "before"
+            when = f"{side} call {self.call} of {self.failpoint}"
+        else:
+            when = f"at {self.moment_s:.2f} s"
+        what = {
+            "lab-killed": "SIGKILL" + ", watchdog too" * self.watchdog,
+            "terminated": self.signal,
+            "node-killed": f"SIGKILL {self.role}.{self.node}",
+            "node-frozen": f"{self.role}.{self.node} for {self.pause_s:.1f} s",
+            "disk-full": f"of {self.disk}",
+            "load-stopped": f"{self.load} for {self.pause_s:.1f} s",
+        }[self.kind]
+        return f"{self.kind}: {what} {when}"
+
+
+def draw(seed: int, number: int) -> Injection:
+    """Draw the `number`-th injection of a campaign; it depends on nothing else."""
+    rng = random.Random(f"{seed}/{number}")
+    (kind,) = rng.choices(list(KINDS), list(KINDS.values()))
+    moment_s, pause_s = round(rng.uniform(0, LOAD_S / 2), 2), round(rng.uniform(1, 3), 2)
+    if kind in ON_NODES:
+        role, node = rng.choice(NODES)
+        pause_s = pause_s if kind == "node-frozen" else 0.0
+        return Injection(number, kind, moment_s=moment_s, role=role, node=node, pause_s=pause_s)
+    budget = rng.choice(("scaled", "shared"))
+    if kind == "load-stopped":
+        load = rng.choice(("sysbench", "client"))
+        budget = "shared" if load == "client" else budget
+        return Injection(number, kind, budget, load=load, moment_s=moment_s, pause_s=pause_s)
+    fractions = 1 if rng.random() < 0.2 else 3
+    drawn = Injection(
+        number,
+        kind,
+        budget,
+        repeats=rng.choice((1, 2)),
+        position=tuple(rng.random() for _ in range(fractions)),
+        after=fractions > 1 and rng.random() < 0.5,
+    )
+    if kind == "disk-full":
+        return replace(drawn, disk=rng.choice(("runs", "cluster")))
+    if kind == "terminated":
+        return replace(drawn, signal=rng.choice(("SIGTERM", "SIGINT")))
+    return replace(drawn, signal="SIGKILL", watchdog=rng.random() < 0.15)
+
+
+def numbers(seed: int, first: int, count: int, kind: str | None = None) -> list[int]:
+    """Return the numbers of `count` injections from `first` on, of all kinds or of one.
+
+    Raises
+    ------
+    LabError
+        If there is no such kind.
+    """
+    if kind is not None and kind not in KINDS:
+        raise LabError(
+            "There is no such kind of fault",
+            found=kind,
+            expected=", ".join(KINDS),
+            next_step="Choose one with --kind, or leave it out for all.",
+        )
+    chosen: list[int] = []
+    number = first
+    while len(chosen) < count:
+        if kind in (None, draw(seed, number).kind):
+            chosen.append(number)
+        number += 1
+    return chosen
+
+
+def _package(name: str) -> str:
+    return "os" if name.startswith("os.") else name.split(".")[1]
+
+
+def _at(names: Sequence[str], fraction: float) -> str:
+    return names[int(fraction * len(names))]

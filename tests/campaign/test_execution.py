@@ -1,0 +1,66 @@
+"""One injection executed: what counts as a failure, and a whole one on a real cluster."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from campaign import execution, sandbox
+from campaign.injection import Injection
+from campaign.target import CRASHED, INTERRUPTED, MEASURED, REPORTED, Ended
+from ndblab.machine import files
+
+KILLED = -signal.SIGKILL
+
+
+@pytest.mark.parametrize(
+    ("injection", "code", "injected", "well"),
+    [
+        (Injection(1, "lab-killed", signal="SIGKILL"), KILLED, True, True),
+        (Injection(1, "lab-killed", signal="SIGKILL"), MEASURED, False, True),
+        (Injection(1, "lab-killed", signal="SIGKILL"), REPORTED, False, False),
+        (Injection(1, "terminated", signal="SIGINT"), INTERRUPTED, True, True),
+        (Injection(1, "terminated", signal="SIGINT"), CRASHED, True, False),
+        (Injection(1, "terminated", signal="SIGTERM"), -signal.SIGTERM, True, True),
+        (Injection(1, "disk-full", disk="runs"), REPORTED, True, True),
+        (Injection(1, "disk-full", disk="runs"), REPORTED, False, False),
+        (Injection(1, "disk-full", disk="runs"), CRASHED, True, False),
+        (Injection(1, "disk-full", disk="runs"), None, True, False),
+        (Injection(1, "load-stopped", load="sysbench"), MEASURED, True, True),
+        (Injection(1, "load-stopped", load="sysbench"), REPORTED, True, False),
+        (Injection(1, "node-killed", role="mysqld", node=1), MEASURED, True, True),
+        (Injection(1, "node-killed", role="mysqld", node=1), MEASURED, False, False),
+    ],
+)
+def test_a_lab_may_end_by_its_signal_well_or_with_one_message(injection, code, injected, well):
+    """It never hangs or shows a traceback, and fails for no reason but the fault."""
+    ended = Ended(code, {"injected": "here"} if injected else {})
+    assert (execution.complaint(injection, ended) == "") is well
+
+
+def test_a_node_recovers_from_its_fault_before_the_run_ends():
+    """A killed node is started again, a frozen one thawed, and both are waited for."""
+    killed = Injection(1, "node-killed", role="ndbmtd", node=2, moment_s=0.5)
+    frozen = Injection(1, "node-frozen", role="mysqld", node=1, moment_s=0.5, pause_s=1.25)
+    what = [(each[0], each[1]) for each in execution.actions(killed)]
+    assert what == [(0.5, "kill"), (0.5, "start"), (0.5, "wait")]
+    what = [(each[0], each[1]) for each in execution.actions(frozen)]
+    assert what == [(0.5, "freeze"), (1.75, "thaw"), (1.75, "wait")]
+
+
+@pytest.mark.cluster
+def test_a_lab_killed_while_it_saves_a_run_loses_nothing(monkeypatch, tmp_path: Path):
+    """A real lab and cluster, counted undisturbed, then killed as a run gets its final name."""
+    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
+    failpoint = f"{files.__name__}.{files.replace_folder.__name__}"
+    killed = Injection(1, "lab-killed", repeats=2, signal="SIGKILL", failpoint=failpoint, call=2)
+    with sandbox.opened(0) as own:
+        own.warm_up()
+        assert own.calls["shared"][failpoint] == 1
+        assert own.calls["shared"]["os.fsync"] > 1
+        outcome = execution.execute(killed, own, tmp_path / "evidence")
+    assert outcome.injected, outcome.ended
+    assert execution.CHECKS[1:] == tuple(c for c in execution.CHECKS if c in outcome.checks)
+    assert outcome.sound, outcome.checks

@@ -1,0 +1,62 @@
+"""A small disk: full, and with space again."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from campaign import small_disk
+from ndblab.cluster import datadir, lease, lifecycle
+from ndblab.cluster.cluster import Cluster
+from ndblab.error import LabError
+from ndblab.machine import host
+from ndblab.planning import deployment
+
+PORT = 14960
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_a_small_disk_is_full_and_has_space_again(tmp_path: Path):
+    """Its content stays; one byte more is refused until there is space."""
+    folder = tmp_path / "disk"
+    try:
+        small_disk.mount(folder, 1 << 20)
+    except LabError as error:
+        pytest.skip(f"no file system can be mounted here: {error.found}")
+    try:
+        (folder / "content").write_bytes(b"x" * 8192)
+        small_disk.fill(folder)
+        with pytest.raises(OSError, match="No space left"):
+            (folder / "more").write_bytes(b"x" * 8192)
+        small_disk.widen(folder, 1 << 20)
+        (folder / "more").write_bytes(b"x" * 8192)
+        assert (folder / "content").stat().st_size == 8192
+    finally:
+        small_disk.unmount(folder)
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.parametrize("what", ["record", "configuration"])
+def test_a_full_disk_under_the_cluster_gives_one_message(what, tmp_path: Path):
+    """The cluster's own files are refused with a reason and no traceback."""
+    folder = tmp_path / "disk"
+    try:
+        small_disk.mount(folder, 1 << 20)
+    except LabError as error:
+        pytest.skip(f"no file system can be mounted here: {error.found}")
+    shape = deployment.Shape(1, 1, 1, budget="shared", places=lifecycle.places(folder, PORT))
+    decided, programs = deployment.make(host.read(), shape), SimpleNamespace(mysqld_version="9.7.4")
+    writes = {
+        "record": lambda: lease.write(folder, {"text": "x" * 8192}),
+        "configuration": lambda: datadir.lay_out(Cluster(decided, programs, folder)),
+    }
+    try:
+        small_disk.fill(folder)
+        with pytest.raises(LabError, match="The disk is full"):
+            writes[what]()
+    finally:
+        small_disk.unmount(folder)
