@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-import seaborn
+import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, to_hex
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
@@ -20,19 +20,21 @@ THROUGHPUT, LATENCY = "#1f5fa8", "#b3261e"
 DATA_NODE, OTHER_DATA_NODE, SERVER = "#1e6b41", "#7cbf96", "#bf8200"
 INK, QUIET = "#333333", "#555555"
 # Numbers of servers: lighter is fewer, so that the order survives in grey; markers tell them apart.
-_SERVERS = seaborn.color_palette("plasma_r", as_cmap=True)
+_SERVERS = matplotlib.colormaps["plasma_r"]
 _SERVERS_NORM = LogNorm(1 / 2.2, 20, clip=True)
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
 # From which value on an axis counts in what.
 _SCALES = ((1e6, 1e6, "million "), (1e5, 1e3, "thousand "))
 RC = {
-    **seaborn.axes_style("whitegrid"),
-    **seaborn.plotting_context("paper"),
     "font.family": "DejaVu Sans",
     "font.size": 9,
     "text.color": INK,
     "axes.labelcolor": INK,
     "axes.edgecolor": "#888888",
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.labelsize": 9.6,
+    "axes.linewidth": 1.0,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.titlesize": 9.5,
@@ -40,12 +42,25 @@ RC = {
     "axes.titlepad": 9,
     "grid.color": "#d9d9d9",
     "grid.linewidth": 0.6,
+    "xtick.bottom": False,
     "xtick.color": QUIET,
+    "xtick.labelsize": 8.8,
+    "xtick.major.size": 4.8,
+    "xtick.major.width": 1.0,
     "ytick.color": QUIET,
+    "ytick.labelsize": 8.8,
+    "ytick.left": False,
+    "ytick.major.size": 4.8,
+    "ytick.major.width": 1.0,
     "legend.frameon": False,
     "legend.fontsize": 8.5,
+    "legend.title_fontsize": 9.6,
     "lines.linewidth": 1.8,
     "lines.markersize": 5.5,
+    "lines.solid_capstyle": "round",
+    "patch.edgecolor": "white",
+    "patch.force_edgecolor": True,
+    "patch.linewidth": 0.8,
 }
 
 
