@@ -174,10 +174,13 @@ def config(c, host=None, out=None, profile="quick", budget="auto", servers=None)
 @command
 def claims(c, dataset=None, csv=False):
     """Judge every claim by the recorded datasets, or by --dataset DIR (--csv for machines)."""
-    from ndblab.publishing import reproduction
+    from ndblab import dataset as datasets
+    from ndblab.experiments import recorded
+    from ndblab.publishing import verdicts
 
-    table = reproduction.claims(dataset)
-    print(table.to_csv(index=False).rstrip() if csv else reproduction.by_dataset(table, dataset))
+    judged = [datasets.read(dataset)] if dataset else recorded.every()
+    table = verdicts.of(judged[0]) if dataset else verdicts.every()
+    print(table.to_csv(index=False).rstrip() if csv else verdicts.by_dataset(table, judged))
 
 
 @command
@@ -188,9 +191,9 @@ def predict(c, servers=None, clients=None, cpus=None, from_=None):
     the recorded sweep, or --from DIR: any dataset with runs of one server. No cluster is needed.
     """
     from ndblab.capacity.forecast import answers
-    from ndblab.publishing import results
+    from ndblab.experiments import recorded
 
-    own = results.forecast(from_, from_) if from_ else results.forecast()
+    own = recorded.forecast(from_, from_) if from_ else recorded.forecast()
     print(answers.predict(own, servers, clients, cpus))
 
 
@@ -201,9 +204,9 @@ def size(c, cpus=None, from_=None):
     It knows what the recorded sweep of one server tells, or that of --from DIR.
     """
     from ndblab.capacity.forecast import answers
-    from ndblab.publishing import results
+    from ndblab.experiments import recorded
 
-    own = results.forecast(from_, from_) if from_ else results.forecast()
+    own = recorded.forecast(from_, from_) if from_ else recorded.forecast()
     print(answers.size(own, host.read().usable_cpus if cpus is None else cpus))
 
 

@@ -14,7 +14,6 @@ from ndblab.benchmarks import clusters, commands, datasets, row
 from ndblab.benchmarks.row import Row
 from ndblab.error import LabError
 from ndblab.machine.process import MARK
-from ndblab.publishing import results
 from ndblab.workloads import sysbench
 
 Benchmark = Callable[[], list[Row]]

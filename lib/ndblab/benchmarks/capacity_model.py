@@ -10,7 +10,7 @@ import time
 from ndblab.benchmarks.commands import whole_process_s
 from ndblab.benchmarks.row import Row, shown
 from ndblab.capacity import forecast, simulation
-from ndblab.publishing import results
+from ndblab.experiments import recorded
 
 TIMES = 3
 SERVERS = 16
@@ -19,7 +19,7 @@ NAME = "capacity-model"
 
 def capacity() -> list[Row]:
     """Fit and predict the recorded sweep, simulate its most servers, execute the notebook."""
-    own = results.forecast()
+    own = recorded.forecast()
     fitting, simulating = [], []
     for _ in shown(range(TIMES), "capacity"):
         began = time.perf_counter()
@@ -30,7 +30,7 @@ def capacity() -> list[Row]:
         began = time.perf_counter()
         simulation.simulate(again.model, curve, again.window_s(again.model))
         simulating.append(time.perf_counter() - began)
-    argv = [str(results.ROOT / "lab"), "reproduce", "--experiment", NAME, "--recorded"]
+    argv = [str(recorded.ROOT / "lab"), "reproduce", "--experiment", NAME, "--recorded"]
     notebook_s = whole_process_s(argv)
     return [
         Row("fit and predict the sweep, with intervals", tuple(fitting), "s", at_most=2),

@@ -20,8 +20,8 @@ import psutil
 from ndblab import install
 from ndblab.benchmarks.row import Row, shown
 from ndblab.error import LabError
+from ndblab.experiments import recorded
 from ndblab.machine import process
-from ndblab.publishing import results
 
 PORT = 13860
 """Not the lab's own, so that a cluster in another folder may run beside a benchmark."""
@@ -40,7 +40,7 @@ measurement.measure(catalogue.find(figure=6), "smoke", port=int(sys.argv[2]))
 
 def recorded() -> list[Row]:
     """Redraw Figure 6 from the recorded dataset, as a user types it."""
-    argv = [str(results.ROOT / "lab"), "reproduce", "--figure", "6", "--recorded"]
+    argv = [str(recorded.ROOT / "lab"), "reproduce", "--figure", "6", "--recorded"]
     whole_process_s(argv)
     seconds = [whole_process_s(argv) for _ in shown(range(WHOLE_PROCESSES), "recorded")]
     note = "whole process, after one that is not counted"
@@ -49,7 +49,7 @@ def recorded() -> list[Row]:
 
 def everything() -> list[Row]:
     """Redraw all there is from the recorded datasets, as a user types it."""
-    argv = [str(results.ROOT / "lab"), "reproduce", "--all", "--recorded"]
+    argv = [str(recorded.ROOT / "lab"), "reproduce", "--all", "--recorded"]
     whole_process_s(argv)
     seconds = [whole_process_s(argv) for _ in shown(range(WHOLE_PROCESSES), "all")]
     note = "whole process, after one that is not counted and that simulates what is kept"
@@ -77,7 +77,7 @@ def memory() -> list[Row]:
 def installation() -> list[Row]:
     """Install into an empty cache, and then once more."""
     lacking = len(install.missing_build_packages())
-    lab = str(results.ROOT / "lab")
+    lab = str(recorded.ROOT / "lab")
     install.location().mkdir(parents=True, exist_ok=True)
     # On the disk where installations go: /tmp may be too small.
     with tempfile.TemporaryDirectory(prefix="bench-", dir=install.location()) as scratch:
@@ -112,7 +112,7 @@ def whole_process_s(
     began = time.perf_counter()
     done = subprocess.run(
         argv,
-        cwd=results.ROOT,
+        cwd=recorded.ROOT,
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -7,6 +7,7 @@ It knows no experiment.
 from __future__ import annotations
 
 import functools
+import html
 import math
 from pathlib import Path
 
@@ -37,29 +38,29 @@ def _environment():
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {
-        "count": count,
-        "interval": interval,
-        "number": number,
-        "size": size,
-        "unit": unit,
-    }
-    environment.globals["verdicts"] = VERDICTS
+    for function in (count, interval, number, size, unit):
+        environment.filters[function.__name__] = function
+    environment.globals |= {"verdicts": VERDICTS, "style": style}
     return environment
 
 
-def write(site: Path, place: str, template: str, **values: object) -> None:
-    """Write one page at `place`, a path in the site; links in it start with `root`."""
+def write(site: Path, place: str, template: str, alone: bool = False, **values: object) -> None:
+    """Write one page at `place`, a path in the site, or one that needs no other file (`alone`)."""
     root = "../" * place.count("/")
-    text = _environment().get_template(template).render(root=root, **values)
+    text = _environment().get_template(template).render(root=root, alone=alone, **values)
     file = site / place
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text.rstrip() + "\n", encoding="utf-8")
 
 
-def stylesheet() -> bytes:
-    """Give the one style sheet of the site."""
-    return (TEMPLATES / "report.css").read_bytes()
+def style() -> str:
+    """Give the style sheet of all pages."""
+    return (TEMPLATES / "report.css").read_text(encoding="utf-8")
+
+
+def escape(text: str) -> str:
+    """Escape a text for HTML, also within an attribute."""
+    return html.escape(text)
 
 
 def number(value: object) -> str:
