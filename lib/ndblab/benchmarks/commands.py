@@ -38,7 +38,7 @@ measurement.measure(catalogue.find(figure=6), "smoke", port=int(sys.argv[2]))
 """
 
 
-def recorded() -> list[Row]:
+def one_figure() -> list[Row]:
     """Redraw Figure 6 from the recorded dataset, as a user types it."""
     argv = [str(recorded.ROOT / "lab"), "reproduce", "--figure", "6", "--recorded"]
     whole_process_s(argv)

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ndblab import figures
-from ndblab.capacity.forecast import brief_server
 from ndblab.claims import evidence, publication
 from ndblab.dataset import Dataset
 from ndblab.figures import Caption
@@ -84,6 +83,8 @@ def _of_forecast(
 ) -> tuple[Mapping[str, pd.DataFrame], list[Anchor], Caption]:
     tables = {name: getattr(forecast, name) for name in _OF_A_FORECAST.get(key, ())}
     if key == "brief-predicted":
+        from ndblab.capacity.forecast import brief_server
+
         no_dataset = "none, nothing here was measured by the lab"
         caption = Caption(hosts.brief().describe(), no_dataset, "pinned")
         return tables, brief_server.anchors(), caption

@@ -97,7 +97,7 @@ def execute(source: Path, values: dict[str, object], folder: Path) -> list[tuple
 
 
 def execute_here(source: Path, values: dict[str, object], folder: Path) -> list[tuple[str, Path]]:
-    """Do what `execute` does in this process, which is of no use for another notebook afterwards."""
+    """Do what `execute` does, in this process; execute no other notebook in it."""
     import nbformat
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -116,7 +116,8 @@ def prepare() -> None:
     import ndblab.claims.judgement
     import ndblab.dataset
     import ndblab.figures
-    import ndblab.publishing.engine  # noqa: F401
+    import ndblab.publishing.engine
+    import ndblab.publishing.show  # noqa: F401
 
 
 def render(source: Path, pictures: Path) -> None:
@@ -163,6 +164,8 @@ def _run(source: Path, values: dict[str, object], executed: Path) -> NotebookNod
             engine_name=engine.NAME,
             kernel_name=KERNEL,
             progress_bar=False,
+            # At the end, and when a cell fails.
+            request_save_on_cell_execute=False,
             cwd=source.parent,
             formats=("png", "svg"),
         )

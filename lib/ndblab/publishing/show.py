@@ -5,16 +5,20 @@ In: a dataset, a forecast, a host or a table. Out: an output of the cell. It com
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pandas as pd
 from IPython.display import HTML, Markdown, display
 
 from ndblab.analysis import formatting
-from ndblab.capacity.forecast import Forecast
 from ndblab.dataset import Dataset
 from ndblab.experiments.catalogue import find
 from ndblab.machine import host
 from ndblab.publishing import drawing, exhibit
 from ndblab.publishing import verdicts as judged
+
+if TYPE_CHECKING:
+    from ndblab.capacity.forecast import Forecast
 
 _WORDS = {"text-align": "left", "vertical-align": "top", "white-space": "normal"}
 _YES_NO = {True: "yes", False: "no"}
