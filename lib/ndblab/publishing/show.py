@@ -42,6 +42,7 @@ def table(
     index, header : whether the labels of rows and of columns are shown.
     csv : text of the file that `name` becomes when the lab executes the notebook.
     """
+    frame = frame if index else frame.reset_index(drop=True)
     numbers = frame.select_dtypes("float").columns
     words = frame.select_dtypes(exclude="number").columns
     look = frame.style.format(escape="html", na_rep="")
