@@ -190,7 +190,7 @@ def predict(c, servers=None, clients=None, cpus=None, from_=None):
     --servers 16 --clients 1024 say what is asked, --cpus 256 on a host of another size. It fits
     the recorded sweep, or --from DIR: any dataset with runs of one server. No cluster is needed.
     """
-    from ndblab.capacity.forecast import answers
+    from ndblab.capacity import answers
     from ndblab.experiments import recorded
 
     own = recorded.forecast(from_, from_) if from_ else recorded.forecast()
@@ -203,7 +203,7 @@ def size(c, cpus=None, from_=None):
 
     It knows what the recorded sweep of one server tells, or that of --from DIR.
     """
-    from ndblab.capacity.forecast import answers
+    from ndblab.capacity import answers
     from ndblab.experiments import recorded
 
     own = recorded.forecast(from_, from_) if from_ else recorded.forecast()

@@ -10,7 +10,7 @@ import pandas as pd
 
 from made_up import PROCESSES, THREADS, Double
 from ndblab.capacity import model
-from ndblab.capacity.demand import CLIENT, KINDS, OTHER, SERVER, Law
+from ndblab.capacity.demands import CLIENT, KINDS, OTHER, SERVER, Law
 from ndblab.machine.host import Cpu, CpuController, Host, NumaNode
 
 HOST = Host(

@@ -1,4 +1,4 @@
-"""The capacity model applied: fitted to one dataset, held against another, asked by a user."""
+"""The capacity model applied: fitted to one dataset, compared with another, asked by a user."""
 
 from __future__ import annotations
 
@@ -14,15 +14,23 @@ import pytest
 
 import made_up_model as made
 from ndblab.analysis import formatting
-from ndblab.capacity import demand, forecast, model, prediction_errors, simulation
-from ndblab.capacity.forecast import answers, brief_server, fitting, simulation_cache, utilisation
+from ndblab.capacity import (
+    answers,
+    brief_server,
+    demands,
+    forecast,
+    model,
+    prediction_errors,
+    simulation,
+    utilisation,
+)  # fmt: skip
 from ndblab.error import LabError
 from ndblab.experiments import recorded
 
 
 @pytest.fixture(scope="module")
 def own() -> forecast.Forecast:
-    """A model of a made-up cluster, held against more servers of the same."""
+    """A model of a made-up cluster, compared with more servers of the same."""
     return forecast.of(made.dataset(), made.dataset((1, 2, 4, 8), (8, 16, 64, 128), name="more"))
 
 
@@ -30,17 +38,17 @@ def own() -> forecast.Forecast:
 def quick_simulations(
     monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Few queries: no test here looks at how good a percentile is. None of them is kept."""
+    """Few queries, as no test here checks the precision of a percentile; cached elsewhere."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
     for what in ("QUERIES_PER_SERVER", "QUERIES_PER_CLIENT"):
         monkeypatch.setattr(simulation, what, 1)
 
 
-def test_one_server_foretells_what_many_do(own: forecast.Forecast) -> None:
+def test_one_server_predicts_many(own: forecast.Forecast) -> None:
     """A cluster that keeps every assumption of the model is predicted within its noise."""
-    told = own.throughput_verdicts.set_index("name")
-    assert told.loc[prediction_errors.MODEL, "median_pct"] < 3
-    assert told.loc[prediction_errors.MODEL, "points"] == len(own.several)
+    verdicts = own.throughput_verdicts.set_index("name")
+    assert verdicts.loc[prediction_errors.MODEL, "median_pct"] < 3
+    assert verdicts.loc[prediction_errors.MODEL, "points"] == len(own.several)
     assert own.demands["servers"].unique().tolist() == [1]
 
 
@@ -55,7 +63,7 @@ def test_every_measured_point_is_predicted_and_simulated(own: forecast.Forecast)
     assert own.verdicts["median_pct"].notna().all()
 
 
-def test_more_clients_for_a_server_than_were_measured_are_marked(own: forecast.Forecast) -> None:
+def test_more_clients_per_server_than_measured_are_marked(own: forecast.Forecast) -> None:
     """A prediction beyond the clients of the fitted sweep says so."""
     told = own.predicted.set_index(["servers", "clients"])["extrapolated"]
     assert told[(8, 128)] == ""
@@ -72,10 +80,10 @@ def test_bounds_hold_the_model_and_meet_at_the_balanced_point(own: forecast.Fore
     law_us = sum(float(law.us(1)) for law in made.LAWS.values())
     # One client alone uses more than the quota of its server.
     assert row.clients == pytest.approx(law_us * made.SERVER_CPUS / 80.0, rel=0.05)
-    assert row.bottleneck == demand.SERVER
+    assert row.bottleneck == demands.SERVER
 
 
-def test_utilisation_counts_what_is_taken_idle(own: forecast.Forecast) -> None:
+def test_utilisation_includes_background_cpu_use(own: forecast.Forecast) -> None:
     """Predicted and measured utilisation are alike, and agree where the model is true."""
     both = own.use.merge(own.measured_use, on=["servers", "clients", "resource"])
     assert set(both["servers"]) == {1, 4, 8}
@@ -87,7 +95,7 @@ def test_utilisation_counts_what_is_taken_idle(own: forecast.Forecast) -> None:
     assert set(utilisation.RESOURCES) == set(both["resource"])
 
 
-def test_demands_that_leave_their_law_are_seen(own: forecast.Forecast) -> None:
+def test_demands_that_depart_from_their_law_show(own: forecast.Forecast) -> None:
     """Queries that cost twice as much of tc with eight servers show as a ratio of two."""
     dearer = own.tested_demands.copy()
     there = (dearer["resource"] == "tc") & (dearer["servers"] == 8)
@@ -98,15 +106,15 @@ def test_demands_that_leave_their_law_are_seen(own: forecast.Forecast) -> None:
     assert table.loc[8, "ldm"] == pytest.approx(1, rel=0.06)
 
 
-def test_littles_law_is_held_against_both_datasets(own: forecast.Forecast) -> None:
-    """Every good run of each has its ratio, beside the dataset that it is of."""
+def test_littles_law_is_checked_on_both_datasets(own: forecast.Forecast) -> None:
+    """Every good run of each dataset has its ratio."""
     assert set(own.little["dataset"]) == {"made-up-1", "more"}
     assert own.little["ratio"].to_numpy() == pytest.approx(1.0)
     assert len(own.little) == len(own.fitted.runs) + len(own.tested.runs)
 
 
 def test_one_dataset_can_be_both(own: forecast.Forecast) -> None:
-    """The runs with one server of a sweep are fitted to, those with several are held against it."""
+    """The model is fitted to the runs with one server and compared with the others."""
     same = forecast.of(own.tested)
     assert same.model.clients_per_server == (8.0, 128.0)
     assert same.throughput_verdicts["points"].iloc[0] == len(own.several)
@@ -141,24 +149,24 @@ def test_runs_of_another_kind_are_not_fitted_to() -> None:
 
 
 def test_a_budget_that_divides_nothing_is_refused() -> None:
-    """Without shares nothing says what the next server may use."""
+    """Without shares nothing says what another server could use."""
     with pytest.raises(LabError, match="does not cover this cpu budget"):
         forecast.of(made.dataset(budget="shared"))
 
 
 def test_a_dataset_without_monitors_is_refused() -> None:
-    """Nothing can be said of demands if nobody looked at what was used."""
+    """Without CPU use there are no demands."""
     data = made.dataset()
     data.ndb_threads = data.ndb_threads.head(0)
-    with pytest.raises(LabError, match="does not tell what its runs used"):
+    with pytest.raises(LabError, match="does not say how much CPU its runs used"):
         forecast.of(data)
 
 
 def test_two_hosts_are_not_mixed() -> None:
-    """A model of one host is not held against the sweep of another."""
+    """A model of one host is not compared with the sweep of another."""
     other = made.dataset((1, 2), name="elsewhere")
     other.host = {**other.host, "cpus": other.host["cpus"] * 2}
-    with pytest.raises(LabError, match="cannot be held against another") as caught:
+    with pytest.raises(LabError, match="cannot be compared with runs of another") as caught:
         forecast.of(made.dataset(), other)
     assert "4 logical CPUs in elsewhere" in str(caught.value)
 
@@ -166,12 +174,12 @@ def test_two_hosts_are_not_mixed() -> None:
 def test_a_sweep_of_one_server_has_no_errors_to_show() -> None:
     """Asked for errors, it says which sweep is missing; it can be asked for predictions."""
     alone = forecast.of(made.dataset())
-    with pytest.raises(LabError, match="nothing to hold the model against"):
+    with pytest.raises(LabError, match="nothing to compare the model with"):
         alone.errors  # noqa: B018
     assert len(alone.predicted) == len(made.COUNTS)
 
 
-def test_an_answer_has_all_that_was_asked_for(own: forecast.Forecast) -> None:
+def test_an_answer_is_complete(own: forecast.Forecast) -> None:
     """Throughput with its interval, both latencies, the bottleneck, the busiest, the source."""
     text = answers.predict(own, "8", "128")
     point = pd.DataFrame({"servers": [8], "clients": [128]})
@@ -181,19 +189,19 @@ def test_an_answer_has_all_that_was_asked_for(own: forecast.Forecast) -> None:
     for number in ("qps_low", "qps_high"):
         assert formatting.plain(row[number]) in text
     assert "p95 latency" in text
-    assert f"bottleneck    {model.DATA_NODES}, used up at" in text
+    assert f"bottleneck    {model.DATA_NODES}, saturates at" in text
     assert "data nodes 100 %" in text
     assert "21 runs of one server with 1 to 64 clients, dataset made-up-1" in text
-    assert "Beyond the data" not in text
+    assert "Extrapolated" not in text
 
 
-def test_an_answer_marks_what_goes_beyond_the_data(own: forecast.Forecast) -> None:
+def test_an_answer_marks_extrapolation(own: forecast.Forecast) -> None:
     """More CPUs, more servers, more clients a server, idle servers, runs left out."""
     text = " ".join(answers.predict(own, 16, 2048, "64").split())
     assert "64 logical CPUs; measured on 2 logical CPUs" in text
     assert "16 servers; measured with up to 8" in text
-    assert "128 clients a server; measured 1 to 64" in text
-    assert text.count("Beyond the data") == 3
+    assert "128 clients per server; measured 1 to 64" in text
+    assert text.count("Extrapolated") == 3
     assert "6 of the servers have no client" in answers.predict(own, 8, 2)
     data = made.dataset()
     data.runs.loc[0, "status"] = "killed"
@@ -240,10 +248,10 @@ def test_a_percentile_that_would_take_minutes_is_not_simulated(own: forecast.For
 
 
 def test_advice_says_how_to_divide_a_host_and_why(own: forecast.Forecast) -> None:
-    """Servers, clients for each, CPUs of both sides, what it should give, and the reason."""
+    """Servers, clients per server, CPUs of both sides, the prediction and the reason."""
     text = " ".join(answers.size(own, "64").split())
     assert text.startswith("For 64 logical CPUs")
-    for word in ("MySQL servers", "clients a server", "data nodes", "SQL side", "should give"):
+    for word in ("MySQL servers", "clients per server", "data nodes", "SQL side", "predicted"):
         assert word in text
     assert "because with" in text
     assert "measured on 2 logical CPUs" in text
@@ -302,7 +310,7 @@ def test_a_point_is_simulated_once(
     """Whoever asks for it again gets the same numbers, whatever is asked for beside it."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     two = pd.DataFrame({"servers": [1, 2], "clients": [4, 4]})
-    first = simulation_cache.simulate(own.model, two, 0.005)
+    first = simulation.cached(own.model, two, 0.005)
     simulated = []
     real = simulation.simulate
 
@@ -312,59 +320,77 @@ def test_a_point_is_simulated_once(
 
     monkeypatch.setattr(simulation, "simulate", counted)
     three = pd.DataFrame({"servers": [4, 2, 1], "clients": [4, 4, 4]})
-    again = simulation_cache.simulate(own.model, three, 0.005)
+    again = simulation.cached(own.model, three, 0.005)
     assert simulated == [(4, 4)]
     assert again.iloc[[2, 1]].reset_index(drop=True).equals(first)
-    simulation_cache.simulate(own.model, two, 0.006)
+    simulation.cached(own.model, two, 0.006)
     assert simulated == [(4, 4), (1, 4), (2, 4)]
 
 
-@pytest.mark.parametrize("damage", ["torn", "no folder"])
-def test_a_cache_that_is_no_use_costs_only_time(
+@pytest.mark.parametrize("damage", ["empty file", "no folder"])
+def test_an_unusable_cache_costs_only_time(
     own: forecast.Forecast, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, damage: str
 ) -> None:
-    """A half-written file is made anew; without a folder to write to nothing is kept."""
+    """The points are simulated again; without a folder to write to nothing is cached."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     one = pd.DataFrame({"servers": [2], "clients": [4]})
     if damage == "no folder":
         (tmp_path / "cache").write_text("a file")
         expected = simulation.simulate(own.model, one, 0.005)
     else:
-        expected = simulation_cache.simulate(own.model, one, 0.005)
+        expected = simulation.cached(own.model, one, 0.005)
         (file,) = (tmp_path / "cache/ndblab/simulated").iterdir()
-        file.write_text(file.read_text()[:-9])
-    assert simulation_cache.simulate(own.model, one, 0.005).equals(expected)
+        file.write_text("")
+    assert simulation.cached(own.model, one, 0.005).equals(expected)
+
+
+def test_processes_at_once_keep_each_others_points(
+    own: forecast.Forecast, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Points that another process writes during a simulation are not lost."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    one, other = (pd.DataFrame({"servers": [n], "clients": [4]}) for n in (1, 2))
+    real = simulation.simulate
+
+    def beside_another(*arguments, **named):
+        monkeypatch.setattr(simulation, "simulate", real)
+        simulation.cached(own.model, other, 0.005)
+        return real(*arguments, **named)
+
+    monkeypatch.setattr(simulation, "simulate", beside_another)
+    simulation.cached(own.model, one, 0.005)
+    monkeypatch.delattr(simulation, "simulate")
+    assert len(simulation.cached(own.model, pd.concat([one, other]), 0.005)) == 2
 
 
 def test_a_full_disk_costs_only_time(
     own: forecast.Forecast, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """What could not be kept is told all the same, and is simulated the next time."""
+    """What cannot be cached is returned all the same, leaves no file, and is simulated again."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     one = pd.DataFrame({"servers": [2], "clients": [4]})
     expected = simulation.simulate(own.model, one, 0.005)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (20, hard))
     try:
-        told = simulation_cache.simulate(own.model, one, 0.005)
+        result = simulation.cached(own.model, one, 0.005)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert told.equals(expected)
-    assert simulation_cache.simulate(own.model, one, 0.005).equals(expected)
+    assert result.equals(expected)
+    assert not list(tmp_path.rglob("simulated/*"))
+    assert simulation.cached(own.model, one, 0.005).equals(expected)
 
 
 def test_threads_of_the_briefs_server_have_limits() -> None:
-    """The tc threads are the first to be used up, as the brief saw."""
+    """The tc threads saturate first, as in the brief."""
     table = brief_server.limits()
     assert table.index[0] == "tc"
     assert np.isfinite(table["limit_qps"]).all()
 
 
-def test_runs_are_told_apart_by_why_they_failed() -> None:
-    """Nothing is said where nothing failed."""
-    runs = made.dataset().runs
-    assert fitting.lost(runs) == ""
-    assert len(fitting.good(runs)) == len(runs)
+def test_nothing_is_said_of_failures_where_nothing_failed() -> None:
+    """The list of runs that were left out is empty."""
+    assert demands.left_out(made.dataset().runs) == ""
 
 
 def invoke(*arguments: str) -> subprocess.CompletedProcess:

@@ -11,14 +11,13 @@ import pytest
 from ndblab.capacity import (
     advice,
     baselines,
-    brief_demands,
-    demand,
+    brief_server,
+    demands,
     model,
     prediction_errors,
     simulation,
 )
-from ndblab.capacity.demand import CLIENT, KINDS, OTHER, SERVER, Law
-from ndblab.claims import publication
+from ndblab.capacity.demands import CLIENT, KINDS, OTHER, SERVER, Law
 from ndblab.error import LabError
 
 SHARES = model.Shares(2.0, 1.5, 0.5, 0.234, dict.fromkeys(KINDS, 2))
@@ -38,7 +37,7 @@ def points(servers=(1,), clients=COUNTS):
 
 
 def measured(truth=TRUTH, servers=(1,), clients=COUNTS, repeats=3, noise=0.0):
-    """Rows as `demand.measured` gives them, of a cluster that is exactly the model."""
+    """Rows as `demands.measured` gives them, of a cluster that is exactly the model."""
     rng, rows = np.random.default_rng(1), []
     for at in model.predict(truth, points(servers, clients)).itertuples():
         n = at.clients / at.servers
@@ -72,7 +71,7 @@ def test_the_laws_that_made_the_data_are_found_again():
     assert found["tc"].background_cpus == pytest.approx(0.004, rel=0.05)
 
 
-def test_one_server_alone_tells_what_many_do():
+def test_one_server_alone_predicts_many():
     fitted = model.fit(measured(), SHARES)
     asked = points((2, 4, 8, 16))
     wanted, found = model.predict(TRUTH, asked), model.predict(fitted, asked)
@@ -88,15 +87,15 @@ def test_the_bottleneck_moves_from_the_server_to_the_data_nodes():
     assert found.filter(like="utilisation_").to_numpy().max() <= 1 + 1e-9
 
 
-def test_a_point_outside_of_what_was_measured_says_so():
+def test_an_extrapolated_point_says_so():
     found = model.predict(TRUTH, points((1,), (256, 512)))
-    assert list(found["extrapolated"]) == ["", "512 clients a server; measured 1 to 256"]
+    assert list(found["extrapolated"]) == ["", "512 clients per server; measured 1 to 256"]
 
 
 def test_intervals_hold_the_prediction_and_widen_with_the_spread():
     asked = points((1, 8), (8, 64))
-    calm = model.with_intervals(model.drawn(measured(noise=0.01), SHARES, draws=40), asked)
-    wild = model.with_intervals(model.drawn(measured(noise=0.1), SHARES, draws=40), asked)
+    calm = model.with_intervals(model.bootstrap(measured(noise=0.01), SHARES, draws=40), asked)
+    wild = model.with_intervals(model.bootstrap(measured(noise=0.1), SHARES, draws=40), asked)
     for found in (calm, wild):
         assert (found["qps_low"] < found["qps"]).all()
         assert (found["qps"] < found["qps_high"]).all()
@@ -106,24 +105,10 @@ def test_intervals_hold_the_prediction_and_widen_with_the_spread():
 
 def test_the_same_data_give_the_same_intervals():
     one, other = (
-        model.with_intervals(model.drawn(measured(noise=0.05), SHARES, draws=10), points())
+        model.with_intervals(model.bootstrap(measured(noise=0.05), SHARES, draws=10), points())
         for _ in "ab"
     )
     assert one.equals(other)
-
-
-@pytest.mark.parametrize(
-    ("table", "words"),
-    [
-        (measured(servers=(2,)), "no good run of one server"),
-        (measured(clients=(1, 8, 64)), "runs with 1, 8, 64 clients of one server"),
-    ],
-)
-def test_a_sweep_that_says_too_little_is_refused_with_what_to_run(table, words):
-    with pytest.raises(LabError) as refused:
-        model.fit(table, SHARES)
-    assert words in str(refused.value)
-    assert "--experiment single-server-scaling" in str(refused.value)
 
 
 def test_a_budget_that_divides_nothing_is_refused():
@@ -152,10 +137,10 @@ def test_shares_are_read_off_a_plan_of_either_budget():
     assert found.threads["tc"] == 2
 
 
-def test_littles_law_is_held_against_every_good_run():
+def test_littles_law_is_checked_on_every_good_run():
     runs = as_runs(measured())
     runs.loc[runs.index[0], "status"] = "killed"
-    table = demand.little(runs)
+    table = demands.little(runs)
     assert len(table) == len(runs) - 1
     assert table["ratio"].to_numpy() == pytest.approx(1.0)
 
@@ -193,23 +178,23 @@ def test_errors_are_counted_point_by_point_and_no_point_is_left_out():
         {"servers": [2, 4], "clients": [8, 8], "qps_mean": [100.0, 200.0],
          "latency_p95_ms_mean": [10.0, 20.0]}
     )  # fmt: skip
-    said = pd.DataFrame(
-        {"name": prediction_errors.MODEL, "servers": [2, 4], "clients": [8, 8], "qps": [110.0, 190.0],
-         "latency_p95_ms": [5.0, 20.0]}
+    own = pd.DataFrame(
+        {"name": prediction_errors.MODEL, "servers": [2, 4], "clients": [8, 8],
+         "qps": [110.0, 190.0], "latency_p95_ms": [5.0, 20.0]}
     )  # fmt: skip
-    errors = prediction_errors.errors(said, means)
+    errors = prediction_errors.errors(own, means)
     assert len(errors) == 4
-    told = prediction_errors.verdicts(errors).set_index("metric")
-    assert told.loc["qps", "median_pct"] == pytest.approx(7.5)
-    assert told.loc["qps", "goal_pct"] == 10
-    assert told.loc["latency_p95_ms", "median_pct"] == pytest.approx(25)
-    assert told.loc["latency_p95_ms", "bias_pct"] == pytest.approx(-25)
+    verdicts = prediction_errors.verdicts(errors).set_index("metric")
+    assert verdicts.loc["qps", "median_pct"] == pytest.approx(7.5)
+    assert verdicts.loc["qps", "goal_pct"] == 10
+    assert verdicts.loc["latency_p95_ms", "median_pct"] == pytest.approx(25)
+    assert verdicts.loc["latency_p95_ms", "bias_pct"] == pytest.approx(-25)
 
 
-def test_a_window_of_a_quota_is_read_off_two_clients():
+def test_the_window_of_a_quota_is_estimated_from_two_clients():
     runs = pd.DataFrame({"clients": [1, 2, 2, 64], "latency_p95_ms": [2.0, 3.75, 3.85, 60.0]})
-    assert simulation.window_s(runs, 0.24) == pytest.approx(0.005)
-    assert simulation.window_s(runs, None) is None
+    assert model.quota_window_s(runs, 0.24) == pytest.approx(0.005)
+    assert model.quota_window_s(runs, None) is None
 
 
 def test_a_throttled_station_gives_its_quota_and_no_more(monkeypatch):
@@ -238,7 +223,7 @@ def test_the_same_seed_simulates_the_same():
 
 
 def test_the_briefs_screens_add_up_with_what_they_do_not_list():
-    table = brief_demands.threads(publication.anchors()).set_index(["figure", "kind"])
+    table = brief_server.threads().set_index(["figure", "kind"])
     tc = table.loc[("9", "tc")]
     assert tc["listed"] == 4
     assert tc["cpus"] == tc["cpus_low"] == tc["cpus_high"] == pytest.approx(3.29)
@@ -249,7 +234,7 @@ def test_the_briefs_screens_add_up_with_what_they_do_not_list():
 
 
 def test_the_epyc_model_keeps_to_what_was_published_of_one_server():
-    own = brief_demands.epyc(publication.anchors())
+    own = brief_server.epyc()
     found = model.predict(own, points((1, 16), (32, 1024))).set_index(["servers", "clients"])
     assert found.loc[(1, 32), "qps"] <= 230_000
     assert found.loc[(1, 1024), "qps"] == pytest.approx(230_000, rel=0.05)
@@ -257,9 +242,8 @@ def test_the_epyc_model_keeps_to_what_was_published_of_one_server():
 
 
 def test_splits_keep_the_number_of_threads_and_the_automatic_one_is_among_them():
-    own = brief_demands.epyc(publication.anchors())
-    table = brief_demands.splits(own, points((16,), (512, 1024)))
-    assert (table[list(brief_demands.THREADS)].sum(axis=1) == 26).all()
+    table = brief_server.splits()
+    assert (table[list(brief_server.THREADS)].sum(axis=1) == 26).all()
     assert (table["query"] % table["ldm"] == 0).all()
     automatic = table[table["automatic"]].iloc[0]
     assert automatic["busiest"] == "tc"
@@ -277,7 +261,7 @@ def test_advice_takes_no_more_servers_than_it_needs():
     assert own.data_node_cpus + own.sql_cpus == pytest.approx(2.0)
     assert own.bottleneck in own.reason
     assert own.extrapolated == ""
-    assert "asked for 64" in advice.advise(TRUTH, 64.0).extrapolated
+    assert "applied to 64" in advice.advise(TRUTH, 64.0).extrapolated
 
 
 def test_twice_the_host_carries_twice_the_load():

@@ -1,4 +1,4 @@
-"""Figures 6 and 7: what is drawn, what is said, and what is refused; and every figure's honesty."""
+"""Figures 6 and 7: what is drawn, what is described, and what is refused."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ndblab import figures
 from ndblab.analysis import formatting, summary
 from ndblab.claims import publication
 from ndblab.error import LabError
+from ndblab.experiments.catalogue import EXPERIMENTS
 from ndblab.figures import style
 
 
@@ -87,7 +88,7 @@ def test_axes_are_honest() -> None:
 
 
 def test_two_machines_never_share_an_axis() -> None:
-    """What was published stands in a panel of its own, whose axes are not tied to the other's."""
+    """Published numbers have a panel of their own, with independent axes."""
     measured, published = draw("6", runs()).axes
     assert not measured.get_shared_x_axes().joined(measured, published)
     assert not measured.get_shared_y_axes().joined(measured, published)
@@ -106,33 +107,33 @@ def test_axes_have_units() -> None:
 
 @pytest.mark.parametrize(("number", "metric"), [("6", "qps"), ("7", "latency_p95_ms")])
 def test_three_runs_give_a_confidence_band(number: str, metric: str) -> None:
-    """With three runs a point, the band is the 95 % interval, both ends of it, and is called so."""
+    """With three runs per point, the band is the 95 % interval, and is called so."""
     table = runs(servers=(1,))
     points = summary.points(table)
     figure = draw(number, table)
     [(low, high)] = bands(figure)
     assert low == pytest.approx(points[f"{metric}_low"].min())
     assert high == pytest.approx(points[f"{metric}_high"].max())
-    assert "3 runs a point." in said(figure)
+    assert "3 runs per point." in said(figure)
     assert "95 % confidence interval" in said(figure)
 
 
 def test_two_runs_give_their_span() -> None:
-    """With two runs a point, the band reaches from one to the other, and the caption says so."""
+    """With two runs per point, the band is their range, and the caption says so."""
     table = runs(repeats=2, servers=(1,))
     figure = draw("6", table)
     [(low, high)] = bands(figure)
     assert low == pytest.approx(table["qps"].min())
     assert high == pytest.approx(table["qps"].max())
-    assert "from one run to the other" in said(figure)
+    assert "range of the two runs" in said(figure)
     assert "confidence" not in said(figure)
 
 
 def test_one_run_gives_no_band() -> None:
-    """One run a point shows no spread, and the caption says that there is none."""
+    """One run per point has no interval, and the caption says so."""
     figure = draw("6", runs(repeats=1))
     assert not bands(figure)
-    assert "1 run a point." in said(figure)
+    assert "1 run per point." in said(figure)
     assert "no bands" in said(figure)
 
 
@@ -144,7 +145,7 @@ def test_a_point_that_lost_a_run_is_crossed_and_explained() -> None:
     ]
     assert [list(line.get_xdata()) for line in crosses] == [[4]]
     assert "2 servers, 4 clients: 1 not averaged: mysqld 2 died: signal 9" in said(figure)
-    assert "Points of fewer than three runs have none." in said(figure)
+    assert "Points with fewer than three runs have none." in said(figure)
 
 
 def test_a_point_without_a_good_run_stands_at_the_bottom() -> None:
@@ -179,16 +180,16 @@ def test_peaks_are_ringed_and_named() -> None:
 
 
 def test_scaled_says_what_its_quota_does() -> None:
-    """Only in the scaled budget do captions say that latency carries the quota's period."""
+    """Only in the scaled budget do captions mention the quota's period."""
     for number in ("6", "7"):
         assert "quota" in said(draw(number, runs(), "scaled"))
         assert "quota" not in said(draw(number, runs(), "pinned"))
 
 
 def test_the_caption_names_host_budget_and_dataset() -> None:
-    """Whoever meets the picture alone learns whose measurement it is."""
+    """A figure on its own says whose measurement it is, and of which workload."""
     for number in ("6", "7"):
-        for word in (HOST, DATASET, "CPU budget scaled"):
+        for word in (HOST, DATASET, "CPU budget scaled", "Workload oltp_point_select."):
             assert word in said(draw(number, runs()))
 
 
@@ -264,8 +265,35 @@ def test_a_figure_shows_one_kind(column: str, other: str) -> None:
     for servers in (1, 2, 4):
         mixed, own = (line_of(f, servers).get_ydata() for f in (figure, alone))
         np.testing.assert_allclose(mixed, own)
+
+
+@pytest.mark.parametrize(("column", "other"), [("transporter", "tcp"), ("variant", "shm-spin")])
+def test_a_dataset_without_runs_of_the_kind_is_refused(column: str, other: str) -> None:
+    """Runs over TCP alone, or of a variant alone, are no figure of the brief."""
     with pytest.raises(LabError, match="no run of the kind"):
-        draw("6", twice)
+        draw("6", runs().assign(**{column: other}))
+
+
+@pytest.mark.parametrize("number", ["6", "7"])
+def test_another_workload_is_drawn_and_named(number: str) -> None:
+    """A dataset of another sysbench script draws, without numbers published for point selects."""
+    table = runs().assign(workload="oltp_update_index")
+    figure = draw(number, table)
+    assert len(line_of(figure, 4).get_ydata()) == 3
+    assert "Workload oltp_update_index." in said(figure)
+    assert "Nothing was published" in figure.axes[1].texts[0].get_text()
+    words = figures.describe(number, {"runs": table}, publication.anchors(number))
+    assert "oltp_update_index" in words
+    assert "Published" not in words
+
+
+def test_the_brief_workload_goes_first() -> None:
+    """Of several workloads it is the point selects; else the one with the most runs."""
+    table = runs()
+    other = table.assign(workload="oltp_write_only")
+    few = table.head(4).assign(workload="oltp_insert")
+    assert "Workload oltp_write_only." in said(draw("6", pd.concat([few, other])))
+    assert "Workload oltp_point_select." in said(draw("6", pd.concat([other, other, table])))
 
 
 def test_datasets_from_before_variants_draw() -> None:
@@ -283,3 +311,9 @@ def test_nothing_but_failures_is_refused() -> None:
     """A dataset without one good run gives a message, not an empty picture."""
     with pytest.raises(LabError, match="nothing to draw"):
         draw("7", failed(runs(), "s", "errors: 3"))
+
+
+def test_every_figure_belongs_to_one_experiment() -> None:
+    """What the catalogue lists can be drawn, and no figure is left without an experiment."""
+    listed = [key for experiment in EXPERIMENTS.values() for key in experiment.figures]
+    assert sorted(listed) == sorted(figures.FIGURES)

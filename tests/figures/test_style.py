@@ -9,10 +9,11 @@ from matplotlib.figure import Figure
 
 from ndblab.analysis import formatting
 from ndblab.figures import style
+from ndblab.figures.quantity import QPS
 
 
 def test_the_palette_survives_in_grey() -> None:
-    """More servers are always darker, by a step that the eye sees, and have another marker."""
+    """More servers are darker by a visible step, and have another marker."""
 
     def lightness(servers: int) -> float:
         return float(np.dot(to_rgb(style.colour(servers)), (0.299, 0.587, 0.114)))
@@ -25,7 +26,7 @@ def test_the_palette_survives_in_grey() -> None:
 def test_thousands_are_thousands() -> None:
     """An axis that counts in thousands has 230 where the value is 230 000."""
     ax = Figure().subplots()
-    style.vertical(ax, "Throughput", "queries/s", style.THROUGHPUT, 230_000, log=False)
+    QPS.vertical(ax, 230_000)
     assert ax.get_ylabel() == "Throughput, thousand queries/s"
     assert ax.yaxis.get_major_formatter()(230_000) == "230"
 

@@ -1,14 +1,17 @@
-"""The capacity model: from the sweep of one MySQL server to a figure of many.
+"""The capacity model: from the sweep of one MySQL server to the throughput and latency of many.
 
 In: the tables of a dataset, or published numbers. Out: demands, bounds, predictions with intervals,
-percentiles, errors, advice. Pure: it reads no file and starts nothing.
+percentiles, prediction errors, advice. It measures nothing, and writes only its cache.
 
-demand      CPU time a query takes of each resource, measured, and its law
-network     closed queueing network: bounds and mean value analysis
-model       the cluster as such a network, fitted to one server, asked for more
-simulation  percentiles of latency, by playing the network through
-baselines   simpler ways to predict, which the model has to beat
-trial       predictions beside measurements: the errors
-published   the brief's own server, from its published numbers alone
-advice      servers, clients and CPUs for a host
+demands            CPU time per query of each resource, and the law fitted to it
+network            closed queueing network: bounds and mean value analysis
+model              the cluster as such a network, fitted to one server, asked about more
+simulation         latency percentiles, by simulating the network; cached on disk
+baselines          simpler predictions that the model has to beat
+prediction_errors  predictions compared with measured points
+utilisation        utilisation of each resource, predicted and measured
+forecast           a model fitted to one dataset and compared with another
+brief_server       the brief's own server, from its published numbers alone
+advice             servers, clients and CPU split for a host
+answers            what `./lab predict` and `./lab size` print
 """

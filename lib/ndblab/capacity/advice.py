@@ -1,7 +1,7 @@
-"""How many MySQL servers, clients and CPUs for each side a host is worth.
+"""Recommended MySQL servers, clients and CPU split for a host.
 
-In: a model of one host, the CPUs of another. Out: a recommendation with its reason. It knows no
-more than the model, and says where that is extrapolated.
+In: a model of one host, the CPUs of another. Out: a recommendation and its reason. It knows no more
+than the model, and says what is extrapolated.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ import pandas as pd
 
 from ndblab.analysis import formatting
 from ndblab.capacity import model as models
-from ndblab.capacity.demand import CLIENT, KINDS, SERVER
+from ndblab.capacity.demands import CLIENT, KINDS, SERVER
 from ndblab.capacity.model import Model
 
 ENOUGH = 0.97
-"""Of the best throughput of any point: more servers or clients than this takes gain little."""
+"""Part of the best throughput that is good enough: more servers or clients gain little."""
 MOST_SERVERS, MOST_CLIENTS = 64, 2048
 DATA_SHARES = np.round(np.arange(0.10, 0.61, 0.05), 2)
 
 
 @dataclass(frozen=True)
 class Advice:
-    """What is recommended for a host, what it should give, and why."""
+    """A recommendation for a host, its predicted performance and the reason."""
 
     host_cpus: float
     servers: int
@@ -39,10 +39,10 @@ class Advice:
 
 
 def advise(own: Model, host_cpus: float) -> Advice:
-    """Recommend the fewest servers, then the fewest clients, that come close to the best.
+    """Recommend the fewest servers, then the fewest clients, close to the best throughput.
 
-    Every part keeps its share of the host (a MySQL server cannot use more than its own), save that
-    the CPUs between the data nodes and the SQL side are tried in steps of 5 % of the host.
+    Each MySQL server keeps its share of the host; the split of CPUs between the data nodes and the
+    SQL side is varied in steps of 5 % of the host.
     """
     shares = own.shares.scaled(host_cpus)
     low, high = own.clients_per_server
@@ -66,23 +66,16 @@ def advise(own: Model, host_cpus: float) -> Advice:
     ndb_us, all_us = sum(us[kind] for kind in KINDS), sum(us.values())
     most, bound = formatting.plain(1e6 * host_cpus / all_us), formatting.plain(row["bound_qps"])
     reason = (
-        f"with {n:.0f} clients a server a query takes {us[SERVER]:.0f} us of mysqld, "
-        f"{ndb_us:.0f} us of the data nodes and {us[CLIENT]:.0f} us of sysbench: {all_us:.0f} us "
-        f"in all, so {host_cpus:g} CPUs cannot do more than {most} "
-        f"queries/s; what is used up first is {row['bottleneck']}, at {bound}"
+        f"with {n:.0f} clients per server a query takes {us[SERVER]:.0f} us of CPU time in mysqld, "
+        f"{ndb_us:.0f} us in the data nodes and {us[CLIENT]:.0f} us in sysbench: {all_us:.0f} us "
+        f"in all, so {host_cpus:g} CPUs can serve at most {most} queries/s; "
+        f"the bottleneck ({row['bottleneck']}) saturates first, at {bound} queries/s"
     )
     other = ""
     if host_cpus != own.shares.host_cpus:
-        other = f"measured on {own.shares.host_cpus:g} CPUs, asked for {host_cpus:g}"
+        other = f"measured on {own.shares.host_cpus:g} CPUs, applied to {host_cpus:g}"
+    data_cpus, qps, mean_ms = (float(row[k]) for k in ("data_node_cpus", "qps", "latency_avg_ms"))
     return Advice(
-        host_cpus,
-        int(row["servers"]),
-        round(n),
-        float(row["data_node_cpus"]),
-        float(host_cpus - row["data_node_cpus"]),
-        float(row["qps"]),
-        float(row["latency_avg_ms"]),
-        str(row["bottleneck"]),
-        reason,
-        other,
-    )
+        host_cpus, int(row["servers"]), round(n), data_cpus, host_cpus - data_cpus, qps, mean_ms,
+        str(row["bottleneck"]), reason, other,
+    )  # fmt: skip

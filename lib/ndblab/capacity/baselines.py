@@ -1,7 +1,7 @@
-"""What the capacity model has to beat: three ways to scale one server's sweep without a model.
+"""Simpler predictions that the capacity model has to beat.
 
-In: runs of one server, the shares of the host. Out: throughput and p95 at points. Each takes the
-latency of one server with as many clients, and stretches it by Little's law.
+In: runs of one server, the CPU shares of the host. Out: throughput and p95 at points. Each method
+takes the latency of one server with as many clients, and stretches it by Little's law.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import curve_fit
 
-from ndblab.capacity.demand import SERVER
-from ndblab.capacity.model import Shares, one_server
+from ndblab.capacity.demands import SERVER
+from ndblab.capacity.model import Shares
 
 LINEAR, USL, DIVISION = "linear, capped", "USL", "the brief's division"
 NAMES = (LINEAR, USL, DIVISION)
 
 
 def usl(clients: np.ndarray, one: float, contention: float, coherency: float) -> np.ndarray:
-    """Give the throughput that the Universal Scalability Law has for this many clients.
+    """Return the throughput of the Universal Scalability Law for this many clients.
 
     Source: Gunther 2007, "Guerrilla Capacity Planning", chapter 4.
     """
@@ -29,7 +29,7 @@ def usl(clients: np.ndarray, one: float, contention: float, coherency: float) ->
 
 
 def fit_usl(clients: np.ndarray, qps: np.ndarray) -> tuple[float, float, float]:
-    """Fit the three coefficients of the law, none below zero, by least squares of logarithms."""
+    """Fit the three non-negative coefficients of the law by least squares of logarithms."""
     clients, qps = np.asarray(clients, float), np.asarray(qps, float)
     start = (float(qps[clients == clients.min()].mean() / clients.min()), 0.1, 1e-4)
     found, _ = curve_fit(
@@ -40,26 +40,25 @@ def fit_usl(clients: np.ndarray, qps: np.ndarray) -> tuple[float, float, float]:
 
 
 def predict(
-    table: pd.DataFrame, runs: pd.DataFrame, own: Shares, points: pd.DataFrame
+    alone: pd.DataFrame, runs: pd.DataFrame, own: Shares, points: pd.DataFrame
 ) -> pd.DataFrame:
-    """Predict points by each of the three.
+    """Predict points by each of the three methods.
 
-    - linear, capped: every server does what the one did with as many clients, up to the CPUs of
-      the host over the CPU time that a query took of all of it
-    - USL: the law fitted to the clients of one server, and every server alike
-    - the brief's division: linear up to as many servers as the CPUs of the SQL side hold of what
-      one used at its best ("Scaling up a Single MySQL Server"), and no more after it
+    - linear, capped: every server has the throughput of the one with as many clients; the cap is
+      the host's CPUs over the CPU time per query
+    - USL: the law fitted to the clients of one server, the same for every server
+    - the brief's division: linear up to the number of servers whose CPU use, each at its best,
+      fills the SQL side ("Scaling up a Single MySQL Server"), constant after that
 
     Parameters
     ----------
-    table : rows of `demand.measured`.
+    alone : rows of `demands.of_one_server`.
     runs : the good runs of one server, for their p95.
 
     Returns
     -------
     `name`, `servers`, `clients`, `qps`, `latency_p95_ms`.
     """
-    alone = one_server(table)
     facts = alone.drop_duplicates("run_id")
     one = facts.groupby("clients")["qps"].mean()
     host_us = 1e6 * alone.groupby("run_id")["cpus"].sum() / facts.set_index("run_id")["qps"]
@@ -88,7 +87,7 @@ def predict(
 
 
 def _at(means: pd.Series, n: np.ndarray) -> np.ndarray:
-    """Read a curve of one server between its points, on logarithmic axes; flat beyond its ends."""
+    """Interpolate a curve of one server on logarithmic axes; constant beyond its ends."""
     known = means.sort_index()
     logs = np.log(known.to_numpy(float))
     return np.exp(np.interp(np.log(n), np.log(known.index.to_numpy(float)), logs))

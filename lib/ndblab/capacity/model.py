@@ -1,10 +1,10 @@
-"""The capacity model: what one MySQL server was measured to need, asked for more of them.
+"""The capacity model: demands measured with one MySQL server, applied to any number of them.
 
 In: demands fitted to one server, and which CPUs each part of the cluster may use. Out: throughput,
-response, bottleneck and utilisation for any numbers of servers and clients, with intervals.
+response time, bottleneck and utilisation for any servers and clients, with intervals.
 
-Every MySQL server, sysbench and each kind of NDB thread is a station; the data nodes, the SQL side
-(all MySQL servers and sysbench) and the host are pools of CPUs. Clients are dealt evenly.
+MySQL servers, sysbench and each kind of NDB thread are stations; the data nodes, the SQL side (all
+MySQL servers and sysbench) and the host are pools of CPUs. Clients are spread evenly over servers.
 """
 
 from __future__ import annotations
@@ -17,31 +17,26 @@ import numpy as np
 import pandas as pd
 
 from ndblab.analysis import summary
-from ndblab.capacity import demand, network
-from ndblab.capacity.demand import CLIENT, KINDS, OTHER, SERVER, Law
+from ndblab.capacity import demands, network
+from ndblab.capacity.demands import CLIENT, KINDS, OTHER, SERVER, Law
 from ndblab.error import LabError
 
 LOCK = "mysqld lock"
 DATA_NODES, SQL_SIDE, HOST = "data nodes", "SQL side", "host"
 STATIONS = (CLIENT, SERVER, LOCK, *KINDS)
 POOLS = (DATA_NODES, SQL_SIDE, HOST)
-LEAST_CLIENT_COUNTS = 4
 FULL = 0.9
-"""A quota is used up from here on: it is handed out in slices, some of which come too late."""
+"""Utilisation above which a quota is saturated: slices that come too late are lost."""
 COVERED = ("scaled", "pinned")
 NONE = Law(0.0)
 DRAWS, SEED = 200, 7742
 
 
-class Unfit(LabError):
-    """A dataset that no model can be fitted to."""
-
-
 @dataclass(frozen=True)
 class Shares:
-    """Logical CPUs that each part may use, and how many threads of each kind there are.
+    """Logical CPUs that each part may use, and the number of threads of each kind.
 
-    `server_cpus` is None where a MySQL server has no limit of its own; `threads` counts those of
+    `server_cpus` is None if a MySQL server has no limit of its own; `threads` counts the threads of
     all data nodes together.
     """
 
@@ -52,7 +47,7 @@ class Shares:
     threads: Mapping[str, int]
 
     def scaled(self, host_cpus: float) -> Shares:
-        """Give the same shares of a host of another size; threads grow with the data nodes."""
+        """Return the same shares of a host of another size; thread counts never shrink."""
         by = host_cpus / self.host_cpus
         return Shares(
             host_cpus,
@@ -64,7 +59,7 @@ class Shares:
 
 
 def shares(plan: Mapping[str, Any], host_cpus: float) -> Shares:
-    """Read off a dataset's plan who may use which CPUs.
+    """Read from a dataset's plan which CPUs each part may use.
 
     Parameters
     ----------
@@ -73,12 +68,12 @@ def shares(plan: Mapping[str, Any], host_cpus: float) -> Shares:
 
     Raises
     ------
-    Unfit
-        If the budget divides nothing: then no share tells how the next server would fare.
+    LabError
+        If the budget divides nothing: then no share says what another server could use.
     """
     budget = plan["budget"]["kind"]
     if budget not in COVERED:
-        raise Unfit(
+        raise LabError(
             "The capacity model does not cover this cpu budget",
             found=budget,
             expected=" or ".join(COVERED),
@@ -103,9 +98,9 @@ def _cpus(share: Mapping[str, Any], host_cpus: float) -> float:
 
 @dataclass(frozen=True)
 class Model:
-    """Laws of demand, shares of CPUs, and the delay of a query that no CPU time accounts for.
+    """Demand laws, CPU shares, and the delay per query that CPU time does not explain.
 
-    `usable` is how much of its quota one server got while it had more to do.
+    `usable` is the part of its quota that one server got while saturated.
     """
 
     laws: Mapping[str, Law]
@@ -115,7 +110,7 @@ class Model:
     clients_per_server: tuple[float, float] = (1.0, np.inf)
 
     def network(self, servers: np.ndarray, clients: np.ndarray) -> network.Network:
-        """Give the closed network of each case: arrays (cases,) of servers and clients."""
+        """Return the closed network of each case: arrays (cases,) of servers and clients."""
         servers, clients = np.asarray(servers, float), np.asarray(clients, float)
         own = self.shares
         active = np.minimum(servers, clients)
@@ -145,63 +140,37 @@ class Model:
         )
 
     def extrapolates(self, servers: float, clients: float) -> str:
-        """Say how a point leaves what the model was fitted to; empty where it does not."""
+        """Say how a point exceeds the range that the model was fitted to; empty if it does not."""
         n = clients / min(servers, clients)
         low, high = self.clients_per_server
         if low <= n <= high:
             return ""
-        return f"{n:.3g} clients a server; measured {low:.3g} to {high:.3g}"
-
-
-def one_server(table: pd.DataFrame) -> pd.DataFrame:
-    """Keep the rows of `demand.measured` that a model is fitted to.
-
-    Raises
-    ------
-    Unfit
-        If there are no good runs of one server, or too few numbers of clients.
-    """
-    alone = table[table["servers"] == 1]
-    counts = sorted(alone["clients"].unique())
-    if len(counts) < LEAST_CLIENT_COUNTS:
-        found = "runs with " + ", ".join(map(str, counts)) + " clients" if counts else "no good run"
-        raise Unfit(
-            "The capacity model needs a sweep of one MySQL server",
-            found=f"{found} of one server",
-            expected=f"good runs with at least {LEAST_CLIENT_COUNTS} numbers of clients",
-            next_step="Measure it: ./lab reproduce --experiment single-server-scaling",
-        )
-    return alone
+        return f"{n:.4g} clients per server; measured {low:g} to {high:g}"
 
 
 def fit(table: pd.DataFrame, own: Shares) -> Model:
     """Fit the model to the runs of one server.
 
-    The delay is what is left of the response time with the fewest clients.
+    The delay is the part of the response time with the fewest clients that CPU time leaves over.
 
     Parameters
     ----------
-    table : rows of `demand.measured`; those of several servers are not looked at.
-
-    Raises
-    ------
-    Unfit
-        If there is too little to fit.
+    table : rows of `demands.of_one_server`.
     """
-    return _fit(demand.by_run(one_server(table)), own)
+    return _fit(demands.by_run(table), own)
 
 
 def _fit(runs: pd.DataFrame, own: Shares, weight: np.ndarray | None = None) -> Model:
     counts = np.sort(runs["clients"].unique())
     seen = float(counts[0]), float(counts[-1])
-    model = Model(demand.fit(runs, weight), own, 0.0, _usable(runs, own), seen)
+    model = Model(demands.fit(runs, weight), own, 0.0, _usable(runs, own), seen)
     shown = network.solve(model.network([1], counts[:1]), counts[:1])
     measured_us = 1e6 * counts[0] / runs.loc[runs["clients"] == counts[0], "qps"].mean()
     return replace(model, delay_us=max(0.0, float(measured_us - shown.response_us[0])))
 
 
 def _usable(runs: pd.DataFrame, own: Shares) -> float:
-    """Part of its quota that one server got in the runs in which it had used it up."""
+    """Part of its quota that one server got in the runs that saturated it."""
     if own.server_cpus is None:
         return 1.0
     got = runs[SERVER] / own.server_cpus
@@ -209,8 +178,26 @@ def _usable(runs: pd.DataFrame, own: Shares) -> float:
     return min(1.0, float(full.mean())) if len(full) else 1.0
 
 
+def quota_window_s(runs: pd.DataFrame, cpus: float | None) -> float | None:
+    """Estimate the window of a quota from the p95 of one server with the fewest clients above one.
+
+    With few clients a query is short, unless the quota is exhausted while it is served: then it
+    waits for the rest of the window. That rest is the p95, and (1 - `cpus`) of the window.
+
+    Parameters
+    ----------
+    runs : the good runs of one server.
+    cpus : quota of one server; None if it has none.
+    """
+    if cpus is None or cpus >= 1:
+        return None
+    several = runs[runs["clients"] > 1]
+    few = several[several["clients"] == several["clients"].min()]
+    return float(few["latency_p95_ms"].mean()) / 1000 / (1 - cpus)
+
+
 def predict(model: Model, points: pd.DataFrame) -> pd.DataFrame:
-    """Predict throughput, response, bottleneck and utilisation at points.
+    """Predict throughput, mean latency, bottleneck and utilisation at points.
 
     Parameters
     ----------
@@ -219,7 +206,7 @@ def predict(model: Model, points: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     The points with `qps`, `latency_avg_ms`, `bottleneck`, `bound_qps`, `extrapolated` (why, or
-    empty) and `utilisation_<resource>`, 1 where a resource is used up.
+    empty) and `utilisation_<resource>`, 1 for a saturated resource.
     """
     servers, clients = points["servers"].to_numpy(), points["clients"].to_numpy()
     asked = model.network(servers, clients)
@@ -239,58 +226,58 @@ def predict(model: Model, points: pd.DataFrame) -> pd.DataFrame:
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
-    """A model, and what it might as well have been.
+class Bootstrap:
+    """A model, and replicates of it.
 
-    `others` are fitted to runs drawn anew; `shifts` is how far a single run is from its point, in
-    logarithms of throughput, one for each of them.
+    `replicates` are fitted to resampled runs. For each of them `shifts` has the deviation of a
+    single run from its point's mean, in logarithms of throughput.
     """
 
     model: Model
-    others: tuple[Model, ...]
+    replicates: tuple[Model, ...]
     shifts: np.ndarray
 
 
-def drawn(table: pd.DataFrame, own: Shares, draws: int = DRAWS, seed: int = SEED) -> Drawn:
-    """Fit the model to the runs of one server, and to runs drawn from them.
+def bootstrap(table: pd.DataFrame, own: Shares, draws: int = DRAWS, seed: int = SEED) -> Bootstrap:
+    """Fit the model to the runs of one server, and to resamples of them.
 
-    These are drawn with replacement, as many of each number of clients (the bootstrap: Efron 1979).
+    Runs are resampled with replacement within each number of clients (Efron 1979).
 
-    Raises
-    ------
-    Unfit
-        If there is too little to fit.
+    Parameters
+    ----------
+    table : rows of `demands.of_one_server`.
     """
-    facts = demand.by_run(one_server(table))
+    facts = demands.by_run(table)
     rng = np.random.default_rng(seed)
     groups = [np.flatnonzero(facts["clients"] == c) for c in facts["clients"].unique()]
-    others = []
+    replicates = []
     for _ in range(draws):
         weight = np.zeros(len(facts))
         for group in groups:
             np.add.at(weight, rng.choice(group, len(group)), 1.0)
-        others.append(_fit(facts, own, weight))
-    return Drawn(_fit(facts, own), tuple(others), _spread(facts) * rng.standard_normal(draws))
+        replicates.append(_fit(facts, own, weight))
+    shifts = _deviation(facts) * rng.standard_normal(draws)
+    return Bootstrap(_fit(facts, own), tuple(replicates), shifts)
 
 
-def with_intervals(made: Drawn, points: pd.DataFrame) -> pd.DataFrame:
-    """Predict, with the interval in which 95 % of single runs are expected.
+def with_intervals(made: Bootstrap, points: pd.DataFrame) -> pd.DataFrame:
+    """Predict, with the interval that is expected to contain 95 % of single runs.
 
     Returns
     -------
     As `predict`, with `qps_low` and `qps_high`.
     """
     servers, clients = points["servers"].to_numpy(), points["clients"].to_numpy()
-    asked = network.stacked([other.network(servers, clients) for other in made.others])
-    solved = network.solve(asked, np.tile(clients, len(made.others)))
-    logs = np.log(solved.qps).reshape(len(made.others), len(points)) + made.shifts[:, None]
+    asked = network.stacked([one.network(servers, clients) for one in made.replicates])
+    solved = network.solve(asked, np.tile(clients, len(made.replicates)))
+    logs = np.log(solved.qps).reshape(len(made.replicates), len(points)) + made.shifts[:, None]
     tail = (1 - summary.CONFIDENCE) / 2
     low, high = np.exp(np.quantile(logs, [tail, 1 - tail], axis=0))
     return predict(made.model, points).assign(qps_low=low, qps_high=high)
 
 
-def _spread(facts: pd.DataFrame) -> float:
-    """Deviation of the logarithm of throughput between runs of one point."""
+def _deviation(facts: pd.DataFrame) -> float:
+    """Standard deviation of the logarithm of throughput between runs of one point."""
     logs = np.log(facts["qps"].astype(float))
     each = logs.groupby(facts["clients"]).var(ddof=1).dropna()
     return float(np.sqrt(each.mean())) if len(each) else 0.0

@@ -1,10 +1,10 @@
 """A closed queueing network, solved by mean value analysis.
 
-In: the CPU time that a query takes of each resource, and how many CPUs each has. Out: throughput,
-response time and where queries wait, for any number of clients. It knows nothing of NDB.
+In: the CPU time per query of each resource, and how many CPUs each has. Out: throughput, response
+time and queue lengths for any number of clients. It knows nothing about NDB.
 
-A *station* is where a query waits and is served. A *pool* is CPUs that several stations use: what
-is done in it is counted at the stations, and only the waiting for it is its own.
+A *station* is where a query queues and is served. A *pool* is CPUs that several stations share:
+service is counted at the stations, and only waiting for the pool is counted at the pool.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ SECOND_US = 1e6
 
 @dataclass(frozen=True)
 class Network:
-    """Cases down, resources across: what is to be solved.
+    """The networks to solve: cases down, resources across.
 
     Parameters
     ----------
-    demand_us : array (cases, resources), CPU time a query in microseconds.
-    cpus : array (cases, resources), logical CPUs that each has; less than one under a quota.
+    demand_us : array (cases, resources), CPU time per query in microseconds.
+    cpus : array (cases, resources), logical CPUs of each; less than one under a quota.
     is_pool : array (resources,), whether a resource is a pool.
-    delay_us : array (cases,), time a query spends nowhere in particular, without any queue.
+    delay_us : array (cases,), time per query outside all resources, without queueing.
     """
 
     demand_us: np.ndarray
@@ -36,9 +36,9 @@ class Network:
 
     @property
     def limits_qps(self) -> np.ndarray:
-        """Throughput at which each resource is used up, array (cases, resources).
+        """Throughput at which each resource saturates, array (cases, resources).
 
-        The utilisation law: what is used is throughput times demand, and never more than there is
+        The utilisation law: CPU use is throughput times demand, and at most the CPUs available
         (Denning and Buzen 1978, "The Operational Analysis of Queueing Network Models").
         """
         with np.errstate(divide="ignore"):
@@ -46,23 +46,23 @@ class Network:
 
     @property
     def bound_qps(self) -> np.ndarray:
-        """The lowest of these limits, array (cases,): no number of clients gives more."""
+        """The lowest of these limits, array (cases,): the most that clients can get."""
         return self.limits_qps.min(axis=1)
 
     @property
     def bottleneck(self) -> np.ndarray:
-        """The resource that sets it, array (cases,) of positions."""
+        """The resource with that limit, array (cases,) of positions."""
         return self.limits_qps.argmin(axis=1)
 
     @property
     def least_us(self) -> np.ndarray:
-        """Response time of a query that waits for nothing, array (cases,)."""
+        """Response time of a query that never queues, array (cases,)."""
         return self.demand_us[:, ~self.is_pool].sum(axis=1) + self.delay_us
 
 
 @dataclass(frozen=True)
 class Solution:
-    """What clients get: arrays (cases,) of queries/s and us, and (cases, resources) of clients."""
+    """Queries/s and response time in us, arrays (cases,); clients queued, (cases, resources)."""
 
     qps: np.ndarray
     response_us: np.ndarray
@@ -70,13 +70,13 @@ class Solution:
 
 
 def solve(network: Network, clients: np.ndarray) -> Solution:
-    """Go from one client to as many as each case has, a client at a time.
+    """Solve each case by mean value analysis, adding one client at a time.
 
-    An arriving query finds the network as it would be without it (the arrival theorem of Reiser
-    and Lavenberg 1980, "Mean-Value Analysis of Closed Multichain Queuing Networks"). A resource of
-    c CPUs serves like one that is c times as fast, for what waits before it (Seidmann, Schweitzer
-    and Shalev-Oren 1987). A quota, with c below one, lets a query run at full speed until it is
-    used up: the waiting is limited by the bound alone then, and falls to the bottleneck.
+    An arriving query sees the network as it would be without that query (arrival theorem: Reiser
+    and Lavenberg 1980, "Mean-Value Analysis of Closed Multichain Queuing Networks"). Queries that
+    wait for c CPUs wait as for one CPU that is c times as fast (Seidmann, Schweitzer and
+    Shalev-Oren 1987). Under a quota (c below one) a query runs at full speed until the quota is
+    exhausted: then the bound alone determines the waiting, which is counted at the bottleneck.
 
     Parameters
     ----------
@@ -92,20 +92,20 @@ def solve(network: Network, clients: np.ndarray) -> Solution:
     at = np.zeros_like(demand)
     qps, response = np.zeros(len(demand)), np.zeros(len(demand))
     queued = np.zeros_like(demand)
-    # Cases with few clients are done first and then left alone.
+    # Cases with few clients finish first and drop out.
     order = np.argsort(-clients, kind="stable")
     for number in range(1, int(clients.max(initial=0)) + 1):
         on = order[: np.count_nonzero(clients >= number)]
-        # Nobody waits for a pool while one of its CPUs is free.
+        # No queueing while the pool has an idle CPU.
         spare = np.where(network.is_pool, np.maximum(network.cpus[on], 1.0) - 1, 0.0)
         ahead = np.maximum(0.0, at[on] - spare)
         residence = served[on] + per_cpu[on] * ahead
         total = residence.sum(axis=1) + network.delay_us[on]
         rate = np.minimum(number / total, bound[on])
-        # What the bound holds back waits at the bottleneck: Little's law then holds for the whole.
+        # Queries that the bound holds back wait at the bottleneck, so that Little's law holds.
         residence[np.arange(len(on)), first[on]] += np.maximum(0.0, number / rate - total)
         here = rate[:, None] * residence
-        # Whoever uses a pool is at a station meanwhile, and is met by those who come to the pool.
+        # A query that uses a pool is at a station, but arrivals at the pool find it there too.
         at[on] = here + np.where(network.is_pool, rate[:, None] * demand[on], 0.0)
         done = clients[on] == number
         qps[on[done]] = SECOND_US * rate[done]
@@ -115,10 +115,10 @@ def solve(network: Network, clients: np.ndarray) -> Solution:
 
 
 def bounds(network: Network, clients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give the least and the most throughput that any network of these demands can have.
+    """Return the least and the most throughput of any network with these demands.
 
     Asymptotic bounds (Denning and Buzen 1978): at worst every query waits for all others at every
-    resource, at best none waits until the bottleneck is full.
+    resource, at best none waits until the bottleneck saturates.
 
     Returns
     -------
@@ -132,7 +132,7 @@ def bounds(network: Network, clients: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def stacked(networks: Sequence[Network]) -> Network:
-    """Put the cases of several networks of the same resources below each other."""
+    """Stack the cases of several networks that have the same resources."""
     return Network(
         np.vstack([each.demand_us for each in networks]),
         np.vstack([each.cpus for each in networks]),

@@ -1,15 +1,15 @@
-"""The capacity model put to the test: predictions beside what was measured, error by error.
+"""Predictions compared with measured points.
 
 In: predictions, means of measured points. Out: absolute percentage errors, point by point and as
-medians. It predicts nothing, and leaves no point out.
+medians. It leaves no point out.
 """
 
 from __future__ import annotations
 
 import pandas as pd
 
-METRICS = {"qps": "throughput", "latency_p95_ms": "p95"}
 GOAL_PCT = {"qps": 10.0, "latency_p95_ms": 25.0}
+"""Goal for the median absolute error of the model, by metric."""
 MODEL = "capacity model"
 
 
@@ -23,23 +23,15 @@ def errors(predictions: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
 
     Returns
     -------
-    `name`, `servers`, `clients`, `metric`, `predicted`, `measured`, `error_pct` (its sign says
-    whether the prediction was too high) and `ape_pct`, the same without a sign.
+    `name`, `servers`, `clients`, `metric`, `predicted`, `measured`, `error_pct` (positive if the
+    prediction is too high) and `ape_pct`, its absolute value.
     """
-    means = points[["servers", "clients"]].assign(
-        **{metric: points[f"{metric}_mean"] for metric in METRICS}
-    )
     keys = ["servers", "clients"]
     tables = []
-    for metric in METRICS:
-        both = predictions[["name", *keys, metric]].merge(
-            means[[*keys, metric]], on=keys, suffixes=("_predicted", "_measured")
-        )
-        both = both.rename(
-            columns={f"{metric}_predicted": "predicted", f"{metric}_measured": "measured"}
-        )
-        both["metric"] = metric
-        tables.append(both)
+    for metric in GOAL_PCT:
+        means = points[[*keys, f"{metric}_mean"]].rename(columns={f"{metric}_mean": "measured"})
+        own = predictions[["name", *keys, metric]].rename(columns={metric: "predicted"})
+        tables.append(own.merge(means, on=keys).assign(metric=metric))
     table = pd.concat(tables, ignore_index=True)
     table["error_pct"] = 100 * (table["predicted"] / table["measured"] - 1)
     table["ape_pct"] = table["error_pct"].abs()
@@ -48,12 +40,12 @@ def errors(predictions: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
 
 
 def verdicts(errors: pd.DataFrame) -> pd.DataFrame:
-    """Sum up the errors of each way to predict.
+    """Summarise the errors of each method.
 
     Returns
     -------
-    A row for each name and metric: `points`, `median_pct`, `p90_pct` of the absolute errors,
-    `goal_pct` for the model, and `bias_pct`, the median with its sign.
+    A row for each name and metric: `points`, `median_pct` and `p90_pct` of the absolute errors,
+    `bias_pct` (median of the signed errors), and `goal_pct` for the model.
     """
     groups = errors.groupby(["name", "metric"], sort=False)
     table = groups.agg(

@@ -1,7 +1,7 @@
-"""What a drawn mean is worth: its interval over runs, and the words for it.
+"""Intervals of drawn means over runs, and their description.
 
-In: a table of runs. Out: means with the ends of their bands. Confidence is that of `summary`.
-It never gives an interval that its runs cannot know.
+In: a table of runs. Out: means with the ends of their bands. It never gives an interval that the
+number of runs does not support.
 """
 
 from __future__ import annotations
@@ -13,51 +13,53 @@ from scipy.special import stdtrit
 from ndblab.analysis import summary
 
 
-def means(table: pd.DataFrame, by: list[str], column: str, factors: bool = False) -> pd.DataFrame:
+def means(table: pd.DataFrame, by: list[str], column: str, log: bool = False) -> pd.DataFrame:
     """Average a column over runs.
 
     Parameters
     ----------
-    factors : take geometric means, with intervals of the logarithms.
+    log : compute the interval from logarithms, so that it is one of factors around the mean.
 
     Returns
     -------
     One row per group, sorted: the keys, `runs`, `mean`, and `low` and `high`: the 95 % t interval
-    from three runs on; where no group has more than two, the span of two runs; else NaN.
+    of three or more runs; if no group has more than two, the range of two runs; else NaN.
     """
-    values = np.log(table[column]) if factors else table[column]
-    groups = table.assign(_value=values).groupby(by, observed=True)["_value"]
-    found = groups.agg(runs="count", mean="mean", low="min", high="max", _spread="std")
-    if found["runs"].max() > 2:
-        runs = found["runs"].where(found["runs"] > 2)
-        half = stdtrit(runs - 1, (1 + summary.CONFIDENCE) / 2) * found["_spread"] / np.sqrt(runs)
-        found["low"], found["high"] = found["mean"] - half, found["mean"] + half
+    values = np.log(table[column].astype(float)) if log else table[column]
+    groups = table.assign(_value=values).groupby(by, observed=True)
+    result = groups[column].agg(runs="count", mean="mean", low="min", high="max")
+    if result["runs"].max() > 2:
+        runs = result["runs"].where(result["runs"] > 2)
+        half = stdtrit(runs - 1, (1 + summary.CONFIDENCE) / 2) * groups["_value"].std()
+        half, mean = half / np.sqrt(runs), result["mean"]
+        result["low"] = mean / np.exp(half) if log else mean - half
+        result["high"] = mean * np.exp(half) if log else mean + half
     else:
-        one = found["runs"] < 2
-        found.loc[one, ["low", "high"]] = np.nan
-    ends = ["mean", "low", "high"]
-    found[ends] = np.exp(found[ends]) if factors else found[ends]
-    return found.drop(columns="_spread").reset_index()
+        result.loc[result["runs"] < 2, ["low", "high"]] = np.nan
+    return result.reset_index()
 
 
-def told(runs: pd.Series, lines: str = "Lines", bands: str = "bands", log: bool = False) -> str:
-    """Say how many runs a drawn mean has and what its band is.
+def described(
+    runs: pd.Series, lines: str = "Lines", bands: str = "bands", log: bool = False, each: str = ""
+) -> str:
+    """Say how many runs a drawn mean has, and what its band is.
 
     Parameters
     ----------
-    lines, bands : what the means and their spread are drawn as.
+    lines, bands : what means and intervals are drawn as.
     log : whether the interval is one of logarithms.
+    each : what the runs are counted per; a point if empty.
     """
     counts = runs[runs > 0]
     fewest, most = int(counts.min()), int(counts.max())
     number = f"{fewest} to {most}" if fewest < most else f"{most}"
-    said = [f"{number} {'run' if most == 1 else 'runs'} a point."]
+    words = [f"{number} {'run' if most == 1 else 'runs'} per {each or 'point'}."]
     if most > 2:
         scale = " of logarithms" if log else ""
-        said.append(f"{lines}: mean of the runs; {bands}: its 95 % confidence interval (t{scale}).")
-        said += ["Points of fewer than three runs have none."] if fewest < 3 else []
+        words.append(f"{lines}: mean of the runs; {bands}: 95 % confidence interval (t{scale}).")
+        words += ["Points with fewer than three runs have none."] if fewest < 3 else []
     elif most == 2:
-        said.append(f"{lines}: mean of the runs; {bands}: from one run to the other.")
+        words.append(f"{lines}: mean of the runs; {bands}: range of the two runs.")
     else:
-        said.append(f"One run gives no spread, so there are no {bands}.")
-    return " ".join(said)
+        words.append(f"A single run has no interval, so there are no {bands}.")
+    return " ".join(words)

@@ -1,14 +1,14 @@
-"""The panel of what was published, beside what was measured.
+"""The panel of published numbers, beside what was measured.
 
-In: an empty panel and published numbers. Out: the panel drawn, each number as exact as it was.
-It never puts two machines on one axis.
+In: an empty panel and published numbers. Out: the panel drawn, each number as exact as it was
+published. It never puts two machines on one axis.
 """
 
 from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 import pandas as pd
@@ -28,11 +28,11 @@ _BOUND_WORDS = {"upper": "below", "lower": "at least"}
 def against_clients(
     ax: Axes, quantity: Quantity, anchors: Sequence[Anchor], room: float = 1.65
 ) -> None:
-    """Draw the published numbers as marks of another kind, on an axis of their own.
+    """Draw the published numbers against clients.
 
     Parameters
     ----------
-    room : of a linear vertical axis, over the largest number.
+    room : upper end of a linear vertical axis over the largest number.
     """
     note(ax, anchors)
     values = pd.Series([a.value for a in anchors] or [1.0])
@@ -42,32 +42,36 @@ def against_clients(
     ax.set_ylim(
         *((values.min() / 8, values.max() * 8) if quantity.log else (0, values.max() * room))
     )
-    # A tick where something was published, and nowhere else.
+    # A tick for each published number of clients, and no other.
     ax.set_xticks(sorted({a.clients for a in anchors}))
     for _, group in groupby(anchors, key=lambda a: (a.value, a.exactness, a.bound)):
         together = list(group)
         for i, anchor in enumerate(together):
-            # Marks of the same place stand side by side.
+            # Marks with equal clients stand side by side.
             twins = [j for j, a in enumerate(together) if a.clients == anchor.clients]
-            aside = 1.3 ** (2 * twins.index(i) - len(twins) + 1)
-            mark(ax, anchor, anchor.clients * aside)
+            mark(ax, anchor, anchor.clients * aside(twins.index(i), len(twins), 1.3))
         first = together[0]
         middle = math.exp(sum(math.log(a.clients) for a in together) / len(together))
         servers = formatting.listed(str(a.servers) for a in together)
-        told = words(first).replace(" queries/s", "\nqueries/s")
-        label(ax, first, middle, f"{servers} {'server' if servers == '1' else 'servers'}:\n{told}")
+        value = words(first).replace(" queries/s", "\nqueries/s")
+        label(ax, first, middle, f"{servers} {'server' if servers == '1' else 'servers'}:\n{value}")
+
+
+def aside(place: int, count: int, apart: float) -> float:
+    """Return a factor that puts `count` marks with equal clients side by side on a log axis."""
+    return apart ** (2 * place - count + 1)
 
 
 def label(ax: Axes, anchor: Anchor, x: float, text: str, size: float = 8) -> None:
     """Write beyond the tip of a mark's arrow, or above a mark without one."""
-    aside = {"upper": -_ARROW_PT - 3, "lower": _ARROW_PT + 3}.get(anchor.bound, 8)
+    offset_pt = {"upper": -_ARROW_PT - 3, "lower": _ARROW_PT + 3}.get(anchor.bound, 8)
     ax.annotate(
         text,
         (x, anchor.value),
-        (0, aside),
+        (0, offset_pt),
         textcoords="offset points",
         ha="center",
-        va="top" if aside < 0 else "bottom",
+        va="top" if offset_pt < 0 else "bottom",
         fontsize=size,
     )
 
@@ -79,27 +83,32 @@ def words(anchor: Anchor) -> str:
     return f"{word.get(anchor.exactness, '')}{formatting.exact(anchor.value)}{unit}"
 
 
-def described(anchors: Sequence[Anchor]) -> list[str]:
-    """Say what was published, as a sentence; none if nothing was."""
-    each = [
+def sentence(anchors: Sequence[Anchor], each: Iterable[str] = ()) -> list[str]:
+    """Say what was published in a sentence, by default with servers and clients; none if nothing.
+
+    Parameters
+    ----------
+    each : a published number per item, in words.
+    """
+    each = list(each) or [
         f"{words(a)} with {a.servers} at {formatting.count(a.clients, 'client')}" for a in anchors
     ]
-    return [f"Published, on another machine: {formatting.listed(each)}."] if each else []
+    return [f"{TITLE}: {formatting.listed(each)}."] if anchors else []
 
 
-def note(ax: Axes, anchors: Sequence[Anchor], told: str = _STATED, width: int = 40) -> None:
-    """Title the panel, and say what its marks are, in lines of `width` characters."""
+def note(ax: Axes, anchors: Sequence[Anchor], text: str = _STATED, width: int = 40) -> None:
+    """Title the panel and describe its marks, in lines of `width` characters."""
     ax.set_title(TITLE)
     ax.text(
         0.04,
         0.97,
-        textwrap.fill(told if anchors else "Nothing was published as a number.", width),
+        textwrap.fill(text if anchors else "Nothing was published as a number.", width),
         transform=ax.transAxes,
         va="top",
         fontsize=7.5,
         style="italic",
         color=style.QUIET,
-        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5},
+        bbox=style.WHITE_BOX,
     )
 
 

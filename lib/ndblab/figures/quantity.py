@@ -1,7 +1,6 @@
-"""What stands on a vertical axis: its column, name, unit, colour and scale.
+"""Quantities on vertical axes: column, name, unit, colour and scale, the same in every figure.
 
-In: nothing. Out: the quantities that several figures draw, the same in each.
-It knows no data.
+In: an empty panel and how far its axes reach. Out: axes with scales, plain numbers and units.
 """
 
 from __future__ import annotations
@@ -10,8 +9,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
+from ndblab.analysis import formatting
 from ndblab.figures import style
+
+# From which value on an axis counts in millions or thousands.
+_SCALES = ((1e6, 1e6, "million "), (1e5, 1e3, "thousand "))
 
 
 @dataclass(frozen=True)
@@ -24,15 +28,26 @@ class Quantity:
     colour: str
     log: bool = False
 
-    def against_clients(self, ax: Axes, clients: Iterable[int], most: float) -> None:
-        """Scale and name both axes of a panel that has clients on the horizontal one.
+    def vertical(self, ax: Axes, most: float) -> None:
+        """Scale and label the vertical axis; `most` is its largest value, in `unit`."""
+        factor, word = next(((f, word) for least, f, word in _SCALES if most >= least), (1.0, ""))
+        if self.log:
+            ax.set_yscale("log")
+            ax.yaxis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5), numticks=20))
+            ax.yaxis.set_minor_locator(NullLocator())
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: formatting.plain(v / factor)))
+        ax.set_ylabel(f"{self.name}, {word}{self.unit}", color=self.colour)
 
-        Parameters
-        ----------
-        most : the largest value on the vertical axis, in `unit`.
-        """
-        reach = (min(clients := [int(n) for n in clients]), max(clients))
-        style.axes(ax, self.name, self.unit, self.colour, reach, most, self.log)
+    def against_clients(self, ax: Axes, clients: Iterable[int], most: float) -> None:
+        """Scale and label both axes, with a binary logarithm of clients on the horizontal one."""
+        low, high = min(clients := [int(n) for n in clients]), max(clients)
+        ax.set_xscale("log", base=2)
+        ax.set_xlim(low / 1.3, high * 1.3)
+        ax.xaxis.set_major_locator(LogLocator(base=4 if high / low > 600 else 2, numticks=20))
+        ax.xaxis.set_minor_locator(NullLocator())
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        ax.set_xlabel("Clients")
+        self.vertical(ax, most)
 
 
 QPS = Quantity("qps", "Throughput", "queries/s", style.THROUGHPUT)

@@ -1,6 +1,6 @@
-"""Which runs a figure is drawn of: of one kind, and good.
+"""Which runs a figure shows: of one kind, and good.
 
-In: the tables of a dataset. Out: rows of them. It computes nothing, and mixes no two kinds.
+In: the runs of a dataset. Out: rows of them. It computes nothing, and never mixes two kinds.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from ndblab.analysis import summary
+from ndblab.analysis import formatting, summary
 from ndblab.error import LabError
 
 Tables = Mapping[str, pd.DataFrame]
@@ -19,66 +19,61 @@ POINT_SELECT = "oltp_point_select"
 
 
 def with_variant(runs: pd.DataFrame) -> pd.DataFrame:
-    """Give the runs with the column `variant`, which datasets of older versions lack."""
+    """Add the column `variant`, which datasets of older versions lack."""
     return runs if "variant" in runs.columns else runs.assign(variant=DEFAULT)
 
 
-def of_kind(
-    tables: Tables,
-    transporter: str = "shm",
-    workload: str = POINT_SELECT,
-    variant: str = DEFAULT,
-    servers: int | None = None,
-) -> pd.DataFrame:
-    """Give the runs of one kind, good or not.
+def of_one_kind(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs, good or not, of one workload over SHM without a variant.
+
+    Of several workloads it takes the brief's point selects, else the one with the most runs.
 
     Raises
     ------
     LabError
-        If there is none.
+        If there are none.
     """
-    runs = with_variant(tables["runs"])
-    kinds = runs[["transporter", "workload", "variant"]]
-    wanted = runs["transporter"] == transporter
-    wanted &= (runs["workload"] == workload) & (runs["variant"] == variant)
-    if servers is not None:
-        wanted &= runs["servers"] == servers
-    if not wanted.any():
-        there = kinds.assign(servers=runs["servers"]).drop_duplicates()
-        shown = [
-            f"{k.transporter} {k.workload} {k.variant} with {k.servers} servers"
-            for k in there.itertuples()
-        ]
+    runs = with_variant(runs)
+    plain = runs[(runs["transporter"] == "shm") & (runs["variant"] == DEFAULT)]
+    workloads = plain["workload"].astype(str)
+    if workloads.empty:
+        kinds = runs[["transporter", "workload", "variant"]].drop_duplicates()
+        shown = [" ".join(map(str, kind)) for kind in kinds.itertuples(index=False)]
         more = f" and {len(shown) - 3} more" if len(shown) > 3 else ""
         raise LabError(
             "The dataset has no run of the kind that this figure shows",
             found="; ".join(shown[:3]) + more if shown else "no run",
-            expected=f"{transporter} {workload} {variant}"
-            + ("" if servers is None else f" with servers = {servers}"),
+            expected=f"any workload over shm, variant {DEFAULT}",
             next_step="Choose a dataset of the experiment that this figure belongs to.",
         )
-    return runs[wanted]
+    known = (workloads == POINT_SELECT).any()
+    return plain[workloads == (POINT_SELECT if known else workloads.mode().iloc[0])]
 
 
 def good(runs: pd.DataFrame) -> pd.DataFrame:
-    """Give the runs that are averaged.
+    """Return the runs that are averaged.
 
     Raises
     ------
     LabError
-        If there is none.
+        If there are none.
     """
-    kept = runs[summary.usable(runs) == ""]
-    if kept.empty:
+    averaged = runs[summary.usable(runs) == ""]
+    if averaged.empty:
         raise nothing_to_draw("no good run")
-    return kept
+    return averaged
+
+
+def in_words(run: pd.Series) -> list[str]:
+    """Say a run's servers and clients: "2 servers", "8 clients"."""
+    return [formatting.count(int(run[f"{what}s"]), what) for what in ("server", "client")]
 
 
 def nothing_to_draw(found: str) -> LabError:
-    """Say that a figure has no data."""
+    """Make the error of a figure without data."""
     return LabError(
         "The figure has nothing to draw",
         found=found,
         expected="at least one",
-        next_step="The marks of the points say why: see status and errors in runs.csv.",
+        next_step="See the columns status and errors in runs.csv for the reason.",
     )

@@ -1,7 +1,7 @@
-"""How the lab's figures look: what a colour means, markers, axes.
+"""The look of the lab's figures: colours and their meaning, markers, keys of legends, whiskers.
 
-In: a number of servers, a value, an empty panel. Out: its colour, its text, its axes.
-It knows no figure, and of the data only how far an axis reaches.
+In: a number of servers, means with intervals. Out: colours, markers, drawn whiskers. It knows no
+figure.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 
 import matplotlib
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, to_hex
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.lines import Line2D
 
 from ndblab.analysis import formatting
 
-# What a colour means, in every figure of the lab.
+# The same colour means the same thing in every figure of the lab.
 THROUGHPUT, LATENCY = "#1f5fa8", "#b3261e"
 DATA_NODE, OTHER_DATA_NODE, SERVER = "#1e6b41", "#7cbf96", "#bf8200"
 INK, QUIET = "#333333", "#555555"
@@ -23,8 +24,6 @@ INK, QUIET = "#333333", "#555555"
 _SERVERS = matplotlib.colormaps["plasma_r"]
 _SERVERS_NORM = LogNorm(1 / 2.2, 20, clip=True)
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
-# From which value on an axis counts in what.
-_SCALES = ((1e6, 1e6, "million "), (1e5, 1e3, "thousand "))
 RC = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
@@ -62,49 +61,45 @@ RC = {
     "patch.force_edgecolor": True,
     "patch.linewidth": 0.8,
 }
+WHITE_BOX = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
+"""Behind text that would be illegible on grid lines."""
 
 
 def colour(servers: int) -> str:
-    """Give the colour of a number of servers, the same in every figure."""
+    """Return the colour of a number of servers, the same in every figure."""
     return to_hex(_SERVERS(_SERVERS_NORM(servers)))
 
 
 def marker(servers: int) -> str:
-    """Give the marker of a number of servers, the same in every figure."""
+    """Return the marker of a number of servers, the same in every figure."""
     return _MARKERS[round(math.log2(servers)) % len(_MARKERS)]
 
 
-def axes(
-    ax: Axes, label: str, unit: str, shade: str, clients: tuple[int, int], most: float, log: bool
+def server_key(servers: int, label: str = "") -> Line2D:
+    """Return the legend key of a number of servers."""
+    label = label or formatting.count(servers, "server")
+    return Line2D([], [], color=colour(servers), marker=marker(servers), label=label)
+
+
+def measured_key(label: str = "measured mean") -> Line2D:
+    """Return the legend key of a measured value beside a predicted line: a hollow mark."""
+    return Line2D([], [], label=label, marker="o", ls="", mfc="white", mec=INK)
+
+
+def whiskers(
+    ax: Axes, x: pd.Series, mean: pd.Series, low: pd.Series, high: pd.Series, **look: object
 ) -> None:
-    """Give both axes their scales, plain numbers and units.
-
-    Parameters
-    ----------
-    clients : the fewest and the most, on the horizontal axis.
-    most : the largest value of the vertical axis, in `unit`; its size decides on "million".
-    """
-    ax.set_xscale("log", base=2)
-    ax.set_xlim(clients[0] / 1.3, clients[1] * 1.3)
-    base = 4 if clients[1] / clients[0] > 600 else 2
-    ax.xaxis.set_major_locator(LogLocator(base=base, numticks=20))
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    ax.set_xlabel("Clients")
-    vertical(ax, label, unit, shade, most, log)
+    """Draw intervals as whiskers, where they are known."""
+    known = (low.notna() & high.notna()).to_numpy()
+    ends = [(mean - low)[known], (high - mean)[known]]
+    look = {"ecolor": INK, "elinewidth": 0.9, "capsize": 2, "zorder": 4, **look}
+    ax.errorbar(x[known], mean[known], ends, fmt="none", **look)
 
 
-def vertical(ax: Axes, label: str, unit: str, shade: str, most: float, log: bool) -> None:
-    """Give the vertical axis its scale, plain numbers and unit.
-
-    Parameters
-    ----------
-    most : its largest value, in `unit`; the size decides on "million".
-    """
-    factor, word = next(((f, word) for least, f, word in _SCALES if most >= least), (1.0, ""))
-    if log:
-        ax.set_yscale("log")
-        ax.yaxis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5), numticks=20))
-        ax.yaxis.set_minor_locator(NullLocator())
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: formatting.plain(value / factor)))
-    ax.set_ylabel(f"{label}, {word}{unit}", color=shade)
+def marks(ax: Axes, x: pd.Series, table: pd.DataFrame, metric: str, marker: str) -> None:
+    """Draw measured means, hollow, with whiskers if the table has their intervals."""
+    mean = table[f"{metric}_mean"]
+    if f"{metric}_low" in table:
+        low = table[f"{metric}_low"]
+        whiskers(ax, x, mean, low.where(low > 0), table[f"{metric}_high"])
+    ax.plot(x, mean, marker, mfc="white", mec=INK, mew=1.0, ms=4.8, zorder=5)

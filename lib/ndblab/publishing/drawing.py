@@ -13,7 +13,6 @@ from ndblab import figures
 from ndblab.claims import evidence, publication
 from ndblab.dataset import Dataset
 from ndblab.figures import Caption
-from ndblab.figures.brief import cluster_box, cpu_allocation
 from ndblab.machine import host
 from ndblab.publishing import hosts
 from ndblab.publishing.exhibit import Picture, picture
@@ -25,22 +24,7 @@ if TYPE_CHECKING:
     from ndblab.capacity.forecast import Forecast
     from ndblab.claims.publication import Anchor
 
-_OF_A_HOST = {
-    "2": ("what runs where?", cluster_box.describe_box, cluster_box.draw_box),
-    "3": (
-        "who gets which CPUs?",
-        cpu_allocation.describe_allocation,
-        cpu_allocation.draw_allocation,
-    ),
-}
-_OF_A_FORECAST = {
-    "capacity": ("points", "predicted", "simulated"),
-    "bounds": ("bounds", "balance", "alone"),
-    "bottlenecks": ("use", "measured_use"),
-    "errors": ("errors", "verdicts"),
-    "brief-predicted": ("brief_predicted", "brief_simulated"),
-}
-"""The tables of a forecast that each figure shows."""
+    Inputs = tuple[Mapping[str, pd.DataFrame], list[Anchor], Caption]
 
 
 def draw(key: str, source: Dataset | Forecast | str) -> tuple[Picture, Figure]:
@@ -58,19 +42,17 @@ def draw(key: str, source: Dataset | Forecast | str) -> tuple[Picture, Figure]:
     """
     if isinstance(source, str):
         return _draw_host(key, source)
-    known = _of_dataset if isinstance(source, Dataset) else _of_forecast
-    tables, anchors, caption = known(key, source)
+    inputs = _of_dataset if isinstance(source, Dataset) else _of_forecast
+    tables, anchors, caption = inputs(key, source)
     figure = figures.draw(key, tables, anchors, caption)
     description = figures.describe(key, tables, anchors)
     return picture(key, figures.FIGURES[key].question, description), figure
 
 
-def _of_dataset(
-    key: str, data: Dataset
-) -> tuple[Mapping[str, pd.DataFrame], list[Anchor], Caption]:
+def _of_dataset(key: str, data: Dataset) -> Inputs:
     machine, cpus = host.from_dict(dict(data.host)), evidence.usable_cpus(data.host)
     caption = Caption(machine.describe(), data.id, data.budget, cpus)
-    tables = data.tables
+    tables: Mapping[str, pd.DataFrame] = data.tables
     if key == "faults":
         from ndblab.analysis import outage
 
@@ -78,12 +60,10 @@ def _of_dataset(
     return tables, publication.anchors(key), caption
 
 
-def _of_forecast(
-    key: str, forecast: Forecast
-) -> tuple[Mapping[str, pd.DataFrame], list[Anchor], Caption]:
-    tables = {name: getattr(forecast, name) for name in _OF_A_FORECAST.get(key, ())}
+def _of_forecast(key: str, forecast: Forecast) -> Inputs:
+    tables = {name: getattr(forecast, name) for name in figures.FIGURES[key].tables}
     if key == "brief-predicted":
-        from ndblab.capacity.forecast import brief_server
+        from ndblab.capacity import brief_server
 
         no_dataset = "none, nothing here was measured by the lab"
         caption = Caption(hosts.brief().describe(), no_dataset, "pinned")
@@ -97,14 +77,14 @@ def _of_forecast(
 
 
 def _draw_host(key: str, which: str) -> tuple[Picture, Figure]:
-    question, describe, draw_figure = _OF_A_HOST[key]
     machine, plan = hosts.with_plan(which)
+    figure = figures.draw_plan(key, plan, machine)
     name, theirs = hosts.NAMES.get(which, which), which == hosts.BRIEF
     shown = Picture(
         key if theirs else f"{key}-host",
         f"Figure {key}, {name}",
-        f"On {name}, {question}" if theirs else f"Figure {key} on {name}: {question}",
+        f"Figure {key} on {name}: {figures.FIGURES[key].question}",
         f"figure{key}{'_brief' if theirs else ''}",
-        describe(plan, machine),
+        figures.describe_plan(key, plan, machine),
     )
-    return shown, draw_figure(plan, machine)
+    return shown, figure

@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
+from ndblab import figures
 from ndblab.claims import publication
-from ndblab.figures.brief import cluster_box, cpu_allocation
 from ndblab.machine import host
 from ndblab.planning import deployment
 
 CAPTURED = Path(__file__).parents[2] / "captured/hosts/vm-2cpu-cgroup1"
 BRIEF_HOST = host.load(publication.FOLDER / "host.json")
-DRAW = (cpu_allocation.draw_allocation, cluster_box.draw_box)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +44,7 @@ def texts(figure) -> list[str]:
 
 def test_every_logical_cpu_is_drawn_once(published):
     """256 numbers, and each letter as often as its group has cores."""
-    words = texts(cpu_allocation.draw_allocation(published, BRIEF_HOST))
+    words = texts(figures.draw_plan("3", published, BRIEF_HOST))
     assert sorted(int(word) for word in words if word.isdigit()) == list(range(256))
     # One more of each is its key.
     assert [words.count(letter) for letter in ("D1", "D2", "So", "Se", "M")] == [17, 17, 49, 49, 9]
@@ -57,16 +56,16 @@ def test_the_management_node_is_seen_on_a_host_without_smt():
     nodes = (host.NumaNode(0, 2**34), host.NumaNode(1, 2**34))
     machine = dataclasses.replace(BRIEF_HOST, cpus=cpus, numa_nodes=nodes)
     decided = deployment.make(machine, deployment.Shape(2, 80_000, 64, budget="pinned"))
-    words = texts(cpu_allocation.draw_allocation(decided, machine))
+    words = texts(figures.draw_plan("3", decided, machine))
     assert words.count("M") == 1 + len(decided.management_node.share.cpus)
 
 
 def test_bandwidth_is_not_drawn_as_cpus(small):
-    """Where nobody has CPUs of its own, the figure says so and shows limits of time."""
+    """If no process has CPUs of its own, the figure says so and shows limits of bandwidth."""
     decided, machine = small
-    figure = cpu_allocation.draw_allocation(decided, machine)
+    figure = figures.draw_plan("3", decided, machine)
     words = " ".join(texts(figure))
-    assert "nobody has CPUs of its own" in words
+    assert "No process has CPUs of its own" in words
     assert "D1" not in words
     bars = {round(bar.get_width(), 6) for bar in figure.axes[0].patches}
     assert {0.25, 1.5, 2 * 30 / 256} <= bars
@@ -77,14 +76,14 @@ def test_a_host_that_is_not_divided_is_shown_so(small):
     """`shared` draws one bar for all processes, and no share."""
     decided, machine = small
     decided = dataclasses.replace(decided, budget=deployment.Budget("shared", "asked for"))
-    words = cpu_allocation.describe_allocation(decided, machine)
+    words = figures.describe_plan("3", decided, machine)
     assert "Nothing is divided" in words
-    assert "32/256" not in " ".join(texts(cpu_allocation.draw_allocation(decided, machine)))
+    assert "32/256" not in " ".join(texts(figures.draw_plan("3", decided, machine)))
 
 
 def test_the_box_has_every_process_and_its_place(published):
     """Sixteen servers in their halves, both data nodes with published CPUs, the management node."""
-    words = texts(cluster_box.draw_box(published, BRIEF_HOST))
+    words = texts(figures.draw_plan("2", published, BRIEF_HOST))
     assert sorted(int(word) for word in words if word.isdigit()) == list(range(1, 17))
     together = " ".join(words)
     for cpus in ("0-15,128-143", "64-79,192-207", "16-63,144-191", "80-127,208-255",
@@ -96,7 +95,7 @@ def test_the_box_has_every_process_and_its_place(published):
 def test_a_server_that_is_connected_by_tcp_is_told_apart():
     """A cluster with both transporters says which servers have which."""
     shape = deployment.Shape(2, 80_000, 64, tcp_servers=1, budget="pinned")
-    words = cluster_box.describe_box(deployment.make(BRIEF_HOST, shape), BRIEF_HOST)
+    words = figures.describe_plan("2", deployment.make(BRIEF_HOST, shape), BRIEF_HOST)
     assert "shared memory (SHM transporters): 1 and TCP: 2" in words
 
 
@@ -105,15 +104,15 @@ def test_a_server_that_is_connected_by_tcp_is_told_apart():
 def test_any_number_of_servers_can_be_drawn(servers, budget):
     """From one server, which leaves the other half without, to more than have room for numbers."""
     decided = deployment.make(BRIEF_HOST, deployment.Shape(servers, 80_000, 64, budget=budget))
-    for draw in DRAW:
-        assert draw(decided, BRIEF_HOST).axes
+    for key in ("2", "3"):
+        assert figures.draw_plan(key, decided, BRIEF_HOST).axes
 
 
 def test_words_stay_on_the_sheet(published, small):
     """No text is cut off at an edge."""
     for decided, machine in ((published, BRIEF_HOST), small):
-        for draw in DRAW:
-            figure = draw(decided, machine)
+        for key in ("2", "3"):
+            figure = figures.draw_plan(key, decided, machine)
             renderer = FigureCanvasAgg(figure).get_renderer()
             width, height = figure.canvas.get_width_height()
             for text in [t for ax in figure.axes for t in ax.texts] + figure.texts:

@@ -86,7 +86,7 @@ def test_checkpoints_and_failures_are_marked() -> None:
 def test_a_quiet_log_is_said_and_a_missing_one_is_not() -> None:
     """No event is a fact of a log; a dataset without a log says nothing of it."""
     tables = together(run("long", 900, 8, 1000.0))
-    assert "tells of no event" in said(draw("1", {**tables, "events": events()}))
+    assert "has no events" in said(draw("1", {**tables, "events": events()}))
     assert "cluster log" not in said(draw("1", tables))
 
 
@@ -142,7 +142,7 @@ def test_words_for_those_who_cannot_see_it() -> None:
     )
     assert "900 samples of one run of 900 s with 2 servers and 8 clients" in one
     assert "highest second 1716700 queries/s" in one
-    assert "% an hour (" in one
+    assert "% per hour (" in one
     eight = figures.describe("8", tables, publication.anchors("8"))
     assert "1 and 1 % at 8 clients" in eight
 

@@ -10,11 +10,11 @@ from matplotlib.figure import Figure
 from drawn import DATASET, HOST, caption, outside, said, written
 from ndblab import figures
 from ndblab.analysis import formatting
-from ndblab.capacity.forecast import brief_server
+from ndblab.capacity import brief_server
 from ndblab.claims import publication
 from ndblab.error import LabError
 from ndblab.figures import style
-from ndblab.figures.lab import bottlenecks, predictions
+from ndblab.figures.lab import bottlenecks
 
 KEYS = ("capacity", "bounds", "bottlenecks", "errors", "brief-predicted")
 SERVERS, CLIENTS = (1, 2, 4, 8, 16), (16, 32, 64, 128, 256, 512)
@@ -125,7 +125,7 @@ def test_the_caption_names_host_budget_and_dataset(key: str) -> None:
 @pytest.mark.parametrize("key", KEYS)
 def test_a_dataset_has_no_predictions_to_draw(key: str) -> None:
     """Asked to draw a dataset, each says where its tables come from."""
-    with pytest.raises(LabError, match="no predictions to draw") as caught:
+    with pytest.raises(LabError, match="no data to draw") as caught:
         figures.draw(key, {"runs": pd.DataFrame()}, [], caption())
     assert "capacity-model" in str(caught.value)
 
@@ -170,7 +170,7 @@ def test_what_goes_beyond_the_data_is_dashed_and_said() -> None:
         if line.get_linestyle() == "-" and line.get_color() == style.colour(1)
     ]  # fmt: skip
     assert np.isnan(solid[0].get_ydata()[-1])
-    assert "more clients for each server than were measured" in said(figure)
+    assert "more clients per server than were measured" in said(figure)
     made = tables()
     made["predicted"]["extrapolated"] = ""
     assert "Dashed" not in said(draw("capacity", made))
@@ -197,22 +197,22 @@ def test_an_error_of_next_to_nothing_still_stands_on_the_axis() -> None:
     """And the caption says where."""
     made = tables()
     made["errors"].loc[0, "ape_pct"] = 0.0
-    assert "Errors below 0.1 % stand there." in said(draw("errors", made))
-    assert "stand there" not in said(draw("errors"))
+    assert "Errors below 0.1 % are drawn there." in said(draw("errors", made))
+    assert "are drawn there" not in said(draw("errors"))
 
 
 def test_the_balanced_point_is_marked_and_said() -> None:
     """Below one client it cannot be on the axis, and the caption says what that means."""
     figure = draw("bounds")
     assert "N*" in [text.get_text() for text in figure.axes[0].texts]
-    assert "20 clients that never wait would use up mysqld." in said(figure)
+    assert "20 clients that never wait would saturate mysqld." in said(figure)
     made = tables()
     made["balance"]["clients"] = 0.3
     few = draw("bounds", made)
-    assert "a single client uses it up" in said(few)
+    assert "a single client saturates it" in said(few)
     assert "N*" not in [text.get_text() for text in few.axes[0].texts]
     made["balance"] = made["balance"].head(0)
-    assert "do not use the bottleneck up" in said(draw("bounds", made))
+    assert "do not saturate the bottleneck" in said(draw("bounds", made))
 
 
 def test_utilisation_has_names_at_the_ends_and_a_line_where_it_ends() -> None:
@@ -279,10 +279,10 @@ def test_only_the_brief_is_published() -> None:
 
 
 def test_whiskers_need_a_spread() -> None:
-    """A point of one run has a mark and no whiskers."""
+    """A point of one run has a mark without whiskers."""
     made = tables()
     made["points"][["qps_low", "qps_high"]] = np.nan
     made["points"]["runs"] = 1
     figure = draw("capacity", made)
-    assert "1 run a point" in said(figure)
-    assert predictions.QUESTION in said(figure)
+    assert "1 run per point" in said(figure)
+    assert figures.FIGURES["capacity"].question in said(figure)

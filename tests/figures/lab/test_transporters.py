@@ -66,7 +66,7 @@ def test_a_run_without_its_pair_is_left_out() -> None:
     lost = tables["runs"]["run_id"] == "c8_r1_tcp_oltp_point_select_default"
     tables["runs"].loc[lost, "status"] = "mysqld 2 died: signal 9"
     figure = figures.draw("shm-vs-tcp", tables, PUBLISHED, caption())
-    assert "3 to 4 pairs a point" in said(figure)
+    assert "3 to 4 pairs per point" in said(figure)
     np.testing.assert_allclose(ratios("shm-vs-tcp", tables)[0], 1.25, rtol=0.01)
 
 
@@ -90,11 +90,11 @@ def test_published_ratios_stand_beside_as_they_were_stated() -> None:
 
 
 def test_the_quota_is_said() -> None:
-    """Under quotas the caption says that spinning eats what work needs; else it does not."""
+    """Under quotas, and only there, the caption says that spinning consumes them."""
     scaled, pinned = (
         figures.draw("spinning", runs(), [], caption(budget)) for budget in ("scaled", "pinned")
     )
-    assert "eats the CPU quota" in said(scaled)
+    assert "consumes CPU quota" in said(scaled)
     assert "quota" not in said(pinned)
 
 

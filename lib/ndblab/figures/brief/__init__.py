@@ -1,1 +1,1 @@
-"""Figures 1 to 9 of the brief, drawn from a dataset or a plan beside what was published."""
+"""Figures 1 to 9 of the brief, from a dataset or a plan, with published numbers beside them."""

@@ -1,7 +1,7 @@
-"""Figure 2: the cluster in a box: its processes, how they are connected, where they run.
+"""Figure 2: the cluster in a box: its processes, their connections, and where they run.
 
-In: a plan and its host. Out: a matplotlib `Figure`, and its words.
-It shows what a plan decides; nothing in it was measured.
+In: a plan and its host. Out: a painted figure and its description. It shows what a plan decides;
+nothing in it was measured.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from matplotlib.patches import FancyBboxPatch
 from ndblab.analysis import formatting
 from ndblab.figures import sheet, style
 from ndblab.figures.brief import roles
-from ndblab.figures.brief.cpu_allocation import block_title, canvas, caption
 from ndblab.machine.host import Host
 from ndblab.planning.deployment import Node, Plan
 
-_HEIGHT_IN, _MARGIN_IN, _GAP_IN, _PAD_IN = 6.5, 0.18, 0.16, 0.12
-# Lower and upper edge of what is drawn, in inches from the lower edge of the sheet.
+_MARGIN_IN, _GAP_IN, _PAD_IN = 0.18, 0.16, 0.12
+# Lower and upper edges, in inches from the lower edge of the sheet.
 _HALF = (0.72, 5.95)
 _MANAGEMENT = (0.86, 1.24)
 _DATA_NODE = (1.62, 2.42)
@@ -30,50 +29,48 @@ _SYSBENCH = (5.02, 5.44)
 _SOCKET, _SHM, _TCP = "#4a7fb5", "#2b6e4f", "#777777"
 
 
-def draw_box(plan: Plan, host: Host) -> Figure:
+def paint(figure: Figure, plan: Plan, host: Host) -> list[str]:
     """Draw all processes of a cluster on one host, their connections and their shares.
 
-    Under `pinned` the two halves of the host stand side by side, as the plan divides it; without
-    affinity there is one box.
+    Under `pinned` the two halves of the host are side by side; without affinity there is one box.
     """
     halves = _halves(plan)
     width_in = (sheet.WIDTH_IN - 2 * _MARGIN_IN - _GAP_IN * (len(halves) - 1)) / len(halves)
-    with sheet.page("What runs where, and how is it connected?", _HEIGHT_IN) as figure:
-        ax = canvas(figure)
-        places: dict[str, float] = {}
-        for i, (servers, data_nodes) in enumerate(halves):
-            left = _MARGIN_IN + i * (width_in + _GAP_IN)
-            _rectangle(ax, left, _HALF, width_in, "#fafafa", "#aaaaaa")
-            title = _title(plan, host, data_nodes)
-            ax.text(left + 0.08, _HALF[1] - 0.12, title, fontsize=8, va="top")
-            places |= _place(servers, left + 2 * _PAD_IN, width_in - 4 * _PAD_IN, 0)
-            places |= _place(data_nodes, left + _PAD_IN, width_in - 2 * _PAD_IN, _GAP_IN * 2)
-            _servers(ax, plan, host, servers, left + _PAD_IN, width_in - 2 * _PAD_IN, places)
-            share = (width_in - 2 * _PAD_IN - _GAP_IN * 2 * (len(data_nodes) - 1)) / len(data_nodes)
-            for node in data_nodes:
-                _process(ax, places[node.name] - share / 2, _DATA_NODE, share, roles.DATA_NODE,
-                         _data_node(plan, node, host))  # fmt: skip
-        _connections(ax, plan, places)
-        _across(ax, plan, host)
-        caption(ax, plan, host, "Not drawn: management node to MySQL servers.")
-    return figure
+    ax = sheet.canvas(figure)
+    places: dict[str, float] = {}
+    for i, (servers, data_nodes) in enumerate(halves):
+        left = _MARGIN_IN + i * (width_in + _GAP_IN)
+        _rectangle(ax, left, _HALF, width_in, "#fafafa", "#aaaaaa")
+        title = _title(plan, host, data_nodes)
+        ax.text(left + 0.08, _HALF[1] - 0.12, title, fontsize=8, va="top")
+        places |= _place(servers, left + 2 * _PAD_IN, width_in - 4 * _PAD_IN, 0)
+        places |= _place(data_nodes, left + _PAD_IN, width_in - 2 * _PAD_IN, _GAP_IN * 2)
+        _servers(ax, plan, host, servers, left + _PAD_IN, width_in - 2 * _PAD_IN, places)
+        share = (width_in - 2 * _PAD_IN - _GAP_IN * 2 * (len(data_nodes) - 1)) / len(data_nodes)
+        for node in data_nodes:
+            x, text = places[node.name] - share / 2, _data_node(plan, node, host)
+            _process(ax, x, _DATA_NODE, share, roles.DATA_NODE, text)
+    _connections(ax, plan, places)
+    _across(ax, plan, host)
+    return ["Not drawn: management node to MySQL servers."]
 
 
-def describe_box(plan: Plan, host: Host) -> str:
-    """Say in words what `draw_box` shows."""
-    server = plan.servers[0]
-    return (
+def describe(plan: Plan, host: Host) -> list[str]:
+    """Describe the box in words."""
+    servers = formatting.count(len(plan.servers), "MySQL server")
+    text = (
         f"A cluster in a box on {host.describe()}. sysbench, with up to {plan.max_clients} "
-        f"clients, reaches {formatting.count(len(plan.servers), 'MySQL server')} by Unix sockets; each "
-        f"of them is connected to {len(plan.data_nodes)} data nodes by {_transporters(plan)}. The "
-        "data nodes hold a copy of the data each and are connected by TCP, as the management node "
-        f"is with all. For one, {_data_node(plan, plan.data_nodes[0], host)}. MySQL servers: "
-        f"{_share(plan, server, host)}. Budget {plan.budget.kind}."
-    ).replace("\n", ", ")
+        f"clients, connects to {servers} by Unix sockets; each of them is connected to "
+        f"{len(plan.data_nodes)} data nodes by {_transporters(plan)}. Each data node holds a copy "
+        "of the data; they are connected by TCP, as is the management node with all others. "
+        f"Example: {_data_node(plan, plan.data_nodes[0], host)}. MySQL servers: "
+        f"{_share(plan, plan.servers[0], host)}. Budget {plan.budget.kind}."
+    )
+    return [text.replace("\n", ", ")]
 
 
 def _halves(plan: Plan) -> list[tuple[Sequence[Node], Sequence[Node]]]:
-    """MySQL servers and data nodes that stand in one frame: those that share a half of the host."""
+    """Return MySQL servers and data nodes of each frame: those in the same half of the host."""
     if plan.budget.kind != "pinned":
         return [(plan.servers, plan.data_nodes)]
     return [(plan.servers[i::2], (node,)) for i, node in enumerate(plan.data_nodes)]
@@ -81,14 +78,14 @@ def _halves(plan: Plan) -> list[tuple[Sequence[Node], Sequence[Node]]]:
 
 def _title(plan: Plan, host: Host, data_nodes: Sequence[Node]) -> str:
     if plan.budget.kind != "pinned":
-        return block_title(host, host.cores)
+        return roles.block_title(host, host.cores)
     middle = len(host.cores) // 2
     first = data_nodes[0] is plan.data_nodes[0]
-    return block_title(host, host.cores[:middle] if first else host.cores[middle:])
+    return roles.block_title(host, host.cores[:middle] if first else host.cores[middle:])
 
 
 def _place(nodes: Sequence[Node], left: float, width: float, gap: float) -> dict[str, float]:
-    """Middles of boxes of equal width in a row, by name."""
+    """Return the centres of boxes of equal width in a row, by name."""
     each = (width - gap * (len(nodes) - 1)) / max(1, len(nodes))
     return {node.name: left + i * (each + gap) + each / 2 for i, node in enumerate(nodes)}
 
@@ -149,7 +146,7 @@ def _data_node(plan: Plan, node: Node, host: Host) -> str:
 
 
 def _connections(ax: Axes, plan: Plan, places: dict[str, float]) -> None:
-    """Lines: Unix sockets above, shared memory or TCP below, TCP beside and at the bottom."""
+    """Draw Unix sockets above, shared memory or TCP below, TCP beside and at the bottom."""
     for node in plan.servers:
         x = places[node.name]
         ax.plot([x, x], [_SERVER[1], _SYSBENCH[0]], color=_SOCKET, lw=0.9, zorder=3)
@@ -180,7 +177,7 @@ def _transporters(plan: Plan) -> str:
 
 
 def _across(ax: Axes, plan: Plan, host: Host) -> None:
-    """What has CPUs of both halves: sysbench above, the management node below."""
+    """Draw what runs in both halves: sysbench above, the management node below."""
     left = _MARGIN_IN + _PAD_IN
     width = sheet.WIDTH_IN - 2 * left
     pinned = plan.budget.kind == "pinned"

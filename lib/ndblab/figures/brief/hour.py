@@ -1,7 +1,7 @@
 """Figure 1: one long run, throughput and p95 latency second by second.
 
-In: runs, intervals and events of a dataset, the published bands. Out: a `Figure`, and words.
-Every sample is drawn; what stands out is marked and not taken away.
+In: runs, intervals and events of a dataset, the published bands. Out: a painted figure and its
+description. Every sample is drawn; outliers are marked, not removed.
 """
 
 from __future__ import annotations
@@ -19,14 +19,12 @@ from ndblab.claims.publication import Anchor
 from ndblab.figures import published, selection, sheet, style
 from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption
+from ndblab.figures.sheet import LATENCY_NOTE, Caption
 
-QUESTION = "Do throughput and latency stay the same for as long as an hour?"
-_HEIGHT_IN = 6.6
 _LATENCY = Quantity(P95.metric, P95.name, P95.unit, P95.colour)
-"""On a linear axis, as the brief has it."""
+"""On a linear axis, as in the brief."""
 _IN_MINUTES_FROM_S = 600
-# Samples above this many times the 99th percentile stand at the panel's upper edge.
+# Samples above this multiple of the 99th percentile are drawn at the panel's upper edge.
 _CUT = 1.6
 _SMOOTHED_FROM = 2 * series.WINDOW
 _STRIP = 0.955
@@ -40,7 +38,7 @@ _SHOWN_EVENTS = 4
 
 @dataclass(frozen=True)
 class _Long:
-    """The longest run: itself, its samples in order, its events (None if the dataset has none)."""
+    """The longest run, its samples in order, its events (None if the dataset has no such table)."""
 
     run: pd.Series
     samples: pd.DataFrame
@@ -51,71 +49,52 @@ class _Long:
         return float(self.samples["t_s"].iloc[-1])
 
 
-def draw(tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Figure:
-    """Draw the longest good run.
-
-    Raises
-    ------
-    LabError
-        If there is no good run with intervals.
-    """
+def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> list[str]:
+    """Draw the longest good run."""
     run = _longest(tables)
-    in_minutes = run.duration_s >= _IN_MINUTES_FROM_S
+    unit_s, unit = (60, "minutes") if run.duration_s >= _IN_MINUTES_FROM_S else (1, "seconds")
     half = _published_half_width(anchors)
-    with sheet.page(QUESTION, _HEIGHT_IN) as figure:
-        grid = sheet.panels(figure, rows=2, columns=(1.95, 1), wspace=0.27)
-        figure.subplots_adjust(hspace=0.14)
-        point = (
-            formatting.count(int(run.run["servers"]), "server")
-            + ", "
-            + formatting.count(int(run.run["clients"]), "client")
-        )
-        grid[0][0].set_title(f"Measured: {point}; CPU budget {caption.budget}")
-        cut = 0
-        for (ax, beside), quantity in zip(grid, (QPS, _LATENCY), strict=True):
-            cut += _samples(ax, quantity, run, 60 if in_minutes else 1)
-            _published(beside, quantity, [a for a in anchors if a.unit == quantity.unit])
-        if half is not None:
-            mean = run.samples["qps"].mean()
-            for end in (mean * (1 - half), mean * (1 + half)):
-                grid[0][0].axhline(end, color=style.INK, lw=0.9, ls=(0, (5, 3)), zorder=3)
-        events = _events(grid, run, 60 if in_minutes else 1)
-        grid[0][0].tick_params(labelbottom=False)
-        # The panel above says it for both.
-        grid[1][1].set_title("")
-        if anchors:
-            grid[1][1].texts[0].set_visible(False)
-        for ax in (*grid[0], *grid[1]):
-            ax.yaxis.label.set_size(9)
-        grid[1][0].set_xlabel("Time after the warm-up, " + ("minutes" if in_minutes else "seconds"))
-        sheet.sign(figure, caption, _notes(run, half, cut, events, caption.budget))
-    return figure
+    grid = sheet.panels(figure, rows=2, columns=(1.95, 1), wspace=0.27, hspace=0.14)
+    top = grid[0][0]
+    top.set_title(caption.title(", ".join(selection.in_words(run.run))))
+    cut = 0
+    for (ax, beside), quantity in zip(grid, (QPS, _LATENCY), strict=True):
+        cut += _samples(ax, quantity, run, unit_s)
+        _published(beside, quantity, [a for a in anchors if a.unit == quantity.unit])
+    if half is not None:
+        mean = run.samples["qps"].mean()
+        for end in (mean * (1 - half), mean * (1 + half)):
+            top.axhline(end, color=style.INK, lw=0.9, ls=(0, (5, 3)), zorder=3)
+    events = _events(grid, run, unit_s)
+    top.tick_params(labelbottom=False)
+    sheet.share_labels(grid, anchors)
+    grid[1][0].set_xlabel(f"Time after the warm-up, {unit}")
+    return _notes(run, half, cut, events) + ([LATENCY_NOTE] if caption.is_scaled else [])
 
 
-def describe(tables: Tables, anchors: Sequence[Anchor]) -> str:
-    """Say how far throughput and latency of the longest run went apart and drifted."""
+def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+    """Say how much throughput and latency of the longest run varied and drifted."""
     run = _longest(tables)
-    said = [
+    servers, clients = selection.in_words(run.run)
+    words = [
         f"Throughput (queries/s) and 95th percentile latency (ms) in {len(run.samples)} samples "
-        f"of one run of {formatting.plain(run.duration_s)} s with "
-        f"{formatting.count(int(run.run['servers']), 'server')} and "
-        f"{formatting.count(int(run.run['clients']), 'client')}."
+        f"of one run of {formatting.plain(run.duration_s)} s with {servers} and {clients}."
     ]
     for quantity in (QPS, _LATENCY):
         values = run.samples[quantity.metric].dropna()
         if len(values):
-            said.append(
-                f"{quantity.name}: mean {formatting.plain(values.mean())}, 95 % of the samples from "
-                f"{formatting.plain(values.quantile(0.025))} to {formatting.plain(values.quantile(0.975))} "
-                f"{quantity.unit}; trend: {_trend(values, run)}."
+            ends = (formatting.plain(values.quantile(end)) for end in (0.025, 0.975))
+            words.append(
+                f"{quantity.name}: mean {formatting.plain(values.mean())}, 95 % of the samples "
+                f"from {' to '.join(ends)} {quantity.unit}; trend: {_trend(values, run)}."
             )
-    each = [f"{a.series} {published.words(a)}" for a in anchors]
-    said += [f"Published, on another machine: {formatting.listed(each)}."] if each else []
-    return " ".join(said)
+    return words + published.sentence(
+        anchors, (f"{a.series} {published.words(a)}" for a in anchors)
+    )
 
 
 def _longest(tables: Tables) -> _Long:
-    runs = selection.good(selection.of_kind(tables))
+    runs = selection.good(tables["runs"])
     intervals = tables["intervals"]
     runs = runs[runs["run_id"].isin(intervals["run_id"].unique())]
     if runs.empty:
@@ -129,7 +108,7 @@ def _longest(tables: Tables) -> _Long:
 
 
 def _samples(ax: Axes, quantity: Quantity, run: _Long, unit_s: int) -> int:
-    """Draw the samples and their running median; give how many stand at the upper edge."""
+    """Draw the samples and their running median; return how many are cut at the upper edge."""
     times, values = run.samples["t_s"] / unit_s, run.samples[quantity.metric]
     top = _CUT * values.quantile(0.99)
     top = min(top, 1.12 * values.max()) if values.max() < top else top
@@ -142,18 +121,18 @@ def _samples(ax: Axes, quantity: Quantity, run: _Long, unit_s: int) -> int:
     look = {"ls": "", "mec": style.INK, "mew": 0.7, "mfc": "none", "ms": 4, "zorder": 5}
     ax.plot(times[inside], values[inside], "o", **look)
     ax.plot(times[beyond], [0.985 * top] * int(beyond.sum()), "^", **look)
-    style.vertical(ax, quantity.name, quantity.unit, quantity.colour, values.max(), False)
-    # The strip above the samples is for events.
+    quantity.vertical(ax, values.max())
+    # Events are drawn in the strip above the samples.
     ax.set_ylim(0, top * (1.12 if quantity is QPS else 1))
     ax.set_xlim(0, run.duration_s / unit_s)
     return int(beyond.sum())
 
 
 def _published(ax: Axes, quantity: Quantity, anchors: Sequence[Anchor]) -> None:
-    """Draw the stated band as a box, and the stated values as marks."""
+    """Draw the published band as a box, and published values as marks."""
     published.note(ax, anchors, "Numbers stated in the source's text.")
     most = max((a.value for a in anchors), default=1.0)
-    style.vertical(ax, quantity.name, quantity.unit, quantity.colour, most, False)
+    quantity.vertical(ax, most)
     ax.set_ylim(0, 1.75 * most)
     ax.set_xlim(0, 1)
     ax.set_xticks([])
@@ -161,19 +140,19 @@ def _published(ax: Axes, quantity: Quantity, anchors: Sequence[Anchor]) -> None:
     if low is not None and high is not None:
         ax.fill_between([0.12, 0.6], low.value, high.value, color=quantity.colour, alpha=0.3, lw=0)
         about = "about " if "about" in (low.exactness, high.exactness) else ""
-        # Long numbers and units stand below each other.
+        # A line each for long numbers and their unit.
         apart = "\n" if low.value >= 1000 else " "
-        ends = f"{formatting.exact(low.value)}{apart}to {formatting.exact(high.value)}{apart}{low.unit}"
+        ends = [formatting.exact(low.value), f"to {formatting.exact(high.value)}", low.unit]
         ax.annotate(
-            f"{about}{ends}", (0.36, low.value), (0, -5), textcoords="offset points", ha="center",
-            va="top", fontsize=8,
+            f"{about}{apart.join(ends)}", (0.36, low.value), (0, -5),
+            textcoords="offset points", ha="center", va="top", fontsize=8,
         )  # fmt: skip
     for anchor in anchors:
         if anchor in (low, high):
             continue
         published.mark(ax, anchor, 0.78, quantity.colour)
         what = anchor.series.partition(", ")[2] or anchor.series
-        value = f"{published.words(anchor)}".replace(" queries/s", "\nqueries/s")
+        value = published.words(anchor).replace(" queries/s", "\nqueries/s")
         published.label(ax, anchor, 0.78, f"{what}:\n{value}", 7.5)
 
 
@@ -184,7 +163,7 @@ def _band(anchors: Sequence[Anchor]) -> tuple[Anchor | None, Anchor | None]:
 
 
 def _published_half_width(anchors: Sequence[Anchor]) -> float | None:
-    """Half of the published band of throughput over its middle."""
+    """Half of the width of the published throughput band, relative to its middle."""
     low, high = _band([a for a in anchors if a.unit == QPS.unit])
     if low is None or high is None:
         return None
@@ -192,11 +171,11 @@ def _published_half_width(anchors: Sequence[Anchor]) -> float | None:
 
 
 def _events(grid: list[list[Axes]], run: _Long, unit_s: int) -> list[str]:
-    """Mark local checkpoints above the samples, nodes that came or went across both panels."""
+    """Mark local checkpoints above the samples, and node events across both panels."""
     if run.events is None:
         return []
     if run.events.empty:
-        return ["The cluster log tells of no event."]
+        return ["The cluster log has no events."]
     notes, top = [], grid[0][0]
     strip = {"transform": top.get_xaxis_transform(), "color": style.INK, "zorder": 6}
     started = run.events.loc[run.events["event"] == "local_checkpoint_started", "t_s"]
@@ -225,7 +204,7 @@ def _events(grid: list[list[Axes]], run: _Long, unit_s: int) -> list[str]:
 def _spans(
     started_s: np.ndarray, completed_s: np.ndarray, end_s: float
 ) -> list[tuple[float, float]]:
-    """Pair starts with ends; a checkpoint that began before the run or ends after it is cut."""
+    """Pair starts with ends; cut a checkpoint that begins before the run or ends after it."""
     spans = []
     if len(completed_s) and (not len(started_s) or completed_s[0] < started_s[0]):
         spans.append((0.0, float(completed_s[0])))
@@ -240,29 +219,27 @@ def _trend(values: pd.Series, run: _Long) -> str:
     interval_s = run.duration_s / len(run.samples)
     trend = series.trend(values, interval_s)
     if not np.isfinite(trend.low):
-        return "too short for one"
+        return "none, as the run is too short"
     low, high = (f"{end:+.1f}" for end in (trend.low, trend.high))
-    return f"{trend.per_hour_pct:+.1f} % an hour ({low} to {high})"
+    return f"{trend.per_hour_pct:+.1f} % per hour ({low} to {high})"
 
 
-def _notes(run: _Long, half: float | None, cut: int, events: list[str], budget: str) -> list[str]:
+def _notes(run: _Long, half: float | None, cut: int, events: list[str]) -> list[str]:
     qps, p95 = run.samples["qps"], run.samples[P95.metric].dropna()
-    told = [
-        f"{len(run.samples)} samples. "
-        + ("" if len(qps) < _SMOOTHED_FROM else "Thin: every sample; thick: running median. ")
-        + f"Circles: more than {series.OUTLYING} deviations from the running median of "
-        + f"{series.WINDOW}."
-    ]
-    told += [f"Triangles: {formatting.count(cut, 'sample')} beyond the panel."] if cut else []
-    told.append(
-        f"Trend with its 95 % interval: throughput {_trend(qps, run)}, p95 {_trend(p95, run)}."
+    notes = [f"{len(run.samples)} samples."]
+    notes += [] if len(qps) < _SMOOTHED_FROM else ["Thin: every sample; thick: running median."]
+    notes.append(
+        f"Circles: more than {series.OUTLYING} deviations from the running median of "
+        f"{series.WINDOW}."
+    )
+    notes += [f"Triangles: {formatting.count(cut, 'sample')} beyond the panel."] if cut else []
+    notes.append(
+        f"Trends with 95 % interval: throughput {_trend(qps, run)}, p95 {_trend(p95, run)}."
     )
     if half is not None:
         within = qps.between(qps.mean() * (1 - half), qps.mean() * (1 + half)).mean()
-        told.append(
-            f"Dashed: the mean \N{PLUS-MINUS SIGN}{100 * half:.0f} %, the width of the published "
-            f"band; {100 * within:.0f} % of the samples lie between."
+        notes.append(
+            f"Dashed: mean \N{PLUS-MINUS SIGN}{100 * half:.0f} %, the width of the published "
+            f"band, with {100 * within:.0f} % of the samples."
         )
-    told += events
-    told += ["Latency carries the period of the CPU quotas."] if budget == "scaled" else []
-    return told
+    return notes + events

@@ -1,7 +1,7 @@
 """Figure 4: throughput, mysqld CPU and ndbmtd CPU of one MySQL server against clients.
 
-In: runs and processes of a dataset, the published numbers. Out: a `Figure`, and words.
-Throughput has its axis at the left and CPU one at the right, as in the brief.
+In: runs and processes of a dataset, the published numbers. Out: a painted figure and its
+description. Throughput is on the left axis and CPU on the right one, as in the brief.
 """
 
 from __future__ import annotations
@@ -21,78 +21,67 @@ from ndblab.figures.quantity import DATA_NODES_CPU, QPS, SERVER_CPU, Quantity
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
 
-QUESTION = "What holds one MySQL server back, and how much CPU does it take?"
 _LOOKS = {
     "Throughput": (QPS, "o", "-"),
     "mysqld CPU": (SERVER_CPU, "^", "-"),
     "ndbmtd CPU, both data nodes": (DATA_NODES_CPU, "s", "--"),
 }
 _ROOM = 1.6
-"""Of the vertical axes over their largest mean, for the legend."""
+"""Upper end of the vertical axes over the largest mean, to leave room for the legend."""
 
 
-def draw(tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Figure:
-    """Draw the runs with one MySQL server.
-
-    Raises
-    ------
-    LabError
-        If no run had one server, or none of these is good.
-    """
+def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> list[str]:
+    """Draw the runs with one MySQL server."""
     lines = _lines(tables)
-    share_pct = 100 * SERVER_SHARE * caption.cpus if caption.cpus else None
-    with sheet.page(QUESTION) as figure:
-        [[measured, beside]] = sheet.panels(figure, columns=(1.7, 1), wspace=0.52, right=0.9)
-        measured.set_title(f"Measured, CPU budget {caption.budget}")
-        scaled = caption.budget == "scaled"
-        _measured(measured, lines, share_pct if scaled else None)
-        _published(beside, anchors)
-        notes = [intervals.told(lines["Throughput"]["runs"])]
-        if scaled:
-            notes.append(
-                "That mysqld ends at its share of the CPUs (30/256, what the brief saw one use) is "
-                "imposed by its quota, and no finding."
-            )
-        sheet.sign(figure, caption, notes)
-    return figure
+    scaled = caption.is_scaled and caption.cpus
+    [[measured, beside]] = sheet.panels(figure, columns=(1.7, 1), wspace=0.52, right=0.9)
+    measured.set_title(caption.title())
+    _measured(measured, lines, 100 * SERVER_SHARE * caption.cpus if scaled else None)
+    _published(beside, anchors)
+    notes = [intervals.described(lines["Throughput"]["runs"])]
+    imposed = (
+        "The quota of mysqld (30/256 of the CPUs, what one used in the brief) imposes its CPU "
+        "limit, which therefore is no finding."
+    )
+    return notes + ([imposed] if caption.is_scaled else [])
 
 
-def describe(tables: Tables, anchors: Sequence[Anchor]) -> str:
-    """Say what Figure 4 shows: the best throughput, and CPU there and at its most."""
+def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+    """Say the best throughput, the CPU use there, and the highest CPU use of mysqld."""
     qps, server, nodes = _lines(tables).values()
     best = qps.loc[qps["mean"].idxmax()]
-    most = server.loc[server["mean"].idxmax()] if len(server) else None
     used = [
         f"{name} {formatting.plain(at['mean'].iloc[0])}"
         for name, line in (("mysqld uses", server), ("both ndbmtd together use", nodes))
         if len(at := line[line["clients"] == best["clients"]])
     ]
-    said = [
-        f"Throughput (queries/s), mysqld CPU and ndbmtd CPU (percent of one logical CPU) of one "
+    words = [
+        "Throughput (queries/s), mysqld CPU and ndbmtd CPU (percent of one logical CPU) of one "
         f"MySQL server against {qps['clients'].min()} to {qps['clients'].max()} clients.",
         f"The best mean throughput is {formatting.plain(best['mean'])} at "
         + formatting.count(int(best["clients"]), "client")
         + (f", where {' % and '.join(used)} %." if used else "."),
     ]
-    if most is not None:
+    if len(server):
+        most = server.loc[server["mean"].idxmax()]
         at = formatting.count(int(most["clients"]), "client")
-        said.append(f"mysqld uses most at {at}: {formatting.plain(most['mean'])} %.")
-    each = [
+        words.append(f"mysqld uses most at {at}: {formatting.plain(most['mean'])} %.")
+    each = (
         f"{a.series} {published.words(a)} at {formatting.count(a.clients, 'client')}"
         for a in anchors
-    ]
-    said += [f"Published, on another machine: {formatting.listed(each)}."] if each else []
-    return " ".join(said)
+    )
+    return words + published.sentence(anchors, each)
 
 
 def _lines(tables: Tables) -> dict[str, pd.DataFrame]:
-    """Average throughput, CPU of the server and CPU of both data nodes by clients."""
-    runs = selection.good(selection.of_kind(tables, servers=1))
+    """Average throughput, CPU of the server and CPU of both data nodes over runs, by clients."""
+    runs = tables["runs"]
+    runs = selection.good(runs[runs["servers"] == 1])
     processes = tables["processes"]
     processes = processes[processes["run_id"].isin(runs["run_id"])]
     each = processes.groupby(["run_id", "role", "node_id"], observed=True)["cpu_pct"].mean()
     by_role = each.groupby(level=["run_id", "role"], observed=True)
-    # Of all servers of a cluster, the one with clients is the busiest.
+    # Of all servers of a cluster, the busiest is the one with clients.
     used = {"mysqld": by_role.max(), "ndbmtd": by_role.sum()}
     lines = [intervals.means(runs, ["clients"], "qps")]
     for role, by_run in used.items():

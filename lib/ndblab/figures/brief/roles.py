@@ -1,4 +1,4 @@
-"""What the processes of a cluster look like in drawings, and what a plan gives each, in words.
+"""Colours, letters and words for the processes of a plan.
 
 In: a `Plan` and its `Host`. Out: colours, letters and short texts. It draws nothing.
 """
@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from ndblab.analysis import formatting
 from ndblab.machine import host
-from ndblab.machine.host import Host
+from ndblab.machine.host import Cpu, Host
 from ndblab.planning.cpu_budget import (
     BRIEF_CPUS,
     BRIEF_DATA_NODE_CPUS,
@@ -19,7 +20,7 @@ from ndblab.planning.cpu_budget import (
 )
 from ndblab.planning.deployment import Node, Plan
 
-# Dark for data nodes, light for servers: apart in grey too. Letters stand where colours do.
+# Dark for data nodes, light for servers, to differ in grey too. Every colour has a letter.
 DATA_NODE, SERVER, SERVER_PALE = "#2b6e4f", "#f0b23c", "#fbe6b8"
 SYSBENCH, MANAGEMENT = "#cfe0f2", "#d4d4d4"
 GIB = 2**30
@@ -28,12 +29,12 @@ OF_THE_BRIEF = {
     "server": f"{BRIEF_SERVER_CPUS}/{BRIEF_CPUS}",
     "sql side": f"{BRIEF_SQL_SIDE_CPUS}/{BRIEF_CPUS}",
 }
-"""Shares of the brief's logical CPUs, which `scaled` gives as bandwidth."""
+"""Shares of the brief's logical CPUs, which `scaled` grants as bandwidth."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Processes that have the same CPUs: a letter, a colour, a name and what they may use."""
+    """Processes that share CPUs: their letter, colour, name and share."""
 
     letter: str
     colour: str
@@ -42,18 +43,18 @@ class Group:
 
 
 def groups(plan: Plan) -> list[Group]:
-    """Give who shares which CPUs: each data node, odd and even servers, the management node."""
-    found = [
+    """Group processes by CPUs: each data node, odd and even servers, the management node."""
+    result = [
         Group(f"D{n.number}", DATA_NODE, f"data node {n.number} (ndbmtd)", n.share)
         for n in plan.data_nodes
     ]
     odd, even = plan.servers[0::2], plan.servers[1::2]
-    found.append(Group("So", SERVER, f"MySQL servers {numbered(odd)} and sysbench", odd[0].share))
+    result.append(Group("So", SERVER, f"MySQL servers {numbered(odd)} and sysbench", odd[0].share))
     if even:
         name = f"MySQL servers {numbered(even)} and sysbench"
-        found.append(Group("Se", SERVER, name, even[0].share))
+        result.append(Group("Se", SERVER, name, even[0].share))
     name = "also the management node (ndb_mgmd)"
-    return [*found, Group("M", MANAGEMENT, name, plan.management_node.share)]
+    return [*result, Group("M", MANAGEMENT, name, plan.management_node.share)]
 
 
 def numbered(nodes: Iterable[Node]) -> str:
@@ -70,7 +71,7 @@ def series(values: Iterable[int]) -> str:
 
 
 def cpus(share: Share) -> str:
-    """Write CPUs as numactl takes them, with the NUMA nodes of the memory."""
+    """Write CPUs in the format of numactl, with the NUMA nodes of the memory."""
     return f"CPUs {host.format_cpu_list(share.cpus)}, memory of {numa_nodes(share.memory_nodes)}"
 
 
@@ -85,6 +86,23 @@ def amount(quota_cpus: float) -> str:
 
 
 def part(share: Share, machine: Host) -> str:
-    """Write which part of the host's logical CPUs a share has, in percent."""
+    """Write a share in percent of the host's logical CPUs."""
     has = len(share.cpus) or share.quota_cpus or machine.usable_cpus
     return f"{100 * has / machine.usable_cpus:.3g} %"
+
+
+def block_title(machine: Host, cores: Sequence[tuple[Cpu, ...]]) -> str:
+    """Name the part of a host that has these cores: NUMA node, socket, cores, CPUs, memory.
+
+    Memory is given for whole NUMA nodes of a host that has several.
+    """
+    nodes = sorted({cpu.node for core in cores for cpu in core})
+    sockets = sorted({cpu.package for core in cores for cpu in core})
+    whole = sum(core[0].node in nodes for core in machine.cores) == len(cores)
+    memory = sum(node.memory_bytes for node in machine.numa_nodes if node.id in nodes) / GIB
+    return (
+        f"{'' if whole else 'part of '}{numa_nodes(nodes)}, "
+        f"socket {formatting.listed(map(str, sockets))}: {formatting.count(len(cores), 'core')}, "
+        f"{formatting.count(sum(map(len, cores)), 'logical CPU')}"
+        + (f", {memory:.0f} GiB" if whole and len(machine.numa_nodes) > 1 else "")
+    )

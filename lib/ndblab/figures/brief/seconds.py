@@ -1,7 +1,7 @@
 """Figure 8: throughput and p95 latency second by second, one client count after the other.
 
-In: runs and intervals of a dataset, the published numbers. Out: a `Figure`, and words.
-All repeats are shown; no second is left out.
+In: runs and intervals of a dataset, the published numbers. Out: a painted figure and its
+description. All repeats are shown, and every second.
 """
 
 from __future__ import annotations
@@ -15,62 +15,40 @@ from matplotlib.figure import Figure
 
 from ndblab.analysis import formatting, summary
 from ndblab.claims.publication import Anchor
-from ndblab.figures import published, selection, sheet, style
+from ndblab.figures import published, selection, sheet
 from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption
+from ndblab.figures.sheet import LATENCY_NOTE, Caption
 
-QUESTION = "How steady are throughput and latency, second by second?"
-_HEIGHT_IN = 6.6
-# Between the segments, as a part of one.
+# Gap between segments, relative to their length.
 _GAP = 0.2
 
 
-def draw(tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Figure:
-    """Draw the intervals of the runs with the most servers, a segment for each client count.
-
-    Raises
-    ------
-    LabError
-        If there is no good run of this kind.
-    """
+def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> list[str]:
+    """Draw the intervals of the runs with the most servers, a segment for each client count."""
     samples = _samples(tables)
     servers = int(samples["servers"].iloc[0])
-    with sheet.page(QUESTION, _HEIGHT_IN) as figure:
-        grid = sheet.panels(figure, rows=2, columns=(1.85, 1))
-        figure.subplots_adjust(hspace=0.16)
-        title = f"Measured: {formatting.count(servers, 'server')}; CPU budget {caption.budget}"
-        grid[0][0].set_title(title)
-        for (ax, beside), quantity in zip(grid, (QPS, P95), strict=True):
-            _segments(ax, quantity, samples)
-            of_unit = [a for a in anchors if a.unit == quantity.unit]
-            published.against_clients(beside, quantity, of_unit, room=2.7)
-        # The panel above says it for both.
-        grid[1][1].set_title("")
-        if anchors:
-            grid[1][1].texts[0].set_visible(False)
-        for ax in grid[0]:
-            ax.set_xlabel("")
-        for ax in (*grid[0], *grid[1]):
-            ax.yaxis.label.set_size(9)
-        seconds = round(samples["t_s"].max())
-        grid[1][0].set_xlabel(f"Clients; within each, the {seconds} s of a run from left to right")
-        repeats = samples.groupby("clients")["run_id"].nunique()
-        most = int(repeats.max())
-        notes = ["Thin: each run" + (f", up to {most} a client count" if most > 1 else "") + "."]
-        notes += ["Thick: median of the runs at each second."] if most > 1 else []
-        if (samples["clients"] < servers).any():
-            notes.append("Fewer clients than servers leave some servers idle.")
-        if caption.budget == "scaled":
-            notes.append("Latency carries the period of the CPU quotas.")
-        sheet.sign(figure, caption, notes)
-    return figure
+    grid = sheet.panels(figure, rows=2, columns=(1.85, 1), hspace=0.16)
+    grid[0][0].set_title(caption.title(formatting.count(servers, "server")))
+    for (ax, beside), quantity in zip(grid, (QPS, P95), strict=True):
+        _segments(ax, quantity, samples)
+        of_unit = [a for a in anchors if a.unit == quantity.unit]
+        published.against_clients(beside, quantity, of_unit, room=2.7)
+    sheet.share_labels(grid, anchors)
+    seconds = round(samples["t_s"].max())
+    grid[1][0].set_xlabel(f"Clients; in each segment the {seconds} s of a run, left to right")
+    most = int(samples.groupby("clients")["run_id"].nunique().max())
+    notes = ["Thin: each run" + (f", up to {most} per client count" if most > 1 else "") + "."]
+    notes += ["Thick: median of the runs at each second."] if most > 1 else []
+    if (samples["clients"] < servers).any():
+        notes.append("With fewer clients than servers, some servers are idle.")
+    return notes + ([LATENCY_NOTE] if caption.is_scaled else [])
 
 
-def describe(tables: Tables, anchors: Sequence[Anchor]) -> str:
+def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
     """Say how much the seconds of a run differ, by client count."""
     samples = _samples(tables)
-    servers = int(samples["servers"].iloc[0])
+    servers = formatting.count(int(samples["servers"].iloc[0]), "server")
     steady = summary.steadiness(samples).groupby("clients")[["qps_cv", "latency_p95_ms_cv"]].mean()
     each = [
         f"{100 * row.qps_cv:.0f} and {100 * row.latency_p95_ms_cv:.0f} % at "
@@ -78,17 +56,17 @@ def describe(tables: Tables, anchors: Sequence[Anchor]) -> str:
         for clients, row in steady.iterrows()
         if np.isfinite(row.qps_cv) and np.isfinite(row.latency_p95_ms_cv)
     ]
-    said = [
-        f"Throughput (queries/s) and 95th percentile latency (ms) second by second with "
-        f"{formatting.count(servers, 'server')}, a segment for each client count. Coefficients of "
-        f"variation within a run, of throughput and of latency: {formatting.listed(each)}."
+    words = [
+        f"Throughput (queries/s) and 95th percentile latency (ms) second by second with {servers}, "
+        "a segment for each client count. Coefficients of variation within a run, of throughput "
+        f"and of latency: {formatting.listed(each)}."
     ]
-    return " ".join([*said, *published.described(anchors)])
+    return words + published.sentence(anchors)
 
 
 def _samples(tables: Tables) -> pd.DataFrame:
-    """Give the intervals of the good runs with the most servers, in order."""
-    runs = selection.good(selection.of_kind(tables))
+    """Return the intervals of the good runs with the most servers, in order."""
+    runs = selection.good(tables["runs"])
     runs = runs[runs["servers"] == runs["servers"].max()]
     intervals = tables["intervals"].drop(columns="clients", errors="ignore")
     samples = intervals.merge(runs[["run_id", "servers", "clients", "repeat"]], on="run_id")
@@ -107,7 +85,7 @@ def _segments(ax: Axes, quantity: Quantity, samples: pd.DataFrame) -> None:
             edge = starts[clients] - _GAP / 2 * length_s
             ax.axvspan(edge, edge + step_s, color="#f1f1f1", lw=0, zorder=0)
     x = samples["t_s"] + samples["clients"].map(starts)
-    # A gap before each run keeps its line apart from the one before.
+    # A NaN before each run separates its line from the previous one.
     new = (samples["run_id"] != samples["run_id"].shift()).to_numpy().nonzero()[0]
     xs = np.insert(x.to_numpy(float), new, np.nan)
     ys = np.insert(samples[quantity.metric].to_numpy(float), new, np.nan)
@@ -121,7 +99,7 @@ def _segments(ax: Axes, quantity: Quantity, samples: pd.DataFrame) -> None:
         for _, line in middle.groupby(level="clients"):
             ax.plot(line["x"], line[quantity.metric], color=quantity.colour, lw=1.8, zorder=3)
     least, most = samples[quantity.metric].min(), samples[quantity.metric].max()
-    style.vertical(ax, quantity.name, quantity.unit, quantity.colour, most, quantity.log)
+    quantity.vertical(ax, most)
     ax.set_ylim(*((least / 1.6, most * 1.6) if quantity.log else (0, 1.08 * most)))
     middles = [starts[clients] + length_s / 2 for clients in counts]
     ax.set_xticks(middles, [str(clients) for clients in counts])

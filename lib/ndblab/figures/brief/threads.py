@@ -1,13 +1,12 @@
-"""Figures 5 and 9: how busy every NDB thread was, as ndb_top shows it.
+"""Figures 5 and 9: utilisation of every NDB thread, as in ndb_top.
 
-In: runs and NDB threads of a dataset, the published screen. Out: a `Figure`, and words.
-Utilisation is what the operating system counts: user and system time in percent of one CPU.
+In: runs and NDB threads of a dataset, the published screen. Out: a painted figure and its
+description. Utilisation is user and system time in percent of one logical CPU.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -23,94 +22,83 @@ from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
 
 SATURATED_PCT = 80
-"""What the brief calls a saturated NDB thread (its text on Figures 5 and 9)."""
+"""From here on the brief calls an NDB thread saturated (text on Figures 5 and 9)."""
 _HATCH = "/////"
-# More threads than these are too narrow for their numbers.
+# With more threads than this, bars are too narrow for their numbers.
 _NUMBERED = 30
 _BETWEEN_KINDS = 0.9
 
 
-@dataclass(frozen=True)
-class Question:
-    """Which point a figure shows: one server or the most, each at its best mean throughput."""
-
-    text: str
-    most_servers: bool
-
-
-FIVE = Question("Which NDB thread is busiest under one MySQL server?", most_servers=False)
-NINE = Question("Which NDB thread is the bottleneck at peak throughput?", most_servers=True)
-
-
-def draw(question: Question, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Figure:
+def paint(
+    most_servers: bool,
+    figure: Figure,
+    tables: Tables,
+    anchors: Sequence[Anchor],
+    caption: Caption,
+) -> list[str]:
     """Draw a bar for each NDB thread of both data nodes, user and system time apart.
 
-    Raises
-    ------
-    LabError
-        If there is no good run of this kind, or nothing was told of its NDB threads.
+    Parameters
+    ----------
+    most_servers : show the point with the best throughput of the most servers, instead of one.
     """
-    runs, why = _point(question, tables)
+    runs = _point(most_servers, tables)
     threads = _threads(tables, runs)
-    with sheet.page(question.text) as figure:
-        [[measured, beside]] = sheet.panels(figure, columns=(1.7, 1), wspace=0.24)
-        clients = formatting.count(int(runs["clients"].iloc[0]), "client")
-        servers = formatting.count(int(runs["servers"].iloc[0]), "server")
-        measured.set_title(f"Measured: {servers}, {clients}; CPU budget {caption.budget}")
-        scaled = caption.budget == "scaled" and caption.cpus
-        share_pct = 100 * DATA_NODES_SHARE / 2 * caption.cpus if scaled else None
-        _measured(measured, threads, share_pct)
-        _published(beside, anchors)
-        notes = [
-            f"{clients.capitalize()}: {why}.",
-            intervals.told(threads["runs"], "Bars", "whiskers").replace(" a point", ""),
-        ]
-        notes += ["Below a bar: thr_no."] if len(threads) <= _NUMBERED else []
-        if share_pct is not None:
-            notes.append(
-                f"All threads of a data node share its quota, {formatting.plain(share_pct)} % of one "
-                f"CPU here: the brief's {SATURATED_PCT} % is "
-                + ("out of reach" if share_pct < SATURATED_PCT else "of one CPU")
-                + ", so compare their order."
-            )
-        sheet.sign(figure, caption, notes)
-    return figure
+    [[measured, beside]] = sheet.panels(figure, columns=(1.7, 1), wspace=0.24)
+    servers, clients = selection.in_words(runs.iloc[0])
+    measured.set_title(caption.title(f"{servers}, {clients}"))
+    share_pct = 100 * DATA_NODES_SHARE / 2 * caption.cpus if _has_share(caption) else None
+    _measured(measured, threads, share_pct)
+    _published(beside, anchors)
+    notes = [
+        f"{clients.capitalize()}: best mean throughput.",
+        intervals.described(threads["runs"], "Bars", "whiskers", each="thread"),
+    ]
+    notes += ["Below a bar: thr_no."] if len(threads) <= _NUMBERED else []
+    if share_pct is not None:
+        reach = "out of reach" if share_pct < SATURATED_PCT else "percent of one CPU"
+        notes.append(
+            f"All threads of a data node share its quota, {formatting.plain(share_pct)} % of one "
+            f"CPU here: the brief's {SATURATED_PCT} % is {reach}, so compare their order."
+        )
+    return notes
 
 
-def describe(question: Question, tables: Tables, anchors: Sequence[Anchor]) -> str:
-    """Say which kinds of NDB threads were busiest, and which were published as such."""
-    runs, why = _point(question, tables)
+def describe(most_servers: bool, tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+    """Say how busy each kind of NDB thread was, measured and published."""
+    runs = _point(most_servers, tables)
     threads = _threads(tables, runs)
-    servers, clients = (int(runs[key].iloc[0]) for key in ("servers", "clients"))
+    servers, clients = selection.in_words(runs.iloc[0])
     kinds = threads.groupby("thread", observed=True)["mean"].max().sort_values(ascending=False)
     each = [f"{kind} {formatting.plain(value)} %" for kind, value in kinds.items()]
-    said = [
-        f"How busy each of {len(threads)} NDB threads was with {formatting.count(servers, 'server')} "
-        f"and {formatting.count(clients, 'client')} ({why}), user and system time in percent of one "
-        f"CPU. Busiest thread of each kind: {formatting.listed(each)}."
-    ]
-    if anchors:
-        each = [f"{a.series}: {formatting.plain(a.value)} %" for a in anchors]
-        said.append(f"Published, on another machine: {formatting.listed(each)}.")
-    return " ".join(said)
+    words = (
+        f"Utilisation of {len(threads)} NDB threads with {servers} and {clients} (the best mean "
+        "throughput), user and system time in percent of one CPU. Busiest thread of each kind: "
+        f"{formatting.listed(each)}."
+    )
+    theirs = (f"{a.series}: {formatting.plain(a.value)} %" for a in anchors)
+    return [words, *published.sentence(anchors, theirs)]
 
 
-def _point(question: Question, tables: Tables) -> tuple[pd.DataFrame, str]:
-    """Give the good runs of the point that the figure shows, and why it is this one."""
-    runs = selection.good(selection.of_kind(tables))
-    told = runs["run_id"].isin(tables["ndb_threads"]["run_id"].unique())
-    servers = int(runs.loc[told, "servers"].max()) if question.most_servers and told.any() else 1
-    runs = runs[told & (runs["servers"] == servers)]
+def _has_share(caption: Caption) -> bool:
+    return caption.is_scaled and caption.cpus is not None
+
+
+def _point(most_servers: bool, tables: Tables) -> pd.DataFrame:
+    """Return the good runs of the point with the best mean throughput."""
+    runs = selection.good(tables["runs"])
+    runs = runs[runs["run_id"].isin(tables["ndb_threads"]["run_id"].unique())]
+    runs = runs[runs["servers"] == (runs["servers"].max() if most_servers else 1)]
     if runs.empty:
         raise selection.nothing_to_draw("no NDB threads of a good run with this many servers")
     peak = summary.peaks(summary.points(runs))
     if peak.empty:
         raise selection.nothing_to_draw("no point without idle servers")
-    return runs[runs["clients"] == int(peak["clients"].iloc[0])], "the best mean throughput"
+    return runs[runs["clients"] == int(peak["clients"].iloc[0])]
 
 
 def _threads(tables: Tables, runs: pd.DataFrame) -> pd.DataFrame:
-    """Average each thread over runs; kinds and threads in order, the busiest first."""
+    """Average each thread over runs; sort kinds and threads, the busiest first."""
     keys = ["node_id", "thr_no", "thread"]
     samples = tables["ndb_threads"]
     samples = samples[samples["run_id"].isin(runs["run_id"])]
@@ -137,13 +125,8 @@ def _measured(ax: Axes, threads: pd.DataFrame, share_pct: float | None) -> None:
         x, system, 0.84, bottom=user, zorder=2, color="white", edgecolor=colours, hatch=_HATCH,
         linewidth=0.8,
     )  # fmt: skip
-    known = threads["low"].notna()
-    below = (threads["mean"] - threads["low"].clip(lower=0))[known]
-    above = (threads["high"] - threads["mean"])[known]
-    ax.errorbar(
-        x[known], threads["mean"][known], [below, above], fmt="none", ecolor=style.INK,
-        elinewidth=0.8, capsize=1.5, zorder=4,
-    )  # fmt: skip
+    low, high = threads["low"].clip(lower=0), threads["high"]
+    style.whiskers(ax, x, threads["mean"], low, high, elinewidth=0.8, capsize=1.5)
     numbered = len(threads) <= _NUMBERED
     _kinds(ax, threads["thread"], x, threads["thr_no"] if numbered else None)
     handles = [Patch(color=shades[node], label=f"data node {node}") for node in shades]
@@ -155,7 +138,7 @@ def _measured(ax: Axes, threads: pd.DataFrame, share_pct: float | None) -> None:
     most = max(threads["mean"].max(), threads["high"].max(), 0.1)
     if share_pct is None:
         ax.set_ylim(0, 105)
-        _level(ax, SATURATED_PCT, f"{SATURATED_PCT} %: saturated, says the brief")
+        _level(ax, SATURATED_PCT, f"{SATURATED_PCT} %: saturated, according to the brief")
         return
     ax.set_ylim(0, min(1.12 * share_pct, 1.35 * most))
     share = f"share of a data node: {formatting.plain(share_pct)} %"
@@ -165,12 +148,12 @@ def _measured(ax: Axes, threads: pd.DataFrame, share_pct: float | None) -> None:
         ax.text(
             0.99, 0.985, f"{share}, far above \N{UPWARDS ARROW}", transform=ax.transAxes,
             ha="right", va="top", fontsize=7.5, color=style.QUIET,
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5},
+            bbox=style.WHITE_BOX,
         )  # fmt: skip
 
 
 def _published(ax: Axes, anchors: Sequence[Anchor]) -> None:
-    """Draw every thread of the published screen at its own height, the kinds as beside."""
+    """Draw every thread of the published screen, by kind."""
     published.note(ax, anchors, "A screen of ndb_top: one data node, whole percents.", 38)
     table = pd.DataFrame({
         "anchor": list(anchors),
@@ -196,13 +179,13 @@ def _published(ax: Axes, anchors: Sequence[Anchor]) -> None:
 
 
 def _places(kinds: pd.Series) -> np.ndarray:
-    """Put bars side by side, with room between kinds."""
+    """Place bars side by side, with gaps between kinds."""
     another = (kinds != kinds.shift()).cumsum() - 1
     return np.arange(len(kinds)) + _BETWEEN_KINDS * another.to_numpy(float)
 
 
 def _kinds(ax: Axes, kinds: pd.Series, x: np.ndarray, numbers: pd.Series | None) -> None:
-    """Name the kinds below their bars, the threads' numbers between where there is room."""
+    """Label the kinds below their bars, and the bars with thread numbers if there is room."""
     middles = pd.Series(x).groupby(kinds.to_numpy(), sort=False).mean()
     ax.set_xticks(middles.to_numpy(), list(middles.index))
     ax.tick_params(axis="x", length=0, pad=3 if numbers is None else 12)

@@ -1,6 +1,6 @@
-"""The lab's own figure of bottlenecks: how much of each resource is used against servers.
+"""Bottlenecks: utilisation of each resource against MySQL servers, predicted and measured.
 
-In: predicted and measured utilisation of each resource. Out: a `Figure`, and the same in words.
+In: predicted and measured utilisation of each resource. Out: a painted figure and its description.
 """
 
 from __future__ import annotations
@@ -17,25 +17,22 @@ from matplotlib.lines import Line2D
 from ndblab.analysis import formatting
 from ndblab.claims.publication import Anchor
 from ndblab.figures import sheet, style
-from ndblab.figures.lab import predictions
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
 
-QUESTION = "Which resource is used up first as MySQL servers are added?"
-_HEIGHT_IN, _ABOVE_IN = 5.6, 1.0
 _LABEL_APART = 0.052
-"""Of the height of a panel, between the names at its right."""
+"""Least distance between names at the right of a panel, relative to its height."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """How a resource is told from the others; no two share a marker in one panel."""
+    """Colour and marker of a resource; no two in a panel share a marker."""
 
     colour: str
     marker: str
 
 
-# Safe for the colour-blind (Okabe and Ito 2008) where the lab has no colour of its own.
+# Safe for colour-blind readers (Okabe and Ito 2008) where the lab has no colour of its own.
 SHARES = {
     "mysqld": Look(style.SERVER, "^"),
     "SQL side": Look("#9467a5", "D"),
@@ -52,53 +49,52 @@ THREADS = {
 _PANELS = (("Shares of the host's CPUs", SHARES), ("NDB threads, by kind", THREADS))
 
 
-def draw(tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Figure:
-    """Draw predicted lines and measured marks, shares of CPUs apart from NDB threads.
-
-    Raises
-    ------
-    LabError
-        If the tables hold no utilisation.
-    """
-    predictions.check(tables, "use")
+def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> list[str]:
+    """Draw predicted lines and measured marks, shares of CPUs apart from NDB threads."""
     use, measured = tables["use"], tables["measured_use"]
-    with sheet.page(QUESTION, _HEIGHT_IN) as figure:
-        [axes] = sheet.panels(figure, columns=(1, 1), wspace=0.56, right=0.93, above_in=_ABOVE_IN)
-        for ax, (title, looks) in zip(axes, _PANELS, strict=True):
-            ax.set_title(title)
-            _panel(ax, looks, use, measured)
-        axes[1].set_ylabel("Utilisation, percent of their CPUs", color=style.DATA_NODE)
-        hollow = {"marker": "o", "ls": "", "mfc": "white", "mec": style.INK}
-        handles = [
-            Line2D([], [], color=style.QUIET, label="predicted from one server"),
-            Line2D([], [], label="measured, mean of runs", **hollow),
-            Line2D([], [], color=style.INK, ls="--", lw=1.1, label="used up"),
-        ]
-        predictions.keyed(figure, handles)
-        sheet.sign(figure, caption, _notes(use, caption))
-    return figure
+    [axes] = sheet.panels(
+        figure, columns=(1, 1), wspace=0.56, right=0.93, above_in=sheet.ABOVE_WITH_LEGEND_IN
+    )
+    for ax, (title, looks) in zip(axes, _PANELS, strict=True):
+        ax.set_title(title)
+        _panel(ax, looks, use, measured)
+    axes[1].set_ylabel("Utilisation, percent of their CPUs", color=style.DATA_NODE)
+    handles = [
+        Line2D([], [], color=style.QUIET, label="predicted from one server"),
+        style.measured_key("measured, mean of runs"),
+        Line2D([], [], color=style.INK, ls="--", lw=1.1, label="saturated"),
+    ]
+    sheet.legend(figure, handles)
+    notes = [
+        "Lines: utilisation predicted by the model, which is fitted to the runs with one server. "
+        "Marks: measured CPU use of processes and NDB threads, divided by their CPUs.",
+        "The SQL side is all MySQL servers and sysbench.",
+    ]
+    if caption.is_scaled:
+        notes.append(
+            "A thread can use one CPU, but under quotas all threads of a data node share its "
+            "quota, which saturates long before any of them."
+        )
+    return notes
 
 
-def describe(tables: Tables, anchors: Sequence[Anchor]) -> str:
-    """Say what is busiest with the fewest and the most servers, predicted and measured."""
-    predictions.check(tables, "use")
+def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+    """Say predicted and measured utilisation with the fewest and the most servers."""
     use, measured = tables["use"], tables["measured_use"]
-    each = _each(use)
-    said = [
-        f"Utilisation of each resource against MySQL servers, with {each} clients for each: "
+    words = [
+        f"Utilisation of each resource against MySQL servers, each with {_each(use)} clients: "
         "predicted from the runs with one server, and measured."
     ]
     for servers in (use["servers"].min(), use["servers"].max()):
-        told = []
+        parts = []
         for name in (*SHARES, *THREADS):
-            value = _value(use, servers, name)
-            if value is None:
-                continue
-            seen = _value(measured, servers, name)
-            beside = "" if seen is None else f" ({formatting.plain(100 * seen)} % measured)"
-            told.append(f"{name} {formatting.plain(100 * value)} %{beside}")
-        said.append(f"With {formatting.count(int(servers), 'server')}: {formatting.listed(told)}.")
-    return " ".join(said)
+            value, seen = (_value(table, servers, name) for table in (use, measured))
+            if value is not None:
+                beside = "" if seen is None else f" ({formatting.plain(100 * seen)} % measured)"
+                parts.append(f"{name} {formatting.plain(100 * value)} %{beside}")
+        count = formatting.count(int(servers), "server")
+        words.append(f"With {count}: {formatting.listed(parts)}.")
+    return words
 
 
 def _panel(ax: Axes, looks: dict[str, Look], use: pd.DataFrame, measured: pd.DataFrame) -> None:
@@ -123,7 +119,7 @@ def _panel(ax: Axes, looks: dict[str, Look], use: pd.DataFrame, measured: pd.Dat
     ax.set_xticks(servers, [str(n) for n in servers])
     ax.set_xlim(0.85, use["servers"].max() * 1.15)
     ax.minorticks_off()
-    ax.set_xlabel(f"MySQL servers, {_each(use)} clients for each")
+    ax.set_xlabel(f"MySQL servers, {_each(use)} clients each")
     ax.set_ylabel("Utilisation, percent of its share")
     if top > 100:
         ax.axhline(100, color=style.INK, ls="--", lw=1.1, zorder=2)
@@ -131,7 +127,7 @@ def _panel(ax: Axes, looks: dict[str, Look], use: pd.DataFrame, measured: pd.Dat
 
 
 def _names(ax: Axes, looks: dict[str, Look], ends: dict[str, float], top: float) -> None:
-    """Write each name at the end of its line, with its marker, none upon another."""
+    """Write each name at the end of its line, with its marker, without overlaps."""
     order = sorted(ends, key=ends.get)
     places = _apart([ends[name] / top for name in order])
     for name, place in zip(order, places, strict=True):
@@ -145,7 +141,7 @@ def _names(ax: Axes, looks: dict[str, Look], ends: dict[str, float], top: float)
 
 
 def _apart(places: list[float]) -> list[float]:
-    """Move places upwards, in their order, until none is closer to the next than a name is high."""
+    """Move places upwards, in their order, until no two names overlap."""
     moved: list[float] = []
     for place in places:
         moved.append(max(place, moved[-1] + _LABEL_APART) if moved else place)
@@ -160,17 +156,3 @@ def _each(use: pd.DataFrame) -> int:
 def _value(table: pd.DataFrame, servers: int, name: str) -> float | None:
     found = table[(table["servers"] == servers) & (table["resource"] == name)]["utilisation"]
     return float(found.iloc[0]) if len(found) and np.isfinite(found.iloc[0]) else None
-
-
-def _notes(use: pd.DataFrame, caption: Caption) -> list[str]:
-    notes = [
-        "Lines: what the model, fitted to the runs with one server, expects of more. Marks: what "
-        "processes and NDB threads were seen to use, over what there is of it.",
-        "The SQL side is all MySQL servers and sysbench.",
-    ]
-    if caption.budget == "scaled":
-        notes.append(
-            "A thread could use a whole CPU; under quotas all threads of a data node share its own "
-            "part of the host, which is used up long before that."
-        )
-    return notes

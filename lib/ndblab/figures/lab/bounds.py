@@ -1,7 +1,7 @@
-"""The lab's own figure of the operational bounds: what one MySQL server can and must give.
+"""Operational bounds: the least and the most that one MySQL server can do.
 
-In: bounds from measured demands, the model, means of measured points. Out: a `Figure`, and the same
-in words. It computes no bound.
+In: bounds from measured demands, the model, means of measured points. Out: a painted figure and its
+description. It computes no bound.
 """
 
 from __future__ import annotations
@@ -18,19 +18,17 @@ from matplotlib.patches import Patch
 from ndblab.analysis import formatting
 from ndblab.claims.publication import Anchor
 from ndblab.figures import intervals, sheet, style
-from ndblab.figures.lab import predictions
 from ndblab.figures.quantity import QPS, Quantity
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
 
-QUESTION = "Between which bounds does one MySQL server have to stay?"
-_HEIGHT_IN, _ABOVE_IN = 5.6, 1.0
 _ALLOWED = "#8a8a8a"
+_ENDS = ("_least", "_most", "")
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One quantity, and the columns of its bounds."""
+    """A quantity, and the columns of its bounds."""
 
     quantity: Quantity
     title: str
@@ -45,53 +43,49 @@ PANELS = (
 )
 
 
-def draw(tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Figure:
-    """Draw the room between the bounds, the model in it, and the measured means.
-
-    Raises
-    ------
-    LabError
-        If the tables hold no bounds.
-    """
-    predictions.check(tables, "bounds", "alone")
+def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> list[str]:
+    """Draw the range between the bounds, the model in it, and the measured means."""
     bounds, alone = tables["bounds"], tables["alone"]
-    with sheet.page(QUESTION, _HEIGHT_IN) as figure:
-        [axes] = sheet.panels(figure, columns=(1, 1), wspace=0.26, above_in=_ABOVE_IN)
-        for ax, panel in zip(axes, PANELS, strict=True):
-            _panel(ax, panel, bounds, alone)
-            _balance(ax, tables["balance"], int(bounds["clients"].min()))
-        _legend(figure)
-        notes = [
-            intervals.told(alone["runs"], "Marks", "whiskers of throughput"),
-            "Bounds: at best no query waits before the bottleneck is used up, at worst each waits "
-            "for all others; from the CPU time that queries were measured to take.",
-            _balanced(tables["balance"]),
-        ]
-        sheet.sign(figure, caption, notes)
-    return figure
+    [axes] = sheet.panels(figure, columns=(1, 1), wspace=0.26, above_in=sheet.ABOVE_WITH_LEGEND_IN)
+    for ax, panel in zip(axes, PANELS, strict=True):
+        _panel(ax, panel, bounds, alone)
+        _balance(ax, tables["balance"], int(bounds["clients"].min()))
+    handles = [
+        Line2D([], [], color=_ALLOWED, lw=1.3, label="best case"),
+        Line2D([], [], color=_ALLOWED, lw=1.3, ls=(0, (3, 2)), label="worst case"),
+        Patch(color=_ALLOWED, alpha=0.2, label="possible"),
+        Line2D([], [], color=style.QUIET, label="model"),
+        style.measured_key(),
+    ]
+    sheet.legend(figure, handles)
+    return [
+        intervals.described(alone["runs"], "Marks", "whiskers of throughput"),
+        "Bounds, from the measured CPU time per query: at best no query waits before the "
+        "bottleneck saturates, at worst each waits for all others.",
+        _balanced(tables["balance"]),
+    ]
 
 
-def describe(tables: Tables, anchors: Sequence[Anchor]) -> str:
-    """Say the bounds, the model and what was measured, with the fewest and the most clients."""
-    predictions.check(tables, "bounds", "alone")
+def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+    """Say the bounds, the model and the measured means with the fewest and the most clients."""
     bounds, alone = tables["bounds"], tables["alone"]
-    said = [
+    words = [
         "Throughput (queries/s) and mean latency (ms) of one MySQL server against clients: the "
-        "room between the least and the most that any queueing network of these demands gives, "
-        "the model, and measured means."
+        "range between the least and the most that any queueing network with these demands can "
+        "have, the model, and measured means."
     ]
     for clients in (alone["clients"].min(), alone["clients"].max()):
         row = bounds[bounds["clients"] == clients]
         if row.empty:
             continue
-        at, here = row.iloc[0], alone[alone["clients"] == clients].iloc[0]
-        said.append(
-            f"With {formatting.count(int(clients), 'client')}: bounds {formatting.plain(at['qps_least'])} to "
-            f"{formatting.plain(at['qps_most'])} queries/s, model {formatting.plain(at['qps'])}, measured "
-            f"{formatting.plain(here['qps_mean'])}; mean latency measured "
+        low, high, model = (formatting.plain(row[f"qps{end}"].iloc[0]) for end in _ENDS)
+        here = alone[alone["clients"] == clients].iloc[0]
+        words.append(
+            f"With {formatting.count(int(clients), 'client')}: bounds {low} to {high} queries/s, "
+            f"model {model}, measured {formatting.plain(here['qps_mean'])}; mean latency measured "
             f"{formatting.plain(here['latency_avg_ms_mean'])} ms."
         )
-    return " ".join([*said, _balanced(tables["balance"])])
+    return [*words, _balanced(tables["balance"])]
 
 
 def _panel(ax: Axes, panel: Panel, bounds: pd.DataFrame, alone: pd.DataFrame) -> None:
@@ -102,7 +96,7 @@ def _panel(ax: Axes, panel: Panel, bounds: pd.DataFrame, alone: pd.DataFrame) ->
     ax.plot(bounds["clients"], best, color=_ALLOWED, lw=1.3)
     ax.plot(bounds["clients"], worst, color=_ALLOWED, lw=1.3, ls=(0, (3, 2)))
     ax.plot(bounds["clients"], bounds[quantity.metric], color=quantity.colour, zorder=3)
-    predictions.marks(ax, alone["clients"], alone, quantity.metric, marker="o")
+    style.marks(ax, alone["clients"], alone, quantity.metric, "o")
     ends = [
         alone[name]
         for name in (f"{quantity.metric}_mean", f"{quantity.metric}_high")
@@ -112,12 +106,12 @@ def _panel(ax: Axes, panel: Panel, bounds: pd.DataFrame, alone: pd.DataFrame) ->
     quantity.against_clients(ax, bounds["clients"], values.max())
     least = values.min() / 1.3 if quantity.log else 0
     ax.set_ylim(least, values.max() * (1.3 if quantity.log else 1.15))
-    predictions.within(ax)
+    sheet.trim_ticks(ax)
     ax.set_title(f"{panel.title} of one server")
 
 
 def _balance(ax: Axes, balance: pd.DataFrame, fewest: int) -> None:
-    """Mark the balanced point where it is on the axis."""
+    """Mark the balanced point if it is on the axis."""
     for row in balance[balance["clients"] >= fewest].itertuples():
         ax.axvline(row.clients, color=style.INK, lw=1, ls=":", zorder=2)
         ax.annotate(
@@ -127,24 +121,12 @@ def _balance(ax: Axes, balance: pd.DataFrame, fewest: int) -> None:
 
 
 def _balanced(balance: pd.DataFrame) -> str:
-    """Say where the best case turns from waiting for nothing to a full bottleneck."""
+    """Say with how many clients the best case saturates the bottleneck."""
     if balance.empty:
-        return "As many clients as were measured do not use the bottleneck up in the best case."
+        return "Even at best, the measured numbers of clients do not saturate the bottleneck."
     row = balance.iloc[0]
-    few = ": a single client uses it up" if row["clients"] <= 1 else ""
+    few = ": a single client saturates it" if row["clients"] <= 1 else ""
     return (
-        f"Balanced point N*: {formatting.plain(row['clients'])} clients that never wait would use up "
-        f"{row['bottleneck']}{few}."
+        f"Balanced point N*: {formatting.plain(row['clients'])} clients that never wait would "
+        f"saturate {row['bottleneck']}{few}."
     )
-
-
-def _legend(figure: Figure) -> None:
-    hollow = {"marker": "o", "ls": "", "mfc": "white", "mec": style.INK}
-    handles = [
-        Line2D([], [], color=_ALLOWED, lw=1.3, label="best case"),
-        Line2D([], [], color=_ALLOWED, lw=1.3, ls=(0, (3, 2)), label="worst case"),
-        Patch(color=_ALLOWED, alpha=0.2, label="possible"),
-        Line2D([], [], color=style.QUIET, label="model"),
-        Line2D([], [], label="measured mean", **hollow),
-    ]
-    predictions.keyed(figure, handles, columns=len(handles))

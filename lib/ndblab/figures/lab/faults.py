@@ -1,6 +1,6 @@
-"""The lab's own figure of faults: what clients see when a part of the cluster fails.
+"""Faults: throughput seen by clients when a part of the cluster fails.
 
-In: outages, intervals and events of a dataset of faults. Out: a `Figure`, and words.
+In: outages, intervals and events of a dataset of faults. Out: a painted figure and its description.
 A panel for each fault; every run is drawn, and the numbers above a panel are those of the worst.
 """
 
@@ -22,73 +22,72 @@ from ndblab.figures.quantity import QPS
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
 
-QUESTION = "What do clients see when a part of the cluster fails?"
 _SUCCEEDED = replace(QPS, name="Succeeded", unit="operations/s")
 _COLUMNS = 2
-_ROW_IN, _REST_IN, _ABOVE_IN = 2.1, 2.75, 1.0
+_ROW_IN, _REST_IN = 2.1, 2.75
 _TOLERANCE_S = 0.1
 _GAP_SHADE = "#9a9a9a"
 # Room above the lines.
 _ROOM = 1.12
-# What was done within this part of the time from the first fault on has one label.
+# Actions within this part of the time shown share one label.
 _APART = 0.04
 
 
-def draw(tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Figure:
-    """Draw throughput about the fault, a panel for each kind of fault.
-
-    Raises
-    ------
-    LabError
-        If no run had a fault under load.
-    """
-    found = _outages(tables)
-    faults = list(dict.fromkeys(found["fault"]))
+def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> list[str]:
+    """Draw throughput around the fault, a panel for each kind of fault."""
+    outages = _outages(tables)
+    faults = list(dict.fromkeys(outages["fault"]))
     rows = math.ceil(len(faults) / _COLUMNS)
-    with sheet.page(QUESTION, _REST_IN + rows * _ROW_IN) as figure:
-        grid = sheet.panels(
-            figure, rows=rows, columns=(1,) * _COLUMNS, wspace=0.14, right=0.975, above_in=_ABOVE_IN
-        )
-        figure.subplots_adjust(hspace=0.55)
-        places = [ax for row in grid for ax in row]
-        for ax, fault in zip(places, faults, strict=False):
-            _panel(ax, fault, found[found["fault"] == fault], tables)
-        for ax in places[len(faults) :]:
-            ax.remove()
-        for at in range(0, len(faults), _COLUMNS):
-            _one_scale(places[at : at + _COLUMNS][: len(faults) - at])
-        for ax in places[: len(faults)][-_COLUMNS:]:
-            ax.set_xlabel("Time since the fault, seconds")
-        sheet.sign(figure, caption, _notes(found, anchors))
-    return figure
+    figure.set_figheight(_REST_IN + rows * _ROW_IN)
+    grid = sheet.panels(
+        figure, rows=rows, columns=(1,) * _COLUMNS, wspace=0.14, hspace=0.55, right=0.975,
+        above_in=1.0,
+    )  # fmt: skip
+    places = [ax for row in grid for ax in row]
+    for ax, fault in zip(places, faults, strict=False):
+        _panel(ax, fault, outages[outages["fault"] == fault], tables)
+    for ax in places[len(faults) :]:
+        ax.remove()
+    for at in range(0, len(faults), _COLUMNS):
+        _one_scale(places[at : at + _COLUMNS][: len(faults) - at])
+    for ax in places[: len(faults)][-_COLUMNS:]:
+        ax.set_xlabel("Time since the fault, seconds")
+    clients = formatting.listed(str(n) for n in sorted(outages["clients"].unique()))
+    notes = [
+        f"{clients} clients, each with one operation at a time. Lines: each run, second by second.",
+        "Shaded: the longest time without a successful operation, in the run that has the "
+        "longest; dashed: actions in that run; dotted: a node serves again.",
+        "A label with + 1 stands for one more action at the same time.",
+        "Above each panel: the worst of its runs. A client gives up an operation after one retry.",
+    ]
+    return notes if anchors else [*notes, "The sources give no numbers for faults."]
 
 
-def describe(tables: Tables, anchors: Sequence[Anchor]) -> str:
-    """Say for each fault how throughput went, how long nothing succeeded and what was lost."""
-    found = _outages(tables)
-    said = ["Operations that succeeded in each second, before, during and after a fault."]
-    for fault, runs in found.groupby("fault", sort=False):
+def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+    """Say for each fault the throughput, the longest gap and the losses."""
+    words = ["Successful operations per second before, during and after a fault."]
+    for fault, runs in _outages(tables).groupby("fault", sort=False):
         means = runs[["qps_before", "qps_during", "qps_after"]].mean()
         before, during, after = (_number(value) for value in means)
-        said.append(
-            f"{_title(fault)} ({formatting.count(len(runs), 'run')}): {before} operations/s before, "
-            f"{during} until {_end(runs)}, {after} after it; at worst {_told(runs)}."
+        words.append(
+            f"{_title(fault)} ({formatting.count(len(runs), 'run')}): {before} operations/s "
+            f"before, {during} until {_end(runs)}, {after} after that; at worst {_worst(runs)}."
         )
-    return " ".join(said)
+    return words
 
 
 def _end(runs: pd.DataFrame) -> str:
-    """Say when the outages of a fault's runs were over."""
+    """Say when the outages of a fault's runs ended."""
     if runs["served_again_s"].isna().any():
-        return "the end of the load, as not every node served again"
-    told = f"all served again, {_number(runs['served_again_s'].max())} s after the fault at most"
+        return "the end of the load, since not every node served again"
+    text = f"all served again, at most {_number(runs['served_again_s'].max())} s after the fault"
     started_s = runs["restarted_s"].min()
-    return told + (f" (started again after {_number(started_s)} s)" if started_s > 0 else "")
+    return text + (f" (restarted after {_number(started_s)} s)" if started_s > 0 else "")
 
 
 def _outages(tables: Tables) -> pd.DataFrame:
     if tables["outages"].empty:
-        raise selection.nothing_to_draw("no run that had its fault under load")
+        raise selection.nothing_to_draw("no run with a fault under load")
     return tables["outages"]
 
 
@@ -96,12 +95,12 @@ def _panel(ax: Axes, fault: str, runs: pd.DataFrame, tables: Tables) -> None:
     intervals = tables["intervals"]
     longest = runs.loc[runs["longest_gap_s"].idxmax()]
     for run in runs.itertuples():
-        # The second in which the load was stopped is none of a whole load.
+        # The second in which the load stops is incomplete.
         here = (intervals["run_id"].astype(str) == run.run_id) & (
             intervals["t_s"] <= run.ends_s + _TOLERANCE_S
         )
         own = intervals[here].sort_values("t_s")
-        # Each sample tells of the second that it ends; the first one has a begin as well.
+        # Each sample is about the second before it; the first one needs a start as well.
         times, heights = [0.0, *own["t_s"]], [*own["qps"].head(1), *own["qps"]]
         ax.step(
             np.array(times) - run.fault_s, heights, where="pre", color=_SUCCEEDED.colour, lw=0.9,
@@ -115,7 +114,7 @@ def _panel(ax: Axes, fault: str, runs: pd.DataFrame, tables: Tables) -> None:
     _marks(ax, longest, tables["events"])
     ax.set_title(_title(fault), pad=17)
     ax.annotate(
-        _told(runs), (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points",
+        _worst(runs), (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points",
         fontsize=7, color=style.INK, va="bottom",
     )  # fmt: skip
     ax.margins(x=0.01)
@@ -125,7 +124,7 @@ def _panel(ax: Axes, fault: str, runs: pd.DataFrame, tables: Tables) -> None:
 
 
 def _marks(ax: Axes, run: pd.Series, events: pd.DataFrame) -> None:
-    """Mark what was done in a run, and when the nodes served again, each with its words."""
+    """Mark the actions in a run, and when the nodes served again, with labels."""
     own = events[events["run_id"].astype(str) == run["run_id"]].sort_values("t_s")
     kind = own["event"].astype(str)
     done, served = own[kind.isin([outage.FAULT, outage.RESTART])], own[kind == outage.SERVED]
@@ -146,7 +145,7 @@ def _marks(ax: Axes, run: pd.Series, events: pd.DataFrame) -> None:
 
 
 def _apart(done: pd.DataFrame, least_s: float) -> dict[float, str]:
-    """Give the words of what was done by its time; what follows at once is counted to the first."""
+    """Return the labels of actions by time; those that follow at once count to the first."""
     words: dict[float, list[str]] = {}
     for row in done.itertuples():
         if not words or row.t_s - max(words) >= least_s:
@@ -158,47 +157,33 @@ def _apart(done: pd.DataFrame, least_s: float) -> dict[float, str]:
 
 
 def _one_scale(row: Sequence[Axes]) -> None:
-    """Give the panels of a row one vertical axis, so that their heights compare."""
+    """Give the panels of a row the same vertical axis, for comparison."""
     heights = [max(line.get_ydata(), default=0.0) for ax in row for line in ax.lines]
     most = max(1.0, *map(float, heights))
     for ax in row:
-        style.vertical(
-            ax, _SUCCEEDED.name, _SUCCEEDED.unit, _SUCCEEDED.colour, most, _SUCCEEDED.log
-        )
+        _SUCCEEDED.vertical(ax, most)
         ax.yaxis.label.set_size(8.5)
         ax.set_ylim(0, _ROOM * most)
     for ax in row[1:]:
         ax.set_ylabel("")
 
 
-def _notes(found: pd.DataFrame, anchors: Sequence[Anchor]) -> list[str]:
-    clients = formatting.listed(str(n) for n in sorted(found["clients"].unique()))
-    notes = [
-        f"{clients} clients, each with one operation at a time. Lines: each run, second by second.",
-        "Shaded: the longest time in which no operation succeeded, in the run that had the "
-        "longest; dashed: what was done in that run, dotted: a node serves again.",
-        "A label with + 1 stands for one more thing done at once.",
-        "Above each panel the worst of its runs; a client gives up an operation after one retry.",
-    ]
-    return notes if anchors else [*notes, "The sources give no numbers for faults."]
-
-
-def _told(runs: pd.DataFrame) -> str:
-    """Say the worst of a fault's runs in a few words."""
+def _worst(runs: pd.DataFrame) -> str:
+    """Describe the worst of a fault's runs in a few words."""
     worst = outage.worst(runs).iloc[0]
     gave_up = int(worst["gave_up_clients"])
-    told = [
+    words = [
         f"gap {_number(worst['longest_gap_s'])} s",
         f"{formatting.count(gave_up, 'client')} gave up",
     ]
     lost, more = int(worst["lost"]), int((runs["wrong"] - runs["lost"]).max())
     if not runs["replicas"].min():
-        told.append("writes not read")
+        words.append("writes not read")
     else:
-        told.append(f"{formatting.count(lost, 'write')} lost")
+        words.append(f"{formatting.count(lost, 'write')} lost")
     if more:
-        told.append(f"{more} more wrong")
-    return ", ".join(told)
+        words.append(f"{more} more wrong")
+    return ", ".join(words)
 
 
 def _title(fault: str) -> str:
@@ -206,4 +191,4 @@ def _title(fault: str) -> str:
 
 
 def _number(value: float) -> str:
-    return formatting.plain(value) if math.isfinite(value) else "not known"
+    return formatting.plain(value) if math.isfinite(value) else "unknown"

@@ -1,7 +1,7 @@
-"""The lab's own figure of prediction errors: the capacity model beside simpler ways to predict.
+"""Prediction errors: the capacity model beside simpler methods.
 
-In: the error of each prediction at each measured point, and their medians. Out: a `Figure`, and the
-same in words. It leaves no point out.
+In: the error of each prediction at each measured point, and their medians. Out: a painted figure
+and its description. It leaves no point out.
 """
 
 from __future__ import annotations
@@ -18,66 +18,65 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from ndblab.analysis import formatting
 from ndblab.claims.publication import Anchor
 from ndblab.figures import sheet, style
-from ndblab.figures.lab import predictions
 from ndblab.figures.quantity import P95, QPS
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
 
-QUESTION = "How far off are the predictions, and would a simpler way do?"
-_HEIGHT_IN, _ABOVE_IN = 6.0, 1.0
 _LEAST_PCT = 0.1
-"""Where the logarithmic axis ends; smaller errors stand there."""
+"""Lower end of the logarithmic axis, where smaller errors are drawn."""
 _LANES = (-0.14, 0.34)
-"""Where marks stand about the middle of a method, downwards; above them is its median in words."""
+"""Range of the marks about the middle of a method, downwards; its median is written above them."""
 _WORDS = -0.32
 _PANELS = ((QPS, "Throughput"), (P95, "p95 latency"))
 
 
-def draw(tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Figure:
-    """Draw the error of every point, a lane for each number of servers, below each other by method.
-
-    Raises
-    ------
-    LabError
-        If the tables hold no errors.
-    """
-    predictions.check(tables, "errors", "verdicts")
+def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> list[str]:
+    """Draw the error of every point: a row per method, and in it a lane per number of servers."""
     errors, verdicts = tables["errors"], tables["verdicts"]
     names = list(dict.fromkeys(verdicts["name"]))
     counts = sorted(int(n) for n in errors["servers"].unique())
     most = max(100.0, float(errors["ape_pct"].max()))
-    with sheet.page(QUESTION, _HEIGHT_IN) as figure:
-        [axes] = sheet.panels(figure, columns=(1, 1), wspace=0.06, left=0.16, above_in=_ABOVE_IN)
-        for ax, (quantity, title) in zip(axes, _PANELS, strict=True):
-            own, told = (t[t["metric"] == quantity.metric] for t in (errors, verdicts))
-            _panel(ax, names, counts, own, told)
-            _axes(ax, names, most)
-            ax.set_title(f"{title}, {formatting.count(_points(own), 'point')}")
-        axes[0].set_yticks(range(len(names)), names)
-        handles = [_handle(n) for n in counts]
-        handles.append(Line2D([], [], color=style.INK, lw=2.6, label="median of all"))
-        handles.append(Line2D([], [], color=style.INK, ls="--", lw=1.1, label="goal for it"))
-        predictions.keyed(figure, handles, columns=len(handles))
-        sheet.sign(figure, caption, _notes(errors))
-    return figure
+    [axes] = sheet.panels(
+        figure, columns=(1, 1), wspace=0.06, left=0.16, above_in=sheet.ABOVE_WITH_LEGEND_IN
+    )
+    for ax, (quantity, title) in zip(axes, _PANELS, strict=True):
+        own, medians = (t[t["metric"] == quantity.metric] for t in (errors, verdicts))
+        _panel(ax, names, counts, own, medians)
+        _axes(ax, names, most)
+        points = len(own[["servers", "clients"]].drop_duplicates())
+        ax.set_title(f"{title}, {formatting.count(points, 'point')}")
+    axes[0].set_yticks(range(len(names)), names)
+    handles = [style.server_key(n) for n in counts]
+    for handle in handles:
+        handle.set(linestyle="", markeredgewidth=0)
+    handles.append(Line2D([], [], color=style.INK, lw=2.6, label="median of all"))
+    handles.append(Line2D([], [], color=style.INK, ls="--", lw=1.1, label="goal for it"))
+    sheet.legend(figure, handles)
+    notes = [
+        "Each mark is a point: a number of servers and clients, measured, and predicted from the "
+        "runs with one server only. Nothing was fitted to these points, and none is left out."
+    ]
+    if (errors["ape_pct"] < _LEAST_PCT).any():
+        notes.append(f"Errors below {_LEAST_PCT} % are drawn there.")
+    return notes
 
 
-def describe(tables: Tables, anchors: Sequence[Anchor]) -> str:
-    """Say the median error of each way to predict, its 90th percentile and the goal."""
-    predictions.check(tables, "errors", "verdicts")
-    said = ["Absolute error of each prediction, in percent of the measured mean."]
+def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+    """Say the median error of each method, its 90th percentile and the goal."""
+    words = ["Absolute error of each prediction, in percent of the measured mean."]
     for quantity, title in _PANELS:
         rows = tables["verdicts"][tables["verdicts"]["metric"] == quantity.metric]
         each = [
-            f"{row.name_} {formatting.plain(row.median_pct)} % (90th percentile "
-            f"{formatting.plain(row.p90_pct)} %)"
-            for row in rows.rename(columns={"name": "name_"}).itertuples()
+            f"{name} {formatting.plain(median)} % (90th percentile {formatting.plain(p90)} %)"
+            for name, median, p90 in zip(
+                rows["name"], rows["median_pct"], rows["p90_pct"], strict=True
+            )
         ]
         goals = rows["goal_pct"].dropna()
         goal = f"; the goal is at most {formatting.plain(goals.iloc[0])} %" if len(goals) else ""
         number = formatting.count(int(rows["points"].max()), "point")
-        said.append(f"{title}, median over {number}: {formatting.listed(each)}{goal}.")
-    return " ".join(said)
+        words.append(f"{title}, median over {number}: {formatting.listed(each)}{goal}.")
+    return words
 
 
 def _panel(
@@ -90,8 +89,7 @@ def _panel(
             look = {"color": style.colour(servers), "marker": style.marker(servers)}
             x = here["ape_pct"].clip(lower=_LEAST_PCT)
             ax.plot(x, [place + lane] * len(here), ls="", ms=4.6, alpha=0.85, mew=0, **look)
-        told = verdicts[verdicts["name"] == name]
-        for row in told.itertuples():
+        for row in verdicts[verdicts["name"] == name].itertuples():
             ends = [place + _WORDS - 0.07, place + 0.43]
             x = max(row.median_pct, _LEAST_PCT)
             ax.plot([x, x], ends, color=style.INK, lw=2.6, zorder=4)
@@ -109,7 +107,7 @@ def _axes(ax: Axes, names: list[str], most: float) -> None:
     ax.set_xlim(_LEAST_PCT * 0.85, most * 1.6)
     ax.xaxis.set_major_locator(LogLocator(base=10, numticks=20))
     ax.xaxis.set_minor_locator(NullLocator())
-    predictions.within(ax)
+    sheet.trim_ticks(ax)
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: formatting.plain(value)))
     ax.set_xlabel("Absolute error, percent of the measured mean")
     ax.set_ylim(len(names) - 0.48, -0.56)
@@ -118,23 +116,3 @@ def _axes(ax: Axes, names: list[str], most: float) -> None:
     ax.grid(False, axis="y")
     for place in range(1, len(names)):
         ax.axhline(place - 0.5, color="#bbbbbb", lw=0.7)
-
-
-def _handle(servers: int) -> Line2D:
-    look = {"color": style.colour(servers), "marker": style.marker(servers), "ls": "", "mew": 0}
-    return Line2D([], [], label=formatting.count(servers, "server"), **look)
-
-
-def _points(errors: pd.DataFrame) -> int:
-    return len(errors[["servers", "clients"]].drop_duplicates())
-
-
-def _notes(errors: pd.DataFrame) -> list[str]:
-    notes = [
-        "A mark is one point: a number of servers with a number of clients, both as measured and "
-        "predicted from the runs with one server only. Nothing was fitted to these points, and "
-        "none is left out."
-    ]
-    if (errors["ape_pct"] < _LEAST_PCT).any():
-        notes.append(f"Errors below {_LEAST_PCT} % stand there.")
-    return notes

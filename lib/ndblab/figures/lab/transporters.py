@@ -1,7 +1,7 @@
-"""The lab's own figures of transporters: SHM against TCP, and spinning against none.
+"""Comparisons of two kinds of runs: SHM and TCP, spinning and none, NDB threads.
 
-In: runs that alternate between two kinds, the published ratios. Out: a `Figure`, and words.
-A ratio is that of runs of the same repeat, clients and workload, and of no others.
+In: runs that alternate between kinds, the published ratios. Out: a painted figure and its
+description. Ratios are of runs with the same repeat, clients and workload.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ from ndblab.analysis import formatting, pairs, summary
 from ndblab.claims.publication import Anchor
 from ndblab.error import LabError, MissingData
 from ndblab.figures import intervals, published, selection, sheet, style
-from ndblab.figures.quantity import QPS
+from ndblab.figures.quantity import QPS, Quantity
 from ndblab.figures.selection import DEFAULT, Tables
 from ndblab.figures.sheet import Caption
 
-_HEIGHT_IN = 7.4
 _WORKLOADS = {"oltp_point_select": "point selects", "oltp_read_write": "OLTP read/write"}
 _WORKLOAD_LOOKS = {"oltp_point_select": ("o", "-"), "oltp_read_write": ("s", "--")}
-# Points of the same clients stand this factor apart, so that their whiskers can be told.
+# Factor between points with equal clients, to keep their whiskers apart.
 _APART = 1.045
 
 
@@ -40,36 +39,32 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Question:
-    """What is compared: each of some kinds with one that all are divided by."""
+class Comparison:
+    """The kinds that are compared, and the one that all are divided by."""
 
-    text: str
     ratio: str
     over: Kind
     kinds: tuple[Kind, ...]
     scaled_note: str
 
 
-TRANSPORTERS = Question(
-    "How much faster are shared-memory transporters than TCP?",
+TRANSPORTERS = Comparison(
     "Throughput, SHM over TCP",
     Kind("TCP", "tcp", DEFAULT, "#8a4fa0"),
     (Kind("SHM", "shm", DEFAULT, style.THROUGHPUT),),
     "Both sides have the same share of the CPUs as a quota.",
 )
-SPINNING = Question(
-    "What does spinning gain over shared memory without it?",
-    "Throughput, spinning over not",
+SPINNING = Comparison(
+    "Throughput, spinning over none",
     Kind("no spinning", "shm", DEFAULT, style.THROUGHPUT),
     (
         Kind("spinning transporter", "shm", "shm-spin", "#c8691c"),
         Kind("spinning tc and ldm too", "shm", "all-spin", "#5b3a8c"),
     ),
-    "Spinning eats the CPU quota that work needs, which whole CPUs do not feel.",
+    "Spinning consumes CPU quota; dedicated CPUs are unaffected.",
 )
 
-THREADS = Question(
-    "Do balanced NDB threads carry the cluster further?",
+THREADS = Comparison(
     "Throughput, balanced over automatic",
     Kind("automatic threads", "shm", DEFAULT, style.THROUGHPUT),
     (Kind("balanced threads", "shm", "balanced-threads", "#c8691c"),),
@@ -77,39 +72,33 @@ THREADS = Question(
 )
 
 
-def draw(question: Question, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Figure:
-    """Draw the paired ratios, the throughputs that they are of, and the published ratios.
-
-    Raises
-    ------
-    LabError
-        If no two good runs make a pair.
-    """
-    runs, ratios = _runs(question, tables), _ratios(question, tables)
+def paint(
+    comparison: Comparison,
+    figure: Figure,
+    tables: Tables,
+    anchors: Sequence[Anchor],
+    caption: Caption,
+) -> list[str]:
+    """Draw the paired ratios, the throughputs they are made of, and the published ratios."""
+    runs, ratios = _runs(comparison, tables), _ratios(comparison, tables)
     runs = runs[runs["workload"].isin(ratios["workload"])]
-    with sheet.page(question.text, _HEIGHT_IN) as figure:
-        grid = sheet.panels(figure, rows=2, heights=(1.15, 1), columns=(1.85, 1), wspace=0.24)
-        figure.subplots_adjust(hspace=0.2)
-        (ratio, beside), (absolute, empty) = grid
-        empty.remove()
-        ratio.set_title(f"Measured, CPU budget {caption.budget}")
-        cut = _ratio_panel(ratio, question, ratios)
-        _absolute_panel(absolute, question, runs)
-        _published(beside, question, anchors)
-        notes = [
-            _told(ratios),
-            *(["Some whiskers reach beyond the panel."] if cut else []),
-            "Below: means of the same runs with their own intervals.",
-        ]
-        notes += [question.scaled_note] if caption.budget == "scaled" else []
-        sheet.sign(figure, caption, notes)
-    return figure
+    grid = sheet.panels(figure, rows=2, heights=(1.15, 1), wspace=0.24, hspace=0.2)
+    (ratio, beside), (absolute, empty) = grid
+    empty.remove()
+    ratio.set_title(caption.title())
+    cut = _ratio_panel(ratio, comparison, ratios)
+    _absolute_panel(absolute, comparison, runs)
+    _published(beside, comparison, anchors)
+    notes = [_pairs(ratios)]
+    notes += ["Some whiskers reach beyond the panel."] if cut else []
+    notes.append("Below: means of the same runs with their own intervals.")
+    return notes + ([comparison.scaled_note] if caption.is_scaled else [])
 
 
-def describe(question: Question, tables: Tables, anchors: Sequence[Anchor]) -> str:
+def describe(comparison: Comparison, tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
     """Say each ratio with its interval."""
-    ratios = _ratios(question, tables)
-    said = [f"{question.ratio}, against clients, each with its 95 % interval over paired runs."]
+    ratios = _ratios(comparison, tables)
+    words = [f"{comparison.ratio}, against clients, each with its 95 % interval over paired runs."]
     for (name, workload), line in ratios.groupby(["kind", "workload"], sort=False):
         each = [
             f"{row.mean:.2f}"
@@ -117,30 +106,30 @@ def describe(question: Question, tables: Tables, anchors: Sequence[Anchor]) -> s
             + f" at {formatting.count(row.clients, 'client')}"
             for row in line.itertuples()
         ]
-        said.append(f"{name}, {_WORKLOADS.get(workload, workload)}: {formatting.listed(each)}.")
-    each = [f"{a.series} {published.words(a)}" for a in anchors]
-    said += [f"Published, on another machine: {formatting.listed(each)}."] if each else []
-    return " ".join(said)
+        words.append(f"{name}, {_WORKLOADS.get(workload, workload)}: {formatting.listed(each)}.")
+    return words + published.sentence(
+        anchors, (f"{a.series} {published.words(a)}" for a in anchors)
+    )
 
 
-def _runs(question: Question, tables: Tables) -> pd.DataFrame:
-    """Give the good runs of all sides, each with the name of its side."""
+def _runs(comparison: Comparison, tables: Tables) -> pd.DataFrame:
+    """Return the good runs of all kinds, with the column `kind`."""
     runs = selection.with_variant(tables["runs"])
     runs = runs[summary.usable(runs) == ""]
     sides = []
-    for kind in (question.over, *question.kinds):
+    for kind in (comparison.over, *comparison.kinds):
         of_kind = (runs["transporter"] == kind.transporter) & (runs["variant"] == kind.variant)
         sides.append(runs[of_kind].assign(kind=kind.name))
     return pd.concat(sides, ignore_index=True)
 
 
-def _ratios(question: Question, tables: Tables) -> pd.DataFrame:
-    """Take the ratio of each kind at each workload and number of clients, as the verdicts do."""
-    runs = _runs(question, tables)
+def _ratios(comparison: Comparison, tables: Tables) -> pd.DataFrame:
+    """Return the ratio of each kind per workload and clients, computed as for the verdicts."""
+    runs = _runs(comparison, tables)
     rows = []
-    for kind in question.kinds:
+    for kind in comparison.kinds:
         for workload, of_workload in runs.groupby("workload", observed=True):
-            sides = [of_workload[of_workload["kind"] == k.name] for k in (kind, question.over)]
+            sides = [of_workload[of_workload["kind"] == k.name] for k in (kind, comparison.over)]
             try:
                 logs = pairs.log_ratios(*sides)
             except MissingData:
@@ -149,26 +138,26 @@ def _ratios(question: Question, tables: Tables) -> pd.DataFrame:
                 found = pairs.ratio(logs, [clients])
                 rows.append((kind.name, workload, clients, len(of_point), *found))
     if not rows:
-        others = formatting.listed(f'"{kind.name}"' for kind in question.kinds)
+        others = formatting.listed(f'"{kind.name}"' for kind in comparison.kinds)
         raise LabError(
             "The figure has no pair of runs to compare",
             found="no two good runs of the same repeat, clients and workload",
-            expected=f'runs of "{question.over.name}" and of {others}',
+            expected=f'runs of "{comparison.over.name}" and of {others}',
             next_step="Choose a dataset of the experiment shm-vs-tcp.",
         )
     columns = ["kind", "workload", "clients", "runs", "mean", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
 
 
-def _told(ratios: pd.DataFrame) -> str:
-    """Say how many pairs a ratio has and what its whiskers are."""
+def _pairs(ratios: pd.DataFrame) -> str:
+    """Say how many pairs a ratio has, and what its whiskers are."""
     fewest, most = int(ratios["runs"].min()), int(ratios["runs"].max())
     number = f"{fewest} to {most}" if fewest < most else f"{most}"
-    said = f"{number} {'pair' if most == 1 else 'pairs'} a point, of the same repeat, clients and "
-    said += "workload. Marks: geometric mean of their ratios; "
+    words = f"{number} {'pair' if most == 1 else 'pairs'} per point, of the same repeat, clients "
+    words += "and workload. Marks: geometric mean of their ratios; "
     if ratios["low"].isna().all():
-        return said + "one pair gives no spread, so there are no whiskers."
-    return said + "whiskers: its 95 % interval, from the spread of all pairs of a line."
+        return words + "a single pair has no interval, so there are no whiskers."
+    return words + "whiskers: 95 % interval, from the variability of all pairs of a line."
 
 
 def _limits(ratios: pd.DataFrame) -> tuple[float, float]:
@@ -177,9 +166,9 @@ def _limits(ratios: pd.DataFrame) -> tuple[float, float]:
     return low, high
 
 
-def _ratio_panel(ax: Axes, question: Question, ratios: pd.DataFrame) -> bool:
-    """Draw the ratios; say whether some interval reaches beyond the panel."""
-    kinds = {kind.name: kind for kind in question.kinds}
+def _ratio_panel(ax: Axes, comparison: Comparison, ratios: pd.DataFrame) -> bool:
+    """Draw the ratios; return whether an interval reaches beyond the panel."""
+    kinds = {kind.name: kind for kind in comparison.kinds}
     lines = list(ratios.groupby(["kind", "workload"], sort=False))
     handles = []
     ax.axhline(1, color=style.INK, lw=1.2, zorder=1)
@@ -188,27 +177,24 @@ def _ratio_panel(ax: Axes, question: Question, ratios: pd.DataFrame) -> bool:
         look = {"color": kinds[name].colour, "marker": marker, "ls": dashes}
         x = line["clients"] * _APART ** (2 * i - len(lines) + 1)
         ax.plot(x, line["mean"], zorder=3, **look)
-        known = line["low"].notna()
-        below, above = line["mean"] - line["low"], line["high"] - line["mean"]
-        ax.errorbar(
-            x[known], line["mean"][known], [below[known], above[known]], fmt="none",
-            ecolor=look["color"], elinewidth=1.1, capsize=2.5, zorder=2,
-        )  # fmt: skip
+        thin = {"ecolor": look["color"], "elinewidth": 1.1, "capsize": 2.5, "zorder": 2}
+        style.whiskers(ax, x, line["mean"], line["low"], line["high"], **thin)
         label = _WORKLOADS.get(workload, workload)
         label = f"{name}, {label}" if len(kinds) > 1 else label
         handles.append(Line2D([], [], label=label, **look))
-    style.axes(ax, question.ratio, "ratio", style.INK, _reach(ratios), 1, False)
+    quantity = Quantity("mean", comparison.ratio, "ratio", style.INK)
+    quantity.against_clients(ax, ratios["clients"], 1)
     ax.set_xlabel("")
     low, high = _limits(ratios)
-    # Above the ratios there is room for the legend.
+    # The legend is above the ratios.
     ax.set_ylim(low - 0.04, high + 0.04 + (high - low) * 0.09 * (len(handles) + 1))
     ax.legend(handles=handles, loc="upper left", handlelength=2.8, fontsize=8)
     bottom, top = ax.get_ylim()
     return bool((ratios["low"] < bottom).any() or (ratios["high"] > top).any())
 
 
-def _absolute_panel(ax: Axes, question: Question, runs: pd.DataFrame) -> None:
-    kinds = {kind.name: kind for kind in (question.over, *question.kinds)}
+def _absolute_panel(ax: Axes, comparison: Comparison, runs: pd.DataFrame) -> None:
+    kinds = {kind.name: kind for kind in (comparison.over, *comparison.kinds)}
     means = intervals.means(runs, ["kind", "workload", "clients"], "qps")
     for (name, workload), line in means.groupby(["kind", "workload"], sort=False):
         marker, dashes = _WORKLOAD_LOOKS.get(workload, ("D", ":"))
@@ -216,25 +202,25 @@ def _absolute_panel(ax: Axes, question: Question, runs: pd.DataFrame) -> None:
         ax.fill_between(
             line["clients"], line["low"], line["high"], color=look["color"], alpha=0.15, lw=0
         )
-        # The base is hollow, as the sides may lie upon each other.
-        face = "white" if name == question.over.name else look["color"]
+        # The base is hollow, since lines may overlap.
+        face = "white" if name == comparison.over.name else look["color"]
         ax.plot(line["clients"], line["mean"], mfc=face, zorder=3, **look)
     QPS.against_clients(ax, means["clients"], means["mean"].max())
     ax.set_ylim(0, means["mean"].max() * 1.15)
     handles = [
         Line2D(
             [], [], color=kind.colour, label=name, marker="o",
-            mfc="white" if name == question.over.name else kind.colour,
+            mfc="white" if name == comparison.over.name else kind.colour,
         )
         for name, kind in kinds.items()
         if name in set(means["kind"])
     ]  # fmt: skip
-    # Below the published panel there is room.
+    # Below the published panel.
     ax.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.08, 0.55))
 
 
-def _published(ax: Axes, question: Question, anchors: Sequence[Anchor]) -> None:
-    """Draw the published ratios side by side: the sources give no numbers of clients for them."""
+def _published(ax: Axes, comparison: Comparison, anchors: Sequence[Anchor]) -> None:
+    """Draw the published ratios side by side, since the sources give no clients for them."""
     published.note(ax, anchors, "Ratios stated in the sources' text.", 36)
     ax.axhline(1, color=style.INK, lw=1.2, zorder=1)
     for i, anchor in enumerate(anchors):
@@ -247,8 +233,4 @@ def _published(ax: Axes, question: Question, anchors: Sequence[Anchor]) -> None:
     ax.set_xlim(-0.7, max(len(anchors), 1) - 0.3)
     values = [anchor.value for anchor in anchors] or [1.0]
     ax.set_ylim(min(*values, 1) - 0.12, max(*values, 1) + 0.35)
-    ax.set_ylabel(f"{question.ratio}, ratio")
-
-
-def _reach(table: pd.DataFrame) -> tuple[int, int]:
-    return int(table["clients"].min()), int(table["clients"].max())
+    ax.set_ylabel(f"{comparison.ratio}, ratio")

@@ -1,6 +1,6 @@
-"""How busy each resource is, predicted and measured, and how demands keep to their laws.
+"""Utilisation of each resource, predicted and measured, and how well demands follow their laws.
 
-In: a model, its predictions, what runs used. Out: tables, a row for each point and resource. Pure.
+In: a model, its predictions, the CPU use of runs. Out: tables, a row for each point and resource.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from ndblab.capacity.demand import CLIENT, KINDS, OTHER, SECOND_US, SERVER
+from ndblab.capacity.demands import CLIENT, KINDS, OTHER, PARTS, SECOND_US, SERVER
 from ndblab.capacity.model import DATA_NODES, HOST, NONE, SQL_SIDE, Model, Shares
 
 RESOURCES = (SERVER, SQL_SIDE, DATA_NODES, HOST, *KINDS)
 
 
 def cpus(own: Model, predicted: pd.DataFrame) -> pd.DataFrame:
-    """Give the logical CPUs that each part takes at predicted points, with what it takes idle.
+    """Return the logical CPUs that each part uses at predicted points, background included.
 
     Returns
     -------
@@ -33,7 +33,7 @@ def cpus(own: Model, predicted: pd.DataFrame) -> pd.DataFrame:
 
 
 def utilisation(used: pd.DataFrame, own: Shares) -> pd.DataFrame:
-    """Divide what was used of each resource by what there is of it.
+    """Divide the CPU use of each resource by the CPUs it has.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ def utilisation(used: pd.DataFrame, own: Shares) -> pd.DataFrame:
 
     Returns
     -------
-    `servers`, `clients`, `resource` of `RESOURCES`, `utilisation`: 1 where it is used up. Threads
-    of a kind are whole CPUs, also where a quota holds all of them to less.
+    `servers`, `clients`, `resource` of `RESOURCES`, `utilisation`: 1 if saturated. Each
+    thread counts as a whole CPU, even if a quota allows all of them together less.
     """
     keys = ["servers", "clients"]
     wide = used.pivot_table(index=keys, columns="resource", values="cpus", aggfunc="mean")
@@ -66,12 +66,12 @@ def utilisation(used: pd.DataFrame, own: Shares) -> pd.DataFrame:
 
 
 def against_laws(own: Model, measured: pd.DataFrame) -> pd.DataFrame:
-    """Hold measured demands against the laws that one server gave, at as many clients a server.
+    """Compare measured demands with the laws of one server, at the same clients per server.
 
     Returns
     -------
-    `servers`, `clients`, `resource`, `measured_us`, `law_us` and their `ratio`; what a resource
-    takes idle is in both.
+    `servers`, `clients`, `resource`, `measured_us`, `law_us` and their `ratio`; both include
+    background CPU use.
     """
     keys = ["servers", "clients", "resource"]
     means = measured.groupby(keys)[["qps", "cpus"]].mean().reset_index()
@@ -88,16 +88,16 @@ def against_laws(own: Model, measured: pd.DataFrame) -> pd.DataFrame:
 
 
 def drift(against: pd.DataFrame) -> pd.DataFrame:
-    """Sum `against_laws` up: the median ratio over clients, servers down and resources across."""
+    """Summarise `against_laws`: median ratio over clients, servers down and resources across."""
     sound = against[np.isfinite(against["ratio"])]
     table = sound.pivot_table(index="servers", columns="resource", values="ratio", aggfunc="median")
     return table.reindex(columns=in_order(table))
 
 
 def beyond_laws(against: pd.DataFrame) -> pd.DataFrame:
-    """Give what queries took more than the laws say, in us of CPU: median over clients.
+    """Return the CPU time per query in excess of the laws, in us: median over clients.
 
-    Servers down, resources across and `all` of them together.
+    Servers down, resources across, and `all` of them together.
     """
     more = against.assign(more_us=against["measured_us"] - against["law_us"])
     table = more.pivot_table(
@@ -109,10 +109,8 @@ def beyond_laws(against: pd.DataFrame) -> pd.DataFrame:
 
 
 def in_order(parts: Iterable[str]) -> list[str]:
-    """Put the parts of a cluster in the order in which a query meets them, any others last."""
-    known = (CLIENT, SERVER, *KINDS, OTHER)
-    there = list(parts)
-    return [p for p in known if p in there] + [p for p in there if p not in known]
+    """Sort the parts of a cluster in the order in which a query meets them."""
+    return sorted(parts, key=PARTS.index)
 
 
 def _per_server(points: pd.DataFrame) -> np.ndarray:

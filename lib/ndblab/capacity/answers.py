@@ -1,7 +1,6 @@
 """What `./lab predict` and `./lab size` print.
 
-In: a `Forecast`, and what a user asks of it. Out: text, with everything marked that goes beyond
-what was measured.
+In: a `Forecast`, and a user's question. Out: text that marks every extrapolation.
 """
 
 from __future__ import annotations
@@ -13,33 +12,32 @@ import textwrap
 import pandas as pd
 
 from ndblab.analysis import formatting
-from ndblab.capacity import advice, model
-from ndblab.capacity.forecast import fitting
-from ndblab.capacity.forecast.comparison import Forecast
+from ndblab.capacity import advice, demands, model
+from ndblab.capacity.forecast import Forecast
 from ndblab.error import LabError
 from ndblab.machine import host
 from ndblab.planning import profile
 
 MOST_CLIENTS, MOST_CPUS = 100_000, 100_000
 MOST_SIMULATED = 4096
-"""Clients beyond which a percentile is not simulated: it would take minutes."""
+"""Most clients for which p95 is simulated; more would take minutes."""
 _SHOWN = 3
-_USED = "utilisation_"
+_UTILISATION = "utilisation_"
 
 
 def predict(own: Forecast, servers: object, clients: object, cpus: object = None) -> str:
-    """Say what throughput and latency a point should give, what limits it, and how sure that is.
+    """Report the throughput and latency predicted for a point, its bottleneck and the uncertainty.
 
     Parameters
     ----------
-    servers, clients : whole numbers, or text that is one.
-    cpus : logical CPUs of another host, every part of the cluster keeping its share of them; None
-        for as many as the dataset's host has.
+    servers, clients : whole numbers, or their text.
+    cpus : logical CPUs of another host, of which every part of the cluster has the same share; None
+        for the dataset's host.
 
     Raises
     ------
     LabError
-        If a value is not usable.
+        If a value is invalid.
     """
     many = _whole("servers", servers, profile.MAX_SERVERS)
     together = _whole("clients", clients, MOST_CLIENTS)
@@ -50,9 +48,9 @@ def predict(own: Forecast, servers: object, clients: object, cpus: object = None
     point = pd.DataFrame({"servers": [many], "clients": [together]})
     row = model.predict(asked, point).iloc[0]
     low, high = _interval(own, point, float(row["qps"]))
-    used = row[[name for name in row.index if name.startswith(_USED)]].astype(float)
+    used = row[[name for name in row.index if name.startswith(_UTILISATION)]].astype(float)
     busiest = [
-        f"{name.removeprefix(_USED)} {formatting.plain(100 * value)} %"
+        f"{name.removeprefix(_UTILISATION)} {formatting.plain(100 * value)} %"
         for name, value in used.nlargest(_SHOWN).items()
     ]
     facts = {
@@ -60,8 +58,8 @@ def predict(own: Forecast, servers: object, clients: object, cpus: object = None
         "of runs)",
         "mean latency": f"{_number(row['latency_avg_ms'])} ms",
         "p95 latency": _p95(own, asked, point),
-        "bottleneck": f"{row['bottleneck']}, used up at {_number(row['bound_qps'])} queries/s",
-        "busiest": f"{', '.join(busiest)} of what queries can have",
+        "bottleneck": f"{row['bottleneck']}, saturates at {_number(row['bound_qps'])} queries/s",
+        "busiest": f"{', '.join(busiest)} of the capacity available to queries",
     }
     title = (
         f"{formatting.count(many, 'MySQL server')}, {formatting.count(together, 'client')}, "
@@ -70,11 +68,11 @@ def predict(own: Forecast, servers: object, clients: object, cpus: object = None
     beyond = _beyond(own, many, host_cpus, str(row["extrapolated"]))
     if together < many:
         beyond.append(f"{many - together} of the servers have no client and are idle")
-    return _written(title, facts, beyond, own)
+    return _page(title, facts, beyond, own)
 
 
 def size(own: Forecast, cpus: object) -> str:
-    """Recommend servers, clients for each and CPUs for each side of a host, with the reason.
+    """Recommend servers, clients per server and a CPU split for a host, with the reason.
 
     Parameters
     ----------
@@ -83,31 +81,31 @@ def size(own: Forecast, cpus: object) -> str:
     Raises
     ------
     LabError
-        If it is not usable.
+        If it is invalid.
     """
     host_cpus = _cpus(cpus)
-    told = advice.advise(own.model, host_cpus)
-    clients = told.servers * told.clients_per_server
+    best = advice.advise(own.model, host_cpus)
+    clients = best.servers * best.clients_per_server
     facts = {
-        "MySQL servers": str(told.servers),
-        "clients a server": f"{told.clients_per_server}, {clients} in all",
-        "data nodes": f"{_number(told.data_node_cpus)} logical CPUs for both together",
-        "SQL side": f"{_number(told.sql_cpus)} logical CPUs for all MySQL servers and the clients",
-        "should give": f"{_number(told.qps)} queries/s at {_number(told.latency_avg_ms)} ms on "
-        "average",
-        "bottleneck": told.bottleneck,
-        "because": told.reason,
+        "MySQL servers": str(best.servers),
+        "clients per server": f"{best.clients_per_server}, {clients} in all",
+        "data nodes": f"{_number(best.data_node_cpus)} logical CPUs for both of them",
+        "SQL side": f"{_number(best.sql_cpus)} logical CPUs for all MySQL servers and the clients",
+        "predicted": f"{_number(best.qps)} queries/s at a mean latency of "
+        f"{_number(best.latency_avg_ms)} ms",
+        "bottleneck": best.bottleneck,
+        "because": best.reason,
     }
-    beyond = _beyond(own, told.servers, host_cpus, "")
+    beyond = _beyond(own, best.servers, host_cpus, "")
     title = f"For {formatting.count(_tidy(host_cpus), 'logical CPU')}"
-    return _written(title, facts, beyond, own)
+    return _page(title, facts, beyond, own)
 
 
 def _interval(own: Forecast, point: pd.DataFrame, qps: float) -> tuple[float, float]:
-    """Give the ends of the interval of a prediction.
+    """Return the ends of the interval of a prediction.
 
-    On a host of another size it is as wide, relative to the value, as where the runs were made: how
-    much runs differ is known, how right the scaling is, is not.
+    On a host of another size its relative width is that of the measured host: it covers the
+    variability of runs, not the error of scaling.
     """
     row = own.predict(point).iloc[0]
     return qps * row["qps_low"] / row["qps"], qps * row["qps_high"] / row["qps"]
@@ -122,14 +120,14 @@ def _p95(own: Forecast, asked: model.Model, point: pd.DataFrame) -> str:
 
 
 def _beyond(own: Forecast, servers: int, host_cpus: float, clients: str) -> list[str]:
-    """Say in which ways an answer goes beyond what was measured."""
+    """List the ways in which an answer extrapolates."""
     said = [clients] if clients else []
     if host_cpus != own.shares.host_cpus:
         there = formatting.count(_tidy(own.shares.host_cpus), "logical CPU")
         said.append(
-            f"{_tidy(host_cpus)} logical CPUs; measured on {there}. Every part keeps its share of "
-            "the host, CPUs are taken to be alike, and the interval tells how much runs differ, "
-            "not how right the scaling is"
+            f"{_tidy(host_cpus)} logical CPUs; measured on {there}. The same share of the host is "
+            "assumed for every part, and CPUs of the same speed; the interval covers the "
+            "variability of runs, not the error of scaling"
         )
     most = int(own.points["servers"].max())
     if servers > most:
@@ -137,15 +135,14 @@ def _beyond(own: Forecast, servers: int, host_cpus: float, clients: str) -> list
     return said
 
 
-def _written(title: str, facts: dict[str, str], beyond: list[str], own: Forecast) -> str:
+def _page(title: str, facts: dict[str, str], beyond: list[str], own: Forecast) -> str:
     width = max(map(len, facts))
     lines = [title, ""]
     for name, text in facts.items():
         lines += _folded(f"  {name:<{width}}  ", text)
     for text in beyond:
-        lines += ["", *_folded("Beyond the data: ", f"{text}.")]
-    runs = fitting.alone(own.fitted)
-    good = fitting.good(runs)
+        lines += ["", *_folded("Extrapolated: ", f"{text}.")]
+    good = own.fitted_runs
     machine = host.from_dict(dict(own.fitted.host)).describe()
     fitted = (
         f"{formatting.count(len(good), 'run')} of one server with {good['clients'].min()} to "
@@ -153,20 +150,14 @@ def _written(title: str, facts: dict[str, str], beyond: list[str], own: Forecast
         f"{own.fitted.budget}, {machine}."
     )
     lines += ["", *_folded("Fitted to ", fitted)]
-    if lost := fitting.lost(runs):
-        lines += _folded("", f"{lost}.")
+    if left_out := demands.left_out(demands.alone(own.fitted)):
+        lines += _folded("", f"{left_out}.")
     return "\n".join(lines)
 
 
 def _folded(start: str, text: str) -> list[str]:
-    return textwrap.wrap(
-        text,
-        100,
-        initial_indent=start,
-        subsequent_indent=" " * len(start),
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    indents = {"initial_indent": start, "subsequent_indent": " " * len(start)}
+    return textwrap.wrap(text, 100, break_long_words=False, break_on_hyphens=False, **indents)
 
 
 def _whole(option: str, value: object, most: int) -> int:
@@ -175,12 +166,7 @@ def _whole(option: str, value: object, most: int) -> int:
     except ValueError:
         number = 0
     if not 1 <= number <= most:
-        raise LabError(
-            f"--{option} is not usable",
-            found="nothing" if value is None else repr(value),
-            expected=f"a whole number from 1 to {most}",
-            next_step="Try: ./lab predict --servers 16 --clients 1024",
-        )
+        raise _invalid(option, value, f"a whole number from 1 to {most}")
     return number
 
 
@@ -190,13 +176,17 @@ def _cpus(value: object) -> float:
     except ValueError:
         number = math.nan
     if not 0 < number <= MOST_CPUS:
-        raise LabError(
-            "--cpus is not usable",
-            found=repr(value),
-            expected=f"a number of logical CPUs above 0 and up to {MOST_CPUS}",
-            next_step="Give --cpus such a number, or leave it out.",
-        )
+        raise _invalid("cpus", value, f"a number of logical CPUs above 0 and up to {MOST_CPUS}")
     return number
+
+
+def _invalid(option: str, value: object, expected: str) -> LabError:
+    return LabError(
+        f"--{option} is not usable",
+        found="nothing" if value is None else repr(value),
+        expected=expected,
+        next_step="Try: ./lab predict --servers 16 --clients 1024, or ./lab size --cpus 64",
+    )
 
 
 def _tidy(number: float) -> float | int:

@@ -1,35 +1,44 @@
-"""What a query takes of each resource, and how that changes with clients per MySQL server.
+"""CPU time per query of each resource, and how it changes with clients per MySQL server.
 
-In: the runs of a dataset, what processes and NDB threads used in them. Out: CPU time a query for
-each run, and a law fitted to those of one server. It predicts nothing.
+In: a dataset's runs, and the CPU use of processes and NDB threads in them. Out: CPU time per query
+for each run, and a law fitted to the runs of one server. It predicts nothing.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from scipy.optimize import nnls
 
-from ndblab.analysis import summary
+from ndblab.analysis import formatting, summary
 from ndblab.analysis.cpu_use import Usage
+from ndblab.error import LabError, MissingData
+
+if TYPE_CHECKING:
+    from ndblab.dataset import Dataset
 
 SECOND_US = 1e6
 CLIENT, SERVER = "sysbench", "mysqld"
 KINDS = ("recv", "tc", "ldm", "query", "send")
-"""NDB threads that queries go through; the others work as much without them."""
+"""Kinds of NDB threads that serve queries; the load of the others does not depend on queries."""
 OTHER = "other NDB threads"
+PARTS = (CLIENT, SERVER, *KINDS, OTHER)
+"""The parts of a cluster, in the order in which a query meets them."""
+LEAST_CLIENT_COUNTS = 4
+MEASURE = "Measure it: ./lab reproduce --experiment single-server-scaling"
 _EXPONENTS = np.linspace(-0.6, 0.6, 49)
 
 
 @dataclass(frozen=True)
 class Law:
-    """CPU time a query: `one_us` with one client a server, that times n**`exponent` with n.
+    """CPU time per query: `one_us` * n**`exponent` + `each_us` * (n - 1) with n clients per server.
 
-    An exponent below zero is batching: signals of several clients share the cost of waking up. One
-    above zero, or `each_us` for every further client, is contention. `background_cpus` are used
-    whether queries come or not. Past `upto` clients a server the demand stays what it is there.
+    A negative exponent is batching: signals of several clients share the cost of a wake-up. A
+    positive one, or `each_us`, is contention. `background_cpus` are used even without queries.
+    Beyond `upto` clients per server the demand stays constant.
     """
 
     one_us: float
@@ -39,18 +48,82 @@ class Law:
     upto: float = np.inf
 
     def us(self, clients_per_server: np.ndarray | float) -> np.ndarray:
-        """Give the demand in microseconds, for one number of clients a server or many."""
+        """Return the demand in microseconds at one or many numbers of clients per server."""
         n = np.clip(np.asarray(clients_per_server, float), 1.0, self.upto)
         return self.one_us * n**self.exponent + self.each_us * (n - 1)
+
+
+def alone(data: Dataset) -> pd.DataFrame:
+    """Return the runs of one MySQL server: default workload over shared memory, failed ones too."""
+    runs = summary.select(data.runs)
+    return runs[runs["servers"] == 1]
+
+
+def left_out(runs: pd.DataFrame) -> str:
+    """Say how many runs are not averaged, and why; empty if all are."""
+    why = summary.usable(runs)
+    reasons = why[why != ""].value_counts()
+    if reasons.empty:
+        return ""
+    each = ", ".join(f"{number} x {reason}" for reason, number in reasons.items())
+    return f"{reasons.sum()} of {formatting.count(len(runs), 'run')} left out: {each}"
+
+
+def of_one_server(data: Dataset) -> pd.DataFrame:
+    """Return the rows of `measured` that a model is fitted to: those of one server.
+
+    Raises
+    ------
+    LabError
+        If too few numbers of clients have a good run, or the dataset has no CPU use.
+    """
+    runs = alone(data)
+    counts = sorted(int(c) for c in runs.loc[summary.usable(runs) == "", "clients"].unique())
+    if len(counts) < LEAST_CLIENT_COUNTS:
+        found = "no run" if runs.empty else "no good run"
+        if counts:
+            found = f"good runs with {formatting.listed(map(str, counts))} clients"
+        parts = [f"{found} of one server in {data.id}", left_out(runs)]
+        raise LabError(
+            "The capacity model needs a sweep of one MySQL server",
+            found="; ".join(part for part in parts if part),
+            expected="good runs of point selects over shared memory with at least "
+            f"{LEAST_CLIENT_COUNTS} numbers of clients",
+            next_step=MEASURE,
+        )
+    return _of_runs(data, runs)
+
+
+def of_dataset(data: Dataset) -> pd.DataFrame:
+    """Return the rows of `measured` of the default workload, for any number of servers.
+
+    Raises
+    ------
+    LabError
+        If the dataset has no CPU use.
+    """
+    return _of_runs(data, summary.select(data.runs))
+
+
+def _of_runs(data: Dataset, runs: pd.DataFrame) -> pd.DataFrame:
+    try:
+        return measured(runs, data.processes, data.ndb_threads)
+    except MissingData as missing:
+        raise LabError(
+            "The dataset does not say how much CPU its runs used",
+            found=f"{missing} in {data.id}",
+            expected="the CPU use of processes and of NDB threads",
+            next_step=MEASURE,
+        ) from missing
 
 
 def measured(
     runs: pd.DataFrame, processes: pd.DataFrame, ndb_threads: pd.DataFrame
 ) -> pd.DataFrame:
-    """Divide what each resource used by the queries it was used for (the utilisation law).
+    """Divide the CPU use of each resource by throughput (the utilisation law).
 
-    Source: Denning and Buzen 1978; utilisation is throughput times demand. Idle MySQL servers are
-    left out, and so are failed runs.
+    Source: Denning and Buzen 1978: utilisation is throughput times demand. Failed runs, and runs
+    with idle MySQL servers, are left out.
 
     Returns
     -------
@@ -81,21 +154,21 @@ def measured(
 
 
 def by_run(table: pd.DataFrame) -> pd.DataFrame:
-    """Turn rows of `measured` into one row a run: CPUs of each resource beside its facts."""
+    """Pivot rows of `measured` to one row per run: its facts, and the CPUs of each resource."""
     facts = table.drop_duplicates("run_id").set_index("run_id")
     wide = table.pivot(index="run_id", columns="resource", values="cpus")
     return facts[["servers", "clients", "qps", "latency_avg_ms"]].join(wide).sort_index()
 
 
 def fit(runs: pd.DataFrame, weight: np.ndarray | None = None) -> dict[str, Law]:
-    """Fit a law to each resource, by least squares of the relative error, none below zero.
+    """Fit a law to each resource by non-negative least squares of the relative error.
 
-    The NDB threads share their exponent, as they share the signals that come in batches: it is
-    that of all of them together, which is known better than that of any.
+    The NDB threads share one exponent, as they share batches of signals. It is fitted to their sum,
+    which is more precise than any single kind.
 
     Parameters
     ----------
-    runs : of one MySQL server, as `by_run` gives them.
+    runs : of one MySQL server, from `by_run`.
     weight : how often each run counts (a bootstrap draws some twice).
     """
     n, qps = (runs["clients"] / runs["servers"]).to_numpy(float), runs["qps"].to_numpy(float)
@@ -114,10 +187,10 @@ def fit(runs: pd.DataFrame, weight: np.ndarray | None = None) -> dict[str, Law]:
 
 
 def little(runs: pd.DataFrame) -> pd.DataFrame:
-    """Hold Little's law against every good run: clients are throughput times mean latency.
+    """Check Little's law on every good run: clients equal throughput times mean latency.
 
-    Source: Little 1961; a client of sysbench has one query under way at any time, save for the
-    moment that sysbench takes between two.
+    Source: Little 1961. A sysbench client always has one query in flight, except for the moment
+    that sysbench takes between two.
 
     Returns
     -------
@@ -155,7 +228,7 @@ def _power(
 
 
 def _least(columns: np.ndarray, values: np.ndarray, weight: np.ndarray) -> tuple:
-    """Solve for coefficients, none below zero, with the least relative error (Lawson, Hanson)."""
+    """Solve for non-negative coefficients with the least relative error (Lawson, Hanson)."""
     known = values > 0
     if not known.any():
         return (0.0, 0.0), 0.0

@@ -1,7 +1,7 @@
-"""A capacity model, fitted to one dataset and held against another: tables, figures, words.
+"""A capacity model, fitted to one dataset and compared with another: the tables that are shown.
 
-In: the two datasets, which may be one. Out: a `Forecast`. Each of its tables is computed when it is
-first asked for, and kept.
+In: the two datasets, which may be the same. Out: a `Forecast`. Each of its tables is computed on
+first use, and cached.
 """
 
 from __future__ import annotations
@@ -16,21 +16,30 @@ import numpy as np
 import pandas as pd
 
 from ndblab.analysis import summary
-from ndblab.capacity import baselines, demand, model, network, prediction_errors, simulation
-from ndblab.capacity.forecast import brief_server, fitting, simulation_cache, utilisation
+from ndblab.capacity import (
+    baselines,
+    brief_server,
+    demands,
+    model,
+    network,
+    prediction_errors,
+    simulation,
+    utilisation,
+)
+from ndblab.claims import evidence
 from ndblab.error import LabError
 
 if TYPE_CHECKING:
     from ndblab.dataset import Dataset
 
 CLIENTS_PER_SERVER = 16
-"""At which utilisation is shown against servers: enough to use one server up, and measured with any
-number of servers of the recorded sweep."""
+"""For utilisation against servers: enough to saturate one server, and measured with every number of
+servers of the recorded sweep."""
 
 
 @dataclass(frozen=True, eq=False)
 class Forecast:
-    """A model of the runs with one server in `fitted`, asked for the points of `tested`."""
+    """A model of the runs with one server in `fitted`, applied to the points of `tested`."""
 
     fitted: Dataset
     tested: Dataset
@@ -38,17 +47,23 @@ class Forecast:
     @cached_property
     def shares(self) -> model.Shares:
         """Logical CPUs that each part of the cluster may use."""
-        return fitting.shares(self.fitted)
+        return model.shares(self.fitted.manifest["plan"], evidence.usable_cpus(self.fitted.host))
+
+    @cached_property
+    def fitted_runs(self) -> pd.DataFrame:
+        """The good runs of one server in the fitted dataset."""
+        runs = demands.alone(self.fitted)
+        return runs[summary.usable(runs) == ""]
 
     @cached_property
     def demands(self) -> pd.DataFrame:
-        """What the runs of the fitted dataset used: rows of `demand.measured`."""
-        return fitting.demands(self.fitted)
+        """CPU use of the fitted runs: rows of `demands.measured`."""
+        return demands.of_one_server(self.fitted)
 
     @cached_property
     def tested_demands(self) -> pd.DataFrame:
-        """What the runs of the tested dataset used: rows of `demand.measured`."""
-        return self.demands if self.tested is self.fitted else fitting.used(self.tested)
+        """CPU use of the runs of the tested dataset: rows of `demands.measured`."""
+        return demands.of_dataset(self.tested)
 
     @cached_property
     def model(self) -> model.Model:
@@ -57,51 +72,50 @@ class Forecast:
 
     @cached_property
     def laws(self) -> pd.DataFrame:
-        """The fitted laws: CPU time a query in us, and how it changes with clients a server."""
+        """The fitted laws: CPU time per query in us, and how it changes with clients per server."""
         rows = {part: dataclasses.asdict(law) for part, law in self.model.laws.items()}
         table = pd.DataFrame.from_dict(rows, orient="index").loc[utilisation.in_order(rows)]
         return table.replace(np.inf, np.nan).dropna(axis="columns", how="all")
 
     @cached_property
     def demand_table(self) -> pd.DataFrame:
-        """CPU time a query in us that was measured with one server: clients down, parts across."""
-        alone = model.one_server(self.demands)
-        wide = alone.pivot_table(index="clients", columns="resource", values="demand_us")
+        """CPU time per query in us, measured with one server: clients down, parts across."""
+        wide = self.demands.pivot_table(index="clients", columns="resource", values="demand_us")
         wide = wide[utilisation.in_order(wide)]
         return wide.assign(all=wide.sum(axis=1))
 
     @cached_property
     def little(self) -> pd.DataFrame:
-        """Little's law on every run of both datasets, with the dataset of each."""
+        """Little's law checked on every run of both datasets."""
         both = [self.fitted] if self.tested is self.fitted else [self.fitted, self.tested]
-        tables = {data.id: demand.little(summary.select(data.runs)) for data in both}
+        tables = {data.id: demands.little(summary.select(data.runs)) for data in both}
         return pd.concat(tables, names=["dataset"]).reset_index("dataset").reset_index(drop=True)
 
     @cached_property
     def alone(self) -> pd.DataFrame:
         """Measured means of one server in the fitted dataset: `summary.points`."""
-        return summary.points(fitting.good(fitting.alone(self.fitted)))
+        return summary.points(self.fitted_runs)
 
     @cached_property
     def points(self) -> pd.DataFrame:
-        """Measured means of the tested dataset, none with idle servers: `summary.points`."""
+        """Measured means of the tested dataset, without idle servers: `summary.points`."""
         runs = summary.select(self.tested.runs)
         points = summary.points(runs[runs["clients"] >= runs["servers"]])
         return points[points["qps_mean"].notna()].reset_index(drop=True)
 
     @cached_property
     def several(self) -> pd.DataFrame:
-        """Those of several servers, which the model has not seen.
+        """Measured means with several servers, which the model was not fitted to.
 
         Raises
         ------
         LabError
-            If there is none.
+            If there are none.
         """
         several = self.points[self.points["servers"] > 1].reset_index(drop=True)
         if several.empty:
             raise LabError(
-                "There is nothing to hold the model against",
+                "There is nothing to compare the model with",
                 found=f"no good run of several MySQL servers in {self.tested.id}",
                 expected="a sweep over servers",
                 next_step="Measure one: ./lab reproduce --experiment multi-server-scaling",
@@ -114,42 +128,39 @@ class Forecast:
         return self.predict(_places(self.points))
 
     @cached_property
-    def _drawn(self) -> model.Drawn:
-        return model.drawn(self.demands, self.shares)
+    def _bootstrap(self) -> model.Bootstrap:
+        return model.bootstrap(self.demands, self.shares)
 
     def predict(self, points: pd.DataFrame) -> pd.DataFrame:
         """Predict points on the host of the fitted dataset: `model.with_intervals`."""
-        return model.with_intervals(self._drawn, points)
+        return model.with_intervals(self._bootstrap, points)
 
     @cached_property
     def simulated(self) -> pd.DataFrame:
-        """Every measured point, simulated for its p95: `kept.simulate`."""
+        """Every measured point, simulated for its p95: `simulation.cached`."""
         return self.simulate(self.model, _places(self.points))
 
     def simulate(self, own: model.Model, points: pd.DataFrame) -> pd.DataFrame:
-        """Simulate points under the quota that the fitted runs show, with a progress bar."""
-        return simulation_cache.simulate(own, points, self.window_s(own), progress=shown)
+        """Simulate points under the quota window of the fitted runs, with a progress bar."""
+        return simulation.cached(own, points, self.window_s(own), progress=with_bar)
 
     def window_s(self, own: model.Model) -> float | None:
-        """Window of the quota that the fitted runs show under: `simulation.window_s`."""
-        runs = fitting.good(fitting.alone(self.fitted))
-        return simulation.window_s(runs, own.shares.server_cpus)
+        """Estimate the quota's window from the fitted runs: `model.quota_window_s`."""
+        return model.quota_window_s(self.fitted_runs, own.shares.server_cpus)
 
     @cached_property
     def throughput(self) -> pd.DataFrame:
-        """Predictions of throughput for the points of several servers, the model's and simpler."""
+        """Throughput predicted for the points of several servers, by model and baselines."""
         points = _places(self.several)
-        runs = fitting.good(fitting.alone(self.fitted))
         own = model.predict(self.model, points).assign(
             name=prediction_errors.MODEL, latency_p95_ms=np.nan
         )
-        others = baselines.predict(self.demands, runs, self.shares, points)
-        columns = ["name", "servers", "clients", "qps", "latency_p95_ms"]
-        return pd.concat([own[columns], others[columns]], ignore_index=True)
+        others = baselines.predict(self.demands, self.fitted_runs, self.shares, points)
+        return pd.concat([own[list(others)], others], ignore_index=True)
 
     @cached_property
     def predictions(self) -> pd.DataFrame:
-        """Predictions of throughput and p95 for the points of several servers."""
+        """Throughput and p95 predicted for the points of several servers, by every method."""
         own, others = (self.throughput["name"] == prediction_errors.MODEL), self.throughput
         keys = ["servers", "clients"]
         p95 = self.simulate(self.model, _places(self.several))[[*keys, "latency_p95_ms"]]
@@ -158,17 +169,17 @@ class Forecast:
 
     @cached_property
     def errors(self) -> pd.DataFrame:
-        """Errors of each way to predict, point by point: `trial.errors`."""
+        """Errors of each method, point by point: `prediction_errors.errors`."""
         return prediction_errors.errors(self.predictions, self.several)
 
     @cached_property
     def verdicts(self) -> pd.DataFrame:
-        """Errors of each way to predict, summed up: `trial.verdicts`."""
+        """Errors of each method, summarised: `prediction_errors.verdicts`."""
         return prediction_errors.verdicts(self.errors)
 
     @cached_property
     def throughput_verdicts(self) -> pd.DataFrame:
-        """Errors of throughput alone, summed up; it needs no simulation."""
+        """Errors of throughput alone, summarised; this needs no simulation."""
         errors = prediction_errors.errors(self.throughput, self.several)
         return prediction_errors.verdicts(errors[errors["metric"] == "qps"])
 
@@ -177,8 +188,8 @@ class Forecast:
         """Bounds on throughput and mean latency of one server against clients, and the model.
 
         Columns `clients`, `qps_least`, `qps_most`, `qps`, `latency_least_ms`, `latency_most_ms`,
-        `latency_avg_ms`, `bottleneck`, `balanced` (clients that would just use the bottleneck up
-        if none of them waited).
+        `latency_avg_ms`, `bottleneck`, `balanced` (number of clients that
+        would just saturate the bottleneck if none of them waited).
         """
         most = self.model.clients_per_server[1]
         clients = np.unique(np.geomspace(1, most, 120).round()).astype(int)
@@ -201,8 +212,8 @@ class Forecast:
     def balance(self) -> pd.DataFrame:
         """Where the bounds of one server meet (N*): one row, `clients`, `qps`, `bottleneck`.
 
-        Source: Lazowska and others 1984, "Quantitative System Performance", chapter 5. Empty where
-        the bottleneck is not used up by as many clients as were measured.
+        Source: Lazowska and others 1984, "Quantitative System Performance", chapter 5. Empty if
+        even the most measured clients do not saturate the bottleneck.
         """
         reached = self.bounds[self.bounds["clients"] >= self.bounds["balanced"]].head(1)
         facts = {"clients": reached["balanced"], "qps": reached["qps_most"]}
@@ -210,7 +221,7 @@ class Forecast:
 
     @cached_property
     def use(self) -> pd.DataFrame:
-        """Predicted utilisation against servers, with as many clients for each of them."""
+        """Predicted utilisation against servers, each with `CLIENTS_PER_SERVER` clients."""
         most = max(int(self.points["servers"].max()), 1)
         servers = np.unique(np.geomspace(1, most, 40).round()).astype(int)
         points = pd.DataFrame({"servers": servers, "clients": servers * CLIENTS_PER_SERVER})
@@ -219,47 +230,57 @@ class Forecast:
 
     @cached_property
     def measured_use(self) -> pd.DataFrame:
-        """Measured utilisation where each server had as many clients."""
+        """Measured utilisation of the points with `CLIENTS_PER_SERVER` clients per server."""
         table = self.tested_demands
         here = table["clients"] == table["servers"] * CLIENTS_PER_SERVER
         return utilisation.utilisation(table[here], self.shares)
 
     @cached_property
     def against_laws(self) -> pd.DataFrame:
-        """Measured demands of the tested dataset against the laws: `use.against_laws`."""
+        """Demands of the tested dataset compared with the laws: `utilisation.against_laws`."""
         return utilisation.against_laws(self.model, self.tested_demands)
 
     @cached_property
     def brief_predicted(self) -> pd.DataFrame:
-        """The brief's own server, predicted."""
+        """Predictions for the brief's server."""
         return brief_server.predicted()
 
     @cached_property
     def brief_simulated(self) -> pd.DataFrame:
-        """The brief's own server, simulated where its p95 was published."""
-        return brief_server.simulated(shown)
+        """Simulations of the brief's server, at the points with a published p95."""
+        return brief_server.simulated(with_bar)
 
 
 def of(fitted: Dataset, tested: Dataset | None = None) -> Forecast:
-    """Fit a model to the runs of one server in a dataset, to be held against another.
+    """Fit a model to the runs of one server in a dataset, for comparison with another.
 
     Parameters
     ----------
-    tested : where the measured points come from; None for the fitted dataset itself.
+    tested : the dataset with the measured points; None for the fitted dataset itself.
 
     Raises
     ------
     LabError
-        If the dataset cannot be fitted to, or the two are not of one host and budget.
+        If no model can be fitted, or the datasets differ in CPU budget or logical CPUs.
     """
-    made = Forecast(fitted, fitted if tested is None else tested)
-    fitting.check_alike(made.fitted, made.tested)
-    made.model  # noqa: B018 - what cannot be fitted to is refused here, not in some later table
-    return made
+    own = Forecast(fitted, fitted if tested is None else tested)
+    kinds = [
+        f"budget {data.budget} and {evidence.usable_cpus(data.host):g} logical CPUs"
+        for data in (own.fitted, own.tested)
+    ]
+    if kinds[0] != kinds[1]:
+        raise LabError(
+            "A model of one cluster cannot be compared with runs of another",
+            found=f"{kinds[1]} in {own.tested.id}",
+            expected=f"{kinds[0]} as in {fitted.id}",
+            next_step="Give a dataset that was measured on the same host with the same budget.",
+        )
+    own.model  # noqa: B018 - refuses an unfit dataset here, and not on first use of some table
+    return own
 
 
-def shown(points: Iterable) -> Iterable:
-    """Show on a terminal how far a simulation is."""
+def with_bar(points: Iterable) -> Iterable:
+    """Show the progress of a simulation on a terminal."""
     from tqdm import tqdm
 
     return tqdm(points, desc="simulating", unit="point", leave=False, disable=None)
