@@ -13,6 +13,7 @@ from ndblab import benchmarks, dataset, install
 from ndblab.benchmarks import clusters, commands, datasets, row
 from ndblab.benchmarks.row import Row
 from ndblab.error import LabError
+from ndblab.experiments import recorded
 from ndblab.machine.process import MARK
 from ndblab.workloads import sysbench
 
