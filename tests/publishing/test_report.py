@@ -10,6 +10,7 @@ import dataclasses
 import gzip
 import itertools
 import json
+import os
 import shutil
 import zipfile
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ import pytest
 
 from browser import Browser
 from ndblab import dataset
-from ndblab.claims import verdict
+from ndblab.claims import publication, verdict
 from ndblab.error import LabError
 from ndblab.experiments import catalogue
 from ndblab.install.debian import chromium
@@ -348,8 +349,9 @@ def test_links_of_notebooks_lead_into_the_site(small: report.Section, tmp_path: 
     what the site does not have becomes plain words, and sources stay links."""
     other = small.notebook.with_name("other.ipynb")
     write_notebook(other, "# Other")
+    claims = os.path.relpath(publication.FOLDER / "claims.csv", small.notebook.parent)
     prose = (
-        "[next](other.ipynb) [claims](../data/brief/claims.csv) [code](../lib/x.py) "
+        f"[next](other.ipynb) [claims]({claims}) [code](../lib/x.py) "
         "[source](https://example.org/a)"
     )
     write_notebook(small.notebook, "# Small", prose)
