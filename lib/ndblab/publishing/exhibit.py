@@ -64,26 +64,27 @@ def pictures(content: NotebookNode) -> Iterator[tuple[Picture, dict[str, str]]]:
             yield Picture(**{name: found[name] for name in names}), output.data
 
 
-def write(content: NotebookNode, folder: Path) -> list[tuple[str, Path]]:
-    """Write the figures and named tables of an executed notebook; give names and places.
+def write(
+    content: NotebookNode, folder: Path, kinds: tuple[str, ...] = ("png", "svg", "csv")
+) -> list[tuple[str, Path]]:
+    """Write figures and named tables of an executed notebook as files; give names and places.
 
     SVG and CSV are taken out of the notebook: it shows PNG, which has a description, and HTML.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    made = []
+    files = []
     for shown, data in pictures(content):
-        kinds = {"png": base64.b64decode(data[PNG])}
+        files.append((shown.name.lower(), f"{shown.file}.png", base64.b64decode(data[PNG])))
         if svg := data.pop(SVG, None):
-            kinds["svg"] = svg.encode()
-        for kind, drawn in kinds.items():
-            made.append((shown.name.lower(), folder / f"{shown.file}.{kind}"))
-            made[-1][1].write_bytes(drawn)
+            files.append((shown.name.lower(), f"{shown.file}.svg", svg.encode()))
     for output in _outputs(content):
         if found := output.get("metadata", {}).pop(HTML, None):
             name = found[_TABLE].lower()
-            made.append((name, folder / f"{name.replace(' ', '')}.csv"))
-            made[-1][1].write_text(found[_CSV])
-    return made
+            files.append((name, f"{name.replace(' ', '')}.csv", found[_CSV].encode()))
+    folder.mkdir(parents=True, exist_ok=True)
+    made = [(name, folder / file, data) for name, file, data in files if file.endswith(kinds)]
+    for _, place, data in made:
+        place.write_bytes(data)
+    return [(name, place) for name, place, _ in made]
 
 
 def _outputs(content: NotebookNode) -> Iterator[NotebookNode]:

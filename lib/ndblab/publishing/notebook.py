@@ -131,7 +131,7 @@ def render(source: Path, pictures: Path) -> None:
     import nbformat
 
     [content] = processes.each(_rendered, [(source,)])
-    exhibit.write(content, pictures)
+    exhibit.write(content, pictures, ("png",))
     nbformat.write(content, source)
 
 
