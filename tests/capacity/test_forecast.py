@@ -65,9 +65,9 @@ def test_every_measured_point_is_predicted_and_simulated(own: forecast.Forecast)
 
 def test_more_clients_per_server_than_measured_are_marked(own: forecast.Forecast) -> None:
     """A prediction beyond the clients of the fitted sweep says so."""
-    told = own.predicted.set_index(["servers", "clients"])["extrapolated"]
-    assert told[(8, 128)] == ""
-    assert "measured 1 to 64" in told[(1, 128)]
+    why = own.predicted.set_index(["servers", "clients"])["extrapolated"]
+    assert why[(8, 128)] == ""
+    assert "measured 1 to 64" in why[(1, 128)]
 
 
 def test_bounds_hold_the_model_and_meet_at_the_balanced_point(own: forecast.Forecast) -> None:
@@ -241,7 +241,7 @@ def test_a_host_that_is_divided_by_affinity_is_covered_too() -> None:
 
 
 def test_a_percentile_that_would_take_minutes_is_not_simulated(own: forecast.Forecast) -> None:
-    """Throughput is still told."""
+    """Throughput is still reported."""
     text = answers.predict(own, 8, 8192)
     assert "not simulated for more than 4096 clients" in text
     assert "queries/s" in text

@@ -37,7 +37,7 @@ def points(servers=(1,), clients=COUNTS):
 
 
 def measured(truth=TRUTH, servers=(1,), clients=COUNTS, repeats=3, noise=0.0):
-    """Rows as `demands.measured` gives them, of a cluster that is exactly the model."""
+    """Make rows of `demands.measured`, of a cluster that is exactly the model."""
     rng, rows = np.random.default_rng(1), []
     for at in model.predict(truth, points(servers, clients)).itertuples():
         n = at.clients / at.servers
@@ -53,7 +53,7 @@ def measured(truth=TRUTH, servers=(1,), clients=COUNTS, repeats=3, noise=0.0):
 
 
 def as_runs(table, stretch=2.5):
-    """Runs of a table, their p95 so many times the mean."""
+    """Make the runs of a table, with a p95 of `stretch` times the mean."""
     runs = table.drop_duplicates("run_id")[
         ["run_id", "servers", "clients", "repeat", "qps", "latency_avg_ms"]
     ]
@@ -92,7 +92,7 @@ def test_an_extrapolated_point_says_so():
     assert list(found["extrapolated"]) == ["", "512 clients per server; measured 1 to 256"]
 
 
-def test_intervals_hold_the_prediction_and_widen_with_the_spread():
+def test_intervals_contain_the_prediction_and_widen_with_variability():
     asked = points((1, 8), (8, 64))
     calm = model.with_intervals(model.bootstrap(measured(noise=0.01), SHARES, draws=40), asked)
     wild = model.with_intervals(model.bootstrap(measured(noise=0.1), SHARES, draws=40), asked)

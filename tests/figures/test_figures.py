@@ -148,7 +148,7 @@ def test_a_point_that_lost_a_run_is_crossed_and_explained() -> None:
     assert "Points with fewer than three runs have none." in said(figure)
 
 
-def test_a_point_without_a_good_run_stands_at_the_bottom() -> None:
+def test_a_point_without_a_good_run_is_marked_at_the_bottom() -> None:
     """A point whose runs all failed has no height, but is not silently absent."""
     figure = draw("6", failed(runs(), "s04_c0016", "errors: 12"))
     [cross] = [

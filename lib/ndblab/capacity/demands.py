@@ -6,6 +6,7 @@ for each run, and a law fitted to the runs of one server. It predicts nothing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -160,7 +161,9 @@ def by_run(table: pd.DataFrame) -> pd.DataFrame:
     return facts[["servers", "clients", "qps", "latency_avg_ms"]].join(wide).sort_index()
 
 
-def fit(runs: pd.DataFrame, weight: np.ndarray | None = None) -> dict[str, Law]:
+def fit(
+    runs: Mapping[str, np.ndarray] | pd.DataFrame, weight: np.ndarray | None = None
+) -> dict[str, Law]:
     """Fit a law to each resource by non-negative least squares of the relative error.
 
     The NDB threads share one exponent, as they share batches of signals. It is fitted to their sum,
@@ -168,21 +171,22 @@ def fit(runs: pd.DataFrame, weight: np.ndarray | None = None) -> dict[str, Law]:
 
     Parameters
     ----------
-    runs : of one MySQL server, from `by_run`.
+    runs : of one MySQL server, from `by_run`; or its columns as arrays.
     weight : how often each run counts (a bootstrap draws some twice).
     """
-    n, qps = (runs["clients"] / runs["servers"]).to_numpy(float), runs["qps"].to_numpy(float)
-    weight = np.ones(len(runs)) if weight is None else weight
-    ndb = runs[list(KINDS)].sum(axis=1).to_numpy(float)
+    part = {name: np.asarray(runs[name], float) for name in (*PARTS, "servers", "clients", "qps")}
+    n, qps = part["clients"] / part["servers"], part["qps"]
+    weight = np.ones(len(qps)) if weight is None else weight
     batching, growth = _EXPONENTS[_EXPONENTS <= 0], _EXPONENTS[_EXPONENTS >= 0]
+    ndb = np.sum([part[kind] for kind in KINDS], axis=0)
     shared = np.array([_power(ndb, qps, n, weight, batching, True).exponent])
     laws = {
-        CLIENT: _power(runs[CLIENT].to_numpy(float), qps, n, weight, growth, False),
-        SERVER: _linear(runs[SERVER].to_numpy(float), qps, n, weight),
+        CLIENT: _power(part[CLIENT], qps, n, weight, growth, False),
+        SERVER: _linear(part[SERVER], qps, n, weight),
     }
     for kind in KINDS:
-        laws[kind] = _power(runs[kind].to_numpy(float), qps, n, weight, shared, True)
-    laws[OTHER] = Law(0.0, background_cpus=float(np.average(runs[OTHER], weights=weight)))
+        laws[kind] = _power(part[kind], qps, n, weight, shared, True)
+    laws[OTHER] = Law(0.0, background_cpus=float(np.average(part[OTHER], weights=weight)))
     return laws
 
 

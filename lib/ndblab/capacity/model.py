@@ -161,19 +161,20 @@ def fit(table: pd.DataFrame, own: Shares) -> Model:
 
 
 def _fit(runs: pd.DataFrame, own: Shares, weight: np.ndarray | None = None) -> Model:
-    counts = np.sort(runs["clients"].unique())
-    seen = float(counts[0]), float(counts[-1])
-    model = Model(demands.fit(runs, weight), own, 0.0, _usable(runs, own), seen)
-    shown = network.solve(model.network([1], counts[:1]), counts[:1])
-    measured_us = 1e6 * counts[0] / runs.loc[runs["clients"] == counts[0], "qps"].mean()
+    columns = {name: runs[name].to_numpy(float) for name in runs}
+    clients = columns["clients"]
+    low, high = clients.min(), clients.max()
+    model = Model(demands.fit(columns, weight), own, 0.0, _usable(columns, own), (low, high))
+    shown = network.solve(model.network([1], [low]), [low])
+    measured_us = 1e6 * low / columns["qps"][clients == low].mean()
     return replace(model, delay_us=max(0.0, float(measured_us - shown.response_us[0])))
 
 
-def _usable(runs: pd.DataFrame, own: Shares) -> float:
+def _usable(columns: Mapping[str, np.ndarray], own: Shares) -> float:
     """Part of its quota that one server got in the runs that saturated it."""
     if own.server_cpus is None:
         return 1.0
-    got = runs[SERVER] / own.server_cpus
+    got = columns[SERVER] / own.server_cpus
     full = got[got >= FULL]
     return min(1.0, float(full.mean())) if len(full) else 1.0
 

@@ -92,7 +92,7 @@ def test_the_box_has_every_process_and_its_place(published):
     assert "DataMemory 128 GiB, NumCPUs 32" in together
 
 
-def test_a_server_that_is_connected_by_tcp_is_told_apart():
+def test_servers_connected_by_tcp_are_named():
     """A cluster with both transporters says which servers have which."""
     shape = deployment.Shape(2, 80_000, 64, tcp_servers=1, budget="pinned")
     words = figures.describe_plan("2", deployment.make(BRIEF_HOST, shape), BRIEF_HOST)

@@ -58,8 +58,8 @@ def test_figure_1_starts_at_zero() -> None:
     assert [ax.get_ylim()[0] for ax in figure.axes] == [0, 0, 0, 0]
 
 
-def test_an_outlier_is_marked_and_kept() -> None:
-    """A second that stands out has a ring, or a triangle where it is beyond the panel."""
+def test_an_outlier_is_marked_and_not_removed() -> None:
+    """An outlier has a ring, or a triangle if it is beyond the panel."""
     tables = together(run("long", 900, 8, 1000.0))
     tables["intervals"].loc[400, ["qps", "latency_p95_ms"]] = [10.0, 400.0]
     throughput, _, latency, _ = draw("1", tables).axes
@@ -91,7 +91,7 @@ def test_a_quiet_log_is_said_and_a_missing_one_is_not() -> None:
 
 
 def test_the_published_band_gives_its_width_not_its_place() -> None:
-    """The published band stands beside; here its relative width lies around this host's mean."""
+    """The published band has its own panel; its relative width is drawn around this host's mean."""
     tables = together(run("long", 900, 8, 1000.0))
     figure = draw("1", tables)
     dashed = [line for line in figure.axes[0].lines if line.get_linestyle() == "--"]

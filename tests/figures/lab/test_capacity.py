@@ -1,4 +1,4 @@
-"""The figures of the capacity model: what is drawn, what is said, and what is refused."""
+"""The figures of the capacity model: what is drawn, described and refused."""
 
 from __future__ import annotations
 
@@ -117,14 +117,14 @@ def test_no_text_leaves_the_figure(key: str) -> None:
 
 @pytest.mark.parametrize("key", KEYS)
 def test_the_caption_names_host_budget_and_dataset(key: str) -> None:
-    """Whoever meets the picture alone learns whose prediction it is."""
+    """A figure on its own says whose prediction it is."""
     for word in (HOST, DATASET, "CPU budget scaled"):
         assert word in said(draw(key))
 
 
 @pytest.mark.parametrize("key", KEYS)
 def test_a_dataset_has_no_predictions_to_draw(key: str) -> None:
-    """Asked to draw a dataset, each says where its tables come from."""
+    """A forecast's figure of a dataset is refused, with the experiment that has its tables."""
     with pytest.raises(LabError, match="no data to draw") as caught:
         figures.draw(key, {"runs": pd.DataFrame()}, [], caption())
     assert "capacity-model" in str(caught.value)
@@ -132,7 +132,7 @@ def test_a_dataset_has_no_predictions_to_draw(key: str) -> None:
 
 @pytest.mark.parametrize("key", KEYS)
 def test_axes_have_units(key: str) -> None:
-    """Every figure says what it counts, and in what."""
+    """Every figure names its quantities and units."""
     words = written(draw(key))
     units = {"errors": "percent", "bottlenecks": "percent"}
     assert units.get(key, "queries/s") in words
@@ -155,15 +155,15 @@ def test_predictions_are_lines_and_measurements_are_marks() -> None:
 
 
 def test_panels_of_a_row_compare() -> None:
-    """All have the same axes, which are logarithmic."""
+    """They share axes, which are logarithmic."""
     figure = draw("capacity")
     for row in (figure.axes[:5], figure.axes[5:]):
         assert len({(ax.get_xlim(), ax.get_ylim()) for ax in row}) == 1
         assert {ax.get_yscale() for ax in row} == {"log"}
 
 
-def test_what_goes_beyond_the_data_is_dashed_and_said() -> None:
-    """Points of more clients a server than were measured are not on the solid line."""
+def test_extrapolation_is_dashed_and_named() -> None:
+    """Points with more clients per server than were measured are not on the solid line."""
     figure = draw("capacity")
     solid = [
         line for line in figure.axes[0].lines
@@ -177,7 +177,7 @@ def test_what_goes_beyond_the_data_is_dashed_and_said() -> None:
 
 
 def test_every_error_is_drawn_and_medians_are_named() -> None:
-    """No point is left out; the median of each way to predict stands beside its line."""
+    """No point is left out; the median of each method is written beside its line."""
     figure, made = draw("errors"), tables()
     for ax, metric in zip(figure.axes, ("qps", "latency_p95_ms"), strict=True):
         own = made["errors"][made["errors"]["metric"] == metric]
@@ -185,16 +185,16 @@ def test_every_error_is_drawn_and_medians_are_named() -> None:
             len(line.get_xdata()) for line in ax.lines if line.get_marker() not in ("None", None)
         )
         assert drawn == len(own)
-        told = made["verdicts"][made["verdicts"]["metric"] == metric]
+        medians = made["verdicts"][made["verdicts"]["metric"] == metric]
         words = [text.get_text() for text in ax.texts]
-        assert words == [f"{formatting.plain(value)} %" for value in told["median_pct"]]
-        goal = told["goal_pct"].dropna().iloc[0]
+        assert words == [f"{formatting.plain(value)} %" for value in medians["median_pct"]]
+        goal = medians["goal_pct"].dropna().iloc[0]
         assert any(list(line.get_xdata()) == [goal, goal] for line in ax.lines)
     assert all(name in written(figure) for name in METHODS)
 
 
-def test_an_error_of_next_to_nothing_still_stands_on_the_axis() -> None:
-    """And the caption says where."""
+def test_a_tiny_error_is_drawn_at_the_edge() -> None:
+    """Smaller errors than the axis has are drawn at its end, and the caption says so."""
     made = tables()
     made["errors"].loc[0, "ape_pct"] = 0.0
     assert "Errors below 0.1 % are drawn there." in said(draw("errors", made))
@@ -202,7 +202,7 @@ def test_an_error_of_next_to_nothing_still_stands_on_the_axis() -> None:
 
 
 def test_the_balanced_point_is_marked_and_said() -> None:
-    """Below one client it cannot be on the axis, and the caption says what that means."""
+    """Below one client it is not on the axis, and the caption explains it."""
     figure = draw("bounds")
     assert "N*" in [text.get_text() for text in figure.axes[0].texts]
     assert "20 clients that never wait would saturate mysqld." in said(figure)
@@ -215,8 +215,8 @@ def test_the_balanced_point_is_marked_and_said() -> None:
     assert "do not saturate the bottleneck" in said(draw("bounds", made))
 
 
-def test_utilisation_has_names_at_the_ends_and_a_line_where_it_ends() -> None:
-    """Each resource is named beside its line, and 100 % is marked where it can be reached."""
+def test_resources_are_named_at_the_ends_of_their_lines() -> None:
+    """Names do not overlap, and 100 % is marked if it is in reach."""
     figure = draw("bottlenecks")
     shares, threads = figure.axes
     assert {text.get_text() for text in shares.texts} == set(bottlenecks.SHARES)
@@ -247,7 +247,7 @@ def test_the_briefs_numbers_stand_beside_their_predictions() -> None:
 
 
 def test_rounding_does_not_decide_where_a_flat_curve_is_best() -> None:
-    """The fewest clients of those that give the same are named, whatever the last digits say."""
+    """Of points that differ by rounding only, the one with the fewest clients is named."""
     made = tables()
     grid = made["brief_predicted"]
     grid["qps"] *= 1 + 1e-12 * grid["clients"]
@@ -257,7 +257,7 @@ def test_rounding_does_not_decide_where_a_flat_curve_is_best() -> None:
 
 @pytest.mark.parametrize("key", KEYS)
 def test_words_for_those_who_cannot_see_it(key: str) -> None:
-    """The description of a figure holds its numbers, and ends as a sentence does."""
+    """The description of a figure has its numbers, and ends with a full stop."""
     anchors = brief_server.anchors() if key == "brief-predicted" else []
     words = figures.describe(key, tables(), anchors)
     expected = {
@@ -278,7 +278,7 @@ def test_only_the_brief_is_published() -> None:
         assert publication.anchors(key) == []
 
 
-def test_whiskers_need_a_spread() -> None:
+def test_a_single_run_has_no_whiskers() -> None:
     """A point of one run has a mark without whiskers."""
     made = tables()
     made["points"][["qps_low", "qps_high"]] = np.nan

@@ -72,7 +72,7 @@ def test_time_counts_from_the_fault_in_every_run() -> None:
     assert dashed == [0.0, 2.5]
 
 
-def test_the_worst_run_is_told_above_its_panel() -> None:
+def test_the_worst_run_is_summarised_above_its_panel() -> None:
     """Gap, clients that gave up, writes lost; none of them a mean."""
     parts = [faults.run(repeat=1, gap_s=1.0), faults.run(repeat=2, gave_up=3, lost=2)]
     figure = draw(faults.together(parts))
@@ -131,8 +131,8 @@ def test_words_for_those_who_cannot_see_it() -> None:
     assert all(fault.replace("-", " ").capitalize() in words for fault in ALL)
 
 
-def test_a_cluster_that_did_not_serve_again_is_told_so() -> None:
-    """There is no time after it, and no number is made up for one."""
+def test_a_cluster_that_did_not_serve_again_is_reported() -> None:
+    """There is no time after the fault, and no number for it."""
     parts = [faults.run(repeat=1), faults.run(repeat=2, served_s=None)]
     words = figures.describe("faults", measured(faults.together(parts)), [])
     assert "until the end of the load, since not every node served again" in words
