@@ -11,8 +11,14 @@ from matplotlib import image
 from nbclient import NotebookClient
 
 from ndblab.error import LabError
-from ndblab.publishing import exhibit, notebook
+from ndblab.publishing import exhibit, notebook, processes
 from ndblab.publishing.report import notebook_page
+
+
+def execute(*arguments):
+    """Execute a notebook in a process of its own."""
+    [made] = processes.each(notebook.execute, [arguments])
+    return made
 
 
 @pytest.fixture
@@ -32,7 +38,7 @@ def small(tmp_path: Path) -> Path:
 def test_a_notebook_runs_with_the_parameters_given(small: Path, tmp_path: Path):
     """The copy and its page, which loads nothing, hold the result; the notebook stays as it was."""
     before = small.read_bytes()
-    [(_, executed)] = notebook.execute(small, {"number": 21}, tmp_path / "out")
+    [(_, executed)] = execute(small, {"number": 21}, tmp_path / "out")
     page = notebook_page.write_alone(executed, "Twice?").read_text()
     assert "42" in str(nbformat.read(executed, as_version=4).cells[-1].outputs)
     assert "<pre>42\n</pre>" in page
@@ -52,7 +58,7 @@ def test_a_process_gives_the_outputs_that_a_kernel_gives(small: Path, tmp_path: 
     )
     content.cells += [nbformat.v4.new_code_cell(cell) for cell in cells]
     nbformat.write(content, small)
-    [(_, executed)] = notebook.execute(small, {}, tmp_path / "out")
+    [(_, executed)] = execute(small, {}, tmp_path / "out")
     here = nbformat.read(executed, as_version=4).cells
     NotebookClient(content, kernel_name="python3", record_timing=False).execute()
     for cell, theirs in zip(here, content.cells, strict=True):
@@ -73,7 +79,7 @@ display(figure, metadata=exhibit.of_figure(shown))"""
     content.cells.append(nbformat.v4.new_code_cell(show))
     nbformat.write(content, small)
     out = tmp_path / "out"
-    made = notebook.execute(small, {}, out)
+    made = execute(small, {}, out)
     assert made[:2] == [("figure 6", out / "figure6.png"), ("figure 6", out / "figure6.svg")]
     assert image.imread(out / "figure6.png").shape[:2] == (100, 200)
     assert "<svg" in (out / "figure6.svg").read_text()
@@ -95,7 +101,7 @@ table = pd.DataFrame({"a": [1 / 3], "b": ["<x>"]})
 show.table(table, "Table 9", csv=table.to_csv(index=False))"""
     content.cells.append(nbformat.v4.new_code_cell(show))
     nbformat.write(content, small)
-    made = dict(notebook.execute(small, {}, tmp_path / "out"))
+    made = dict(execute(small, {}, tmp_path / "out"))
     assert made["table 9"].read_text() == f"a,b\n{1 / 3!r},<x>\n"
     [output] = nbformat.read(made["notebook"], as_version=4).cells[-1].outputs
     assert "0.333" in output.data["text/html"]
@@ -106,7 +112,7 @@ show.table(table, "Table 9", csv=table.to_csv(index=False))"""
 def test_a_parameter_that_the_notebook_lacks_is_refused(small: Path, tmp_path: Path):
     """papermill would only warn; the lab names it and the known ones, and runs nothing."""
     with pytest.raises(LabError, match="no such parameter") as caught:
-        notebook.execute(small, {"nmuber": 1}, tmp_path / "out")
+        execute(small, {"nmuber": 1}, tmp_path / "out")
     assert "nmuber" in str(caught.value)
     assert not (tmp_path / "out").exists()
 
@@ -114,7 +120,7 @@ def test_a_parameter_that_the_notebook_lacks_is_refused(small: Path, tmp_path: P
 def test_a_failing_cell_gives_its_error_and_where_to_look(small: Path, tmp_path: Path):
     """One message instead of a traceback through papermill."""
     with pytest.raises(LabError, match=r"A cell of small\.ipynb failed") as caught:
-        notebook.execute(small, {"number": 200}, tmp_path / "out")
+        execute(small, {"number": 200}, tmp_path / "out")
     assert "too large" in str(caught.value)
 
 

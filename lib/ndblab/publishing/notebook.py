@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.error import LabError
-from ndblab.publishing import exhibit, processes
+from ndblab.publishing import exhibit
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -73,7 +73,7 @@ def parameters(source: Path) -> dict[str, object]:
 
 
 def execute(source: Path, values: dict[str, object], folder: Path) -> list[tuple[str, Path]]:
-    """Execute a notebook with some of its parameters replaced, in a process of its own.
+    """Execute a notebook with some of its parameters replaced; once in a process.
 
     Returns
     -------
@@ -92,79 +92,24 @@ def execute(source: Path, values: dict[str, object], folder: Path) -> list[tuple
             expected=", ".join(known),
             next_step="Check the spelling; the first code cell of the notebook lists them.",
         )
-    [made] = processes.each(execute_here, [(source, values, folder)])
-    return made
-
-
-def execute_here(source: Path, values: dict[str, object], folder: Path) -> list[tuple[str, Path]]:
-    """Do what `execute` does, in this process; execute no other notebook in it."""
-    import nbformat
-
-    folder.mkdir(parents=True, exist_ok=True)
-    executed = folder / source.name
-    content = _run(source, values, executed)
-    made = exhibit.write(content, folder)
-    nbformat.write(content, executed)
-    return [*made, ("notebook", executed)]
-
-
-def prepare() -> None:
-    """Import what executing a notebook needs; processes forked afterwards have it already."""
-    # jsonschema would build a grammar of internationalised addresses, which takes a second; the
-    # schema of a notebook has no address in it.
-    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
-    import ndblab.claims.judgement
-    import ndblab.dataset
-    import ndblab.figures
-    import ndblab.publishing.engine
-    import ndblab.publishing.show  # noqa: F401
-
-
-def render(source: Path, pictures: Path) -> None:
-    """Execute a notebook as it is, keep the outputs in it, and write its figures to a folder.
-
-    Raises
-    ------
-    LabError
-        If a cell fails; the notebook then stays as it was.
-    """
-    import nbformat
-
-    [content] = processes.each(_rendered, [(source,)])
-    exhibit.write(content, pictures, ("png",))
-    nbformat.write(content, source)
-
-
-def _rendered(source: Path) -> NotebookNode:
     prepare()
-    from ndblab.publishing import engine
-
-    content = read(source)
-    shell = engine.shell()
-    with contextlib.chdir(source.parent):
-        for cell in content.cells:
-            if cell.cell_type == "code" and (error := shell.execute(cell)):
-                raise LabError(f"A cell of {source.name} failed", found=repr(error)) from error
-            _pack_pictures(cell)
-    return content
-
-
-def _run(source: Path, values: dict[str, object], executed: Path) -> NotebookNode:
-    prepare()
+    import nbformat
     import papermill
     from papermill.exceptions import PapermillExecutionError
 
     from ndblab.publishing import engine
 
+    folder.mkdir(parents=True, exist_ok=True)
+    executed = folder / source.name
     try:
-        return papermill.execute_notebook(
+        content = papermill.execute_notebook(
             source,
             executed,
             values,
             engine_name=engine.NAME,
             kernel_name=KERNEL,
             progress_bar=False,
-            # At the end, and when a cell fails.
+            # It saves at the end, and when a cell fails.
             request_save_on_cell_execute=False,
             cwd=source.parent,
             formats=("png", "svg"),
@@ -176,13 +121,46 @@ def _run(source: Path, values: dict[str, object], executed: Path) -> NotebookNod
             expected="a notebook that runs to its end",
             next_step=f"The cell and its traceback are in {executed}.",
         ) from error
+    made = exhibit.write(content, folder)
+    nbformat.write(content, executed)
+    return [*made, ("notebook", executed)]
+
+
+def prepare() -> None:
+    """Import what executing a notebook needs; processes forked afterwards have it already."""
+    # jsonschema imports this if it can, for a second, to check internationalised addresses. The
+    # schema of a notebook has none.
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+    import ndblab.claims.judgement
+    import ndblab.dataset
+    import ndblab.figures
+    import ndblab.publishing.engine
+    import ndblab.publishing.show  # noqa: F401
+
+
+def render(source: Path, pictures: Path) -> None:
+    """Execute a notebook as it is, keep the outputs in it, and write its figures to a folder.
+
+    As `execute`, once in a process. If a cell fails, the notebook stays as it was.
+    """
+    prepare()
+    import nbformat
+
+    from ndblab.publishing import engine
+
+    content = read(source)
+    shell = engine.shell()
+    with contextlib.chdir(source.parent):
+        for cell in content.cells:
+            if cell.cell_type == "code" and (error := shell.execute(cell)):
+                raise LabError(f"A cell of {source.name} failed", found=repr(error)) from error
+            _pack_pictures(cell)
+    exhibit.write(content, pictures, ("png",))
+    nbformat.write(content, source)
 
 
 def packed(png: bytes) -> bytes:
-    """Keep of a picture the 256 colours that it has most of: a third of its bytes, all its lines.
-
-    Doing so again changes nothing.
-    """
+    """Reduce a picture to its 256 most frequent colours, a third of its bytes; idempotent."""
     from PIL import Image
 
     with Image.open(io.BytesIO(png)) as drawn:

@@ -10,32 +10,30 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing import connection
-from typing import Any, TypeVar
+from typing import Any
 
 from ndblab.error import LabError
 
-Result = TypeVar("Result")
-_FORK = multiprocessing.get_context("fork")
+AT_ONCE = 2
 
 
-def each(work: Callable[..., Result], calls: Sequence[tuple], at_once: int = 1) -> Iterator[Result]:
+def each(work: Callable[..., Any], calls: Sequence[tuple], at_once: int = 1) -> Iterator[Any]:
     """Yield the result of each call, in the order of the calls.
 
     Raises
     ------
     LabError
-        If a call raised one, or its process ended without a result. The other processes are ended.
+        If a call raised one, or its process died. The other processes are ended.
     """
-    waiting = list(enumerate(calls))
-    running: dict[connection.Connection, tuple[int, multiprocessing.process.BaseProcess]] = {}
-    results: dict[int, Any] = {}
+    fork = multiprocessing.get_context("fork")
+    waiting, running, results = list(enumerate(calls)), {}, {}
     try:
         for number in range(len(calls)):
             while number not in results:
                 while waiting and len(running) < at_once:
                     which, arguments = waiting.pop(0)
-                    here, there = _FORK.Pipe(duplex=False)
-                    process = _FORK.Process(target=_call, args=(there, work, arguments))
+                    here, there = fork.Pipe(duplex=False)
+                    process = fork.Process(target=_call, args=(there, work, arguments))
                     process.start()
                     there.close()
                     running[here] = which, process
@@ -61,15 +59,12 @@ def _call(pipe: connection.Connection, work: Callable[..., Any], arguments: tupl
 
 def _result(pipe: connection.Connection, process: multiprocessing.process.BaseProcess) -> Any:
     try:
-        result = pipe.recv()
+        return pipe.recv()
     except EOFError:
-        result = None
-    process.join()
-    if process.exitcode == 0:
-        return result
-    return LabError(
-        "A process of the lab died",
-        found=f"exit status {process.exitcode}",
-        expected="a result",
-        next_step="Look for a traceback above or a lack of memory (dmesg), and try again.",
-    )
+        process.join()
+        return LabError(
+            "A process of the lab died",
+            found=f"exit status {process.exitcode}",
+            expected="a result",
+            next_step="Look for a traceback above or a lack of memory (dmesg), and try again.",
+        )

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from ndblab.experiments import catalogue, recorded
 from ndblab.experiments.experiment import Experiment
-from ndblab.publishing import notebook, report, verdicts
+from ndblab.publishing import notebook, processes, report, verdicts
+from ndblab.publishing.processes import AT_ONCE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,10 +22,11 @@ _DECIDED = ("reproduced", "contradicted", "inconclusive")
 
 def render(only: str | None = None) -> list[Path]:
     """Render the committed notebook and pictures of one experiment or all, and the README."""
-    written = []
-    for experiment in [catalogue.find(only)] if only else catalogue.EXPERIMENTS.values():
-        written.append(recorded.NOTEBOOKS / experiment.notebook)
-        notebook.render(written[-1], recorded.RECORDED / experiment.name)
+    chosen = [catalogue.find(only)] if only else list(catalogue.EXPERIMENTS.values())
+    written = [recorded.NOTEBOOKS / experiment.notebook for experiment in chosen]
+    pictures = [recorded.RECORDED / experiment.name for experiment in chosen]
+    notebook.prepare()
+    list(processes.each(notebook.render, list(zip(written, pictures, strict=True)), AT_ONCE))
     readme = recorded.ROOT / "README.md"
     readme.write_text(with_verdicts(readme.read_text()))
     return [*written, readme]

@@ -20,8 +20,6 @@ from ndblab.publishing import hosts, notebook, processes
 if TYPE_CHECKING:
     from ndblab.dataset import Dataset
 
-NOTEBOOKS_AT_ONCE = 2
-
 
 def reproduce(
     chosen: Sequence[Experiment],
@@ -57,7 +55,7 @@ def reproduce(
         ]
     notebook.prepare()
     calls = [(experiment, place, out) for experiment, place in zip(chosen, where, strict=True)]
-    texts = processes.each(_publish, calls, NOTEBOOKS_AT_ONCE)
+    texts = processes.each(_publish, calls, processes.AT_ONCE)
     for text in tqdm(texts, "notebooks", len(calls), leave=False, disable=None, unit="notebook"):
         with tqdm.external_write_mode():
             print(text, end="\n\n")
@@ -79,7 +77,7 @@ def _publish(experiment: Experiment, source: str | None, out: Path) -> str:
     data = recorded.obtain(experiment.name, source) if experiment.grid and source else None
     folder = out / (data.id if data else experiment.name)
     values = _parameters(experiment, data, source)
-    made = notebook.execute_here(recorded.NOTEBOOKS / experiment.notebook, values, folder)
+    made = notebook.execute(recorded.NOTEBOOKS / experiment.notebook, values, folder)
     from ndblab.publishing.report import notebook_page
 
     [executed] = [place for name, place in made if name == "notebook"]
