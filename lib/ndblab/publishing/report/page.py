@@ -1,7 +1,6 @@
-"""The pages of the report: one frame around all of them, and how a page writes its values.
+"""The pages of the report: their common frame, and the format of values on them.
 
-In: a template's name and its values. Out: a file of the site.
-It knows no experiment.
+In: a template's name and its values. Out: an HTML file. It knows no experiment.
 """
 
 from __future__ import annotations
@@ -71,12 +70,12 @@ def number(value: object) -> str:
 
 
 def count(things: int) -> str:
-    """Write a whole number with its thousands apart."""
+    """Write a whole number with its thousands separated."""
     return f"{things:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
 def unit(name: str) -> str:
-    """Write a claim's unit as it reads after a number."""
+    """Write a claim's unit as it is read after a number."""
     return _UNITS.get(name, name)
 
 
