@@ -145,17 +145,20 @@ def config(c, host=None, out=None, profile="quick", budget="auto", servers=None)
 @command
 def claims(c, dataset=None, csv=False):
     """Judge every claim from the recorded datasets, or from --dataset DIR (--csv prints CSV)."""
-    from ndblab.publishing import reproduction
+    from ndblab import dataset as datasets
+    from ndblab.experiments import recorded
+    from ndblab.publishing import verdicts
 
-    table = reproduction.claims(dataset)
-    print(table.to_csv(index=False).rstrip() if csv else reproduction.by_dataset(table, dataset))
+    judged = [datasets.read(dataset)] if dataset else recorded.every()
+    table = verdicts.of(judged[0]) if dataset else verdicts.every()
+    print(table.to_csv(index=False).rstrip() if csv else verdicts.by_dataset(table, judged))
 
 
 def fitted(folder):
     """Fit the capacity model to the recorded sweep, or to the dataset of a folder."""
-    from ndblab.publishing import results
+    from ndblab.experiments import recorded
 
-    return results.forecast(folder, folder) if folder else results.forecast()
+    return recorded.forecast(folder, folder) if folder else recorded.forecast()
 
 
 @command

@@ -13,8 +13,8 @@ from ndblab import benchmarks, dataset, install
 from ndblab.benchmarks import clusters, commands, reading, row
 from ndblab.benchmarks.row import Row
 from ndblab.error import LabError
+from ndblab.experiments import recorded
 from ndblab.machine.local import MARK
-from ndblab.publishing import results
 from ndblab.workloads import sysbench_output
 
 Benchmark = Callable[[], list[Row]]
@@ -159,7 +159,7 @@ def stand_in(tmp_path, monkeypatch) -> Callable[[str], Path]:
         lab, log = tmp_path / "lab", tmp_path / "log"
         lab.write_text(f'#!/bin/sh\necho "$XDG_CACHE_HOME|$NDB_HOME|$*" >> {log}\n{body}\n')
         lab.chmod(0o755)
-        monkeypatch.setattr(results, "ROOT", tmp_path)
+        monkeypatch.setattr(recorded, "ROOT", tmp_path)
         monkeypatch.setattr(install, "missing_build_packages", lambda: ["cmake"])
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
         monkeypatch.setenv("NDB_HOME", "/elsewhere")

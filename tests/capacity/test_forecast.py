@@ -25,7 +25,7 @@ from ndblab.capacity import (
     utilisation,
 )  # fmt: skip
 from ndblab.error import LabError
-from ndblab.publishing import results
+from ndblab.experiments import recorded
 
 
 @pytest.fixture(scope="module")
@@ -397,7 +397,7 @@ def invoke(*arguments: str) -> subprocess.CompletedProcess:
     """Type a command of the lab."""
     program = Path(sys.executable).with_name("invoke")
     return subprocess.run(
-        [program, *arguments], cwd=results.ROOT, capture_output=True, text=True, check=False
+        [program, *arguments], cwd=recorded.ROOT, capture_output=True, text=True, check=False
     )
 
 
@@ -412,7 +412,7 @@ def test_predict_answers_from_the_recorded_data() -> None:
 
 def test_predict_reads_any_dataset_and_size_knows_this_host() -> None:
     """--from takes the folder of a dataset."""
-    folder = results.recorded(results.find("multi-server-scaling"))
+    folder = recorded.folder(recorded.find("multi-server-scaling"))
     done = invoke("predict", "--servers", "2", "--clients", "16", "--from", str(folder))
     assert done.returncode == 0, done.stderr
     assert folder.name in done.stdout

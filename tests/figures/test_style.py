@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import matplotlib
 import numpy as np
 import pytest
+import seaborn
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
@@ -39,3 +41,18 @@ def test_thousands_are_thousands() -> None:
 def test_numbers_have_three_digits(value: float, text: str) -> None:
     """Numbers in figures have three significant digits, no exponent and no trailing zeros."""
     assert formatting.plain(value).replace("\N{NARROW NO-BREAK SPACE}", " ") == text
+
+
+def test_the_theme_is_seaborns() -> None:
+    """Figures look as seaborn draws them for papers: grid, ticks, labels and patches."""
+    theme = {**seaborn.axes_style("whitegrid"), **seaborn.plotting_context("paper")}
+    ours = {**matplotlib.rcParamsDefault, **style.RC}
+    for key in (
+        "axes.axisbelow", "axes.facecolor", "axes.grid", "axes.labelsize", "axes.linewidth",
+        "grid.linestyle", "legend.title_fontsize", "lines.solid_capstyle", "patch.force_edgecolor",
+        "patch.linewidth", "xtick.bottom", "xtick.direction", "xtick.labelsize", "xtick.major.size",
+        "ytick.direction", "ytick.labelsize", "ytick.left", "ytick.major.size",
+    ):  # fmt: skip
+        assert ours[key] == (
+            pytest.approx(theme[key]) if isinstance(theme[key], float) else theme[key]
+        ), key

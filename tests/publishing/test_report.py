@@ -1,7 +1,7 @@
 """The report, seen as its readers see it: in a browser, without network, also on a phone.
 
-The site is made of what is committed: every notebook, every recorded dataset. Verdicts and pictures
-are synthetic, to have all kinds of them.
+The site is made of what is committed: every notebook, every recorded dataset. Verdicts are
+synthetic, to have all kinds of them.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import dataclasses
 import gzip
 import itertools
 import json
+import os
 import shutil
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-import matplotlib.image
 import nbformat
 import numpy as np
 import pandas as pd
@@ -25,7 +25,7 @@ import pytest
 import chromium
 from browser import Browser
 from ndblab import dataset
-from ndblab.claims import verdict
+from ndblab.claims import publication, verdict
 from ndblab.error import LabError
 from ndblab.experiments import catalogue
 from ndblab.publishing import report
@@ -83,10 +83,8 @@ FAINT = """
 
 
 @pytest.fixture(scope="module")
-def sections(tmp_path_factory: pytest.TempPathFactory) -> list[report.Section]:
-    """A section for every experiment that has a notebook; all verdicts, one picture each."""
-    png = tmp_path_factory.mktemp("drawn") / "synthetic.png"
-    matplotlib.image.imsave(png, np.linspace(0, 1, 300 * 200).reshape(200, 300))
+def sections() -> list[report.Section]:
+    """A section for every experiment that has a notebook, with verdicts of all kinds."""
     recorded = {}
     for manifest in sorted((ROOT / "data/recorded").glob("*/*/manifest.json")):
         recorded[json.loads(manifest.read_text())["experiment"]] = manifest.parent
@@ -96,14 +94,12 @@ def sections(tmp_path_factory: pytest.TempPathFactory) -> list[report.Section]:
         if not notebook.is_file():
             continue
         folder = recorded.get(experiment.name)
-        picture = report.Picture(experiment.name, "Synthetic?", "A synthetic gradient.", png)
         made.append(
             report.Section(
                 experiment.name,
                 experiment.question,
-                synthetic_verdicts(experiment.name) if folder else None,
-                (picture,),
                 notebook,
+                synthetic_verdicts(experiment.name) if folder else None,
                 dataset.read(folder) if folder else None,
             )
         )
@@ -150,7 +146,7 @@ def small(sections: list[report.Section], tmp_path: Path) -> report.Section:
     """A section with a notebook of one cell and nothing to judge."""
     path = tmp_path / "repository/notebooks/small.ipynb"
     write_notebook(path, "# Small")
-    return report.Section("small", "Is it small?", notebook=path)
+    return report.Section("small", "Is it small?", path)
 
 
 def write_notebook(path: Path, *prose: str) -> None:
@@ -353,8 +349,9 @@ def test_links_of_notebooks_lead_into_the_site(small: report.Section, tmp_path: 
     what the site does not have becomes plain words, and sources stay links."""
     other = small.notebook.with_name("other.ipynb")
     write_notebook(other, "# Other")
+    claims = os.path.relpath(publication.FOLDER / "claims.csv", small.notebook.parent)
     prose = (
-        "[next](other.ipynb) [claims](../data/brief/claims.csv) [code](../lib/x.py) "
+        f"[next](other.ipynb) [claims]({claims}) [code](../lib/x.py) "
         "[source](https://example.org/a)"
     )
     write_notebook(small.notebook, "# Small", prose)

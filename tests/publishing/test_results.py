@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from ndblab.error import LabError
-from ndblab.experiments import catalogue, measurement
-from ndblab.publishing import notebook, picture, rendering, results
+from ndblab.experiments import catalogue, measurement, recorded
+from ndblab.publishing import exhibit, notebook, rendering, verdicts
 
-SCALING = results.find(figure=6)
+SCALING = catalogue.find(figure=6)
 MEASURED = [e for e in catalogue.EXPERIMENTS.values() if e.grid]
 
 
@@ -24,7 +24,7 @@ def invoke(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
     program = Path(sys.executable).with_name("invoke")
     return subprocess.run(
         [program, *arguments],
-        cwd=results.ROOT,
+        cwd=recorded.ROOT,
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
@@ -47,7 +47,7 @@ def test_the_default_measurement_takes_at_most_six_minutes():
 @pytest.mark.parametrize("experiment", MEASURED, ids=lambda e: e.name)
 def test_every_claim_of_an_experiment_is_judged_by_its_recorded_dataset(experiment):
     """Each claim gets a verdict and a reason; no check crashed."""
-    table = results.verdicts(results.obtain(experiment.name))
+    table = verdicts.of(recorded.obtain(experiment.name))
     assert len(table) > 0
     assert table["reason"].str.len().min() > 10
     assert not table["reason"].str.contains("crashed").any()
@@ -56,7 +56,7 @@ def test_every_claim_of_an_experiment_is_judged_by_its_recorded_dataset(experime
 @pytest.mark.parametrize("experiment", MEASURED, ids=lambda e: e.name)
 def test_the_recorded_datasets_are_what_they_say(experiment):
     """Its own budget, repeated runs (or one of an hour), none failed, a quiet host, its commit."""
-    data = results.obtain(experiment.name)
+    data = recorded.obtain(experiment.name)
     assert data.complete
     assert data.budget == {"auto": "scaled"}.get(experiment.budget, experiment.budget)
     long = data.runs["duration_s"].min() >= 3600
@@ -69,14 +69,14 @@ def test_the_recorded_datasets_are_what_they_say(experiment):
 
 def test_figure_1_is_recorded_for_an_hour():
     """One sample a second of 3600 s, after 120 s of warm-up that are not in the data."""
-    data = results.obtain("stability")
+    data = recorded.obtain("stability")
     assert data.manifest["profile"]["warmup_s"] == 120
     assert len(data.intervals) >= 3590
 
 
 def test_old_datasets_are_read_with_what_was_meant():
     """The first version of the schema had no variants and no events."""
-    data = results.obtain(SCALING.name)
+    data = recorded.obtain(SCALING.name)
     assert data.manifest["schema_version"] == 1
     assert set(data.runs["variant"]) == {"default"}
     assert data.events.empty
@@ -84,7 +84,7 @@ def test_old_datasets_are_read_with_what_was_meant():
 
 def test_figures_of_two_hosts_have_names_of_their_own():
     """Figures 2 and 3 are drawn for the brief's server and for another, none over the other."""
-    drawn = shown(results.find(figure=2))
+    drawn = shown(catalogue.find(figure=2))
     assert {d.key for d in drawn} == {"2", "3", "2-host", "3-host"}
     assert len({d.file for d in drawn}) == len({d.name for d in drawn}) == 4
 
@@ -97,10 +97,10 @@ def test_a_notebook_shows_the_figures_of_its_experiment(experiment):
     assert all(d.question.endswith("?") and len(d.alt) > 50 for d in drawn)
 
 
-def shown(experiment) -> list[picture.Picture]:
+def shown(experiment) -> list[exhibit.Picture]:
     """Give the pictures of an experiment's committed notebook."""
-    page = notebook.read(results.NOTEBOOKS / experiment.notebook)
-    return [told for told, _ in picture.on_page(page)]
+    page = notebook.read(recorded.NOTEBOOKS / experiment.notebook)
+    return [shown for shown, _ in exhibit.pictures(page)]
 
 
 def test_a_dataset_of_another_experiment_is_refused(tmp_path: Path):
@@ -108,16 +108,16 @@ def test_a_dataset_of_another_experiment_is_refused(tmp_path: Path):
     import json
     import shutil
 
-    copy = shutil.copytree(results.recorded(SCALING), tmp_path / "copy")
+    copy = shutil.copytree(recorded.folder(SCALING), tmp_path / "copy")
     manifest = json.loads((copy / "manifest.json").read_text())
     (copy / "manifest.json").write_text(json.dumps({**manifest, "experiment": "tea"}))
     with pytest.raises(LabError, match="another experiment"):
-        results.obtain(SCALING.name, str(copy))
+        recorded.obtain(SCALING.name, str(copy))
 
 
 def test_the_readme_shows_the_verdicts_of_the_recorded_dataset():
     """Its table is written by `./lab render`, not by hand."""
-    readme = (results.ROOT / "README.md").read_text()
+    readme = (recorded.ROOT / "README.md").read_text()
     assert rendering.with_verdicts(readme) == readme
 
 
@@ -126,7 +126,7 @@ def test_reproduce_recorded_names_everything_that_it_made():
     done = invoke("reproduce", "--figure", "6", "--recorded")
     assert done.returncode == 0, done.stderr
     places = [
-        results.ROOT / line.split()[-1]
+        recorded.ROOT / line.split()[-1]
         for line in done.stdout.splitlines()
         if line.startswith(("figure", "notebook", "page", "dataset"))
     ]
@@ -141,7 +141,7 @@ def test_a_table_of_the_brief_is_printed_and_kept():
     assert done.returncode == 0, done.stderr
     assert "EPYC 7742" in done.stdout
     [line] = [line for line in done.stdout.splitlines() if line.startswith("table 1")]
-    assert "PowerEdge" in (results.ROOT / line.split()[-1]).read_text()
+    assert "PowerEdge" in (recorded.ROOT / line.split()[-1]).read_text()
 
 
 def test_claims_for_machines_are_csv_with_the_agreed_columns():

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from ndblab.benchmarks.capacity_model import capacity
 from ndblab.benchmarks.clusters import overhead, start
-from ndblab.benchmarks.commands import everything, installation, memory, recorded
+from ndblab.benchmarks.commands import everything, installation, memory, one_figure
 from ndblab.benchmarks.outputs import draw, sizes
 from ndblab.benchmarks.reading import read
 from ndblab.benchmarks.row import COLUMNS, Row, line
@@ -25,7 +25,7 @@ BENCHMARKS: dict[str, Callable[[], list[Row]]] = {
     "read": read,
     "draw": draw,
     "sizes": sizes,
-    "recorded": recorded,
+    "recorded": one_figure,
     "all": everything,
     "capacity": capacity,
     "memory": memory,

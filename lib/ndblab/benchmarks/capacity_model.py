@@ -8,7 +8,7 @@ from __future__ import annotations
 from ndblab.benchmarks.commands import redrawing_s
 from ndblab.benchmarks.row import Row, seconds, shown
 from ndblab.capacity import forecast, simulation
-from ndblab.publishing import results
+from ndblab.experiments import recorded
 
 TIMES = 3
 SERVERS = 16
@@ -17,7 +17,7 @@ NAME = "capacity-model"
 
 def capacity() -> list[Row]:
     """Fit and predict the recorded sweep, simulate its most servers, execute the notebook."""
-    own = results.forecast()
+    own = recorded.forecast()
     fitting, simulating = [], []
     for _ in shown(range(TIMES), "capacity"):
         again = forecast.of(own.fitted, own.tested)

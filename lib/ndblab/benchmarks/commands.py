@@ -21,8 +21,8 @@ import psutil
 from ndblab import install
 from ndblab.benchmarks.row import Row, shown
 from ndblab.error import LabError
+from ndblab.experiments import recorded
 from ndblab.machine.local import MARK
-from ndblab.publishing import results
 
 PORT = 13860
 """Not the lab's own, so that a cluster in another folder can run during a benchmark."""
@@ -39,7 +39,7 @@ measurement.measure(catalogue.find(figure=6), "smoke", port=int(sys.argv[2]))
 """
 
 
-def recorded() -> list[Row]:
+def one_figure() -> list[Row]:
     """Redraw Figure 6 from the recorded dataset."""
     return [_redrawing(("--figure", "6"), 7, "after one that is not counted")]
 
@@ -58,7 +58,7 @@ def _redrawing(which: Sequence[str], goal_s: float, note: str) -> Row:
 
 def redrawing_s(*which: str) -> float:
     """Time `./lab reproduce --recorded` of one experiment or of all, in seconds."""
-    return whole_process_s([str(results.ROOT / "lab"), "reproduce", *which, "--recorded"])
+    return whole_process_s([str(recorded.ROOT / "lab"), "reproduce", *which, "--recorded"])
 
 
 def memory() -> list[Row]:
@@ -82,7 +82,7 @@ def memory() -> list[Row]:
 def installation() -> list[Row]:
     """Install into an empty cache, and then again."""
     missing = len(install.missing_build_packages())
-    lab = str(results.ROOT / "lab")
+    lab = str(recorded.ROOT / "lab")
     install.location().mkdir(parents=True, exist_ok=True)
     # On the disk where installations go: /tmp may be too small.
     with tempfile.TemporaryDirectory(prefix="bench-", dir=install.location()) as scratch:
@@ -117,7 +117,7 @@ def whole_process_s(
     began = time.perf_counter()
     done = subprocess.run(
         argv,
-        cwd=results.ROOT,
+        cwd=recorded.ROOT,
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

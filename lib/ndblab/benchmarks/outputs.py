@@ -11,7 +11,8 @@ from pathlib import Path
 
 from ndblab.benchmarks.row import Row, seconds, shown
 from ndblab.error import LabError
-from ndblab.publishing import rendering, results
+from ndblab.experiments import recorded
+from ndblab.publishing import drawing, rendering
 
 DRAWINGS = 3
 
@@ -23,12 +24,12 @@ def draw() -> list[Row]:
     matplotlib.use("Agg")
     from ndblab import figures
 
-    hour = results.obtain("stability")
+    hour = recorded.obtain("stability")
     taken: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory(prefix="ndblab-bench-") as scratch:
 
         def draw_one(key: str) -> None:
-            results.figure(key, hour).savefig(Path(scratch) / "figure.png")
+            drawing.draw(key, hour)[1].savefig(Path(scratch) / "figure.png")
 
         for key in shown([*figures.FIGURES] * DRAWINGS, "draw"):
             with contextlib.suppress(LabError):
@@ -47,7 +48,7 @@ def sizes() -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="ndblab-bench-") as scratch:
         rendering.write_report(Path(scratch) / "report")
         site = _megabytes(Path(scratch))
-    data = _megabytes(results.ROOT / "data/brief") + _megabytes(results.RECORDED)
+    data = _megabytes(recorded.ROOT / "data/brief") + _megabytes(recorded.RECORDED)
     return [
         Row("the report", (site,), "MB", at_most=15),
         Row("committed data", (data,), "MB", at_most=25),

@@ -24,6 +24,7 @@ INK, QUIET = "#333333", "#555555"
 _SERVERS = matplotlib.colormaps["plasma_r"]
 _SERVERS_NORM = LogNorm(1 / 2.2, 20, clip=True)
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
+# Seaborn's theme for papers, written out because importing seaborn takes half a second.
 RC = {
     "font.family": "DejaVu Sans",
     "font.size": 9,

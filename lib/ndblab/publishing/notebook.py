@@ -1,33 +1,29 @@
-"""Notebooks, executed with parameters and turned into HTML.
+"""Notebooks: read, executed with parameters, rendered with their outputs.
 
-In: a notebook of the lab, its parameters and a folder. Out: the executed notebook and its HTML in
-that folder. It refuses parameters that the notebook does not have, of which papermill only warns.
+In: a notebook of the lab, and values for its parameters. Out: the executed notebook, and as files
+the figures and tables that its page shows. It refuses parameters that the notebook lacks, about
+which papermill would only warn.
 """
 
 from __future__ import annotations
 
 import ast
 import base64
-import html
+import contextlib
 import io
 import os
-import re
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ndblab.error import LabError
-from ndblab.publishing import picture
+from ndblab.publishing import exhibit
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 PARAMETERS_TAG = "parameters"
 KERNEL = "python3"
-KERNEL_OPTIONS = [
-    # A kernel on loopback warns at every start that it does not encrypt; errors are still shown.
-    "--log-level=40",
-    # Figures have the margins that they are made with; Jupyter would draw each twice to crop them.
-    '--InlineBackend.print_figure_kwargs={"bbox_inches": None}',
-]
-ALSO_SVG = '--InlineBackend.figure_formats={"png", "svg"}'
-_NO_WORDS = "No description has been provided for this image"
 
 
 def read(source: Path):
@@ -77,11 +73,11 @@ def parameters(source: Path) -> dict[str, object]:
 
 
 def execute(source: Path, values: dict[str, object], folder: Path) -> list[tuple[str, Path]]:
-    """Execute a notebook with some of its parameters replaced.
+    """Execute a notebook with some of its parameters replaced; once in a process.
 
     Returns
     -------
-    Name and place of what it made: the pictures, PNG and SVG, the notebook, and its page in HTML.
+    Name and place of what it made: its figures (PNG and SVG), its named tables (CSV), itself.
 
     Raises
     ------
@@ -96,10 +92,12 @@ def execute(source: Path, values: dict[str, object], folder: Path) -> list[tuple
             expected=", ".join(known),
             next_step="Check the spelling; the first code cell of the notebook lists them.",
         )
+    prepare()
     import nbformat
     import papermill
-    from nbclient.exceptions import DeadKernelError
     from papermill.exceptions import PapermillExecutionError
+
+    from ndblab.publishing import engine
 
     folder.mkdir(parents=True, exist_ok=True)
     executed = folder / source.name
@@ -108,10 +106,13 @@ def execute(source: Path, values: dict[str, object], folder: Path) -> list[tuple
             source,
             executed,
             values,
+            engine_name=engine.NAME,
             kernel_name=KERNEL,
             progress_bar=False,
+            # It saves at the end, and when a cell fails.
+            request_save_on_cell_execute=False,
             cwd=source.parent,
-            extra_arguments=[*KERNEL_OPTIONS, ALSO_SVG],
+            formats=("png", "svg"),
         )
     except PapermillExecutionError as error:
         raise LabError(
@@ -120,86 +121,46 @@ def execute(source: Path, values: dict[str, object], folder: Path) -> list[tuple
             expected="a notebook that runs to its end",
             next_step=f"The cell and its traceback are in {executed}.",
         ) from error
-    except DeadKernelError as error:
-        raise LabError(
-            f"The kernel of {source.name} died",
-            found=str(error),
-            expected="a kernel that runs to the end of the notebook",
-            next_step="Look for a lack of memory (dmesg), and type the same command again.",
-        ) from error
-    made = write_pictures(content, folder)
+    made = exhibit.write(content, folder)
     nbformat.write(content, executed)
-    return [*made, ("notebook", executed), ("page", to_html(executed))]
+    return [*made, ("notebook", executed)]
 
 
 def prepare() -> None:
-    """Import what executes notebooks; it takes a second."""
-    import nbconvert  # noqa: F401
-    import papermill  # noqa: F401
+    """Import what executing a notebook needs; processes forked afterwards have it already."""
+    # jsonschema imports this if it can, for a second, to check internationalised addresses. The
+    # schema of a notebook has none.
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+    import ndblab.claims.judgement
+    import ndblab.dataset
+    import ndblab.figures
+    import ndblab.publishing.engine
+    import ndblab.publishing.show  # noqa: F401
 
 
-def write_pictures(content, folder: Path) -> list[tuple[str, Path]]:
-    """Write the pictures of an executed notebook to files, and take the SVG out of it.
+def render(source: Path, pictures: Path) -> None:
+    """Execute a notebook as it is, keep the outputs in it, and write its figures to a folder.
 
-    A page with both would show the one that has no words for those who do not see it.
+    As `execute`, once in a process. If a cell fails, the notebook stays as it was.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    made = []
-    for told, data in picture.on_page(content):
-        kinds = {"png": base64.b64decode(data[picture.PNG])}
-        if svg := data.pop(picture.SVG, None):
-            kinds["svg"] = svg.encode()
-        for kind, drawn in kinds.items():
-            made.append((told.name.lower(), folder / f"{told.file}.{kind}"))
-            made[-1][1].write_bytes(drawn)
-    return made
-
-
-def render(source: Path) -> None:
-    """Execute a notebook with its own parameters and keep the outputs in it, without timings."""
+    prepare()
     import nbformat
-    from nbclient import NotebookClient
 
-    content = nbformat.read(source, as_version=4)
-    client = NotebookClient(
-        content, kernel_name=KERNEL, record_timing=False, extra_arguments=KERNEL_OPTIONS
-    )
-    client.execute(cwd=str(source.parent))
-    _pack_pictures(content)
+    from ndblab.publishing import engine
+
+    content = read(source)
+    shell = engine.shell()
+    with contextlib.chdir(source.parent):
+        for cell in content.cells:
+            if cell.cell_type == "code" and (error := shell.execute(cell)):
+                raise LabError(f"A cell of {source.name} failed", found=repr(error)) from error
+            _pack_pictures(cell)
+    exhibit.write(content, pictures, ("png",))
     nbformat.write(content, source)
 
 
-def to_html(executed: Path) -> Path:
-    """Write the HTML of an executed notebook beside it: pictures with words, nothing to load."""
-    import nbformat
-    from nbconvert import HTMLExporter
-
-    content = nbformat.read(executed, as_version=4)
-    page, _ = HTMLExporter(embed_images=True).from_notebook_node(content)
-    pictures = iter(_alt_texts(content))
-    page = re.sub(
-        f'alt="{_NO_WORDS}[^"]*"',
-        lambda match: f'alt="{html.escape(next(pictures, ""))}"',
-        page,
-    )
-    # What nbconvert would load from the network serves formulas and widgets, of which there are
-    # none, and would leave a page that is opened without a network waiting.
-    page = re.sub(
-        "<script.*?</script>",
-        lambda match: "" if "https://" in match[0] else match[0],
-        page,
-        flags=re.DOTALL,
-    )
-    place = executed.with_suffix(".html")
-    place.write_text(page)
-    return place
-
-
 def packed(png: bytes) -> bytes:
-    """Keep of a picture the 256 colours that it has most of: a third of its bytes, all its lines.
-
-    Doing so again changes nothing.
-    """
+    """Reduce a picture to its 256 most frequent colours, a third of its bytes; idempotent."""
     from PIL import Image
 
     with Image.open(io.BytesIO(png)) as drawn:
@@ -211,21 +172,10 @@ def packed(png: bytes) -> bytes:
     return out.getvalue()
 
 
-def _pack_pictures(content) -> None:
-    for cell in content.cells:
-        for output in cell.get("outputs", []):
-            if png := output.get("data", {}).get("image/png"):
-                output.data["image/png"] = base64.b64encode(packed(base64.b64decode(png))).decode()
-
-
-def _alt_texts(content) -> list[str]:
-    """What the notebook says of each of its pictures; nbconvert's page has no place for it."""
-    return [
-        output.metadata.get("image/png", {}).get("alt", "")
-        for cell in content.cells
-        for output in cell.get("outputs", [])
-        if "image/png" in output.get("data", {})
-    ]
+def _pack_pictures(cell: NotebookNode) -> None:
+    for output in cell.get("outputs", []):
+        if png := output.get("data", {}).get(exhibit.PNG):
+            output.data[exhibit.PNG] = base64.b64encode(packed(base64.b64decode(png))).decode()
 
 
 def open_lab(folder: Path) -> list[str]:

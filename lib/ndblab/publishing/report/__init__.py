@@ -1,23 +1,25 @@
 """The report: everything the lab has shown, as a site of plain files.
 
-In: sections, each an experiment with its verdicts, figures, notebook and dataset. Out: a folder
-with index.html that needs no server and no network. It computes no verdict and draws no figure,
-has no clock (the same input gives the same bytes), and replaces only a folder that it wrote itself.
+In: sections, each an experiment with its notebook, verdicts and dataset. Out: a folder with
+index.html that needs no server and no network. It computes no verdict and draws no figure, has no
+clock (the same input gives the same bytes), and replaces only a folder that it wrote itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from ndblab.claims import publication
 from ndblab.publishing.report import dataset_page, index_page, notebook_page, page
 from ndblab.publishing.report.folder import MARKER, replacing
-from ndblab.publishing.report.section import Picture, Section
+from ndblab.publishing.report.section import Section
 
-__all__ = ["MARKER", "Picture", "Section", "write"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["MARKER", "Section", "write"]
 
 
 def write(
@@ -40,21 +42,16 @@ def write(
         notebook cannot be shown without the network.
     """
     with replacing(out) as site:
-        sources = publication.sources(published)
-        tables = _copy(sorted(published.glob("*.csv")), site / "published")
-        places = notebook_page.Places.of(sections, tables)
+        (site / "published").mkdir()
+        tables = sorted(published.glob("*.csv"))
+        for file in tables:
+            (site / "published" / file.name).write_bytes(file.read_bytes())
+        places = notebook_page.places(sections, tables)
         for section in sections:
+            notebook_page.write(site, section, places)
             if section.dataset is not None:
                 dataset_page.write(site, section)
-            if section.notebook is not None:
-                notebook_page.write(site, section, places)
-        index_page.write(site, sections, unjudged, sources, tables)
-        (site / "report.css").write_bytes(page.stylesheet())
+        names = [file.name for file in tables]
+        index_page.write(site, sections, unjudged, publication.sources(published), names)
+        (site / "report.css").write_text(page.style())
     return out / "index.html"
-
-
-def _copy(files: Sequence[Path], folder: Path) -> list[str]:
-    folder.mkdir()
-    for file in files:
-        (folder / file.name).write_bytes(file.read_bytes())
-    return [file.name for file in files]

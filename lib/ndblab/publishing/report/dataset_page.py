@@ -1,4 +1,4 @@
-"""A dataset's page: its facts, and every file of it to take away.
+"""A dataset's page: its facts, and all of its files to download.
 
 In: a complete dataset. Out: a folder of the site with a page, the tables, configs and logs.
 It changes no byte of what was measured; large tables are compressed, logs are zipped.
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 LARGE_BYTES = 1_000_000
 LOGS = "logs.zip"
-# The first moment that a zip file can name: files of a site have no time of their own.
+# The earliest time a zip file can have: the same input gives the same bytes.
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
 _PREVIEW_ROWS = 3
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What the first page tells of a dataset."""
+    """What the first page says about a dataset."""
 
     host: str
     software: str
@@ -75,7 +75,7 @@ class Table:
 
 
 def facts(dataset: Dataset) -> Facts:
-    """Tell in a few words where a dataset comes from."""
+    """Say in a few words where a dataset comes from."""
     manifest, runs = dataset.manifest, dataset.runs
     return Facts(
         host=host.from_dict(dict(dataset.host)).describe(),
@@ -115,7 +115,8 @@ def write(site: Path, section: Section) -> None:
         for name, schema in SCHEMAS.items()
         if file_name(name) in others
     ]
-    shown = {table.download.name for table in tables}
+    tabled = {table.download.name for table in tables}
+    shown = {key: value for key, value in dataset.manifest.items() if key != "files"}
     manifest = read_bytes(dataset.path / MANIFEST)
     (folder / MANIFEST).write_bytes(manifest)
     page.write(
@@ -130,10 +131,10 @@ def write(site: Path, section: Section) -> None:
             (_place(dataset, name, folder), _read(dataset, name).decode("utf-8", "replace"))
             for name in configs
         ],
-        others=[_place(dataset, name, folder) for name in others if name not in shown],
+        others=[_place(dataset, name, folder) for name in others if name not in tabled],
         logs=_zip(dataset, logs, folder),
         log_count=len(logs),
-        manifest_text=json.dumps(_without_files(dataset.manifest), indent=1, ensure_ascii=False),
+        manifest_text=json.dumps(shown, indent=1, ensure_ascii=False),
         manifest_bytes=len(manifest),
     )
 
@@ -153,7 +154,7 @@ def _read(dataset: Dataset, name: str) -> bytes:
 
 def _place(dataset: Dataset, name: str, folder: Path) -> Download:
     content = _read(dataset, name)
-    large = len(content) > LARGE_BYTES
+    large = len(content) > LARGE_BYTES and not name.endswith(".gz")
     place = f"{name}.gz" if large else name
     # Without a time in its header: the same table gives the same file.
     written = gzip.compress(content, compresslevel=9, mtime=0) if large else content
@@ -179,28 +180,30 @@ def _zip(dataset: Dataset, names: Sequence[str], folder: Path) -> Download | Non
     return Download(LOGS, LOGS, raw_bytes, len(written), sha256(written))
 
 
-def _without_files(manifest: Any) -> dict[str, Any]:
-    return {key: value for key, value in manifest.items() if key != "files"}
-
-
 def _details(manifest: Any) -> list[tuple[str, str]]:
-    """Tell plan and profile as pairs; what an older or newer manifest lacks is left out."""
+    """Give plan and profile as pairs; what the manifest of another version lacks is left out."""
     plan, profile = manifest["plan"], manifest["profile"]
-    told = [
-        ("CPU budget", f"{plan['budget']['kind']}: {plan['budget'].get('reason', '')}"),
-        ("Data nodes", _nodes(plan.get("data_nodes"))),
-        ("MySQL servers", _nodes(plan.get("servers"))),
-        ("Threads of a data node", _threads(plan.get("threads"))),
-        ("DataMemory of a data node", _bytes(plan.get("memory"), "data_bytes")),
-        ("DataMemory that the rows took", _filled(manifest.get("filled"))),
-        ("Rows", _rows(profile)),
-        ("A run", _run(profile)),
-        ("Profile", _profile(profile, manifest.get("overrides"))),
-        ("Distribution", manifest["host"].get("distribution")),
-        ("Start of the cluster", _seconds(manifest.get("timings"), "cluster_start_s")),
-        ("Git commit of the lab", manifest.get("git_commit")),
-    ]
-    return [(name, str(value)) for name, value in told if value]
+    memory, timings = plan.get("memory") or {}, manifest.get("timings") or {}
+    changed = [f"{name} {value}" for name, value in (manifest.get("overrides") or {}).items()]
+    details = {
+        "CPU budget": f"{plan['budget']['kind']}: {plan['budget'].get('reason', '')}",
+        "Data nodes": _nodes(plan.get("data_nodes")),
+        "MySQL servers": _nodes(plan.get("servers")),
+        "Threads of a data node": _threads(plan.get("threads")),
+        "DataMemory of a data node": memory.get("data_bytes") and page.size(memory["data_bytes"]),
+        "DataMemory used by the rows": _filled(manifest.get("filled")),
+        "Rows": "table_size" in profile
+        and f"{profile['tables']} tables of {page.count(profile['table_size'])} rows",
+        "A run": "duration_s" in profile
+        and f"{profile['duration_s']} s after {profile.get('warmup_s', 0)} s of warm-up, "
+        f"seed {profile.get('seed')}",
+        "Profile": " with ".join([profile["name"], *filter(None, [", ".join(changed)])]),
+        "Distribution": manifest["host"].get("distribution"),
+        "Start of the cluster": timings.get("cluster_start_s")
+        and f"{timings['cluster_start_s']} s",
+        "Git commit of the lab": manifest.get("git_commit"),
+    }
+    return [(name, str(value)) for name, value in details.items() if value]
 
 
 def _nodes(nodes: Any) -> str | None:
@@ -212,15 +215,10 @@ def _nodes(nodes: Any) -> str | None:
     return f"{len(nodes)}{each}"
 
 
-def _threads(threads: Any) -> str | None:
+def _threads(threads: Any) -> str:
     counts = {k: n for k, n in (threads or {}).items() if isinstance(n, int) and n}
     counts.pop("automatic_cpus", None)
     return ", ".join(f"{count} {kind}" for kind, count in counts.items())
-
-
-def _bytes(values: Any, key: str) -> str | None:
-    value = (values or {}).get(key)
-    return page.size(value) if value else None
 
 
 def _filled(filled: Any) -> str | None:
@@ -229,26 +227,3 @@ def _filled(filled: Any) -> str | None:
     each = filled["data_memory_bytes"].items()
     nodes = ", ".join(f"{page.size(value)} on node {node}" for node, value in each)
     return f"{nodes}, for {page.count(filled['rows'])} rows"
-
-
-def _rows(profile: Any) -> str | None:
-    if "tables" not in profile or "table_size" not in profile:
-        return None
-    return f"{profile['tables']} tables of {page.count(profile['table_size'])} rows"
-
-
-def _run(profile: Any) -> str | None:
-    if "duration_s" not in profile:
-        return None
-    warmup = profile.get("warmup_s", 0)
-    return f"{profile['duration_s']} s after {warmup} s of warm-up, seed {profile.get('seed')}"
-
-
-def _profile(profile: Any, overrides: Any) -> str | None:
-    changed = ", ".join(f"{name} {value}" for name, value in (overrides or {}).items())
-    return f"{profile.get('name')}{f' with {changed}' if changed else ''}"
-
-
-def _seconds(values: Any, key: str) -> str | None:
-    value = (values or {}).get(key)
-    return f"{value} s" if value else None

@@ -1,7 +1,7 @@
-"""The folder of a report: written aside, then put in the place of the last one.
+"""The folder of a report: written to a temporary place, then swapped with the last report.
 
-In: the folder's name. Out: an empty folder to fill, which gets that name when all went well.
-It never removes a folder without the report's own mark.
+In: the folder's name. Out: an empty folder to fill, which gets that name if nothing fails.
+It never removes a folder without the report's marker file.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ MARKER = ".ndblab-report"
 
 @contextmanager
 def replacing(out: Path) -> Iterator[Path]:
-    """Give a folder to fill; it becomes `out` at the end of the block, or nothing changes.
+    """Give a folder to fill; it becomes `out` at the end of the block, unless that fails.
 
     Raises
     ------
     LabError
-        If `out` is there and is not an earlier report, or the disk refuses.
+        If `out` exists and is not an earlier report, or it cannot be written.
     """
     out = out.absolute()
     _check(out)
@@ -33,7 +33,7 @@ def replacing(out: Path) -> Iterator[Path]:
         out.parent.mkdir(parents=True, exist_ok=True)
         site = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
         try:
-            # A temporary folder is its owner's alone; a site is to be read.
+            # Temporary folders are private; a site is for everyone.
             site.chmod(0o755)
             (site / MARKER).write_text("A report of the lab; the next one replaces it.\n")
             yield site

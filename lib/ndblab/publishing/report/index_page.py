@@ -1,29 +1,30 @@
-"""The first page: verdicts, figures and where they come from, at one glance.
+"""The first page: verdicts, figures and their origin at a glance.
 
 In: sections. Out: index.html and the figures' files.
 """
 
 from __future__ import annotations
 
+import base64
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
-from ndblab.claims import verdict
+from ndblab.claims import judgement, verdict
 from ndblab.error import LabError
+from ndblab.publishing import exhibit, notebook
 from ndblab.publishing.report import dataset_page, page
-from ndblab.publishing.report.section import VERDICT_COLUMNS, Picture, Section
+from ndblab.publishing.report.section import Section
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ndblab.claims.publication import Source
 
 _TESTED = (verdict.REPRODUCED, verdict.CONTRADICTED, verdict.INCONCLUSIVE)
-
-
+_COLUMNS = ["statement", *(name for name in judgement.COLUMNS if name != "dataset")]
 _PUBLISHED = {
     "claims.csv": "claims",
     "anchors.csv": "plotted numbers",
@@ -36,13 +37,21 @@ _PUBLISHED = {
 
 @dataclass(frozen=True)
 class Drawn:
-    """A picture in the site: its names there, and its size in pixels."""
+    """A figure in the site: its place there, and its size in pixels."""
 
-    picture: Picture
-    png: str
-    svg: str | None
+    picture: exhibit.Picture
+    place: str
     width: int
     height: int
+
+    @property
+    def name(self) -> str:
+        """The figure as a reader calls it."""
+        return self.picture.number or self.picture.question
+
+    @property
+    def anchor(self) -> str:
+        return f"figure-{self.picture.key}"
 
 
 def write(
@@ -56,7 +65,7 @@ def write(
 
     Parameters
     ----------
-    published : names of the published tables that the site has.
+    published : names of the published tables in the site.
     """
     rows = {section.name: _rows(section.verdicts, section.name) for section in sections}
     rest = _rows(unjudged, "the claims not judged")
@@ -73,7 +82,7 @@ def write(
         counts=counts([*judged, *rest]),
         section_counts={name: counts(some) for name, some in rows.items()},
         tested=sum(row.verdict in _TESTED for row in judged),
-        drawn={section.name: [_place(site, p) for p in section.pictures] for section in sections},
+        drawn={section.name: list(_place(site, section)) for section in sections},
         measured=[(s, dataset_page.facts(s.dataset)) for s in sections if s.dataset is not None],
     )
 
@@ -87,38 +96,24 @@ def counts(rows: Sequence) -> dict[str, int]:
 def _rows(table: pd.DataFrame | None, where: str) -> list:
     if table is None:
         return []
-    lacking = [name for name in VERDICT_COLUMNS if name not in table.columns]
+    lacking = [name for name in _COLUMNS if name not in table.columns]
     strange = sorted(set(table.get("verdict", ())) - set(page.VERDICTS))
     if lacking or strange:
         raise LabError(
             f"The verdicts of {where} cannot be shown",
             found=f"no column {', '.join(lacking)}" if lacking else ", ".join(strange),
-            expected=", ".join(VERDICT_COLUMNS if lacking else page.VERDICTS),
-            next_step="Give what `claims.judge` gives, with each claim's statement.",
+            expected=", ".join(_COLUMNS if lacking else page.VERDICTS),
+            next_step="Give what `claims.judgement` gives, with each claim's statement.",
         )
     return list(table.itertuples(index=False))
 
 
-def _place(site: Path, picture: Picture) -> Drawn:
-    folder = site / "figures"
-    folder.mkdir(exist_ok=True)
-    places = {}
-    for file in picture.files():
-        places[file.suffix] = f"figures/{picture.anchor}{file.suffix}"
-        (site / places[file.suffix]).write_bytes(file.read_bytes())
-    width, height = _size_of(picture.png)
-    return Drawn(picture, places[picture.png.suffix], places.get(".svg"), width, height)
-
-
-def _size_of(png: Path) -> tuple[int, int]:
-    """Read width and height in pixels; the header of a PNG has them at byte 16 (its clause 11)."""
-    head = png.read_bytes()[:24]
-    if len(head) < 24 or not head.startswith(b"\x89PNG"):
-        raise LabError(
-            f"{png} is not a picture that the report can show",
-            found=repr(head[:8]),
-            expected="a PNG file",
-            next_step="Draw the figure again: ./lab render",
-        )
-    width, height = struct.unpack(">II", head[16:24])
-    return width, height
+def _place(site: Path, section: Section) -> Iterator[Drawn]:
+    """Write the figures of a notebook into the site."""
+    (site / "figures").mkdir(exist_ok=True)
+    for picture, data in exhibit.pictures(notebook.read(section.notebook)):
+        png = base64.b64decode(data[exhibit.PNG])
+        place = f"figures/{picture.file}.png"
+        (site / place).write_bytes(png)
+        # The header of a PNG has width and height at byte 16 (its clause 11).
+        yield Drawn(picture, place, *struct.unpack(">II", png[16:24]))

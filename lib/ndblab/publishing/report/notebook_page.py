@@ -1,96 +1,122 @@
-"""A notebook as a page of the report: its prose, outputs and pictures, and nothing to load.
+"""A notebook as an HTML page: its prose, outputs and figures, and nothing to load.
 
-In: an executed notebook. Out: its page, whose links lead to pages of the site.
-It executes nothing.
+In: an executed notebook. Out: its page, in the report or on its own. It executes nothing.
 """
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from ndblab.error import LabError
-from ndblab.publishing import notebook as notebooks
+from ndblab.publishing import exhibit, notebook
 from ndblab.publishing.report import page
 from ndblab.publishing.report.section import Section
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
+    from nbformat import NotebookNode
 
 _LOADING = {"img": "src", "script": "src", "iframe": "src", "link": "href", "source": "src"}
 # A cell of more characters would become a tower of words on a narrow screen.
 _LONG_TEXT = 60
 _IN_STYLE = re.compile(r"@import|url\(\s*['\"]?(?!data:)")
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
-@dataclass(frozen=True)
-class Places:
-    """Where in the site a file or folder of the repository is found, by its absolute path."""
-
-    by_path: Mapping[Path, str]
-    published: frozenset[str]
-
-    @classmethod
-    def of(cls, sections: Sequence[Section], published: Sequence[str]) -> Places:
-        """Collect what the sections bring and the names of what was published."""
-        by_path: dict[Path, str] = {}
-        for section in sections:
-            if section.notebook is not None and section.notebook_page:
-                by_path[section.notebook.resolve()] = section.notebook_page
-            if section.dataset is not None and section.dataset_page:
-                folder = section.dataset.path.resolve()
-                by_path[folder] = by_path[folder.parent] = section.dataset_page
-        return cls(by_path, frozenset(published))
-
-    def find(self, target: Path) -> str | None:
-        """Give the place in the site of a path, or None."""
-        known = self.by_path.get(target)
-        if known is None and target.parent.name == "brief" and target.name in self.published:
-            return f"published/{target.name}"
-        return known
+def places(sections: Sequence[Section], published: Sequence[Path]) -> dict[Path, str]:
+    """Say where in the site a link to a file or folder of the repository leads."""
+    found = {file.resolve(): f"published/{file.name}" for file in published}
+    for section in sections:
+        found[section.notebook.resolve()] = section.notebook_page
+        if section.dataset is not None and section.dataset_page:
+            folder = section.dataset.path.resolve()
+            found[folder] = found[folder.parent] = section.dataset_page
+    return found
 
 
-def write(site: Path, section: Section, places: Places) -> None:
+def write(site: Path, section: Section, places: Mapping[Path, str]) -> None:
     """Write the page of a section's notebook."""
-    import markupsafe
-
-    assert section.notebook is not None
-    assert section.notebook_page is not None
-    page.write(
-        site,
-        section.notebook_page,
-        "notebook.html.j2",
-        section=section,
-        body=markupsafe.Markup(body(section.notebook, section.notebook_page, places)),
-    )
+    body = _body(section.notebook, section.notebook_page, places)
+    place = section.notebook_page
+    page.write(site, place, "notebook.html.j2", section=section, title=section.question, body=body)
 
 
-def body(notebook: Path, place: str, places: Places) -> str:
+def write_alone(executed: Path, title: str) -> Path:
+    """Write the page of an executed notebook beside it, with its style inside; give its place."""
+    body = _body(executed, executed.name, {})
+    place = executed.with_suffix(".html")
+    template = "notebook.html.j2"
+    page.write(executed.parent, place.name, template, alone=True, title=title, body=body)
+    return place
+
+
+def _body(file: Path, place: str, places: Mapping[Path, str]) -> str:
     """Give a notebook as HTML that loads nothing and whose links stay in the site."""
     from bs4 import BeautifulSoup
-    from nbconvert import HTMLExporter
 
-    exporter = HTMLExporter(
-        extra_template_basedirs=[str(page.TEMPLATES)],
-        template_name="notebook",
-        exclude_anchor_links=True,
-    )
-    text, _ = exporter.from_notebook_node(notebooks.read(notebook))
+    text = "\n".join(_cell(cell) for cell in notebook.read(file).cells)
     soup = BeautifulSoup(text, "html.parser")
-    _refuse_loading(soup, notebook)
+    _refuse_loading(soup, file)
     for table in soup.find_all("table"):
         _make_readable(soup, table)
     for link in soup.find_all("a", href=True):
-        _lead_into_site(link, notebook, place, places)
+        _lead_into_site(link, file, place, places)
     return str(soup)
 
 
-def _refuse_loading(soup: BeautifulSoup, notebook: Path) -> None:
+def _cell(cell: NotebookNode) -> str:
+    if cell.cell_type == "markdown":
+        return f'<div class="prose">\n{_markdown()(cell.source)}</div>'
+    if cell.cell_type != "code":
+        return ""
+    code = f'<details class="code">\n<summary>Code</summary>\n{_code(cell.source)}</details>'
+    shown = "\n".join(map(_output, cell.outputs))
+    return f'{code}\n<div class="output">\n{shown}\n</div>' if shown else code
+
+
+def _output(output: NotebookNode) -> str:
+    if output.output_type == "stream":
+        return _plain(output.text)
+    if output.output_type == "error":
+        return _plain("\n".join(output.traceback))
+    data = output.data
+    if png := data.get(exhibit.PNG):
+        alt = page.escape(output.metadata.get(exhibit.PNG, {}).get("alt", ""))
+        png = png.replace("\n", "")
+        return f'<img src="data:image/png;base64,{png}" alt="{alt}">'
+    if exhibit.HTML in data:
+        return data[exhibit.HTML]
+    if "text/markdown" in data:
+        return _markdown()(data["text/markdown"])
+    return _plain(data.get("text/plain", ""))
+
+
+def _plain(text: str) -> str:
+    return f"<pre>{page.escape(_COLOURS.sub('', text))}</pre>"
+
+
+@functools.cache
+def _markdown():
+    import mistune
+
+    return mistune.create_markdown(escape=False, plugins=["table", "strikethrough", "url"])
+
+
+def _code(source: str) -> str:
+    from pygments import highlight
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers.python import PythonLexer
+
+    return highlight(source, PythonLexer(), HtmlFormatter())
+
+
+def _refuse_loading(soup: BeautifulSoup, file: Path) -> None:
     loaded = [
         str(found.get(attribute))
         for tag, attribute in _LOADING.items()
@@ -101,15 +127,15 @@ def _refuse_loading(soup: BeautifulSoup, notebook: Path) -> None:
     loaded += ["a script" for script in soup.find_all("script") if not script.get("src")]
     if loaded:
         raise LabError(
-            f"{notebook} shows something that its page would have to load or run",
+            f"{file} shows something that its page would have to load or run",
             found=", ".join(text[:120] for text in loaded[:3]),
-            expected="pictures and tables that are in its outputs",
+            expected="figures and tables that are in its outputs",
             next_step="Show a picture as an output, and leave scripts out.",
         )
 
 
 def _make_readable(soup: BeautifulSoup, table: Tag) -> None:
-    """Say what heads rows and columns, and let a wide table scroll in a box of its own."""
+    """Mark the heads of rows and columns, and let a wide table scroll in a box of its own."""
     for head in table.find_all("thead"):
         if not head.find(["th", "td"]):
             head.decompose()
@@ -128,13 +154,13 @@ def _make_readable(soup: BeautifulSoup, table: Tag) -> None:
     table.wrap(box)
 
 
-def _lead_into_site(link: Tag, notebook: Path, place: str, places: Places) -> None:
+def _lead_into_site(link: Tag, file: Path, place: str, places: Mapping[Path, str]) -> None:
     target = urlsplit(str(link["href"]))
     if target.scheme or not target.path:
         return
-    found = places.find((notebook.parent / unquote(target.path)).resolve())
+    found = places.get((file.parent / unquote(target.path)).resolve())
     if found is None:
-        # The repository has it, the site has not: the words stay, without a link to nowhere.
+        # The repository has it, the site does not: keep the words, without a dead link.
         link.unwrap()
         return
     fragment = f"#{target.fragment}" if target.fragment else ""

@@ -1,12 +1,12 @@
-"""The pages of the report: one frame around all of them, and how a page writes its values.
+"""The pages of the report: their common frame, and the format of values on them.
 
-In: a template's name and its values. Out: a file of the site.
-It knows no experiment.
+In: a template's name and its values. Out: an HTML file. It knows no experiment.
 """
 
 from __future__ import annotations
 
 import functools
+import html
 import math
 from pathlib import Path
 
@@ -37,29 +37,29 @@ def _environment():
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {
-        "count": count,
-        "interval": interval,
-        "number": number,
-        "size": size,
-        "unit": unit,
-    }
-    environment.globals["verdicts"] = VERDICTS
+    for function in (count, interval, number, size, unit):
+        environment.filters[function.__name__] = function
+    environment.globals |= {"verdicts": VERDICTS, "style": style}
     return environment
 
 
-def write(site: Path, place: str, template: str, **values: object) -> None:
-    """Write one page at `place`, a path in the site; links in it start with `root`."""
+def write(site: Path, place: str, template: str, alone: bool = False, **values: object) -> None:
+    """Write one page at `place`, a path in the site, or one that needs no other file (`alone`)."""
     root = "../" * place.count("/")
-    text = _environment().get_template(template).render(root=root, **values)
+    text = _environment().get_template(template).render(root=root, alone=alone, **values)
     file = site / place
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text.rstrip() + "\n", encoding="utf-8")
 
 
-def stylesheet() -> bytes:
-    """Give the one style sheet of the site."""
-    return (TEMPLATES / "report.css").read_bytes()
+def style() -> str:
+    """Give the style sheet of all pages."""
+    return (TEMPLATES / "report.css").read_text(encoding="utf-8")
+
+
+def escape(text: str) -> str:
+    """Escape a text for HTML, also within an attribute."""
+    return html.escape(text)
 
 
 def number(value: object) -> str:
@@ -70,12 +70,12 @@ def number(value: object) -> str:
 
 
 def count(things: int) -> str:
-    """Write a whole number with its thousands apart."""
+    """Write a whole number with its thousands separated."""
     return f"{things:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
 def unit(name: str) -> str:
-    """Write a claim's unit as it reads after a number."""
+    """Write a claim's unit as it is read after a number."""
     return _UNITS.get(name, name)
 
 

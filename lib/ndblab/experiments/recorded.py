@@ -1,0 +1,108 @@
+"""Datasets of experiments: those that come with the lab, and any other.
+
+In: an experiment's name and where its data come from. Out: its dataset, read or measured.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ndblab import dataset as datasets
+from ndblab.error import LabError
+from ndblab.experiments import measurement
+from ndblab.experiments.catalogue import EXPERIMENTS, find
+from ndblab.experiments.experiment import Experiment
+
+if TYPE_CHECKING:
+    from ndblab.capacity.forecast import Forecast
+
+ROOT = measurement.ROOT
+RECORDED, NOTEBOOKS = ROOT / "data/recorded", ROOT / "notebooks"
+
+
+def obtain(
+    name: str, dataset: str = "recorded", size: str = "quick", budget: str = "auto", **overrides
+) -> datasets.Dataset:
+    """Give the data of an experiment.
+
+    Parameters
+    ----------
+    dataset : "recorded" for the one that comes with the lab, "measure" for a new one from this
+        host, or the folder of any other.
+    size, budget, overrides : for a new measurement: name of the profile, CPU budget, and values
+        by field of the profile.
+
+    Raises
+    ------
+    LabError
+        If the dataset cannot be read, is of another experiment, or cannot be measured here.
+    """
+    experiment = find(name)
+    if dataset == "measure":
+        return measurement.measure(experiment, size, budget, overrides)
+    data = _recorded(name) if dataset == "recorded" else datasets.read(dataset)
+    if data.experiment != experiment.name:
+        raise LabError(
+            "The dataset is of another experiment",
+            found=data.experiment,
+            expected=experiment.name,
+            next_step=f"Use --experiment {data.experiment}, or give another --dataset.",
+        )
+    return data
+
+
+@functools.cache
+def _recorded(name: str) -> datasets.Dataset:
+    return datasets.read(folder(find(name)))
+
+
+def folder(experiment: Experiment) -> Path:
+    """Give the folder of an experiment's newest recorded dataset.
+
+    Raises
+    ------
+    LabError
+        If there is none.
+    """
+    manifests = (RECORDED / experiment.name).glob("*/manifest.json")
+    folders = sorted(manifests, key=lambda file: json.loads(file.read_text())["started_utc"])
+    if not folders:
+        raise LabError(
+            f"No dataset of {experiment.name} comes with the lab",
+            found=f"nothing in {RECORDED / experiment.name}",
+            expected="a recorded dataset",
+            next_step="Measure one: leave --recorded out.",
+        )
+    return folders[-1].parent
+
+
+def every() -> list[datasets.Dataset]:
+    """Give the recorded datasets, one of each experiment that has any."""
+    having = (e for e in EXPERIMENTS.values() if any((RECORDED / e.name).glob("*/manifest.json")))
+    return [obtain(experiment.name) for experiment in having]
+
+
+@functools.cache
+def forecast(fitted: str = "recorded", tested: str = "recorded") -> Forecast:
+    """Fit the capacity model to one dataset and compare it with another.
+
+    Parameters
+    ----------
+    fitted, tested : "recorded" for the recorded sweeps of one MySQL server and of several; or the
+        folder of any dataset, which may be the same.
+
+    Raises
+    ------
+    LabError
+        If a dataset cannot be read, or no model can be fitted to it.
+    """
+    from ndblab.capacity import forecast as forecasts
+
+    one, many = find("capacity-model").reads
+    data = obtain(one) if fitted == "recorded" else datasets.read(fitted)
+    if tested == "recorded":
+        return forecasts.of(data, obtain(many))
+    return forecasts.of(data, None if tested == fitted else datasets.read(tested))

@@ -1,0 +1,90 @@
+"""Every figure of the lab, drawn from a dataset, a forecast or a host.
+
+In: a figure's key and what it shows. Out: the figure, with its name, question and description.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from ndblab import figures
+from ndblab.claims import evidence, publication
+from ndblab.dataset import Dataset
+from ndblab.figures import Caption
+from ndblab.machine import host
+from ndblab.publishing import hosts
+from ndblab.publishing.exhibit import Picture, picture
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from ndblab.capacity.forecast import Forecast
+    from ndblab.claims.publication import Anchor
+
+    Inputs = tuple[Mapping[str, pd.DataFrame], list[Anchor], Caption]
+
+
+def draw(key: str, source: Dataset | Forecast | str) -> tuple[Picture, Figure]:
+    """Draw a figure.
+
+    Parameters
+    ----------
+    source : a forecast for the capacity model's figures; a host, as for `hosts.with_plan`, for
+        Figures 2 and 3; a dataset for the others.
+
+    Raises
+    ------
+    LabError
+        If there is no such figure, or the source holds nothing that it could show.
+    """
+    if isinstance(source, str):
+        return _draw_host(key, source)
+    inputs = _of_dataset if isinstance(source, Dataset) else _of_forecast
+    tables, anchors, caption = inputs(key, source)
+    figure = figures.draw(key, tables, anchors, caption)
+    description = figures.describe(key, tables, anchors)
+    return picture(key, figures.FIGURES[key].question, description), figure
+
+
+def _of_dataset(key: str, data: Dataset) -> Inputs:
+    machine, cpus = host.from_dict(dict(data.host)), evidence.usable_cpus(data.host)
+    caption = Caption(machine.describe(), data.id, data.budget, cpus)
+    tables: Mapping[str, pd.DataFrame] = data.tables
+    if key == "faults":
+        from ndblab.analysis import outage
+
+        tables = ChainMap({"outages": outage.of_dataset(data)}, tables)
+    return tables, publication.anchors(key), caption
+
+
+def _of_forecast(key: str, forecast: Forecast) -> Inputs:
+    tables = {name: getattr(forecast, name) for name in figures.FIGURES[key].tables}
+    if key == "brief-predicted":
+        from ndblab.capacity import brief_server
+
+        no_dataset = "none, nothing here was measured by the lab"
+        caption = Caption(hosts.brief().describe(), no_dataset, "pinned")
+        return tables, brief_server.anchors(), caption
+    fitted, tested = forecast.fitted, forecast.tested
+    machine = host.from_dict(dict(fitted.host)).describe()
+    name = fitted.id
+    if tested is not fitted and key != "bounds":
+        name = f"{name} (fitted), {tested.id} (compared)"
+    return tables, [], Caption(machine, name, fitted.budget, forecast.shares.host_cpus)
+
+
+def _draw_host(key: str, which: str) -> tuple[Picture, Figure]:
+    machine, plan = hosts.with_plan(which)
+    figure = figures.draw_plan(key, plan, machine)
+    name, theirs = hosts.NAMES.get(which, which), which == hosts.BRIEF
+    shown = Picture(
+        key if theirs else f"{key}-host",
+        f"Figure {key}, {name}",
+        f"Figure {key} on {name}: {figures.FIGURES[key].question}",
+        f"figure{key}{'_brief' if theirs else ''}",
+        figures.describe_plan(key, plan, machine),
+    )
+    return shown, figure

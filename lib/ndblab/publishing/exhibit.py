@@ -1,0 +1,92 @@
+"""Figures and tables with a name, on the page of a notebook and as files.
+
+In: a figure with its description, or a table. Out: what a cell shows; and from an executed notebook
+the same figures and tables as files. Files come from the page only, so the two always agree.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+PNG, SVG, HTML = "image/png", "image/svg+xml", "text/html"
+_TABLE, _CSV = "table", "csv"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure's name, question, file name (without suffix) and description (`alt`).
+
+    `key` identifies it: the number of a figure of the brief, or a word.
+    """
+
+    key: str
+    name: str
+    question: str
+    file: str
+    alt: str
+
+    @property
+    def number(self) -> str:
+        """Its name in the brief; empty for a figure that the brief does not have."""
+        return f"Figure {self.key}" if self.key.isdecimal() else ""
+
+
+def picture(key: str, question: str, alt: str) -> Picture:
+    """Name the figure of a dataset or a model."""
+    number = key.isdecimal()
+    name = f"Figure {key}" if number else key.replace("-", " ").capitalize()
+    return Picture(key, name, question, f"figure{'' if number else '-'}{key}", alt)
+
+
+def of_figure(shown: Picture) -> dict[str, dict[str, str]]:
+    """Give the metadata of an output that shows a figure."""
+    return {PNG: asdict(shown)}
+
+
+def of_table(name: str, csv: str) -> dict[str, dict[str, str]]:
+    """Give the metadata of an output that shows a table."""
+    return {HTML: {_TABLE: name, _CSV: csv}}
+
+
+def pictures(content: NotebookNode) -> Iterator[tuple[Picture, dict[str, str]]]:
+    """Give the figures of an executed notebook, each with its data by type (PNG in base 64)."""
+    names = {field.name for field in fields(Picture)}
+    for output in _outputs(content):
+        found = output.get("metadata", {}).get(PNG, {})
+        if names <= found.keys():
+            yield Picture(**{name: found[name] for name in names}), output.data
+
+
+def write(
+    content: NotebookNode, folder: Path, kinds: tuple[str, ...] = ("png", "svg", "csv")
+) -> list[tuple[str, Path]]:
+    """Write figures and named tables of an executed notebook as files; give names and places.
+
+    SVG and CSV are taken out of the notebook: it shows PNG, which has a description, and HTML.
+    """
+    files = []
+    for shown, data in pictures(content):
+        files.append((shown.name.lower(), f"{shown.file}.png", base64.b64decode(data[PNG])))
+        if svg := data.pop(SVG, None):
+            files.append((shown.name.lower(), f"{shown.file}.svg", svg.encode()))
+    for output in _outputs(content):
+        if found := output.get("metadata", {}).pop(HTML, None):
+            name = found[_TABLE].lower()
+            files.append((name, f"{name.replace(' ', '')}.csv", found[_CSV].encode()))
+    folder.mkdir(parents=True, exist_ok=True)
+    made = [(name, folder / file, data) for name, file, data in files if file.endswith(kinds)]
+    for _, place, data in made:
+        place.write_bytes(data)
+    return [(name, place) for name, place, _ in made]
+
+
+def _outputs(content: NotebookNode) -> Iterator[NotebookNode]:
+    for cell in content.cells:
+        yield from cell.get("outputs", [])

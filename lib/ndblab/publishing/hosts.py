@@ -1,0 +1,71 @@
+"""The hosts that a notebook can show, each with the plan of the brief's cluster on it.
+
+In: "brief", "recorded", "this", or the file of a host description. Out: host, plan, versions.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+from ndblab.claims import publication
+from ndblab.experiments import recorded
+from ndblab.experiments.catalogue import find
+from ndblab.machine import host
+from ndblab.planning import deployment
+
+BRIEF, THIS, RECORDED = "brief", "this", "recorded"
+NAMES = {BRIEF: "the brief's server", THIS: "this host", RECORDED: "the recorded host"}
+TYPICAL = "multi-server-scaling"
+"""The experiment whose dataset represents the host and versions of all recorded datasets."""
+
+
+def brief() -> host.Host:
+    """Give the brief's own server."""
+    return host.load(publication.FOLDER / "host.json")
+
+
+def with_plan(which: str = RECORDED) -> tuple[host.Host, deployment.Plan]:
+    """Give a host and the plan of a cluster with 16 MySQL servers on it.
+
+    Parameters
+    ----------
+    which : "brief" for the brief's server, with the CPUs it published; "recorded" for the host of
+        the recorded datasets; "this" for the current host; or the file of a host description, as
+        `./lab doctor --json` prints it.
+
+    Raises
+    ------
+    LabError
+        If there is no such description.
+    """
+    experiment, places = find(TYPICAL), deployment.Places(brief=which == BRIEF)
+    if which == RECORDED:
+        data = recorded.obtain(TYPICAL)
+        machine = host.from_dict(dict(data.host))
+        size = experiment.size("quick", {"clients": tuple(data.manifest["profile"]["clients"])})
+        shape = experiment.cluster_shape(size, "default", data.budget, places)
+        reason = data.manifest["plan"]["budget"]["reason"]
+        budget = deployment.Budget(data.budget, reason)
+        return machine, dataclasses.replace(deployment.make(machine, shape), budget=budget)
+    known = {BRIEF: brief, THIS: host.read}
+    machine = known[which]() if which in known else host.load(Path(which))
+    size = experiment.size("brief" if which == BRIEF else "quick")
+    shape = experiment.cluster_shape(size, "default", "auto", places)
+    return machine, deployment.make(machine, shape)
+
+
+def versions(which: str = RECORDED) -> dict[str, str]:
+    """Give the versions of NDB, mysqld and sysbench; empty where nothing is installed or known."""
+    if which == RECORDED:
+        return dict(recorded.obtain(TYPICAL).manifest["versions"])
+    if which != THIS:
+        return {}
+    from ndblab import install
+
+    found = install.find()
+    return {} if found is None else {
+        "ndb": found.ndb_version,
+        "mysqld": found.mysqld_version,
+        "sysbench": found.sysbench_version,
+    }  # fmt: skip

@@ -1,0 +1,110 @@
+"""What a notebook shows, one call for each output: a table, a figure, provenance, verdicts.
+
+In: a dataset, a forecast, a host or a table. Out: an output of the cell. It computes no result.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+from IPython.display import HTML, Markdown, display
+
+from ndblab.analysis import formatting
+from ndblab.dataset import Dataset
+from ndblab.experiments.catalogue import find
+from ndblab.machine import host
+from ndblab.publishing import drawing, exhibit
+from ndblab.publishing import verdicts as judged
+
+if TYPE_CHECKING:
+    from ndblab.capacity.forecast import Forecast
+
+_WORDS = {"text-align": "left", "vertical-align": "top", "white-space": "normal"}
+_YES_NO = {True: "yes", False: "no"}
+
+
+def figure(key: str | int, source: Dataset | Forecast | str) -> None:
+    """Show a figure of a dataset, a forecast or a host, its description below it."""
+    shown, drawn = drawing.draw(str(key), source)
+    display(drawn, metadata=exhibit.of_figure(shown))
+    display(Markdown(shown.alt))
+
+
+def table(
+    frame: pd.DataFrame, name: str, index: bool = False, header: bool = True, csv: str = ""
+) -> None:
+    """Show a table; fractional numbers have three significant digits.
+
+    Parameters
+    ----------
+    name : identifies the table on its page.
+    index, header : whether the labels of rows and of columns are shown.
+    csv : text of the file that `name` becomes when the lab executes the notebook.
+    """
+    frame = frame if index else frame.reset_index(drop=True)
+    numbers = frame.select_dtypes("float").columns
+    words = frame.select_dtypes(exclude="number").columns
+    look = frame.style.format(escape="html", na_rep="")
+    look = look.format(formatting.plain, subset=numbers, na_rep="")
+    look = look.format(_YES_NO.get, subset=frame.select_dtypes("bool").columns)
+    look = look.set_properties(subset=words, **_WORDS)
+    look = look if index else look.hide(axis="index")
+    look = look if header else look.hide(axis="columns")
+    page = HTML(look.to_html(table_uuid=name.lower().replace(" ", "-")))
+    display(page, metadata=exhibit.of_table(name, csv) if csv else {})
+
+
+def sizes(data: Dataset) -> Markdown:
+    """Say how often and how long a dataset measured each configuration, and on what."""
+    size, reason = data.manifest["profile"], data.manifest["plan"]["budget"]["reason"]
+    return Markdown(
+        f"Each configuration has **{size['repeats']}** runs of **{size['duration_s']} s** after "
+        f"{size['warmup_s']} s of warm-up, on {size['tables']} tables of {size['table_size']} "
+        f"rows. The CPU budget is **{data.budget}**: {reason}."
+    )
+
+
+def provenance(*data: Dataset, labels: tuple[str, ...] = ("",)) -> None:
+    """Show where datasets come from: host, versions, budget, profile, times; a column for each."""
+    columns = pd.DataFrame([_facts(each) for each in data], index=labels).T
+    table(columns, "provenance", index=True, header=len(data) > 1)
+
+
+def verdicts(table_of_verdicts: pd.DataFrame) -> None:
+    """Show verdicts with the statements of their claims.
+
+    Single readings of `ndb_top`, which no other host can test, are in the file only.
+    """
+    shown = judged.with_statements(table_of_verdicts.drop(columns="dataset"))
+    shown = shown[~shown["statement"].str.startswith("ndb_top:")]
+    table(shown, "verdicts", csv=table_of_verdicts.to_csv(index=False))
+
+
+def by_verdict(table_of_verdicts: pd.DataFrame) -> Markdown:
+    """List the claims that `verdicts` shows, verdict by verdict."""
+    shown = judged.with_statements(table_of_verdicts)
+    shown = shown[~shown["statement"].str.startswith("ndb_top:")]
+    together = shown.groupby("verdict")["id"].agg(", ".join)
+    return Markdown("\n".join("- **" + together.index + "**: " + together))
+
+
+def _facts(data: Dataset) -> dict[str, str]:
+    manifest, machine, runs = data.manifest, host.from_dict(dict(data.host)), data.runs
+    size, steal = manifest["profile"], runs["host_steal_pct"]
+    length = f" of {size['duration_s']} s after {size['warmup_s']} s of warm-up"
+    if any(variant.fault for variant in find(data.experiment).variants):
+        length = f", {size['duration_s']} s before each fault"
+    return {
+        "dataset": data.id,
+        "measured": f"{manifest['started_utc']} to {manifest['finished_utc']}",
+        "host": machine.describe(),
+        "distribution": machine.distribution,
+        "software": ", ".join(f"{name} {value}" for name, value in manifest["versions"].items()),
+        "cpu budget": f"{data.budget}: {manifest['plan']['budget']['reason']}",
+        "rows": f"{size['tables']} tables of {size['table_size']} rows",
+        "status": manifest["status"],
+        "runs": f"{len(runs)}{length}, {int((runs['status'] != 'ok').sum())} failed",
+        "host steal": f"{steal.mean():.2f} % on average, {steal.max():.2f} % at most",
+        "git commit": manifest.get("git_commit") or "unknown",
+    }
