@@ -76,11 +76,15 @@ def reproduce(
         "warmup_s": warmup, "tables": tables, "table_size": table_size, "seed": seed,
     }  # fmt: skip
     one = figure or table or experiment or dataset
-    refuse(all and one, "--all takes every experiment", "--all with another selection")
+    refuse(
+        all and one,
+        "--all excludes --figure, --table, --experiment and --dataset",
+        "--all with one of them",
+    )
     refuse(
         recorded and dataset, "The data can come from one place only", "--recorded and --dataset"
     )
-    refuse(host and not dry_run, "--host is for a dry run: the lab measures here", "--host alone")
+    refuse(host and not dry_run, "--host works only with --dry-run", "--host without --dry-run")
     found = [] if all else [catalogue.find(experiment, figure, table)]
     chosen = found or list(catalogue.EXPERIMENTS.values())
     for each in chosen:
