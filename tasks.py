@@ -80,7 +80,7 @@ def reproduce(
     refuse(
         recorded and dataset, "The data can come from one place only", "--recorded and --dataset"
     )
-    refuse(host and not dry_run, "--host is for a dry run: the lab measures here", "--host alone")
+    refuse(host and not dry_run, "The lab measures on this host only", "--host without --dry-run")
     found = [] if all else [catalogue.find(experiment, figure, table)]
     chosen = found or list(catalogue.EXPERIMENTS.values())
     for each in chosen:

@@ -163,7 +163,7 @@ def test_claims_for_machines_are_csv_with_the_agreed_columns():
         (["reproduce", "--figure", "66"], "no such figure"),
         (["reproduce", "--figure", "6", "--profile", "huge"], "no such profile"),
         (["reproduce", "--figure", "6", "--clients", "0"], "--clients is not usable"),
-        (["reproduce", "--figure", "6", "--servers", "300"], "--servers is too large"),
+        (["reproduce", "--figure", "6", "--servers", "300"], "--servers is not usable"),
         (["reproduce", "--figure", "6", "--dataset", "/nowhere"], "There is no dataset here"),
         (["reproduce", "--figure", "6", "--table-size", "10000000000"], "too little"),
         (["config", "--host", "/nowhere.json"], "cannot be read"),
