@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 _LOADING = {"img": "src", "script": "src", "iframe": "src", "link": "href", "source": "src"}
+# Where the site has figures, seen from the page of a notebook.
+FIGURES = "../figures/"
 # A cell of more characters would become a tower of words on a narrow screen.
 _LONG_TEXT = 60
 _IN_STYLE = re.compile(r"@import|url\(\s*['\"]?(?!data:)")
@@ -42,7 +44,7 @@ def places(sections: Sequence[Section], published: Sequence[Path]) -> dict[Path,
 
 def write(site: Path, section: Section, places: Mapping[Path, str]) -> None:
     """Write the page of a section's notebook."""
-    body = _body(section.notebook, section.notebook_page, places)
+    body = _body(section.notebook, section.notebook_page, places, FIGURES)
     place = section.notebook_page
     page.write(site, place, "notebook.html.j2", section=section, title=section.question, body=body)
 
@@ -56,11 +58,14 @@ def write_alone(executed: Path, title: str) -> Path:
     return place
 
 
-def _body(file: Path, place: str, places: Mapping[Path, str]) -> str:
-    """Give a notebook as HTML that loads nothing and whose links stay in the site."""
+def _body(file: Path, place: str, places: Mapping[Path, str], figures: str = "") -> str:
+    """Give a notebook as HTML whose links stay in the site.
+
+    Named figures are loaded from the folder `figures`; without one they are part of the page.
+    """
     from bs4 import BeautifulSoup
 
-    text = "\n".join(_cell(cell) for cell in notebook.read(file).cells)
+    text = "\n".join(_cell(cell, figures) for cell in notebook.read(file).cells)
     soup = BeautifulSoup(text, "html.parser")
     _refuse_loading(soup, file)
     for table in soup.find_all("table"):
@@ -70,26 +75,28 @@ def _body(file: Path, place: str, places: Mapping[Path, str]) -> str:
     return str(soup)
 
 
-def _cell(cell: NotebookNode) -> str:
+def _cell(cell: NotebookNode, figures: str) -> str:
     if cell.cell_type == "markdown":
         return f'<div class="prose">\n{_markdown()(cell.source)}</div>'
     if cell.cell_type != "code":
         return ""
     code = f'<details class="code">\n<summary>Code</summary>\n{_code(cell.source)}</details>'
-    shown = "\n".join(map(_output, cell.outputs))
+    shown = "\n".join(_output(output, figures) for output in cell.outputs)
     return f'{code}\n<div class="output">\n{shown}\n</div>' if shown else code
 
 
-def _output(output: NotebookNode) -> str:
+def _output(output: NotebookNode, figures: str) -> str:
     if output.output_type == "stream":
         return _plain(output.text)
     if output.output_type == "error":
         return _plain("\n".join(output.traceback))
     data = output.data
     if png := data.get(exhibit.PNG):
-        alt = page.escape(output.metadata.get(exhibit.PNG, {}).get("alt", ""))
-        png = png.replace("\n", "")
-        return f'<img src="data:image/png;base64,{png}" alt="{alt}">'
+        shown = output.metadata.get(exhibit.PNG, {})
+        source = "data:image/png;base64," + png.replace("\n", "")
+        if figures and "file" in shown:
+            source = f"{figures}{shown['file']}.png"
+        return f'<img src="{source}" alt="{page.escape(shown.get("alt", ""))}">'
     if exhibit.HTML in data:
         return data[exhibit.HTML]
     if "text/markdown" in data:
@@ -121,7 +128,7 @@ def _refuse_loading(soup: BeautifulSoup, file: Path) -> None:
         str(found.get(attribute))
         for tag, attribute in _LOADING.items()
         for found in soup.find_all(tag)
-        if found.get(attribute) and not str(found[attribute]).startswith("data:")
+        if found.get(attribute) and not str(found[attribute]).startswith(("data:", FIGURES))
     ]
     loaded += [text for s in soup.find_all("style") if _IN_STYLE.search(text := s.get_text())]
     loaded += ["a script" for script in soup.find_all("script") if not script.get("src")]
