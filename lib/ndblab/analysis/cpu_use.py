@@ -1,7 +1,7 @@
-"""CPU use of processes and NDB threads during runs.
+"""CPU use of processes and NDB threads during runs, and what a query costs.
 
 In: the tables that the monitor wrote, and run ids. Out: CPU by role and by NDB thread, mean over
-each run, in percent of one logical CPU.
+each run, in percent of one logical CPU; CPU time per query in microseconds.
 """
 
 from __future__ import annotations
@@ -11,7 +11,12 @@ from functools import cached_property
 
 import pandas as pd
 
+from ndblab.analysis import estimate, summary
 from ndblab.error import MissingData
+from ndblab.planning.workload import SYSBENCH
+
+QUERY_ROLES = ("mysqld", "ndbmtd", SYSBENCH)
+"""Roles whose CPU time counts as the cost of a query."""
 
 
 class Usage:
@@ -121,6 +126,33 @@ def cpu_by_role(processes: pd.DataFrame) -> pd.DataFrame:
     )
     table["cpu_per_process_pct"] = table["cpu_pct"] / table["processes"]
     return table.reset_index()
+
+
+def per_query(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
+    """Divide the CPU time of each role by the number of queries, and average over good runs.
+
+    All processes of a role count, including idle ones, and all that they do besides queries: at low
+    throughput a query looks expensive.
+
+    Returns
+    -------
+    Columns that identify a configuration, `runs`, `qps_mean`, `cpu_us` (CPU time per query of these
+    roles together) with its 95 % interval `low` and `high` (NaN for one run), and the part of each
+    role, `<role>_us`.
+    """
+    good = summary.good(runs)
+    used = Usage(processes, processes.iloc[:0]).roles.reindex(columns=list(QUERY_ROLES))
+    used = used.reindex(good["run_id"].astype(str)).set_index(good.index)
+    each = 1e4 * used.div(good["qps"].astype(float), axis=0)
+    keys = summary.configuration(good)
+    each = each.rename(columns="{}_us".format).assign(qps_mean=good["qps"].astype(float))
+    each["cpu_us"] = each[[f"{role}_us" for role in QUERY_ROLES]].sum(axis=1, min_count=1)
+    points = each.groupby([good[key] for key in keys], observed=True)
+    table = points.mean()
+    table[["low", "high"]] = [estimate.mean(values)[1:] for _, values in points["cpu_us"]]
+    table.insert(0, "runs", points.size())
+    columns = ["runs", "qps_mean", "cpu_us", "low", "high", *(f"{role}_us" for role in QUERY_ROLES)]
+    return table[columns].reset_index()
 
 
 def _mean_pct(processes: pd.DataFrame, keys: list[str]) -> pd.Series:
