@@ -151,11 +151,11 @@ def claims(c, dataset=None, csv=False):
     """Judge every claim from the recorded datasets, or from --dataset DIR (--csv prints CSV)."""
     from ndblab import dataset as datasets
     from ndblab.experiments import recorded
-    from ndblab.publishing import verdicts
+    from ndblab.publishing import verdict_tables
 
     judged = [datasets.read(dataset)] if dataset else recorded.every()
-    table = verdicts.of(judged[0]) if dataset else verdicts.every()
-    print(table.to_csv(index=False).rstrip() if csv else verdicts.by_dataset(table, judged))
+    table = verdict_tables.of(judged[0]) if dataset else verdict_tables.every()
+    print(table.to_csv(index=False).rstrip() if csv else verdict_tables.by_dataset(table, judged))
 
 
 def fitted(folder):
@@ -193,14 +193,14 @@ def size(c, cpus=None, from_=None):
 def start(c, servers="2", budget="auto", base_port=None):
     """Start a cluster that runs until cluster.stop."""
     from ndblab import install
-    from ndblab.cluster import lifecycle
+    from ndblab.cluster import start_stop
     from ndblab.experiments import catalogue, measurement
 
     experiment = catalogue.find(figure=6)
     size = experiment.size("quick", {"servers": servers})
     machine, plan = measurement.plan_for(experiment, size, budget, base_port)
     measurement.check(machine, plan)
-    started = lifecycle.start(plan, install.ensure())
+    started = start_stop.start(plan, install.ensure())
     print(f"Ready after {started.timings['cluster_start_s']} s. MySQL servers (user root):")
     for node in started.plan.servers:
         print(f"  mysql --no-defaults -u root -S {node.socket}")
@@ -209,20 +209,20 @@ def start(c, servers="2", budget="auto", base_port=None):
 @command
 def status(c):
     """Show the running processes of the lab's cluster."""
-    from ndblab.cluster import lifecycle
+    from ndblab.cluster import start_stop
 
-    rows = lifecycle.status(lifecycle.home())
+    rows = start_stop.status(start_stop.home())
     for row in rows:
         print(f"{row['process']:<10} {row['node']:<4} {row['pid']:<8} {row['rss_bytes'] >> 20} MiB")
-    print(f"{len(rows)} processes in {lifecycle.home()}")
+    print(f"{len(rows)} processes in {start_stop.home()}")
 
 
 @command
 def stop(c):
     """Stop the lab's cluster and clean up after it, even after a SIGKILL."""
-    from ndblab.cluster import lifecycle
+    from ndblab.cluster import start_stop
 
-    ended = lifecycle.stop(lifecycle.home())
+    ended = start_stop.stop(start_stop.home())
     print(f"{ended} processes ended; nothing of the cluster is left." if ended else "Not running.")
 
 

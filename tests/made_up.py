@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ndblab.claims import judgement, publication
+from ndblab.claims import judge, publication
 from ndblab.dataset import SCHEMAS
 
 CLAIMS = publication.claims()
@@ -106,6 +106,6 @@ def double(
 
 def verdict(dataset: Double, name: str) -> pd.Series:
     """Judge one claim."""
-    table = judgement.judge(dataset, [name], CLAIMS)
-    assert list(table.columns) == judgement.COLUMNS
+    table = judge.judge(dataset, [name], CLAIMS)
+    assert list(table.columns) == judge.COLUMNS
     return table.iloc[0]

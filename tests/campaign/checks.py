@@ -16,7 +16,7 @@ import psutil
 
 from ndblab import dataset
 from ndblab.analysis import write_history
-from ndblab.cluster import lifecycle, watchdog
+from ndblab.cluster import start_stop, watchdog
 from ndblab.error import LabError
 from ndblab.machine import host
 from ndblab.machine.local import LOCAL
@@ -77,7 +77,7 @@ def ports(folder: Path, first: int) -> str:
                 probe.bind(("127.0.0.1", port))
             except OSError:
                 taken.append(port)
-    sockets = Path(lifecycle.places(folder, first).socket_dir)
+    sockets = Path(start_stop.places(folder, first).socket_dir)
     return _left("port or socket", [*taken, *sorted(p.name for p in sockets.glob("*.sock"))])
 
 
@@ -99,7 +99,7 @@ def groups(folder: Path) -> str:
     controller = host.read().cpu_controller
     if controller.kind not in ("cgroup1", "cgroup2"):
         return ""
-    left = Path(controller.path).glob(f"{lifecycle.groups_name(folder)}*")
+    left = Path(controller.path).glob(f"{start_stop.groups_name(folder)}*")
     return _left("control group", [path.name for path in left])
 
 

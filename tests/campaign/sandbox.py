@@ -22,7 +22,7 @@ from pathlib import Path
 
 from campaign import checks, small_disk, target
 from campaign.target import LIMIT_S, MEASURED, Ended, Job
-from ndblab.cluster import datadir, lifecycle
+from ndblab.cluster import datadir, start_stop
 from ndblab.error import LabError
 from ndblab.machine import host
 
@@ -203,7 +203,7 @@ class Sandbox:
 
     def stop_cluster(self) -> None:
         """End whatever a failed injection left running."""
-        lifecycle.stop(self.cluster)
+        start_stop.stop(self.cluster)
 
     def _templates(self) -> list[Path]:
         return list(self.cluster.glob(f"{datadir.TEMPLATE}-*"))
@@ -218,7 +218,7 @@ def opened(number: int) -> Iterator[Sandbox]:
     LabError
         If another campaign, or a target that outlived one, does not release it.
     """
-    home = lifecycle.home().with_name(f"{lifecycle.home().name}-faults-{number}")
+    home = start_stop.home().with_name(f"{start_stop.home().name}-faults-{number}")
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     lock = os.open(home / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:

@@ -12,7 +12,7 @@ import pytest
 
 from campaign import checks
 from ndblab import dataset
-from ndblab.cluster import lease, lifecycle
+from ndblab.cluster import lease, start_stop
 from ndblab.error import LabError
 from ndblab.machine import host
 from ndblab.machine.local import LOCAL, MARK
@@ -150,13 +150,13 @@ def test_the_next_start_removes_the_groups_that_a_lab_and_its_watchdog_left(tmp_
     folder = tmp_path / "cluster"
     folder.mkdir()
     lease.write(folder, {"groups": {"kind": "cgroup2", "base": str(left)}})
-    shape = deployment.Shape(1, 1, 1, budget="shared", places=lifecycle.places(folder, PORT))
+    shape = deployment.Shape(1, 1, 1, budget="shared", places=start_stop.places(folder, PORT))
     decided = deployment.make(host.read(), shape)
 
     def seen(*_: object) -> None:
         assert not left.exists()
         raise LabError("Far enough")
 
-    monkeypatch.setattr(lifecycle.datadir, "lay_out", seen)
-    with pytest.raises(LabError, match="Far enough"), lifecycle.running(decided, None):
+    monkeypatch.setattr(start_stop.datadir, "lay_out", seen)
+    with pytest.raises(LabError, match="Far enough"), start_stop.running(decided, None):
         pass

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from campaign import small_disk
-from ndblab.cluster import datadir, lease, lifecycle
+from ndblab.cluster import datadir, lease, start_stop
 from ndblab.cluster.cluster import Cluster
 from ndblab.error import LabError
 from ndblab.machine import host
@@ -48,7 +48,7 @@ def test_a_full_disk_under_the_cluster_gives_one_message(what, tmp_path: Path):
         small_disk.mount(folder, 1 << 20)
     except LabError as error:
         pytest.skip(f"no file system can be mounted here: {error.found}")
-    shape = deployment.Shape(1, 1, 1, budget="shared", places=lifecycle.places(folder, PORT))
+    shape = deployment.Shape(1, 1, 1, budget="shared", places=start_stop.places(folder, PORT))
     decided, programs = deployment.make(host.read(), shape), SimpleNamespace(mysqld_version="9.7.4")
     writes = {
         "record": lambda: lease.write(folder, {"text": "x" * 8192}),

@@ -14,7 +14,7 @@ import pytest
 
 import made_up_model as made
 from ndblab.analysis import formatting
-from ndblab.capacity import (
+from ndblab.capacity import (  # fmt: skip
     answers,
     brief_server,
     demands,
@@ -23,7 +23,7 @@ from ndblab.capacity import (
     prediction_errors,
     simulation,
     utilisation,
-)  # fmt: skip
+)
 from ndblab.error import LabError
 from ndblab.experiments import recorded
 

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from ndblab import install
-from ndblab.cluster import lifecycle
+from ndblab.cluster import start_stop
 from ndblab.experiments import catalogue, dry_run, measurement
 from ndblab.experiments.experiment import Variant
 
@@ -69,7 +69,7 @@ def test_printed_commands_run_when_they_are_typed(tmp_path, monkeypatch):
     lines = dry_run.dry_run(experiment, "smoke", "auto", size, PORT).splitlines()
     prepare, _, run = (line for line in lines if "--mysql-db" in line)
     plan = measurement.plan_for(experiment, experiment.size("smoke", size), "auto", PORT)[1]
-    with lifecycle.running(plan, install.ensure(progress=False), progress=False) as cluster:
+    with start_stop.running(plan, install.ensure(progress=False), progress=False) as cluster:
         cluster.query("CREATE DATABASE sbtest")
         typed(prepare)
         created = cluster.query("SHOW CREATE TABLE sbtest.sbtest1")[0][1]

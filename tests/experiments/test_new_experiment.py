@@ -24,7 +24,7 @@ ENTRY = """
             "99_made_up.ipynb",
             figures=(),
             claims=("P-pool-8",),
-            grid=grids.every_variant,
+            grid=sweep_grids.every_variant,
             workload="oltp_read_only",
             variants=(
                 Variant(),
@@ -50,11 +50,11 @@ CELLS = (
     'dataset = "recorded"  # "recorded", "measure", or the folder of a dataset',
     "from ndblab.analysis import ratio_tables\n"
     "from ndblab.experiments import recorded\n"
-    "from ndblab.publishing import show, verdicts",
+    "from ndblab.publishing import show, verdict_tables",
     'measured = recorded.obtain("made-up", dataset)\nshow.provenance(measured)',
     'ratios = ratio_tables.variants(measured.runs, ["larger"], workload="oltp_read_only")\n'
     'show.table(ratios, "ratios")',
-    "show.verdicts(verdicts.of(measured))",
+    "show.verdicts(verdict_tables.of(measured))",
 )
 MEASURE = """
 import contextlib
@@ -63,7 +63,7 @@ from types import SimpleNamespace
 
 import small_runs
 from ndblab import install
-from ndblab.cluster import lifecycle
+from ndblab.cluster import start_stop
 from ndblab.experiments import catalogue, dry_run, measurement
 from ndblab.planning import config
 from ndblab.workloads import measured_run, sysbench
@@ -85,7 +85,7 @@ def measure(cluster, job, repeat):
 binaries = dry_run._binaries("brief")
 install.Binaries.fingerprint = lambda self: {}
 install.find = install.ensure = lambda **options: binaries
-lifecycle.running, measured_run.measure = running, measure
+start_stop.running, measured_run.measure = running, measure
 sysbench.prepare = lambda cluster, job: Filled(1.0, job.profile.rows, {2: 1})
 options = {"clients": "2,4", "servers": 1, "repeats": 2}
 experiment = catalogue.find("made-up")

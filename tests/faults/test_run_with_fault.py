@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from ndblab.analysis import write_history
-from ndblab.cluster import lifecycle, readiness
+from ndblab.cluster import readiness, start_stop
 from ndblab.error import LabError
 from ndblab.experiments import catalogue, dry_run, measurement
 from ndblab.faults import run_with_fault
@@ -30,7 +30,7 @@ def test_faults_are_measured_without_quotas_unless_asked_for():
     experiment = catalogue.find("availability")
     size = experiment.size("quick")
     shapes = {
-        asked: experiment.cluster_shape(size, "kill-server", asked, lifecycle.places(Path("/lab")))
+        asked: experiment.cluster_shape(size, "kill-server", asked, start_stop.places(Path("/lab")))
         for asked in ("auto", "scaled")
     }
     assert (shapes["auto"].budget, shapes["scaled"].budget) == ("shared", "scaled")

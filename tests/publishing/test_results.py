@@ -13,7 +13,7 @@ import pytest
 
 from ndblab.error import LabError
 from ndblab.experiments import catalogue, measurement, recorded
-from ndblab.publishing import exhibit, notebook, rendering, verdicts
+from ndblab.publishing import exhibit, notebook, rendering, verdict_tables
 
 SCALING = catalogue.find(figure=6)
 MEASURED = [e for e in catalogue.EXPERIMENTS.values() if e.grid]
@@ -47,7 +47,7 @@ def test_the_default_measurement_takes_at_most_six_minutes():
 @pytest.mark.parametrize("experiment", MEASURED, ids=lambda e: e.name)
 def test_every_claim_of_an_experiment_is_judged_by_its_recorded_dataset(experiment):
     """Each claim gets a verdict and a reason; no check crashed."""
-    table = verdicts.of(recorded.obtain(experiment.name))
+    table = verdict_tables.of(recorded.obtain(experiment.name))
     assert len(table) > 0
     assert table["reason"].str.len().min() > 10
     assert not table["reason"].str.contains("crashed").any()

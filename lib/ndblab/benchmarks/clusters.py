@@ -15,7 +15,7 @@ from dataclasses import replace
 from ndblab import install
 from ndblab.benchmarks.commands import PORT, check_ended
 from ndblab.benchmarks.row import Row, shown
-from ndblab.cluster import datadir, lifecycle
+from ndblab.cluster import datadir, start_stop
 from ndblab.error import LabError
 from ndblab.experiments import catalogue, measurement
 from ndblab.planning import profile
@@ -32,13 +32,13 @@ WARMUP_S, DURATION_S = 2, 8
 def start() -> list[Row]:
     """Time the start of clusters of 1 to 16 servers, until they are ready."""
     binaries = install.ensure()
-    template = lifecycle.home() / f"{datadir.TEMPLATE}-{binaries.mysqld_version}"
+    template = start_stop.home() / f"{datadir.TEMPLATE}-{binaries.mysqld_version}"
     copied = "existed" if template.exists() else "was made by the first start"
     seconds: dict[int, list[float]] = {servers: [] for servers in STARTED_SERVERS}
     for servers in shown([*STARTED_SERVERS] * STARTS, "start"):
         plan = measurement.plan_for(catalogue.find(figure=6), _quick(servers), "auto", PORT)[1]
         began = time.perf_counter()
-        with lifecycle.running(plan, binaries, progress=False):
+        with start_stop.running(plan, binaries, progress=False):
             seconds[servers].append(time.perf_counter() - began)
     rows = [
         Row(
@@ -73,7 +73,7 @@ def _overhead(plan: Plan, size: profile.Profile) -> Row:
     from ndblab.workloads import measured_run
 
     point, binaries = POINT, install.ensure()
-    with lifecycle.running(plan, binaries) as running:
+    with start_stop.running(plan, binaries) as running:
         job = Job(binaries, size, point, running.servers(point.servers))
         sysbench.prepare(running, job)
         running.limit()

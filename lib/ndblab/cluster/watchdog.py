@@ -40,9 +40,9 @@ def watch(cluster_dir: Path) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     if sys.stdin.buffer.read() != b"done":
-        from ndblab.cluster import lifecycle
+        from ndblab.cluster.cleanup import clean
 
-        lifecycle.clean(cluster_dir)
+        clean(cluster_dir)
 
 
 if __name__ == "__main__":

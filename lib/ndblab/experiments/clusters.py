@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ndblab.cluster import lifecycle
+from ndblab.cluster import start_stop
 from ndblab.cluster.cluster import Cluster
 from ndblab.faults import run_with_fault
 from ndblab.planning import config
@@ -61,7 +61,7 @@ class Clusters:
         if self._cluster is not None and self._cluster.plan == plan:
             return self._cluster
         self.close()
-        started = self._stack.enter_context(lifecycle.running(plan, self.binaries, self.progress))
+        started = self._stack.enter_context(start_stop.running(plan, self.binaries, self.progress))
         job = self.experiment.job(self.size, self.binaries, plan, point)
         filled = registry.find(point.workload).prepare(started, job)
         started.limit()

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ndblab import install
-from ndblab.cluster import lifecycle
+from ndblab.cluster import start_stop
 from ndblab.error import LabError
 from ndblab.experiments import catalogue, measurement
 from ndblab.machine import host
@@ -57,7 +57,7 @@ def _host(this_host: host.Host) -> Iterator[Finding]:
         yield Finding("note", "cpu bandwidth control", reason, remedy)
     else:
         yield Finding("ok", "cpu bandwidth control", f"{kind}: {reason}")
-    home = lifecycle.home()
+    home = start_stop.home()
     free_bytes = shutil.disk_usage(next(p for p in (home, *home.parents) if p.exists())).free
     yield Finding("ok", "disk", f"{free_bytes / 2**30:.0f} GiB free at {home}")
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -94,7 +94,7 @@ def _plan(this_host: host.Host) -> Iterator[Finding]:
     if plan.budget.kind == "pinned" and not shutil.which("numactl"):
         line = install.install_line(["numactl"]) if install.has_apt() else "your package manager"
         yield Finding("lack", "numactl", "not on PATH", f"Install it with: {line}")
-    if running := LOCAL.marked(lifecycle.home()):
+    if running := LOCAL.marked(start_stop.home()):
         processes = f"{len(running)} processes run"
         yield Finding("note", "cluster", processes, "Stop them: ./lab cluster.stop")
     segments = int(LOCAL.get(Path("/proc/sys/kernel/shmmni")) or 0)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ndblab import install
 from ndblab.claims import publication
-from ndblab.cluster import lifecycle
+from ndblab.cluster import start_stop
 from ndblab.cluster.cluster import client_prefix
 from ndblab.error import LabError
 from ndblab.experiments import catalogue, measurement
@@ -119,7 +119,7 @@ def _plan(
         machine, places = host.load(publication.FOLDER / "host.json"), Places(brief=True)
     else:
         machine = host.load(Path(described)) if described else host.read()
-        places = lifecycle.places(lifecycle.home(), port)
+        places = start_stop.places(start_stop.home(), port)
     return machine, experiment.plans(size, budget, machine, places)
 
 
@@ -143,7 +143,7 @@ def _binaries(described: str | None) -> Binaries | None:
 def _groups(plan: Plan, machine: host.Host) -> cgroups.Groups | None:
     if plan.budget.kind != "scaled":
         return None
-    name = lifecycle.groups_name(Path(plan.places.cluster_dir))
+    name = start_stop.groups_name(Path(plan.places.cluster_dir))
     return cgroups.groups(machine.cpu_controller, name)
 
 

@@ -41,10 +41,10 @@ def plan_for(
     machine: host.Host | None = None,
 ) -> tuple[host.Host, Plan]:
     """Plan the cluster of a variant, on this host unless another is given."""
-    from ndblab.cluster import lifecycle
+    from ndblab.cluster import start_stop
 
     machine = machine or host.read()
-    places = lifecycle.places(lifecycle.home(), port)
+    places = start_stop.places(start_stop.home(), port)
     return machine, experiment.plans(size, budget, machine, places)[variant]
 
 
@@ -99,7 +99,7 @@ def measure(
     """
     from ndblab import dataset as datasets
     from ndblab import install
-    from ndblab.cluster import lifecycle
+    from ndblab.cluster import start_stop
     from ndblab.experiments.clusters import Clusters
 
     def say(text: str) -> None:
@@ -109,7 +109,7 @@ def measure(
     wanted = experiment.size(size, overrides)
     todo = experiment.sweep(wanted)
     machine = host.read()
-    places = lifecycle.places(lifecycle.home(), port)
+    places = start_stop.places(start_stop.home(), port)
     plans = experiment.plans(wanted, budget, machine, places)
     for plan in plans.values():
         check(machine, plan)

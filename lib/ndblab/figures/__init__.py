@@ -8,9 +8,7 @@ never mixes runs of two kinds.
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
@@ -18,135 +16,13 @@ from ndblab.analysis import formatting
 from ndblab.claims.publication import Anchor
 from ndblab.error import LabError
 from ndblab.figures import selection, sheet
-from ndblab.figures.brief import (
-    clients,
-    cluster_box,
-    cpu_allocation,
-    hour,
-    one_server,
-    seconds,
-    threads,
-)
-from ndblab.figures.lab import (
-    bottlenecks,
-    bounds,
-    brief_predicted,
-    faults,
-    prediction_errors,
-    predictions,
-    transporters,
-)
+from ndblab.figures.registry import DATASET, FIGURES, FORECAST, PLAN, Entry
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
 from ndblab.machine.host import Host
 from ndblab.planning.deployment import Plan
 
 __all__ = ["FIGURES", "Caption", "describe", "describe_plan", "draw", "draw_plan"]
-
-DATASET, FORECAST, PLAN = "dataset", "forecast", "plan"
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A figure: its question, how it is painted and described, and what it is drawn from.
-
-    `paint` draws on an empty sheet and returns notes for the caption; `describe` returns sentences.
-    `tables` are those it needs of its `source`. With `one_workload` it shows the runs of only one.
-    """
-
-    question: str
-    paint: Callable[..., list[str]]
-    describe: Callable[..., list[str]]
-    tables: tuple[str, ...] = ("runs",)
-    source: str = DATASET
-    height_in: float = sheet.HEIGHT_IN
-    one_workload: bool = False
-
-
-def _brief(question: str, paint, describe, *tables: str, height_in=sheet.HEIGHT_IN) -> Entry:
-    return Entry(question, paint, describe, ("runs", *tables), DATASET, height_in, True)
-
-
-def _compared(question: str, kinds: transporters.Comparison) -> Entry:
-    paint, words = partial(transporters.paint, kinds), partial(transporters.describe, kinds)
-    return Entry(question, paint, words, height_in=7.4)
-
-
-def _forecast(question: str, module, *tables: str, height_in: float = sheet.HEIGHT_IN) -> Entry:
-    return Entry(question, module.paint, module.describe, tables, FORECAST, height_in)
-
-
-FIGURES = {
-    "1": _brief(
-        "How stable are throughput and latency over a long run?",
-        hour.paint, hour.describe, "intervals", height_in=6.6,
-    ),
-    "2": Entry(
-        "What runs where, and how is it connected?",
-        cluster_box.paint, cluster_box.describe, (), PLAN, 6.5,
-    ),
-    "3": Entry(
-        "Which logical CPUs does each process get?",
-        cpu_allocation.paint, cpu_allocation.describe, (), PLAN,
-    ),
-    "4": _brief(
-        "What limits one MySQL server, and how much CPU does it use?",
-        one_server.paint, one_server.describe, "processes",
-    ),
-    "5": _brief(
-        "Which NDB thread is busiest under one MySQL server?",
-        partial(threads.paint, False), partial(threads.describe, False), "ndb_threads",
-    ),
-    "6": _brief(
-        "How far does doubling the MySQL servers raise throughput?",
-        partial(clients.paint, clients.SIX), partial(clients.describe, clients.SIX),
-    ),
-    "7": _brief(
-        "Can twice the MySQL servers serve twice the clients at the same latency?",
-        partial(clients.paint, clients.SEVEN), partial(clients.describe, clients.SEVEN),
-    ),
-    "8": _brief(
-        "How steady are throughput and latency, second by second?",
-        seconds.paint, seconds.describe, "intervals", height_in=6.6,
-    ),
-    "9": _brief(
-        "Which NDB thread is the bottleneck at peak throughput?",
-        partial(threads.paint, True), partial(threads.describe, True), "ndb_threads",
-    ),
-    "shm-vs-tcp": _compared(
-        "How much faster are shared-memory transporters than TCP?", transporters.TRANSPORTERS
-    ),
-    "spinning": _compared(
-        "How much does spinning gain over shared memory without it?", transporters.SPINNING
-    ),
-    "thread-balance": _compared(
-        "Do balanced NDB threads raise throughput?", transporters.THREADS
-    ),
-    "faults": Entry(
-        "What do clients see when a part of the cluster fails?",
-        faults.paint, faults.describe, ("outages", "intervals", "events"),
-    ),
-    "capacity": _forecast(
-        "How well does a one-server sweep predict many servers?",
-        predictions, "points", "predicted", "simulated", height_in=6.8,
-    ),
-    "bounds": _forecast(
-        "Which bounds limit one MySQL server?", bounds, "bounds", "balance", "alone"
-    ),
-    "bottlenecks": _forecast(
-        "Which resource saturates first as MySQL servers are added?",
-        bottlenecks, "use", "measured_use",
-    ),
-    "errors": _forecast(
-        "How accurate are the predictions, and would a simpler method do?",
-        prediction_errors, "errors", "verdicts", height_in=6.0,
-    ),
-    "brief-predicted": _forecast(
-        "What does the model predict for the brief's own server?",
-        brief_predicted, "brief_predicted", "brief_simulated", height_in=6.0,
-    ),
-}  # fmt: skip
-"""By the number of the brief's figure, or by the name of one of the lab's own."""
 
 
 def draw(key: str | int, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Figure:

@@ -131,7 +131,7 @@ def prepare() -> None:
     # jsonschema imports this if it can, for a second, to check internationalised addresses. The
     # schema of a notebook has none.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
-    import ndblab.claims.judgement
+    import ndblab.claims.judge
     import ndblab.dataset
     import ndblab.figures
     import ndblab.publishing.engine

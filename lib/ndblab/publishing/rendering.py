@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.experiments import catalogue, recorded
 from ndblab.experiments.experiment import Experiment
-from ndblab.publishing import notebook, processes, report, verdicts
+from ndblab.publishing import notebook, processes, report, verdict_tables
 from ndblab.publishing.processes import AT_ONCE
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def with_verdicts(readme: str) -> str:
     """
     before, _, rest = readme.partition(f"{_MARKS[0]}\n")
     _, _, after = rest.partition(_MARKS[1])
-    table = verdicts.with_statements(verdicts.every())
+    table = verdict_tables.with_statements(verdict_tables.every())
     lines = ["| claim | verdict here | why |", "|---|---|---|"]
     for row in table[table["verdict"].isin(_DECIDED)].itertuples():
         lines.append(f"| {row.statement} (`{row.id}`) | **{row.verdict}** | {row.reason} |")
@@ -51,7 +51,7 @@ def with_verdicts(readme: str) -> str:
 
 def write_report(out: Path) -> Path:
     """Write the report of all recorded datasets; give its first page."""
-    every = verdicts.with_statements(verdicts.every())
+    every = verdict_tables.with_statements(verdict_tables.every())
     sections = [_section(experiment, every) for experiment in catalogue.EXPERIMENTS.values()]
     judged = {name for s in sections if s.verdicts is not None for name in s.verdicts["id"]}
     return report.write(out, sections, every[~every["id"].isin(judged)])

@@ -102,10 +102,10 @@ def _as_text(name: str, file: Path) -> str:
     """Write a table that a notebook made, as a terminal shows it."""
     import pandas as pd
 
-    from ndblab.publishing import verdicts
+    from ndblab.publishing import verdict_tables
 
     if name == "verdicts":
-        return verdicts.as_text(verdicts.from_csv(file.read_text()))
+        return verdict_tables.as_text(verdict_tables.from_csv(file.read_text()))
     table = pd.read_csv(file, index_col=0, dtype=str, keep_default_na=False)
     notes = table["note"][table["note"] != ""]
     lines = [name.capitalize(), table.drop(columns="note").to_string(), ""]

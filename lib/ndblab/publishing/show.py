@@ -15,7 +15,7 @@ from ndblab.dataset import Dataset
 from ndblab.experiments.catalogue import find
 from ndblab.machine import host
 from ndblab.publishing import drawing, exhibit
-from ndblab.publishing import verdicts as judged
+from ndblab.publishing import verdict_tables as judged
 
 if TYPE_CHECKING:
     from ndblab.capacity.forecast import Forecast

@@ -22,7 +22,7 @@ from ndblab.workloads import monitor, registry
 from ndblab.workloads.load_generator import OK, Job, Load, LoadGenerator, Report
 
 if TYPE_CHECKING:
-    from ndblab.cluster.lifecycle import Cluster
+    from ndblab.cluster.start_stop import Cluster
     from ndblab.planning.point import Point
 
 

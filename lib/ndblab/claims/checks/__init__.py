@@ -1,7 +1,7 @@
 """One small check per claim, or family of claims, registered by the claim's id.
 
 In: a claim and the evidence of one dataset. Out: a finding.
-A check never reads the claim's budgets (`judgement` does) and never decides without an interval.
+A check never reads the claim's budgets (`judge` does) and never decides without an interval.
 
 To add one: write a function (claim, evidence) -> finding in the module of its subject, and decorate
 it with the ids of its claims.
@@ -16,7 +16,7 @@ from ndblab.claims.checks import (
     throughput,
     transporters,
 )
-from ndblab.claims.checks.registry import CHECKS, Check, find
+from ndblab.claims.checks.decorator import CHECKS, Check, find
 
 __all__ = [
     "CHECKS",

@@ -14,7 +14,7 @@ import pandas as pd
 from ndblab.analysis import outage
 from ndblab.analysis.estimate import Estimate
 from ndblab.analysis.formatting import count, significant
-from ndblab.claims.checks.registry import check
+from ndblab.claims.checks.decorator import check
 from ndblab.claims.evidence import Evidence
 from ndblab.claims.publication import Claim
 from ndblab.claims.verdict import INCONCLUSIVE, REPRODUCED, Comparison, Finding, decide

@@ -11,7 +11,7 @@ import pandas as pd
 
 from ndblab.analysis.estimate import Estimate
 from ndblab.analysis.formatting import count, significant
-from ndblab.claims.checks.registry import check, check_family
+from ndblab.claims.checks.decorator import check, check_family
 from ndblab.claims.evidence import Evidence, at, mean_of_runs
 from ndblab.claims.publication import Claim
 from ndblab.claims.verdict import NOT_TESTABLE, Comparison, Finding, decide

@@ -10,7 +10,7 @@ import pandas as pd
 from ndblab.analysis import estimate, summary
 from ndblab.analysis.estimate import sidak
 from ndblab.analysis.formatting import count
-from ndblab.claims.checks.registry import check
+from ndblab.claims.checks.decorator import check
 from ndblab.claims.evidence import P95_STEP, Evidence, compare_p95, p95_of
 from ndblab.claims.publication import Claim
 from ndblab.claims.verdict import NOT_TESTABLE, Comparison, Finding, decide

@@ -13,7 +13,7 @@ import pandas as pd
 from ndblab.analysis import estimate, pairs, summary
 from ndblab.analysis.estimate import Estimate, sidak
 from ndblab.analysis.formatting import count, significant
-from ndblab.claims.checks.registry import check
+from ndblab.claims.checks.decorator import check
 from ndblab.claims.evidence import COMMON_SHARE, SERVER_SHARE, Evidence, at, mean_of_runs
 from ndblab.claims.publication import Claim
 from ndblab.claims.verdict import INCONCLUSIVE, Comparison, Finding, decide

@@ -13,7 +13,7 @@ import pandas as pd
 from ndblab.analysis import series
 from ndblab.analysis.estimate import Estimate, sidak
 from ndblab.analysis.formatting import count, significant
-from ndblab.claims.checks.registry import check
+from ndblab.claims.checks.decorator import check
 from ndblab.claims.evidence import Evidence, at, p95_widened
 from ndblab.claims.publication import Claim
 from ndblab.claims.verdict import INCONCLUSIVE, Comparison, Finding, decide

@@ -7,7 +7,7 @@ from dataclasses import replace
 from ndblab.analysis import summary
 from ndblab.analysis.estimate import Estimate
 from ndblab.analysis.formatting import count, significant
-from ndblab.claims.checks.registry import check
+from ndblab.claims.checks.decorator import check
 from ndblab.claims.evidence import Evidence, at, compare_peaks, compare_qps, mean_of_runs
 from ndblab.claims.publication import Claim
 from ndblab.claims.verdict import (

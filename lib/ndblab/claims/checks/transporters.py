@@ -11,7 +11,7 @@ import pandas as pd
 
 from ndblab.analysis import pairs, summary
 from ndblab.analysis.formatting import count
-from ndblab.claims.checks.registry import check
+from ndblab.claims.checks.decorator import check
 from ndblab.claims.evidence import Evidence
 from ndblab.claims.publication import Claim
 from ndblab.claims.verdict import Comparison, Finding, decide

@@ -16,7 +16,7 @@ from matplotlib.lines import Line2D
 
 from ndblab.analysis import formatting
 from ndblab.claims.publication import Anchor
-from ndblab.figures import published, sheet, style
+from ndblab.figures import published_panel, sheet, style
 from ndblab.figures.quantity import P95, QPS
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
@@ -84,7 +84,7 @@ def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
             words.append(
                 f"With {formatting.count(anchor.servers, 'server')} and "
                 f"{formatting.count(anchor.clients, 'client')}: published "
-                f"{published.words(anchor)}, predicted "
+                f"{published_panel.words(anchor)}, predicted "
                 f"{formatting.plain(float(table.loc[here, column].iloc[0]))}."
             )
     return words
@@ -105,7 +105,7 @@ def _lines(ax: Axes, predicted: pd.DataFrame, column: str, width: float) -> None
 def _simulated(ax: Axes, simulated: pd.DataFrame) -> None:
     for row in simulated.itertuples():
         twins = sorted(simulated.loc[simulated["clients"] == row.clients, "servers"])
-        x = row.clients * published.aside(twins.index(row.servers), len(twins), _ASIDE)
+        x = row.clients * published_panel.aside(twins.index(row.servers), len(twins), _ASIDE)
         shade = style.colour(row.servers)
         ends = [row.latency_p95_ms_low, row.latency_p95_ms_high]
         ax.plot([x, x], ends, color=shade, lw=1.2, zorder=4)
@@ -116,5 +116,5 @@ def _simulated(ax: Axes, simulated: pd.DataFrame) -> None:
 def _published(ax: Axes, anchors: Sequence[Anchor]) -> None:
     for anchor in anchors:
         twins = sorted({a.servers for a in anchors if a.clients == anchor.clients})
-        aside = published.aside(twins.index(anchor.servers), len(twins), _ASIDE)
-        published.mark(ax, anchor, anchor.clients * aside)
+        aside = published_panel.aside(twins.index(anchor.servers), len(twins), _ASIDE)
+        published_panel.mark(ax, anchor, anchor.clients * aside)

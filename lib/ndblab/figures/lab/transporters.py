@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 from ndblab.analysis import formatting, pairs, summary
 from ndblab.claims.publication import Anchor
 from ndblab.error import LabError, MissingData
-from ndblab.figures import intervals, published, selection, sheet, style
+from ndblab.figures import intervals, published_panel, selection, sheet, style
 from ndblab.figures.quantity import QPS, Quantity
 from ndblab.figures.selection import DEFAULT, Tables
 from ndblab.figures.sheet import Caption
@@ -107,8 +107,8 @@ def describe(comparison: Comparison, tables: Tables, anchors: Sequence[Anchor]) 
             for row in line.itertuples()
         ]
         words.append(f"{name}, {_WORKLOADS.get(workload, workload)}: {formatting.listed(each)}.")
-    return words + published.sentence(
-        anchors, (f"{a.series} {published.words(a)}" for a in anchors)
+    return words + published_panel.sentence(
+        anchors, (f"{a.series} {published_panel.words(a)}" for a in anchors)
     )
 
 
@@ -221,11 +221,11 @@ def _absolute_panel(ax: Axes, comparison: Comparison, runs: pd.DataFrame) -> Non
 
 def _published(ax: Axes, comparison: Comparison, anchors: Sequence[Anchor]) -> None:
     """Draw the published ratios side by side, since the sources give no clients for them."""
-    published.note(ax, anchors, "Ratios stated in the sources' text.", 36)
+    published_panel.note(ax, anchors, "Ratios stated in the sources' text.", 36)
     ax.axhline(1, color=style.INK, lw=1.2, zorder=1)
     for i, anchor in enumerate(anchors):
-        published.mark(ax, anchor, i, style.INK)
-        published.label(ax, anchor, i, published.words(anchor))
+        published_panel.mark(ax, anchor, i, style.INK)
+        published_panel.label(ax, anchor, i, published_panel.words(anchor))
     names = [anchor.series for anchor in anchors]
     ax.set_xticks(range(len(anchors)), names, fontsize=8, rotation=35, ha="right")
     ax.tick_params(axis="x", length=0, pad=1)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ndblab.claims import judgement, verdict
+from ndblab.claims import judge, verdict
 from ndblab.error import LabError
 from ndblab.publishing import exhibit, notebook
 from ndblab.publishing.report import dataset_page, page
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ndblab.claims.publication import Source
 
 _TESTED = (verdict.REPRODUCED, verdict.CONTRADICTED, verdict.INCONCLUSIVE)
-_COLUMNS = ["statement", *(name for name in judgement.COLUMNS if name != "dataset")]
+_COLUMNS = ["statement", *(name for name in judge.COLUMNS if name != "dataset")]
 _PUBLISHED = {
     "claims.csv": "claims",
     "anchors.csv": "plotted numbers",
@@ -103,7 +103,7 @@ def _rows(table: pd.DataFrame | None, where: str) -> list:
             f"The verdicts of {where} cannot be shown",
             found=f"no column {', '.join(lacking)}" if lacking else ", ".join(strange),
             expected=", ".join(_COLUMNS if lacking else page.VERDICTS),
-            next_step="Give what `claims.judgement` gives, with each claim's statement.",
+            next_step="Give what `claims.judge` gives, with each claim's statement.",
         )
     return list(table.itertuples(index=False))
 

@@ -20,7 +20,7 @@ class Section:
     """One experiment, as the report shows it.
 
     `notebook` is executed, its outputs and figures in it. `verdicts` has the columns of
-    `claims.judgement` and each claim's `statement`; None where there is nothing to judge.
+    `claims.judge` and each claim's `statement`; None where there is nothing to judge.
     """
 
     name: str

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from ndblab import dataset, install
-from ndblab.cluster import lifecycle, readiness
+from ndblab.cluster import readiness, start_stop
 from ndblab.error import LabError
 from ndblab.experiments import catalogue, measurement
 from ndblab.machine import host
@@ -45,7 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def decided(folder: Path) -> deployment.Plan:
     """The plan for two servers on this machine."""
-    places = lifecycle.places(folder, PORT)
+    places = start_stop.places(folder, PORT)
     return deployment.make(host.read(), deployment.Shape(2, SMOKE.rows, 64, places=places))
 
 
@@ -73,14 +73,14 @@ def pids(decided: deployment.Plan, monkeypatch: pytest.MonkeyPatch):
     assert not list(Path(decided.places.socket_dir).glob("*.sock"))
     controller = host.read().cpu_controller
     if controller.path:
-        assert not list(Path(controller.path).glob(f"{lifecycle.groups_name(folder)}*"))
+        assert not list(Path(controller.path).glob(f"{start_stop.groups_name(folder)}*"))
     segments = [line.split() for line in SEGMENTS.read_text().splitlines()[1:]]
     assert [shmid for _, shmid, _, _, creator, *_ in segments if int(creator) in started] == []
 
 
 def test_a_cluster_serves_and_leaves_nothing_behind(decided, binaries):
     """Both servers reach both data nodes over shared memory, and a run measures all of it."""
-    with lifecycle.running(decided, binaries, progress=False) as running:
+    with start_stop.running(decided, binaries, progress=False) as running:
         types = {kind for _, remote, kind in readiness.transporters(running) if remote in (11, 12)}
         assert types == {"SHM"}
         pids = {pid for _, _, pid in running.pids()}
@@ -122,7 +122,7 @@ def test_a_data_node_that_dies_at_start_says_why(decided, binaries):
     broken = dataclasses.replace(decided, threads=deployment.Threads(ldm=2, query=3))
     with (
         pytest.raises(LabError, match="ended by itself") as caught,
-        lifecycle.running(broken, binaries, progress=False),
+        start_stop.running(broken, binaries, progress=False),
     ):
         pass
     assert "query" in str(caught.value).lower()
@@ -136,7 +136,7 @@ def test_a_taken_port_is_named_before_anything_starts(decided, binaries):
         other.listen()
         with (
             pytest.raises(LabError, match=f"Port {PORT + 1} is taken") as caught,
-            lifecycle.running(decided, binaries, progress=False),
+            start_stop.running(decided, binaries, progress=False),
         ):
             pass
     assert str(os.getpid()) in str(caught.value)
@@ -145,7 +145,7 @@ def test_a_taken_port_is_named_before_anything_starts(decided, binaries):
 
 def test_a_server_that_dies_in_a_run_ends_the_sweep_with_its_name(decided, binaries):
     """The message names the server; the cluster is stopped."""
-    with lifecycle.running(decided, binaries, progress=False) as running:
+    with start_stop.running(decided, binaries, progress=False) as running:
         size = dataclasses.replace(SMOKE, warmup_s=0)
         job = Job(binaries, size, Point(2, 4), decided.servers)
         sysbench.prepare(running, job)
@@ -157,15 +157,15 @@ def test_a_server_that_dies_in_a_run_ends_the_sweep_with_its_name(decided, binar
 
 def test_a_cluster_by_hand_stays_until_it_is_stopped(decided, binaries, folder):
     """It survives the process that started it, and a second one in its folder is refused."""
-    started = lifecycle.start(decided, binaries, progress=False)
-    assert {row["process"] for row in lifecycle.status(folder)} == {"ndb_mgmd", "ndbmtd", "mysqld"}
+    started = start_stop.start(decided, binaries, progress=False)
+    assert {row["process"] for row in start_stop.status(folder)} == {"ndb_mgmd", "ndbmtd", "mysqld"}
     with (
         pytest.raises(LabError, match="started by hand"),
-        lifecycle.running(decided, binaries, progress=False),
+        start_stop.running(decided, binaries, progress=False),
     ):
         pass
     assert started.query("SELECT 1") == [(1,)]
-    assert lifecycle.stop(folder) == 5
+    assert start_stop.stop(folder) == 5
 
 
 @pytest.mark.parametrize(

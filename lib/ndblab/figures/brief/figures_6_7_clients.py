@@ -18,7 +18,7 @@ from matplotlib.lines import Line2D
 
 from ndblab.analysis import formatting, summary
 from ndblab.claims.publication import Anchor
-from ndblab.figures import intervals, published, selection, sheet, style
+from ndblab.figures import intervals, published_panel, selection, sheet, style
 from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
@@ -50,7 +50,7 @@ def paint(
     [[measured, beside]] = sheet.panels(figure)
     notes = _measured(measured, metric, lines)
     measured.set_title(caption.title())
-    published.against_clients(beside, metric.quantity, anchors)
+    published_panel.against_clients(beside, metric.quantity, anchors)
     return notes + ([metric.scaled_note] if caption.is_scaled else [])
 
 
@@ -83,7 +83,7 @@ def describe(metric: Metric, tables: Tables, anchors: Sequence[Anchor]) -> list[
             if len(line)
         ]
         words.append(f"It goes {formatting.listed(each)}.")
-    return words + published.sentence(anchors)
+    return words + published_panel.sentence(anchors)
 
 
 def _measured(ax: Axes, metric: Metric, lines: list[tuple[int, pd.DataFrame]]) -> list[str]:

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 from ndblab.analysis import formatting, series
 from ndblab.claims.publication import Anchor
-from ndblab.figures import published, selection, sheet, style
+from ndblab.figures import published_panel, selection, sheet, style
 from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import LATENCY_NOTE, Caption
@@ -88,8 +88,8 @@ def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
                 f"{quantity.name}: mean {formatting.plain(values.mean())}, 95 % of the samples "
                 f"from {' to '.join(ends)} {quantity.unit}; trend: {_trend(values, run)}."
             )
-    return words + published.sentence(
-        anchors, (f"{a.series} {published.words(a)}" for a in anchors)
+    return words + published_panel.sentence(
+        anchors, (f"{a.series} {published_panel.words(a)}" for a in anchors)
     )
 
 
@@ -130,7 +130,7 @@ def _samples(ax: Axes, quantity: Quantity, run: _Long, unit_s: int) -> int:
 
 def _published(ax: Axes, quantity: Quantity, anchors: Sequence[Anchor]) -> None:
     """Draw the published band as a box, and published values as marks."""
-    published.note(ax, anchors, "Numbers stated in the source's text.")
+    published_panel.note(ax, anchors, "Numbers stated in the source's text.")
     most = max((a.value for a in anchors), default=1.0)
     quantity.vertical(ax, most)
     ax.set_ylim(0, 1.75 * most)
@@ -150,10 +150,10 @@ def _published(ax: Axes, quantity: Quantity, anchors: Sequence[Anchor]) -> None:
     for anchor in anchors:
         if anchor in (low, high):
             continue
-        published.mark(ax, anchor, 0.78, quantity.colour)
+        published_panel.mark(ax, anchor, 0.78, quantity.colour)
         what = anchor.series.partition(", ")[2] or anchor.series
-        value = published.words(anchor).replace(" queries/s", "\nqueries/s")
-        published.label(ax, anchor, 0.78, f"{what}:\n{value}", 7.5)
+        value = published_panel.words(anchor).replace(" queries/s", "\nqueries/s")
+        published_panel.label(ax, anchor, 0.78, f"{what}:\n{value}", 7.5)
 
 
 def _band(anchors: Sequence[Anchor]) -> tuple[Anchor | None, Anchor | None]:

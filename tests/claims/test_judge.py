@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from made_up import BRIEF_MODEL, BY_ID, CLAIMS, double, verdict
 from ndblab.analysis import estimate
-from ndblab.claims import checks, evidence, judgement, publication
+from ndblab.claims import checks, evidence, judge, publication
 from ndblab.claims import verdict as verdicts
 from ndblab.error import LabError
 
@@ -39,7 +39,7 @@ def test_every_claim_of_an_experiment_has_a_check() -> None:
 
 def test_a_claim_that_no_host_can_test_says_why() -> None:
     """Without data: what needs another version is not testable, the rest is not measured yet."""
-    rows = judgement.unmeasured(CLAIMS).set_index("id")
+    rows = judge.unmeasured(CLAIMS).set_index("id")
     assert rows.loc["T-all-1536", "verdict"] == "not testable here"
     assert "7.5.9" in rows.loc["T-all-1536", "reason"]
     assert rows.loc["F6-peak", "reason"] == "no recorded dataset measures it yet"
@@ -55,7 +55,7 @@ def test_a_check_that_crashes_is_unknown(registry: dict[str, checks.Check], budg
         raise ZeroDivisionError("a slip")
 
     registry["F6-8-to-16"] = broken
-    table = judgement.judge(double(budget=budget), ["F6-8-to-16", "F6-overload"], CLAIMS)
+    table = judge.judge(double(budget=budget), ["F6-8-to-16", "F6-overload"], CLAIMS)
     assert table["verdict"][0] == "unknown"
     assert "a slip" in table["reason"][0]
     assert table["verdict"][1] != "unknown"
@@ -65,7 +65,7 @@ def test_a_dataset_that_cannot_be_looked_at_is_unknown() -> None:
     """A table with a column missing makes every check unknown, never reproduced."""
     dataset = double()
     dataset.runs = dataset.runs.drop(columns="qps")
-    table = judgement.judge(dataset, SCOPE, CLAIMS)
+    table = judge.judge(dataset, SCOPE, CLAIMS)
     assert set(table["verdict"]) == {"unknown"}
 
 
@@ -80,13 +80,13 @@ def test_a_claim_without_a_check_is_unknown() -> None:
 def test_an_unknown_id_is_refused() -> None:
     """A claim id that does not exist is a user's mistake with one clear message."""
     with pytest.raises(LabError, match="no such claim"):
-        judgement.judge(double(), ["F66"], CLAIMS)
+        judge.judge(double(), ["F66"], CLAIMS)
 
 
 def test_an_unknown_budget_is_refused() -> None:
     """A dataset with a budget of another name is refused."""
     with pytest.raises(LabError, match="CPU budget"):
-        judgement.judge(double(budget="half"), None, CLAIMS)
+        judge.judge(double(budget="half"), None, CLAIMS)
 
 
 # No deadline: how long an example takes depends on the machine.
@@ -119,7 +119,7 @@ def test_what_is_imposed_is_never_a_finding(
     )
     imposed = [name for name in SCOPE if BY_ID[name].budgets["scaled"] != "yes"]
     assert {"F6-8-to-16", "F7-growth", "F4-peak-clients", "F7-one"} <= set(imposed)
-    assert set(judgement.judge(dataset, imposed, CLAIMS)["verdict"]) == {"not testable here"}
+    assert set(judge.judge(dataset, imposed, CLAIMS)["verdict"]) == {"not testable here"}
 
 
 @pytest.mark.parametrize("name", SCOPE)
@@ -159,7 +159,7 @@ def test_no_check_crashes_on_a_small_sweep() -> None:
     """With 1 and 2 servers only, missing data are reported as missing, in every budget."""
     for budget in ("scaled", "shared", "pinned"):
         dataset = double(servers=(1, 2), clients=(2, 8), repeats=1, budget=budget)
-        table = judgement.judge(dataset, None, publication.claims())
+        table = judge.judge(dataset, None, publication.claims())
         assert not table["reason"].str.contains("crashed").any()
 
 
@@ -173,7 +173,7 @@ def test_failed_and_idle_runs_decide_nothing() -> None:
     idle = wild[wild["clients"] < wild["servers"]].assign(status="ok")
     both = replace(dataset, runs=pd.concat([dataset.runs, wild, idle], ignore_index=True))
     names = ["F6-double-servers", "F6-overload", "F7-doubling"]
-    assert judgement.judge(both, names, CLAIMS).equals(judgement.judge(dataset, names, CLAIMS))
+    assert judge.judge(both, names, CLAIMS).equals(judge.judge(dataset, names, CLAIMS))
 
 
 def test_tcp_runs_do_not_mix_in() -> None:
@@ -182,7 +182,7 @@ def test_tcp_runs_do_not_mix_in() -> None:
     other = dataset.runs.assign(transporter="tcp", qps=1e9)
     other["run_id"] += "_tcp"
     both = replace(dataset, runs=pd.concat([dataset.runs, other], ignore_index=True))
-    assert judgement.judge(both, SCOPE, CLAIMS).equals(judgement.judge(dataset, SCOPE, CLAIMS))
+    assert judge.judge(both, SCOPE, CLAIMS).equals(judge.judge(dataset, SCOPE, CLAIMS))
 
 
 def test_several_tests_share_one_confidence() -> None:

@@ -16,7 +16,7 @@ from matplotlib.lines import Line2D
 from ndblab.analysis import formatting
 from ndblab.claims.evidence import SERVER_SHARE
 from ndblab.claims.publication import Anchor
-from ndblab.figures import intervals, published, selection, sheet, style
+from ndblab.figures import intervals, published_panel, selection, sheet, style
 from ndblab.figures.quantity import DATA_NODES_CPU, QPS, SERVER_CPU, Quantity
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
@@ -67,10 +67,10 @@ def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
         at = formatting.count(int(most["clients"]), "client")
         words.append(f"mysqld uses most at {at}: {formatting.plain(most['mean'])} %.")
     each = (
-        f"{a.series} {published.words(a)} at {formatting.count(a.clients, 'client')}"
+        f"{a.series} {published_panel.words(a)} at {formatting.count(a.clients, 'client')}"
         for a in anchors
     )
-    return words + published.sentence(anchors, each)
+    return words + published_panel.sentence(anchors, each)
 
 
 def _lines(tables: Tables) -> dict[str, pd.DataFrame]:
@@ -121,7 +121,7 @@ def _measured(ax: Axes, lines: dict[str, pd.DataFrame], share_pct: float | None)
 
 
 def _published(ax: Axes, anchors: Sequence[Anchor]) -> None:
-    published.note(ax, anchors, width=34)
+    published_panel.note(ax, anchors, width=34)
     cpu = ax.twinx()
     of_cpu = [a for a in anchors if a.unit != QPS.unit]
     of_qps = [a for a in anchors if a.unit == QPS.unit]
@@ -132,10 +132,10 @@ def _published(ax: Axes, anchors: Sequence[Anchor]) -> None:
     ax.set_xticks(clients if anchors else [])
     for on, shown, shade in ((ax, of_qps, QPS.colour), (cpu, of_cpu, SERVER_CPU.colour)):
         for anchor in shown:
-            published.mark(on, anchor, anchor.clients, shade)
-            value = published.words(anchor).removesuffix(f" {anchor.unit}")
+            published_panel.mark(on, anchor, anchor.clients, shade)
+            value = published_panel.words(anchor).removesuffix(f" {anchor.unit}")
             text = f"{value}\nqueries/s" if on is ax else f"mysqld\n{value} %"
-            published.label(on, anchor, anchor.clients, text, 7.5)
+            published_panel.label(on, anchor, anchor.clients, text, 7.5)
 
 
 def _two_axes(

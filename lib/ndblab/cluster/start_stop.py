@@ -1,4 +1,4 @@
-"""Start, stop and clean up after a cluster.
+"""Start and stop a cluster.
 
 In: a `Plan` and the binaries. Out: `with running(plan, binaries) as cluster:` a management node,
 the data nodes and the MySQL servers, ready to serve; afterwards no process, port, socket, segment.
@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.cluster import datadir, lease, readiness, watchdog
+from ndblab.cluster.cleanup import clean, recorded_groups
 from ndblab.cluster.cluster import Cluster
-from ndblab.machine.cgroups import Groups
 from ndblab.machine.local import LOCAL
 from ndblab.planning import number
 from ndblab.planning.deployment import Places, Plan
@@ -97,7 +97,7 @@ def start(plan: Plan, binaries: Binaries, progress: bool = True) -> Cluster:
 
 def stop(folder: Path) -> int:
     """End whatever runs in a cluster's folder, clients first; return the number of processes."""
-    if groups := _recorded_groups(folder):
+    if groups := recorded_groups(folder):
         groups.lift()
     clients = {process.program for process in LOCAL.marked(folder)} - {*NODES}
     # A management node takes seconds to end and has nothing to save: it is killed at the end.
@@ -115,22 +115,6 @@ def status(folder: Path) -> list[dict[str, object]]:
         row = {"process": found.program, "node": node, "pid": found.pid}
         rows.append({**row, "rss_bytes": found.rss_bytes})
     return rows
-
-
-def clean(folder: Path) -> None:
-    """Kill what is left of a cluster; remove its control groups, sockets and memory segments.
-
-    NDB marks a shared-memory segment for removal once both sides are attached, and the kernel
-    removes it with them: only a data node that is killed before that leaves one.
-    """
-    LOCAL.end(folder)
-    if groups := _recorded_groups(folder):
-        groups.remove()
-    socket_dir = Path(lease.read(folder).get("socket_dir", folder))
-    if socket_dir == folder:
-        LOCAL.remove(folder, "mysql.*.sock*")
-    else:
-        LOCAL.remove(socket_dir.parent, socket_dir.name)
 
 
 def _start(plan: Plan, binaries: Binaries, progress: bool, by_hand: bool) -> Cluster:
@@ -173,8 +157,3 @@ def _start(plan: Plan, binaries: Binaries, progress: bool, by_hand: bool) -> Clu
     readiness.check_transporters(cluster)
     cluster.timings["cluster_start_s"] = round(time.monotonic() - began, 2)
     return cluster
-
-
-def _recorded_groups(folder: Path) -> Groups | None:
-    known = lease.read(folder).get("groups")
-    return Groups(known["kind"], Path(known["base"])) if known else None

@@ -1,6 +1,6 @@
 """Verdicts on claims, by dataset: computed, and written for a terminal.
 
-In: datasets. Out: tables of verdicts with the columns of `claims.judgement`, or text.
+In: datasets. Out: tables of verdicts with the columns of `claims.judge`, or text.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import textwrap
 import pandas as pd
 
 from ndblab import dataset
-from ndblab.claims import judgement, publication
+from ndblab.claims import judge, publication
 from ndblab.experiments import recorded
 from ndblab.experiments.catalogue import find
 from ndblab.machine import host
@@ -25,7 +25,7 @@ def of(data: dataset.Dataset) -> pd.DataFrame:
     published = publication.claims()
     prefixes = find(data.experiment).claims
     ids = [claim.id for claim in published if claim.id.startswith(prefixes)]
-    return judgement.judge(data, ids, published)
+    return judge.judge(data, ids, published)
 
 
 def every() -> pd.DataFrame:
@@ -33,7 +33,7 @@ def every() -> pd.DataFrame:
     published = publication.claims()
     tables = [of(data) for data in recorded.every()]
     judged = {name for table in tables for name in table["id"]}
-    tables.append(judgement.unmeasured([c for c in published if c.id not in judged]))
+    tables.append(judge.unmeasured([c for c in published if c.id not in judged]))
     order = {claim.id: i for i, claim in enumerate(published)}
     together = pd.concat([t for t in tables if len(t)], ignore_index=True)
     return together.sort_values("id", key=lambda ids: ids.map(order), ignore_index=True)
@@ -48,7 +48,7 @@ def with_statements(table: pd.DataFrame) -> pd.DataFrame:
 def from_csv(text: str) -> pd.DataFrame:
     """Read the verdicts that a notebook's page holds."""
     empty = dict.fromkeys(_NUMBERS, "")
-    words = dict.fromkeys(set(judgement.COLUMNS) - set(_NUMBERS), str)
+    words = dict.fromkeys(set(judge.COLUMNS) - set(_NUMBERS), str)
     return pd.read_csv(
         io.StringIO(text), dtype=words, keep_default_na=False, na_values=empty, index_col=False
     )

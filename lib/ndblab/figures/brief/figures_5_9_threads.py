@@ -17,7 +17,7 @@ from matplotlib.patches import Patch
 from ndblab.analysis import formatting, summary
 from ndblab.claims.evidence import DATA_NODES_SHARE
 from ndblab.claims.publication import Anchor
-from ndblab.figures import intervals, published, selection, sheet, style
+from ndblab.figures import intervals, published_panel, selection, sheet, style
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
 
@@ -77,7 +77,7 @@ def describe(most_servers: bool, tables: Tables, anchors: Sequence[Anchor]) -> l
         f"{formatting.listed(each)}."
     )
     theirs = (f"{a.series}: {formatting.plain(a.value)} %" for a in anchors)
-    return [words, *published.sentence(anchors, theirs)]
+    return [words, *published_panel.sentence(anchors, theirs)]
 
 
 def _has_share(caption: Caption) -> bool:
@@ -154,7 +154,7 @@ def _measured(ax: Axes, threads: pd.DataFrame, share_pct: float | None) -> None:
 
 def _published(ax: Axes, anchors: Sequence[Anchor]) -> None:
     """Draw every thread of the published screen, by kind."""
-    published.note(ax, anchors, "A screen of ndb_top: one data node, whole percents.", 38)
+    published_panel.note(ax, anchors, "A screen of ndb_top: one data node, whole percents.", 38)
     table = pd.DataFrame({
         "anchor": list(anchors),
         "thread": [a.series.split(" ")[0] for a in anchors],
@@ -166,11 +166,13 @@ def _published(ax: Axes, anchors: Sequence[Anchor]) -> None:
     )
     x = _places(table["thread"])
     for place, anchor in zip(x, table["anchor"], strict=True):
-        published.mark(ax, anchor, place, style.DATA_NODE, 7)
+        published_panel.mark(ax, anchor, place, style.DATA_NODE, 7)
     firsts = table.drop_duplicates("thread")
     for i, anchor in zip(firsts.index, firsts["anchor"], strict=True):
         own = x[(table["thread"] == table["thread"][i]).to_numpy()]
-        published.label(ax, anchor, float(own.mean()), f"{formatting.plain(anchor.value)} %", 7.5)
+        published_panel.label(
+            ax, anchor, float(own.mean()), f"{formatting.plain(anchor.value)} %", 7.5
+        )
     _kinds(ax, table["thread"], x, None)
     ax.set_xlim(-2, x.max() + 2 if len(x) else 2)
     ax.set_ylim(0, 112)

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from ndblab.analysis import formatting, summary
 from ndblab.claims.publication import Anchor
-from ndblab.figures import published, selection, sheet
+from ndblab.figures import published_panel, selection, sheet
 from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import LATENCY_NOTE, Caption
@@ -33,7 +33,7 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     for (ax, beside), quantity in zip(grid, (QPS, P95), strict=True):
         _segments(ax, quantity, samples)
         of_unit = [a for a in anchors if a.unit == quantity.unit]
-        published.against_clients(beside, quantity, of_unit, room=2.7)
+        published_panel.against_clients(beside, quantity, of_unit, room=2.7)
     sheet.share_labels(grid, anchors)
     seconds = round(samples["t_s"].max())
     grid[1][0].set_xlabel(f"Clients; in each segment the {seconds} s of a run, left to right")
@@ -61,7 +61,7 @@ def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
         "a segment for each client count. Coefficients of variation within a run, of throughput "
         f"and of latency: {formatting.listed(each)}."
     ]
-    return words + published.sentence(anchors)
+    return words + published_panel.sentence(anchors)
 
 
 def _samples(tables: Tables) -> pd.DataFrame:

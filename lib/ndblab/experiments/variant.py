@@ -1,0 +1,44 @@
+"""A variant of an experiment: the settings in which it differs from the baseline.
+
+In: parameters as data. Out: an `Overlay` for the cluster's plan, options for the load. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ndblab.planning.fault import Fault
+from ndblab.planning.point import DEFAULT_VARIANT
+from ndblab.planning.shape import Overlay
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Settings that differ from the baseline; "the same with another setting" is one of these.
+
+    `config_ini` (by section) and `my_cnf` set any parameter of the cluster, `options` any of the
+    load generator's; `table_options` end the CREATE TABLE statements. `shape` has fields of
+    `planning.shape.Shape`: settings that follow from the host. With `tcp_clients` the clients
+    connect over TCP/IP on loopback rather than by Unix sockets. A `fault` is injected in each run.
+    """
+
+    name: str = DEFAULT_VARIANT
+    shape: Mapping[str, object] = field(default_factory=dict)
+    tcp_clients: bool = False
+    fault: Fault | None = None
+    config_ini: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    my_cnf: Mapping[str, object] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
+    table_options: str = ""
+
+    @property
+    def overlay(self) -> Overlay:
+        """Parameters that differ for the cluster, not for the load alone."""
+        return Overlay(self.config_ini, self.my_cnf, self.table_options)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the settings as plain data for JSON, overlays only where they are set."""
+        always = {"shape": self.shape, "tcp_clients": self.tcp_clients}
+        overlays = {key: value for key, value in vars(self).items() if value and key != "name"}
+        return always | overlays | ({"fault": self.fault.to_dict()} if self.fault else {})

@@ -1,0 +1,139 @@
+"""Every figure of the lab: its question, what it is drawn from, and what draws it.
+
+Adding a figure means adding a module in `brief/` or `lab/` and its entry here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from ndblab.figures import sheet
+from ndblab.figures.brief import (
+    figure_1_hour,
+    figure_2_cluster_box,
+    figure_3_cpu_allocation,
+    figure_4_one_server,
+    figure_8_seconds,
+    figures_5_9_threads,
+    figures_6_7_clients,
+)
+from ndblab.figures.lab import (
+    bottlenecks,
+    bounds,
+    brief_predicted,
+    faults,
+    prediction_errors,
+    predictions,
+    transporters,
+)
+
+DATASET, FORECAST, PLAN = "dataset", "forecast", "plan"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A figure: its question, how it is painted and described, and what it is drawn from.
+
+    `paint` draws on an empty sheet and returns notes for the caption; `describe` returns sentences.
+    `tables` are those it needs of its `source`. With `one_workload` it shows the runs of only one.
+    """
+
+    question: str
+    paint: Callable[..., list[str]]
+    describe: Callable[..., list[str]]
+    tables: tuple[str, ...] = ("runs",)
+    source: str = DATASET
+    height_in: float = sheet.HEIGHT_IN
+    one_workload: bool = False
+
+
+def _brief(question: str, module, *tables: str, of=None, height_in=sheet.HEIGHT_IN) -> Entry:
+    """Describe a figure of the brief; `of` tells two figures that one module draws apart."""
+    paint, words = module.paint, module.describe
+    if of is not None:
+        paint, words = partial(paint, of), partial(words, of)
+    return Entry(question, paint, words, ("runs", *tables), DATASET, height_in, True)
+
+
+def _compared(question: str, kinds: transporters.Comparison) -> Entry:
+    paint, words = partial(transporters.paint, kinds), partial(transporters.describe, kinds)
+    return Entry(question, paint, words, height_in=7.4)
+
+
+def _forecast(question: str, module, *tables: str, height_in: float = sheet.HEIGHT_IN) -> Entry:
+    return Entry(question, module.paint, module.describe, tables, FORECAST, height_in)
+
+
+FIGURES = {
+    "1": _brief(
+        "How stable are throughput and latency over a long run?",
+        figure_1_hour, "intervals", height_in=6.6,
+    ),
+    "2": Entry(
+        "What runs where, and how is it connected?",
+        figure_2_cluster_box.paint, figure_2_cluster_box.describe, (), PLAN, 6.5,
+    ),
+    "3": Entry(
+        "Which logical CPUs does each process get?",
+        figure_3_cpu_allocation.paint, figure_3_cpu_allocation.describe, (), PLAN,
+    ),
+    "4": _brief(
+        "What limits one MySQL server, and how much CPU does it use?",
+        figure_4_one_server, "processes",
+    ),
+    "5": _brief(
+        "Which NDB thread is busiest under one MySQL server?",
+        figures_5_9_threads, "ndb_threads", of=False,
+    ),
+    "6": _brief(
+        "How far does doubling the MySQL servers raise throughput?",
+        figures_6_7_clients, of=figures_6_7_clients.SIX,
+    ),
+    "7": _brief(
+        "Can twice the MySQL servers serve twice the clients at the same latency?",
+        figures_6_7_clients, of=figures_6_7_clients.SEVEN,
+    ),
+    "8": _brief(
+        "How steady are throughput and latency, second by second?",
+        figure_8_seconds, "intervals", height_in=6.6,
+    ),
+    "9": _brief(
+        "Which NDB thread is the bottleneck at peak throughput?",
+        figures_5_9_threads, "ndb_threads", of=True,
+    ),
+    "shm-vs-tcp": _compared(
+        "How much faster are shared-memory transporters than TCP?", transporters.TRANSPORTERS
+    ),
+    "spinning": _compared(
+        "How much does spinning gain over shared memory without it?", transporters.SPINNING
+    ),
+    "thread-balance": _compared(
+        "Do balanced NDB threads raise throughput?", transporters.THREADS
+    ),
+    "faults": Entry(
+        "What do clients see when a part of the cluster fails?",
+        faults.paint, faults.describe, ("outages", "intervals", "events"),
+    ),
+    "capacity": _forecast(
+        "How well does a one-server sweep predict many servers?",
+        predictions, "points", "predicted", "simulated", height_in=6.8,
+    ),
+    "bounds": _forecast(
+        "Which bounds limit one MySQL server?", bounds, "bounds", "balance", "alone"
+    ),
+    "bottlenecks": _forecast(
+        "Which resource saturates first as MySQL servers are added?",
+        bottlenecks, "use", "measured_use",
+    ),
+    "errors": _forecast(
+        "How accurate are the predictions, and would a simpler method do?",
+        prediction_errors, "errors", "verdicts", height_in=6.0,
+    ),
+    "brief-predicted": _forecast(
+        "What does the model predict for the brief's own server?",
+        brief_predicted, "brief_predicted", "brief_simulated", height_in=6.0,
+    ),
+}  # fmt: skip
+"""By the number of the brief's figure, or by the name of one of the lab's own."""
