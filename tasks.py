@@ -28,6 +28,8 @@ def command(body, limits_cpus=False):
             return body(*arguments, **options)
         except LabError as error:
             raise Exit(f"lab: {error}", code=1) from None
+        except BrokenPipeError:
+            sys.stderr.close()
         except OSError as error:
             if error.filename is None:
                 raise
@@ -35,18 +37,14 @@ def command(body, limits_cpus=False):
         except KeyboardInterrupt:
             message = "Completed runs are saved; run the same command again to resume."
             raise Exit(f"lab: interrupted. {message}", code=130) from None
-        except BrokenPipeError:
-            sys.stderr.close()
 
     return task(guarded, auto_shortflags=False)
 
 
-def refuse(wrong, what, found):
+def refuse(wrong, what, found, next_step="Drop one of them; see `./lab --help reproduce`."):
     """Refuse options that exclude each other."""
     if wrong:
-        raise LabError(
-            what, found=found, next_step="Leave one out; `./lab --help reproduce` explains."
-        )
+        raise LabError(what, found=found, next_step=next_step)
 
 
 cluster_command = functools.partial(command, limits_cpus=True)
@@ -62,12 +60,12 @@ def reproduce(
     """Measure an experiment here (or read a dataset), draw its figures, judge its claims.
 
     Select one with --figure 6, --table 1 or --experiment NAME, or every one with --all. --recorded
-    redraws from the datasets that come with the lab, --dataset DIR from any other; without either
-    the lab measures. --profile smoke, quick or brief sets how much; each of its values can be
-    replaced (--servers 1,2,4 --clients 1,8,64 --repeats 3 --duration 8 --warmup 2 --tables 8
+    redraws from the datasets in this repository, --dataset DIR from another; without either, the
+    lab measures. --profile smoke, quick or brief sets how much; each of its values can be
+    overridden (--servers 1,2,4 --clients 1,8,64 --repeats 3 --duration 8 --warmup 2 --tables 8
     --table-size 10000 --seed 1). --budget pinned, scaled, shared or auto divides the CPUs. --all
     skips what this host has already measured; --again repeats it. --dry-run prints the plan and
-    every command instead of running them, for this host or for --host FILE|brief.
+    every command without running any, for this host or for --host FILE|brief.
     """
     from ndblab.experiments import catalogue
 
@@ -75,16 +73,22 @@ def reproduce(
         "servers": servers, "clients": clients, "repeats": repeats, "duration_s": duration,
         "warmup_s": warmup, "tables": tables, "table_size": table_size, "seed": seed,
     }  # fmt: skip
-    one = figure or table or experiment or dataset
+    one = {"figure": figure, "table": table, "experiment": experiment, "dataset": dataset}
+    given = [f"--{name}" for name, value in one.items() if value]
     refuse(
-        all and one,
+        all and given,
         "--all excludes --figure, --table, --experiment and --dataset",
-        "--all with one of them",
+        f"--all with {', '.join(given)}",
     )
     refuse(
-        recorded and dataset, "The data can come from one place only", "--recorded and --dataset"
+        recorded and dataset, "Give either --recorded or --dataset, not both", f"both: {dataset}"
     )
-    refuse(host and not dry_run, "--host works only with --dry-run", "--host without --dry-run")
+    refuse(
+        host and not dry_run,
+        "--host works only with --dry-run",
+        "--host without --dry-run",
+        "Add --dry-run, or drop --host: the lab measures only on this host.",
+    )
     found = [] if all else [catalogue.find(experiment, figure, table)]
     chosen = found or list(catalogue.EXPERIMENTS.values())
     for each in chosen:
@@ -106,7 +110,7 @@ def reproduce(
 
 @command
 def install(c, tarball=None, sha256=None):
-    """Install NDB Cluster and sysbench unless they are there (--tarball PATH|URL --sha256 HEX)."""
+    """Install NDB Cluster and sysbench unless present (--tarball PATH|URL --sha256 HEX)."""
     from ndblab import install
 
     binaries = install.ensure(tarball, sha256)
@@ -124,10 +128,10 @@ def doctor(c, json=False):
 
     findings = doctor.examine()
     for found in findings:
-        print(f"{found.state:<5} {found.thing}: {found.found}")
+        print(f"{found.state:<7} {found.thing}: {found.found}")
         if found.next_step:
-            print(f"      -> {found.next_step}")
-    if any(found.state == "lack" for found in findings):
+            print(f"        -> {found.next_step}")
+    if any(found.state == "missing" for found in findings):
         raise Exit("", code=1)
 
 
@@ -169,9 +173,9 @@ def fitted(folder):
 def predict(c, servers=None, clients=None, cpus=None, from_=None):
     """Predict throughput, latency and bottleneck of many MySQL servers from a one-server sweep.
 
-    Ask for --servers 16 --clients 1024, and for a host of another size with --cpus 256. The model
-    is fitted to the recorded sweep, or to --from DIR: any dataset with runs of one server. No
-    cluster is needed.
+    --servers 16 --clients 1024 name the point, --cpus 256 the size of another host. The model is
+    fitted to the recorded sweep, or to --from DIR: any dataset with runs of one server. No cluster
+    is needed.
     """
     from ndblab.capacity import answers
 
@@ -180,7 +184,7 @@ def predict(c, servers=None, clients=None, cpus=None, from_=None):
 
 @command
 def size(c, cpus=None, from_=None):
-    """Recommend servers, clients and the split of the CPUs, for this host or one of --cpus N.
+    """Recommend servers, clients and the split of the CPUs, for this host or for --cpus N.
 
     The model is fitted to the recorded one-server sweep, or to that of --from DIR.
     """
@@ -214,7 +218,7 @@ def status(c):
     rows = start_stop.status(start_stop.home())
     for row in rows:
         print(f"{row['process']:<10} {row['node']:<4} {row['pid']:<8} {row['rss_bytes'] >> 20} MiB")
-    print(f"{len(rows)} processes in {start_stop.home()}")
+    print(f"Processes running in {start_stop.home()}: {len(rows)}")
 
 
 @command
@@ -223,7 +227,8 @@ def stop(c):
     from ndblab.cluster import start_stop
 
     ended = start_stop.stop(start_stop.home())
-    print(f"{ended} processes ended; nothing of the cluster is left." if ended else "Not running.")
+    stopped = f"Processes stopped: {ended}. Nothing of the cluster is left."
+    print(stopped if ended else "No cluster was running.")
 
 
 @cluster_command
@@ -279,8 +284,9 @@ def bench(c, only=None):
 def faults(c, count="200", seed="1", first=None, kind=None, at_once="1"):
     """Inject --count random faults, drawn from --seed, into the lab and its cluster.
 
-    After each it checks that nothing is lost, damaged or left behind. It resumes where it stopped;
-    --first K --count 1 repeats the K-th, --kind KIND takes one kind, --at-once 2 saves time.
+    After each it checks that nothing is lost, damaged or left behind. A campaign resumes where it
+    stopped; --first K --count 1 repeats the K-th fault, --kind KIND injects only that kind,
+    --at-once 2 runs two at a time.
     """
     sys.path.insert(0, str(ROOT / "tests"))
     from campaign import run

@@ -1,7 +1,7 @@
 """A headless Chromium for tests, driven through its DevTools pipe; it has no network.
 
 One process serves all pages: `open` loads one and waits for it, `ask` evaluates JavaScript in it,
-and `complaints` and `requests` tell what the page said and loaded. The protocol is described at
+and `complaints` and `requests` hold what the page reported and loaded. The protocol is described at
 https://chromedevtools.github.io/devtools-protocol/.
 """
 
@@ -134,14 +134,14 @@ class Browser:
         self._note(message.get("method"), message.get("params", {}))
         return message
 
-    def _note(self, event: str | None, told: dict) -> None:
+    def _note(self, event: str | None, params: dict) -> None:
         if event == "Page.loadEventFired":
             self._loaded = True
         elif event == "Network.requestWillBeSent":
-            self.requests.append(told["request"]["url"])
+            self.requests.append(params["request"]["url"])
         elif event == "Runtime.exceptionThrown":
-            self.complaints.append(told["exceptionDetails"]["text"])
-        elif event == "Log.entryAdded" and told["entry"]["level"] in ("error", "warning"):
-            self.complaints.append(told["entry"]["text"])
-        elif event == "Runtime.consoleAPICalled" and told["type"] in ("error", "warning"):
-            self.complaints.append(str(told["args"]))
+            self.complaints.append(params["exceptionDetails"]["text"])
+        elif event == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
+            self.complaints.append(params["entry"]["text"])
+        elif event == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning"):
+            self.complaints.append(str(params["args"]))

@@ -132,7 +132,7 @@ def written(root: Path, **changes: Any) -> dataset.Dataset:
 def damaged(
     folder: Path, name: str, change: Callable[[bytes], bytes], *, seal: bool = False
 ) -> Path:
-    """Change one file; with `seal`, as somebody would who also mends the sha256."""
+    """Change one file; with `seal`, as an editor who also corrects the sha256."""
     file = folder / name
     file.write_bytes(change(file.read_bytes()))
     if seal:

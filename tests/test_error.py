@@ -20,6 +20,6 @@ def test_a_message_says_what_found_expected_and_next():
 
 
 def test_an_error_passes_between_processes_whole():
-    """What a helper process finds out is told in full by the lab."""
+    """The message of a child process is reported in full."""
     error = LabError("The tea is cold", found=12, next_step="Boil water.")
     assert str(pickle.loads(pickle.dumps(error))) == str(error)

@@ -1,7 +1,7 @@
 """The one error of the lab that users are meant to read.
 
 In: what happened, what was found, what was expected, what to do next. Out: one message. It is shown
-without a traceback, which is for faults of the lab itself.
+without a traceback, which is for bugs in the lab itself.
 """
 
 from __future__ import annotations
@@ -64,7 +64,8 @@ def writing(path: Path) -> Iterator[None]:
                 f"The disk is full; {path} could not be written",
                 found=error.strerror,
                 expected="free space",
-                next_step="Free some space and start again; completed runs are saved.",
+                next_step="Free some space and run the same command again; completed runs are "
+                "saved.",
             ) from error
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             raise LabError(

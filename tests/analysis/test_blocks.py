@@ -17,7 +17,7 @@ def repeated(values: np.ndarray) -> pd.DataFrame:
 
 
 def test_a_host_that_slows_down_between_repeats_adds_no_variability() -> None:
-    """What all configurations lose together from one pass to the next is drift."""
+    """What all points lose together from one pass to the next is drift."""
     drifting = np.outer([100.0, 200.0, 50.0], [1.0, 0.9, 0.8])
     table = repeated(drifting)
     steady = blocks.block_adjusted(table, "qps").to_numpy().reshape(3, 3)
@@ -26,7 +26,7 @@ def test_a_host_that_slows_down_between_repeats_adds_no_variability() -> None:
 
 
 def test_outliers_do_not_determine_the_variability() -> None:
-    """With 3 % at most configurations and 60 % at a few, the estimate stays near 3 %."""
+    """With 3 % at most points and 60 % at a few, the estimate stays near 3 %."""
     noise = np.random.default_rng(7).normal(0, 0.03, (60, 4))
     noise[:6] *= 20
     found = blocks.variability(repeated(1000 * np.exp(noise)), "qps")

@@ -19,7 +19,7 @@ def of_run(**what: object) -> outage.Outage:
     return outage.of_run(tables["history"], tables["events"])
 
 
-def test_a_fault_that_nobody_feels_has_no_gap() -> None:
+def test_a_fault_that_no_client_notices_has_no_gap() -> None:
     """The longest time without a success is that between two operations, as before."""
     found = of_run(gap_s=0.0)
     assert found.longest_gap_s == pytest.approx(STEP_S)

@@ -1,4 +1,4 @@
-"""What minutes of a long run tell. The runs are made up, never a measurement."""
+"""Stability of a long run and of its starts. The runs are made up, never a measurement."""
 
 from __future__ import annotations
 

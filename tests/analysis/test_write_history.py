@@ -17,7 +17,7 @@ Tables = dict[str, pd.DataFrame]
 KINDS = ("lost", "halved", "changed", "phantom", "miscounted", "replicas_differ", "wrong_reads")
 
 
-def told(*operations: tuple[int, int, str, str]) -> pd.DataFrame:
+def replies(*operations: tuple[int, int, str, str]) -> pd.DataFrame:
     """Make a history of (client, seq, kind, outcome), an operation a second."""
     rows = [
         ("run", client, seq, kind, 1, 1, float(at), 4.0, outcome, 1, 0)
@@ -29,7 +29,7 @@ def told(*operations: tuple[int, int, str, str]) -> pd.DataFrame:
 @pytest.fixture
 def tables() -> Tables:
     """A sound run: two clients, four acknowledged writes, one of them after a failed one."""
-    operations = told(
+    operations = replies(
         (0, 0, WRITE, OK), (1, 0, WRITE, OK), (0, 1, READ, OK), (0, 2, WRITE, FAILED),
         (0, 3, WRITE, OK), (1, 1, WRITE, OK),
     )  # fmt: skip
@@ -120,7 +120,7 @@ def test_replicas_that_hold_another_value_differ(tables: Tables) -> None:
 @pytest.mark.parametrize(
     ("client", "seq"), [(0, 2), (0, 1), (7, 0)], ids=["given up", "a read", "a stranger"]
 )
-def test_a_row_that_nobody_was_told_of_is_a_phantom(tables: Tables, client: int, seq: int) -> None:
+def test_a_row_that_no_client_wrote_is_a_phantom(tables: Tables, client: int, seq: int) -> None:
     """What was surely not applied, or never written, must not be there."""
     text = workload.written_value(1, client, seq)
     more = [("run", replica, client, seq, text, text) for replica in faults.REPLICAS]
@@ -155,7 +155,7 @@ def test_a_wrong_read_is_never_sound(tables: Tables) -> None:
 
 
 @pytest.mark.parametrize("applied", [True, False])
-def test_a_commit_that_nobody_answered_may_be_there_or_not(tables: Tables, applied: bool) -> None:
+def test_a_commit_without_a_reply_may_be_there_or_not(tables: Tables, applied: bool) -> None:
     """Either is right; the number applied is reported."""
     late = (tables["history"]["client"] == 1) & (tables["history"]["seq"] == 1)
     tables["history"].loc[late, "outcome"] = UNKNOWN
@@ -182,7 +182,7 @@ def test_what_was_not_read_back_is_not_sound(tables: Tables) -> None:
 def test_a_load_that_wrote_nothing_proves_nothing(tables: Tables) -> None:
     """Without an acknowledged write there was nothing to lose."""
     found = write_history.check(
-        told((0, 0, WRITE, FAILED)),
+        replies((0, 0, WRITE, FAILED)),
         tables["copies"].iloc[:0],
         tables["counters"].assign(writes=0).drop_duplicates("replica"),
     )
@@ -222,8 +222,8 @@ def sound_runs(draw: st.DrawFn) -> Tables:
         for client, operations in enumerate(clients)
         for seq, (kind, outcome) in enumerate(operations)
     ]
-    operations = told((9, 0, WRITE, OK), *rows)
-    # Of the writes that nobody answered any number may have been applied.
+    operations = replies((9, 0, WRITE, OK), *rows)
+    # Of the writes without a reply, any number may have been applied.
     unknown = operations.index[operations["outcome"] == UNKNOWN]
     applied = draw(st.lists(st.booleans(), min_size=len(unknown), max_size=len(unknown)))
     as_held = operations.copy()

@@ -82,7 +82,7 @@ def test_cells_stand_below_their_titles():
 
 
 def test_a_missed_goal_is_no_error(monkeypatch, capsys):
-    """The task succeeds whatever the values are, and prints them with their note."""
+    """The task succeeds with any values, and prints them with their note."""
     registered(monkeypatch, slow=slow)
     benchmarks.run()
     printed = capsys.readouterr().out

@@ -82,7 +82,7 @@ def ports(folder: Path, first: int) -> str:
 
 
 def orphaned_segments(table: Path = SEGMENTS) -> set[int]:
-    """Ids of the System V memory segments that nobody uses and whose creator is dead.
+    """Ids of the System V memory segments that no process uses and whose creator is dead.
 
     Source: proc_sysvipc(5); columns shmid, cpid and nattch.
     """

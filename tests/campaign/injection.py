@@ -134,7 +134,7 @@ def numbers(seed: int, first: int, count: int, kind: str | None = None) -> list[
     """
     if kind is not None and kind not in KINDS:
         raise LabError(
-            "There is no such kind of fault",
+            "Unknown kind of fault",
             found=kind,
             expected=", ".join(KINDS),
             next_step="Choose one with --kind, or leave it out for all.",

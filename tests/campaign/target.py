@@ -129,14 +129,14 @@ def inject(job: Job) -> None:
 
 
 def kill_watchdogs(pid: int) -> None:
-    """Kill the watchdogs of a lab, as somebody who kills all processes of a user does."""
+    """Kill the watchdogs of a lab, as killing all processes of a user would."""
     for child in psutil.Process(pid).children():
         if watchdog.__name__ in child.cmdline():
             child.kill()
 
 
 def measure(job: Job) -> None:
-    """Measure one small configuration, as `./lab reproduce` does."""
+    """Measure one small point, as `./lab reproduce` does."""
     _measure(job, catalogue.find(figure=6), 1, CLIENTS)
 
 

@@ -34,7 +34,7 @@ def test_a_process_that_was_left_is_named(tmp_path: Path):
 
 
 def test_a_port_or_socket_that_was_left_is_named(tmp_path: Path):
-    """A port that somebody listens on, and the file of a socket."""
+    """A port in use, and the file of a socket."""
     assert checks.ports(tmp_path, PORT) == ""
     (tmp_path / "mysql.1.sock").touch()
     with socket.socket() as other:
@@ -46,7 +46,7 @@ def test_a_port_or_socket_that_was_left_is_named(tmp_path: Path):
     assert "mysql.1.sock" in found
 
 
-def test_a_segment_is_an_orphan_once_nobody_uses_it_and_its_creator_is_dead(tmp_path: Path):
+def test_a_segment_is_an_orphan_once_no_process_uses_it_and_its_creator_is_dead(tmp_path: Path):
     """One that is attached, or whose creator lives, may still be used."""
     gone = subprocess.Popen(["true"])
     gone.wait()
@@ -116,7 +116,7 @@ def test_a_dataset_that_was_changed_is_damaged(written, tmp_path: Path):
     second(written)
     table = written.path / "intervals.csv"
     table.write_text(table.read_text().replace("1200.25", "1200.26"))
-    assert "intervals.csv is not the file that was measured" in checks.damaged(tmp_path)
+    assert "intervals.csv has changed since it was measured" in checks.damaged(tmp_path)
 
 
 def test_a_temporary_file_that_was_left_is_found(written, tmp_path: Path):

@@ -23,7 +23,7 @@ def test_a_second_campaign_waits_for_the_folders_of_the_first(tmp_path, monkeypa
 
 
 def test_campaigns_in_two_folders_have_ports_of_their_own(tmp_path, monkeypatch):
-    """They can run at the same time; ports that somebody else listens on are not used."""
+    """They can run at the same time; ports in use are avoided."""
     monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
     with sandbox.opened(0) as first:
         monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "other"))

@@ -150,7 +150,7 @@ def test_runs_of_another_kind_are_not_fitted_to() -> None:
 
 def test_a_budget_that_divides_nothing_is_refused() -> None:
     """Without shares nothing says what another server could use."""
-    with pytest.raises(LabError, match="does not cover this cpu budget"):
+    with pytest.raises(LabError, match="does not cover this CPU budget"):
         forecast.of(made.dataset(budget="shared"))
 
 
@@ -158,7 +158,7 @@ def test_a_dataset_without_monitors_is_refused() -> None:
     """Without CPU use there are no demands."""
     data = made.dataset()
     data.ndb_threads = data.ndb_threads.head(0)
-    with pytest.raises(LabError, match="does not say how much CPU its runs used"):
+    with pytest.raises(LabError, match="lacks the CPU use of its runs"):
         forecast.of(data)
 
 
@@ -260,7 +260,7 @@ def test_advice_says_how_to_divide_a_host_and_why(own: forecast.Forecast) -> Non
 @pytest.mark.parametrize(
     ("servers", "clients", "cpus", "message"),
     [
-        (None, "8", None, "--servers is not usable"),
+        (None, "8", None, "--servers is missing"),
         ("0", "8", None, "--servers is not usable"),
         ("300", "8", None, "--servers is not usable"),
         ("2", "many", None, "--clients is not usable"),
@@ -297,7 +297,7 @@ def test_published_numbers_are_shown_once() -> None:
 
 
 def test_the_briefs_server_is_simulated_where_its_p95_was_published() -> None:
-    """Every published latency has a prediction beside it."""
+    """Every published latency has a prediction next to it."""
     table = brief_server.simulated()
     there = {(row.servers, row.clients) for row in table.itertuples()}
     assert there == {(a.servers, a.clients) for a in brief_server.anchors() if a.unit == "ms"}
@@ -307,7 +307,7 @@ def test_the_briefs_server_is_simulated_where_its_p95_was_published() -> None:
 def test_a_point_is_simulated_once(
     own: forecast.Forecast, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Whoever asks for it again gets the same numbers, whatever is asked for beside it."""
+    """Repeated predictions give the same numbers, whatever other points are asked for."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     two = pd.DataFrame({"servers": [1, 2], "clients": [4, 4]})
     first = simulation.cached(own.model, two, 0.005)
@@ -424,14 +424,14 @@ def test_predict_reads_any_dataset_and_size_knows_this_host() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["predict"], "--servers is not usable"),
-        (["predict", "--servers", "2", "--clients", "4", "--from", "/nowhere"], "no dataset"),
+        (["predict"], "--servers is missing"),
+        (["predict", "--servers", "2", "--clients", "4", "--from", "/nowhere"], "not a dataset"),
         (["size", "--cpus", "-3"], "--cpus is not usable"),
         (
             ["reproduce", "--experiment", "capacity-model", "--dataset", "/nowhere"],
             "has no dataset of its own",
         ),
-        (["reproduce", "--experiment", "capacity-model", "--dry-run"], "nothing to measure"),
+        (["reproduce", "--experiment", "capacity-model", "--dry-run"], "measures nothing"),
     ],
 )
 def test_a_users_mistake_gives_one_message(arguments: list[str], message: str) -> None:

@@ -113,7 +113,7 @@ def test_the_same_data_give_the_same_intervals():
 
 def test_a_budget_that_divides_nothing_is_refused():
     plan = {"budget": {"kind": "shared"}}
-    with pytest.raises(LabError, match="does not cover this cpu budget"):
+    with pytest.raises(LabError, match="does not cover this CPU budget"):
         model.shares(plan, 2)
 
 
@@ -204,7 +204,7 @@ def test_a_throttled_station_gives_its_quota_and_no_more(monkeypatch):
     for _ in range(10):
         now += station.sample(now)
         ends.append(round(now, 6))
-    # 2.5 ms of every 10: two visits and a half, and the half goes on when the next window opens.
+    # 2.5 ms of every 10: two visits and a half, and the half continues when the next window opens.
     assert ends[:6] == [0.001, 0.002, 0.0105, 0.0115, 0.0125, 0.021]
 
 

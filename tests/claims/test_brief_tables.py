@@ -1,4 +1,4 @@
-"""Tables 1 and 2 of the brief beside a host: what it has, what nobody can know, what is wrong."""
+"""Tables 1 and 2 of the brief beside a host: what it has, what is unknown, what is wrong."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ def test_a_limit_on_cpu_time_is_shown(small):
     """Eight CPUs of which a container may use two are not eight."""
     limited = dataclasses.replace(small, cpu_limit=1.5)
     assert (
-        brief_tables.table1(limited)["this host"]["logical CPUs"] == "2, limited to the time of 1.5"
+        brief_tables.table1(limited)["this host"]["logical CPUs"]
+        == "2, limited to 1.5 by CPU bandwidth"
     )
 
 
@@ -63,8 +64,8 @@ def test_the_briefs_own_description_contradicts_its_table():
     """SMT was on and a socket one NUMA node, whatever Table 1 says; the note names the reason."""
     table = brief_tables.table1(host.load(publication.FOLDER / "host.json"))
     assert table["published"]["bios SMT"] == "off"
-    assert table["this host"]["bios SMT"] == "on: 2 logical CPUs a core"
-    assert table["this host"]["bios NPS"] == "1 a socket is seen"
+    assert table["this host"]["bios SMT"] == "on: 2 logical CPUs per core"
+    assert table["this host"]["bios NPS"] == "1 per socket visible"
     assert table["this host"]["cores per socket"] == "64"
     assert table["note"]["bios SMT"].endswith("(smt)")
     assert table["note"]["bios NPS"].endswith("(numa)")

@@ -38,13 +38,13 @@ def test_every_correction_has_arithmetic_and_all_hold():
     [
         ("threads-98", "= 96, not 98"),
         ("smt", "0 to 127, numactl names up to 255"),
-        ("l3", "= 4 MB a core"),
+        ("l3", "= 4 MB per core"),
         ("redo-2TB", "8 x 256 x 1 GiB = 2 TiB"),
         ("threads-36", "8 + 8 + 4 + 3 + 3 + 1 = 27; threads 0 to 35 are 36"),
         ("fig1-latency", "= 0.62 ms; 1.35 / 0.62 = 2.2"),
         ("rule-over", "8 x 14 = 112 > 96"),
         ("q20-percent", "= 875; 875 - 1 = 87400 %"),
-        ("rows-per-table", "= 7 500 bytes a row"),
+        ("rows-per-table", "= 7 500 bytes per row"),
     ],
 )
 def test_the_arithmetic_is_shown(rows, facts, correction, number):

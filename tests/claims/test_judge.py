@@ -79,7 +79,7 @@ def test_a_claim_without_a_check_is_unknown() -> None:
 
 def test_an_unknown_id_is_refused() -> None:
     """A claim id that does not exist is a user's mistake with one clear message."""
-    with pytest.raises(LabError, match="no such claim"):
+    with pytest.raises(LabError, match="Unknown claim"):
         judge.judge(double(), ["F66"], CLAIMS)
 
 
@@ -131,7 +131,7 @@ def test_no_budget_no_scaling_claim(name: str) -> None:
 
 @pytest.mark.parametrize("name", SCOPE)
 def test_one_run_a_point_decides_nothing(name: str) -> None:
-    """With one run per configuration no claim is reproduced or contradicted."""
+    """With one run per point no claim is reproduced or contradicted."""
     dataset = double(repeats=1, budget="pinned", cpus=256, model=BRIEF_MODEL)
     row = verdict(dataset, name)
     assert row.verdict in ("inconclusive", "not testable here", "unknown")
@@ -143,7 +143,7 @@ def test_one_run_a_point_still_shows_its_value() -> None:
     assert row.verdict == "inconclusive"
     assert row.measured == pytest.approx(2, rel=0.02)
     assert math.isnan(row.low)
-    assert "one run per configuration" in row.reason
+    assert "one run per point" in row.reason
 
 
 def test_an_imposed_claim_still_shows_its_value_and_the_bound() -> None:

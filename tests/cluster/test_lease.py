@@ -83,7 +83,7 @@ def test_a_cluster_started_by_hand_is_not_ended(tmp_path: Path):
 
 
 def test_a_folder_with_other_files_is_refused(tmp_path: Path):
-    """A cluster's start removes files: not somebody's documents."""
+    """A cluster's start removes files, but never a user's documents."""
     (tmp_path / "thesis.txt").touch()
     with pytest.raises(LabError, match="other files") as caught, lease.hold(tmp_path):
         pass

@@ -39,9 +39,9 @@ def test_manifest_of_another_kind_is_refused(
 
 def test_a_folder_without_a_dataset_is_refused(tmp_path: Path) -> None:
     """A path that is no dataset, or a broken manifest, is one clear message."""
-    with pytest.raises(LabError, match="no dataset here"):
+    with pytest.raises(LabError, match="not a dataset"):
         dataset.read(tmp_path / "nothing")
-    with pytest.raises(LabError, match="no dataset here"):
+    with pytest.raises(LabError, match="not a dataset"):
         dataset.read(tmp_path)
     (tmp_path / "manifest.json").write_text('{"schema_ver')
     with pytest.raises(LabError, match="is damaged"):

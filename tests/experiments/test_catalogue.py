@@ -30,9 +30,9 @@ def test_every_table_of_the_brief_belongs_to_an_experiment(number):
 @pytest.mark.parametrize(
     ("what", "message"),
     [
-        ({"figure": 99}, "no such figure"),
-        ({"table": 3}, "no such table"),
-        ({"name": "tea"}, "no such experiment"),
+        ({"figure": 99}, "Unknown figure"),
+        ({"table": 3}, "Unknown table"),
+        ({"name": "tea"}, "Unknown experiment"),
         ({}, "Say what to reproduce"),
         ({"name": "stability", "figure": 6}, "no such figure"),
     ],
@@ -102,5 +102,5 @@ def test_clients_over_tcp_share_the_cluster_of_those_on_sockets():
 def test_what_needs_no_cluster_says_so():
     """Figures 2 and 3 come from a plan."""
     experiment = catalogue.find(figure=3)
-    with pytest.raises(LabError, match="nothing to measure"):
+    with pytest.raises(LabError, match="measures nothing"):
         experiment.sweep(experiment.size("quick"))

@@ -32,7 +32,7 @@ def found(thing: str) -> doctor.Finding:
     return next(finding for finding in doctor.examine() if finding.thing == thing)
 
 
-def test_what_is_missing_comes_with_the_line_to_type(machine):
+def test_what_is_missing_comes_with_the_command_to_run(machine):
     """Build packages that are not there are named in a command that can be pasted."""
     packages = found("build packages")
     assert packages.state == "note"
@@ -40,7 +40,7 @@ def test_what_is_missing_comes_with_the_line_to_type(machine):
     assert "g++ bison" in packages.next_step
 
 
-def test_a_low_limit_of_locked_memory_is_a_note_not_a_lack(machine):
+def test_a_low_limit_of_locked_memory_is_only_a_note(machine):
     """The cluster runs without locked memory; the doctor says what that means."""
     assert found("locked memory").state == "note"
 
@@ -50,11 +50,11 @@ def test_a_host_too_small_for_a_quick_sweep_is_reported_with_its_size(machine, m
     small = dataclasses.replace(machine, memory_available_bytes=2**30)
     monkeypatch.setattr(host, "read", lambda root="/": small)
     plan = found("plan (quick)")
-    assert plan.state == "lack"
+    assert plan.state == "missing"
     assert "1.0 GiB" in plan.found
 
 
-def test_an_installation_that_cannot_be_used_is_a_lack(machine, monkeypatch):
+def test_an_installation_that_cannot_be_used_counts_as_missing(machine, monkeypatch):
     """Mixed versions, say: the reason is the installer's own."""
 
     def broken():
@@ -62,7 +62,7 @@ def test_an_installation_that_cannot_be_used_is_a_lack(machine, monkeypatch):
 
     monkeypatch.setattr(install, "find_ndb", broken)
     assert found("NDB Cluster") == doctor.Finding(
-        "lack", "NDB Cluster", "The versions differ: 8.0 and 9.7", "Use one."
+        "missing", "NDB Cluster", "The versions differ: 8.0 and 9.7", "Use one."
     )
 
 
@@ -81,22 +81,22 @@ def test_a_missing_sysbench_does_not_hide_the_cluster(machine, monkeypatch):
     assert "build packages" not in [finding.thing for finding in doctor.examine()]
 
 
-def test_an_unfit_sysbench_is_a_lack_of_its_own(machine, monkeypatch):
-    """A sysbench that is too old is reported beside the cluster's state, not instead of it."""
+def test_an_unfit_sysbench_counts_as_missing_by_itself(machine, monkeypatch):
+    """A sysbench that is too old is reported in addition to the cluster's state."""
 
     def too_old():
         raise LabError("sysbench is too old", found="0.4.12", next_step="Install another.")
 
     monkeypatch.setattr(install, "find_sysbench", too_old)
-    assert found("sysbench").state == "lack"
+    assert found("sysbench").state == "missing"
     assert found("NDB Cluster").state == "note"
 
 
 def test_where_there_is_no_apt_the_other_ways_are_named(machine, monkeypatch):
-    """On Fedora, say, nobody is asked to type apt-get."""
+    """On Fedora, for example, no message mentions apt-get."""
     monkeypatch.setattr(install, "has_apt", lambda: False)
     software = [f for f in doctor.examine() if f.thing in ("NDB Cluster", "sysbench")]
-    assert [finding.state for finding in software] == ["lack", "lack"]
+    assert [finding.state for finding in software] == ["missing", "missing"]
     assert "NDB_HOME" in software[0].next_step
     assert "--tarball" in software[0].next_step
     assert not any("apt-get" in finding.next_step for finding in doctor.examine())

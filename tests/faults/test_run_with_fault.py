@@ -89,8 +89,8 @@ def test_a_cluster_that_does_not_recover_is_a_result(monkeypatch):
     generator = SimpleNamespace(read_back=lambda cluster: pytest.fail("was read"))
 
     def never(cluster, node):
-        raise LabError("Waited in vain for ndbmtd.2", found="nothing after 180 s")
+        raise LabError("Timed out waiting for ndbmtd.2", found="nothing after 180 s")
 
     monkeypatch.setattr(readiness, "wait_node", never)
-    why = "Waited in vain for ndbmtd.2: nothing after 180 s"
+    why = "Timed out waiting for ndbmtd.2: nothing after 180 s"
     assert run_with_fault._recover(cluster, generator) == (why, {})

@@ -9,7 +9,6 @@ import seaborn
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from ndblab.analysis import formatting
 from ndblab.figures import style
 from ndblab.figures.quantity import QPS
 
@@ -31,16 +30,6 @@ def test_thousands_are_thousands() -> None:
     QPS.vertical(ax, 230_000)
     assert ax.get_ylabel() == "Throughput, thousand queries/s"
     assert ax.yaxis.get_major_formatter()(230_000) == "230"
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0, "0"), (0.5, "0.5"), (0.12345, "0.123"), (2.5, "2.5"), (99.96, "100"), (547.4, "547"),
-     (10934, "10 900"), (1_600_000, "1 600 000")],
-)  # fmt: skip
-def test_numbers_have_three_digits(value: float, text: str) -> None:
-    """Numbers in figures have three significant digits, no exponent and no trailing zeros."""
-    assert formatting.plain(value).replace("\N{NARROW NO-BREAK SPACE}", " ") == text
 
 
 def test_the_theme_is_seaborns() -> None:

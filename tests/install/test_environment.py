@@ -50,7 +50,7 @@ def test_conda_users_get_the_same_requirements() -> None:
 
 
 def test_a_checkout_that_cannot_be_written_gives_one_message(tmp_path: Path) -> None:
-    """`./lab` in somebody else's checkout says what to do instead of a shell's complaint."""
+    """`./lab` in another user's checkout says what to do, not a shell's error."""
     (tmp_path / ".venv.lock").mkdir()  # closed to writing for root too
     done = lab(tmp_path)
     assert done.returncode == 1

@@ -86,7 +86,7 @@ def test_a_wrong_checksum_installs_nothing(
     [
         ("https://mirror.example/ndb.tar.gz", None, "needs a checksum"),
         ("https://mirror.example/ndb.tar.gz", "abc", "not a SHA-256"),
-        ("/nowhere/ndb.tar.gz", None, "There is no tarball"),
+        ("/nowhere/ndb.tar.gz", None, "does not exist"),
     ],
 )
 def test_a_request_that_cannot_be_verified_is_refused(

@@ -23,7 +23,7 @@ SLEEP = ["sleep", "600"]
 
 @pytest.fixture
 def mark(tmp_path: Path):
-    """A folder whose marked processes are ended whatever becomes of the test."""
+    """A folder whose marked processes are ended whether the test passes or fails."""
     yield tmp_path
     LOCAL.end(tmp_path)
 
@@ -34,7 +34,7 @@ def segments() -> set[int]:
 
 
 def segment_of_another_process(mark: Path | None) -> tuple[subprocess.Popen, int]:
-    """Have another process make a memory segment to which nobody attaches."""
+    """Have another process make a memory segment to which no process attaches."""
     body = (
         "import ctypes, sys\nshmget = ctypes.CDLL(None, use_errno=True).shmget\n"
         "print(shmget(0, 4096, 0o1600), flush=True)\nsys.stdin.read()\n"
@@ -153,7 +153,7 @@ def test_only_what_matches_is_removed(tmp_path: Path):
 def test_a_folder_of_another_user_is_refused(tmp_path: Path):
     """Sockets in it would be at that user's mercy."""
     os.chown(tmp_path, 12345, -1)
-    with pytest.raises(LabError, match="belongs to somebody else"):
+    with pytest.raises(LabError, match="belongs to another user"):
         LOCAL.make_folder(tmp_path)
 
 

@@ -94,7 +94,7 @@ class TestBriefHost:
             assert host.format_cpu_list(node.share.cpus) == cpus
             assert node.transporter == "shm"
 
-    def test_data_nodes_have_whole_cores_that_nobody_else_uses(self):
+    def test_data_nodes_have_whole_cores_that_no_other_process_uses(self):
         """16 cores with both logical CPUs each, a quarter of a socket, apart from all others."""
         for node in self.plan.data_nodes:
             own = set(node.share.cpus)
@@ -135,10 +135,10 @@ def test_a_small_host_without_control_groups_is_shared_and_says_why():
 
 @pytest.mark.parametrize(
     ("cores", "budget", "message"),
-    [(2, "pinned", "divided by affinity"), (2, "greedy", "no such CPU budget")],
+    [(2, "pinned", "divided by affinity"), (2, "greedy", "Unknown CPU budget")],
 )
 def test_an_impossible_budget_is_refused(cores, budget, message):
-    """Asked for by name, a budget is used or refused, never replaced."""
+    """Requested by name, a budget is used or refused, never replaced."""
     with pytest.raises(LabError, match=message):
         deployment.make(machine(cores), shape(budget=budget))
 
@@ -170,7 +170,7 @@ def test_a_host_too_small_in_memory_is_refused_with_the_difference():
     plan = deployment.make(small, shape(rows=80_000_000, max_clients=4096))
     with pytest.raises(LabError, match="too little memory") as caught:
         plan.check(small, disk_free_bytes=10**13)
-    assert "GiB more" in str(caught.value)
+    assert "GiB short" in str(caught.value)
 
 
 def test_a_host_too_small_on_disk_is_refused():
@@ -204,7 +204,7 @@ def test_folders_and_ports_do_not_change_what_is_measured():
 @settings(deadline=None)
 @given(st.integers(1, 1024), st.integers(1, 16))
 def test_scaled_shares_add_up_on_any_host(cores, servers):
-    """Both data nodes and the SQL side together are the whole host, and nobody has more."""
+    """Both data nodes and the SQL side together are the whole host, and no part has more."""
     plan = deployment.make(machine(cores), shape(servers=servers, budget="scaled"))
     data = [n.share.quota_cpus for n in plan.data_nodes]
     assert sum(data) + plan.sql_side.quota_cpus == pytest.approx(cores)

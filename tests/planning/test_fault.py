@@ -13,7 +13,7 @@ from ndblab.planning.fault import FAULTS, Action
 
 @pytest.mark.parametrize("each", FAULTS.values(), ids=lambda f: f.name)
 def test_every_node_that_is_hurt_serves_again(each: fault.Fault):
-    """Whatever is killed, frozen or stopped is started and waited for, in this order."""
+    """Every node that is killed, frozen or stopped is started and waited for, in this order."""
     for node in {a.node for a in each.actions if a.what in ("kill", "freeze", "stop")}:
         done = [a.what for a in each.actions if a.node == node]
         assert done[-2:] == ["start", "wait"]
@@ -56,7 +56,7 @@ def test_a_fault_says_what_it_does_when():
 
 
 def test_a_fault_goes_into_a_manifest():
-    """What was done stands beside what was measured."""
+    """The actions are recorded with the measurements."""
     data = json.loads(json.dumps(FAULTS["kill-server"].to_dict()))
     assert data["actions"][0] == [0, "kill", "mysqld", 2]
 

@@ -67,7 +67,7 @@ def test_a_process_gives_the_outputs_that_a_kernel_gives(small: Path, tmp_path: 
 
 
 def test_a_figure_becomes_files_of_what_the_page_shows(small: Path, tmp_path: Path):
-    """PNG and SVG under its name, its words beside it; the notebook keeps one of the two."""
+    """PNG and SVG under its name, its description with it; the notebook keeps one of the two."""
     content = nbformat.read(small, as_version=4)
     show = """%matplotlib inline
 from matplotlib.figure import Figure

@@ -292,7 +292,7 @@ def test_the_same_input_gives_the_same_bytes(
 
 
 def test_a_new_report_takes_the_place_of_the_old(small: report.Section, tmp_path: Path) -> None:
-    """Nothing of the last report is left, and nothing beside it."""
+    """Nothing of the last report is left, and no temporary folder."""
     out = tmp_path / "out/report"
     report.write(out, [small])
     (out / "stale.html").touch()
@@ -302,7 +302,7 @@ def test_a_new_report_takes_the_place_of_the_old(small: report.Section, tmp_path
 
 
 def test_a_folder_that_is_no_report_is_left_alone(small: report.Section, tmp_path: Path) -> None:
-    """Whoever names a folder with work in it keeps the work."""
+    """A folder with other files in it is never replaced."""
     work = tmp_path / "work"
     work.mkdir()
     (work / "thesis.txt").write_text("years")
@@ -321,7 +321,7 @@ def test_a_damaged_dataset_leaves_the_last_report(
     copy = shutil.copytree(whole.dataset.path, tmp_path / "copy")
     (copy / "runs.csv").write_text("changed\n")
     damaged = dataclasses.replace(whole.dataset, path=copy)
-    with pytest.raises(LabError, match="not the file that was measured"):
+    with pytest.raises(LabError, match="changed since it was measured"):
         report.write(out, [dataclasses.replace(whole, dataset=damaged)])
     assert files(out) == before
 

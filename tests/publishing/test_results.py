@@ -40,7 +40,7 @@ def test_points_that_leave_servers_idle_are_in_the_briefs_program_only():
 
 
 def test_the_default_measurement_takes_at_most_six_minutes():
-    """By the lab's own estimate, which it tells before it starts."""
+    """By the lab's own estimate, which it prints before it starts."""
     assert measurement.estimate_s(SCALING, SCALING.size("quick")) < 360
 
 
@@ -160,11 +160,11 @@ def test_claims_for_machines_are_csv_with_the_agreed_columns():
     ("arguments", "message"),
     [
         (["reproduce"], "Say what to reproduce"),
-        (["reproduce", "--figure", "66"], "no such figure"),
-        (["reproduce", "--figure", "6", "--profile", "huge"], "no such profile"),
+        (["reproduce", "--figure", "66"], "Unknown figure"),
+        (["reproduce", "--figure", "6", "--profile", "huge"], "Unknown profile"),
         (["reproduce", "--figure", "6", "--clients", "0"], "--clients is not usable"),
         (["reproduce", "--figure", "6", "--servers", "300"], "--servers is not usable"),
-        (["reproduce", "--figure", "6", "--dataset", "/nowhere"], "There is no dataset here"),
+        (["reproduce", "--figure", "6", "--dataset", "/nowhere"], "This is not a dataset"),
         (["reproduce", "--figure", "6", "--table-size", "10000000000"], "too little"),
         (["config", "--host", "/nowhere.json"], "cannot be read"),
         (["bench", "--only", "tea"], "tea"),

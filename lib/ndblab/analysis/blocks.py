@@ -1,7 +1,7 @@
-"""Repeats as blocks: what drifts between them is taken out before configurations are compared.
+"""Repeats as blocks: what drifts between them is taken out before points are compared.
 
-In: the runs of a dataset. Out: block-adjusted values, and the variability of a configuration.
-A repeat is a shuffled pass over all configurations, so a host that slows down between passes slows
+In: the runs of a dataset. Out: block-adjusted values, and the variability of a point.
+A repeat is a shuffled pass over all points, so a host that slows down between passes slows
 all of them alike: the design is one of randomised blocks.
 """
 
@@ -14,25 +14,25 @@ import pandas as pd
 from scipy.special import chdtri
 
 from ndblab.analysis.estimate import Variability
-from ndblab.analysis.summary import configuration
+from ndblab.analysis.summary import point_columns
 
 
 def block_adjusted(runs: pd.DataFrame, metric: str) -> pd.Series:
-    """Remove from a metric what all configurations gained or lost from one repeat to the next."""
+    """Remove from a metric what all points gained or lost from one repeat to the next."""
     logs = np.log(runs[metric].astype(float))
-    means = _by_configuration(logs, runs).transform("mean")
+    means = _by_point(logs, runs).transform("mean")
     return np.exp(logs - (logs - means).groupby(runs["repeat"]).transform("mean"))
 
 
 def variability(runs: pd.DataFrame, metric: str) -> Variability:
-    """Estimate how much runs of one configuration differ, from all configurations, block-adjusted.
+    """Estimate how much runs of one point differ, from all points, block-adjusted.
 
     Two to four runs say little about their own variability; all of them together say much. The
-    estimate is the median of the configurations' variances, each divided by its expected median
+    estimate is the median of the points' variances, each divided by its expected median
     (chi-squared), so that a few outliers do not determine it. For normal samples a median is worth
     about 0.4 of their degrees of freedom.
     """
-    groups = _by_configuration(np.log(block_adjusted(runs, metric)), runs)
+    groups = _by_point(np.log(block_adjusted(runs, metric)), runs)
     variance, freedom = groups.var(ddof=1), groups.count() - 1
     known = freedom > 0
     if not known.any():
@@ -43,5 +43,5 @@ def variability(runs: pd.DataFrame, metric: str) -> Variability:
     return Variability(float(np.sqrt(unbiased.median())), worth)
 
 
-def _by_configuration(values: pd.Series, runs: pd.DataFrame):
-    return values.groupby([runs[key] for key in configuration(runs)], observed=True)
+def _by_point(values: pd.Series, runs: pd.DataFrame):
+    return values.groupby([runs[key] for key in point_columns(runs)], observed=True)

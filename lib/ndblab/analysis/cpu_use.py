@@ -136,7 +136,7 @@ def per_query(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
 
     Returns
     -------
-    Columns that identify a configuration, `runs`, `qps_mean`, `cpu_us` (CPU time per query of these
+    Columns that identify a point, `runs`, `qps_mean`, `cpu_us` (CPU time per query of these
     roles together) with its 95 % interval `low` and `high` (NaN for one run), and the part of each
     role, `<role>_us`.
     """
@@ -144,7 +144,7 @@ def per_query(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
     used = Usage(processes, processes.iloc[:0]).roles.reindex(columns=list(QUERY_ROLES))
     used = used.reindex(good["run_id"].astype(str)).set_index(good.index)
     each = 1e4 * used.div(good["qps"].astype(float), axis=0)
-    keys = summary.configuration(good)
+    keys = summary.point_columns(good)
     each = each.rename(columns="{}_us".format).assign(qps_mean=good["qps"].astype(float))
     each["cpu_us"] = each[[f"{role}_us" for role in QUERY_ROLES]].sum(axis=1, min_count=1)
     points = each.groupby([good[key] for key in keys], observed=True)

@@ -34,7 +34,7 @@ class Estimate(NamedTuple):
 
 
 class Variability(NamedTuple):
-    """How much runs of one configuration differ: standard deviation, and degrees of freedom.
+    """How much runs of one point differ: standard deviation, and degrees of freedom.
 
     The deviation is that of logarithms. Without freedom it is NaN.
     """
@@ -80,7 +80,7 @@ def ratio(
 
     Parameters
     ----------
-    pooled : variability of all configurations together. Each side then has it or its own,
+    pooled : variability of all points together. Each side then has it or its own,
         whichever is larger; without it the interval is Welch's, from the two sides alone.
 
     Raises
@@ -114,15 +114,15 @@ def peak_ratio(
     pooled: Variability,
     confidence: float = CONFIDENCE,
 ) -> Estimate:
-    """Return the ratio of two peaks, each the best geometric mean among one side's configurations.
+    """Return the ratio of two peaks, each the best geometric mean among one side's points.
 
     A peak is picked from noisy means, so the interval comes from a parametric bootstrap that picks
-    anew in every draw (basic interval: Davison and Hinkley 1997, section 5.2). Each configuration
+    anew in every draw (basic interval: Davison and Hinkley 1997, section 5.2). Each point
     has the pooled variability or its own, whichever is larger. The seed is fixed.
 
     Parameters
     ----------
-    top, base : the runs of each configuration of a side.
+    top, base : the runs of each point of a side.
     """
     rng = np.random.default_rng(7742)
     best, drawn = [], []

@@ -1,6 +1,6 @@
 """Numbers and lists as text, the same in figures, notebooks, reports and messages.
 
-In: a value. Out: its text, without a unit.
+In: a value. Out: its text, without a unit; "-" for NaN.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from collections.abc import Iterable
 
 def significant(value: float) -> str:
     """Format with three significant digits or all integer digits, and no exponent."""
-    if not math.isfinite(value) or value == 0:
+    if not math.isfinite(value):
+        return _not_finite(value)
+    if value == 0:
         return str(value)
     digits = max(0, 2 - math.floor(math.log10(abs(value))))
     return f"{value:,.{digits}f}".replace(",", " ")
@@ -19,6 +21,8 @@ def significant(value: float) -> str:
 
 def plain(value: float) -> str:
     """Format with three significant digits, thousands separated, and no exponent."""
+    if not math.isfinite(value):
+        return _not_finite(value)
     digits = 2 - math.floor(math.log10(abs(value))) if value else 0
     text = f"{round(value, digits):,.{max(digits, 0)}f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
@@ -27,7 +31,7 @@ def plain(value: float) -> str:
 
 def exact(value: float) -> str:
     """Format with all digits, thousands separated, and no exponent."""
-    return _apart(f"{value:,.12g}")
+    return _apart(f"{value:,.12g}") if math.isfinite(value) else _not_finite(value)
 
 
 def count(number: int, noun: str) -> str:
@@ -39,6 +43,10 @@ def listed(parts: Iterable[str]) -> str:
     """Join words as in a sentence: a, b and c."""
     *rest, last = tuple(parts) or ("none",)
     return f"{', '.join(rest)} and {last}" if rest else last
+
+
+def _not_finite(value: float) -> str:
+    return "-" if math.isnan(value) else str(float(value))
 
 
 def _apart(text: str) -> str:

@@ -119,7 +119,7 @@ def quantile(values: pd.Series, at: float, confidence: float = CONFIDENCE) -> Es
 def band(values: pd.Series, share: float = 0.95, confidence: float = CONFIDENCE) -> Estimate:
     """Return half the width of the band that holds a share of the samples, over its middle.
 
-    0.03 means that the central `share` of the samples lies within 3 % either side of the middle.
+    0.03 means that the central `share` of the samples lies within plus or minus 3 % of the middle.
     """
     x = _samples(values)
     ends = [(1 - share) / 2, (1 + share) / 2]

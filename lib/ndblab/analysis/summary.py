@@ -1,4 +1,4 @@
-"""From runs to one row per configuration: which runs are good, their means, and the peaks.
+"""From runs to one row per point: which runs are good, their means, and the peaks.
 
 In: tables of a dataset. Out: tables with 95 % confidence intervals. It never drops a run without a
 mark, and never averages a failed one.
@@ -16,14 +16,14 @@ from ndblab.dataset.schema import OK
 FLAT = 0.03
 # A client process this close to its CPUs measures itself, not the cluster.
 SATURATED = 0.95
-CONFIGURATION = ["transporter", "workload", "variant", "servers", "clients"]
-"""Columns that identify a configuration."""
+POINT_COLUMNS = ["transporter", "workload", "variant", "servers", "clients"]
+"""Columns that identify a point."""
 _METRICS = ["qps", "latency_p95_ms", "latency_avg_ms", "client_cpu_pct"]
 
 
-def configuration(table: pd.DataFrame) -> list[str]:
-    """Return the columns that identify a configuration in this table; the oldest lack `variant`."""
-    return [key for key in CONFIGURATION if key in table]
+def point_columns(table: pd.DataFrame) -> list[str]:
+    """Return the columns that identify a point in this table; the oldest lack `variant`."""
+    return [key for key in POINT_COLUMNS if key in table]
 
 
 def select(
@@ -63,14 +63,14 @@ def why_excluded(runs: pd.DataFrame, client_cpus: float | None = None) -> pd.Ser
 
 
 def points(runs: pd.DataFrame, client_cpus: float | None = None) -> pd.DataFrame:
-    """Average the runs of each configuration, with 95 % confidence intervals of the mean.
+    """Average the runs of each point, with 95 % confidence intervals of the mean.
 
     Returns
     -------
-    One row per configuration, sorted: `runs` averaged, `failed` not averaged, means, `_low` and
+    One row per point, sorted: `runs` averaged, `failed` not averaged, means, `_low` and
     `_high` (NaN for one run), `idle_servers`, `marks`.
     """
-    keys, why = configuration(runs), why_excluded(runs, client_cpus)
+    keys, why = point_columns(runs), why_excluded(runs, client_cpus)
     marked = runs[[*keys, *_METRICS]].assign(_why=why, _good=why == "")
     table = marked.groupby(keys, observed=True)["_good"].agg(runs="sum", _all="count")
     table["failed"] = table.pop("_all") - table["runs"]
@@ -102,14 +102,14 @@ def points(runs: pd.DataFrame, client_cpus: float | None = None) -> pd.DataFrame
 def peaks(points: pd.DataFrame) -> pd.DataFrame:
     """Find the best mean throughput of each number of servers, and its knee.
 
-    Configurations that leave servers idle, or have no good run, are left out.
+    Points that leave servers idle, or have no good run, are left out.
 
     Returns
     -------
     One row per number of servers of a kind: `clients` and `qps_*` at the best mean, `runs` there,
-    `knee_clients` (fewest clients within 3 % of the best), `flat` (configurations within 3 %).
+    `knee_clients` (fewest clients within 3 % of the best), `flat` (points within 3 %).
     """
-    keys = configuration(points)
+    keys = point_columns(points)
     group = [key for key in keys if key != "clients"]
     sound = points[~points["idle_servers"] & points["qps_mean"].notna()]
     best = sound.loc[sound.groupby(group, observed=True)["qps_mean"].idxmax()]

@@ -1,7 +1,7 @@
-"""The checker of writes: compares what the cluster holds with what clients were told.
+"""The checker of writes: compares what the cluster holds with the replies that clients received.
 
 In: the operations of a run's clients, the rows and counters of each replica. Out: what is wrong.
-It knows nothing about faults: a lost write is lost, whatever was done to the cluster.
+It knows nothing about faults: a lost write is lost, whatever the fault.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Findings:
 
     @property
     def sound(self) -> bool:
-        """Return whether all data were checked and agree with what clients were told."""
+        """Return whether all data were checked and agree with the replies that clients received."""
         return self.checked and not self.faults
 
     def words(self) -> str:
@@ -88,7 +88,7 @@ def check(
     counters: pd.DataFrame,
     seed: object = None,
 ) -> Findings:
-    """Compare the rows on each replica with what the clients of one run were told.
+    """Compare the rows on each replica with the replies to the clients of one run.
 
     Parameters
     ----------

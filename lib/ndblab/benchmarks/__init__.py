@@ -41,14 +41,14 @@ def run(only: str | None = None) -> None:
     Raises
     ------
     LabError
-        If there is no such benchmark, or one could not be run; a missed goal is no error.
+        If the benchmark is unknown, or one could not be run; a missed goal is not an error.
     """
     if only is not None and only not in BENCHMARKS:
         raise LabError(
-            "There is no such benchmark",
+            "Unknown benchmark",
             found=only,
             expected=", ".join(BENCHMARKS),
-            next_step="Choose one, or leave it out for all.",
+            next_step="Choose one, or drop the name to run all.",
         )
     print(f"# {host.read().describe()}; load {os.getloadavg()[0]:.2f} at the start")
     print(line(COLUMNS), flush=True)

@@ -121,7 +121,7 @@ def ratios(pairs: Iterable[tuple[float, float]]) -> tuple[float, ...]:
 
 
 def by_hand_qps(argv: Sequence[str], environment: dict[str, str]) -> float:
-    """Run sysbench as typed in a shell, unmonitored, and return its throughput in queries/s."""
+    """Run sysbench unmonitored, as in a shell, and return its throughput in queries/s."""
     done = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False)
     check_ended(argv, done.returncode, done.stderr or done.stdout)
     result = sysbench_output.parse(done.stdout)

@@ -94,7 +94,7 @@ def installation() -> list[Row]:
                 "Nothing was installed, so there is nothing to time",
                 found="an NDB Cluster on PATH",
                 expected="a machine without one",
-                next_step="Take it off PATH and try again.",
+                next_step="Remove it from PATH and try again.",
             )
         again = [whole_process_s([lab, "install"], environment) for _ in range(WHOLE_PROCESSES)]
     note = f"empty cache; includes {missing} build packages that were missing"
@@ -179,5 +179,5 @@ def check_ended(argv: Sequence[str], code: int, output: str) -> None:
         f"{' '.join(argv[:5])} failed with exit status {code}",
         found=" / ".join(output.strip().splitlines()[-4:]) or "its message is above",
         expected="exit status 0",
-        next_step="Type it by hand to see its whole output.",
+        next_step="Run it by hand to see its whole output.",
     )

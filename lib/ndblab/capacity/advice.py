@@ -66,7 +66,7 @@ def advise(own: Model, host_cpus: float) -> Advice:
     ndb_us, all_us = sum(us[kind] for kind in KINDS), sum(us.values())
     most, bound = formatting.plain(1e6 * host_cpus / all_us), formatting.plain(row["bound_qps"])
     reason = (
-        f"with {n:.0f} clients per server a query takes {us[SERVER]:.0f} us of CPU time in mysqld, "
+        f"with {n:.0f} clients per server a query costs {us[SERVER]:.0f} us of CPU time in mysqld, "
         f"{ndb_us:.0f} us in the data nodes and {us[CLIENT]:.0f} us in sysbench: {all_us:.0f} us "
         f"in all, so {host_cpus:g} CPUs can serve at most {most} queries/s; "
         f"the bottleneck ({row['bottleneck']}) saturates first, at {bound} queries/s"

@@ -87,7 +87,7 @@ def size(own: Forecast, cpus: object) -> str:
     clients = best.servers * best.clients_per_server
     facts = {
         "MySQL servers": str(best.servers),
-        "clients per server": f"{best.clients_per_server}, {clients} in all",
+        "clients per server": f"{best.clients_per_server} ({clients} in all)",
         "data nodes": f"{_number(best.data_node_cpus)} logical CPUs for both of them",
         "SQL side": f"{_number(best.sql_cpus)} logical CPUs for all MySQL servers and the clients",
         "predicted": f"{_number(best.qps)} queries/s at a mean latency of "

@@ -62,7 +62,7 @@ def alone(data: Dataset) -> pd.DataFrame:
 
 
 def left_out(runs: pd.DataFrame) -> str:
-    """Say how many runs are not averaged, and why; empty if all are."""
+    """Describe how many runs are not averaged, and why; empty if all are."""
     why = summary.why_excluded(runs)
     reasons = why[why != ""].value_counts()
     if reasons.empty:
@@ -112,7 +112,7 @@ def _of_runs(data: Dataset, runs: pd.DataFrame) -> pd.DataFrame:
         return measured(runs, data.processes, data.ndb_threads)
     except MissingData as missing:
         raise LabError(
-            "The dataset does not say how much CPU its runs used",
+            "The dataset lacks the CPU use of its runs",
             found=f"{missing} in {data.id}",
             expected="the CPU use of processes and of NDB threads",
             next_step=MEASURE,

@@ -74,7 +74,7 @@ def shares(plan: Mapping[str, Any], host_cpus: float) -> Shares:
     budget = plan["budget"]["kind"]
     if budget not in COVERED:
         raise LabError(
-            "The capacity model does not cover this cpu budget",
+            "The capacity model does not cover this CPU budget",
             found=budget,
             expected=" or ".join(COVERED),
             next_step="Measure one server under a budget that divides the host: ./lab reproduce "
@@ -140,7 +140,7 @@ class Model:
         )
 
     def extrapolates(self, servers: float, clients: float) -> str:
-        """Say how a point exceeds the range that the model was fitted to; empty if it does not."""
+        """Describe how a point exceeds the range of the fit; empty if it does not."""
         n = clients / min(servers, clients)
         low, high = self.clients_per_server
         if low <= n <= high:

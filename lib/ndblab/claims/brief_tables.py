@@ -86,18 +86,18 @@ def _cores_per_socket(host: Host) -> str:
 def _logical_cpus(host: Host) -> str:
     """Those that the lab may use, and the CPU bandwidth limit if there is one."""
     limit = host.cpu_limit
-    return f"{len(host.cpus)}" + (f", limited to the time of {limit:g}" if limit else "")
+    return f"{len(host.cpus)}" + (f", limited to {limit:g} by CPU bandwidth" if limit else "")
 
 
 def _smt(host: Host) -> str:
     """SMT as the operating system sees it: a virtual machine may hide it, firmware is not read."""
     most = max(len(core) for core in host.cores)
-    return f"on: {most} logical CPUs a core" if most > 1 else "1 logical CPU a core is seen"
+    return f"on: {most} logical CPUs per core" if most > 1 else "1 logical CPU per core visible"
 
 
 def _numa(host: Host) -> str:
-    """NUMA nodes a socket, which is what NPS sets."""
-    return f"{len(host.numa_nodes) / _sockets(host):g} a socket is seen"
+    """NUMA nodes per socket, which is what NPS sets."""
+    return f"{len(host.numa_nodes) / _sockets(host):g} per socket visible"
 
 
 def _memory(host: Host) -> str:

@@ -1,7 +1,7 @@
 """What a check of a claim may look at.
 
-In: a dataset. Out: runs and peaks of a configuration, CPU use of processes and NDB threads there,
-comparisons of configurations with intervals. It decides nothing, and knows no claim by name.
+In: a dataset. Out: runs and peaks of a point, CPU use of processes and NDB threads there,
+comparisons of points with intervals. It decides nothing, and knows no claim by name.
 `analysis.pairs` compares two kinds of runs.
 """
 
@@ -68,17 +68,17 @@ class Evidence:
         return sorted(c for n, c in self._runs_at if n == servers)
 
     def has(self, servers: int, clients: int) -> bool:
-        """Return whether this configuration has a good run."""
+        """Return whether this point has a good run."""
         return (servers, clients) in self._runs_at
 
     def runs_at(self, servers: int, clients: int) -> pd.DataFrame:
-        """Return the good runs of a configuration."""
+        """Return the good runs of a point."""
         if not self.has(servers, clients):
             raise MissingData(f"no good run {at(servers, clients)}")
         return self._runs_at[servers, clients]
 
     def values(self, servers: int, clients: int, metric: str) -> pd.Series:
-        """Return a metric of the good runs of a configuration."""
+        """Return a metric of the good runs of a point."""
         return self.runs_at(servers, clients)[metric].astype(float)
 
     def best(self, servers: int) -> int:
@@ -103,10 +103,12 @@ class Evidence:
         if self.clients_compare:
             return 32, ""
         clients = self.knee(1)
-        return clients, f"{count(clients, 'client')}, the knee of one server here, stand for 32"
+        same = "corresponds" if clients == 1 else "correspond"
+        note = f"{count(clients, 'client')}, where one server saturates here, {same} to the "
+        return clients, f"{note}published 32"
 
     def adjusted(self, servers: int, clients: int, metric: str) -> pd.Series:
-        """Return a metric of the good runs of a configuration, block-adjusted."""
+        """Return a metric of the good runs of a point, block-adjusted."""
         return self._adjusted[metric].loc[self.runs_at(servers, clients).index]
 
     @cached_property
@@ -115,7 +117,7 @@ class Evidence:
 
     @cached_property
     def variability(self) -> dict[str, Variability]:
-        """Return by metric how much runs of one configuration differ."""
+        """Return by metric how much runs of one point differ."""
         return {metric: blocks.variability(self.runs, metric) for metric in _COMPARED}
 
     def room(self, servers: int) -> float:
@@ -142,7 +144,7 @@ class Evidence:
         return bool(full or busy >= HOST_FULL_PCT)
 
     def cpu_pct(self, servers: int, clients: int) -> pd.DataFrame:
-        """Return the CPU of each role in a configuration (`Usage.of_roles`)."""
+        """Return the CPU of each role at a point (`Usage.of_roles`)."""
         return self._usage.of_roles(self._run_ids(servers, clients))
 
     def serving_cpu_pct(self, servers: int, clients: int) -> pd.Series:
@@ -154,7 +156,7 @@ class Evidence:
         return float(self._usage.of_others(runs, self.cpus).max())
 
     def threads(self, servers: int, clients: int) -> pd.DataFrame:
-        """Return the CPU of each NDB thread in a configuration (`Usage.of_threads`)."""
+        """Return the CPU of each NDB thread at a point (`Usage.of_threads`)."""
         return self._usage.of_threads(self._run_ids(servers, clients))
 
     def _run_ids(self, servers: int, clients: int) -> list[str]:
@@ -174,7 +176,7 @@ class Evidence:
         return self._cpus_of(["ndbmtd"])
 
     def _cpus_of(self, names: list[str]) -> dict[tuple[int, int], float]:
-        """Return the logical CPUs of these roles together, mean over runs, by configuration."""
+        """Return the logical CPUs of these roles together, mean over runs, by point."""
         used = self._usage.roles.reindex(columns=names).sum(axis=1, min_count=1) / 100
         runs = self.runs[["servers", "clients"]].assign(
             used=self.runs["run_id"].astype(str).map(used)
@@ -191,14 +193,14 @@ class Evidence:
 def compare_qps(
     evidence: Evidence, label: str, top: tuple[int, int], base: tuple[int, int], tests: int
 ) -> Comparison:
-    """Compare the throughput of two configurations (servers, clients)."""
+    """Compare the throughput of two points (servers, clients)."""
     return Comparison(label, _ratio(evidence, "qps", top, base, tests))
 
 
 def compare_p95(
     evidence: Evidence, label: str, top: tuple[int, int], base: tuple[int, int], tests: int
 ) -> Comparison:
-    """Compare the p95 of two configurations (servers, clients)."""
+    """Compare the p95 of two points (servers, clients)."""
     return Comparison(label, p95_widened(_ratio(evidence, "latency_p95_ms", top, base, tests)))
 
 
@@ -216,7 +218,7 @@ def compare_peaks(evidence: Evidence, label: str, top: int, base: int, tests: in
 
 
 def p95_of(evidence: Evidence, servers: int, clients: int, tests: int) -> Comparison:
-    """Return the p95 of one configuration, in ms."""
+    """Return the p95 of one point, in ms."""
     values = evidence.values(servers, clients, "latency_p95_ms")
     value, low, high = estimate.mean(values, sidak(tests))
     label = f"ms with {count(servers, 'server')} and {count(clients, 'client')}"
@@ -241,7 +243,7 @@ def _ratio(
 
 
 def at(servers: int, clients: int) -> str:
-    """Name a configuration in words."""
+    """Name a point in words."""
     return f"with {count(servers, 'server')} and {count(clients, 'client')}"
 
 

@@ -62,7 +62,7 @@ def judge(
     unknown = [name for name in chosen if name not in known]
     if unknown:
         raise LabError(
-            "There is no such claim",
+            "Unknown claim",
             found=", ".join(unknown),
             expected="ids of data/brief/claims.csv",
             next_step="Run `./lab claims` to see them all.",
@@ -136,6 +136,7 @@ def _per_cpu(claim: Claim, measured: float, cpus: float) -> str:
     bounds = dict.fromkeys(bound for bound in (claim.low, claim.high) if bound is not None)
     theirs = " to ".join(significant(bound / BRIEF_CPUS) for bound in bounds)
     return (
-        f"published {claim.published} {claim.unit}, {theirs} per logical CPU of {BRIEF_CPUS}; "
-        f"here {significant(measured)}, {significant(measured / cpus)} per logical CPU of {cpus:g}"
+        f"published {claim.published} {claim.unit}, {theirs} per logical CPU ({BRIEF_CPUS} of "
+        f"them); here {significant(measured)}, or {significant(measured / cpus)} per logical CPU "
+        f"({cpus:g})"
     )

@@ -22,7 +22,7 @@ NOT_TESTABLE = "not testable here"
 UNKNOWN = "unknown"
 
 NO_ESTIMATE = Estimate(math.nan)
-NO_INTERVAL = "one run per configuration gives no interval"
+NO_INTERVAL = "one run per point gives no interval"
 
 # What counts as equal to a published ratio or absolute value: its gain within a quarter of the
 # published one (20 % more: 15 to 25 %), an absolute value within a tenth. Both are the lab's own:
@@ -129,7 +129,7 @@ def decide(
     missing : what was not measured though the claim is about it; then it is never reproduced.
     """
     if not comparisons:
-        raise MissingData("none of the configurations to compare")
+        raise MissingData("none of the points to compare")
     weighed = [(comparison, _weigh(comparison, claim)) for comparison in comparisons]
     weights = {weight for _, weight in weighed}
     if "against" in weights:
@@ -146,13 +146,14 @@ def decide(
     why = {
         REPRODUCED: f"as published: {source}",
         CONTRADICTED: f"published: {source}",
-        INCONCLUSIVE: f"the interval is too wide to decide on {source}",
-        NOT_TESTABLE: f"the available CPUs, not the software, decide on {source}",
+        INCONCLUSIVE: f"too wide an interval to decide; published: {source}",
+        NOT_TESTABLE: "the available CPUs, not the software, determine the result; "
+        f"published: {source}",
     }[verdict]
     if verdict == INCONCLUSIVE and "open" not in weights:
-        why = f"only part of {source} was tested: not measured with {missing}"
+        why = f"only part of the claim was tested (missing: {missing}); published: {source}"
     elif verdict == INCONCLUSIVE and not worst.bounded:
-        why = f"{NO_INTERVAL} to decide on {source}"
+        why = f"{NO_INTERVAL}; published: {source}"
     return Finding(verdict, _sentence(subject, weighed, note), why, worst)
 
 

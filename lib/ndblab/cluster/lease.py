@@ -43,7 +43,7 @@ def hold(folder: Path) -> Iterator[int]:
         left = LOCAL.marked(folder)
         if left and record.get("by_hand"):
             raise LabError(
-                "A cluster started by hand runs in this folder",
+                "A cluster started by hand is running in this folder",
                 found=f"{len(left)} processes in {folder}",
                 expected="none",
                 next_step="Stop it with `./lab cluster.stop`.",
@@ -81,9 +81,9 @@ def _check_ours(folder: Path) -> None:
     strange = [p.name for p in folder.iterdir()] if folder.is_dir() else []
     if strange and not {"lock", "state.json"} & set(strange):
         raise LabError(
-            "The cluster's folder holds other files",
+            "The cluster folder contains other files",
             found=f"{', '.join(sorted(strange)[:5])} in {folder}",
-            expected="an empty folder, or one that the lab made",
+            expected="an empty folder, or one that the lab created",
             next_step="Set NDBLAB_CLUSTER_DIR to a folder of its own.",
         )
 

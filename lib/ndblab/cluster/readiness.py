@@ -43,7 +43,6 @@ def wait_until(
             raise LabError(
                 f"Timed out waiting for {what}",
                 found=f"nothing after {timeout_s:.0f} s",
-                expected="an answer sooner",
                 next_step="Look at the logs in the cluster's folder (`./lab cluster.status`).",
             )
         time.sleep(poll_s)

@@ -21,7 +21,7 @@ def start(cluster_dir: Path, lock_fd: int) -> Process:
     """Start a watchdog over a cluster; `communicate(b"done")` dismisses it.
 
     This process alone holds the pipe, and the kernel closes it even on SIGKILL. The watchdog shares
-    the cluster's lock, so that nobody starts another one there while it cleans up.
+    the cluster's lock, so that no other lab starts one there while it cleans up.
     """
     from ndblab.machine.local import LOCAL
 

@@ -31,7 +31,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         manifest = json.loads(file.read_bytes())
     except FileNotFoundError as error:
         raise LabError(
-            "There is no dataset here",
+            "This is not a dataset",
             found=f"{folder}, " + ("without a manifest" if folder.is_dir() else "not a folder"),
             expected=f"a folder with {MANIFEST}",
             next_step=_OTHER_FOLDER,

@@ -209,7 +209,7 @@ def _verify_rest(folder: Path, manifest: Mapping[str, Any]) -> None:
 def _verify(file: Path, data: bytes, expected: str | None) -> None:
     if (found := sha256(data)) != expected:
         raise LabError(
-            f"{file} is not the file that was measured",
+            f"{file} has changed since it was measured",
             found=f"sha256 {found}",
             expected=f"sha256 {expected}" if expected else f"its sha256 in {MANIFEST}",
             next_step=MEASURE_AGAIN,
@@ -219,7 +219,7 @@ def _verify(file: Path, data: bytes, expected: str | None) -> None:
 def _check_runs_known(folder: Path, name: str, frame: pd.DataFrame, runs: pd.DataFrame) -> None:
     if unknown := sorted(set(frame["run_id"].unique()) - set(runs["run_id"])):
         raise LabError(
-            f"{folder / file_name(name)} has runs that runs.csv has not",
+            f"{folder / file_name(name)} contains runs that runs.csv lacks",
             found=", ".join(unknown[:5]),
             expected="runs of runs.csv only",
             next_step=MEASURE_AGAIN,

@@ -76,7 +76,7 @@ def render(table: str, frame: pd.DataFrame | None, where: str) -> bytes:
             f"A value for {where} has the wrong type",
             found=error,
             expected=", ".join(f"{name} {column.dtype}" for name, column in columns.items()),
-            next_step="This is a fault of the lab, not of your input: please report it.",
+            next_step="This is a bug in the lab; please report it.",
         ) from error
     for name in (n for n, c in columns.items() if c.dtype == "str"):
         typed[name] = typed[name].str.replace(r"\s*[\r\n]+\s*", " ", regex=True)
@@ -115,7 +115,7 @@ def _shown(value: object) -> str:
 
 
 def _check_names(schema: Schema, found: list[str], where: str) -> None:
-    """Raise a LabError that tells a missing column from one in another unit."""
+    """Raise a LabError that distinguishes a missing column from one in another unit."""
     expected = list(schema.columns)
     if found == expected:
         return
@@ -180,7 +180,7 @@ def _check_lines(columns: int, data: bytes, where: str) -> None:
         found = next((len(row) for row in reader if len(row) != columns), None)
     except csv.Error as error:
         raise LabError(
-            f"Line {reader.line_num} of {where} is no CSV", found=error, next_step=MEASURE_AGAIN
+            f"Line {reader.line_num} of {where} is not CSV", found=error, next_step=MEASURE_AGAIN
         ) from error
     if found is not None:
         raise LabError(
@@ -196,7 +196,7 @@ def _wrong_type(schema: Schema, data: bytes, where: str, error: Exception) -> La
     try:
         words = pd.read_csv(io.BytesIO(data), dtype=str, keep_default_na=False)
     except ValueError:
-        return LabError(f"{where} is no CSV", found=error, next_step=MEASURE_AGAIN)
+        return LabError(f"{where} is not CSV", found=error, next_step=MEASURE_AGAIN)
     for name, column in schema.columns.items():
         if column.dtype == "str" or name not in words:
             continue

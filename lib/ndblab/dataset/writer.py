@@ -34,7 +34,7 @@ from ndblab.dataset.schema import OPTIONAL, REQUIRED, SCHEMAS, file_name
 from ndblab.error import LabError, writing
 from ndblab.machine import files
 
-_REPORT = "This is a fault of the lab, not of your input: please report it."
+_REPORT = "This is a bug in the lab; please report it."
 
 
 class Writer:

@@ -22,7 +22,7 @@ EXPERIMENTS = {
     for experiment in (
         Experiment(
             "the-brief",
-            "What did the brief publish, and on what?",
+            "What did the brief publish, and does it add up?",
             "00_the_brief.ipynb",
             figures=("2", "3"),
             tables=("1", "2"),
@@ -154,7 +154,6 @@ def find(
     if not asked:
         raise LabError(
             "Say what to reproduce",
-            found="neither a figure, a table nor an experiment",
             expected="--figure 6, --table 1, --all, or --experiment with one of "
             + ", ".join(EXPERIMENTS),
             next_step="Try: ./lab reproduce --figure 6",
@@ -164,9 +163,9 @@ def find(
         known = {k: e for e in EXPERIMENTS.values() for k in _keys(e)[what]}
         if key not in known:
             raise LabError(
-                f"The lab has no such {what}",
+                f"Unknown {what}",
                 found=key,
-                expected=", ".join(known),
+                expected=", ".join(sorted(known, key=_numbers_first)),
                 next_step=f"Choose one with --{what}.",
             )
         found.append(known[key])
@@ -175,10 +174,15 @@ def find(
         raise LabError(
             f"{options[0]} has no such {', '.join(list(asked)[1:])}",
             found=" ".join(options),
-            expected=f"what belongs to {found[0].name}",
-            next_step="Use one of the options.",
+            expected=f"a figure or table of {found[0].name}",
+            next_step="Drop one of the options.",
         )
     return found[0]
+
+
+def _numbers_first(key: str) -> tuple[bool, int]:
+    """Sort the brief's figures before the lab's own, which keep their order."""
+    return (False, int(key)) if key.isdigit() else (True, 0)
 
 
 def _keys(experiment: Experiment) -> dict[str, tuple[str, ...]]:

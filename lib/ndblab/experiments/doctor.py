@@ -24,13 +24,19 @@ T = TypeVar("T")
 
 OPEN_FILES = 16384
 """Each client is a socket of the load generator and one of a server; a full sweep has thousands."""
+_CONTROLLERS = {
+    "cgroup1": "cgroup v1, writable",
+    "cgroup2": "cgroup v2, writable",
+    "systemd": "a scope of the systemd user manager",
+}
+"""Ways to limit CPU bandwidth, by `CpuController.kind`."""
 
 
 @dataclass(frozen=True)
 class Finding:
     """The state of one thing, what was found, and what to do about it.
 
-    `state` is "ok", "note" (works, with a limitation) or "lack" (the lab cannot run).
+    `state` is "ok", "note" (works, with a limitation) or "missing" (the lab cannot run).
     """
 
     state: str
@@ -50,13 +56,13 @@ def _host(this_host: host.Host) -> Iterator[Finding]:
     yield Finding("ok", "distribution", this_host.distribution)
     yield Finding("ok", "python", sys.version.split()[0])
     if this_host.cpu_limit:
-        yield Finding("note", "cpu limit", f"this process may use {this_host.cpu_limit:g} CPUs")
-    kind, reason = this_host.cpu_controller.kind, this_host.cpu_controller.reason
-    if kind == "none":
+        yield Finding("note", "CPU limit", f"this process may use {this_host.cpu_limit:g} CPUs")
+    thing, controller = "CPU bandwidth control", this_host.cpu_controller
+    if controller.kind == "none":
         remedy = "Run as root or in a systemd user session for the `scaled` budget."
-        yield Finding("note", "cpu bandwidth control", reason, remedy)
+        yield Finding("note", thing, controller.reason, remedy)
     else:
-        yield Finding("ok", "cpu bandwidth control", f"{kind}: {reason}")
+        yield Finding("ok", thing, _CONTROLLERS[controller.kind])
     home = start_stop.home()
     free_bytes = shutil.disk_usage(next(p for p in (home, *home.parents) if p.exists())).free
     yield Finding("ok", "disk", f"{free_bytes / 2**30:.0f} GiB free at {home}")
@@ -68,7 +74,7 @@ def _host(this_host: host.Host) -> Iterator[Finding]:
         yield Finding(
             "note",
             "open files",
-            f"a hard limit of {hard}; every sweep runs with {OPEN_FILES}",
+            f"hard limit {hard}; large sweeps need {OPEN_FILES}",
             "To use thousands of clients, raise `nofile` in /etc/security/limits.conf and log in "
             "again.",
         )
@@ -80,27 +86,30 @@ def _plan(this_host: host.Host) -> Iterator[Finding]:
         _, plan = measurement.plan_for(experiment, experiment.size("quick"), "auto")
         measurement.check(this_host, plan)
     except LabError as error:
-        yield Finding("lack", "plan (quick)", f"{error.what}: {error.found}", error.next_step or "")
+        yield Finding(
+            "missing", "plan (quick)", f"{error.what}: {error.found}", error.next_step or ""
+        )
         return
     memory = f"{plan.memory_bytes / 2**30:.1f} GiB of memory"
     yield Finding("ok", "plan (quick)", f"{plan.budget.kind} ({plan.budget.reason}), {memory}")
     if not plan.memory.lock_pages:
+        limit_mib = (this_host.memlock_bytes or 0) / 2**20
         yield Finding(
             "note",
             "locked memory",
-            f"limit {this_host.memlock_bytes} bytes: LockPagesInMainMemory is left off",
+            f"limit {limit_mib:.3g} MiB, so LockPagesInMainMemory stays off",
             "Raise it with `ulimit -l unlimited` if the host may swap.",
         )
     if plan.budget.kind == "pinned" and not shutil.which("numactl"):
         line = install.install_line(["numactl"]) if install.has_apt() else "your package manager"
-        yield Finding("lack", "numactl", "not on PATH", f"Install it with: {line}")
+        yield Finding("missing", "numactl", "not on PATH", f"Install it with: {line}")
     if running := LOCAL.marked(start_stop.home()):
-        processes = f"{len(running)} processes run"
-        yield Finding("note", "cluster", processes, "Stop them: ./lab cluster.stop")
+        processes = f"running, {len(running)} of its processes"
+        yield Finding("note", "cluster", processes, "Stop it: ./lab cluster.stop")
     segments = int(LOCAL.get(Path("/proc/sys/kernel/shmmni")) or 0)
     if segments and segments < 2 * len(plan.servers):
         found = f"kernel.shmmni is {segments}"
-        yield Finding("lack", "shared memory", found, "Raise it with sysctl.")
+        yield Finding("missing", "shared memory", found, "Raise it with sysctl.")
 
 
 def _software() -> Iterator[Finding]:
@@ -127,7 +136,7 @@ def _program(
     try:
         program = find()
     except LabError as error:
-        yield Finding("lack", thing, f"{error.what}: {error.found}", error.next_step or "")
+        yield Finding("missing", thing, f"{error.what}: {error.found}", error.next_step or "")
         return
     if program is None:
         yield from missing()
@@ -138,10 +147,10 @@ def _program(
 def _missing_ndb() -> Iterator[Finding]:
     if not install.has_apt():
         yield Finding(
-            "lack",
+            "missing",
             "NDB Cluster",
             "not installed, and without apt the lab cannot build it",
-            "Set NDB_HOME to an installation, or type: ./lab install --tarball PATH",
+            "Set NDB_HOME to an installation, or run: ./lab install --tarball PATH",
         )
         return
     remedy = "`./lab install` installs it; so does reproduce."
@@ -151,7 +160,7 @@ def _missing_ndb() -> Iterator[Finding]:
             "note",
             "build packages",
             f"{len(packages)} missing",
-            f"As root the lab installs them; otherwise type: {install.install_line(packages)}",
+            f"As root, the lab installs them. Otherwise run: {install.install_line(packages)}",
         )
 
 
@@ -160,7 +169,7 @@ def _missing_sysbench() -> Iterator[Finding]:
         yield Finding("note", "sysbench", "not installed yet", "`./lab install` installs it too.")
     else:
         yield Finding(
-            "lack",
+            "missing",
             "sysbench",
             "not on PATH, and without apt the lab cannot fetch it",
             "Install sysbench 1.0.20 or newer with the package manager of this machine.",

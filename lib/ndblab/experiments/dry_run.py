@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ndblab import install
+from ndblab.analysis.formatting import count
 from ndblab.claims import publication
 from ndblab.cluster import start_stop
 from ndblab.cluster.cluster import client_prefix
@@ -72,14 +73,14 @@ def dry_run(
         f"# {experiment.name}: {experiment.question}",
         f"# {machine.describe()}",
         f"# budget {usual.budget.kind}: {usual.budget.reason}",
-        f"# {len(todo)} runs, about {estimate} once installed",
-        "# The lab itself lays out the clusters' files and creates the database of the load.",
+        f"# {count(len(todo), 'run')}, about {estimate} once installed",
+        "# The lab itself writes the clusters' files and creates the database for the load.",
     ]
     if described is None:
         try:
             measurement.check(machine, usual)
         except LabError as error:
-            lines += [f"# refused here: {line}" for line in str(error).splitlines()]
+            lines.append(f"# {error.what}: {error.found}; needed: {error.expected}")
     binaries = _binaries(described)
     if binaries is None:
         return "\n".join([*lines, "# NDB Cluster is not installed yet: ./lab install"])

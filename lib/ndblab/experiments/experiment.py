@@ -55,7 +55,7 @@ class Experiment:
         Raises
         ------
         LabError
-            If there is no such profile, or a value is not usable.
+            If the profile is unknown, or a value is not usable.
         """
         wanted = {k: v for k, v in (overrides or {}).items() if v is not None}
         return get(name, {**self.sizes.get(name, {}), **wanted})
@@ -115,10 +115,8 @@ class Experiment:
         """
         if self.grid is None:
             raise LabError(
-                f"{self.name} has nothing to measure",
-                found="an experiment without a sweep",
-                next_step=f"Its figures and tables need no cluster: --experiment {self.name} "
-                "--recorded.",
+                f"{self.name} measures nothing",
+                next_step=f"Run ./lab reproduce --experiment {self.name} --recorded.",
             )
         return Sweep(
             self.grid(self, size), size.repeats, size.warmup_s, size.duration_s, size.seed,

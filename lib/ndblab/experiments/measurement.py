@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ndblab.analysis.formatting import count
 from ndblab.error import LabError
 from ndblab.experiments import manifest, sweep
 from ndblab.experiments.experiment import Experiment
@@ -115,7 +116,7 @@ def measure(
         check(machine, plan)
     plan = plans[DEFAULT_VARIANT]
     say(f"{experiment.name}: {experiment.question}\n{machine.describe()}")
-    say(f"{len(todo)} runs, about {minutes(estimate_s(experiment, wanted))} in all")
+    say(f"{count(len(todo), 'run')}, about {minutes(estimate_s(experiment, wanted))} in all")
     say(f"budget {plan.budget.kind}: {plan.budget.reason}")
     if wanted.repeats == 1 and len(todo) > 1:
         say("verdicts need at least two repeats: --repeats 2")

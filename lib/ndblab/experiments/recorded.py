@@ -1,4 +1,4 @@
-"""Datasets of experiments: those that come with the lab, and any other.
+"""Datasets of experiments: those in this repository, and any other.
 
 In: an experiment's name and where its data come from. Out: its dataset, read or measured.
 """
@@ -26,7 +26,7 @@ RECORDED, NOTEBOOKS = ROOT / "data/recorded", ROOT / "notebooks"
 def obtain(
     name: str, dataset: str = "recorded", size: str = "quick", budget: str = "auto", **overrides
 ) -> datasets.Dataset:
-    """Give the data of an experiment.
+    """Return the data of an experiment.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def obtain(
     data = _recorded(name) if dataset == "recorded" else datasets.read(dataset)
     if data.experiment != experiment.name:
         raise LabError(
-            "The dataset is of another experiment",
+            "This dataset belongs to another experiment",
             found=data.experiment,
             expected=experiment.name,
             next_step=f"Use --experiment {data.experiment}, or give another --dataset.",
@@ -60,7 +60,7 @@ def _recorded(name: str) -> datasets.Dataset:
 
 
 def folder(experiment: Experiment) -> Path:
-    """Give the folder of an experiment's newest recorded dataset.
+    """Return the folder of an experiment's newest recorded dataset.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def folder(experiment: Experiment) -> Path:
     folders = sorted(manifests, key=lambda file: json.loads(file.read_text())["started_utc"])
     if not folders:
         raise LabError(
-            f"No dataset of {experiment.name} comes with the lab",
+            f"This repository has no dataset of {experiment.name}",
             found=f"nothing in {RECORDED / experiment.name}",
             expected="a recorded dataset",
             next_step="Measure one: leave --recorded out.",
@@ -80,7 +80,7 @@ def folder(experiment: Experiment) -> Path:
 
 
 def every() -> list[datasets.Dataset]:
-    """Give the recorded datasets, one of each experiment that has any."""
+    """Return the recorded datasets, one of each experiment that has any."""
     having = (e for e in EXPERIMENTS.values() if any((RECORDED / e.name).glob("*/manifest.json")))
     return [obtain(experiment.name) for experiment in having]
 

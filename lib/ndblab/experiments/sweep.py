@@ -45,7 +45,7 @@ class Sweep:
         if not self.points or len(set(self.points)) < len(self.points):
             raise LabError(
                 "A sweep needs points, each only once",
-                found=f"{len(self.points)} points, {len(set(self.points))} of them different",
+                found=f"{len(self.points)} points, {len(set(self.points))} of them distinct",
                 next_step="Give each number of servers and of clients once.",
             )
         if strange := {p.variant for p in self.points} - {v for c in self.clusters for v in c}:
@@ -53,11 +53,11 @@ class Sweep:
                 "A sweep needs a cluster for each of its variants",
                 found=", ".join(sorted(strange)),
                 expected=", ".join(v for c in self.clusters for v in c),
-                next_step="This is a bug of the lab, not of your input: please report it.",
+                next_step="This is a bug in the lab; please report it.",
             )
         if self.repeats < 1 or self.duration_s <= 0 or self.warmup_s < 0:
             raise LabError(
-                "A sweep needs runs that take time",
+                "A sweep needs runs that last longer than 0 s",
                 found=f"{self.repeats} runs per point of {self.duration_s:g} s "
                 f"after {self.warmup_s:g} s",
                 expected="at least one run of more than 0 s",
@@ -129,7 +129,7 @@ def perform(
     """Measure every run that the dataset lacks or holds as failed, appending each to it.
 
     `ready` gives the running cluster that a point needs, `measure` one run on it. A LabError of
-    either (a node died, say) ends the sweep: the run is kept as a row with that reason, and the
+    either (a node crashed, say) ends the sweep: the run is kept as a row with that reason, and the
     next start repeats it. After any other exception there is no row of the run.
     """
     from tqdm import tqdm

@@ -75,7 +75,7 @@ def every_fault(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
             "A service with a single MySQL server cannot survive losing it",
             found="--servers 1",
             expected="at least 2",
-            next_step="Ask for more --servers, or leave the option out.",
+            next_step="Use more --servers, or drop the option.",
         )
     faults = [variant.name for variant in experiment.variants if variant.fault]
     return tuple(

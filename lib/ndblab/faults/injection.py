@@ -72,7 +72,7 @@ def find(cluster: Cluster, action: Action) -> Node:
             f"The cluster has no {action.node}, which the fault acts on",
             found=", ".join(by_name),
             expected=action.node,
-            next_step="Ask for at least 2 --servers.",
+            next_step="Use at least 2 --servers.",
         )
     return by_name[action.node]
 

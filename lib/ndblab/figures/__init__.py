@@ -36,7 +36,7 @@ def draw(key: str | int, tables: Tables, anchors: Sequence[Anchor], caption: Cap
     Raises
     ------
     LabError
-        If there is no such figure, or the tables have nothing that it could show.
+        If the figure is unknown, or the tables have nothing that it could show.
     """
     entry, tables, anchors, workload = _prepared(key, tables, anchors)
     with sheet.page(entry.question, entry.height_in) as figure:
@@ -51,7 +51,7 @@ def describe(key: str | int, tables: Tables, anchors: Sequence[Anchor]) -> str:
     Raises
     ------
     LabError
-        If there is no such figure, or the tables have nothing that it could show.
+        If the figure is unknown, or the tables have nothing that it could show.
     """
     entry, tables, anchors, workload = _prepared(key, tables, anchors)
     named = [f"Workload: {workload}."] if workload else []
@@ -103,7 +103,7 @@ def _find(key: str | int, *sources: str) -> Entry:
     known = [name for name, entry in FIGURES.items() if entry.source in sources]
     if str(key) not in known:
         raise LabError(
-            f"There is no such figure of a {' or '.join(sources)}",
+            f"Unknown figure of a {' or '.join(sources)}",
             found=key,
             expected=", ".join(known),
             next_step="Choose one of these.",

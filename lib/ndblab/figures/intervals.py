@@ -41,7 +41,7 @@ def means(table: pd.DataFrame, by: list[str], column: str, log: bool = False) ->
 def described(
     runs: pd.Series, lines: str = "Lines", bands: str = "bands", log: bool = False, each: str = ""
 ) -> str:
-    """Say how many runs a drawn mean has, and what its band is.
+    """Describe how many runs a drawn mean has, and what its band is.
 
     Parameters
     ----------

@@ -84,7 +84,7 @@ def words(anchor: Anchor) -> str:
 
 
 def sentence(anchors: Sequence[Anchor], each: Iterable[str] = ()) -> list[str]:
-    """Say what was published in a sentence, by default with servers and clients; none if nothing.
+    """Describe published numbers, by default with servers and clients; nothing if there are none.
 
     Parameters
     ----------

@@ -107,7 +107,7 @@ FIGURES = {
         "How much faster are shared-memory transporters than TCP?", transporters.TRANSPORTERS
     ),
     "spinning": _compared(
-        "How much does spinning gain over shared memory without it?", transporters.SPINNING
+        "How much throughput does spinning gain?", transporters.SPINNING
     ),
     "thread-balance": _compared(
         "Do balanced NDB threads raise throughput?", transporters.THREADS
@@ -128,7 +128,7 @@ FIGURES = {
         bottlenecks, "use", "measured_use",
     ),
     "errors": _forecast(
-        "How accurate are the predictions, and would a simpler method do?",
+        "How large are the prediction errors, and would a simpler method do?",
         prediction_errors, "errors", "verdicts", height_in=6.0,
     ),
     "brief-predicted": _forecast(

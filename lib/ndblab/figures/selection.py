@@ -65,7 +65,7 @@ def good(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def in_words(run: pd.Series) -> list[str]:
-    """Say a run's servers and clients: "2 servers", "8 clients"."""
+    """Describe a run's servers and clients: "2 servers", "8 clients"."""
     return [formatting.count(int(run[f"{what}s"]), what) for what in ("server", "client")]
 
 

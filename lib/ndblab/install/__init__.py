@@ -101,7 +101,7 @@ def _from_debian(folder: Path, phases: Phases) -> Binaries:
         packages.install_sysbench(folder, phases)
     if (binaries := find()) is None:
         raise LabError(
-            f"What was just installed in {folder} has disappeared",
+            f"The installation in {folder} has disappeared",
             next_step="Make sure that nothing deletes files in this folder, and install again.",
         )
     return binaries

@@ -16,6 +16,7 @@ from ndblab.install.binaries import NDB_PROGRAMS, Ndb, Sysbench
 from ndblab.machine import commands
 
 _LAYOUTS = ("bin", "sbin", "libexec", "usr/bin", "usr/sbin")
+_INSTALL_OURS = "remove this one from PATH and run: ./lab install"
 
 
 def find_ndb() -> Ndb | None:
@@ -75,7 +76,7 @@ def programs_version(programs: dict[str, Path], *, basedir: Path, origin: str) -
                 f"{program} does not report a version as {name} does",
                 found=text.strip()[:200],
                 expected=f"the version line of {name}",
-                next_step="Check that this program really is one.",
+                next_step="Check that it is the right program.",
             )
         versions[name] = version
     binaries.match_versions(versions, str(basedir))
@@ -112,14 +113,14 @@ def check_sysbench(program: Path) -> Sysbench:
             f"{program} is too old",
             found=text.strip()[:200],
             expected=f"sysbench {binaries.OLDEST_SYSBENCH} or newer",
-            next_step="Install a newer sysbench, or take this one off PATH and type: lab install",
+            next_step=f"Install a newer sysbench, or {_INSTALL_OURS}",
         )
     options = commands.output([program, "--help"], what=f"{program} does not run")
     if "mysql - MySQL driver" not in options:
         raise LabError(
             f"{program} has no MySQL driver",
             expected="a sysbench built with the MySQL driver",
-            next_step="Install another sysbench, or take this one off PATH and type: lab install",
+            next_step=f"Install another sysbench, or {_INSTALL_OURS}",
         )
     return Sysbench(program=program, version=version)
 

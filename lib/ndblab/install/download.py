@@ -100,7 +100,7 @@ def _verify(part: Path, sha256: str, url: str) -> None:
     if (actual := binaries.sha256(part)) != sha256:
         part.unlink()
         raise LabError(
-            f"{url} has another checksum",
+            f"{url} does not match its checksum",
             found=actual,
             expected=sha256,
             next_step="Compare the URL and --sha256 with the page that publishes them.",

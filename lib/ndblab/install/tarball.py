@@ -23,7 +23,7 @@ _UNPACKED_TIMES = 4
 
 
 def is_url(tarball: str) -> bool:
-    """Tell a URL from a path."""
+    """Return whether a tarball is given by URL, not by path."""
     return re.match(r"(https?|ftp)://", tarball) is not None
 
 
@@ -44,8 +44,8 @@ def check_request(tarball: str, sha256: str | None) -> None:
         )
     if not is_url(tarball) and not Path(tarball).expanduser().is_file():
         raise LabError(
-            f"There is no tarball {tarball}",
-            expected="a file of the kind mysql-cluster-....tar.gz",
+            f"The tarball {tarball} does not exist",
+            expected="a file such as mysql-cluster-....tar.gz",
             next_step="Check the path given with --tarball.",
         )
 
@@ -95,7 +95,7 @@ def _checked(path: Path, expected: str | None) -> str:
     actual = binaries.sha256(path)
     if expected not in (None, actual):
         raise LabError(
-            f"{path} has another checksum",
+            f"{path} does not match its checksum",
             found=actual,
             expected=expected,
             next_step="Download the tarball again, or correct --sha256.",

@@ -1,7 +1,7 @@
 """CPU bandwidth limits: the kernel control groups behind the `scaled` budget.
 
 In: the host's `CpuController`, group names and their limits in CPUs. Out: control groups, removed
-again by `Groups.remove`. It decides nobody's share and ends no process.
+again by `Groups.remove`. It decides no share and ends no process.
 """
 
 from __future__ import annotations
@@ -158,5 +158,5 @@ def _refusals(what: str, expected: object):
             f"The kernel refused {what}",
             found=str(error),
             expected=expected,
-            next_step="Use --budget shared, or run as root, where control groups may be made.",
+            next_step="Use --budget shared, or run as root, where control groups may be created.",
         ) from error

@@ -31,7 +31,7 @@ def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def replace_folder(new: Path, final: Path) -> None:
-    """Give a folder its final name; at any moment the old or the new one can be recovered."""
+    """Return a folder its final name; at any moment the old or the new one can be recovered."""
     old = final.with_name(f".{final.name}.old")
     if final.exists():
         os.rename(final, old)

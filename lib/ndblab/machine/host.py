@@ -104,8 +104,8 @@ def from_dict(data: dict) -> Host:
     except (KeyError, TypeError) as error:
         raise LabError(
             "This is not a host description",
-            found=str(error),
-            expected="the JSON that `lab doctor --json` prints",
+            found=f"no {error}" if isinstance(error, KeyError) else str(error),
+            expected="the JSON that `./lab doctor --json` prints",
             next_step="Run `./lab doctor --json > host.json` on that machine and pass host.json.",
         ) from error
 
@@ -123,8 +123,8 @@ def load(path: str | Path) -> Host:
     except (OSError, ValueError) as error:
         raise LabError(
             f"The host description {path} cannot be read",
-            found=str(error),
-            expected="the JSON that `lab doctor --json` prints",
+            found=getattr(error, "strerror", None) or str(error),
+            expected="the JSON that `./lab doctor --json` prints",
             next_step="Check the path, or run `./lab doctor --json > host.json` on that machine.",
         ) from error
 

@@ -70,7 +70,7 @@ class Local:
             path.mkdir(mode=0o700, exist_ok=True)
         if path.stat().st_uid != os.getuid():
             raise LabError(
-                "A folder of the cluster belongs to somebody else",
+                "A folder of the cluster belongs to another user",
                 found=str(path),
                 expected=f"a folder of user {os.getuid()}",
                 next_step="Set NDBLAB_CLUSTER_DIR to a shorter path of your own.",
@@ -108,7 +108,7 @@ class Local:
             "Some processes of the cluster cannot be ended",
             found=", ".join(f"{_name(process)} (process {process.pid})" for process in found),
             expected="processes that end when they are killed",
-            next_step="Look at their state with ps; a disk that does not answer may block them.",
+            next_step="Look at their state with ps; a hung disk may be blocking them.",
         )
 
     def kill(self, process: subprocess.Popen) -> None:
@@ -128,7 +128,7 @@ class Local:
                         f"Port {port} is taken",
                         found=f"{error.strerror}: {_listener(port)}",
                         expected="these ports free: " + ", ".join(map(str, ports)),
-                        next_step="Stop what listens there, or give another --base-port.",
+                        next_step="Stop the process that listens there, or change --base-port.",
                     ) from error
 
     def allow_open_files(self, count: int) -> None:
@@ -212,7 +212,7 @@ def _end(processes: list[psutil.Process], patience_s: float) -> None:
 
 
 def _remove_segments(creators: set[int]) -> None:
-    """Remove the System V memory segments that these dead processes made and nobody uses.
+    """Remove the System V memory segments that these dead processes made and no process uses.
 
     Source: proc_sysvipc(5); columns shmid, cpid and nattch of /proc/sysvipc/shm.
     """

@@ -59,11 +59,11 @@ def choose(host: Host, wanted: str) -> Budget:
     Raises
     ------
     LabError
-        If there is no such budget, or it is impossible here.
+        If the budget is unknown, or it is impossible here.
     """
     if wanted not in BUDGETS:
         raise LabError(
-            "There is no such CPU budget",
+            "Unknown CPU budget",
             found=wanted,
             expected=", ".join(BUDGETS),
             next_step="Choose one with --budget.",
@@ -82,7 +82,7 @@ def choose(host: Host, wanted: str) -> Budget:
         raise LabError(
             "This host offers no way to limit CPU bandwidth",
             found=controller.reason,
-            expected="a writable cpu control group (v1 or v2) or a user manager of systemd",
+            expected="a writable cpu control group (v1 or v2) or a systemd user manager",
             next_step="Run as root or inside `systemd-run --user --scope -p Delegate=yes`, or use "
             "--budget shared.",
         )

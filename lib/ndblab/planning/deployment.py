@@ -57,7 +57,7 @@ class Node:
 
     @property
     def endpoint(self) -> str:
-        """Address to bind and connect to: "localhost" might be ::1, where nobody listens."""
+        """Address to bind and connect to: "localhost" might be ::1, where nothing listens."""
         return "127.0.0.1" if self.address == "localhost" else self.address
 
 
@@ -130,7 +130,7 @@ class Plan:
                 raise LabError(
                     f"This host has too little {what} for the plan",
                     found=f"{there / GIB:.1f} GiB available",
-                    expected=f"{needed / GIB:.1f} GiB, {(needed - there) / GIB:.1f} GiB more",
+                    expected=f"{needed / GIB:.1f} GiB ({(needed - there) / GIB:.1f} GiB short)",
                     next_step="Use --profile quick, a smaller --table-size or fewer --servers.",
                 )
 
@@ -150,7 +150,7 @@ def make(host: Host, shape: Shape) -> Plan:
             "The servers do not fit the node ids",
             found=f"{shape.servers} servers with {shape.connection_pool} connection(s) each",
             expected=f"1 to {MAX_SERVERS} connections in all",
-            next_step="Ask for fewer servers or a smaller connection pool.",
+            next_step="Use fewer servers or a smaller connection pool.",
         )
     shares = cpu_budget.shares(host, budget.kind)
     data_node_cpus = {

@@ -47,7 +47,7 @@ class Action:
                 "Unknown fault action",
                 found=f"{self.what} {self.role}.{self.number} at {self.at_s} s",
                 expected=f"one of {', '.join(ACTIONS)}, on one of {', '.join(ROLES)}",
-                next_step="This is a defect of the lab, not of your input: please report it.",
+                next_step="This is a bug in the lab; please report it.",
             )
 
     @property

@@ -42,5 +42,5 @@ class Point:
         return "_".join(words)
 
     def columns(self, repeat: int) -> dict[str, object]:
-        """Give the columns of table `runs` that identify one run at this point."""
+        """Return the columns of table `runs` that identify one run at this point."""
         return {"run_id": self.run_id(repeat), "repeat": repeat, **asdict(self)}

@@ -64,8 +64,8 @@ PROFILES = {
 and 7); the rows are those of its text, not of its command line (see the corrections)."""
 
 _LISTS = {
-    "servers": (MAX_SERVERS, "node ids 11 to 246 are for them"),
-    "clients": (MOST_CLIENTS, "sysbench's own limit"),
+    "servers": (MAX_SERVERS, "NDB node ids 11 to 246"),
+    "clients": (MOST_CLIENTS, "sysbench's limit"),
 }
 _LEAST = {
     "repeats": 1, "warmup_s": 0, "duration_s": 1, "tables": 1, "table_size": 1, "seed": 0,
@@ -86,7 +86,7 @@ def get(name: str, overrides: Mapping[str, object] | None = None) -> Profile:
     """
     if name not in PROFILES:
         raise LabError(
-            "There is no such profile",
+            "Unknown profile",
             found=name,
             expected=", ".join(PROFILES),
             next_step="Choose one with --profile.",
@@ -94,7 +94,7 @@ def get(name: str, overrides: Mapping[str, object] | None = None) -> Profile:
     changes = {k: v for k, v in (overrides or {}).items() if v is not None}
     if unknown := sorted(changes.keys() - _LISTS.keys() - _LEAST.keys()):
         raise LabError(
-            "A profile has no such parameter",
+            "Unknown profile parameter",
             found=", ".join(unknown),
             expected=", ".join([*_LISTS, *_LEAST]),
             next_step="Check the spelling; `./lab --help reproduce` lists them.",

@@ -27,7 +27,7 @@ unanswered COMMIT, so that it may have been applied; a read that missed acknowle
 
 
 def written_value(seed: object, client: int, seq: int) -> str:
-    """Give the value that a client of checked writes writes with an operation, unlike any other.
+    """Return the value that a client of checked writes writes with an operation, unlike any other.
 
     >>> written_value(1, 1, 0) == written_value("1", 1, 0) != written_value("1", 1, 1)
     True

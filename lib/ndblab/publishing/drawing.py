@@ -38,7 +38,7 @@ def draw(key: str, source: Dataset | Forecast | str) -> tuple[Picture, Figure]:
     Raises
     ------
     LabError
-        If there is no such figure, or the source holds nothing that it could show.
+        If the figure is unknown, or the source holds nothing that it could show.
     """
     if isinstance(source, str):
         return _draw_host(key, source)

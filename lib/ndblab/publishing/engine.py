@@ -63,7 +63,7 @@ class _Shell(InteractiveShell):
 
 
 def shell(formats: tuple[str, ...] = ("png",)) -> _Shell:
-    """Give this process's shell; figures are shown in these formats."""
+    """Return this process's shell; figures are shown in these formats."""
     settings = Config()
     settings.HistoryManager.enabled = False
     # Figures have the margins they are made with; Jupyter would draw each twice to crop it.

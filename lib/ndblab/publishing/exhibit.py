@@ -46,17 +46,17 @@ def picture(key: str, question: str, alt: str) -> Picture:
 
 
 def of_figure(shown: Picture) -> dict[str, dict[str, str]]:
-    """Give the metadata of an output that shows a figure."""
+    """Return the metadata of an output that shows a figure."""
     return {PNG: asdict(shown)}
 
 
 def of_table(name: str, csv: str) -> dict[str, dict[str, str]]:
-    """Give the metadata of an output that shows a table."""
+    """Return the metadata of an output that shows a table."""
     return {HTML: {_TABLE: name, _CSV: csv}}
 
 
 def pictures(content: NotebookNode) -> Iterator[tuple[Picture, dict[str, str]]]:
-    """Give the figures of an executed notebook, each with its data by type (PNG in base 64)."""
+    """Return the figures of an executed notebook, each with its data by type (PNG in base 64)."""
     names = {field.name for field in fields(Picture)}
     for output in _outputs(content):
         found = output.get("metadata", {}).get(PNG, {})

@@ -21,12 +21,12 @@ TYPICAL = "multi-server-scaling"
 
 
 def brief() -> host.Host:
-    """Give the brief's own server."""
+    """Return the brief's own server."""
     return host.load(publication.FOLDER / "host.json")
 
 
 def with_plan(which: str = RECORDED) -> tuple[host.Host, deployment.Plan]:
-    """Give a host and the plan of a cluster with 16 MySQL servers on it.
+    """Return a host and the plan of a cluster with 16 MySQL servers on it.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def with_plan(which: str = RECORDED) -> tuple[host.Host, deployment.Plan]:
 
 
 def versions(which: str = RECORDED) -> dict[str, str]:
-    """Give the versions of NDB, mysqld and sysbench; empty where nothing is installed or known."""
+    """Return the versions of NDB, mysqld and sysbench; empty if none is installed or known."""
     if which == RECORDED:
         return dict(recorded.obtain(TYPICAL).manifest["versions"])
     if which != THIS:

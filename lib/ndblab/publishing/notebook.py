@@ -48,7 +48,7 @@ def read(source: Path):
 
 
 def parameters(source: Path) -> dict[str, object]:
-    """Give the parameters of a notebook with their defaults.
+    """Return the parameters of a notebook with their defaults.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def parameters(source: Path) -> dict[str, object]:
     tagged = [c for c in read(source).cells if PARAMETERS_TAG in c.metadata.get("tags", [])]
     if len(tagged) != 1:
         raise LabError(
-            f"{source} does not say what its parameters are",
+            f"{source} needs one parameters cell",
             found=f'{len(tagged)} cells tagged "{PARAMETERS_TAG}"',
             expected="one",
             next_step="Tag the cell that holds the parameters.",
@@ -179,6 +179,6 @@ def _pack_pictures(cell: NotebookNode) -> None:
 
 
 def open_lab(folder: Path) -> list[str]:
-    """Give the command that opens JupyterLab in a folder, on loopback only."""
+    """Return the command that opens JupyterLab in a folder, on loopback only."""
     root = ["--allow-root"] if os.getuid() == 0 else []
     return [sys.executable, "-m", "jupyterlab", "--ip=127.0.0.1", *root, str(folder)]

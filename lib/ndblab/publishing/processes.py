@@ -63,7 +63,7 @@ def _result(pipe: connection.Connection, process: multiprocessing.process.BasePr
     except EOFError:
         process.join()
         return LabError(
-            "A process of the lab died",
+            "A process of the lab crashed",
             found=f"exit status {process.exitcode}",
             expected="a result",
             next_step="Look for a traceback above or a lack of memory (dmesg), and try again.",

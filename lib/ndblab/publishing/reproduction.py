@@ -41,7 +41,7 @@ def reproduce(
     Raises
     ------
     LabError
-        If it could not be done; verdicts of any kind are no error.
+        If it could not be done; no verdict is an error.
     """
     for experiment in chosen:
         _check(experiment, source)
@@ -67,7 +67,7 @@ def _check(experiment: Experiment, source: str | None) -> None:
             f"{experiment.name} has no dataset of its own",
             found=f"--dataset {source}",
             expected="--recorded, or neither",
-            next_step="Leave --dataset out"
+            next_step="Drop --dataset"
             + ("; ./lab predict --from DIR reads any." if experiment.reads else "."),
         )
 

@@ -56,10 +56,10 @@ def table(
 
 
 def sizes(data: Dataset) -> Markdown:
-    """Say how often and how long a dataset measured each configuration, and on what."""
+    """Describe how often and how long a dataset measured each point, and on what."""
     size, reason = data.manifest["profile"], data.manifest["plan"]["budget"]["reason"]
     return Markdown(
-        f"Each configuration has **{size['repeats']}** runs of **{size['duration_s']} s** after "
+        f"Each point has **{size['repeats']}** runs of **{size['duration_s']} s** after "
         f"{size['warmup_s']} s of warm-up, on {size['tables']} tables of {size['table_size']} "
         f"rows. The CPU budget is **{data.budget}**: {reason}."
     )
@@ -101,7 +101,7 @@ def _facts(data: Dataset) -> dict[str, str]:
         "host": machine.describe(),
         "distribution": machine.distribution,
         "software": ", ".join(f"{name} {value}" for name, value in manifest["versions"].items()),
-        "cpu budget": f"{data.budget}: {manifest['plan']['budget']['reason']}",
+        "CPU budget": f"{data.budget}: {manifest['plan']['budget']['reason']}",
         "rows": f"{size['tables']} tables of {size['table_size']} rows",
         "status": manifest["status"],
         "runs": f"{len(runs)}{length}, {int((runs['status'] != 'ok').sum())} failed",

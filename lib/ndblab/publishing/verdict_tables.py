@@ -11,6 +11,7 @@ import textwrap
 import pandas as pd
 
 from ndblab import dataset
+from ndblab.analysis.formatting import plain
 from ndblab.claims import judge, publication
 from ndblab.experiments import recorded
 from ndblab.experiments.catalogue import find
@@ -85,5 +86,5 @@ def _interval(row) -> str:
     if row.measured != row.measured:
         return "-"
     if row.low != row.low:
-        return f"{row.measured:.4g}"
-    return f"{row.measured:.4g} ({row.low:.4g} to {row.high:.4g})"
+        return plain(row.measured)
+    return f"{plain(row.measured)} ({plain(row.low)} to {plain(row.high)})"

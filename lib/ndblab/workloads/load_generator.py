@@ -39,7 +39,7 @@ class Command:
     env: Mapping[str, str] = field(default_factory=dict)
 
     def line(self, prefix: Sequence[str] = ()) -> str:
-        """Give the line to type in a shell; `prefix` gives the command its share of the CPUs."""
+        """Return the line to type in a shell; `prefix` gives the command its share of the CPUs."""
         env = ["env", *(f"{name}={value}" for name, value in self.env.items())] if self.env else []
         return shlex.join([*prefix, *env, *self.argv])
 
@@ -97,7 +97,7 @@ class Report:
 
 @contextmanager
 def spawned(cluster: Cluster, command: Command, **streams) -> Iterator[Process]:
-    """Run a command beside a cluster; it is killed when the `with` block ends."""
+    """Run a command against a cluster; it is killed when the `with` block ends."""
     child = cluster.spawn_client(command.argv, command.env, text=True, errors="replace", **streams)
     try:
         yield child

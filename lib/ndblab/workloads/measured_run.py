@@ -1,4 +1,4 @@
-"""One measured run: a load on a running cluster, watched from its begin to its end.
+"""One measured run: a load on a running cluster, watched from start to end.
 
 In: a cluster, a `Job` and the number of the repeat. Out: the tables and logs of one run, for a
 dataset. It decides neither the points nor their order, and writes no file.

@@ -34,12 +34,12 @@ CONNECT_S_PER_CLIENT = 0.5
 
 
 def versions(binaries: Binaries) -> dict[str, str]:
-    """Give the version of sysbench."""
+    """Return the version of sysbench."""
     return {"sysbench": binaries.sysbench_version}
 
 
 def prepare_command(job: Job) -> Command:
-    """Give the command that fills the tables through the first server's socket.
+    """Return the command that fills the tables through the first server's socket.
 
     It uses one client per table, the most that the scripts can keep busy.
     """
@@ -48,7 +48,7 @@ def prepare_command(job: Job) -> Command:
 
 
 def commands(job: Job) -> list[Command]:
-    """Give the commands of one run: warm-up, unless it takes 0 s, and run."""
+    """Return the commands of one run: warm-up, unless it takes 0 s, and run."""
     return [
         _command(
             job, "run",
@@ -200,7 +200,7 @@ class Execution:
             reader.start()
 
     def wait(self) -> Outcome:
-        """Wait until sysbench ends, at most for the time it may take, and say what came of it."""
+        """Wait until sysbench ends, at most for the time it may take, and return the outcome."""
         try:
             exit_status = self._child.wait(timeout=self._timeout_s)
         except subprocess.TimeoutExpired:
@@ -222,7 +222,7 @@ class Execution:
 def executing(
     cluster: Cluster, command: Command, timeout_s: float | None = None
 ) -> Iterator[Execution]:
-    """Execute sysbench beside a cluster; nothing of it outlives the `with` block."""
+    """Execute sysbench against a cluster; nothing of it outlives the `with` block."""
     streams = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     with spawned(cluster, command, **streams) as child:
         yield Execution(child, timeout_s)

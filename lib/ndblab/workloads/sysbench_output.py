@@ -81,7 +81,7 @@ def outcome(
 def status(
     exit_status: int | None, text: str, result: Result | None, timeout_s: float | None = None
 ) -> str:
-    """Say "ok", or in one line why this run must not be averaged with others."""
+    """Return "ok", or in one line why this run must not be averaged with others."""
     why = complaint(text)
     tail = f": {why}" if why else ""
     if exit_status is None:
@@ -141,7 +141,7 @@ def parse(text: str) -> Result:
 
 
 def complaint(text: str) -> str:
-    """Give the line that best says what went wrong: one with a MySQL error number if any."""
+    """Return the line that best says what went wrong: one with a MySQL error number if any."""
     lines = [m[1] or m[2] for m in map(_COMPLAINT.match, text.splitlines()) if m and (m[1] or m[2])]
     numbered = [line for line in lines if _ERROR_NUMBER.search(line)]
     return (numbered or lines or [""])[0]

@@ -14,7 +14,7 @@ def test_clients_of_a_server_are_counted_in_its_own_knee() -> None:
     """In `scaled` the knee of one server stands for 32 clients, and the reason says so."""
     row = verdict(double(), "F7-doubling")
     assert row.verdict == "reproduced"
-    assert "4 clients, the knee of one server here, stand for 32" in row.reason
+    assert "4 clients, where one server saturates here, correspond to the" in row.reason
     assert row.measured == pytest.approx(1, rel=0.02)
 
 

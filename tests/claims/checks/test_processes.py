@@ -82,8 +82,8 @@ def test_idle_servers_are_not_counted_as_the_one_that_works() -> None:
     row = verdict(dataset, "F4-cpu-32")
     assert row.measured == pytest.approx(23.0)
     assert row.verdict == "not testable here"
-    assert "5.47 per logical CPU of 256" in row.reason
-    assert "11.5 per logical CPU of 2" in row.reason
+    assert "5.47 per logical CPU (256 of them)" in row.reason
+    assert "11.5 per logical CPU (2)" in row.reason
 
 
 @pytest.mark.parametrize(("cpu", "expected"), [(1450, "reproduced"), (900, "contradicted")])

@@ -99,8 +99,8 @@ def test_throughput_of_another_machine_is_shown_beside_that_of_a_cpu() -> None:
     """An absolute value is not judged; both are shown, in total and per logical CPU."""
     row = verdict(long_run(level=2700, spread=0.0), "F1-max")
     assert row.verdict == "not testable here"
-    assert "published 1 716 700 queries/s, 6 706 per logical CPU of 256" in row.reason
-    assert "here 2 700, 1 350 per logical CPU of 2" in row.reason
+    assert "published 1 716 700 queries/s, 6 706 per logical CPU (256" in row.reason
+    assert "here 2 700, or 1 350 per logical CPU (2)" in row.reason
     assert "per logical CPU" not in verdict(long_run(), "F1-p95-mean").reason
 
 

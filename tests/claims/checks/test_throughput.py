@@ -22,7 +22,7 @@ def test_a_missing_doubling_is_not_a_reproduced_one() -> None:
     """With 1 and 2 servers only, the half that was not measured keeps the verdict open."""
     row = verdict(double(servers=(1, 2)), "F6-double-servers")
     assert row.verdict == "inconclusive"
-    assert "not measured with 4 servers" in row.reason
+    assert "missing: 4 servers" in row.reason
 
 
 def test_doubling_that_fails_once_is_contradicted_and_shows_the_worst() -> None:

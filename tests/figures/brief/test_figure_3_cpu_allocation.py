@@ -61,11 +61,11 @@ def test_the_management_node_is_seen_on_a_host_without_smt():
 
 
 def test_bandwidth_is_not_drawn_as_cpus(small):
-    """If no process has CPUs of its own, the figure says so and shows limits of bandwidth."""
+    """If no process has dedicated CPUs, the figure says so and shows limits of bandwidth."""
     decided, machine = small
     figure = figures.draw_plan("3", decided, machine)
     words = " ".join(texts(figure))
-    assert "No process has CPUs of its own" in words
+    assert "No process has dedicated CPUs" in words
     assert "D1" not in words
     bars = {round(bar.get_width(), 6) for bar in figure.axes[0].patches}
     assert {0.25, 1.5, 2 * 30 / 256} <= bars

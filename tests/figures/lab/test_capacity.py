@@ -205,11 +205,11 @@ def test_the_balanced_point_is_marked_and_said() -> None:
     """Below one client it is not on the axis, and the caption explains it."""
     figure = draw("bounds")
     assert "N*" in [text.get_text() for text in figure.axes[0].texts]
-    assert "20 clients that never wait would saturate mysqld." in said(figure)
+    assert "20 clients saturate mysqld if none of them waits." in said(figure)
     made = tables()
     made["balance"]["clients"] = 0.3
     few = draw("bounds", made)
-    assert "a single client saturates it" in said(few)
+    assert "so a single client saturates mysqld." in said(few)
     assert "N*" not in [text.get_text() for text in few.axes[0].texts]
     made["balance"] = made["balance"].head(0)
     assert "do not saturate the bottleneck" in said(draw("bounds", made))
@@ -234,7 +234,7 @@ def test_resources_of_a_panel_differ_by_more_than_colour() -> None:
         assert len({look.marker for look in looks.values()}) == len(looks)
 
 
-def test_the_briefs_numbers_stand_beside_their_predictions() -> None:
+def test_the_briefs_numbers_stand_next_to_their_predictions() -> None:
     """Every published number is drawn as exactly as it was published, on the axes of its unit."""
     figure = draw("brief-predicted")
     qps, latency = figure.axes
@@ -243,7 +243,7 @@ def test_the_briefs_numbers_stand_beside_their_predictions() -> None:
         published = [a.value for a in brief_server.anchors() if a.unit == unit]
         drawn = sorted(float(np.atleast_1d(line.get_ydata())[0]) for line in marks)
         assert drawn == sorted(published)
-    assert "no run of the lab is in it" in said(figure)
+    assert "it uses no run of the lab" in said(figure)
 
 
 def test_rounding_does_not_decide_where_a_flat_curve_is_best() -> None:

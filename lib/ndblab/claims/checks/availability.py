@@ -59,8 +59,8 @@ def separate(claim: Claim, evidence: Evidence) -> Finding:
         failed.append(outage.failed_elsewhere(operations, killed, run.fault_s))
         # What the lab does after the load does not concern the clients.
         ended.append(_data_nodes_ended(own[own["t_s"] <= operations["t_s"].max()]))
-    text = f"when a mysqld was killed, {_queries(max(failed))} failed on the other and "
-    text += f"{count(max(ended), 'data node')} stopped"
+    text = f"when a mysqld was killed, {_most(max(failed), 'query', 'queries')} failed on the "
+    text += f"other and {_most(max(ended), 'data node', 'data nodes')} stopped"
     return _finding(claim, evidence, runs, max(failed), text, (), max(ended))
 
 
@@ -70,8 +70,9 @@ def _gave_up(
     """Count the clients that gave up; faults in `also` are shown."""
     runs = _runs(evidence, fault)
     gave_up = int(runs["gave_up_clients"].max())
-    text = f"when {subject}, {gave_up} of {count(int(runs['clients'].max()), 'client')} had to "
-    text += "give up after one retry"
+    some = f"at most {gave_up}" if gave_up else "none"
+    text = f"when {subject}, {some} of {count(int(runs['clients'].max()), 'client')} "
+    text += "gave up after one retry"
     return _finding(claim, evidence, runs, gave_up, text, also)
 
 
@@ -94,9 +95,9 @@ def _finding(
     finding = decide(claim, "", [Comparison("", number) for number in exact], missing=missing)
     shown = [_shown(evidence, fault) for fault in also]
     parts = [
-        f"{text}, the most in {count(len(runs), 'run')}",
-        f"nothing succeeded for up to {_gap(runs)} "
-        f"({significant(runs['gap_before_s'].max())} s before the fault)",
+        f"{text} ({count(len(runs), 'run')})",
+        f"longest gap without a success {_gap(runs)} "
+        f"(before the fault: {significant(runs['gap_before_s'].max())} s)",
         f"writes in the worst run: {runs.loc[runs['wrong'].idxmax(), 'writes']}",
         *(part for part in shown if part),
     ]
@@ -140,7 +141,7 @@ def _shown(evidence: Evidence, fault: str) -> str:
     if runs.empty:
         return ""
     text = f"not judged: {fault.replace('-', ' ')}, {int(runs['gave_up_clients'].max())} gave up, "
-    text += f"nothing succeeded for up to {_gap(runs)}"
+    text += f"longest gap {_gap(runs)}"
     lost = int(runs["lost"].max())
     return text + (f", {count(lost, 'acknowledged write')} lost" if lost else "")
 
@@ -156,5 +157,5 @@ def _data_nodes_ended(events: pd.DataFrame) -> int:
     return int(texts.loc[ended, "node_id"].nunique())
 
 
-def _queries(number: int) -> str:
-    return f"{number} {'query' if number == 1 else 'queries'}"
+def _most(number: int, one: str, several: str) -> str:
+    return f"at most {number} {one if number == 1 else several}" if number else f"no {one}"

@@ -55,7 +55,10 @@ def busiest_recv(claim: Claim, evidence: Evidence) -> Finding:
     tests = _busiest_differences(evidence, *shown, judged=True)
     if shown != most:
         tests += _busiest_differences(evidence, *most, judged=False)
-    return decide(claim, "the busiest recv thread is, in percentage points,", tests)
+    subject = (
+        "utilisation of the busiest recv thread minus that of the busiest of each other kind, "
+    )
+    return decide(claim, f"{subject}in percentage points, is", tests)
 
 
 @check("F5-no-saturation")
@@ -80,8 +83,10 @@ def busiest_tc(claim: Claim, evidence: Evidence) -> Finding:
     note = f"{at(servers, clients)}; tc is at {significant(means['tc'].mean())} %"
     if evidence.budget == "scaled":
         share = 100 * evidence.data_node_cpus
-        note += f", where all threads of a data node share {significant(share)} %"
-    subject = "the mean of the tc threads is, in percentage points,"
+        note += f"; all threads of a data node share a quota of {significant(share)} %"
+    subject = (
+        "mean utilisation of the tc threads minus that of each other kind, in percentage points, is"
+    )
     return decide(claim, subject, tests, note)
 
 
@@ -142,7 +147,7 @@ def _differences(kinds: pd.DataFrame, kind: str, judged: bool, where: str = "") 
     tests = []
     for other in others:
         difference = (kinds[kind] - kinds[other]).dropna()
-        test = mean_of_runs(difference, f"above {other}{where}", len(others))
+        test = mean_of_runs(difference, f"for {other}{where}", len(others))
         tests.append(replace(test, judged=judged))
     return tests
 

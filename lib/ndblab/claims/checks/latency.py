@@ -76,7 +76,7 @@ def eight_or_sixteen_p95(claim: Claim, evidence: Evidence) -> Finding:
         imposed = evidence.budget == "scaled" and clients >= knee
         free = not (imposed or evidence.saturated(8, clients))
         tests.append(replace(_sixteen_over_eight(evidence, clients, len(equal)), for_counts=free))
-    note = f"8 servers are saturated from {knee} clients on"
+    note = f"8 servers saturate at {knee} clients"
     return decide(claim, "p95 of 16 servers is", tests, note)
 
 

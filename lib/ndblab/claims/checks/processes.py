@@ -67,9 +67,9 @@ def cpu_with_load(claim: Claim, evidence: Evidence) -> Finding:
     rise = evidence.values(1, clients, "qps").mean() / evidence.values(1, 1, "qps").mean()
     growths.append(f"throughput by {significant(rise)}")
     note = "; ".join([", ".join(growths), *([note] if note else [])])
-    finding = decide(claim, "CPU of the data nodes grows", [test], note)
+    finding = decide(claim, "the growth factor of the data nodes' CPU is", [test], note)
     if rise < LEAST_RISE:
-        why = "throughput grows too little to tell which CPU use follows it"
+        why = "throughput grows too little to show which CPU use follows it"
         return replace(finding, verdict=INCONCLUSIVE, why=why)
     return finding
 
@@ -80,15 +80,15 @@ def sizing_rule(claim: Claim, evidence: Evidence) -> Finding:
     best = evidence.best(1)
     used = evidence.serving_cpu_pct(1, best) / 100
     left = COMMON_SHARE * evidence.cpus / HALVES
-    label = "servers for each half of the host"
-    note = f"{significant(left)} logical CPUs there, "
-    note += f"one mysqld uses {significant(used.mean())} at its best"
+    label = "servers per half of the host"
+    note = f"each half has {significant(left)} logical CPUs for mysqld, "
+    note += f"and one mysqld uses {significant(used.mean())} at its peak"
     if evidence.budget == "scaled":
-        note += f", of the {significant(SERVER_SHARE * evidence.cpus)} that it may use"
+        note += f", of {significant(SERVER_SHARE * evidence.cpus)} that it may use"
     if len(evidence.servers) > 1:
         tops = {n: evidence.values(n, evidence.best(n), "qps").mean() for n in evidence.servers}
         best = count(max(tops, key=tops.__getitem__), "server")
-        note += f"; of all numbers measured, {best} had the best throughput"
+        note += f"; measured throughput was best with {best}"
     return decide(claim, "the rule gives", [mean_of_runs(left / used, label)], note)
 
 
@@ -166,10 +166,10 @@ def row_bytes(claim: Claim, evidence: Evidence) -> Finding:
     each = [float(value) / rows for value in taken.values()]
     unused = _partly_filled_bytes(evidence.dataset.manifest, len(each)) / rows
     if unused > MOST_UNUSED * min(each):
-        raise MissingData(f"{rows} rows are too few beside partly filled pages")
+        raise MissingData(f"{rows} rows are too few compared with partly filled pages")
     label = f"bytes of DataMemory per row on {count(len(each), 'data node')}, {rows} rows in all"
     found = Estimate(float(np.mean(each)), min(each) - unused, max(each))
-    note = f"up to {significant(unused)} of them in partly filled pages"
+    note = f"up to {significant(unused)} of the bytes are in partly filled pages"
     return decide(claim, "the tables take", [Comparison(label, found)], note)
 
 
@@ -186,7 +186,7 @@ def _partly_filled_bytes(manifest: Mapping[str, Any], data_nodes: int) -> float:
 
 
 def _by_repeat(evidence: Evidence, servers: int, clients: int) -> pd.DataFrame:
-    """Return the CPU of data nodes and mysqld in a configuration, one row per repeat."""
+    """Return the CPU of data nodes and mysqld at a point, one row per repeat."""
     nodes = _role(evidence.cpu_pct(servers, clients), "ndbmtd")
     serving = evidence.serving_cpu_pct(servers, clients)
     repeats = evidence.runs.set_index(evidence.runs["run_id"].astype(str))["repeat"]

@@ -54,7 +54,7 @@ def extreme_second(claim: Claim, evidence: Evidence) -> Finding:
 
     def values(samples: pd.DataFrame, _: float) -> list[Comparison]:
         value = float(samples["qps"].max() if word == "highest" else samples["qps"].min())
-        return [Comparison(f"queries/s, the {word} of all seconds", Estimate(value, value, value))]
+        return [Comparison("queries/s", Estimate(value, value, value))]
 
     return _each_run(claim, evidence, f"the {subject} second has", values)
 
@@ -117,7 +117,7 @@ def start_is_enough(claim: Claim, evidence: Evidence) -> Finding:
         level = sidak(len(STARTS_S) * len(runs))
         return [
             Comparison(
-                f"times that of the whole run in its first {seconds} s",
+                f"times that of the whole run in the first {seconds} s",
                 series.prefix_ratio(samples["qps"], seconds, confidence=level),
             )
             for seconds in STARTS_S

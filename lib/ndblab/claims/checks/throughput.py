@@ -46,12 +46,12 @@ def peak_clients(claim: Claim, evidence: Evidence) -> Finding:
     if any(test.estimate.high < 1 for test in tests):
         return finding(CONTRADICTED, f"{expected} clients give clearly less")
     if not all(test.estimate.bounded for test in tests):
-        return finding(INCONCLUSIVE, f"{NO_INTERVAL} to decide on {expected}")
+        return finding(INCONCLUSIVE, f"{NO_INTERVAL}; published: {expected} clients")
     if not min(measured) < expected < max(measured):
         return finding(INCONCLUSIVE, f"not measured on both sides of {expected}")
     if all(test.estimate.low > 1 for test in tests):
         return finding(REPRODUCED, f"{expected} clients give clearly more than any other number")
-    return finding(INCONCLUSIVE, f"the intervals are too wide to decide on {expected}")
+    return finding(INCONCLUSIVE, f"too wide intervals to decide; published: {expected} clients")
 
 
 @check("F4-peak-qps", "F6-peak-qps")
@@ -83,7 +83,7 @@ def peak_servers(claim: Claim, evidence: Evidence) -> Finding:
     finding = decide(better, f"the peak of {most} servers is", tests)
     points = [top, *others]
     best = max(points, key=lambda point: evidence.values(point[0], point[1], "qps").mean())
-    numbers = f"throughput is best with {count(best[0], 'server')}: {finding.numbers}"
+    numbers = f"throughput is best with {count(best[0], 'server')}; {finding.numbers}"
     return replace(finding, numbers=numbers, measured=_indistinct(evidence, points, best, 0))
 
 

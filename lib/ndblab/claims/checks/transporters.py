@@ -33,7 +33,7 @@ def gain_of_the_brief(claim: Claim, evidence: Evidence) -> Finding:
         tests.append(Comparison(f"times TCP with {TRANSACTIONS}", shown, judged=False))
     except MissingData:
         pass
-    note = f"{_best_at(best, 'SHM', 'TCP')} with {READS}; it decides, as the brief's workload"
+    note = f"{_best_at(best, 'SHM', 'TCP')}; {READS} decides, being the brief's workload"
     return decide(claim, "the best throughput over SHM is", tests, note)
 
 
@@ -64,7 +64,7 @@ def high(claim: Claim, evidence: Evidence) -> Finding:
     if most <= best:
         raise MissingData(f"nothing measured past the peak at {best} clients")
     test = Comparison(f"times TCP with {most} clients", pairs.ratio(logs, [most]))
-    note = f"the most clients measured; throughput is best at {best}"
+    note = f"the most clients measured; throughput peaks at {count(best, 'client')}"
     return decide(claim, f"throughput of {TRANSACTIONS} over SHM is", [test], note)
 
 
@@ -72,7 +72,7 @@ def high(claim: Claim, evidence: Evidence) -> Finding:
 def spin_low(claim: Claim, evidence: Evidence) -> Finding:
     """Compare spinning transporters with others, with 1 and 2 clients."""
     logs = pairs.log_ratios(_spinning(evidence, "shm-spin"), _plain(evidence))
-    subject = f"with spinning transporters throughput of {TRANSACTIONS} is"
+    subject = f"with spinning transporters, throughput of {TRANSACTIONS} is"
     return decide(claim, subject, _at_low(logs, "times that without"))
 
 
@@ -81,9 +81,9 @@ def spin_top(claim: Claim, evidence: Evidence) -> Finding:
     """Compare the best throughput with spinning transporters and without."""
     spinning, plain = _spinning(evidence, "shm-spin"), _plain(evidence)
     found, *best = pairs.peak_ratio(spinning, plain)
-    subject = f"with spinning transporters the best throughput of {TRANSACTIONS} is"
+    subject = f"with spinning transporters, the best throughput of {TRANSACTIONS} is"
     tests = [Comparison("times that without", found)]
-    return decide(claim, subject, tests, _best_at(best, "spinning", "the other"))
+    return decide(claim, subject, tests, _best_at(best, "with spinning it", "without"))
 
 
 @check("T-allspin-low")
@@ -97,7 +97,7 @@ def all_spin_low(claim: Claim, evidence: Evidence) -> Finding:
         tests += [replace(test, judged=False) for test in shown]
     except MissingData:
         pass
-    subject = f"with spinning transporters, tc and ldm threads throughput of {TRANSACTIONS} is"
+    subject = f"with spinning transporters, tc and ldm threads, throughput of {TRANSACTIONS} is"
     return decide(claim, subject, tests)
 
 
@@ -133,4 +133,6 @@ def _at_low(logs: pd.DataFrame, words: str) -> list[Comparison]:
 
 
 def _best_at(best: list[int], name: str, other: str) -> str:
-    return f"{name} is best with {count(best[0], 'client')}, {other} with {best[1]}"
+    if best[0] == best[1]:
+        return f"both peak at {count(best[0], 'client')}"
+    return f"{name} peaks at {count(best[0], 'client')}, {other} at {best[1]}"

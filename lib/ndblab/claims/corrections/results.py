@@ -50,7 +50,7 @@ def _fig5_idle(row: Correction, facts: Facts) -> Shown:
     busy = [value for kind, value in screen if kind != "recv"]
     return max(*recv, *busy) <= bound / 2 and min(busy) > 0, (
         f"all {len(screen)} threads on the screen are at {max(*recv, *busy):g} % or less, half of "
-        f"{bound:g}; {len(busy)} beside recv are at {min(busy):g} to {max(busy):g} %, so not idle"
+        f"{bound:g}; {len(busy)} besides recv are at {min(busy):g} to {max(busy):g} %, so not idle"
     )
 
 
@@ -96,7 +96,7 @@ def _fig1_latency(row: Correction, facts: Facts) -> Shown:
     [said_ms, _, said_times] = numbers(row.but)
     times = p95_ms / mean_ms
     return abs(mean_ms - said_ms) < 0.005 and abs(times - said_times) < 0.05, (
-        f"{clients:g} clients / {millions:g} million a second = {mean_ms:.2f} ms; "
+        f"{clients:g} clients / {millions:g} million per second = {mean_ms:.2f} ms; "
         f"{p95_ms:g} / {mean_ms:.2f} = {times:.1f}"
     )
 
@@ -106,7 +106,7 @@ def _fig4_latency(row: Correction, facts: Facts) -> Shown:
     clients, qps = facts.low("F4-peak-clients"), facts.low("F4-peak-qps")
     bound_ms, mean_ms = float(facts.claims["F7-one"].high or 0), clients / qps * 1e3
     return mean_ms < bound_ms, (
-        f"{clients:g} clients / {spaced(qps)} a second = {mean_ms:.2f} ms, "
+        f"{clients:g} clients / {spaced(qps)} per second = {mean_ms:.2f} ms, "
         f"{percent(mean_ms / bound_ms)} of {bound_ms:g} ms"
     )
 

@@ -27,8 +27,9 @@ def _rows_per_table(row: Correction, facts: Facts) -> Shown:
     tables, millions, gigabytes = numbers(row.but)[:3]
     by_command, by_text = (gigabytes * 1e9 / (tables * n) for n in (command, millions * 1e6))
     return by_command > 2 * ROW_BYTES_MOST > by_text, (
-        f"{gigabytes:g} GB / ({tables:g} x {spaced(command)}) = {spaced(by_command)} bytes a row, "
-        f"with {spaced(millions * 1e6)} it is {by_text:.0f}; a sysbench row has {ROW_BYTES_MOST}"
+        f"{gigabytes:g} GB / ({tables:g} x {spaced(command)}) = {spaced(by_command)} bytes per "
+        f"row, with {spaced(millions * 1e6)} rows {by_text:.0f}; a sysbench row has "
+        f"{ROW_BYTES_MOST}"
     )
 
 
@@ -81,7 +82,7 @@ def _l3(row: Correction, facts: Facts) -> Shown:
     cache, cores = facts.number("l3 cache per socket"), facts.number("cores per socket")
     return float(each) * cores != cache, (
         f"{each} MB x {cores:g} cores = {float(each) * cores:g} MB, not {cache:g}; "
-        f"{cache:g} / {cores:g} = {cache / cores:g} MB a core"
+        f"{cache:g} / {cores:g} = {cache / cores:g} MB per core"
     )
 
 

@@ -73,7 +73,7 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
 
 
 def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
-    """Say how much throughput and latency of the longest run varied and drifted."""
+    """Describe how much throughput and latency of the longest run varied and drifted."""
     run = _longest(tables)
     servers, clients = selection.in_words(run.run)
     words = [

@@ -60,9 +60,9 @@ def describe(plan: Plan, host: Host) -> list[str]:
     servers = formatting.count(len(plan.servers), "MySQL server")
     text = (
         f"A cluster in a box on {host.describe()}. sysbench, with up to {plan.max_clients} "
-        f"clients, connects to {servers} by Unix sockets; each of them is connected to "
-        f"{len(plan.data_nodes)} data nodes by {_transporters(plan)}. Each data node holds a copy "
-        "of the data; they are connected by TCP, as is the management node with all others. "
+        f"clients, connects to {servers} over Unix sockets; each of them is connected to "
+        f"{len(plan.data_nodes)} data nodes over {_transporters(plan)}. Each data node holds a "
+        "copy of the data; they are connected over TCP, as is the management node with all others. "
         f"Example: {_data_node(plan, plan.data_nodes[0], host)}. MySQL servers: "
         f"{_share(plan, plan.servers[0], host)}. Budget {plan.budget.kind}."
     )

@@ -49,7 +49,7 @@ def describe(plan: Plan, host: Host) -> list[str]:
     data, server = plan.data_nodes[0].share, plan.servers[0].share
     return [
         start,
-        f"No process has CPUs of its own; each may use a part of the time of all "
+        f"No process has dedicated CPUs; each may use part of the time of all "
         f"{host.usable_cpus:g}: each data node at most {roles.amount(data.quota_cpus)}, each of "
         f"{len(plan.servers)} MySQL servers at most {roles.amount(server.quota_cpus)}, and these "
         f"with sysbench at most {roles.amount(plan.sql_side.quota_cpus)} together. The management "
@@ -151,7 +151,7 @@ def _by_bandwidth(figure: Figure, plan: Plan, host: Host) -> list[str]:
     ax.secondary_xaxis("top", functions=of_host).set_xlabel("percent of the host", labelpad=4)
     if not scaled:
         return ["Every process may use all CPUs."]
-    return ["No process has CPUs of its own. Bars are limits; the management node has none."]
+    return ["No process has dedicated CPUs. Bars are limits; the management node has none."]
 
 
 def _scaled_rows(ax: Axes, plan: Plan) -> None:

@@ -41,13 +41,13 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     notes = [intervals.described(lines["Throughput"]["runs"])]
     imposed = (
         "The quota of mysqld (30/256 of the CPUs, what one used in the brief) imposes its CPU "
-        "limit, which therefore is no finding."
+        "limit, which is therefore not a finding."
     )
     return notes + ([imposed] if caption.is_scaled else [])
 
 
 def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
-    """Say the best throughput, the CPU use there, and the highest CPU use of mysqld."""
+    """Describe the best throughput, the CPU use there, and the highest CPU use of mysqld."""
     qps, server, nodes = _lines(tables).values()
     best = qps.loc[qps["mean"].idxmax()]
     used = [

@@ -46,7 +46,7 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
 
 
 def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
-    """Say how much the seconds of a run differ, by client count."""
+    """Describe how much the seconds of a run differ, by client count."""
     samples = _samples(tables)
     servers = formatting.count(int(samples["servers"].iloc[0]), "server")
     steady = summary.steadiness(samples).groupby("clients")[["qps_cv", "latency_p95_ms_cv"]].mean()

@@ -65,7 +65,7 @@ def paint(
 
 
 def describe(most_servers: bool, tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
-    """Say how busy each kind of NDB thread was, measured and published."""
+    """Describe how busy each kind of NDB thread was, measured and published."""
     runs = _point(most_servers, tables)
     threads = _threads(tables, runs)
     servers, clients = selection.in_words(runs.iloc[0])

@@ -55,7 +55,7 @@ def paint(
 
 
 def describe(metric: Metric, tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
-    """Say the best means of Figure 6, the range of each line of Figure 7, what was published."""
+    """Describe the best means (Figure 6) or each line's range (7), and what was published."""
     quantity = metric.quantity
     lines = _lines(metric, tables)
     counts = formatting.listed(str(servers) for servers, _ in lines)
@@ -129,7 +129,7 @@ def _measured(ax: Axes, metric: Metric, lines: list[tuple[int, pd.DataFrame]]) -
 
 
 def _notes(metric: Metric, points: pd.DataFrame, cut: bool) -> list[str]:
-    """Say how to read the figure."""
+    """Describe how to read the figure."""
     notes = [intervals.described(points["runs"], log=metric.quantity.log)]
     notes += ["Some bands reach beyond the panel."] if cut and points["runs"].max() > 2 else []
     notes += ["Rings: best mean."] if metric.peaks else []

@@ -79,7 +79,7 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
 
 
 def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
-    """Say predicted and measured utilisation with the fewest and the most servers."""
+    """Describe predicted and measured utilisation with the fewest and the most servers."""
     use, measured = tables["use"], tables["measured_use"]
     words = [
         f"Utilisation of each resource against MySQL servers, each with {_each(use)} clients: "

@@ -67,7 +67,7 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
 
 
 def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
-    """Say the bounds, the model and the measured means with the fewest and the most clients."""
+    """Describe bounds, model and measured means with the fewest and the most clients."""
     bounds, alone = tables["bounds"], tables["alone"]
     words = [
         "Throughput (queries/s) and mean latency (ms) of one MySQL server against clients: the "
@@ -121,12 +121,11 @@ def _balance(ax: Axes, balance: pd.DataFrame, fewest: int) -> None:
 
 
 def _balanced(balance: pd.DataFrame) -> str:
-    """Say with how many clients the best case saturates the bottleneck."""
+    """Describe with how many clients the best case saturates the bottleneck."""
     if balance.empty:
         return "Even at best, the measured numbers of clients do not saturate the bottleneck."
     row = balance.iloc[0]
-    few = ": a single client saturates it" if row["clients"] <= 1 else ""
-    return (
-        f"Balanced point N*: {formatting.plain(row['clients'])} clients that never wait would "
-        f"saturate {row['bottleneck']}{few}."
-    )
+    clients, bottleneck = formatting.plain(row["clients"]), row["bottleneck"]
+    if row["clients"] <= 1:
+        return f"Balanced point N*: {clients} clients, so a single client saturates {bottleneck}."
+    return f"Balanced point N*: {clients} clients saturate {bottleneck} if none of them waits."

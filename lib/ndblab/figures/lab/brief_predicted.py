@@ -52,7 +52,7 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     sheet.legend(figure, handles)
     notes = [
         "Derived from Figures 4, 5 and 9 and the throughput of Figure 1 alone, so the peak of one "
-        "server is no test; no run of the lab is in it. Edged marks: simulated p95, with the "
+        "server is not a test; it uses no run of the lab. Edged marks: simulated p95, with the "
         "interval of the simulation. An arrow points to the side that a published bound allows.",
     ]
     if (predicted["extrapolated"] != "").any():
@@ -61,7 +61,7 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
 
 
 def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
-    """Say the best predicted throughputs, and each published number beside its prediction."""
+    """Describe the best predicted throughputs, and each published number with its prediction."""
     predicted, simulated = tables["brief_predicted"], tables["brief_simulated"]
     most = predicted.groupby("servers")["qps"].transform("max")
     # Where a curve is flat, the last digits of its points depend on the order of sums.

@@ -64,7 +64,7 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
 
 
 def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
-    """Say for each fault the throughput, the longest gap and the losses."""
+    """Describe for each fault the throughput, the longest gap and the losses."""
     words = ["Successful operations per second before, during and after a fault."]
     for fault, runs in _outages(tables).groupby("fault", sort=False):
         means = runs[["qps_before", "qps_during", "qps_after"]].mean()
@@ -77,7 +77,7 @@ def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
 
 
 def _end(runs: pd.DataFrame) -> str:
-    """Say when the outages of a fault's runs ended."""
+    """Describe when the outages of a fault's runs ended."""
     if runs["served_again_s"].isna().any():
         return "the end of the load, since not every node served again"
     text = f"all served again, at most {_number(runs['served_again_s'].max())} s after the fault"

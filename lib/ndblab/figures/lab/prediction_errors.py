@@ -50,7 +50,7 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     for handle in handles:
         handle.set(linestyle="", markeredgewidth=0)
     handles.append(Line2D([], [], color=style.INK, lw=2.6, label="median of all"))
-    handles.append(Line2D([], [], color=style.INK, ls="--", lw=1.1, label="goal for it"))
+    handles.append(Line2D([], [], color=style.INK, ls="--", lw=1.1, label="goal for the median"))
     sheet.legend(figure, handles)
     notes = [
         "Each mark is a point: a number of servers and clients, measured, and predicted from the "
@@ -62,7 +62,7 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
 
 
 def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
-    """Say the median error of each method, its 90th percentile and the goal."""
+    """Describe the median error of each method, its 90th percentile and the goal."""
     words = ["Absolute error of each prediction, in percent of the measured mean."]
     for quantity, title in _PANELS:
         rows = tables["verdicts"][tables["verdicts"]["metric"] == quantity.metric]

@@ -71,7 +71,7 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     sheet.legend(figure, handles)
     notes = [
         intervals.described(points["runs"], "Marks", "whiskers"),
-        "Lines: fitted to the runs with one server of the fitted dataset only. Bands: 95 % of "
+        "Lines: fitted only to the one-server runs of the fitted dataset. Bands: 95 % of "
         "single runs for throughput, the interval of the simulation for p95.",
     ]
     if (tables["predicted"]["extrapolated"] != "").any():
@@ -80,7 +80,7 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
 
 
 def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
-    """Say for each number of servers the measured and predicted values at the best throughput."""
+    """Describe, by number of servers, the best throughput measured and its prediction."""
     points = tables["points"]
     keys = ["servers", "clients"]
     best = points.loc[points.groupby("servers")["qps_mean"].idxmax()]

@@ -55,7 +55,7 @@ TRANSPORTERS = Comparison(
     "Both sides have the same share of the CPUs as a quota.",
 )
 SPINNING = Comparison(
-    "Throughput, spinning over none",
+    "Throughput with spinning over without",
     Kind("no spinning", "shm", DEFAULT, style.THROUGHPUT),
     (
         Kind("spinning transporter", "shm", "shm-spin", "#c8691c"),
@@ -96,7 +96,7 @@ def paint(
 
 
 def describe(comparison: Comparison, tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
-    """Say each ratio with its interval."""
+    """Describe each ratio with its interval."""
     ratios = _ratios(comparison, tables)
     words = [f"{comparison.ratio}, against clients, each with its 95 % interval over paired runs."]
     for (name, workload), line in ratios.groupby(["kind", "workload"], sort=False):
@@ -150,7 +150,7 @@ def _ratios(comparison: Comparison, tables: Tables) -> pd.DataFrame:
 
 
 def _pairs(ratios: pd.DataFrame) -> str:
-    """Say how many pairs a ratio has, and what its whiskers are."""
+    """Describe how many pairs a ratio has, and what its whiskers are."""
     fewest, most = int(ratios["runs"].min()), int(ratios["runs"].max())
     number = f"{fewest} to {most}" if fewest < most else f"{most}"
     words = f"{number} {'pair' if most == 1 else 'pairs'} per point, of the same repeat, clients "

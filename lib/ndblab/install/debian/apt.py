@@ -160,7 +160,7 @@ class PrivateApt:
             raise LabError(
                 "Debian's archive keys are missing, so packages cannot be checked",
                 expected=str(_KEYRINGS[0]),
-                next_step="Type: sudo apt-get install debian-archive-keyring",
+                next_step="Run: sudo apt-get install debian-archive-keyring",
             )
         empty = self._folder / "empty"
         for folder in (empty, self._folder / "lists/partial", self.archives / "partial"):

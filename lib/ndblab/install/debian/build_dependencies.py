@@ -58,7 +58,7 @@ def require_root_for(packages: list[str]) -> None:
             "Building the data node needs packages that this machine lacks",
             found=f"{len(packages)} missing: {' '.join(packages)}",
             expected="all of them, or root to install them",
-            next_step=f"Type: {install_line(packages)}",
+            next_step=f"Run: {install_line(packages)}",
         )
 
 

@@ -37,8 +37,8 @@ def install_cluster(folder: Path, phases: Phases) -> None:
     cache.need_space(folder, _CLUSTER_BYTES, "building NDB Cluster")
     work = _work_folder(folder)
     log = work / "install.log"
-    with ThreadPoolExecutor() as beside:
-        system = beside.submit(_install_build_packages, missing, log, phases)
+    with ThreadPoolExecutor() as background:
+        system = background.submit(_install_build_packages, missing, log, phases)
         packages = _download(work, mirror, _CLUSTER, phases)
         source = next(p for p in packages if p.name.startswith("mysql-source_"))
         version = _debian_version(source)
@@ -47,7 +47,7 @@ def install_cluster(folder: Path, phases: Phases) -> None:
         shutil.rmtree(root, ignore_errors=True)
         others = [p for p in packages if p != source]
         # Unpacking and CMake use one CPU each, so with two CPUs the prefix takes no extra time.
-        bound = beside.submit(_timed, phases, "prefix", _make_prefix, others, root, log)
+        bound = background.submit(_timed, phases, "prefix", _make_prefix, others, root, log)
         build = Build(work / f"mysql-{version}")
         with phases.timed("unpack source"):
             build.unpack(source)

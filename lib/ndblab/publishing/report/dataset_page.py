@@ -75,7 +75,7 @@ class Table:
 
 
 def facts(dataset: Dataset) -> Facts:
-    """Say in a few words where a dataset comes from."""
+    """Describe in a few words where a dataset comes from."""
     manifest, runs = dataset.manifest, dataset.runs
     return Facts(
         host=host.from_dict(dict(dataset.host)).describe(),
@@ -144,7 +144,7 @@ def _read(dataset: Dataset, name: str) -> bytes:
     expected = dataset.manifest["files"][name]
     if sha256(content) != expected:
         raise LabError(
-            f"{dataset.path / name} is not the file that was measured",
+            f"{dataset.path / name} has changed since it was measured",
             found=f"sha256 {sha256(content)}",
             expected=f"sha256 {expected}",
             next_step="Get an undamaged copy of the dataset.",
@@ -181,7 +181,7 @@ def _zip(dataset: Dataset, names: Sequence[str], folder: Path) -> Download | Non
 
 
 def _details(manifest: Any) -> list[tuple[str, str]]:
-    """Give plan and profile as pairs; what the manifest of another version lacks is left out."""
+    """Return plan and profile as pairs; what the manifest of another version lacks is left out."""
     plan, profile = manifest["plan"], manifest["profile"]
     memory, timings = plan.get("memory") or {}, manifest.get("timings") or {}
     changed = [f"{name} {value}" for name, value in (manifest.get("overrides") or {}).items()]

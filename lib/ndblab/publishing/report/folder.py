@@ -20,7 +20,7 @@ MARKER = ".ndblab-report"
 
 @contextmanager
 def replacing(out: Path) -> Iterator[Path]:
-    """Give a folder to fill; it becomes `out` at the end of the block, unless that fails.
+    """Yield a folder to fill; it becomes `out` at the end of the block, unless that fails.
 
     Raises
     ------
@@ -50,8 +50,8 @@ def _check(out: Path) -> None:
     empty = out.is_dir() and not out.is_symlink() and not any(out.iterdir())
     if not (ours or empty):
         raise LabError(
-            f"The report would replace {out}, which is not a report",
-            found="a folder of other things" if out.is_dir() else "a file",
-            expected=f"no such folder, an empty one, or one with {MARKER} in it",
-            next_step="Choose another folder, or move that one away.",
+            f"{out} is not a report; the lab will not replace it",
+            found="a folder with other files" if out.is_dir() else "a file",
+            expected="a new or empty folder, or an earlier report",
+            next_step="Choose another folder with --out.",
         )

@@ -32,7 +32,7 @@ _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def places(sections: Sequence[Section], published: Sequence[Path]) -> dict[Path, str]:
-    """Say where in the site a link to a file or folder of the repository leads."""
+    """Describe where in the site a link to a file or folder of the repository leads."""
     found = {file.resolve(): f"published/{file.name}" for file in published}
     for section in sections:
         found[section.notebook.resolve()] = section.notebook_page
@@ -59,7 +59,7 @@ def write_alone(executed: Path, title: str) -> Path:
 
 
 def _body(file: Path, place: str, places: Mapping[Path, str], figures: str = "") -> str:
-    """Give a notebook as HTML whose links stay in the site.
+    """Return a notebook as HTML whose links stay in the site.
 
     Named figures are loaded from the folder `figures`; without one they are part of the page.
     """

@@ -53,7 +53,7 @@ def write(site: Path, place: str, template: str, alone: bool = False, **values: 
 
 
 def style() -> str:
-    """Give the style sheet of all pages."""
+    """Return the style sheet of all pages."""
     return (TEMPLATES / "report.css").read_text(encoding="utf-8")
 
 

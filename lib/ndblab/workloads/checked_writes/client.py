@@ -1,7 +1,7 @@
 """Clients whose every write can be verified afterwards; a program, which `generator` starts.
 
 In: Unix sockets of MySQL servers, a number of clients, a seed. Out: a row for each operation: what
-was asked, which server answered, how long it took and what came of it. No failure of a server ends
+was asked, which server answered, how long it took and how it ended. No failure of a server ends
 it: it runs until its standard input ends.
 
 sysbench does not report which of its writes were acknowledged, and 1.0.20 crashes when its server
@@ -63,7 +63,7 @@ class Row(NamedTuple):
 
 
 def error_number(failure: Exception) -> int:
-    """Give MySQL's number of an error; any other exception counts as a lost connection."""
+    """Return MySQL's number of an error; any other exception counts as a lost connection."""
     code = failure.args[0] if isinstance(failure, pymysql.MySQLError) and failure.args else 0
     return code if isinstance(code, int) and code > 0 else SERVER_LOST
 
@@ -144,7 +144,7 @@ class Client:
         self._leave()
 
     def operate(self, seq: int) -> None:
-        """Do one operation, retry it once if it fails, and record what came of it."""
+        """Do one operation, retry it once if it fails, and record the outcome."""
         work = self._next(seq)
         began, first, outcome, error = time.monotonic(), self._server, "", 0
         for attempt in range(1, ATTEMPTS + 1):
@@ -228,7 +228,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def _connector(socket: str) -> Callable[[], pymysql.Connection]:
-    """Give a function that connects by a Unix socket."""
+    """Return a function that connects by a Unix socket."""
 
     def connect() -> pymysql.Connection:
         return pymysql.connect(

@@ -40,14 +40,14 @@ read_back = tables.read
 
 
 def commands(job: Job) -> list[Command]:
-    """Give the one command of a run; it needs no warm-up."""
+    """Return the one command of a run; it needs no warm-up."""
     options = [f"--clients={job.point.clients}", f"--seed={job.profile.seed}", *job.option_words]
     argv = [sys.executable, "-m", client.__name__, *options, *(n.socket for n in job.servers)]
     return [Command(argv, {"PYTHONPATH": str(Path(__file__).parents[3])})]
 
 
 def warm_up(cluster: Cluster, job: Job) -> str:
-    """Create the tables anew."""
+    """Recreate the tables, empty."""
     tables.create(cluster, job.point.clients)
     return OK
 

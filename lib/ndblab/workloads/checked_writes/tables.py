@@ -30,7 +30,7 @@ _READ_ROWS = """SELECT node_id, SUM(tot_key_reads + tot_scan_rows_returned)
 
 
 def create(cluster: Cluster, clients: int) -> None:
-    """Create the tables anew, empty, with a counter at 0 for each client.
+    """Recreate the tables, empty, with a counter at 0 for each client.
 
     The key of the second table has its columns in reverse order: NDB hashes them in order, so that
     the two rows of a write are in different partitions.
@@ -54,7 +54,7 @@ def read(cluster: Cluster) -> dict[str, pd.DataFrame]:
     Raises
     ------
     LabError
-        If a data node did not answer for itself, or a MySQL server not at all.
+        If another node answered for a data node, or a MySQL server did not answer.
     """
     try:
         replicas = [_read_replica(cluster, node) for node in cluster.plan.data_nodes]
@@ -87,9 +87,9 @@ def _read_replica(cluster: Cluster, node: Node) -> tuple[pd.DataFrame, pd.DataFr
     others.pop(node.node_id, None)
     if afar or any(others.values()):
         raise LabError(
-            f"Data node {node.node_id} did not answer for itself",
-            found=f"{afar} rows from beyond the coordinator's node, {sum(others.values())} read by "
-            "other data nodes",
+            f"Another node answered reads meant for data node {node.node_id}",
+            found=f"{afar} rows from outside the coordinator's node, {sum(others.values())} read "
+            "by other data nodes",
             expected="0 of either",
             next_step="Use a version of NDB Cluster that reads from the nearest replica (8.0).",
         )
