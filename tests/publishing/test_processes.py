@@ -38,6 +38,6 @@ def test_a_mistake_of_the_user_is_raised_as_it_was():
 
 def test_a_process_that_dies_is_reported():
     """A killed process is an error with its exit status, not an endless wait."""
-    with pytest.raises(LabError, match="died") as caught:
+    with pytest.raises(LabError, match="crashed") as caught:
         list(processes.each(os._exit, [(3,)]))
     assert "3" in caught.value.found
