@@ -55,7 +55,7 @@ TRANSPORTERS = Comparison(
     "Both sides have the same share of the CPUs as a quota.",
 )
 SPINNING = Comparison(
-    "Throughput, spinning over not",
+    "Throughput, with over without spinning",
     Kind("no spinning", "shm", DEFAULT, style.THROUGHPUT),
     (
         Kind("spinning transporter", "shm", "shm-spin", "#c8691c"),
