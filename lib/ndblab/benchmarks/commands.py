@@ -46,7 +46,7 @@ def one_figure() -> list[Row]:
 
 def everything() -> list[Row]:
     """Redraw everything from the recorded datasets."""
-    return [_redrawing(("--all",), 30, "after one that is not counted and fills the cache")]
+    return [_redrawing(("--all",), 15, "after one that is not counted and fills the cache")]
 
 
 def _redrawing(which: Sequence[str], goal_s: float, note: str) -> Row:
