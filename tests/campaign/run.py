@@ -46,7 +46,8 @@ class Log:
             # The last line may be half-written by a campaign that was killed.
             with contextlib.suppress(ValueError, KeyError, TypeError):
                 entry = json.loads(line)
-                self.lines[entry["number"]] = entry
+                if "injected" in entry:  # the log of an older campaign has other faults
+                    self.lines[entry["number"]] = entry
         self._torn = bool(text) and not text.endswith("\n")
 
     def append(self, line: Mapping[str, object]) -> None:

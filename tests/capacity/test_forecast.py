@@ -202,7 +202,7 @@ def test_an_answer_marks_extrapolation(own: forecast.Forecast) -> None:
     assert "16 servers; measured with up to 8" in text
     assert "128 clients per server; measured 1 to 64" in text
     assert text.count("Extrapolated") == 3
-    assert "6 of the servers have no client" in answers.predict(own, 8, 2)
+    assert "6 of the servers, which have no client" in answers.predict(own, 8, 2)
     data = made.dataset()
     data.runs.loc[0, "status"] = "killed"
     assert "1 of 21 runs left out: 1 x killed" in answers.predict(forecast.of(data), 1, 8)

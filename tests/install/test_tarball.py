@@ -109,11 +109,12 @@ def test_a_tarball_of_something_else_is_refused(machine: Path, tmp_path: Path) -
 
 
 def test_a_truncated_tarball_is_refused(machine: Path, tarball: Path) -> None:
-    """A truncated tarball is an error, not half an installation."""
+    """A truncated tarball is an error, not half an installation; the log it names stays."""
     tarball.write_bytes(tarball.read_bytes()[:-200])
-    with pytest.raises(LabError, match="cannot be unpacked"):
+    with pytest.raises(LabError, match="cannot be unpacked") as caught:
         install.ensure(str(tarball), progress=False)
-    assert leftovers(machine / "cache/ndblab") == []
+    assert leftovers(machine / "cache/ndblab") == ["tarball.log"]
+    assert str(machine / "cache/ndblab/tarball.log") in caught.value.next_step
 
 
 def test_a_machine_without_debian_gets_advice(

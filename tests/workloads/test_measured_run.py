@@ -88,11 +88,11 @@ def test_what_sysbench_reports_is_the_row_of_its_run(tmp_path: Path):
     assert len(data.intervals) > 0
 
 
-def test_nodes_are_checked_once_a_run(tmp_path: Path):
-    """Afterwards, which covers the warm-up as well."""
+def test_nodes_are_checked_after_the_warm_up_and_after_the_run(tmp_path: Path):
+    """A node that dies in the warm-up ends the run before an hour is measured without it."""
     cluster = Double(tmp_path, "pass")
     measured_run.measure(cluster, job(cluster, warmup_s=1), 1)
-    assert cluster.alive_checks == 1
+    assert cluster.alive_checks == 2
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Numbers and lists as text, the same in figures, notebooks, reports and messages.
+"""Numbers and lists as text: `significant` in verdicts, `plain` in figures, tables and messages.
 
 In: a value. Out: its text, without a unit; "-" for NaN.
 """

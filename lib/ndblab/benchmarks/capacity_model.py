@@ -20,9 +20,14 @@ def capacity() -> list[Row]:
     own = recorded.forecast()
     fitting, simulating = [], []
     for _ in shown(range(TIMES), "capacity"):
-        again = forecast.of(own.fitted, own.tested)
-        # `predicted` is computed when it is first used.
-        fitting.append(seconds(lambda each: each.predicted, again))
+        made: list[forecast.Forecast] = []
+
+        def fit_and_predict(made=made) -> None:
+            made.append(forecast.of(own.fitted, own.tested))
+            made[0].predicted  # noqa: B018 - computed when it is first used
+
+        fitting.append(seconds(fit_and_predict))
+        [again] = made
         points = again.predicted
         curve = points.loc[points["servers"] == SERVERS, ["servers", "clients"]]
         window_s = again.window_s(again.model)

@@ -74,7 +74,7 @@ def _overhead(plan: Plan, size: profile.Profile) -> Row:
 
     point, binaries = POINT, install.ensure()
     with start_stop.running(plan, binaries) as running:
-        job = Job(binaries, size, point, running.servers(point.servers))
+        job = Job(binaries, size, point, running.plan.servers_by("shm")[: point.servers])
         sysbench.prepare(running, job)
         running.limit()
         typed = sysbench.commands(job)

@@ -1,7 +1,7 @@
 """Recommended MySQL servers, clients and CPU split for a host.
 
 In: a model of one host, the CPUs of another. Out: a recommendation and its reason. It knows no more
-than the model, and says what is extrapolated.
+than the model.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ class Advice:
     latency_avg_ms: float
     bottleneck: str
     reason: str
-    extrapolated: str
 
 
 def advise(own: Model, host_cpus: float) -> Advice:
@@ -71,11 +70,8 @@ def advise(own: Model, host_cpus: float) -> Advice:
         f"in all, so {host_cpus:g} CPUs can serve at most {most} queries/s; "
         f"the bottleneck ({row['bottleneck']}) saturates first, at {bound} queries/s"
     )
-    other = ""
-    if host_cpus != own.shares.host_cpus:
-        other = f"measured on {own.shares.host_cpus:g} CPUs, applied to {host_cpus:g}"
     data_cpus, qps, mean_ms = (float(row[k]) for k in ("data_node_cpus", "qps", "latency_avg_ms"))
     return Advice(
         host_cpus, int(row["servers"]), round(n), data_cpus, host_cpus - data_cpus, qps, mean_ms,
-        str(row["bottleneck"]), reason, other,
+        str(row["bottleneck"]), reason,
     )  # fmt: skip

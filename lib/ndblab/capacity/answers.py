@@ -64,9 +64,9 @@ def predict(own: Forecast, servers: object, clients: object, cpus: object = None
         f"{formatting.count(many, 'MySQL server')}, {formatting.count(together, 'client')}, "
         f"{formatting.count(_tidy(host_cpus), 'logical CPU')}"
     )
-    beyond = _beyond(own, many, host_cpus, str(row["extrapolated"]))
     if together < many:
-        beyond.append(f"{many - together} of the servers have no client and are idle")
+        facts["idle"] = f"{many - together} of the servers, which have no client"
+    beyond = _beyond(own, many, host_cpus, str(row["extrapolated"]))
     return _page(title, facts, beyond, own)
 
 

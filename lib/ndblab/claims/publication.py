@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ndblab.error import LabError
+from ndblab.planning.cpu_budget import BRIEF_CPUS
 
 FOLDER = Path(__file__).resolve().parents[3] / "data" / "brief"
 BUDGETS = ("pinned", "scaled", "shared")
@@ -29,7 +30,6 @@ COMPARISONS = {
     "less_than": ("high",),
 }
 T = TypeVar("T")
-_BRIEF_CPUS = 256
 _BRIEF_MODEL = "EPYC 7742"
 _CONDITION = re.compile(r"yes if (?:(?P<cpus>\d+) CPUs|(?P<host>the brief's host)): (?P<reason>.+)")
 
@@ -134,7 +134,7 @@ class Item:
 
 def is_brief_host(cpus: float, cpu_model: str) -> bool:
     """Return whether a host is the brief's machine, the only one its absolute values hold for."""
-    return _BRIEF_MODEL in cpu_model and cpus == _BRIEF_CPUS
+    return _BRIEF_MODEL in cpu_model and cpus == BRIEF_CPUS
 
 
 def claims(folder: Path = FOLDER) -> list[Claim]:

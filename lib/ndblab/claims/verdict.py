@@ -20,6 +20,8 @@ CONTRADICTED = "contradicted"
 INCONCLUSIVE = "inconclusive"
 NOT_TESTABLE = "not testable here"
 UNKNOWN = "unknown"
+TESTED = (REPRODUCED, CONTRADICTED, INCONCLUSIVE)
+"""Verdicts of claims that the data could decide."""
 
 NO_ESTIMATE = Estimate(math.nan)
 NO_INTERVAL = "one run per point gives no interval"

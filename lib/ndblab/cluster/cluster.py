@@ -50,10 +50,6 @@ class Cluster:
         """Return the machine that a node runs on; a plan places all of them on one host."""
         return self.machine
 
-    def servers(self, count: int, transporter: str = "shm") -> tuple[Node, ...]:
-        """Return the first `count` MySQL servers that have this transporter."""
-        return self.plan.servers_by(transporter)[:count]
-
     def log(self) -> str:
         """Return the cluster log, which the management node writes."""
         node = self.plan.management_node
@@ -133,7 +129,10 @@ class Cluster:
         self.limited = True
 
     def client_prefix(self) -> list[str]:
-        """Return the command prefix that gives a load generator its share, once limits are set."""
+        """Return the command prefix that gives a load generator its share of the CPUs.
+
+        Under quotas there is none before the limits are set.
+        """
         if self.groups is not None and not self.limited:
             return []
         return client_prefix(self.plan, self.groups)

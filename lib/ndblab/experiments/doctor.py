@@ -79,6 +79,10 @@ def _host(this_host: host.Host) -> Iterator[Finding]:
             "again.",
         )
 
+    if running := LOCAL.marked(start_stop.home()):
+        processes = f"running, {len(running)} of its processes"
+        yield Finding("note", "cluster", processes, "Stop it: ./lab cluster.stop")
+
 
 def _plan(this_host: host.Host) -> Iterator[Finding]:
     experiment = catalogue.find(figure=6)
@@ -100,12 +104,6 @@ def _plan(this_host: host.Host) -> Iterator[Finding]:
             f"limit {limit_mib:.3g} MiB, so LockPagesInMainMemory stays off",
             "Raise it with `ulimit -l unlimited` if the host may swap.",
         )
-    if plan.budget.kind == "pinned" and not shutil.which("numactl"):
-        line = install.install_line(["numactl"]) if install.has_apt() else "your package manager"
-        yield Finding("missing", "numactl", "not on PATH", f"Install it with: {line}")
-    if running := LOCAL.marked(start_stop.home()):
-        processes = f"running, {len(running)} of its processes"
-        yield Finding("note", "cluster", processes, "Stop it: ./lab cluster.stop")
     segments = int(LOCAL.get(Path("/proc/sys/kernel/shmmni")) or 0)
     if segments and segments < 2 * len(plan.servers):
         found = f"kernel.shmmni is {segments}"

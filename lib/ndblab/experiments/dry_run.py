@@ -45,7 +45,7 @@ def configuration(
     wanted = experiment.size("brief" if described == BRIEF_HOST else size, overrides)
     _, planned = _plan(experiment, wanted, budget, None, described)
     binaries = _binaries(described)
-    return _files(planned[DEFAULT_VARIANT], binaries.ndb_version if binaries else PUBLISHED_NDB)
+    return _files(planned[DEFAULT_VARIANT], binaries.mysqld_version if binaries else PUBLISHED_NDB)
 
 
 def dry_run(

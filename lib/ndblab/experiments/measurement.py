@@ -38,15 +38,13 @@ def plan_for(
     size: Profile,
     budget: str,
     port: int | str | None = None,
-    variant: str = DEFAULT_VARIANT,
-    machine: host.Host | None = None,
 ) -> tuple[host.Host, Plan]:
-    """Plan the cluster of a variant, on this host unless another is given."""
+    """Plan the cluster of an experiment's default variant on this host."""
     from ndblab.cluster import start_stop
 
-    machine = machine or host.read()
+    machine = host.read()
     places = start_stop.places(start_stop.home(), port)
-    return machine, experiment.plans(size, budget, machine, places)[variant]
+    return machine, experiment.plans(size, budget, machine, places)[DEFAULT_VARIANT]
 
 
 def check(machine: host.Host, plan: Plan) -> None:

@@ -17,7 +17,7 @@ from ndblab.error import LabError
 from ndblab.planning.fault import FAULT, RESTART, SERVED
 
 if TYPE_CHECKING:
-    from ndblab.cluster.start_stop import Cluster
+    from ndblab.cluster.cluster import Cluster
     from ndblab.machine import Process
     from ndblab.planning.deployment import Node
     from ndblab.planning.fault import Action, Fault

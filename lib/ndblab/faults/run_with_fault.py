@@ -20,7 +20,7 @@ from ndblab.workloads.load_generator import OK, Job, LoadGenerator
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndblab.cluster.start_stop import Cluster
+    from ndblab.cluster.cluster import Cluster
     from ndblab.planning.fault import Fault
 
 AFTER = 0.5

@@ -81,14 +81,15 @@ def _prepared(
     entry = _find(key, DATASET, FORECAST)
     missing = [name for name in entry.tables if name not in tables]
     if missing:
-        expected, experiment = "", " of the figure's experiment"
+        expected, step = "", "Choose a dataset of the experiment that the figure belongs to."
         if entry.source == FORECAST:
-            expected, experiment = ", which only a forecast has", " capacity-model --recorded"
+            expected = ", which only a forecast has"
+            step = "Draw it with ./lab reproduce --experiment capacity-model --recorded."
         raise LabError(
             "The figure has no data to draw",
             found=f"no table {formatting.listed(missing)}",
             expected=f"{formatting.listed(entry.tables)}{expected}",
-            next_step=f"Draw it with ./lab reproduce --experiment{experiment}.",
+            next_step=step,
         )
     if not entry.one_workload:
         return entry, tables, anchors, ""

@@ -122,8 +122,9 @@ def _unpack(path: Path, folder: Path) -> None:
     argv = ["tar", "-x", "-f", str(path), "-C", str(folder), "--no-same-owner"]
     argv += ["--no-same-permissions", "--anchored", "--exclude=*/mysql-test/*"]
     what = f"{path.name} cannot be unpacked"
-    commands.run(argv, what=what, log=folder / "unpack.log")
-    (folder / "unpack.log").unlink()
+    log = folder.with_name("tarball.log")
+    commands.run(argv, what=what, log=log)
+    log.unlink()
 
 
 def _top_of(folder: Path) -> Path:

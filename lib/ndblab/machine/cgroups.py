@@ -84,7 +84,7 @@ class Groups:
             If the kernel refuses.
         """
         group = self.base / name
-        with _refusals(f"the CPU limit of {name}", f"{cpus} CPUs in {group}" if cpus else group):
+        with _refusals(f"control group {name}", f"{cpus:g} CPUs in {group}" if cpus else group):
             group.mkdir(parents=True, exist_ok=True)
             if self.kind == "cgroup2":
                 for parent in (self.base, *reversed(group.relative_to(self.base).parents[:-1])):
@@ -158,5 +158,5 @@ def _refusals(what: str, expected: object):
             f"The kernel refused {what}",
             found=str(error),
             expected=expected,
-            next_step="Use --budget shared, or run as root, where control groups may be created.",
+            next_step="Use --budget shared, or run as root.",
         ) from error

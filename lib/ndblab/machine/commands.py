@@ -6,6 +6,7 @@ failure. It never hides a failure and never retries.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -75,6 +76,7 @@ def run(
             bufsize=1,
             env=env,
             cwd=cwd,
+            start_new_session=True,
         )
         try:
             stream.write(f"$ {' '.join(map(str, argv))}\n")
@@ -157,13 +159,14 @@ def _tied(argv: Sequence[str | Path]) -> list[str]:
 
 
 def _end(child: subprocess.Popen) -> None:
+    """End a program that still runs, and all stages of a pipeline with it."""
     if child.poll() is not None:
         return
-    child.terminate()
+    os.killpg(child.pid, signal.SIGTERM)
     try:
         child.wait(_GRACE_S)
     except subprocess.TimeoutExpired:
-        child.kill()
+        os.killpg(child.pid, signal.SIGKILL)
         child.wait()
 
 
@@ -171,7 +174,7 @@ def _fail(what: str, text: str, code: int, log: Path) -> NoReturn:
     failure = ChildFailed(
         what,
         found=error_lines(text) or f"exit status {code} and no message",
-        next_step=f"See the full log in {log}. Fix the cause and install again; "
+        next_step=f"See the full log in {log}. Fix the cause and repeat the command; "
         "completed steps are not repeated.",
     )
     failure.output = text

@@ -73,7 +73,7 @@ class Local:
                 "A folder of the cluster belongs to another user",
                 found=str(path),
                 expected=f"a folder of user {os.getuid()}",
-                next_step="Set NDBLAB_CLUSTER_DIR to a shorter path of your own.",
+                next_step="Set NDBLAB_CLUSTER_DIR to a folder of your own, with a short path.",
             )
 
     def remove(self, folder: Path, *patterns: str) -> None:
@@ -175,8 +175,12 @@ def _marked(mark: Path) -> list[psutil.Process]:
     empties it before it fills it): a young one without any is checked again.
     """
     found, unclear = [], []
-    for process in psutil.process_iter(["environ", "status", "create_time"]):
-        environment, status, born_s = map(process.info.get, ("environ", "status", "create_time"))
+    for process in psutil.process_iter():
+        try:
+            known = process.as_dict(["environ", "status", "create_time"])
+        except (psutil.Error, OSError):
+            continue
+        environment, status, born_s = known["environ"], known["status"], known["create_time"]
         if environment and environment.get(MARK) == str(mark) and process.pid != os.getpid():
             found.append(process)
         alive = status != psutil.STATUS_ZOMBIE and environment is not None

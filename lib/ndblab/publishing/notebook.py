@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.error import LabError
+from ndblab.machine import files
 from ndblab.publishing import exhibit
 
 if TYPE_CHECKING:
@@ -153,10 +154,15 @@ def render(source: Path, pictures: Path) -> None:
     with contextlib.chdir(source.parent):
         for cell in content.cells:
             if cell.cell_type == "code" and (error := shell.execute(cell)):
-                raise LabError(f"A cell of {source.name} failed", found=repr(error)) from error
+                raise LabError(
+                    f"A cell of {source.name} failed",
+                    found="\n".join(cell.outputs[-1].get("traceback", [repr(error)])),
+                    expected="a notebook that runs to its end",
+                    next_step="Fix the cell. The notebook was not changed.",
+                ) from error
             _pack_pictures(cell)
     exhibit.write(content, pictures, ("png",))
-    nbformat.write(content, source)
+    files.write(source, f"{nbformat.writes(content)}\n".encode())
 
 
 def packed(png: bytes) -> bytes:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ndblab.claims import verdict
 from ndblab.experiments import catalogue, recorded
 from ndblab.experiments.experiment import Experiment
 from ndblab.publishing import notebook, processes, report, verdict_tables
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MARKS = ("<!-- verdicts -->", "<!-- /verdicts -->")
-_DECIDED = ("reproduced", "contradicted", "inconclusive")
 
 
 def render(only: str | None = None) -> list[Path]:
@@ -41,10 +41,10 @@ def with_verdicts(readme: str) -> str:
     _, _, after = rest.partition(_MARKS[1])
     table = verdict_tables.with_statements(verdict_tables.every())
     lines = ["| claim | verdict here | why |", "|---|---|---|"]
-    for row in table[table["verdict"].isin(_DECIDED)].itertuples():
+    for row in table[table["verdict"].isin(verdict.TESTED)].itertuples():
         lines.append(f"| {row.statement} (`{row.id}`) | **{row.verdict}** | {row.reason} |")
     counted = table["verdict"].value_counts()
-    others = ", ".join(f"{n} {word}" for word, n in counted.items() if word not in _DECIDED)
+    others = ", ".join(f"{n} {word}" for word, n in counted.items() if word not in verdict.TESTED)
     lines += ["", f"The other claims of all sources: {others}."]
     return f"{before}{_MARKS[0]}\n" + "\n".join(lines) + f"\n{_MARKS[1]}{after}"
 

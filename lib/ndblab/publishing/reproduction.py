@@ -54,6 +54,10 @@ def reproduce(
             for e in chosen
         ]
     notebook.prepare()
+    # A process with tqdm's monitor, which is a thread, must not be forked.
+    tqdm.monitor_interval = 0
+    if tqdm.monitor:
+        tqdm.monitor.exit()
     calls = [(experiment, place, out) for experiment, place in zip(chosen, where, strict=True)]
     texts = processes.each(_publish, calls, processes.AT_ONCE)
     for text in tqdm(texts, "notebooks", len(calls), leave=False, disable=None, unit="notebook"):

@@ -76,17 +76,19 @@ def verdicts(table_of_verdicts: pd.DataFrame) -> None:
 
     Single readings of `ndb_top`, which no other host can test, are in the file only.
     """
-    shown = judged.with_statements(table_of_verdicts.drop(columns="dataset"))
-    shown = shown[~shown["statement"].str.startswith("ndb_top:")]
+    shown = _statements(table_of_verdicts.drop(columns="dataset"))
     table(shown, "verdicts", csv=table_of_verdicts.to_csv(index=False))
 
 
 def by_verdict(table_of_verdicts: pd.DataFrame) -> Markdown:
     """List the claims that `verdicts` shows, verdict by verdict."""
-    shown = judged.with_statements(table_of_verdicts)
-    shown = shown[~shown["statement"].str.startswith("ndb_top:")]
-    together = shown.groupby("verdict")["id"].agg(", ".join)
+    together = _statements(table_of_verdicts).groupby("verdict")["id"].agg(", ".join)
     return Markdown("\n".join("- **" + together.index + "**: " + together))
+
+
+def _statements(table_of_verdicts: pd.DataFrame) -> pd.DataFrame:
+    shown = judged.with_statements(table_of_verdicts)
+    return shown[~shown["statement"].str.startswith("ndb_top:")]
 
 
 def _facts(data: Dataset) -> dict[str, str]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndblab.cluster.start_stop import Cluster
+    from ndblab.cluster.cluster import Cluster
     from ndblab.install import Binaries
     from ndblab.machine import Process
     from ndblab.planning.deployment import Node

@@ -22,7 +22,7 @@ from ndblab.workloads import monitor, registry
 from ndblab.workloads.load_generator import OK, Job, Load, LoadGenerator, Report
 
 if TYPE_CHECKING:
-    from ndblab.cluster.start_stop import Cluster
+    from ndblab.cluster.cluster import Cluster
     from ndblab.planning.point import Point
 
 
@@ -59,6 +59,7 @@ def under_load(cluster: Cluster, job: Job) -> Iterator[UnderLoad]:
     """Warm up, then load and watch a cluster for the length of a `with` block."""
     generator = registry.find(job.point.workload)
     warm = generator.warm_up(cluster, job)
+    cluster.check_alive()
     with monitor.sampling(cluster) as samples, generator.running(cluster, job) as load:
         samples.watch(generator.ROLE, 0, load.pid)
         yield UnderLoad(cluster, job, generator, samples, load, warm)

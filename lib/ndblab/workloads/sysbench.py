@@ -22,7 +22,7 @@ from ndblab.workloads.load_generator import OK, Command, Filled, Job, Report, sp
 from ndblab.workloads.sysbench_output import Outcome
 
 if TYPE_CHECKING:
-    from ndblab.cluster.start_stop import Cluster
+    from ndblab.cluster.cluster import Cluster
     from ndblab.install import Binaries
     from ndblab.machine import Process
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from ndblab.claims.publication import Source
 
-_TESTED = (verdict.REPRODUCED, verdict.CONTRADICTED, verdict.INCONCLUSIVE)
 _COLUMNS = ["statement", *(name for name in judge.COLUMNS if name != "dataset")]
 _PUBLISHED = {
     "claims.csv": "claims",
@@ -81,7 +80,7 @@ def write(
         unjudged=rest,
         counts=counts([*judged, *rest]),
         section_counts={name: counts(some) for name, some in rows.items()},
-        tested=sum(row.verdict in _TESTED for row in judged),
+        tested=sum(row.verdict in verdict.TESTED for row in judged),
         drawn={section.name: list(_place(site, section)) for section in sections},
         measured=[(s, dataset_page.facts(s.dataset)) for s in sections if s.dataset is not None],
     )

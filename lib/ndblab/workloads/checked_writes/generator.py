@@ -27,7 +27,7 @@ from ndblab.workloads.checked_writes import client, metrics, tables
 from ndblab.workloads.load_generator import OK, Command, Job, Report, spawned
 
 if TYPE_CHECKING:
-    from ndblab.cluster.start_stop import Cluster
+    from ndblab.cluster.cluster import Cluster
     from ndblab.machine import Process
 
 ROLE = workload.CLIENT

@@ -17,7 +17,7 @@ from ndblab.error import LabError
 from ndblab.workloads.checked_writes import client
 
 if TYPE_CHECKING:
-    from ndblab.cluster.start_stop import Cluster
+    from ndblab.cluster.cluster import Cluster
     from ndblab.planning.deployment import Node
 
 _ROWS = """CREATE TABLE {0}.{1} ({2} INT, {3} INT, value CHAR(32) CHARACTER SET latin1 NOT NULL,
