@@ -8,7 +8,6 @@ process.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import time
@@ -36,9 +35,8 @@ def hold(folder: Path) -> Iterator[int]:
     """
     _check_ours(folder)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    fd = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    fd = _lock(folder)
     try:
-        _lock(fd, folder)
         record = read(folder)
         left = LOCAL.marked(folder)
         if left and record.get("by_hand"):
@@ -88,20 +86,19 @@ def _check_ours(folder: Path) -> None:
         )
 
 
-def _lock(fd: int, folder: Path) -> None:
+def _lock(folder: Path) -> int:
+    place = folder / "lock"
+    place.touch(mode=0o600)
     deadline = time.monotonic() + PATIENCE_S
-    while True:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            holder = read(folder).get("lab_pid")
-            if Path(f"/proc/{holder}").exists() or time.monotonic() > deadline:
-                raise LabError(
-                    "Another lab uses this cluster folder",
-                    found=f"process {holder} holds {folder}",
-                    expected="one lab at a time in a folder",
-                    next_step="Wait for it, or set NDBLAB_CLUSTER_DIR to another folder "
-                    "and give another --base-port.",
-                ) from None
-            time.sleep(POLL_S)
+    while (fd := files.lock(place, wait=False)) is None:
+        holder = read(folder).get("lab_pid")
+        if Path(f"/proc/{holder}").exists() or time.monotonic() > deadline:
+            raise LabError(
+                "Another lab uses this cluster folder",
+                found=f"process {holder} holds {folder}",
+                expected="one lab at a time in a folder",
+                next_step="Wait for it, or set NDBLAB_CLUSTER_DIR to another folder "
+                "and give another --base-port.",
+            )
+        time.sleep(POLL_S)
+    return fd

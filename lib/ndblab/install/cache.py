@@ -7,7 +7,6 @@ whichever program noticed it. It never deletes anything.
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ndblab.error import LabError
+from ndblab.machine import files
 from ndblab.machine.commands import ChildFailed
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -33,13 +33,16 @@ def locked(say: Callable[[str], None]) -> Iterator[Path]:
     folder = location()
     with _explaining(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        with (folder / "install.lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                say("another process is installing into this cache; waiting for it")
-                fcntl.flock(lock, fcntl.LOCK_EX)
+        place = folder / "install.lock"
+        place.touch()
+        lock = files.lock(place, wait=False)
+        if lock is None:
+            say("another process is installing into this cache; waiting for it")
+            lock = files.lock(place, wait=True)
+        try:
             yield folder
+        finally:
+            os.close(lock)
 
 
 def need_space(folder: Path, needed_bytes: int, what: str) -> None:
