@@ -55,7 +55,7 @@ TRANSPORTERS = Comparison(
     "Both sides have the same share of the CPUs as a quota.",
 )
 SPINNING = Comparison(
-    "Throughput, with over without spinning",
+    "Spinning over no spinning",
     Kind("no spinning", "shm", DEFAULT, style.THROUGHPUT),
     (
         Kind("spinning transporter", "shm", "shm-spin", "#c8691c"),
@@ -65,7 +65,7 @@ SPINNING = Comparison(
 )
 
 THREADS = Comparison(
-    "Throughput, balanced over automatic",
+    "Balanced over automatic",
     Kind("automatic threads", "shm", DEFAULT, style.THROUGHPUT),
     (Kind("balanced threads", "shm", "balanced-threads", "#c8691c"),),
     "All threads of a data node share its CPU quota.",
