@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 import small_runs
-from ndblab.analysis import write_history
+from ndblab.analysis.checked_writes import history
 from ndblab.planning import workload
 
 CLIENTS, SERVERS, REPLICAS = 8, 2, (2, 3)
@@ -103,7 +103,7 @@ def held(
     kept = writes.drop(index=before.sort_values("t_s").index[len(before) - lost :])
     values = [
         workload.written_value(seed, client, seq)
-        for client, seq in kept[write_history.OPERATION].itertuples(index=False)
+        for client, seq in kept[history.OPERATION].itertuples(index=False)
     ]
     copies = [
         kept[["run_id", "client", "seq"]].assign(

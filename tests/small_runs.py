@@ -65,6 +65,8 @@ def tables(
         "host_busy_pct": 80.0,
         "host_steal_pct": 0.1,
         "host_load_1min": 1.5,
+        "company_pct": 0.4,
+        "company": "cron",
     }
     seconds = [1.0, 2.0]
     return {

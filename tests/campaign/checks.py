@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 
 from ndblab import dataset
-from ndblab.analysis import write_history
+from ndblab.analysis.checked_writes import history
 from ndblab.cluster import start_stop, watchdog
 from ndblab.error import LabError
 from ndblab.machine import host
@@ -158,9 +158,9 @@ def lost_writes(runs: Path) -> str:
         with contextlib.suppress(LabError):
             data = dataset.read(folder)
             seed = data.manifest["profile"]["seed"]
-            history = write_history.check(data.history, data.copies, data.counters, seed)
+            findings = history.check(data.history, data.copies, data.counters, seed)
             checked += 1
-            wrong += [] if history.sound else [f"{data.id}: {history.words()}"]
+            wrong += [] if findings.sound else [f"{data.id}: {findings.words()}"]
     return "; ".join(wrong) if checked else "no writes were checked"
 
 

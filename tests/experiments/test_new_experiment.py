@@ -24,7 +24,7 @@ ENTRY = """
             "99_made_up.ipynb",
             figures=(),
             claims=("P-pool-8",),
-            grid=sweep_grids.every_variant,
+            grid=grids.every_variant,
             workload="oltp_read_only",
             variants=(
                 Variant(),

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ndblab.analysis import write_history
+from ndblab.analysis.checked_writes import history
 from ndblab.cluster import readiness, start_stop
 from ndblab.error import LabError
 from ndblab.experiments import catalogue, dry_run, measurement
@@ -62,7 +62,7 @@ def test_a_data_node_and_a_server_die_and_no_acknowledged_write_is_lost(
     assert runs["status"].to_dict() == {"kill-data-node": "ok", "kill-server": "ok"}
     assert (runs["workload"] == "checked_writes").all()
     assert (runs["queries"] > 100).all()
-    findings = write_history.of_runs(data.history, data.copies, data.counters)
+    findings = history.of_runs(data.history, data.copies, data.counters)
     assert findings.keys() == set(runs["run_id"])
     for run_id, found in findings.items():
         assert found.sound, f"{run_id}: {found.words()}"

@@ -95,7 +95,8 @@ def _synthetic_run(run_id: str, number: int) -> dict[str, pd.DataFrame]:
         "duration_s": float(RUN_S), "queries": 600_000, "errors": 0, "reconnects": 0,
         "qps": 1e4, "latency_min_ms": 1.0, "latency_avg_ms": 4.0, "latency_p95_ms": 8.0,
         "latency_max_ms": 50.0, "client_cpu_pct": 20.0, "host_busy_pct": 90.0,
-        "host_steal_pct": 0.0, "host_load_1min": 9.0,
+        "host_steal_pct": 0.0, "host_load_1min": 9.0, "company_pct": 0.5,
+        "company": "cron",
     }  # fmt: skip
     return {
         "runs": pd.DataFrame([row]),

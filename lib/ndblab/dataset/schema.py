@@ -15,9 +15,10 @@ import pandas as pd
 from ndblab.planning import fault, workload
 
 # Version of the layout of a dataset folder, these schemas included.
-VERSION = 3
-# Version 1 lacks the variant of a run and the events, version 2 the tables of checked writes.
-READABLE = (1, 2, 3)
+VERSION = 4
+# Version 1 lacks the variant of a run and the events, version 2 the tables of checked writes,
+# version 3 the slices of contrasts and the CPU of unrelated processes.
+READABLE = (1, 2, 3, 4)
 
 OK = "ok"
 """The status of a run that ended as it should; any other is the reason why it did not."""
@@ -57,7 +58,8 @@ class Column:
     """What a column may hold.
 
     `dtype` is "str", "int64" or "float64". `expected` words for an error what `allows` accepts;
-    cells may be empty only where `empty`. `before` is the value in datasets older than the column.
+    cells may be empty only where `empty`. `before` is the value in datasets older than version
+    `since`, which lack the column.
     """
 
     dtype: str
@@ -65,7 +67,8 @@ class Column:
     expected: str
     empty: bool = False
     unique: bool = False
-    before: str | None = None
+    before: str | float | None = None
+    since: int = 1
 
     def faults(self, values: pd.Series) -> Iterator[tuple[pd.Series, str]]:
         """Mark the cells that break each rule, with what was expected instead."""
@@ -126,6 +129,20 @@ def _good_runs_are_whole(runs: pd.DataFrame) -> pd.Series:
 _SAMPLED_S = _real(least=-1.0)
 _THREAD_PCT = _real(most=THREAD_PCT_LIMIT)
 
+_COUNTED = {
+    "warmup_s": _real(),
+    "duration_s": _real(empty=True),
+    "queries": _real(empty=True),
+    "errors": _real(empty=True),
+    "reconnects": _real(empty=True),
+    "qps": _real(empty=True),
+}
+_COMPANY = {
+    "company_pct": replace(_real(empty=True), before=math.nan, since=4),
+    "company": replace(_text(), empty=True, before="", since=4),
+}
+"""CPU of processes that are not the lab's, in percent of the host's, and the busiest of them."""
+
 SCHEMAS: dict[str, Schema] = {
     "runs": Schema(
         "One row per run, failed ones included",
@@ -137,14 +154,9 @@ SCHEMAS: dict[str, Schema] = {
             "repeat": _whole(1),
             "transporter": _one_of(TRANSPORTERS),
             "workload": _text(),
-            "variant": replace(_like(r"^[a-z0-9-]+$", "default"), before="default"),
+            "variant": replace(_like(r"^[a-z0-9-]+$", "default"), before="default", since=2),
             "started_utc": _like(_UTC, "2021-09-30T12:00:00Z"),
-            "warmup_s": _real(),
-            "duration_s": _real(empty=True),
-            "queries": _real(empty=True),
-            "errors": _real(empty=True),
-            "reconnects": _real(empty=True),
-            "qps": _real(empty=True),
+            **_COUNTED,
             "latency_min_ms": _real(empty=True),
             "latency_avg_ms": _real(empty=True),
             "latency_p95_ms": _real(empty=True),
@@ -153,6 +165,7 @@ SCHEMAS: dict[str, Schema] = {
             "host_busy_pct": _real(most=100.0, empty=True),
             "host_steal_pct": _real(most=100.0, empty=True),
             "host_load_1min": _real(empty=True),
+            **_COMPANY,
         },
         rule=(_good_runs_are_whole, f"a good run has {', '.join(MEASURED)}"),
     ),
@@ -206,6 +219,34 @@ SCHEMAS: dict[str, Schema] = {
             "text": _text(),
         },
         since=2,
+    ),
+    "slices": Schema(
+        "One row per slice of a contrast, failed ones included",
+        {
+            "run_id": replace(_like(r"^[a-z0-9_-]+$", "servers-1-2_b003_4a"), unique=True),
+            "contrast": _like(r"^[a-z0-9-]+$", "servers-1-2"),
+            "block": _whole(1),
+            "slot": _whole(1),
+            "side": _one_of(("a", "b")),
+            "of": _whole(1),
+            "start": _whole(1),
+            "status": _like(r"^\S", "ok, or a reason"),
+            "servers": _whole(1),
+            "clients": _whole(1),
+            "transporter": _one_of(TRANSPORTERS),
+            "workload": _text(),
+            "variant": _like(r"^[a-z0-9-]+$", "default"),
+            "started_utc": _like(_UTC, "2021-09-30T12:00:00Z"),
+            **_COUNTED,
+            "latency_avg_ms": _real(empty=True),
+            "latency_p95_ms": _real(empty=True),
+            "client_cpu_pct": _real(empty=True),
+            "host_busy_pct": _real(most=100.0, empty=True),
+            "host_steal_pct": _real(most=100.0, empty=True),
+            **_COMPANY,
+        },
+        rule=(_good_runs_are_whole, f"a good slice has {', '.join(MEASURED)}"),
+        optional=True,
     ),
     "history": Schema(
         "Every operation of the checked writes: when, where and how it ended",

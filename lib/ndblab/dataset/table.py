@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Mapping
 
 import pandas as pd
 
-from ndblab.dataset.schema import COUNTS, MEASURE_AGAIN, SCHEMAS, Schema
+from ndblab.dataset.schema import COUNTS, MEASURE_AGAIN, SCHEMAS, Column, Schema
 from ndblab.error import LabError
 
 
@@ -30,10 +31,8 @@ def parse(table: str, data: bytes, where: str) -> pd.DataFrame:
     """
     schema = SCHEMAS[table]
     _check_text(data, where)
-    older = {n: column for n, column in schema.columns.items() if column.before is None}
-    columns = older if _header(data) == list(older) else schema.columns
-    if columns is schema.columns:
-        _check_names(schema, _header(data), where)
+    columns = _columns(schema, _header(data))
+    _check_names(list(columns), _header(data), where)
     _check_lines(len(columns), data, where)
     types = {name: column.dtype for name, column in columns.items()}
     empty = {n: [""] for n, c in columns.items() if c.dtype != "str" or c.empty}
@@ -62,7 +61,7 @@ def render(table: str, frame: pd.DataFrame | None, where: str) -> bytes:
     if frame is None or frame.empty:
         return (",".join(names) + "\n").encode()
     found = [str(name) for name in frame.columns]
-    _check_names(SCHEMAS[table], sorted(found, key=[*names, *found].index), where)
+    _check_names(names, sorted(found, key=[*names, *found].index), where)
     try:
         # Missing text stays an object, as it would become the word "nan".
         typed = frame[names].astype(
@@ -99,6 +98,15 @@ def check(table: str, frame: pd.DataFrame, where: str) -> pd.DataFrame:
     return frame
 
 
+def _columns(schema: Schema, header: list[str]) -> Mapping[str, Column]:
+    """Return the columns that this header has in the layout of some version, or all of them."""
+    for version in sorted({column.since for column in schema.columns.values()}):
+        known = {n: column for n, column in schema.columns.items() if column.since <= version}
+        if header == list(known):
+            return known
+    return schema.columns
+
+
 def _broken(bad: pd.Series, where: str, value: str | None, expected: str) -> LabError:
     return LabError(
         f"Line {int(bad.to_numpy().argmax()) + 2} of {where} breaks its schema",
@@ -114,9 +122,8 @@ def _shown(value: object) -> str:
     return repr(value) if isinstance(value, str) else f"{value:g}"
 
 
-def _check_names(schema: Schema, found: list[str], where: str) -> None:
+def _check_names(expected: list[str], found: list[str], where: str) -> None:
     """Raise a LabError that distinguishes a missing column from one in another unit."""
-    expected = list(schema.columns)
     if found == expected:
         return
     missing = [name for name in expected if name not in found]

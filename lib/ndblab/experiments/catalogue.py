@@ -8,7 +8,7 @@ a claim, a check in `claims.checks` too. Pure.
 from __future__ import annotations
 
 from ndblab.error import LabError
-from ndblab.experiments import sweep_grids
+from ndblab.experiments.designs import grids
 from ndblab.experiments.experiment import Experiment, Variant
 from ndblab.planning import fault, profile
 
@@ -34,7 +34,7 @@ EXPERIMENTS = {
             "01_single_server_scaling.ipynb",
             figures=("4", "5"),
             claims=("F4-", "F5-", "S-rule", "B-sockets", "B-redo", "B-row-bytes"),
-            grid=sweep_grids.one_server,
+            grid=grids.one_server,
             sizes={
                 "smoke": {"servers": (1,)},
                 "quick": {"servers": (1,)},
@@ -56,7 +56,7 @@ EXPERIMENTS = {
                 "F6-", "F7-", "F8-", "F9-t", "F9-send", "F9-recv", "F9-query", "F9-ldm",
                 "B-less-cpu", "B-split", "B-mgmd-idle", "P-servers-1-2", "P-tc",
             ),
-            grid=sweep_grids.all_servers,
+            grid=grids.all_servers,
         ),
         Experiment(
             "shm-vs-tcp",
@@ -64,7 +64,7 @@ EXPERIMENTS = {
             "03_shm_vs_tcp.ipynb",
             figures=("shm-vs-tcp", "spinning"),
             claims=("T-",),
-            grid=sweep_grids.both_transporters,
+            grid=grids.both_transporters,
             sizes={
                 "smoke": {"servers": (1,), "clients": (2, 8)},
                 "quick": {"servers": (1,), "clients": (1, 2, 8, 32, 128), "repeats": 3},
@@ -83,7 +83,7 @@ EXPERIMENTS = {
             "04_stability.ipynb",
             figures=("1",),
             claims=("F1-", "W-warmup"),
-            grid=sweep_grids.one_point,
+            grid=grids.one_point,
             sizes={
                 "smoke": {"servers": (2,), "clients": (8,), "duration_s": 10},
                 "quick": {
@@ -107,7 +107,7 @@ EXPERIMENTS = {
             "06_availability.ipynb",
             figures=("faults",),
             claims=("A-",),
-            grid=sweep_grids.every_fault,
+            grid=grids.every_fault,
             sizes={
                 "smoke": {"servers": (2,), "clients": (8,), "warmup_s": 0, "duration_s": 4},
                 "quick": {"servers": (2,), "clients": (8,), "warmup_s": 0, "duration_s": 10},
@@ -124,7 +124,7 @@ EXPERIMENTS = {
             "07_thread_balance.ipynb",
             figures=("thread-balance",),
             claims=("F9-next-step",),
-            grid=sweep_grids.every_variant,
+            grid=grids.every_variant,
             sizes={
                 "smoke": {"servers": (2,), "clients": (8,)},
                 "quick": {

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ndblab.error import LabError
-from ndblab.experiments.sweep import Sweep
+from ndblab.experiments.designs.sweep import Sweep
 from ndblab.experiments.variant import Variant
 from ndblab.planning import deployment
 from ndblab.planning.point import DEFAULT_WORKLOAD, Point

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from ndblab.analysis.formatting import count
 from ndblab.error import LabError
-from ndblab.experiments import manifest, sweep
+from ndblab.experiments import manifest
+from ndblab.experiments.designs import sweep
 from ndblab.experiments.experiment import Experiment
 from ndblab.experiments.manifest import ROOT
 from ndblab.machine import host

@@ -54,7 +54,7 @@ def _of_dataset(key: str, data: Dataset) -> Inputs:
     caption = Caption(machine.describe(), data.id, data.budget, cpus)
     tables: Mapping[str, pd.DataFrame] = data.tables
     if key == "faults":
-        from ndblab.analysis import outage
+        from ndblab.analysis.checked_writes import outage
 
         tables = ChainMap({"outages": outage.of_dataset(data)}, tables)
     return tables, publication.anchors(key), caption

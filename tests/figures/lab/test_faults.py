@@ -11,7 +11,7 @@ import made_up_faults as faults
 import small_runs
 from drawn import caption, outside, said, written
 from ndblab import figures
-from ndblab.analysis import outage
+from ndblab.analysis.checked_writes import outage
 from ndblab.claims import publication
 from ndblab.error import LabError
 

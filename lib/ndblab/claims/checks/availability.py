@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from ndblab.analysis import outage
+from ndblab.analysis.checked_writes import outage
 from ndblab.analysis.estimate import Estimate
 from ndblab.analysis.formatting import count, significant
 from ndblab.claims.checks.decorator import check

@@ -15,7 +15,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ndblab.analysis import formatting, outage
+from ndblab.analysis import formatting
+from ndblab.analysis.checked_writes import outage
 from ndblab.claims.publication import Anchor
 from ndblab.figures import selection, sheet, style
 from ndblab.figures.quantity import QPS

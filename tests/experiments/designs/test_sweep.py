@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import small_runs
 from ndblab import dataset
 from ndblab.error import LabError
-from ndblab.experiments import sweep
-from ndblab.experiments.sweep import Sweep
+from ndblab.experiments.designs import sweep
+from ndblab.experiments.designs.sweep import Sweep
 from ndblab.planning.point import Point
 from ndblab.workloads.measured_run import Run
 

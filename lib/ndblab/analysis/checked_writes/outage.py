@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from ndblab.analysis import write_history
+from ndblab.analysis.checked_writes import history
 from ndblab.planning import workload
 from ndblab.planning.fault import FAULT, FAULTS, RESTART, SERVED
 
@@ -116,18 +116,18 @@ def of_runs(tables: Mapping[str, pd.DataFrame], seed: object = None) -> pd.DataF
     Parameters
     ----------
     tables : of a dataset.
-    seed : of the values that clients wrote, as for `write_history.check`.
+    seed : of the values that clients wrote, as for `history.check`.
 
     Returns
     -------
     `COLUMNS`: those that identify a run, the fields of `Outage`, and the result of
-    `write_history.check`: `replicas` read, number of faults (`wrong`), acknowledged writes `lost`,
+    `history.check`: `replicas` read, number of faults (`wrong`), acknowledged writes `lost`,
     how long before the gap the oldest of them was acknowledged (`lost_up_to_s`), and a sentence
     (`writes`).
     """
     written = (tables[name] for name in ("history", "copies", "counters"))
-    checked = write_history.of_runs(*written, seed)
-    operations, events = (write_history.by_run(tables[name]) for name in ("history", "events"))
+    checked = history.of_runs(*written, seed)
+    operations, events = (history.by_run(tables[name]) for name in ("history", "events"))
     rows = []
     for run in tables["runs"].itertuples():
         name = str(run.run_id)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import made_up_faults as faults
-from ndblab.analysis import write_history
-from ndblab.analysis.write_history import Findings
+from ndblab.analysis.checked_writes import history
+from ndblab.analysis.checked_writes.history import Findings
 from ndblab.planning import workload
 from ndblab.planning.workload import FAILED, OK, READ, UNKNOWN, WRITE, WRONG
 
@@ -39,7 +39,7 @@ def tables() -> Tables:
 
 def wrong(tables: Tables, seed: object = None) -> dict[str, int]:
     """Give what is found to be wrong, by kind."""
-    found = write_history.check(**tables, seed=seed)
+    found = history.check(**tables, seed=seed)
     assert found.sound == (found.faults == 0)
     return {kind: getattr(found, kind) for kind in KINDS if getattr(found, kind)}
 
@@ -54,7 +54,7 @@ def without(tables: Tables, *replicas: int, client: int = 1, seq: int = 1) -> No
 
 def test_a_sound_run_is_sound(tables: Tables) -> None:
     """Every acknowledged write is there, on both replicas, and no other."""
-    found = write_history.check(**tables, seed=1)
+    found = history.check(**tables, seed=1)
     assert found == Findings(replicas=2, acknowledged=4, unknown=0, applied=0)
     assert found.sound
     assert found.words() == "4 acknowledged writes on 2 replicas, all there"
@@ -63,7 +63,7 @@ def test_a_sound_run_is_sound(tables: Tables) -> None:
 def test_an_acknowledged_write_that_no_replica_has_is_lost(tables: Tables) -> None:
     """It is reported with client, number and the time of its acknowledgement."""
     without(tables, 2, 3)
-    found = write_history.check(**tables)
+    found = history.check(**tables)
     assert wrong(tables) == {"lost": 1}
     assert found.lost_t_s == (6.0,)
     assert "1 acknowledged write lost (first: client 1, operation 1)" in found.words()
@@ -77,7 +77,7 @@ def test_a_write_that_one_replica_lacks_is_lost_there(tables: Tables) -> None:
 
 
 @pytest.mark.parametrize("missing", [None, float("nan"), ""])
-@pytest.mark.parametrize("column", write_history.VALUES)
+@pytest.mark.parametrize("column", history.VALUES)
 def test_a_write_in_one_of_its_tables_is_half_a_transaction(
     tables: Tables, column: str, missing: object
 ) -> None:
@@ -105,7 +105,7 @@ def test_two_tables_that_disagree_on_a_value_are_seen(tables: Tables) -> None:
 def test_a_value_that_all_agree_on_is_compared_with_the_seed(tables: Tables) -> None:
     """Four copies of another value than was written are as wrong as one."""
     first = tables["copies"]["seq"] == 3
-    tables["copies"].loc[first, write_history.VALUES] = workload.written_value(1, 0, 0)
+    tables["copies"].loc[first, history.VALUES] = workload.written_value(1, 0, 0)
     assert wrong(tables, seed=1) == {"changed": 1}
     assert wrong(tables) == {}
 
@@ -113,7 +113,7 @@ def test_a_value_that_all_agree_on_is_compared_with_the_seed(tables: Tables) -> 
 def test_replicas_that_hold_another_value_differ(tables: Tables) -> None:
     """Each may be whole in itself."""
     one = (tables["copies"]["seq"] == 3) & (tables["copies"]["replica"] == 3)
-    tables["copies"].loc[one, write_history.VALUES] = workload.written_value(1, 0, 0)
+    tables["copies"].loc[one, history.VALUES] = workload.written_value(1, 0, 0)
     assert wrong(tables) == {"replicas_differ": 1}
 
 
@@ -161,7 +161,7 @@ def test_a_commit_without_a_reply_may_be_there_or_not(tables: Tables, applied: b
     tables["history"].loc[late, "outcome"] = UNKNOWN
     if not applied:
         without(tables, 2, 3)
-    found = write_history.check(**tables)
+    found = history.check(**tables)
     assert found.sound
     assert (found.unknown, found.applied) == (1, int(applied))
     assert f"1 more were never answered, {int(applied)} of them applied" in found.words()
@@ -170,18 +170,18 @@ def test_a_commit_without_a_reply_may_be_there_or_not(tables: Tables, applied: b
 def test_what_was_not_read_back_is_not_sound(tables: Tables) -> None:
     """Without a replica nothing is known, so the run is not sound."""
     none = {name: tables[name].iloc[:0] for name in ("copies", "counters")}
-    found = write_history.check(tables["history"], **none)
+    found = history.check(tables["history"], **none)
     assert not found.sound
     assert not found.lost
     assert found.words() == "4 acknowledged writes on replicas that were not read"
     tables["history"].loc[tables["history"]["kind"] == READ, "outcome"] = WRONG
-    found = write_history.check(tables["history"], **none)
+    found = history.check(tables["history"], **none)
     assert "not read: 1 read without an acknowledged write" in found.words()
 
 
 def test_a_load_that_wrote_nothing_proves_nothing(tables: Tables) -> None:
     """Without an acknowledged write there was nothing to lose."""
-    found = write_history.check(
+    found = history.check(
         replies((0, 0, WRITE, FAILED)),
         tables["copies"].iloc[:0],
         tables["counters"].assign(writes=0).drop_duplicates("replica"),
@@ -195,7 +195,7 @@ def test_a_row_twice_is_refused(tables: Tables, name: str) -> None:
     """A duplicate key is an error in the table."""
     tables[name] = pd.concat([tables[name], tables[name].iloc[:1]], ignore_index=True)
     with pytest.raises(ValueError, match=f"{name} has a row twice: .*client 0"):
-        write_history.check(**tables)
+        history.check(**tables)
 
 
 def test_runs_are_checked_one_by_one(tables: Tables) -> None:
@@ -203,10 +203,10 @@ def test_runs_are_checked_one_by_one(tables: Tables) -> None:
     other = {name: table.assign(run_id="other") for name, table in tables.items()}
     without(other, 2, 3)
     both = {name: pd.concat([tables[name], other[name]], ignore_index=True) for name in tables}
-    found = write_history.of_runs(**both)
+    found = history.of_runs(**both)
     assert {name: one.lost for name, one in found.items()} == {"run": 0, "other": 1}
     with pytest.raises(ValueError, match="several runs: other, run"):
-        write_history.check(**both)
+        history.check(**both)
 
 
 @st.composite
@@ -238,7 +238,7 @@ def sound_runs(draw: st.DrawFn) -> Tables:
 @given(sound_runs())
 def test_any_sound_run_passes(tables: Tables) -> None:
     """Whatever failed or stayed open, a correct cluster is never called wrong."""
-    assert write_history.check(**tables, seed=1).sound
+    assert history.check(**tables, seed=1).sound
 
 
 @settings(deadline=None)
@@ -247,6 +247,6 @@ def test_one_row_taken_away_is_always_found(tables: Tables, data: st.DataObject)
     """Any row of any replica: a write lost there, or replicas that differ, and a wrong counter."""
     at = data.draw(st.integers(0, len(tables["copies"]) - 1))
     tables["copies"] = tables["copies"].drop(index=tables["copies"].index[at])
-    found = write_history.check(**tables)
+    found = history.check(**tables)
     assert found.replicas_differ == 1
     assert found.miscounted == 1

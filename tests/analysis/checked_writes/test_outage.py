@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import made_up_faults as faults
-from ndblab.analysis import outage
+from ndblab.analysis.checked_writes import outage
 
 # The ends of operations of all clients are this far apart.
 STEP_S = faults.EVERY_S / faults.CLIENTS
