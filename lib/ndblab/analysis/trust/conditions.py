@@ -20,9 +20,9 @@ from ndblab.error import MissingData
 SIDES = {
     trust.MONITOR: ("with the lab's monitor", "without"),
     trust.NEIGHBOUR: ("beside a busy process", "without"),
-    trust.SPINNER: ("1 server, CPUs kept awake", "1 server"),
+    trust.SPINNER: ("1 server, CPUs awake", "1 server"),
     trust.SERVERS: ("2 servers", "1 server"),
-    trust.SERVERS_AWAKE: ("2 servers, CPUs kept awake", "1 server, CPUs kept awake"),
+    trust.SERVERS_AWAKE: ("2 servers, CPUs awake", "1 server, CPUs awake"),
 }
 """What sides A and B are, by contrast."""
 
