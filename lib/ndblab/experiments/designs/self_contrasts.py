@@ -50,17 +50,18 @@ def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tu
     some = Side(Point(half, half * each, workload=experiment.workload))
     one = Side(Point(1, each, workload=experiment.workload))
     two = Side(Point(2, 2 * each, workload=experiment.workload))
-    busy, few = _blocks(size, _MOST), _blocks(size, _ENOUGH)
+    many, few = _blocks(size, _MOST), _blocks(size, _ENOUGH)
     unwatched, beside = (replace(some, condition=c) for c in ("no-monitor", "busy-neighbour"))
     awake_one, awake_two = (replace(side, condition="idle-spinner") for side in (one, two))
+    sessions = {"blocks": STARTS * size.repeats, "blocks_per_start": size.repeats}
     return (
-        Contrast(trust.A_A, ALTERNATION, some, some, (), STARTS * size.repeats, size.repeats),
-        Contrast(trust.A_A_DUET, DUET, some, some, (), busy),
-        Contrast(trust.MONITOR, ALTERNATION, some, unwatched, (), busy),
-        Contrast(trust.NEIGHBOUR, ALTERNATION, beside, some, (), few),
-        Contrast(trust.SPINNER, ALTERNATION, awake_one, one, (), few),
-        Contrast(trust.SERVERS, ALTERNATION, two, one, (), few),
-        Contrast(trust.SERVERS_AWAKE, ALTERNATION, awake_two, awake_one, (), few),
+        Contrast(trust.A_A, ALTERNATION, some, some, (), **sessions),
+        Contrast(trust.A_A_DUET, DUET, some, some, (), blocks=many),
+        Contrast(trust.MONITOR, ALTERNATION, some, unwatched, (), blocks=many),
+        Contrast(trust.NEIGHBOUR, ALTERNATION, beside, some, (), blocks=few),
+        Contrast(trust.SPINNER, ALTERNATION, awake_one, one, (), blocks=few),
+        Contrast(trust.SERVERS, ALTERNATION, two, one, (), blocks=few),
+        Contrast(trust.SERVERS_AWAKE, ALTERNATION, awake_two, awake_one, (), blocks=few),
     )
 
 
