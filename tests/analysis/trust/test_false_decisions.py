@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import made_up_slices
@@ -41,6 +42,16 @@ def test_sides_that_do_differ_are_found_as_recorded():
     table = counted(ratio=1.1)
     assert table.loc["as recorded", "false"] == 1
     assert table.loc["each start", "false"] == 4
+
+
+def test_blocks_that_are_like_their_neighbours_are_found():
+    """Resampling hides it; the correlation of independent blocks includes zero."""
+    slices = made_up_slices.of(A_A, 60)
+    found = false_decisions.correlation(slices)
+    assert found.low < 0 < found.high
+    waves = np.exp(0.1 * np.sin(slices["block"] / 2) * (slices["side"] == "a"))
+    assert false_decisions.correlation(slices.assign(qps=slices["qps"] * waves)).low > 0.5
+    assert not false_decisions.correlation(made_up_slices.of(A_A, 4)).bounded
 
 
 def test_without_a_whole_block_there_is_nothing_to_count():

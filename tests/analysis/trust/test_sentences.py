@@ -59,10 +59,11 @@ def test_identical_sides_are_told_in_numbers():
     slices = made_up_slices.of(A_A, 60, sd=(0.03, 0.03, 0.06))
     counted = false_decisions.counted(slices)
     share = counted["false_pct"].iloc[-1]
-    words = sentences.on_false_decisions(counted)
+    words = sentences.on_false_decisions(counted, false_decisions.correlation(slices))
     assert (
         f"Of {formatting.exact(5000)} resampled analyses of 60 blocks, {share:.1f} % find" in words
     )
+    assert "Neighbouring blocks correlate at " in words
     assert "of different cluster starts by" in sentences.on_distance(variance.apart(slices))
     assert "a-a takes" in sentences.on_designs(precision.designs(slices))
     assert sentences.on_goals(goals.table(slices)).startswith("6 goals: yes ")

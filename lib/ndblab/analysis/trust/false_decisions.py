@@ -3,15 +3,17 @@
 In: blocks of identical sides. Out: analyses that decide that A differs from B, counted. Pure.
 
 Which of two identical sides is called A is arbitrary, and the design draws it anew in every block.
-So each block's value may change its sign: an analysis of recorded blocks with other signs, in the
-recorded order from any block on, is one that could have been.
+So each block's value may change its sign, and blocks their order: an analysis of such a sequence is
+one that could have been. Of those from 60 normal blocks 4 % decide falsely, and from one set of
+blocks to the next 2.7 to 5.4 %. What resampling hides is whether neighbouring blocks are alike;
+that is their correlation.
 """
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from scipy.special import betaincinv
+from scipy.special import betaincinv, ndtri
 
 from ndblab.analysis import contrasts, sequential, trust
 from ndblab.analysis.estimate import CONFIDENCE, Estimate
@@ -52,13 +54,31 @@ def counted(slices: pd.DataFrame, contrast: str = trust.A_A, draws: int = DRAWS)
     return pd.DataFrame(rows, columns=columns)
 
 
+def correlation(slices: pd.DataFrame, contrast: str = trust.A_A) -> Estimate:
+    """Return the correlation of neighbouring blocks of one start, with its 95 % interval (Fisher).
+
+    NaN for fewer than 5 pairs of neighbours.
+
+    Raises
+    ------
+    MissingData
+        If the contrast has no whole block.
+    """
+    logs = contrasts.log_ratios(slices, contrast)
+    starts = contrasts.whole(slices, contrast).groupby("block")["start"].first().to_numpy()
+    same = starts[1:] == starts[:-1]
+    if same.sum() < 5:
+        return Estimate(np.nan)
+    found = float(np.corrcoef(logs[:-1][same], logs[1:][same])[0, 1])
+    half = ndtri((1 + CONFIDENCE) / 2) / np.sqrt(same.sum() - 3)
+    return Estimate(found, *(float(np.tanh(np.arctanh(found) + x)) for x in (-half, half)))
+
+
 def _resampled(logs: np.ndarray, draws: int) -> np.ndarray:
     """Return sequences of blocks, one a row."""
     rng = np.random.default_rng(_SEED)
-    first = rng.integers(logs.size, size=(draws, 1))
-    return logs[(first + np.arange(logs.size)) % logs.size] * rng.choice(
-        (-1, 1), (draws, logs.size)
-    )
+    order = rng.permuted(np.tile(np.arange(logs.size), (draws, 1)), axis=1)
+    return logs[order] * rng.choice((-1, 1), order.shape)
 
 
 def _differs(logs: np.ndarray) -> np.ndarray:

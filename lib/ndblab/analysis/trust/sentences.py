@@ -11,7 +11,8 @@ import math
 import pandas as pd
 
 from ndblab.analysis import trust
-from ndblab.analysis.formatting import count, exact, plain
+from ndblab.analysis.estimate import Estimate
+from ndblab.analysis.formatting import count, exact
 from ndblab.analysis.trust.precision import WANTED
 
 
@@ -22,17 +23,26 @@ def on_goals(goals: pd.DataFrame) -> str:
     return f"{count(len(goals), 'goal')}: {each}."
 
 
-def on_false_decisions(counted: pd.DataFrame) -> str:
-    """Say how often analyses find a difference between identical sides."""
+def on_false_decisions(counted: pd.DataFrame, neighbours: Estimate) -> str:
+    """Say how often analyses find a difference between identical sides.
+
+    Parameters
+    ----------
+    neighbours : correlation of neighbouring blocks.
+    """
     rows = {row["analyses"]: row for row in counted.to_dict("records")}
     drawn, whole, single = (rows[n] for n in ("resampled", "as recorded", "each start"))
     found = "finds a difference" if whole["false"] else "finds none"
-    return (
+    words = (
         f"Of {exact(drawn['number'])} resampled analyses of {count(drawn['blocks'], 'block')}, "
         f"{drawn['false_pct']:.1f} % find a difference that is not there. The analysis of the "
         f"blocks as recorded {found}; of those of single cluster starts, {single['false']} of "
         f"{single['number']} find one."
     )
+    if not neighbours.bounded:
+        return words
+    value, low, high = neighbours
+    return f"{words} Neighbouring blocks correlate at {value:.2f} ({low:.2f} to {high:.2f})."
 
 
 def on_distance(apart: pd.DataFrame) -> str:
@@ -49,7 +59,7 @@ def on_distance(apart: pd.DataFrame) -> str:
 def on_designs(designs: pd.DataFrame) -> str:
     """Say how long each design takes to a precise ratio."""
     each = [
-        f"{row.contrast} takes {plain(row.minutes)} minutes"
+        f"{row.contrast} takes {row.minutes:.1f} minutes"
         if not math.isnan(row.minutes)
         else f"for {row.contrast} it cannot be told"
         for row in designs.itertuples()
@@ -63,7 +73,8 @@ def on_effect(effects: pd.DataFrame, contrast: str) -> str:
     if found.empty:
         return "It was not measured."
     row = found.iloc[0]
-    words = f"{row['a'].capitalize()}, throughput is {_times(row, 'qps')} that {_over(row['b'])}"
+    name = row["a"][0].upper() + row["a"][1:]
+    words = f"{name}, throughput is {_times(row, 'qps')} that {_over(row['b'])}"
     if not math.isnan(row["query_us"]):
         words += f", and the CPU time of a query {_times(row, 'query_us')}"
     return f"{words}."
