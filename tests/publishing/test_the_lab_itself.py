@@ -28,7 +28,7 @@ COVERAGE = "interval,used_for,units,coverage_pct,low_pct,high_pct,draws,reason\n
 def made_up(blocks: int | None = None) -> Dataset:
     """Make the dataset of an experiment with so many blocks, or all of them, of each contrast."""
     size = EXPERIMENT.size("quick", {"repeats": 15})
-    asked = self_contrasts.contrasts(EXPERIMENT, size, pd.DataFrame())
+    asked = self_contrasts.the_lab_itself(EXPERIMENT, size, pd.DataFrame())
     parts = [
         made_up_slices.of(
             each, blocks or each.blocks, ratio=RATIOS.get(each.name, 1.0), sd=(0.02, 0.03, 0.05)

@@ -150,7 +150,7 @@ EXPERIMENTS = {
                     "duration_s": 30, "table_size": 10_000,
                 },
             },
-            contrasts=self_contrasts.contrasts,
+            contrasts=self_contrasts.the_lab_itself,
         ),
     )
 }  # fmt: skip

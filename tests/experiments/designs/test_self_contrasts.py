@@ -16,7 +16,7 @@ EXPERIMENT = catalogue.find("the-lab-itself")
 
 def made(size: str = "quick", **overrides):
     profile = EXPERIMENT.size(size, overrides)
-    found = self_contrasts.contrasts(EXPERIMENT, profile, pd.DataFrame())
+    found = self_contrasts.the_lab_itself(EXPERIMENT, profile, pd.DataFrame())
     return {contrast.name: contrast for contrast in found}
 
 

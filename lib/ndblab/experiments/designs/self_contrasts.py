@@ -27,7 +27,9 @@ _MOST, _ENOUGH = LOOKS[3], LOOKS[1]
 """Blocks for a small effect, and for a large one."""
 
 
-def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tuple[Contrast, ...]:
+def the_lab_itself(
+    experiment: Experiment, size: Profile, points: pd.DataFrame
+) -> tuple[Contrast, ...]:
     """Return the contrasts; identical sides get `repeats` blocks in each of four cluster starts.
 
     Half of the servers serve half of the clients. Effects of a condition are those of its side A.
