@@ -79,7 +79,8 @@ class Slice:
 class Contrast:
     """Two sides, the design that compares them, and the claims that wait for it.
 
-    A level has no side B.
+    A level has no side B. `blocks` are measured even if no claim waits. With `blocks_per_start`
+    every so many blocks begin with a fresh cluster start, so that starts are part of the result.
     """
 
     name: str
@@ -87,6 +88,12 @@ class Contrast:
     a: Side
     b: Side | None
     claims: tuple[str, ...]
+    blocks: int = 0
+    blocks_per_start: int = 0
+
+    def begins_start(self, block: int) -> bool:
+        """Return whether a block, counted from 1, needs a fresh cluster start."""
+        return self.blocks_per_start > 0 and (block - 1) % self.blocks_per_start == 0
 
     def block(self, number: int, seed: int) -> tuple[tuple[Slice, ...], ...]:
         """Return the slots of a block in order, each with the slices that run at the same time."""
