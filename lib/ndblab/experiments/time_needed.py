@@ -29,7 +29,9 @@ CONTRASTS_S = {"smoke": 0, "quick": 5 * 60, "brief": 8 * 3600}
 def sweep_s(experiment: Experiment, size: Profile) -> float:
     """Estimate the seconds of a sweep with its cluster starts, once everything is installed."""
     todo = experiment.sweep(size)
-    starts = 1 + todo.repeats * (len(todo.clusters) - 1)
+    needed = {point.variant for point in todo.points}
+    clusters = sum(not needed.isdisjoint(variants) for variants in todo.clusters)
+    starts = 1 + todo.repeats * (clusters - 1)
     faults = [experiment.variant(point.variant).fault for point in todo.points]
     faults_s = todo.repeats * sum(fault.lasts_s for fault in faults if fault)
     overhead_s = mean(_overhead_s(point.clients) for point in todo.points)
@@ -51,7 +53,9 @@ def block_s(contrast: Contrast, experiment: Experiment, size: Profile) -> float:
         + max(_overhead_s(contrast.side(each.side).point.clients) for each in slot)
         for slot in slots
     )
-    starts = 2 if contrast.design == designs.STARTS else 0
+    starts = 2.0 if contrast.design == designs.STARTS else 0.0
+    if contrast.blocks_per_start:
+        starts = 1 / contrast.blocks_per_start
     return running_s + starts * start_s(experiment, size)
 
 

@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.deciding.simulated import Silent, World
+from experiments.deciding.simulated import Found, Silent, World
 from ndblab.analysis.sequential import LOOKS
-from ndblab.claims.verdict import CONTRADICTED, REPRODUCED
+from ndblab.claims.verdict import CONTRADICTED, INCONCLUSIVE, REPRODUCED
 from ndblab.experiments.deciding import choice
 from ndblab.experiments.deciding.loop import FAILURES, Loop, Standing
 
@@ -62,6 +62,14 @@ def test_the_time_is_never_exceeded_and_never_left_unused(known, until_s, seed):
         if found.verdict in choice.OPEN and world.order.count(name) < LOOKS[-1]
     ]
     assert all(block_s[name] > until_s - world.now for name in still_open)
+
+
+def test_what_is_counted_is_decided_by_one_block():
+    """Its verdict needs no interval."""
+    world = World({"x": 0.0}, {"x": 20})
+    world.judge = lambda data: {"x": Found(REPRODUCED if len(data.slices) else INCONCLUSIVE)}
+    assert decide(world, 1000).blocks == {"x": 1}
+    assert world.order == ["x"]
 
 
 def test_nothing_is_measured_once_all_is_decided():

@@ -59,7 +59,8 @@ class Loop:
     def decide(self, until_s: float) -> Standing:
         """Measure what gains most until every claim is decided, or `now_s` would pass `until_s`.
 
-        Between looks no interval changes, so it judges at looks only.
+        Between looks no interval changes, so it judges at looks only; and after a contrast's first
+        block, which is enough for what is counted.
         """
         while True:
             standing = self.standing()
@@ -72,7 +73,7 @@ class Loop:
                 return standing
             done = standing.blocks[chosen.name]
             look = choice.next_look(done) or done
-            while done < look and chosen in self._usable():
+            while done < (look if standing.blocks[chosen.name] else 1) and chosen in self._usable():
                 left_s = until_s - self.now_s()
                 if left_s < self._block_s(chosen):
                     break
