@@ -21,6 +21,14 @@ from typing import Any, NamedTuple
 
 from ndblab.planning.point import Point
 
+
+class Length(NamedTuple):
+    """Seconds of a slice."""
+
+    warmup_s: float
+    duration_s: float
+
+
 ALTERNATION, DUET, STARTS, LEVEL = "alternation", "duet", "starts", "level"
 A, B = "a", "b"
 CONDITIONS = ("", "no-monitor", "busy-neighbour", "idle-spinner")
@@ -30,15 +38,6 @@ PER_START = 3
 """Slices of each side in a pair of cluster starts."""
 PER_LEVEL = 2
 """Slices in a block of a level."""
-
-
-class Length(NamedTuple):
-    """Seconds of a slice."""
-
-    warmup_s: float
-    duration_s: float
-
-
 _LENGTHS = {"smoke": Length(1, 2), "quick": Length(1, 4), "brief": Length(5, 30)}
 
 
