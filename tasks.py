@@ -55,7 +55,7 @@ def reproduce(
     c, figure=None, table=None, experiment=None, all=False, profile="quick", budget="auto",
     recorded=False, dataset=None, servers=None, clients=None, repeats=None, duration=None,
     warmup=None, tables=None, table_size=None, seed=None, base_port=None, again=False,
-    dry_run=False, host=None,
+    minutes=None, dry_run=False, host=None,
 ):  # fmt: skip
     """Measure an experiment here (or read a dataset), draw its figures, judge its claims.
 
@@ -63,11 +63,14 @@ def reproduce(
     redraws from the datasets in this repository, --dataset DIR from another; without either, the
     lab measures. --profile smoke, quick or brief sets how much; each of its values can be
     overridden (--servers 1,2,4 --clients 1,8,64 --repeats 3 --duration 8 --warmup 2 --tables 8
-    --table-size 10000 --seed 1). --budget pinned, scaled, shared or auto divides the CPUs. --all
-    skips what this host has already measured; --again repeats it. --dry-run prints the plan and
-    every command without running any, for this host or for --host FILE|brief.
+    --table-size 10000 --seed 1). --budget pinned, scaled, shared or auto divides the CPUs.
+    --minutes 20 ends a measurement after that time though claims are open; where this host has
+    measured the same before, it gives the open claims so much more time instead. --all skips what
+    this host has already measured; --again repeats it. --dry-run prints the plan and every command
+    without running any, for this host or for --host FILE|brief.
     """
     from ndblab.experiments import catalogue
+    from ndblab.planning import number
 
     overrides = {
         "servers": servers, "clients": clients, "repeats": repeats, "duration_s": duration,
@@ -89,6 +92,12 @@ def reproduce(
         "--host without --dry-run",
         "Add --dry-run, or drop --host: the lab measures only on this host.",
     )
+    refuse(
+        minutes and (recorded or dataset),
+        "--minutes is for a measurement",
+        f"--minutes with {'--recorded' if recorded else '--dataset'}",
+    )
+    minutes = minutes and number.whole("--minutes", minutes)
     found = [] if all else [catalogue.find(experiment, figure, table)]
     chosen = found or list(catalogue.EXPERIMENTS.values())
     for each in chosen:
@@ -104,8 +113,9 @@ def reproduce(
 
     source = "recorded" if recorded else dataset
     reproduction.reproduce(
-        chosen, source, profile, budget, overrides, base_port, OUT, again=again or not all
-    )
+        chosen, source, profile, budget, overrides, base_port, OUT,
+        again=again or not (all or minutes), minutes=minutes,
+    )  # fmt: skip
 
 
 @command

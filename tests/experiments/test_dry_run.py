@@ -10,7 +10,9 @@ import pytest
 from ndblab import install
 from ndblab.cluster import start_stop
 from ndblab.experiments import catalogue, dry_run, measurement
+from ndblab.experiments.designs.contrast import Contrast, Side
 from ndblab.experiments.experiment import Variant
+from ndblab.planning.point import Point
 
 PORT = 13860
 
@@ -49,6 +51,24 @@ def test_each_cluster_shows_its_own_parameters():
     )
     assert "# cluster of variant shm-spin\n# config.ini: ShmSpintime=200" in printed
     assert printed.count("# cluster of variant") == 3
+
+
+def test_contrasts_follow_the_sweep_and_are_marked_as_supposed():
+    """Sides, claims and seconds per block; the clients are supposed, as there is no sweep yet."""
+
+    def few(experiment, size, points):
+        assert points.empty
+        a, b = Side(Point(2, 8), {"rate": 100}), Side(Point(1, 8, variant="tcp"))
+        return (Contrast("servers-1-2", "alternation", a, b, ("F6-peak", "F7-doubling")),)
+
+    experiment = dataclasses.replace(catalogue.find(figure=6), contrasts=few)
+    printed = dry_run.dry_run(experiment, "quick", "auto", {}, None, "brief")
+    [at] = [i for i, line in enumerate(printed.splitlines()) if "# here, before it" in line]
+    assert printed.splitlines()[at + 1 : at + 3] == [
+        "#   servers-1-2 (alternation, 22 s a block): "
+        "(2 servers, 8 clients, rate=100) and (1 server, 8 clients, tcp)",
+        "#     for F6-peak, F7-doubling",
+    ]
 
 
 @pytest.mark.cluster

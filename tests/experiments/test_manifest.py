@@ -6,12 +6,15 @@ import dataclasses
 import json
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
 from ndblab.dataset.folder import identity_hash
 from ndblab.experiments import catalogue, manifest
+from ndblab.experiments.designs.contrast import Contrast, Side
 from ndblab.experiments.experiment import Experiment, Variant
 from ndblab.machine import host
+from ndblab.planning.point import Point
 from ndblab.planning.profile import Profile
 
 RECORDED = manifest.ROOT / "data/recorded"
@@ -72,3 +75,27 @@ def test_an_overlaid_parameter_is_another_measurement():
         assert identity["variants"]["balanced-threads"][key] == overlay[key]
         ids.add(identity_hash(identity))
     assert len(ids) == 5
+
+
+def few(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tuple[Contrast, ...]:
+    """Contrasts of a made-up experiment."""
+    side = Side(Point(2, 16, variant="x"), {"rate": 100}, "no-monitor")
+    return (
+        Contrast("overload", "alternation", side, Side(Point(1, 8)), ("F6-overload", "P-tc")),
+        Contrast("half-load", "level", side, None, ("F8-steady",)),
+    )
+
+
+def test_other_contrasts_are_another_measurement():
+    """They are part of an identity by the function that makes them, and so is their length."""
+    known, plain = recorded("thread-balance"), catalogue.find("thread-balance")
+    identity = same_again(known, dataclasses.replace(plain, contrasts=few))
+    assert identity["contrasts"] == {"of": "few", "warmup_s": 1, "duration_s": 4}
+    assert "contrasts" not in same_again(known, plain)
+
+
+def test_contrasts_are_read_back_from_a_manifest():
+    """A dataset never changes its contrasts, however often measuring goes on."""
+    contrasts = few(catalogue.find(figure=6), None, None)
+    text = json.dumps([each.to_dict() for each in contrasts])
+    assert tuple(map(Contrast.from_dict, json.loads(text))) == contrasts

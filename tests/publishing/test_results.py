@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ndblab.error import LabError
-from ndblab.experiments import catalogue, measurement, recorded
+from ndblab.experiments import catalogue, recorded, time_needed
 from ndblab.publishing import exhibit, notebook, rendering, verdict_tables
 
 SCALING = catalogue.find(figure=6)
@@ -41,7 +41,7 @@ def test_points_that_leave_servers_idle_are_in_the_briefs_program_only():
 
 def test_the_default_measurement_takes_at_most_six_minutes():
     """By the lab's own estimate, which it prints before it starts."""
-    assert measurement.estimate_s(SCALING, SCALING.size("quick")) < 360
+    assert time_needed.sweep_s(SCALING, SCALING.size("quick")) < 360
 
 
 @pytest.mark.parametrize("experiment", MEASURED, ids=lambda e: e.name)

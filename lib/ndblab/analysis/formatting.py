@@ -1,6 +1,6 @@
 """Numbers and lists as text: `significant` in verdicts, `plain` in figures, tables and messages.
 
-In: a value. Out: its text, without a unit; "-" for NaN.
+In: a value. Out: its text, without a unit but for `duration`; "-" for NaN.
 """
 
 from __future__ import annotations
@@ -37,6 +37,14 @@ def exact(value: float) -> str:
 def count(number: int, noun: str) -> str:
     """Format a number of things."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def duration(seconds: float) -> str:
+    """Format a duration in the unit that people use for it."""
+    for limit_s, unit_s, unit in ((90, 1, "s"), (5400, 60, "min")):
+        if seconds < limit_s:
+            return f"{seconds / unit_s:.0f} {unit}"
+    return f"{seconds / 3600:.1f} h"
 
 
 def listed(parts: Iterable[str]) -> str:

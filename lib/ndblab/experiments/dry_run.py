@@ -10,18 +10,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ndblab import install
-from ndblab.analysis.formatting import count
+from ndblab.analysis.formatting import count, duration, listed
 from ndblab.claims import publication
 from ndblab.cluster import start_stop
 from ndblab.cluster.cluster import client_prefix
 from ndblab.error import LabError
-from ndblab.experiments import catalogue, measurement
+from ndblab.experiments import catalogue, measurement, time_needed
+from ndblab.experiments.designs.contrast import Side
 from ndblab.experiments.experiment import Experiment
 from ndblab.install import Binaries
 from ndblab.machine import cgroups, host
 from ndblab.planning import config
 from ndblab.planning.deployment import Plan
-from ndblab.planning.point import DEFAULT_VARIANT
+from ndblab.planning.point import DEFAULT_VARIANT, Point
 from ndblab.planning.profile import Profile
 from ndblab.planning.shape import Places
 from ndblab.workloads import registry
@@ -68,12 +69,13 @@ def dry_run(
     todo = experiment.sweep(wanted)
     machine, planned = _plan(experiment, wanted, budget, port, described)
     usual = planned[DEFAULT_VARIANT]
-    estimate = measurement.minutes(measurement.estimate_s(experiment, wanted))
+    estimate = duration(time_needed.sweep_s(experiment, wanted))
     lines = [
         f"# {experiment.name}: {experiment.question}",
         f"# {machine.describe()}",
         f"# budget {usual.budget.kind}: {usual.budget.reason}",
         f"# {count(len(todo), 'run')}, about {estimate} once installed",
+        *_contrasts(experiment, wanted),
         "# The lab itself writes the clusters' files and creates the database for the load.",
     ]
     if described is None:
@@ -106,6 +108,36 @@ def dry_run(
         prefix = client_prefix(plan, groups)
         lines += (command.line(prefix) for command in generator.commands(job))
     return "\n".join(lines)
+
+
+def _contrasts(experiment: Experiment, size: Profile) -> Iterator[str]:
+    """Name the contrasts that would follow the sweep."""
+    import pandas as pd
+
+    if experiment.contrasts is None:
+        return
+    yield "# then contrasts, in which the clients of the best throughput follow from the sweep;"
+    yield "# here, before it, they are the middle ones of the profile:"
+    for each in experiment.contrasts(experiment, size, pd.DataFrame()):
+        sides = listed(_side(side) for side in (each.a, each.b) if side)
+        block = duration(time_needed.block_s(each, experiment, size))
+        yield f"#   {each.name} ({each.design}, {block} a block): {sides}"
+        yield f"#     for {', '.join(each.claims)}"
+
+
+def _side(side: Side) -> str:
+    """Name what differs from a plain load of the default variant."""
+    point = side.point
+    plain = Point(point.servers, point.clients)
+    words = [f"{count(point.servers, 'server')}, {count(point.clients, 'client')}"]
+    words += [
+        getattr(point, name)
+        for name in ("transporter", "workload", "variant")
+        if getattr(point, name) != getattr(plain, name)
+    ]
+    words += [f"{name}={value}" for name, value in side.options.items()]
+    words += [side.condition] if side.condition else []
+    return f"({', '.join(words)})"
 
 
 def _plan(

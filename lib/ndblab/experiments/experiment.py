@@ -35,8 +35,9 @@ class Experiment:
     `sizes` are values by profile name and field where they differ from the profile's. All clusters
     have the fields of `shape`; `budget` divides the CPUs unless the user chooses. `grid` gives the
     points for a profile, most of them under `workload`. Without a `grid` there is nothing to
-    measure; `reads` then names the experiments whose recorded data it uses. `contrasts` gives the
-    contrasts that follow the sweep, from the means of its points.
+    measure; `reads` then names the experiments whose recorded data it uses. `contrasts` gives what
+    is measured after the sweep, from the sweep's points (`analysis.summary.points`); a dry run has
+    none of them.
     """
 
     name: str

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ndblab.experiments.designs import contrast
 from ndblab.experiments.experiment import Experiment
 from ndblab.machine.host import Host
 from ndblab.planning import config
@@ -65,6 +66,13 @@ def describe(
         "config": {name: _config_digest(p, versions["mysqld"]) for name, p in plans.items()},
         "sweep": todo.to_dict(),
     }
+    if experiment.contrasts:
+        each = contrast.length(size.name)
+        identity["contrasts"] = {
+            "of": experiment.contrasts.__name__,
+            "warmup_s": each.warmup_s,
+            "duration_s": each.duration_s,
+        }
     return described, identity
 
 

@@ -1,21 +1,27 @@
-"""A measurement, from this host to a dataset: plan, install, clusters, sweep.
+"""A measurement, from this host to a dataset: plan, install, clusters, sweep, contrasts.
 
 In: an experiment, a profile, a budget. Out: a complete dataset in `data/runs`.
-It resumes an interrupted measurement, and judges nothing.
+It resumes an interrupted measurement, and goes on with a complete one if it is asked to.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import io
+import math
 import shutil
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ndblab.analysis.formatting import count
+from ndblab.analysis.formatting import count, duration
 from ndblab.error import LabError
-from ndblab.experiments import manifest
+from ndblab.experiments import manifest, time_needed
 from ndblab.experiments.designs import sweep
+from ndblab.experiments.designs.contrast import Contrast
 from ndblab.experiments.experiment import Experiment
 from ndblab.experiments.manifest import ROOT
 from ndblab.machine import host
@@ -24,14 +30,14 @@ from ndblab.planning.point import DEFAULT_VARIANT
 
 if TYPE_CHECKING:
     from ndblab import dataset as datasets
+    from ndblab.claims.verdict import Finding
+    from ndblab.experiments.clusters import Clusters
+    from ndblab.experiments.deciding.board import Board
     from ndblab.planning.profile import Profile
 
 RUNS = ROOT / "data/runs"
 
 INSTALL_S = 300
-RUN_OVERHEAD_S = 0.9
-START_S, START_PER_SERVER_S, PREPARE_ROWS_PER_S = 12, 0.8, 20_000
-"""What a sweep costs besides its runs, observed on 2 CPUs."""
 
 
 def plan_for(
@@ -68,17 +74,6 @@ def check(machine: host.Host, plan: Plan) -> None:
     plan.check(machine, shutil.disk_usage(existing).free)
 
 
-def estimate_s(experiment: Experiment, size: Profile) -> float:
-    """Estimate how long a measurement takes once everything is installed, in seconds."""
-    todo = experiment.sweep(size)
-    servers_s = START_PER_SERVER_S * experiment.servers(size)
-    start_s = START_S + servers_s + size.rows / PREPARE_ROWS_PER_S
-    starts = 1 + todo.repeats * (len(todo.clusters) - 1)
-    faults = [experiment.variant(point.variant).fault for point in todo.points]
-    faults_s = todo.repeats * sum(fault.lasts_s for fault in faults if fault)
-    return starts * start_s + sweep.estimate_s(todo, RUN_OVERHEAD_S) + faults_s
-
-
 def measure(
     experiment: Experiment,
     size: str = "quick",
@@ -87,10 +82,16 @@ def measure(
     port: int | str | None = None,
     progress: bool = True,
     again: bool = True,
+    minutes: int | None = None,
 ) -> datasets.Dataset:
     """Measure an experiment on this host, resuming an interrupted measurement.
 
-    With `again` False, a complete dataset of the same measurement is returned instead.
+    Parameters
+    ----------
+    again : measure anew what is complete. If False, the complete dataset of the same measurement is
+        returned; with `minutes`, its open claims get so much more time first.
+    minutes : when to stop measuring for claims that are open, since the start; the sweep is always
+        completed. None for the profile's own time.
 
     Raises
     ------
@@ -115,34 +116,152 @@ def measure(
         check(machine, plan)
     plan = plans[DEFAULT_VARIANT]
     say(f"{experiment.name}: {experiment.question}\n{machine.describe()}")
-    say(f"{count(len(todo), 'run')}, about {minutes(estimate_s(experiment, wanted))} in all")
+    sweep_s = time_needed.sweep_s(experiment, wanted)
+    limit_s = 60 * minutes if minutes else time_needed.limit_s(sweep_s, wanted)
+    expected = f"{count(len(todo), 'run')}, about {duration(sweep_s)}"
+    if experiment.contrasts and limit_s > sweep_s:
+        expected += f"; then contrasts until all claims are decided, at most {duration(limit_s)}"
+    say(f"{expected} in all")
     say(f"budget {plan.budget.kind}: {plan.budget.reason}")
-    if wanted.repeats == 1 and len(todo) > 1:
+    if wanted.repeats == 1 and len(todo) > 1 and not experiment.contrasts:
         say("verdicts need at least two repeats: --repeats 2")
     if install.find() is None:
-        say(f"one-time install of NDB Cluster and sysbench: about {minutes(INSTALL_S)} more")
+        say(f"one-time install of NDB Cluster and sysbench: about {duration(INSTALL_S)} more")
     binaries = install.ensure(progress=progress)
 
     described, identity = manifest.describe(
         experiment, wanted, budget, machine, binaries, overrides
     )
-    if not again and (known := datasets.complete(RUNS, experiment.name, identity)):
-        say(f"already measured (--again repeats it): {known.name}")
-        return datasets.read(known)
+    began_s = time.monotonic()
+    known = None if again else datasets.complete(RUNS, experiment.name, identity)
+    judging = _judge(experiment)
+    if known:
+        data = datasets.read(known)
+        if minutes is None or not _is_open(data, judging):
+            decided = ", and no claim waits for more" if minutes else ""
+            say(f"already measured{decided} (--again repeats it): {known.name}")
+            return data
+        say(f"going on with its open claims for {minutes} min: {known.name}")
+    opened = (
+        datasets.Writer.reopen(known, described)
+        if known
+        else datasets.Writer.open(RUNS, experiment.name, identity, described)
+    )
     with (
-        datasets.Writer.open(RUNS, experiment.name, identity, described) as writer,
+        opened as writer,
         contextlib.closing(
             Clusters(experiment, wanted, plans, binaries, writer, progress)
         ) as clusters,
     ):
-        sweep.perform(todo, writer, clusters.ready, clusters.measure, progress)
+        if not known:
+            sweep.perform(todo, writer, clusters.ready, clusters.measure, progress)
+        if experiment.contrasts:
+            until_s = None if size == "smoke" and not minutes else began_s + limit_s
+            again_command = command(experiment, size, budget, overrides, port)
+            _decide(experiment, wanted, clusters, judging, until_s, again_command, progress)
         clusters.close()
         return writer.finish()
 
 
-def minutes(seconds: float) -> str:
-    """Write a duration in the unit that people use for it."""
-    for limit_s, unit_s, unit in ((90, 1, "s"), (5400, 60, "min")):
-        if seconds < limit_s:
-            return f"{seconds / unit_s:.0f} {unit}"
-    return f"{seconds / 3600:.1f} h"
+def _decide(
+    experiment: Experiment,
+    size: Profile,
+    clusters: Clusters,
+    judging: Callable[[datasets.Dataset], dict[str, Finding]],
+    until_s: float | None,
+    again: str,
+    progress: bool,
+) -> None:
+    """Measure contrasts until a time of `time.monotonic`; without one, a block of each."""
+    from ndblab.claims import publication
+    from ndblab.experiments.deciding.board import Board
+    from ndblab.experiments.deciding.loop import Loop
+
+    contrasts = _contrasts(experiment, size, clusters.writer)
+    claims = {claim.id: claim for claim in publication.claims()}
+    board = Board(contrasts, claims, sys.stderr if progress else io.StringIO())
+    # Its bar would tear the board apart.
+    clusters.progress = False
+    loop = Loop(
+        contrasts,
+        clusters.writer,
+        functools.partial(_measure_block, clusters, board),
+        judging,
+        {each.name: time_needed.block_s(each, experiment, size) for each in contrasts},
+        board,
+    )
+    if until_s is None:
+        loop.once()
+    else:
+        loop.decide(until_s)
+    board.end(again)
+
+
+def command(
+    experiment: Experiment,
+    size: str,
+    budget: str,
+    overrides: dict[str, object] | None,
+    port: int | str | None = None,
+) -> str:
+    """Return the command of a measurement with these options."""
+    figure = next((figure for figure in experiment.figures if figure.isdigit()), None)
+    options: dict[str, object] = {"figure": figure} if figure else {"experiment": experiment.name}
+    options |= {"profile": size} if size != "quick" else {}
+    options |= {"budget": budget} if budget != "auto" else {}
+    options |= {key.removesuffix("_s"): value for key, value in (overrides or {}).items()}
+    options |= {"base_port": port}
+    words = (
+        f"--{name.replace('_', '-')} {_as_typed(value)}"
+        for name, value in options.items()
+        if value is not None
+    )
+    return " ".join(["./lab reproduce", *words])
+
+
+def _as_typed(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _judge(experiment: Experiment) -> Callable[[datasets.Dataset], dict[str, Finding]]:
+    """Return the function that judges the claims of an experiment by a dataset."""
+    from ndblab.claims import judge, publication
+
+    published = publication.claims()
+    ids = [claim.id for claim in published if claim.id.startswith(experiment.claims)]
+    return lambda data: judge.findings(data, ids, published)
+
+
+def _contrasts(
+    experiment: Experiment, size: Profile, writer: datasets.Writer
+) -> tuple[Contrast, ...]:
+    """Return the contrasts of a dataset: those that the sweep suggested when it was complete."""
+    from ndblab.analysis import summary
+
+    assert experiment.contrasts
+    if "contrasts" not in writer.manifest:
+        points = summary.points(writer.snapshot().runs)
+        found = experiment.contrasts(experiment, size, points)
+        writer.note(contrasts=[each.to_dict() for each in found])
+    return tuple(Contrast.from_dict(known) for known in writer.manifest["contrasts"])
+
+
+def _is_open(
+    data: datasets.Dataset, judging: Callable[[datasets.Dataset], dict[str, Finding]]
+) -> bool:
+    """Return whether a claim of a complete dataset waits for more blocks."""
+    from ndblab.experiments.deciding import choice
+    from ndblab.experiments.deciding.loop import whole_blocks
+
+    contrasts = [Contrast.from_dict(known) for known in data.manifest.get("contrasts", ())]
+    blocks = {each.name: whole_blocks(data.slices, each) for each in contrasts}
+    seconds = dict.fromkeys(blocks, 0.0)
+    return bool(contrasts and choice.choose(contrasts, judging(data), blocks, math.inf, seconds))
+
+
+def _measure_block(clusters: Clusters, board: Board, contrast: Contrast, number: int) -> str:
+    from ndblab.experiments import blocks
+
+    return blocks.measure(
+        contrast, number, clusters, clusters.writer, clusters.size.seed, board.say
+    )

@@ -6,6 +6,7 @@ SVG), the executed notebook, its page in HTML and the verdicts as CSV; and a rep
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,13 +31,14 @@ def reproduce(
     port: int | None,
     out: Path,
     again: bool = True,
+    minutes: int | None = None,
 ) -> None:
     """Reproduce experiments, and print their verdicts and what was made.
 
     Parameters
     ----------
     source : "recorded", the folder of a dataset, or None to measure on this host.
-    again : measure also what this host has measured before, in the same way, to the end.
+    again, minutes : as for `measurement.measure`.
 
     Raises
     ------
@@ -47,12 +49,11 @@ def reproduce(
         _check(experiment, source)
     where = [source] * len(chosen)
     if source is None:
-        where = [
-            str(measurement.measure(e, size, budget, overrides, port, again=again).path.resolve())
-            if e.grid
-            else None
-            for e in chosen
-        ]
+        measure = functools.partial(
+            measurement.measure, size=size, budget=budget, overrides=overrides, port=port,
+            again=again, minutes=minutes,
+        )  # fmt: skip
+        where = [str(measure(e).path.resolve()) if e.grid else None for e in chosen]
     notebook.prepare()
     # A process with tqdm's monitor, which is a thread, must not be forked.
     tqdm.monitor_interval = 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import time
 from collections import Counter
 from itertools import product
 from pathlib import Path
@@ -10,6 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tqdm import tqdm
 
 import small_runs
 from ndblab import dataset
@@ -203,3 +206,11 @@ def test_progress_names_failures(tmp_path: Path, capsys: pytest.CaptureFixture[s
     printed = capsys.readouterr().err
     assert "run 8 of 8: 100%" in printed
     assert "s01_c0001_r1: errors: 3" in printed
+
+
+def test_the_bar_does_not_count_cluster_starts() -> None:
+    """Its rate, from which it says how long is left, is that of measuring."""
+    bar = tqdm(total=10, file=io.StringIO())
+    with sweep._uncounted(bar):
+        time.sleep(0.5)
+    assert bar.format_dict["elapsed"] < 0.3

@@ -17,9 +17,17 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ndblab.planning.point import Point
+
+
+class Length(NamedTuple):
+    """Seconds of a slice."""
+
+    warmup_s: float
+    duration_s: float
+
 
 ALTERNATION, DUET, STARTS, LEVEL = "alternation", "duet", "starts", "level"
 A, B = "a", "b"
@@ -30,6 +38,12 @@ PER_START = 3
 """Slices of each side in a pair of cluster starts."""
 PER_LEVEL = 2
 """Slices in a block of a level."""
+_LENGTHS = {"smoke": Length(1, 2), "quick": Length(1, 4), "brief": Length(5, 30)}
+
+
+def length(profile: str) -> Length:
+    """Return how long the slices of a profile are."""
+    return _LENGTHS[profile]
 
 
 @dataclass(frozen=True)
@@ -124,6 +138,15 @@ class Contrast:
     def to_dict(self) -> dict[str, Any]:
         """Return the contrast as plain data, for the manifest of its dataset."""
         return asdict(self)
+
+    @classmethod
+    def from_dict(cls, known: Mapping[str, Any]) -> Contrast:
+        """Return the contrast of a manifest's entry."""
+        a, b = (
+            side and Side(**{**side, "point": Point(**side["point"])})
+            for side in (known["a"], known["b"])
+        )
+        return cls(**{**known, "a": a, "b": b, "claims": tuple(known["claims"])})
 
     def _slice(self, block: int, slot: int, side: str, of: int, swapped: bool = False) -> Slice:
         return Slice(self.name, block, slot, side, of, swapped)

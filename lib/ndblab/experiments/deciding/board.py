@@ -1,0 +1,204 @@
+"""The board: where each claim stands while its contrasts are measured.
+
+In: findings, the published claims. Out: on a terminal a table that is redrawn in place, elsewhere
+one line per decision; at the end, what is open and how to go on. The text itself is pure.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TextIO
+
+from ndblab.analysis.formatting import count, duration, listed, significant
+from ndblab.claims.verdict import NOT_TESTABLE, allowed
+from ndblab.experiments.deciding import choice
+
+if TYPE_CHECKING:
+    from ndblab.analysis.estimate import Estimate
+    from ndblab.claims.publication import Claim
+    from ndblab.claims.verdict import Finding
+    from ndblab.experiments.deciding.loop import Standing
+    from ndblab.experiments.designs.contrast import Contrast
+
+WIDTH = 17
+"""Characters of a bar."""
+LEGEND = "| a bound of the claim, - 95 % interval, o measured"
+
+
+def shown(finding: Finding) -> str:
+    """Write the measured value with its interval; nothing if there is none."""
+    value, low, high = finding.measured
+    if math.isnan(value):
+        return ""
+    interval = f" ({significant(low)} to {significant(high)})" if low < high else ""
+    return f"{significant(value)}{interval}"
+
+
+def bar(measured: Estimate, claim: Claim) -> str:
+    """Draw an interval against the bounds of its claim.
+
+    The scale depends on the claim alone, so that the interval is seen to narrow: the bounds, and on
+    either side as much as lies between them, or a quarter of a single one. What is outside is at
+    the end.
+    """
+    bounds = [bound for bound in allowed(claim) if math.isfinite(bound)]
+    if not bounds or math.isnan(measured.value):
+        return ""
+    aside = bounds[-1] - bounds[0] or abs(bounds[0]) / 4 or 1.0
+    first, last = bounds[0] - aside, bounds[-1] + aside
+
+    def place(value: float) -> int:
+        part = (min(max(value, first), last) - first) / (last - first)
+        return round(part * (WIDTH - 1))
+
+    cells = [" "] * WIDTH
+    if measured.bounded:
+        low, high = place(measured.low), place(measured.high)
+        cells[low : high + 1] = "-" * (high + 1 - low)
+    cells[place(measured.value)] = "o"
+    for bound in bounds:
+        cells[place(bound)] = "|"
+    return "".join(cells).rstrip()
+
+
+@dataclass
+class Board:
+    """A board of these claims, which `contrasts` are to decide, on a stream."""
+
+    contrasts: tuple[Contrast, ...]
+    claims: Mapping[str, Claim]
+    stream: TextIO = field(default_factory=lambda: sys.stderr)
+    _standing: Standing | None = None
+    _doing: str = ""
+    _drawn: int = 0
+    _decided: set[str] = field(default_factory=set)
+
+    def show(self, standing: Standing, left_s: float) -> None:
+        """Show new findings."""
+        earlier, self._standing = self._standing, standing
+        for name, finding in self._rows():
+            if finding.verdict in choice.OPEN or name in self._decided:
+                continue
+            self._decided.add(name)
+            if earlier and not self._redraws:
+                blocks = count(self._blocks(name, finding), "block")
+                numbers = f", {shown(finding)}" if shown(finding) else ""
+                self.say(f"decided after {blocks}: {name} {finding.verdict}{numbers}")
+        self._doing = f"{duration(max(0, left_s))} left"
+        self._draw()
+
+    def measuring(self, contrast: Contrast, block: int, look: int, left_s: float = 0) -> None:
+        """Show which block is being measured."""
+        left = f"{duration(left_s)} left: " if left_s else ""
+        self._doing = f"{left}{contrast.name}, block {block} of {look}"
+        self._draw()
+
+    def say(self, text: str) -> None:
+        """Write a message above the board."""
+        self._clear()
+        print(text, file=self.stream)
+        self._draw()
+
+    def end(self, again: str) -> None:
+        """Leave the board as it stands and write what is open, and the command that goes on.
+
+        Parameters
+        ----------
+        again : that command, without its minutes.
+        """
+        self._doing = ""
+        self._draw()
+        self._drawn = 0
+        if self._standing and (text := still_open(self._standing, dict(self._rows()), again)):
+            print(text, file=self.stream)
+
+    def lines(self, room: int) -> list[str]:
+        """Return the board as lines of at most 80 columns; claims beyond `room` are counted."""
+        rows = self._rows()
+        undecided = sum(finding.verdict in choice.OPEN for _, finding in rows)
+        head = f"{len(rows) - undecided} of {count(len(rows), 'claim')} decided"
+        lines = [f"{head}; {self._doing}" if self._doing else head]
+        # What is open changes; it comes first where not all fit.
+        fit = rows if len(rows) <= room else sorted(rows, key=lambda r: r[1].verdict not in
+                                                    choice.OPEN)[:room]  # fmt: skip
+        lines += [self._line(name, finding) for name, finding in fit]
+        if len(rows) > len(fit):
+            lines.append(f"and {len(rows) - len(fit)} more")
+        return [*lines, LEGEND]
+
+    @property
+    def _redraws(self) -> bool:
+        return self.stream.isatty()
+
+    def _rows(self) -> list[tuple[str, Finding]]:
+        """Return the claims that a contrast decides and this host can test."""
+        if self._standing is None:
+            return []
+        names = {name for each in self.contrasts for name in each.claims}
+        return [
+            (name, finding)
+            for name, finding in self._standing.findings.items()
+            if (name in names or finding.waits) and finding.verdict != NOT_TESTABLE
+        ]
+
+    def _line(self, name: str, finding: Finding) -> str:
+        verdict = "open" if finding.verdict in choice.OPEN else finding.verdict
+        cells = f"{name:<18.18} {verdict:<12} {shown(finding):<25} {self._blocks(name, finding):>3}"
+        drawn = bar(finding.measured, self.claims[name]) if name in self.claims else ""
+        return f"{cells}  {drawn}".rstrip()
+
+    def _blocks(self, name: str, finding: Finding) -> int:
+        """Return the blocks behind a claim, of the contrast with fewest."""
+        assert self._standing
+        blocks = self._standing.blocks
+        known = [
+            blocks[c.name] for c in self.contrasts if name in c.claims or c.name in finding.waits
+        ]
+        return min(known, default=0)
+
+    def _draw(self) -> None:
+        if not self._redraws:
+            return
+        self._clear()
+        lines = self.lines(shutil.get_terminal_size().lines - 5)
+        print("\n".join(lines), file=self.stream, flush=True)
+        self._drawn = len(lines)
+
+    def _clear(self) -> None:
+        if self._drawn:
+            print(f"\x1b[{self._drawn}F\x1b[J", end="", file=self.stream)
+            self._drawn = 0
+
+
+def still_open(standing: Standing, findings: Mapping[str, Finding], again: str) -> str:
+    """Write what each open claim would probably take, and the command that goes on."""
+    missing_s = {
+        name: choice.more_s(finding.waits, standing.blocks, standing.block_s)
+        for name, finding in findings.items()
+        if finding.verdict in choice.OPEN
+    }
+    if not missing_s:
+        return ""
+    lines = [
+        f"open: {name}, probably decided after {duration(seconds)} more"
+        for name, seconds in sorted(missing_s.items(), key=lambda item: item[1])
+        if math.isfinite(seconds)
+    ]
+    if unknown := [name for name, seconds in missing_s.items() if math.isinf(seconds)]:
+        lines.append(f"open, and how long it would take is not known: {listed(unknown)}")
+    return "\n".join([*lines, f"Go on: {again} --minutes {minutes(standing, missing_s)}"])
+
+
+def minutes(standing: Standing, missing_s: Mapping[str, float]) -> int:
+    """Return whole minutes, of 5 to 60, in which what is open would probably be decided."""
+    needed_s: dict[str, float] = {}
+    for name, seconds in missing_s.items():
+        if math.isfinite(seconds):
+            for contrast, units in standing.findings[name].waits.items():
+                alone = choice.more_s({contrast: units}, standing.blocks, standing.block_s)
+                needed_s[contrast] = max(alone, needed_s.get(contrast, 0))
+    return min(60, max(5, math.ceil(sum(needed_s.values()) / 60))) if needed_s else 10

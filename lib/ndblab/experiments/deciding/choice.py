@@ -1,0 +1,120 @@
+"""Which contrast to measure next, and how long its claims would still take.
+
+In: contrasts, findings, whole blocks and seconds per block by contrast, the time left. Out: a
+contrast, or None. Pure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ndblab.analysis.sequential import LOOKS
+from ndblab.claims.verdict import INCONCLUSIVE, UNKNOWN
+
+if TYPE_CHECKING:
+    from ndblab.claims.verdict import Finding
+    from ndblab.experiments.designs.contrast import Contrast
+
+OPEN = (INCONCLUSIVE, UNKNOWN)
+
+
+def choose(
+    contrasts: Sequence[Contrast],
+    findings: Mapping[str, Finding],
+    blocks: Mapping[str, int],
+    seconds_left: float,
+    block_s: Mapping[str, float],
+) -> Contrast | None:
+    """Choose the contrast with most to gain; None if all is decided or no block fits the time left.
+
+    Every contrast with an undecided claim gets its first look, in turn. Then the one that decides
+    most claims per second goes first. Those that cannot be decided in the time left come last,
+    nearest first: their blocks count when measuring goes on another day.
+
+    Parameters
+    ----------
+    findings : by claim.
+    blocks : whole blocks so far, by contrast.
+    block_s : seconds that one block takes, by contrast.
+    """
+    possible = [
+        each
+        for each in contrasts
+        if block_s[each.name] <= seconds_left
+        and next_look(blocks[each.name])
+        and open_claims(each, findings, blocks[each.name])
+    ]
+    for each in possible:
+        missing = LOOKS[0] - blocks[each.name]
+        if missing > 0 and missing * block_s[each.name] <= seconds_left:
+            return each
+    needed = {each.name: sorted(_needed(each, findings, blocks, block_s)) for each in possible}
+
+    def gained_per_s(each: Contrast) -> float:
+        in_time = [(s, share) for s, share in needed[each.name] if s <= seconds_left]
+        rates = (sum(share for _, share in in_time[:i]) / in_time[i - 1][0]
+                 for i in range(1, len(in_time) + 1))  # fmt: skip
+        return max(rates, default=0.0)
+
+    return min(
+        possible,
+        key=lambda each: (-gained_per_s(each), needed[each.name][0], block_s[each.name]),
+        default=None,
+    )
+
+
+def open_claims(contrast: Contrast, findings: Mapping[str, Finding], blocks: int) -> list[str]:
+    """Return the undecided claims that wait for a contrast with this number of whole blocks.
+
+    A claim that names nothing it waits for is given the first look of its contrasts, no more.
+    """
+    return [
+        claim
+        for claim, finding in findings.items()
+        if finding.verdict in OPEN
+        and (
+            contrast.name in finding.waits
+            or (not finding.waits and claim in contrast.claims and blocks < LOOKS[0])
+        )
+    ]
+
+
+def next_look(blocks: int) -> int | None:
+    """Return the number of blocks at which intervals change next; None after the last look.
+
+    >>> next_look(0), next_look(4), next_look(5)
+    (4, 6, 6)
+    """
+    return next((look for look in LOOKS if look > blocks), None)
+
+
+def more_s(
+    waits: Mapping[str, int | None], blocks: Mapping[str, int], block_s: Mapping[str, float]
+) -> float:
+    """Return the seconds that would probably decide a claim; infinite if that is not known."""
+    if not waits or not waits.keys() <= blocks.keys():
+        return math.inf
+    return sum(_until(units, blocks[name]) * block_s[name] for name, units in waits.items())
+
+
+def _needed(
+    contrast: Contrast,
+    findings: Mapping[str, Finding],
+    blocks: Mapping[str, int],
+    block_s: Mapping[str, float],
+) -> Iterator[tuple[float, float]]:
+    """Return for each open claim the seconds on this contrast, and the share of it thus decided."""
+    done, each_s = blocks[contrast.name], block_s[contrast.name]
+    for claim in open_claims(contrast, findings, done):
+        waits = findings[claim].waits
+        yield _until(waits.get(contrast.name), done) * each_s, 1 / max(1, len(waits))
+
+
+def _until(units: int | None, done: int) -> float:
+    """Return the blocks that are missing, at least to the next look; infinite if not known."""
+    look = next_look(done)
+    if done < LOOKS[0]:
+        units = units or LOOKS[0]
+    return math.inf if units is None or look is None else max(units, look) - done

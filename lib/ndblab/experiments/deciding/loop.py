@@ -1,0 +1,130 @@
+"""The loop that measures contrasts until every claim is decided or the time is over.
+
+In: contrasts, a dataset's writer, functions that measure a block and judge a dataset. Out: the
+slices that the writer holds, and where the claims stand.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ndblab.analysis import contrasts as analysis
+from ndblab.error import MissingData
+from ndblab.experiments.deciding import choice
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndblab.claims.verdict import Finding
+    from ndblab.dataset import Dataset, Writer
+    from ndblab.experiments.deciding.board import Board
+    from ndblab.experiments.designs.contrast import Contrast
+
+FAILURES = 2
+"""Blocks in a row that are not whole, after which their contrast is given up; `measure_block` has
+by then measured each disturbed one three times."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where the claims stand: findings by claim, whole blocks and seconds per block by contrast."""
+
+    findings: Mapping[str, Finding]
+    blocks: Mapping[str, int]
+    block_s: Mapping[str, float]
+
+
+@dataclass
+class Loop:
+    """Contrasts and what measures and judges them.
+
+    `measure_block` measures the block of a number and returns "ok", or why it is not whole.
+    `expected_s` are seconds per block by contrast, used until one has been measured.
+    """
+
+    contrasts: Sequence[Contrast]
+    writer: Writer
+    measure_block: Callable[[Contrast, int], str]
+    judge: Callable[[Dataset], Mapping[str, Finding]]
+    expected_s: Mapping[str, float]
+    board: Board
+    now_s: Callable[[], float] = time.monotonic
+    _took_s: dict[str, list[float]] = field(default_factory=dict)
+    _failed: dict[str, int] = field(default_factory=dict)
+
+    def decide(self, until_s: float) -> Standing:
+        """Measure what gains most until every claim is decided, or `now_s` would pass `until_s`.
+
+        Between looks no interval changes, so it judges at looks only; and after a contrast's first
+        block, which is enough for what is counted.
+        """
+        while True:
+            standing = self.standing()
+            left_s = until_s - self.now_s()
+            chosen = choice.choose(
+                self._usable(), standing.findings, standing.blocks, left_s, standing.block_s
+            )
+            self.board.show(standing, left_s)
+            if chosen is None:
+                return standing
+            done = standing.blocks[chosen.name]
+            look = choice.next_look(done) or done
+            while done < (look if standing.blocks[chosen.name] else 1) and chosen in self._usable():
+                left_s = until_s - self.now_s()
+                if left_s < self._block_s(chosen):
+                    break
+                self.board.measuring(chosen, done + 1, look, left_s)
+                done += self._measure(chosen, done + 1)
+
+    def once(self) -> Standing:
+        """Measure one block of each contrast that has none, and judge."""
+        blocks = self.standing().blocks
+        for each in self.contrasts:
+            while not blocks[each.name] and each in self._usable():
+                self.board.measuring(each, 1, 1)
+                if self._measure(each, 1):
+                    break
+        standing = self.standing()
+        self.board.show(standing, 0)
+        return standing
+
+    def standing(self) -> Standing:
+        """Judge what has been measured so far."""
+        data = self.writer.snapshot()
+        return Standing(
+            self.judge(data),
+            {each.name: whole_blocks(data.slices, each) for each in self.contrasts},
+            {each.name: self._block_s(each) for each in self.contrasts},
+        )
+
+    def _measure(self, contrast: Contrast, number: int) -> bool:
+        began_s = self.now_s()
+        status = self.measure_block(contrast, number)
+        if status == "ok":
+            self._took_s.setdefault(contrast.name, []).append(self.now_s() - began_s)
+            self._failed[contrast.name] = 0
+            return True
+        self._failed[contrast.name] = self._failed.get(contrast.name, 0) + 1
+        if contrast not in self._usable():
+            self.board.say(f"{contrast.name} is given up for now, block {number}: {status}")
+        return False
+
+    def _usable(self) -> list[Contrast]:
+        return [each for each in self.contrasts if self._failed.get(each.name, 0) < FAILURES]
+
+    def _block_s(self, contrast: Contrast) -> float:
+        """Return the seconds of a block: the median so far, which a cluster start does not move."""
+        took_s = self._took_s.get(contrast.name)
+        return statistics.median(took_s) if took_s else self.expected_s[contrast.name]
+
+
+def whole_blocks(slices: pd.DataFrame, contrast: Contrast) -> int:
+    """Count the blocks of a contrast that count."""
+    try:
+        return analysis.whole(slices, contrast.name)["block"].nunique()
+    except MissingData:
+        return 0

@@ -1,0 +1,69 @@
+"""The time that a measurement needs, estimated before it starts.
+
+In: an experiment and its size. Out: seconds. The constants were observed on 2 CPUs. Pure.
+"""
+
+from __future__ import annotations
+
+from statistics import mean
+from typing import TYPE_CHECKING
+
+from ndblab.experiments.designs import contrast as designs
+from ndblab.experiments.designs import sweep
+
+if TYPE_CHECKING:
+    from ndblab.experiments.designs.contrast import Contrast
+    from ndblab.experiments.experiment import Experiment
+    from ndblab.planning.profile import Profile
+
+START_S, START_PER_SERVER_S, PREPARE_ROWS_PER_S = 14, 0.8, 20_000
+"""A cluster's start, the stop of the one before it included, and the filling of its tables."""
+RUN_S, RUN_PER_CLIENT_S = 0.4, 0.0025
+"""What a run or a slice costs besides its own time: sysbench connects and ends its clients."""
+LEAST_S = {"quick": 11 * 60}
+"""Time of a whole measurement with contrasts, by profile, if its sweep leaves some of it."""
+CONTRASTS_S = {"smoke": 0, "quick": 5 * 60, "brief": 8 * 3600}
+"""Time that contrasts have whatever the sweep took, by profile; overnight for the brief's own."""
+
+
+def sweep_s(experiment: Experiment, size: Profile) -> float:
+    """Estimate the seconds of a sweep with its cluster starts, once everything is installed."""
+    todo = experiment.sweep(size)
+    needed = {point.variant for point in todo.points}
+    clusters = sum(not needed.isdisjoint(variants) for variants in todo.clusters)
+    starts = 1 + todo.repeats * (clusters - 1)
+    faults = [experiment.variant(point.variant).fault for point in todo.points]
+    faults_s = todo.repeats * sum(fault.lasts_s for fault in faults if fault)
+    overhead_s = mean(_overhead_s(point.clients) for point in todo.points)
+    return starts * start_s(experiment, size) + sweep.estimate_s(todo, overhead_s) + faults_s
+
+
+def limit_s(sweep_s: float, size: Profile) -> float:
+    """Return after how many seconds a measurement ends though claims are open, unless told."""
+    return max(sweep_s + CONTRASTS_S[size.name], LEAST_S.get(size.name, 0))
+
+
+def block_s(contrast: Contrast, experiment: Experiment, size: Profile) -> float:
+    """Estimate the seconds of a block of a contrast."""
+    length = designs.length(size.name)
+    slots = contrast.block(1, size.seed)
+    running_s = sum(
+        length.warmup_s
+        + length.duration_s
+        + max(_overhead_s(contrast.side(each.side).point.clients) for each in slot)
+        for slot in slots
+    )
+    starts = 2.0 if contrast.design == designs.STARTS else 0.0
+    if contrast.blocks_per_start:
+        starts = 1 / contrast.blocks_per_start
+    return running_s + starts * start_s(experiment, size)
+
+
+def start_s(experiment: Experiment, size: Profile) -> float:
+    """Estimate the seconds of a cluster start, until its tables are filled."""
+    servers_s = START_PER_SERVER_S * experiment.servers(size)
+    return START_S + servers_s + size.rows / PREPARE_ROWS_PER_S
+
+
+def _overhead_s(clients: int) -> float:
+    return RUN_S + RUN_PER_CLIENT_S * clients

@@ -1,0 +1,110 @@
+"""Contrasts whose truth is known: blocks are drawn, time is counted, nothing is measured."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+
+from ndblab.analysis import contrasts, sequential
+from ndblab.analysis.estimate import Estimate
+from ndblab.claims.publication import BUDGETS, Claim
+from ndblab.claims.verdict import CONTRADICTED, INCONCLUSIVE, NO_ESTIMATE, REPRODUCED, Comparison
+from ndblab.error import MissingData
+from ndblab.experiments.designs.contrast import ALTERNATION, Contrast, Side
+from ndblab.planning.point import Point
+
+DEVIATION = 0.05
+"""Standard deviation of a block's log ratio."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the loop needs of a finding."""
+
+    verdict: str
+    measured: Estimate = NO_ESTIMATE
+    waits: Mapping[str, int | None] = field(default_factory=dict)
+
+
+def contrast(name: str, *claims: str, design: str = ALTERNATION) -> Contrast:
+    return Contrast(name, design, Side(Point(2, 16)), Side(Point(1, 8)), claims)
+
+
+def below_one(name: str) -> Claim:
+    """A claim that a ratio is less than 1."""
+    words = dict.fromkeys(Claim.__dataclass_fields__, "")
+    return Claim(
+        **words
+        | {"id": name, "kind": "shape", "comparison": "less_than", "low": None, "high": 1.0}
+        | {"budgets": dict.fromkeys(BUDGETS, "yes")}
+    )
+
+
+class Silent:
+    """A board that only remembers what it was told."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def show(self, *_: object) -> None: ...
+
+    def measuring(self, *_: object) -> None: ...
+
+    def say(self, text: str) -> None:
+        self.said.append(text)
+
+
+class World:
+    """Contrasts by their true log ratio; each has one claim of its name, that it is below 1.
+
+    It is the writer, the judge and the clock of a loop.
+    """
+
+    def __init__(
+        self, truth: Mapping[str, float], block_s: Mapping[str, float], seed: int = 1
+    ) -> None:
+        self.truth, self.block_s = truth, block_s
+        self.contrasts = [contrast(name, name) for name in truth]
+        self.order: list[str] = []
+        self.bad: set[str] = set()
+        self.now = 0.0
+        self._rows: list[dict[str, object]] = []
+        self._rng = np.random.default_rng(seed)
+
+    def now_s(self) -> float:
+        return self.now
+
+    def measure_block(self, chosen: Contrast, number: int) -> str:
+        self.now += self.block_s[chosen.name]
+        if chosen.name in self.bad:
+            return "company: a browser"
+        self.order.append(chosen.name)
+        logs = {"a": self._rng.normal(self.truth[chosen.name], DEVIATION), "b": 0.0}
+        for each in itertools.chain(*chosen.block(number, 1)):
+            qps = 1000 * np.exp(logs[each.side])
+            self._rows.append({**each.columns(), "status": "ok", "qps": qps})
+        return "ok"
+
+    def snapshot(self) -> SimpleNamespace:
+        names = ["run_id", "contrast", "block", "slot", "side", "of", "status", "qps"]
+        return SimpleNamespace(slices=pd.DataFrame(self._rows, columns=names))
+
+    def judge(self, data: SimpleNamespace) -> dict[str, Found]:
+        return {name: self._judge_one(data.slices, name) for name in self.truth}
+
+    def _judge_one(self, slices: pd.DataFrame, name: str) -> Found:
+        try:
+            logs = contrasts.log_ratios(slices, name)
+        except MissingData:
+            return Found(INCONCLUSIVE, waits={name: None})
+        ratio = contrasts.ratio(logs)
+        outcome = Comparison("", ratio).outcome(below_one(name))
+        if outcome == "open":
+            units = sequential.units_to_decide(logs, -np.inf, 0.0)
+            return Found(INCONCLUSIVE, ratio, {name: units})
+        return Found({"for": REPRODUCED, "against": CONTRADICTED}[outcome], ratio)

@@ -1,0 +1,76 @@
+"""Which contrast is measured next."""
+
+from __future__ import annotations
+
+import math
+
+from experiments.deciding.simulated import Found, contrast
+from ndblab.claims.verdict import INCONCLUSIVE, NOT_TESTABLE, REPRODUCED, UNKNOWN
+from ndblab.experiments.deciding import choice
+
+X, Y = contrast("x", "c1", "c2", "c3"), contrast("y", "c4")
+BLOCK_S = {"x": 20.0, "y": 15.0}
+
+
+def waiting(**units: int | None) -> Found:
+    return Found(INCONCLUSIVE, waits=units)
+
+
+def chosen(findings: dict, blocks: tuple[int, int], left_s: float = 1000) -> str | None:
+    done = dict(zip("xy", blocks, strict=True))
+    found = choice.choose([X, Y], findings, done, left_s, BLOCK_S)
+    return found and found.name
+
+
+def test_every_contrast_gets_a_first_look_before_any_a_second():
+    findings = {"c1": waiting(x=6), "c4": waiting(y=None)}
+    assert chosen(findings, (0, 0)) == "x"
+    assert chosen(findings, (4, 0)) == "y"
+    assert chosen(findings, (4, 3)) == "y"
+    assert chosen(findings, (4, 4)) == "x"
+
+
+def test_a_first_look_that_takes_too_long_gives_way():
+    """80 s of x do not fit 70 s, 60 s of y do."""
+    assert chosen({"c1": waiting(x=None), "c4": waiting(y=None)}, (0, 0), 70) == "y"
+
+
+def test_three_claims_in_two_minutes_come_before_one_in_one_and_a_half():
+    """What counts is claims per minute: x has 6 blocks of 20 s to go, y 6 of 15 s."""
+    y = {"c4": waiting(y=10)}
+    assert chosen({**{c: waiting(x=10) for c in ("c1", "c2", "c3")}, **y}, (4, 4)) == "x"
+    assert chosen({"c1": waiting(x=10), **y}, (4, 4)) == "y"
+
+
+def test_what_cannot_be_decided_in_time_comes_last_nearest_first():
+    soon, late = {"c4": waiting(y=45)}, {"c1": waiting(x=100)}
+    assert chosen({"c1": waiting(x=9), **soon}, (6, 6), 120) == "x"
+    assert chosen({**late, **soon}, (6, 6), 120) == "y"
+    assert chosen({"c1": waiting(x=None), **soon}, (6, 6), 120) == "y"
+
+
+def test_a_claim_that_waits_for_two_contrasts_counts_half_for_each():
+    both = {"c1": waiting(x=9, y=9)}
+    assert chosen({**both, "c4": waiting(y=20)}, (6, 6)) == "y"
+    assert chosen({**both, "c2": waiting(x=9)}, (6, 6)) == "x"
+
+
+def test_nothing_is_chosen_without_time_or_open_claims():
+    assert chosen({"c1": Found(REPRODUCED), "c4": Found(NOT_TESTABLE)}, (0, 0)) is None
+    assert chosen({"c1": waiting(x=9)}, (6, 6), 19) is None
+    assert chosen({"c1": waiting(x=None)}, (100, 4)) is None
+
+
+def test_a_claim_that_waits_for_nothing_gets_one_look():
+    """Its check may crash however much is measured."""
+    findings = {"c1": Found(UNKNOWN)}
+    assert chosen(findings, (0, 0)) == "x"
+    assert chosen(findings, (4, 0)) is None
+
+
+def test_the_time_a_claim_still_takes_is_that_of_all_its_contrasts():
+    blocks = {"x": 4, "y": 6}
+    assert choice.more_s({"x": 9, "y": 6}, blocks, BLOCK_S) == 5 * 20 + 3 * 15
+    assert choice.more_s({"x": None}, {"x": 0}, BLOCK_S) == 4 * 20
+    assert choice.more_s({"x": None}, blocks, BLOCK_S) == math.inf
+    assert choice.more_s({}, blocks, BLOCK_S) == math.inf
