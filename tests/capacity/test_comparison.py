@@ -86,7 +86,20 @@ def test_a_slower_host_stays_within_the_interval() -> None:
     """The interval allows for a drift of the host that no run of the fitted sweep shows."""
     own = forecast.of(made.dataset(), slower("slow", 1.1))
     assert own.coverage.set_index("name").loc[errors.MODEL, "covered_pct"] == 100
-    assert 0.05 < history.deviation(calibration.CALIBRATED) < history.deviation(errors.MODEL) < 0.3
+    assert own.coverage["half_width_pct"].iloc[0] > 20
+
+
+def test_the_deviation_is_over_all_points_of_all_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sweep of many points weighs more than one of a few."""
+    rows = pd.DataFrame({"name": ["a", "a", "b"], "points": [3, 1, 9], "deviation": [0.1, 0.3, 1]})
+    monkeypatch.setattr(history, "table", lambda: rows)
+    assert history.deviation("a") == pytest.approx(np.sqrt((3 * 0.01 + 0.09) / 4))
+
+
+def test_every_method_with_an_interval_has_a_history() -> None:
+    """The file that comes with the lab has the deviation of both."""
+    for name in (errors.MODEL, calibration.CALIBRATED):
+        assert 0.05 < history.deviation(name) < 0.3
 
 
 def test_background_threads_are_those_that_serve_no_query() -> None:

@@ -5,12 +5,13 @@ Runs with several servers are never used.
 
 The CPU time of a query depends on the speed of the host, which drifts on a virtual machine, and on
 the cluster: idle MySQL servers cost something too. The runs with one server measure both together.
+They cannot show by how much the host slows down when all its CPUs are busy.
 
-NDB's background threads were considered as a measure that needs no such runs: a slower host makes
-constant work cost more CPU time. Within one cluster they follow the speed of the host from run to
-run. Between clusters they do not: `rep` works for every MySQL server that is connected, so its CPU
-use says how many there are, and without it the others would correct the wrong way
-(`history.table`, `background`).
+NDB's background threads were considered as a measure that needs no such runs, as constant work
+costs more CPU time on a slower host. Within one cluster they do follow its speed from run to run.
+But `rep` works for every MySQL server that is connected, and says how many there are. `main` and
+`recover` do not; they found the host of the earlier sweep fast, where the predictions were already
+too high (`history.table`): what they leave is the model's own error, so they do not reduce it.
 """
 
 from __future__ import annotations

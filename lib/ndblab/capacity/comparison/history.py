@@ -1,7 +1,7 @@
-"""How well the model predicted an earlier sweep: what its method and its intervals rest on.
+"""How well the model predicted earlier sweeps: what its method and its intervals rest on.
 
-In: `data/capacity_model/earlier_sweep.csv`. Out: its rows, and the deviation of each method. The
-corrections in it were all tried on that sweep, so only another one can test the choice.
+In: `data/capacity_model/earlier_sweeps.csv`. Out: its rows, and the deviation of each method. The
+corrections in it were all tried on the same sweep, so only another one can test the choice.
 """
 
 from __future__ import annotations
@@ -9,14 +9,15 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
-FILE = Path(__file__).resolve().parents[4] / "data" / "capacity_model" / "earlier_sweep.csv"
+FILE = Path(__file__).resolve().parents[4] / "data" / "capacity_model" / "earlier_sweeps.csv"
 
 
 @functools.cache
 def table() -> pd.DataFrame:
-    """Return the errors of throughput on that sweep: a row for each method that was tried.
+    """Return the errors of throughput: a row for each method that was tried on a sweep.
 
     Returns
     -------
@@ -29,7 +30,8 @@ def table() -> pd.DataFrame:
 def deviation(name: str) -> float:
     """Return by how much the mean of a point deviates from a method's prediction, in logarithms.
 
-    It holds the drift of the host between two sweeps, the difference between two clusters, and what
-    the model itself gets wrong.
+    It is the root mean square over all points of all sweeps. It holds the drift of the host between
+    two sweeps, the difference between two clusters, and what the model itself gets wrong.
     """
-    return float(table().set_index("name").loc[name, "deviation"])
+    rows = table()[table()["name"] == name]
+    return float(np.sqrt(np.average(rows["deviation"] ** 2, weights=rows["points"])))
