@@ -1,10 +1,12 @@
-"""Predictions compared with measured points.
+"""Predictions compared with measured points and runs.
 
-In: predictions, means of measured points. Out: absolute percentage errors, point by point and as
-medians. It leaves no point out.
+In: predictions, means of measured points, runs. Out: absolute percentage errors, point by point and
+as medians; how many runs the intervals cover. It leaves no point out.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import pandas as pd
 
@@ -56,3 +58,24 @@ def verdicts(errors: pd.DataFrame) -> pd.DataFrame:
     ).reset_index()
     table["goal_pct"] = table["metric"].map(GOAL_PCT).where(table["name"] == MODEL)
     return table
+
+
+def coverage(predicted: Mapping[str, pd.DataFrame], runs: pd.DataFrame) -> pd.DataFrame:
+    """Count the single runs whose throughput is within its predicted interval.
+
+    Parameters
+    ----------
+    predicted : by name of the method: `servers`, `clients`, `qps`, `qps_low`, `qps_high`. Runs of
+        other points do not count.
+
+    Returns
+    -------
+    `name`, `runs`, `covered_pct` and `half_width_pct`, the median over runs.
+    """
+    rows = []
+    for name, table in predicted.items():
+        both = table.merge(runs, on=["servers", "clients"], suffixes=("", "_measured"))
+        covered = both["qps_measured"].between(both["qps_low"], both["qps_high"])
+        half = (both["qps_high"] - both["qps_low"]) / both["qps"] / 2
+        rows.append([name, len(both), 100 * covered.mean(), 100 * half.median()])
+    return pd.DataFrame(rows, columns=["name", "runs", "covered_pct", "half_width_pct"])
