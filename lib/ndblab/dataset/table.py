@@ -12,7 +12,8 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from ndblab.dataset.schema import COUNTS, MEASURE_AGAIN, SCHEMAS, Column, Schema
+from ndblab.dataset.column import Column
+from ndblab.dataset.schema import COUNTS, MEASURE_AGAIN, SCHEMAS, Schema
 from ndblab.error import LabError
 
 
@@ -42,7 +43,8 @@ def parse(table: str, data: bytes, where: str) -> pd.DataFrame:
         raise _wrong_type(schema, data, where, error) from error
     for place, (name, column) in enumerate(schema.columns.items()):
         if name not in columns:
-            frame.insert(place, name, column.before)
+            value = pd.Series(column.before, index=frame.index, dtype=column.dtype)
+            frame.insert(place, name, value)
     return check(table, frame, where)
 
 
