@@ -142,12 +142,12 @@ def test_finish_killed_at_any_step_loses_nothing(tmp_path: Path) -> None:
     assert not killed
 
 
-def test_going_on_killed_at_any_step_loses_nothing(tmp_path: Path) -> None:
-    """Killed between any two steps, from reopening to sealing again, a dataset of an older version
-    is complete, or unfinished with its old runs, a repeated one once; going on then works."""
+def test_going_on_killed_on_the_way_loses_nothing(tmp_path: Path) -> None:
+    """Killed at any third step, from reopening to sealing again, a dataset of an older version is
+    complete, or unfinished with its old runs, a repeated one once; going on then works."""
     original = small_runs.older(small_runs.written(tmp_path / "original").path)
     states = set()
-    for step in range(300):
+    for step in range(0, 300, 3):
         path = shutil.copytree(original, tmp_path / "copy")
         killed = killed_at(step, lambda path=path: small_runs.gone_on(path))
         data = dataset.read(path)

@@ -7,6 +7,7 @@ It never repairs a value and never touches a file.
 from __future__ import annotations
 
 import csv
+import functools
 import io
 from collections.abc import Mapping
 
@@ -50,6 +51,11 @@ def parse(table: str, data: bytes, where: str) -> pd.DataFrame:
 
 def empty(table: str) -> pd.DataFrame:
     """Return a table without rows, its columns typed."""
+    return _empty(table).copy()
+
+
+@functools.cache
+def _empty(table: str) -> pd.DataFrame:
     return parse(table, render(table, None, table), table)
 
 

@@ -42,9 +42,11 @@ class Memory:
         return dict(self._frames)
 
     def _join(self) -> None:
+        known = set().union(*(self._frames[name]["run_id"] for name in ROW_PER_RUN))
+        replaced = known & set(self._new)
         for name in SCHEMAS if self._new else ():
             files = {run_id: new[name] for run_id, new in self._new.items() if name in new}
-            self._frames[name] = _merged(self._frames[name], _join(name, files), self._new)
+            self._frames[name] = _merged(self._frames[name], _join(name, files), replaced)
         self._new = {}
 
 
@@ -91,9 +93,12 @@ def _sealed(folder: Path, name: str, manifest: Mapping[str, Any]) -> pd.DataFram
     return sealed.read_table(folder, name, {**manifest, "files": files}, verify=bool(sums))
 
 
-def _merged(old: pd.DataFrame, new: pd.DataFrame, run_ids: Iterable[str]) -> pd.DataFrame:
-    """Return old rows, but for those of these runs, and new rows."""
-    kept = old[~old["run_id"].isin(list(run_ids))]
+def _merged(old: pd.DataFrame, new: pd.DataFrame, replaced: Iterable[str]) -> pd.DataFrame:
+    """Return old rows, but for those of replaced runs, and new rows."""
+    gone = list(replaced)
+    kept = old[~old["run_id"].isin(gone)] if gone and len(old) else old
+    if not len(new):
+        return kept.reset_index(drop=True)
     joined = pd.concat([kept, new], ignore_index=True) if len(kept) else new
     if "started_utc" in joined:
         return joined.sort_values(["started_utc", "run_id"], ignore_index=True)
@@ -109,6 +114,8 @@ def _join(name: str, files: Mapping[str, bytes]) -> pd.DataFrame:
             # Cut off, damaged, or as an older version of the lab wrote it.
             data = table.render(name, table.parse(name, data, where), where)
         bodies.append(data[len(header) :])
+    if not any(bodies):
+        return table.empty(name)
     try:
         return table.parse(name, header + b"".join(bodies), name)
     except LabError:

@@ -48,7 +48,6 @@ class Writer:
         self._lock: int | None = lock
         self.done: dict[str, str] = {}
         """The status of each run and slice, by id."""
-        self._memory = unfinished.Memory({})
 
     @classmethod
     def open(
