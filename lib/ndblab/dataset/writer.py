@@ -240,7 +240,7 @@ class Writer:
             raise LabError(
                 "This dataset is closed for writing",
                 found=self.path,
-                next_step="Open it again; a complete dataset is never written to.",
+                next_step="Open it again; if it is complete, go on with Writer.reopen.",
             )
 
 

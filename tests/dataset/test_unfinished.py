@@ -1,4 +1,4 @@
-"""Slices join the runs, a look takes no time, and a complete dataset can be gone on with."""
+"""Slices stand beside runs, snapshots equal what is on disk, a complete dataset can go on."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import pytest
 
 import small_runs
 from ndblab import dataset
+from ndblab.dataset import unfinished
 from ndblab.error import LabError
 from small_runs import LATER, RUNS, SLICES
 
 
-def snapshot_is(expected: dataset.Dataset, found: dataset.Dataset) -> None:
+def same_tables(expected: dataset.Dataset, found: dataset.Dataset) -> None:
     for name in dataset.SCHEMAS:
         pd.testing.assert_frame_equal(found.tables[name], expected.tables[name])
 
@@ -24,8 +25,8 @@ def test_slices_are_kept_beside_runs(tmp_path: Path) -> None:
         out.append(RUNS[0], small_runs.tables(RUNS[0]))
         for run_id in SLICES:
             out.append(run_id, small_runs.slice_tables(run_id, started_utc=LATER))
-        unfinished, data = dataset.read(out.path), out.finish()
-    for each in (unfinished, data):
+        before, data = dataset.read(out.path), out.finish()
+    for each in (before, data):
         assert list(each.runs["run_id"]) == [RUNS[0]]
         assert list(each.slices["run_id"]) == list(SLICES)
         assert list(each.slices["side"]) == ["a", "b"]
@@ -56,23 +57,27 @@ def test_a_part_is_one_run_or_one_slice(tmp_path: Path, runs: int) -> None:
         out.append(SLICES[0], tables)
 
 
-def test_a_snapshot_is_what_a_reader_would_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("gathered", [1, 32])
+def test_a_snapshot_is_what_a_reader_would_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gathered: int
+) -> None:
     """At every moment, after a run was replaced and after a resumption; and it stays as it was."""
+    monkeypatch.setattr(unfinished, "_GATHERED", gathered)
     with small_runs.opened(tmp_path) as out:
         assert len(out.snapshot().runs) == 0
         out.append(RUNS[0], small_runs.tables(RUNS[0], status="errors: 3", company=""))
         first = out.snapshot()
-        snapshot_is(dataset.read(out.path), first)
+        same_tables(dataset.read(out.path), first)
         assert not first.complete
         out.append(RUNS[0], small_runs.checked(RUNS[0]))
-        snapshot_is(dataset.read(out.path), out.snapshot())
+        same_tables(dataset.read(out.path), out.snapshot())
         assert list(first.runs["status"]) == ["errors: 3"]
     with small_runs.opened(tmp_path) as out:
         for run_id in SLICES:
             out.append(run_id, small_runs.slice_tables(run_id, qps=1 / 3, started_utc=LATER))
-            snapshot_is(dataset.read(out.path), out.snapshot())
+            same_tables(dataset.read(out.path), out.snapshot())
         last = out.snapshot()
-        snapshot_is(out.finish(), last)
+        same_tables(out.finish(), last)
 
 
 def test_a_complete_dataset_is_gone_on_with(tmp_path: Path) -> None:
