@@ -20,28 +20,38 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ndblab.planning.point import Point
+from ndblab.workloads.conditions import CONDITIONS
+from ndblab.workloads.slices import Length
 
 ALTERNATION, DUET, STARTS, LEVEL = "alternation", "duet", "starts", "level"
 A, B = "a", "b"
-CONDITIONS = ("", "no-monitor", "busy-neighbour", "idle-spinner")
-"""Nothing special; without the lab's monitor; beside a process that uses CPU; with processes of
-idle priority that keep every CPU awake."""
 PER_START = 3
 """Slices of each side in a pair of cluster starts."""
 PER_LEVEL = 2
 """Slices in a block of a level."""
+_LENGTHS = {"smoke": Length(1, 2), "quick": Length(1, 4), "brief": Length(5, 30)}
+
+
+def length(profile: str) -> Length:
+    """Return how long the slices of a profile are."""
+    return _LENGTHS[profile]
 
 
 @dataclass(frozen=True)
 class Side:
     """One configuration: a point, options of the load generator, and a condition of the host.
 
-    The condition is one of `CONDITIONS`; the lab's own experiment compares them with none.
+    The condition is one of `CONDITIONS`; the lab's own experiment compares them with none. The
+    sides of a duet have the same condition.
     """
 
     point: Point
     options: Mapping[str, object] = field(default_factory=dict)
     condition: str = ""
+
+    def __post_init__(self) -> None:
+        if self.condition not in CONDITIONS:
+            raise ValueError(f"unknown condition {self.condition}")
 
 
 @dataclass(frozen=True)
