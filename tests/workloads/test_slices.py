@@ -17,19 +17,18 @@ from scripted import Scripted
 
 REPORT = (Path(__file__).parents[1] / "captured/sysbench/ndb_c8.txt").read_text()
 REPORTS_S = 6
-LENGTH = slices.Length(1, 1)
 RUNS = f"print('Threads started!', flush=True); time.sleep(2); print({REPORT!r})"
 
 
-def measured(cluster: Scripted, sides: str = "a", length=LENGTH, condition: str = "") -> list:
+def measured(cluster: Scripted, sides: str = "a", times=(1, 1), condition: str = "") -> list:
     """Measure one slot, and render its tables, which checks every cell."""
-    size = profile.get("smoke")
+    size = profile.get("smoke", {"warmup_s": times[0], "duration_s": times[1]})
     asked = []
     for side, server in zip(sides, cluster.plan.servers, strict=False):
         place = {"run_id": f"x_b001_1{side}", "contrast": "x", "block": 1, "slot": 1}
         place |= {"side": side, "of": len(sides), "start": 1}
         asked.append(slices.Asked(place, Job(cluster.binaries, size, Point(1, 8), [server])))
-    runs = slices.measure(cluster, asked, length, condition)
+    runs = slices.measure(cluster, asked, condition)
     for run in runs:
         for name, rows in run.tables.items():
             table.render(name, rows, name)
@@ -43,7 +42,7 @@ def row(run: slices.Run) -> pd.Series:
 def test_only_what_was_reported_after_the_warm_up_counts(tmp_path: Path):
     """One execution covers both; its intervals after the warm-up are the slice."""
     program = f"assert '--time={REPORTS_S}' in sys.argv\n{RUNS.replace('sleep(2)', 'sleep(0)')}"
-    [run] = measured(Scripted(tmp_path, program), length=slices.Length(2, REPORTS_S - 2))
+    [run] = measured(Scripted(tmp_path, program), times=(2, REPORTS_S - 2))
     found, intervals = row(run), run.tables["intervals"]
     assert found["status"] == "ok"
     assert list(intervals["t_s"]) == [1, 2, 3, 4]
@@ -55,9 +54,7 @@ def test_only_what_was_reported_after_the_warm_up_counts(tmp_path: Path):
 def test_a_second_that_sysbench_did_not_report_is_what_its_totals_leave(tmp_path: Path):
     """It sometimes ends just before it would report; the queries count, and the time."""
     short = REPORT.replace(REPORT[REPORT.index("[ 6s ]") : REPORT.index("SQL stat")], "")
-    [run] = measured(
-        Scripted(tmp_path, f"print({short!r})"), length=slices.Length(2, REPORTS_S - 2)
-    )
+    [run] = measured(Scripted(tmp_path, f"print({short!r})"), times=(2, REPORTS_S - 2))
     found = row(run)
     assert found["status"] == "ok"
     assert len(run.tables["intervals"]) == 3

@@ -6,6 +6,7 @@ writer has all slices of the block, or why the block is not whole. It judges not
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -74,23 +75,24 @@ def _measure(
     contrast: Contrast, slot: Sequence[Slice], clusters: Clusters, writer: Writer
 ) -> list[measured_run.Run]:
     started_utc = measured_run.now_utc()
-    length = designs.length(clusters.size.name)
+    warmup_s, duration_s = designs.LENGTHS_S[clusters.size.name]
+    size = dataclasses.replace(clusters.size, warmup_s=warmup_s, duration_s=duration_s)
     sides = [contrast.side(each.side) for each in slot]
     try:
         cluster = clusters.ready(*(side.point for side in sides))
         asked = []
         for each, side in zip(slot, sides, strict=True):
             job = clusters.experiment.job(
-                clusters.size, clusters.binaries, cluster.plan, side.point, side.options,
+                size, clusters.binaries, cluster.plan, side.point, side.options,
                 _skipped(contrast, each),
             )  # fmt: skip
             asked.append(slices.Asked({**each.columns(), "start": clusters.starts}, job))
         [condition] = {side.condition for side in sides}
-        return slices.measure(cluster, asked, length, condition)
+        return slices.measure(cluster, asked, condition)
     except LabError as failure:
         for each, side in zip(slot, sides, strict=True):
             facts = {"status": failure.what, "started_utc": started_utc, "start": clusters.starts}
-            row = slices.row(side.point, **each.columns(), **facts, warmup_s=length.warmup_s)
+            row = slices.row(side.point, **each.columns(), **facts, warmup_s=warmup_s)
             writer.append(each.run_id, {"slices": row})
         raise
 

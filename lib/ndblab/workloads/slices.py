@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from ndblab.cluster.cluster import Cluster
     from ndblab.planning.point import Point
+    from ndblab.planning.profile import Profile
 
 CONNECT_TIMEOUT_S = 30
 """Time for clients to connect, besides that of each."""
@@ -39,23 +40,16 @@ END_MARGIN_S = 0.05
 class Asked:
     """A slice that is asked for: its place in its contrast (columns of `slices`), and its job.
 
-    Jobs are those of sysbench's workloads; the times of their profiles do not count.
+    The job is one of sysbench's workloads; its profile has the times of the slice, in whole seconds
+    and the same for all slices of a slot.
     """
 
     place: Mapping[str, object]
     job: Job
 
 
-@dataclass(frozen=True)
-class Length:
-    """Whole seconds of warm-up, and of the measured span after it."""
-
-    warmup_s: int
-    duration_s: int
-
-
 def measure(
-    cluster: Cluster, asked: Sequence[Asked], length: Length, condition: str = conditions.NONE
+    cluster: Cluster, asked: Sequence[Asked], condition: str = conditions.NONE
 ) -> list[Run]:
     """Measure the slices of one slot, all at the same time.
 
@@ -68,13 +62,14 @@ def measure(
     """
     samples = monitor.of(cluster)
     monitored = condition != conditions.NO_MONITOR
+    times = asked[0].job.profile
     started_utc, span = now_utc(), None
     with ExitStack() as stack:
         stack.enter_context(conditions.holding(condition, cluster))
         if not monitored:
             samples.add_company(cluster.machine.company())
         loads = [
-            stack.enter_context(sysbench.running(cluster, _with_warm_up(each.job, length)))
+            stack.enter_context(sysbench.running(cluster, _with_warm_up(each.job)))
             for each in asked
         ]
         for number, load in enumerate(loads):
@@ -84,8 +79,8 @@ def measure(
             for load, each in zip(loads, asked, strict=True)
         ]
         if monitored and None not in began:
-            first_s = max(began) + length.warmup_s
-            last_s = min(began) + length.warmup_s + length.duration_s - END_MARGIN_S
+            first_s = max(began) + times.warmup_s
+            last_s = min(began) + times.warmup_s + times.duration_s - END_MARGIN_S
             span = _read_at(first_s, last_s, cluster, samples)
         reports = [load.finish() for load in loads]
     cluster.check_alive()
@@ -94,7 +89,7 @@ def measure(
     else:
         samples.add_company(cluster.machine.company())
     return [
-        _run(each, report, length, samples, span, number, started_utc)
+        _run(each, report, samples, span, number, started_utc)
         for number, (each, report) in enumerate(zip(asked, reports, strict=True))
     ]
 
@@ -107,17 +102,17 @@ def row(point: Point, **measured: object) -> pd.DataFrame:
     return pd.DataFrame([{**empty, **dataclasses.asdict(point), **measured}])
 
 
-def _with_warm_up(job: Job, length: Length) -> Job:
-    seconds = length.warmup_s + length.duration_s
-    return dataclasses.replace(
-        job, profile=dataclasses.replace(job.profile, warmup_s=0, duration_s=seconds)
-    )
+def _with_warm_up(job: Job) -> Job:
+    """Return a job whose measured part includes its warm-up."""
+    seconds = job.profile.warmup_s + job.profile.duration_s
+    whole = dataclasses.replace(job.profile, warmup_s=0, duration_s=seconds)
+    return dataclasses.replace(job, profile=whole)
 
 
 def _read_at(
     first_s: float, last_s: float, cluster: Cluster, samples: monitor.Samples
 ) -> tuple[float, float]:
-    """Sample at both ends of a span; return its begin by `time.monotonic`, and its length."""
+    """Sample at both ends of a span; return its begin by `time.monotonic`, and its times."""
     time.sleep(max(0.0, first_s - time.monotonic()))
     samples.add_company(cluster.machine.company())
     first_s = time.monotonic()
@@ -132,14 +127,14 @@ def _read_at(
 def _run(
     asked: Asked,
     report: Report,
-    length: Length,
     samples: monitor.Samples,
     span: tuple[float, float] | None,
     number: int,
     started_utc: str,
 ) -> Run:
-    company, totals = samples.company(), _totals(report, length)
-    tables: dict[str, pd.DataFrame] = {"intervals": _after_warm_up(report.intervals, length)}
+    times, company = asked.job.profile, samples.company()
+    totals = _totals(report, times)
+    tables: dict[str, pd.DataFrame] = {"intervals": _after_warm_up(report.intervals, times)}
     used: dict[str, object] = {}
     if span is not None:
         tables |= _sampled(samples, span, number)
@@ -156,7 +151,7 @@ def _run(
         **asked.place,
         status=status,
         started_utc=started_utc,
-        warmup_s=float(length.warmup_s),
+        warmup_s=float(times.warmup_s),
         **totals,
         **used,
         company_pct=company.pct,
@@ -172,22 +167,22 @@ def _run(
     return Run(tables, named, company=company)
 
 
-def _after_warm_up(intervals: pd.DataFrame, length: Length) -> pd.DataFrame:
+def _after_warm_up(intervals: pd.DataFrame, times: Profile) -> pd.DataFrame:
     """Return the intervals of the measured span, its begin at 0 s."""
     if intervals.empty:
         return intervals
-    shifted = intervals.assign(t_s=intervals["t_s"] - length.warmup_s)
-    return shifted[shifted["t_s"].between(0, length.duration_s, inclusive="right")]
+    shifted = intervals.assign(t_s=intervals["t_s"] - times.warmup_s)
+    return shifted[shifted["t_s"].between(0, times.duration_s, inclusive="right")]
 
 
-def _totals(report: Report, length: Length) -> dict[str, float]:
+def _totals(report: Report, times: Profile) -> dict[str, float]:
     """Return what the measured span amounts to; nothing if there was none.
 
     sysbench may end before it reports the last second, which is then what its totals say beyond its
     intervals.
     """
-    warmup_s, end_s = length.warmup_s, length.warmup_s + length.duration_s
-    intervals, after = report.intervals, _after_warm_up(report.intervals, length)
+    warmup_s, end_s = times.warmup_s, times.warmup_s + times.duration_s
+    intervals, after = report.intervals, _after_warm_up(report.intervals, times)
     reported_s = intervals["t_s"].max() if len(intervals) else 0.0
     if report.status != OK or reported_s < warmup_s or report.lasted_s < end_s:
         return {}

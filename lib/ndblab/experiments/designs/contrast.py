@@ -21,7 +21,6 @@ from typing import Any
 
 from ndblab.planning.point import Point
 from ndblab.workloads.conditions import CONDITIONS
-from ndblab.workloads.slices import Length
 
 ALTERNATION, DUET, STARTS, LEVEL = "alternation", "duet", "starts", "level"
 A, B = "a", "b"
@@ -29,12 +28,8 @@ PER_START = 3
 """Slices of each side in a pair of cluster starts."""
 PER_LEVEL = 2
 """Slices in a block of a level."""
-_LENGTHS = {"smoke": Length(1, 2), "quick": Length(1, 4), "brief": Length(5, 30)}
-
-
-def length(profile: str) -> Length:
-    """Return how long the slices of a profile are."""
-    return _LENGTHS[profile]
+LENGTHS_S = {"smoke": (1, 2), "quick": (1, 4), "brief": (5, 30)}
+"""Warm-up and measured span of a slice, by the profile's name."""
 
 
 @dataclass(frozen=True)
