@@ -138,9 +138,9 @@ def _run(
     used: dict[str, object] = {}
     if span is not None:
         tables |= _sampled(samples, span, number)
-        host, client = samples.host(*span), tables["processes"].query("role == @sysbench.ROLE")
+        host, processes = samples.host(*span), tables["processes"]
         used = {name: host[name] for name in ("host_busy_pct", "host_steal_pct")}
-        used["client_cpu_pct"] = client["cpu_pct"].mean()
+        used["client_cpu_pct"] = processes.cpu_pct[processes.role == sysbench.ROLE].mean()
     status = report.status
     if status == OK and not totals:
         status = "sysbench ended before its time"
