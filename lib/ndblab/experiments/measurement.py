@@ -119,9 +119,12 @@ def measure(
     sweep_s = time_needed.sweep_s(experiment, wanted)
     limit_s = 60 * minutes if minutes else time_needed.limit_s(sweep_s, wanted)
     expected = f"{count(len(todo), 'run')}, about {duration(sweep_s)}"
-    if experiment.contrasts and limit_s > sweep_s:
-        expected += f"; then contrasts until all claims are decided, at most {duration(limit_s)}"
-    say(f"{expected} in all")
+    once = size == "smoke" and not minutes
+    if experiment.contrasts and once:
+        expected += "; then a block of each contrast"
+    elif experiment.contrasts and limit_s > sweep_s:
+        expected += f"; then contrasts until all claims are decided, {duration(limit_s)} at most"
+    say(expected)
     say(f"budget {plan.budget.kind}: {plan.budget.reason}")
     if wanted.repeats == 1 and len(todo) > 1 and not experiment.contrasts:
         say("verdicts need at least two repeats: --repeats 2")
@@ -156,7 +159,7 @@ def measure(
         if not known:
             sweep.perform(todo, writer, clusters.ready, clusters.measure, progress)
         if experiment.contrasts:
-            until_s = None if size == "smoke" and not minutes else began_s + limit_s
+            until_s = None if once else began_s + limit_s
             again_command = command(experiment, size, budget, overrides, port)
             _decide(experiment, wanted, clusters, judging, until_s, again_command, progress)
         clusters.close()
@@ -255,7 +258,7 @@ def _is_open(
 
     contrasts = [Contrast.from_dict(known) for known in data.manifest.get("contrasts", ())]
     blocks = {each.name: whole_blocks(data.slices, each) for each in contrasts}
-    seconds = dict.fromkeys(blocks, 0.0)
+    seconds = dict.fromkeys(blocks, 1.0)
     return bool(contrasts and choice.choose(contrasts, judging(data), blocks, math.inf, seconds))
 
 

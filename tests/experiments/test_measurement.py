@@ -1,0 +1,66 @@
+"""A measurement, as far as it starts no cluster."""
+
+from __future__ import annotations
+
+import shlex
+from types import SimpleNamespace
+
+import pytest
+import tasks
+from invoke import Context
+
+from experiments.deciding.simulated import World
+from ndblab.analysis.sequential import LOOKS
+from ndblab.experiments import catalogue, measurement
+from ndblab.publishing import reproduction
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "--figure 6",
+        "--figure 6 --profile brief --budget shared --servers 1,2 --duration 8 --table-size 100",
+        "--experiment shm-vs-tcp --repeats 4 --base-port 14000",
+    ],
+)
+def test_the_command_that_goes_on_is_that_of_the_same_measurement(typed, monkeypatch):
+    """Whatever was typed comes back, as its options belong to the identity of the dataset."""
+    asked = []
+    monkeypatch.setattr(reproduction, "reproduce", lambda *a, **k: asked.append((a, k)))
+    words = iter(shlex.split(typed))
+    options = {word[2:].replace("-", "_"): next(words) for word in words}
+    tasks.reproduce.body(Context(), **options, minutes="10")
+    [((chosen, _, size, budget, overrides, port, _), more)] = asked
+    assert more == {"again": False, "minutes": 10}
+    [experiment] = chosen
+    assert measurement.command(experiment, size, budget, overrides, port) == (
+        f"./lab reproduce {typed}"
+    )
+
+
+def test_minutes_of_a_measurement_are_whole_ones():
+    """A wrong number is refused before anything starts, as is one that has no effect."""
+    for options in ({"minutes": "soon"}, {"minutes": "0"}, {"minutes": "5", "recorded": True}):
+        with pytest.raises(tasks.Exit, match="--minutes"):
+            tasks.reproduce.body(Context(), figure="6", **options)
+
+
+def test_an_experiment_without_a_number_is_named():
+    command = measurement.command(catalogue.find("availability"), "quick", "auto", {})
+    assert command == "./lab reproduce --experiment availability"
+
+
+def test_only_a_dataset_with_open_claims_is_gone_on_with():
+    """Open: its blocks do not decide yet, and more of them might."""
+    world = World({"x": 0.3}, {"x": 20})
+
+    def is_open():
+        known = [each.to_dict() for each in world.contrasts]
+        data = SimpleNamespace(slices=world.snapshot().slices, manifest={"contrasts": known})
+        return measurement._is_open(data, world.judge)
+
+    assert is_open()
+    for number in range(1, LOOKS[0] + 1):
+        assert is_open()
+        world.measure_block(world.contrasts[0], number)
+    assert not is_open()
