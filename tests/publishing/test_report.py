@@ -39,7 +39,7 @@ KINDS = (
     verdict.CONTRADICTED,
     verdict.INCONCLUSIVE,
     verdict.NOT_TESTABLE,
-    verdict_tables.OTHER_MACHINE,
+    verdict_tables.NOT_COMPARABLE,
     verdict.UNKNOWN,
 )
 

@@ -67,7 +67,7 @@ def test_readings_and_values_of_another_machine_are_only_counted() -> None:
 def test_absolute_values_are_told_from_what_this_host_cannot_test() -> None:
     """Two kinds of verdicts that no measurement here could change, for different reasons."""
     words = {"F6-peak-qps": verdict.NOT_TESTABLE, "F6-8-to-16": verdict.NOT_TESTABLE}
-    assert verdict_tables.tally(table(words)) == "1 not testable here, 1 another machine's value"
+    assert verdict_tables.tally(table(words)) == "1 not testable here, 1 not comparable"
 
 
 def test_an_absolute_value_that_was_tested_keeps_its_verdict() -> None:

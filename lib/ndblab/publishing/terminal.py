@@ -15,7 +15,7 @@ from ndblab.analysis.formatting import count, plain
 from ndblab.claims import publication, verdict
 from ndblab.machine import host
 from ndblab.publishing import verdict_tables
-from ndblab.publishing.verdict_tables import NDB_TOP, OTHER_MACHINE
+from ndblab.publishing.verdict_tables import NDB_TOP, NOT_COMPARABLE
 
 if TYPE_CHECKING:
     from ndblab.claims.answers import Answer
@@ -51,7 +51,7 @@ def screen(
 def _verdicts(table: pd.DataFrame, room: int) -> list[str]:
     found = verdict_tables.told_apart(verdict_tables.with_statements(table))
     top = found["statement"].str.startswith(NDB_TOP)
-    theirs = ~top & (found["verdict"] == OTHER_MACHINE)
+    theirs = ~top & (found["verdict"] == NOT_COMPARABLE)
     counted = []
     if top.any():
         words = verdict_tables.tally(found[top])

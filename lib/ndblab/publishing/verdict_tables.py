@@ -16,7 +16,7 @@ from ndblab.error import LabError
 from ndblab.experiments import recorded
 from ndblab.experiments.catalogue import find
 
-OTHER_MACHINE = "another machine's value"
+NOT_COMPARABLE = "not comparable"
 """Shown instead of "not testable here" for an absolute value, which holds for its own machine."""
 NDB_TOP = "ndb_top:"
 """How the statement of a claim begins that is one reading of a published screen of ndb_top."""
@@ -25,7 +25,7 @@ ORDER = (
     verdict.CONTRADICTED,
     verdict.INCONCLUSIVE,
     verdict.NOT_TESTABLE,
-    OTHER_MACHINE,
+    NOT_COMPARABLE,
     verdict.UNKNOWN,
 )
 _NUMBERS = ["measured", "low", "high"]
@@ -67,7 +67,7 @@ def told_apart(table: pd.DataFrame) -> pd.DataFrame:
     """Tell what no other machine could test from what this host cannot, in the column `verdict`."""
     absolute = {claim.id for claim in publication.claims() if claim.kind == "absolute"}
     theirs = (table["verdict"] == verdict.NOT_TESTABLE) & table["id"].isin(absolute)
-    return table.assign(verdict=table["verdict"].mask(theirs, OTHER_MACHINE))
+    return table.assign(verdict=table["verdict"].mask(theirs, NOT_COMPARABLE))
 
 
 def tally(table: pd.DataFrame) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ndblab.analysis import formatting
 from ndblab.claims import verdict
-from ndblab.publishing.verdict_tables import OTHER_MACHINE
+from ndblab.publishing.verdict_tables import NOT_COMPARABLE
 
 TEMPLATES = Path(__file__).parent / "templates"
 # Word, symbol and class of each verdict: no meaning hangs on colour alone.
@@ -21,7 +21,7 @@ VERDICTS = {
     verdict.CONTRADICTED: ("\N{MULTIPLICATION X}", "contradicted"),
     verdict.INCONCLUSIVE: ("\N{ALMOST EQUAL TO}", "inconclusive"),
     verdict.NOT_TESTABLE: ("\N{EN DASH}", "not-testable"),
-    OTHER_MACHINE: ("\N{WHITE CIRCLE}", "other-machine"),
+    NOT_COMPARABLE: ("\N{WHITE CIRCLE}", "not-comparable"),
     verdict.UNKNOWN: ("?", "unknown"),
 }
 _UNITS = {"ratio": "times", "percent": "%"}
