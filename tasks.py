@@ -161,15 +161,24 @@ def config(c, host=None, out=None, profile="quick", budget="auto", servers=None)
 
 
 @command
-def claims(c, dataset=None, csv=False):
-    """Judge every claim from the recorded datasets, or from --dataset DIR (--csv prints CSV)."""
+def claims(c, id=None, dataset=None, csv=False):
+    """Judge every claim from the recorded datasets, or from --dataset DIR (--csv prints CSV).
+
+    `./lab claims ID ...` (or --id ID,ID) explains claims: source, conditions, numbers, reason.
+    """
     from ndblab import dataset as datasets
     from ndblab.experiments import recorded
-    from ndblab.publishing import verdict_tables
+    from ndblab.publishing import terminal, verdict_tables
 
+    ids = None if id is None else id.replace(",", " ").split()
     judged = [datasets.read(dataset)] if dataset else recorded.every()
-    table = verdict_tables.of(judged[0]) if dataset else verdict_tables.every()
-    print(table.to_csv(index=False).rstrip() if csv else verdict_tables.by_dataset(table, judged))
+    table = verdict_tables.of(judged[0], ids) if dataset else verdict_tables.every(ids)
+    if csv:
+        print(table.to_csv(index=False).rstrip())
+    elif ids:
+        print(terminal.in_full(table, {data.id: data for data in judged}))
+    else:
+        print(terminal.by_dataset(table, judged))
 
 
 def fitted(folder):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,8 @@ import pandas as pd
 from ndblab import dataset
 from ndblab.dataset.folder import sha256
 
+SLICES = ("servers-1-2_b001_1a", "servers-1-2_b001_2b")
+LATER = "2021-09-30T13:00:00Z"
 RUNS = ("s01_c0001_r1", "s01_c0002_r1", "s01_c0004_r1")
 
 IDENTITY: dict[str, Any] = {
@@ -111,6 +114,19 @@ def tables(
     }
 
 
+def slice_tables(
+    run_id: str, *, of: int = 4, start: int = 1, **columns: Any
+) -> dict[str, pd.DataFrame]:
+    """Return the tables of one slice; its place in its contrast is in its id."""
+    contrast, block, place = run_id.rsplit("_", 2)
+    given = tables(run_id, **columns)
+    run = given.pop("runs").iloc[0]
+    placed = {"contrast": contrast, "block": int(block[1:]), "slot": int(place[:-1])}
+    row = placed | {"side": place[-1], "of": of, "start": start}
+    row |= {name: run[name] for name in dataset.SCHEMAS["slices"].columns if name not in row}
+    return {**given, "slices": pd.DataFrame([row])}
+
+
 def opened(root: Path, **changes: Any) -> dataset.Writer:
     """Open a dataset for writing."""
     identity = IDENTITY | changes
@@ -129,6 +145,31 @@ def written(root: Path, **changes: Any) -> dataset.Dataset:
             )
         out.add_config("config.ini", "[ndbd default]\n")
         return out.finish(timings={"install_s": 0.0})
+
+
+def gone_on(path: Path) -> dataset.Dataset:
+    """Go on with a complete dataset: repeat its second run, add a slice, and finish it."""
+    with dataset.Writer.reopen(path, BASE) as out:
+        again = tables(RUNS[1], qps=2.0, started_utc=LATER)
+        out.append(RUNS[1], again, {f"{RUNS[1]}.other.txt": "again"})
+        out.append(SLICES[0], slice_tables(SLICES[0], started_utc=LATER))
+        return out.finish()
+
+
+def older(folder: Path) -> Path:
+    """Make a dataset what version 3 of the layout would have written."""
+    for name in ("processes", "ndb_threads"):
+        packed = folder / f"{name}.csv.gz"
+        packed.with_suffix("").write_bytes(gzip.decompress(packed.read_bytes()))
+        packed.unlink()
+    runs = folder / "runs.csv"
+    runs.write_bytes(b"".join(line.rsplit(b",", 2)[0] + b"\n" for line in runs.open("rb")))
+    manifest = json.loads((folder / "manifest.json").read_text()) | {"schema_version": 3}
+    if manifest["files"]:
+        kept = [name.removesuffix(".gz") for name in manifest["files"]]
+        manifest["files"] = {name: sha256((folder / name).read_bytes()) for name in kept}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    return folder
 
 
 def damaged(

@@ -20,10 +20,10 @@ from ndblab.capacity import (  # fmt: skip
     demands,
     forecast,
     model,
-    prediction_errors,
     simulation,
     utilisation,
 )
+from ndblab.capacity.comparison import errors
 from ndblab.error import LabError
 from ndblab.experiments import recorded
 
@@ -47,8 +47,8 @@ def quick_simulations(
 def test_one_server_predicts_many(own: forecast.Forecast) -> None:
     """A cluster that keeps every assumption of the model is predicted within its noise."""
     verdicts = own.throughput_verdicts.set_index("name")
-    assert verdicts.loc[prediction_errors.MODEL, "median_pct"] < 3
-    assert verdicts.loc[prediction_errors.MODEL, "points"] == len(own.several)
+    assert verdicts.loc[errors.MODEL, "median_pct"] < 3
+    assert verdicts.loc[errors.MODEL, "points"] == len(own.several)
     assert own.demands["servers"].unique().tolist() == [1]
 
 
@@ -59,7 +59,7 @@ def test_every_measured_point_is_predicted_and_simulated(own: forecast.Forecast)
         assert table[keys].to_numpy().tolist() == own.points[keys].to_numpy().tolist()
     assert own.errors["servers"].min() == 2
     assert set(own.errors["metric"]) == {"qps", "latency_p95_ms"}
-    assert own.errors["name"].nunique() == 4
+    assert own.errors["name"].nunique() == 5
     assert own.verdicts["median_pct"].notna().all()
 
 
@@ -189,6 +189,7 @@ def test_an_answer_is_complete(own: forecast.Forecast) -> None:
     for number in ("qps_low", "qps_high"):
         assert formatting.plain(row[number]) in text
     assert "p95 latency" in text
+    assert "as in the fitted runs" in text
     assert f"bottleneck    {model.DATA_NODES}, saturates at" in text
     assert "data nodes 100 %" in text
     assert "21 runs of one server with 1 to 64 clients, dataset made-up-1" in text

@@ -1,4 +1,4 @@
-"""The capacity model: laws found again, predictions, baselines, errors, advice."""
+"""The capacity model: laws found again, predictions, baselines, advice."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ import pytest
 
 from ndblab.capacity import (
     advice,
-    baselines,
     brief_server,
     demands,
     model,
-    prediction_errors,
     simulation,
 )
+from ndblab.capacity.comparison import baselines
 from ndblab.capacity.demands import CLIENT, KINDS, OTHER, SERVER, Law
 from ndblab.error import LabError
 
@@ -103,6 +102,12 @@ def test_intervals_contain_the_prediction_and_widen_with_variability():
     assert width[1] > 3 * width[0]
 
 
+def test_an_interval_widens_by_what_the_fitted_runs_cannot_show():
+    made = model.bootstrap(measured(noise=0.01), SHARES, draws=200)
+    found = model.with_intervals(made, points((1,), (8,)), beyond=0.1).iloc[0]
+    assert np.log(found["qps_high"] / found["qps_low"]) == pytest.approx(2 * 1.96 * 0.1, rel=0.25)
+
+
 def test_the_same_data_give_the_same_intervals():
     one, other = (
         model.with_intervals(model.bootstrap(measured(noise=0.05), SHARES, draws=10), points())
@@ -171,24 +176,6 @@ def test_baselines_scale_linearly_until_their_caps():
     assert by_name[baselines.DIVISION].loc[(16, 16), "qps"] == pytest.approx(
         one_client * 1.5 / 0.234, rel=0.01
     )
-
-
-def test_errors_are_counted_point_by_point_and_no_point_is_left_out():
-    means = pd.DataFrame(
-        {"servers": [2, 4], "clients": [8, 8], "qps_mean": [100.0, 200.0],
-         "latency_p95_ms_mean": [10.0, 20.0]}
-    )  # fmt: skip
-    own = pd.DataFrame(
-        {"name": prediction_errors.MODEL, "servers": [2, 4], "clients": [8, 8],
-         "qps": [110.0, 190.0], "latency_p95_ms": [5.0, 20.0]}
-    )  # fmt: skip
-    errors = prediction_errors.errors(own, means)
-    assert len(errors) == 4
-    verdicts = prediction_errors.verdicts(errors).set_index("metric")
-    assert verdicts.loc["qps", "median_pct"] == pytest.approx(7.5)
-    assert verdicts.loc["qps", "goal_pct"] == 10
-    assert verdicts.loc["latency_p95_ms", "median_pct"] == pytest.approx(25)
-    assert verdicts.loc["latency_p95_ms", "bias_pct"] == pytest.approx(-25)
 
 
 def test_the_window_of_a_quota_is_estimated_from_two_clients():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import pytest
 import small_runs
 from ndblab import dataset
 from ndblab.error import LabError
-from small_runs import RUNS
+from small_runs import RUNS, SLICES
 
 DISK_WORK: dict[str, Callable[[dataset.Writer], object]] = {
     "append": lambda out: out.append(RUNS[1], small_runs.tables(RUNS[1])),
@@ -141,11 +142,35 @@ def test_finish_killed_at_any_step_loses_nothing(tmp_path: Path) -> None:
     assert not killed
 
 
+def test_going_on_killed_on_the_way_loses_nothing(tmp_path: Path) -> None:
+    """Killed at any third step, from reopening to sealing again, a dataset of an older version is
+    complete, or unfinished with its old runs, a repeated one once; going on then works."""
+    original = small_runs.older(small_runs.written(tmp_path / "original").path)
+    states = set()
+    for step in range(0, 300, 3):
+        path = shutil.copytree(original, tmp_path / "copy")
+        killed = killed_at(step, lambda path=path: small_runs.gone_on(path))
+        data = dataset.read(path)
+        assert set(data.runs["run_id"]) == set(RUNS)
+        for name in ("intervals", "processes", "ndb_threads"):
+            sizes = data.tables[name].groupby("run_id").size().to_dict()
+            assert sizes == dict.fromkeys((*RUNS, *data.slices["run_id"]), 2)
+        states.add((data.complete, len(data.slices), 2.0 in set(data.runs["qps"])))
+        again = small_runs.gone_on(path)
+        assert list(again.slices["run_id"]) == [SLICES[0]]
+        assert sorted(again.runs["qps"]) == [2.0, 1234.5, 1234.5]
+        shutil.rmtree(path)
+        if not killed:
+            break
+    assert not killed
+    assert len(states) >= 5
+
+
 APPENDING = """
 import sys
 from pathlib import Path
 import small_runs
-from small_runs import RUNS
+from small_runs import RUNS, SLICES
 from ndblab import dataset
 out = dataset.Writer.open(Path(sys.argv[1]), "scaling", small_runs.IDENTITY, small_runs.BASE)
 for n in range(1, 10_000):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import small_runs
@@ -14,12 +17,14 @@ from ndblab.error import LabError
 from small_runs import RUNS
 
 
-def test_datasets_without_checked_writes_have_them_empty(tmp_path: Path) -> None:
+def test_tables_that_a_dataset_lacks_are_empty(tmp_path: Path) -> None:
     """No file is there for them, and asking is no error."""
     data = small_runs.written(tmp_path)
-    assert not list(data.path.glob("*.gz"))
-    assert len(data.history) == len(data.copies) == len(data.counters) == 0
+    optional = ("history", "copies", "counters", "slices")
+    assert not [file for name in optional for file in data.path.glob(f"{name}.*")]
+    assert [len(data.tables[name]) for name in optional] == [0, 0, 0, 0]
     assert "outcome" in data.history.columns
+    assert data.slices["qps"].dtype == float
 
 
 def test_a_damaged_compressed_table_is_reported(tmp_path: Path) -> None:
@@ -41,6 +46,11 @@ def without_qps(data: bytes) -> bytes:
     )
 
 
+def inside(change: Callable[[bytes], bytes]) -> Callable[[bytes], bytes]:
+    """Change the content of a compressed table."""
+    return lambda data: gzip.compress(change(gzip.decompress(data)))
+
+
 FAULTS: dict[str, tuple[str, Callable[[bytes], bytes], tuple[str, ...]]] = {
     "missing column": ("runs.csv", without_qps, ("runs.csv lacks a column", "qps")),
     "other unit": (
@@ -53,7 +63,11 @@ FAULTS: dict[str, tuple[str, Callable[[bytes], bytes], tuple[str, ...]]] = {
         lambda d: d.replace(b",qps,", b",qps,", 1).replace(b"per_s\n", b"per_s,x\n", 1),
         ("other columns", "x"),
     ),
-    "cut last line": ("processes.csv", lambda d: d[:-7], ("last line", "cut off", "line 7")),
+    "cut last line": (
+        "processes.csv.gz",
+        inside(lambda d: d[:-7]),
+        ("last line", "cut off", "line 7"),
+    ),
     "short line": (
         "intervals.csv",
         lambda d: d.replace(b",1200.25", b"", 1),
@@ -65,8 +79,8 @@ FAULTS: dict[str, tuple[str, Callable[[bytes], bytes], tuple[str, ...]]] = {
         ("Line 2", "column qps", "'fast'", "a number"),
     ),
     "no whole number": (
-        "processes.csv",
-        lambda d: d.replace(b"300000000", b"3.5", 1),
+        "processes.csv.gz",
+        inside(lambda d: d.replace(b"300000000", b"3.5", 1)),
         ("Line 2", "column rss_bytes", "'3.5'", "a whole number"),
     ),
     "negative": (
@@ -80,13 +94,13 @@ FAULTS: dict[str, tuple[str, Callable[[bytes], bytes], tuple[str, ...]]] = {
         ("Line 3", "column qps", "inf"),
     ),
     "more than all": (
-        "ndb_threads.csv",
-        lambda d: d.replace(b",96,", b",196,", 1),
+        "ndb_threads.csv.gz",
+        inside(lambda d: d.replace(b",96,", b",196,", 1)),
         ("Line 2", "column os_idle_pct", "196"),
     ),
     "unknown role": (
-        "processes.csv",
-        lambda d: d.replace(b"mysqld", b"postgres", 1),
+        "processes.csv.gz",
+        inside(lambda d: d.replace(b"mysqld", b"postgres", 1)),
         ("Line 2", "column role", "'postgres'", "mysqld"),
     ),
     "run twice": (
@@ -125,6 +139,44 @@ def test_a_fault_of_an_unfinished_run_names_its_file(tmp_path: Path, fault: str)
     small_runs.damaged(out.path / "parts" / RUNS[0], name, change)
     with pytest.raises(LabError, match=RUNS[0] if fault != "run unknown" else "s09_c0009_r1"):
         dataset.read(out.path)
+
+
+def test_a_dataset_of_version_3_is_read(tmp_path: Path) -> None:
+    """Its tables are plain text; the CPU of other processes is missing, all else is there."""
+    new = small_runs.written(tmp_path)
+    expected = {name: new.tables[name] for name in dataset.SCHEMAS}
+    old = dataset.read(small_runs.older(new.path))
+    for name in ("processes", "ndb_threads", "intervals", "slices"):
+        pd.testing.assert_frame_equal(old.tables[name], expected[name])
+    company = ["company_pct", "company"]
+    pd.testing.assert_frame_equal(
+        old.runs.drop(columns=company), expected["runs"].drop(columns=company)
+    )
+    assert old.runs[company].isna().all(axis=None)
+    small_runs.damaged(old.path, "processes.csv", lambda d: d.replace(b"23.4", b"23.5", 1))
+    with pytest.raises(LabError, match=r"processes\.csv has changed"):
+        dataset.read(old.path)
+
+
+def test_an_unfinished_dataset_of_version_3_is_finished(tmp_path: Path) -> None:
+    """Runs that an older lab measured and those of this one make one dataset of this version."""
+    with small_runs.opened(tmp_path) as out:
+        out.append(RUNS[0], small_runs.tables(RUNS[0]))
+    part = out.path / "parts" / RUNS[0]
+    (part / "manifest.json").write_text('{"files": {}}')
+    small_runs.older(part)
+    (part / "manifest.json").unlink()
+    small_runs.damaged(
+        out.path,
+        "manifest.json",
+        lambda d: json.dumps(json.loads(d) | {"schema_version": 3}).encode(),
+    )
+    with small_runs.opened(tmp_path) as out:
+        out.append(RUNS[1], small_runs.tables(RUNS[1]))
+        data = out.finish()
+    assert data.manifest["schema_version"] == dataset.VERSION
+    assert list(data.runs["company"].fillna("-")) == ["-", "cron"]
+    assert list(data.processes["run_id"]) == [RUNS[0]] * 2 + [RUNS[1]] * 2
 
 
 def test_a_run_in_a_renamed_folder_is_refused(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def running(plan, binaries, progress):
     folder.mkdir(exist_ok=True)
     (folder / "config.ini").write_text(config.config_ini(plan))
     (folder / "my.cnf").write_text(config.my_cnf(plan, binaries.mysqld_version))
-    yield SimpleNamespace(plan=plan, folder=folder, timings={}, limit=lambda: None)
+    yield SimpleNamespace(plan=plan, folder=folder, timings={}, limit=lambda quotas: None)
 
 def measure(cluster, job, repeat):
     print(*sysbench.commands(job)[-1].argv)

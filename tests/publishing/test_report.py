@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
+import html
 import itertools
 import json
 import os
@@ -28,7 +29,7 @@ from ndblab import dataset
 from ndblab.claims import publication, verdict
 from ndblab.error import LabError
 from ndblab.experiments import catalogue
-from ndblab.publishing import report
+from ndblab.publishing import exhibit, report, verdict_tables
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_BYTES = 15_000_000
@@ -38,6 +39,7 @@ KINDS = (
     verdict.CONTRADICTED,
     verdict.INCONCLUSIVE,
     verdict.NOT_TESTABLE,
+    verdict_tables.NOT_COMPARABLE,
     verdict.UNKNOWN,
 )
 
@@ -114,9 +116,9 @@ def synthetic_verdicts(name: str) -> pd.DataFrame:
             "verdict": KINDS,
             "reason": "made up for a test",
             "published": "at least 1.6",
-            "measured": [1.92, 1.2, 1.5, 12345.0, np.nan],
-            "low": [1.73, 1.1, 1.4, 12000.0, np.nan],
-            "high": [2.19, 1.3, 1.7, 13000.0, np.nan],
+            "measured": [1.92, 1.2, 1.5, 0.9, 12345.0, np.nan],
+            "low": [1.73, 1.1, 1.4, 0.8, 12000.0, np.nan],
+            "high": [2.19, 1.3, 1.7, 1.0, 13000.0, np.nan],
             "unit": "ratio",
         }
     )
@@ -253,7 +255,14 @@ def test_a_verdict_has_its_word_its_interval_and_its_reason(site: Path) -> None:
     assert "Made up for a test." in text
     assert "a &lt; b &amp; &lt;script&gt;" in text
     for word in KINDS:
-        assert f"</span> {word}</span>" in text
+        assert f"</span> {word}</span>" in html.unescape(text)
+
+
+def test_the_first_page_answers_each_question(site: Path, sections: list[report.Section]) -> None:
+    """An experiment's card has the words of its notebook."""
+    text = html.unescape((site / "index.html").read_text())
+    for section in sections:
+        assert str(exhibit.answer(nbformat.read(section.notebook, as_version=4))) in text
 
 
 def test_a_dataset_is_downloaded_as_it_was_measured(

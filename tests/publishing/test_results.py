@@ -9,8 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+from ndblab.claims import publication
 from ndblab.error import LabError
 from ndblab.experiments import catalogue, recorded, time_needed
 from ndblab.publishing import exhibit, notebook, rendering, verdict_tables
@@ -121,18 +123,54 @@ def test_the_readme_shows_the_verdicts_of_the_recorded_dataset():
     assert rendering.with_verdicts(readme) == readme
 
 
-def test_reproduce_recorded_names_everything_that_it_made():
-    """Figures, notebook, page and dataset, each of which is there; and a verdict for each claim."""
+def test_reproduce_recorded_ends_with_one_screen():
+    """The answer, a verdict on a line, and where figures, page and dataset are."""
     done = invoke("reproduce", "--figure", "6", "--recorded")
     assert done.returncode == 0, done.stderr
-    places = [
-        recorded.ROOT / line.split()[-1]
-        for line in done.stdout.splitlines()
-        if line.startswith(("figure", "notebook", "page", "dataset"))
-    ]
+    lines = done.stdout.rstrip().splitlines()
+    assert len(lines) <= 25
+    [row] = judged("F6-double-servers").itertuples()
+    assert f"{row.measured:.2f}" in lines[1]
+    [line] = [line for line in lines if "F6-double-servers" in line]
+    assert line.startswith(row.verdict)
+    figures, *places = (recorded.ROOT / line.split()[-1] for line in lines[-3:])
+    assert {file.suffix for file in figures.iterdir()} >= {".png", ".svg", ".ipynb", ".html"}
     assert all(place.exists() for place in places)
-    assert {place.suffix for place in places} >= {".png", ".svg", ".ipynb", ".html"}
-    assert "F6-double-servers" in done.stdout
+
+
+def test_reproduce_all_recorded_fits_a_screen():
+    """Per experiment its tally, its answer in at most two lines, and its page."""
+    done = invoke("reproduce", "--all", "--recorded")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 40
+    assert all(len(line) <= 100 for line in lines)
+    for experiment in catalogue.EXPERIMENTS.values():
+        assert sum(line.startswith(f"{experiment.name}: ") for line in lines) == 1
+
+
+def judged(*ids: str) -> pd.DataFrame:
+    return verdict_tables.every(ids)
+
+
+def test_claims_are_listed_on_a_line_each():
+    """Without reasons, which would hide the verdicts."""
+    done = invoke("claims")
+    rows = [
+        line for line in done.stdout.splitlines() if line.startswith(tuple(verdict_tables.ORDER))
+    ]
+    assert len(rows) == len(publication.claims())
+
+
+def test_a_claim_is_explained():
+    """Statement, source with its place, conditions, numbers and reason, dataset."""
+    done = invoke("claims", "--id", "F6-peak,T-low")
+    assert done.returncode == 0, done.stderr
+    text = " ".join(done.stdout.split())
+    for row in judged("F6-peak", "T-low").itertuples():
+        [claim] = [claim for claim in publication.claims() if claim.id == row.id]
+        for part in (claim.statement, claim.locator, claim.conditions, row.reason, row.dataset):
+            assert " ".join(part.split()) in text
 
 
 def test_a_table_of_the_brief_is_printed_and_kept():
@@ -140,7 +178,7 @@ def test_a_table_of_the_brief_is_printed_and_kept():
     done = invoke("reproduce", "--table", "1", "--recorded")
     assert done.returncode == 0, done.stderr
     assert "EPYC 7742" in done.stdout
-    [line] = [line for line in done.stdout.splitlines() if line.startswith("table 1")]
+    [line] = [line for line in done.stdout.splitlines() if line.startswith("table 1  ")]
     assert "PowerEdge" in (recorded.ROOT / line.split()[-1]).read_text()
 
 
@@ -168,6 +206,7 @@ def test_claims_for_machines_are_csv_with_the_agreed_columns():
         (["reproduce", "--figure", "6", "--table-size", "10000000000"], "too little"),
         (["config", "--host", "/nowhere.json"], "cannot be read"),
         (["bench", "--only", "tea"], "tea"),
+        (["claims", "--id", "F6-peek"], "Unknown claim"),
         (["reproduce", "--all", "--figure", "6"], "--all excludes"),
         (["reproduce", "--figure", "6", "--host", "brief"], "--dry-run"),
         (["reproduce", "--figure", "6", "--experiment", "stability"], "no such figure"),

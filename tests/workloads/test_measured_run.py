@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import subprocess
-import sys
 import time
 from contextlib import nullcontext
 from pathlib import Path
@@ -16,55 +14,24 @@ import pytest
 
 from ndblab import dataset
 from ndblab.error import LabError
-from ndblab.machine.local import LOCAL
+from ndblab.machine import company
 from ndblab.planning import profile
 from ndblab.planning.point import Point
 from ndblab.planning.workload import CLIENT
 from ndblab.workloads import measured_run, registry, sysbench
 from ndblab.workloads.load_generator import Job, Report
+from scripted import Scripted
 
 CAPTURED = Path(__file__).parents[1] / "captured/sysbench"
 
 
-class Double:
-    """A cluster of this process, whose sysbench is a Python program."""
-
-    def __init__(self, folder: Path, program: str) -> None:
-        script = folder / "sysbench"
-        script.write_text(f"#!{sys.executable}\nimport sys, time\n{program}\n")
-        script.chmod(0o700)
-        self.folder, self.alive_checks = folder, 0
-        nodes = tuple(SimpleNamespace(socket=f"{folder}/mysql.{n}.sock") for n in (1, 2))
-        self.plan = SimpleNamespace(servers=nodes)
-        self.log = str
-        self.machine = LOCAL
-        self.binaries = SimpleNamespace(
-            sysbench=script,
-            sysbench_env={},
-            sysbench_version="1.0.20",
-            sysbench_script=lambda name: name,
-        )
-
-    def pids(self) -> list[tuple[str, int, int]]:
-        return [("mysqld", 11, os.getpid())]
-
-    def query(self, sql: str, server: int = 1) -> list[tuple]:
-        return []
-
-    def spawn_client(self, argv: list[str], env=None, **streams) -> subprocess.Popen:
-        return subprocess.Popen(argv, env={**os.environ, **(env or {})}, **streams)
-
-    def check_alive(self) -> None:
-        self.alive_checks += 1
-
-
-def job(cluster: Double, warmup_s: int = 0) -> Job:
+def job(cluster: Scripted, warmup_s: int = 0) -> Job:
     size = profile.get("smoke", {"warmup_s": warmup_s, "duration_s": 5})
     return Job(cluster.binaries, size, Point(1, 8), cluster.plan.servers[:1])
 
 
 def measure(folder: Path, program: str, warmup_s: int = 0) -> measured_run.Run:
-    cluster = Double(folder, program)
+    cluster = Scripted(folder, program)
     return measured_run.measure(cluster, job(cluster, warmup_s), 1)
 
 
@@ -90,7 +57,7 @@ def test_what_sysbench_reports_is_the_row_of_its_run(tmp_path: Path):
 
 def test_nodes_are_checked_after_the_warm_up_and_after_the_run(tmp_path: Path):
     """A node that dies in the warm-up ends the run before an hour is measured without it."""
-    cluster = Double(tmp_path, "pass")
+    cluster = Scripted(tmp_path, "pass")
     measured_run.measure(cluster, job(cluster, warmup_s=1), 1)
     assert cluster.alive_checks == 2
 
@@ -122,7 +89,7 @@ def test_a_run_after_a_failed_warm_up_is_not_ok(tmp_path: Path):
 
 def test_tables_that_were_not_filled_end_it_at_once(tmp_path: Path):
     """sysbench may exit with 0 though a thread of it gave up: the rows are counted."""
-    cluster = Double(tmp_path, "print('FATAL: error 410')")
+    cluster = Scripted(tmp_path, "print('FATAL: error 410')")
     with pytest.raises(LabError, match="could not be filled") as caught:
         sysbench.prepare(cluster, job(cluster))
     assert "0 in sbtest1, 0 in sbtest2" in str(caught.value)
@@ -130,7 +97,7 @@ def test_tables_that_were_not_filled_end_it_at_once(tmp_path: Path):
 
 def test_a_new_generator_needs_an_entry_in_the_registry_and_nothing_else(tmp_path, monkeypatch):
     """Its metrics are recorded under its workload, and those it does not measure are empty."""
-    cluster = Double(tmp_path, "pass")
+    cluster = Scripted(tmp_path, "pass")
     report = Report(
         status="ok",
         began=time.monotonic() - 2,
@@ -152,3 +119,16 @@ def test_a_new_generator_needs_an_entry_in_the_registry_and_nothing_else(tmp_pat
     row = recorded(tmp_path, run, "s01_c0008_r1_tpcc").runs.iloc[0]
     assert (row["workload"], row["status"], row["qps"]) == ("tpcc", "ok", 15.0)
     assert pd.isna(row["latency_p95_ms"])
+
+
+def test_a_run_beside_other_processes_says_who_disturbed_it(tmp_path: Path, monkeypatch):
+    """It is not averaged with others; its numbers and its company are kept."""
+    monkeypatch.setattr(company, "LIMIT_PCT", 5)
+    monkeypatch.setattr(company, "between", lambda *_: company.Company(31.2, "chromium"))
+    report = (CAPTURED / "ndb_c8.txt").read_text()
+    run = measure(tmp_path, f"print({report!r})")
+    row = recorded(tmp_path, run).runs.iloc[0]
+    assert row["status"] == "company: chromium used 31 % of the CPUs"
+    assert (row["company_pct"], row["company"]) == (31.2, "chromium")
+    assert row["qps"] > 0
+    assert run.company.disturbs

@@ -10,7 +10,7 @@ import pymysql
 import pytest
 
 from ndblab.error import LabError
-from ndblab.machine import HostUse, ProcessUse
+from ndblab.machine import HostUse, ProcessUse, company
 from ndblab.workloads import monitor
 
 CAPTURED = Path(__file__).parents[1] / "captured/ndbinfo"
@@ -132,6 +132,10 @@ class Double:
     def host_use(self) -> HostUse:
         return host(self.readings, self.readings)
 
+    def company(self) -> company.Reading:
+        seen = company.Seen(77, "chromium", 1, 0, 0.5 * self.readings, 0)
+        return company.Reading(self.readings, 2, {77: seen})
+
 
 def test_a_cluster_and_the_lab_are_sampled_from_the_beginning_to_the_end():
     """At least twice, so that even the shortest block has a window; threads at its end."""
@@ -142,6 +146,7 @@ def test_a_cluster_and_the_lab_are_sampled_from_the_beginning_to_the_end():
     assert set(table["cpu_pct"]) == {50}
     assert samples.host(1, 1)["host_busy_pct"] == 50
     assert len(samples.ndb_threads(0, 1e9)) == len(NEWEST_FIRST)
+    assert samples.company() == company.Company(25, "chromium")
 
 
 def test_a_server_that_does_not_answer_is_reported_unless_a_node_has_ended():

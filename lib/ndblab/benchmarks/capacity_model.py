@@ -1,4 +1,4 @@
-"""What the capacity model costs: to fit, to simulate, and to execute its notebook.
+"""What the capacity model costs, and how well it predicts: fit, simulation, notebook, errors.
 
 In: the recorded datasets. Out: rows of the table.
 """
@@ -16,7 +16,10 @@ NAME = "capacity-model"
 
 
 def capacity() -> list[Row]:
-    """Fit and predict the recorded sweep, simulate its most servers, execute the notebook."""
+    """Predict the recorded sweep and count the errors, simulate its most servers, run the notebook.
+
+    The errors have no goal here, as the data decide them; the notebook judges them.
+    """
     own = recorded.forecast()
     fitting, simulating = [], []
     for _ in shown(range(TIMES), "capacity"):
@@ -33,7 +36,16 @@ def capacity() -> list[Row]:
         window_s = again.window_s(again.model)
         simulating.append(seconds(simulation.simulate, again.model, curve, window_s))
     notebook_s = redrawing_s("--experiment", NAME)
+    errors = own.throughput_verdicts
     return [
+        *(
+            Row(f"error of throughput, median: {name}", (median,), "%")
+            for name, median in zip(errors["name"], errors["median_pct"], strict=True)
+        ),
+        *(
+            Row(f"runs within the 95 % interval: {name}", (covered,), "%")
+            for name, covered in own.coverage[["name", "covered_pct"]].itertuples(index=False)
+        ),
         Row("fit and predict the sweep, with intervals", tuple(fitting), "s", at_most=2),
         Row(f"p95 of {SERVERS} servers, simulated", tuple(simulating), "s", at_most=20),
         Row(f"reproduce --experiment {NAME} --recorded", (notebook_s,), "s", at_most=60),

@@ -7,8 +7,8 @@ demands            CPU time per query of each resource, and the law fitted to it
 network            closed queueing network: bounds and mean value analysis
 model              the cluster as such a network, fitted to one server, asked about more
 simulation         latency percentiles, by simulating the network; cached on disk
-baselines          simpler predictions that the model has to beat
-prediction_errors  predictions compared with measured points
+bounds             bounds of one server, and where they meet
+comparison         predictions compared with measured points, and with simpler methods
 utilisation        utilisation of each resource, predicted and measured
 forecast           a model fitted to one dataset and compared with another
 brief_server       the brief's own server, from its published numbers alone

@@ -59,6 +59,7 @@ def predict(own: Forecast, servers: object, clients: object, cpus: object = None
         "p95 latency": _p95(own, asked, point),
         "bottleneck": f"{row['bottleneck']}, saturates at {_number(row['bound_qps'])} queries/s",
         "busiest": f"{', '.join(busiest)} of the capacity available to queries",
+        "host's speed": "as in the fitted runs; the interval allows for a speed that has changed",
     }
     title = (
         f"{formatting.count(many, 'MySQL server')}, {formatting.count(together, 'client')}, "
@@ -104,7 +105,7 @@ def _interval(own: Forecast, point: pd.DataFrame, qps: float) -> tuple[float, fl
     """Return the ends of the interval of a prediction.
 
     On a host of another size its relative width is that of the measured host: it covers the
-    variability of runs, not the error of scaling.
+    variability of runs and of the host's speed, not the error of scaling.
     """
     row = own.predict(point).iloc[0]
     return qps * row["qps_low"] / row["qps"], qps * row["qps_high"] / row["qps"]
@@ -125,8 +126,8 @@ def _beyond(own: Forecast, servers: int, host_cpus: float, clients: str) -> list
         there = formatting.count(_tidy(own.shares.host_cpus), "logical CPU")
         said.append(
             f"{_tidy(host_cpus)} logical CPUs; measured on {there}. The same share of the host is "
-            "assumed for every part, and CPUs of the same speed; the interval covers the "
-            "variability of runs, not the error of scaling"
+            "assumed for every part, and CPUs of the same speed; the interval does not cover the "
+            "error of scaling"
         )
     most = int(own.points["servers"].max())
     if servers > most:

@@ -16,16 +16,8 @@ import numpy as np
 import pandas as pd
 
 from ndblab.analysis import summary
-from ndblab.capacity import (
-    baselines,
-    brief_server,
-    demands,
-    model,
-    network,
-    prediction_errors,
-    simulation,
-    utilisation,
-)
+from ndblab.capacity import bounds, brief_server, demands, model, simulation, utilisation
+from ndblab.capacity.comparison import baselines, calibration, errors, history
 from ndblab.claims import evidence
 from ndblab.error import LabError
 
@@ -124,7 +116,7 @@ class Forecast:
 
     @cached_property
     def predicted(self) -> pd.DataFrame:
-        """Every measured point, predicted: `model.with_intervals`."""
+        """Every measured point, predicted at the speed of the fitted runs: `predict`."""
         return self.predict(_places(self.points))
 
     @cached_property
@@ -132,8 +124,33 @@ class Forecast:
         return model.bootstrap(self.demands, self.shares)
 
     def predict(self, points: pd.DataFrame) -> pd.DataFrame:
-        """Predict points on the host of the fitted dataset: `model.with_intervals`."""
-        return model.with_intervals(self._bootstrap, points)
+        """Predict points on the host of the fitted dataset: `model.with_intervals`.
+
+        The intervals allow for a speed of the host that is not known: `history.deviation`.
+        """
+        return self._predict(points, errors.MODEL)
+
+    def _predict(self, points: pd.DataFrame, method: str) -> pd.DataFrame:
+        return model.with_intervals(self._bootstrap, points, history.deviation(method))
+
+    @cached_property
+    def speed(self) -> float:
+        """Speed of one server in the tested dataset, 1 in the fitted one; NaN if not measured."""
+        if self.tested is self.fitted:
+            return np.nan
+        return calibration.speed(model.predict(self.model, _places(self.points)), self.points)
+
+    @cached_property
+    def calibrated(self) -> pd.DataFrame:
+        """Every measured point, predicted at `speed`; the columns of `predicted`."""
+        table = self._predict(_places(self.points), calibration.CALIBRATED)
+        return calibration.at(table, self.speed)
+
+    @cached_property
+    def background(self) -> pd.DataFrame:
+        """CPU use of the background threads of both datasets: `calibration.background`."""
+        tables = {data.id: calibration.background(data) for data in (self.fitted, self.tested)}
+        return pd.concat(tables, names=["dataset"]).reset_index("dataset").reset_index(drop=True)
 
     @cached_property
     def simulated(self) -> pd.DataFrame:
@@ -152,72 +169,61 @@ class Forecast:
     def throughput(self) -> pd.DataFrame:
         """Throughput predicted for the points of several servers, by model and baselines."""
         points = _places(self.several)
-        own = model.predict(self.model, points).assign(
-            name=prediction_errors.MODEL, latency_p95_ms=np.nan
-        )
+        own = model.predict(self.model, points).assign(name=errors.MODEL, latency_p95_ms=np.nan)
         others = baselines.predict(self.demands, self.fitted_runs, self.shares, points)
-        return pd.concat([own[list(others)], others], ignore_index=True)
+        return self._every_method(own[list(others)], others)
 
     @cached_property
     def predictions(self) -> pd.DataFrame:
         """Throughput and p95 predicted for the points of several servers, by every method."""
-        own, others = (self.throughput["name"] == prediction_errors.MODEL), self.throughput
+        by_name = dict(list(self.throughput.groupby("name")))
         keys = ["servers", "clients"]
         p95 = self.simulate(self.model, _places(self.several))[[*keys, "latency_p95_ms"]]
-        mine = others[own].drop(columns="latency_p95_ms").merge(p95, on=keys)
-        return pd.concat([mine, others[~own]], ignore_index=True)
+        own = by_name[errors.MODEL].drop(columns="latency_p95_ms").merge(p95, on=keys)
+        return self._every_method(own, pd.concat([by_name[name] for name in baselines.NAMES]))
+
+    def _every_method(self, own: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
+        """Join the predictions of all methods; the calibrated one needs a speed."""
+        tables = [own, others]
+        if np.isfinite(self.speed):
+            mine = calibration.at(own, self.speed).assign(name=calibration.CALIBRATED)
+            tables.insert(1, mine)
+        return pd.concat(tables, ignore_index=True)
 
     @cached_property
     def errors(self) -> pd.DataFrame:
-        """Errors of each method, point by point: `prediction_errors.errors`."""
-        return prediction_errors.errors(self.predictions, self.several)
+        """Errors of each method, point by point: `errors.errors`."""
+        return errors.errors(self.predictions, self.several)
 
     @cached_property
     def verdicts(self) -> pd.DataFrame:
-        """Errors of each method, summarised: `prediction_errors.verdicts`."""
-        return prediction_errors.verdicts(self.errors)
+        """Errors of each method, summarised: `errors.verdicts`."""
+        return errors.verdicts(self.errors)
 
     @cached_property
     def throughput_verdicts(self) -> pd.DataFrame:
         """Errors of throughput alone, summarised; this needs no simulation."""
-        errors = prediction_errors.errors(self.throughput, self.several)
-        return prediction_errors.verdicts(errors[errors["metric"] == "qps"])
+        table = errors.errors(self.throughput, self.several)
+        return errors.verdicts(table[table["metric"] == "qps"])
+
+    @cached_property
+    def coverage(self) -> pd.DataFrame:
+        """How many runs of several servers are within the 95 % intervals: `errors.coverage`."""
+        runs = summary.good(summary.select(self.tested.runs))
+        tables = {errors.MODEL: self.predicted}
+        if np.isfinite(self.speed):
+            tables[calibration.CALIBRATED] = self.calibrated
+        return errors.coverage(tables, runs[runs["servers"] > 1])
 
     @cached_property
     def bounds(self) -> pd.DataFrame:
-        """Bounds on throughput and mean latency of one server against clients, and the model.
-
-        Columns `clients`, `qps_least`, `qps_most`, `qps`, `latency_least_ms`, `latency_most_ms`,
-        `latency_avg_ms`, `bottleneck`, `balanced` (number of clients that
-        would just saturate the bottleneck if none of them waited).
-        """
-        most = self.model.clients_per_server[1]
-        clients = np.unique(np.geomspace(1, most, 120).round()).astype(int)
-        points = pd.DataFrame({"servers": 1, "clients": clients})
-        predicted = model.predict(self.model, points)
-        asked = self.model.network(points["servers"].to_numpy(), clients)
-        low, high = network.bounds(asked, clients)
-        return points.assign(
-            qps_least=low,
-            qps_most=high,
-            qps=predicted["qps"],
-            latency_least_ms=1000 * clients / high,
-            latency_most_ms=1000 * clients / low,
-            latency_avg_ms=predicted["latency_avg_ms"],
-            bottleneck=predicted["bottleneck"],
-            balanced=asked.least_us * asked.bound_qps / network.SECOND_US,
-        )
+        """Bounds of one server against clients: `bounds.of_one_server`."""
+        return bounds.of_one_server(self.model)
 
     @cached_property
     def balance(self) -> pd.DataFrame:
-        """Where the bounds of one server meet (N*): one row, `clients`, `qps`, `bottleneck`.
-
-        Source: Lazowska and others 1984, "Quantitative System Performance", chapter 5. Empty if
-        even the most measured clients do not saturate the bottleneck.
-        """
-        reached = self.bounds[self.bounds["clients"] >= self.bounds["balanced"]].head(1)
-        facts = {"clients": reached["balanced"], "qps": reached["qps_most"]}
-        return pd.DataFrame({**facts, "bottleneck": reached["bottleneck"]}).reset_index(drop=True)
+        """Where the bounds of one server meet: `bounds.balance`."""
+        return bounds.balance(self.bounds)
 
     @cached_property
     def use(self) -> pd.DataFrame:

@@ -230,13 +230,14 @@ def predict(model: Model, points: pd.DataFrame) -> pd.DataFrame:
 class Bootstrap:
     """A model, and replicates of it.
 
-    `replicates` are fitted to resampled runs. For each of them `shifts` has the deviation of a
-    single run from its point's mean, in logarithms of throughput.
+    `replicates` are fitted to resampled runs, each with a standard normal `draw` for the noise of a
+    single run; `deviation` is that of runs of one point, in logarithms of throughput.
     """
 
     model: Model
     replicates: tuple[Model, ...]
-    shifts: np.ndarray
+    draws: np.ndarray
+    deviation: float
 
 
 def bootstrap(table: pd.DataFrame, own: Shares, draws: int = DRAWS, seed: int = SEED) -> Bootstrap:
@@ -257,12 +258,17 @@ def bootstrap(table: pd.DataFrame, own: Shares, draws: int = DRAWS, seed: int = 
         for group in groups:
             np.add.at(weight, rng.choice(group, len(group)), 1.0)
         replicates.append(_fit(facts, own, weight))
-    shifts = _deviation(facts) * rng.standard_normal(draws)
-    return Bootstrap(_fit(facts, own), tuple(replicates), shifts)
+    normals = rng.standard_normal(draws)
+    return Bootstrap(_fit(facts, own), tuple(replicates), normals, _deviation(facts))
 
 
-def with_intervals(made: Bootstrap, points: pd.DataFrame) -> pd.DataFrame:
+def with_intervals(made: Bootstrap, points: pd.DataFrame, beyond: float = 0.0) -> pd.DataFrame:
     """Predict, with the interval that is expected to contain 95 % of single runs.
+
+    Parameters
+    ----------
+    beyond : deviation that the fitted runs cannot show, in logarithms of throughput: another time,
+        another cluster, and the model's own error.
 
     Returns
     -------
@@ -271,7 +277,8 @@ def with_intervals(made: Bootstrap, points: pd.DataFrame) -> pd.DataFrame:
     servers, clients = points["servers"].to_numpy(), points["clients"].to_numpy()
     asked = network.stacked([one.network(servers, clients) for one in made.replicates])
     solved = network.solve(asked, np.tile(clients, len(made.replicates)))
-    logs = np.log(solved.qps).reshape(len(made.replicates), len(points)) + made.shifts[:, None]
+    shifts = np.hypot(made.deviation, beyond) * made.draws
+    logs = np.log(solved.qps).reshape(len(made.replicates), len(points)) + shifts[:, None]
     tail = (1 - CONFIDENCE) / 2
     low, high = np.exp(np.quantile(logs, [tail, 1 - tail], axis=0))
     return predict(made.model, points).assign(qps_low=low, qps_high=high)

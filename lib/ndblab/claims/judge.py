@@ -49,8 +49,8 @@ def judge(
     Returns
     -------
     One row per claim with the columns `COLUMNS`. `verdict` is "reproduced", "contradicted",
-    "inconclusive", "not testable here" or "unknown"; `low` and `high` bound `measured` at 95 %
-    confidence for all comparisons of the claim together.
+    "inconclusive", "not testable here" or "unknown"; `low` and `high` bound `measured`, the
+    decisive comparison, at 95 % confidence.
 
     Raises
     ------

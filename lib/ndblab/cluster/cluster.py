@@ -10,6 +10,7 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import pymysql
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
     from ndblab.planning.deployment import Node, Plan
 
 ANSWER_TIMEOUT_S = 30
-CLIENT_GROUP = "sql/clients"
+SQL_SIDE = "sql"
+"""Control group of all MySQL servers and load generators together."""
+CLIENT_GROUP = f"{SQL_SIDE}/clients"
 
 
 @dataclass
@@ -117,15 +120,31 @@ class Cluster:
         if self.limited and node.role != "ndb_mgmd":
             self.groups.place(_group(node), self.processes[node.name].pid)
 
-    def limit(self) -> None:
-        """Put every node under the CPU limits of a `scaled` plan; other plans have none."""
+    def limit(self, quotas_cpus: Mapping[str, float | None] = MappingProxyType({})) -> None:
+        """Put every node under the CPU limits of a `scaled` plan; other plans have none.
+
+        It may be called again, to change the limits of running nodes.
+
+        Parameters
+        ----------
+        quotas_cpus : limits in CPUs (None: no limit) in place of the plan's, by name of a node, by
+            role, or of the "sql" side as a whole. A node has at most what its side has.
+        """
         if self.groups is None:
             return
-        self.groups.create("sql", self.plan.sql_side.quota_cpus)
+        # A group may not have more than the group it lies in, not even for a moment.
+        self.groups.lift()
+        sql_cpus = quotas_cpus.get(SQL_SIDE, self.plan.sql_side.quota_cpus)
+        self.groups.create(SQL_SIDE, sql_cpus)
         self.groups.create(CLIENT_GROUP, None)
         for node in (*self.plan.data_nodes, *self.plan.servers):
-            self.groups.create(_group(node), node.share.quota_cpus)
-            self.groups.place(_group(node), self.processes[node.name].pid)
+            cpus = quotas_cpus.get(node.role, node.share.quota_cpus)
+            cpus = quotas_cpus.get(node.name, cpus)
+            if node.role == "mysqld" and None not in (cpus, sql_cpus):
+                cpus = min(cpus, sql_cpus)
+            self.groups.create(_group(node), cpus)
+            if not self.limited:
+                self.groups.place(_group(node), self.processes[node.name].pid)
         self.limited = True
 
     def client_prefix(self) -> list[str]:
@@ -165,4 +184,4 @@ def client_prefix(plan: Plan, groups: Groups | None) -> list[str]:
 
 def _group(node: Node) -> str:
     """Control group of a node: those of the servers share one."""
-    return f"sql/{node.name}" if node.role == "mysqld" else node.name
+    return f"{SQL_SIDE}/{node.name}" if node.role == "mysqld" else node.name

@@ -1,8 +1,8 @@
 """A dataset: the folder of raw tables, manifest, configs and logs that one sweep produced.
 
 In: a folder, or the tables of one run at a time. Out: a `Dataset`, or one LabError.
-These modules are the only readers and writers of such folders. They never change a complete
-dataset, never join two, and give nothing half-written a final name.
+These modules are the only readers and writers of such folders. They change a complete dataset only
+to go on with it, never join two, and give nothing half-written a final name.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from ndblab.dataset.schema import MEASURE_AGAIN, READABLE, VERSION
 from ndblab.error import LabError
 
 MANIFEST = "manifest.json"
-COMPLETE = "complete"
+COMPLETE, UNFINISHED = "complete", "unfinished"
 
 _NEEDED = ("dataset_id", "experiment", "status", "identity", "host", "versions", "plan", "profile")
 _OTHER_FOLDER = "Give the folder of a dataset, the one that holds manifest.json."
@@ -73,7 +73,7 @@ def new_manifest(
         "schema_version": VERSION,
         "dataset_id": dataset_id,
         "experiment": experiment,
-        "status": "unfinished",
+        "status": UNFINISHED,
         "identity": dict(identity),
         "overrides": {},
         "git_commit": None,

@@ -6,7 +6,7 @@ It never writes, and never joins two datasets.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
@@ -15,13 +15,14 @@ from typing import Any
 
 import pandas as pd
 
-from ndblab.dataset import table
-from ndblab.dataset.folder import PARTS, part_folders, read_bytes, sha256, unpacked
-from ndblab.dataset.manifest import COMPLETE, MANIFEST, read_manifest
-from ndblab.dataset.schema import MEASURE_AGAIN, OK, OPTIONAL, REQUIRED, SCHEMAS, file_name
+from ndblab.dataset import sealed, unfinished
+from ndblab.dataset.manifest import COMPLETE, read_manifest
+from ndblab.dataset.schema import MEASURE_AGAIN, OK, REQUIRED, ROW_PER_RUN, SCHEMAS, file_name
 from ndblab.error import LabError
 
 _COMPARED = ("host", "versions", "plan", "profile")
+# The other tables hold no run that these lack; the rest is read on first use.
+_READ_FIRST = dict.fromkeys((*ROW_PER_RUN, *REQUIRED))
 
 
 class Tables(Mapping[str, pd.DataFrame]):
@@ -104,14 +105,14 @@ def read(path: Path | str, *, verify: bool = True) -> Dataset:
     folder = Path(path)
     manifest = read_manifest(folder)
     if manifest["status"] == COMPLETE:
-        tables = {name: _read_table(folder, name, manifest, verify) for name in REQUIRED}
+        tables = {n: sealed.read_table(folder, n, manifest, verify) for n in _READ_FIRST}
         if verify:
-            _verify_rest(folder, manifest)
+            sealed.verify(folder, manifest, besides=_READ_FIRST)
     else:
         # All at once: the folders of single runs disappear when the dataset is completed.
-        tables = read_parts(folder, SCHEMAS)
-    for name, frame in tables.items():
-        _check_runs_known(folder, name, frame, tables["runs"])
+        tables = unfinished.read(folder, manifest)
+    for name in tables:
+        _check_runs_known(folder, name, manifest, tables)
     return Dataset(folder, manifest, Tables(tables, partial(_read_later, folder, manifest, tables)))
 
 
@@ -141,87 +142,25 @@ def check_same(a: Dataset, b: Dataset) -> None:
             )
 
 
-def read_parts(folder: Path, names: Iterable[str] = REQUIRED) -> dict[str, pd.DataFrame]:
-    """Read these tables of an unfinished dataset's completed runs, in order of measurement."""
-    parts = {part.name: part for part in part_folders(folder)}
-    runs = _join("runs", [part / "runs.csv" for part in parts.values()])
-    if set(runs["run_id"]) != set(parts):
-        raise LabError(
-            f"The runs in {folder / PARTS} are not those their folders are named after",
-            found=", ".join(runs["run_id"].head(5)),
-            expected=", ".join(list(parts)[:5]),
-            next_step=MEASURE_AGAIN,
-        )
-    runs = runs.sort_values(["started_utc", "run_id"], ignore_index=True)
-    ordered = [parts[run_id] for run_id in runs["run_id"]]
-    files = {name: [part / file_name(name) for part in ordered] for name in names}
-    for name in (name for name in files if name in OPTIONAL):
-        files[name] = [file for file in files[name] if file.exists()]
-    return {name: runs if name == "runs" else _join(name, files[name]) for name in names}
-
-
-def _join(name: str, files: Sequence[Path]) -> pd.DataFrame:
-    """Read files of one table as if they were one, as checking many small ones is slow."""
-    header = table.render(name, None, name)
-    contents = [unpacked(file, read_bytes(file)) for file in files]
-    for file, data in zip(files, contents, strict=True):
-        if not (data.startswith(header) and data.endswith(b"\n")):
-            table.parse(name, data, str(file))
-    whole = header + b"".join(data[len(header) :] for data in contents)
-    try:
-        return table.parse(name, whole, name)
-    except LabError:
-        for file, data in zip(files, contents, strict=True):
-            table.parse(name, data, str(file))
-        raise
-
-
-def _read_table(folder: Path, name: str, manifest: Mapping[str, Any], verify: bool) -> pd.DataFrame:
-    file = folder / file_name(name)
-    sums = manifest.get("files", {})
-    older = manifest["schema_version"] < SCHEMAS[name].since
-    if older or (SCHEMAS[name].optional and file.name not in sums):
-        return table.empty(name)
-    # The schema first: "cut off" or "another unit" says more than "another sha256".
-    data = read_bytes(file)
-    frame = table.parse(name, unpacked(file, data), str(file))
-    if verify:
-        _verify(file, data, sums.get(file.name))
-    return frame
-
-
 def _read_later(
     folder: Path, manifest: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], name: str
 ) -> pd.DataFrame:
     """Read a table on first use; its bytes were verified with those of all other files."""
-    frame = _read_table(folder, name, manifest, verify=False)
-    _check_runs_known(folder, name, frame, tables["runs"])
+    frame = sealed.read_table(folder, name, manifest, verify=False)
+    _check_runs_known(folder, name, manifest, {**tables, name: frame})
     return frame
 
 
-def _verify_rest(folder: Path, manifest: Mapping[str, Any]) -> None:
-    tables = {file_name(name) for name in REQUIRED}
-    for name, expected in manifest.get("files", {}).items():
-        if name not in tables:
-            _verify(folder / name, read_bytes(folder / name), expected)
-
-
-def _verify(file: Path, data: bytes, expected: str | None) -> None:
-    if (found := sha256(data)) != expected:
+def _check_runs_known(
+    folder: Path, name: str, manifest: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]
+) -> None:
+    known = set().union(*(tables[each]["run_id"] for each in ROW_PER_RUN))
+    if unknown := sorted(set(tables[name]["run_id"].unique()) - known):
         raise LabError(
-            f"{file} has changed since it was measured",
-            found=f"sha256 {found}",
-            expected=f"sha256 {expected}" if expected else f"its sha256 in {MANIFEST}",
-            next_step=MEASURE_AGAIN,
-        )
-
-
-def _check_runs_known(folder: Path, name: str, frame: pd.DataFrame, runs: pd.DataFrame) -> None:
-    if unknown := sorted(set(frame["run_id"].unique()) - set(runs["run_id"])):
-        raise LabError(
-            f"{folder / file_name(name)} contains runs that runs.csv lacks",
+            f"{folder / file_name(name, manifest.get('files', {}))} contains runs that runs.csv "
+            "lacks",
             found=", ".join(unknown[:5]),
-            expected="runs of runs.csv only",
+            expected="runs of runs.csv and slices of slices.csv only",
             next_step=MEASURE_AGAIN,
         )
 

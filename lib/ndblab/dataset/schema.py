@@ -5,13 +5,13 @@ In: nothing. Out: a `Schema` for each table, and the name of its file. `table` e
 
 from __future__ import annotations
 
-import math
-import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from ndblab.dataset import column
+from ndblab.dataset.column import Column
 from ndblab.planning import fault, workload
 
 # Version of the layout of a dataset folder, these schemas included.
@@ -50,41 +50,13 @@ MEASURE_AGAIN = "Measure it again, or get an undamaged copy of the dataset."
 PACKED = ".gz"
 _UTC = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)$"
 
-Allows = Callable[[pd.Series], pd.Series]
-
-
-@dataclass(frozen=True)
-class Column:
-    """What a column may hold.
-
-    `dtype` is "str", "int64" or "float64". `expected` words for an error what `allows` accepts;
-    cells may be empty only where `empty`. `before` is the value in datasets older than version
-    `since`, which lack the column.
-    """
-
-    dtype: str
-    allows: Allows
-    expected: str
-    empty: bool = False
-    unique: bool = False
-    before: str | float | None = None
-    since: int = 1
-
-    def faults(self, values: pd.Series) -> Iterator[tuple[pd.Series, str]]:
-        """Mark the cells that break each rule, with what was expected instead."""
-        missing = values.isna()
-        if not self.empty:
-            yield missing, "a value"
-        if self.unique:
-            yield values.duplicated(), "a value that no other line has"
-        yield ~(self.allows(values) | missing), self.expected
-
 
 @dataclass(frozen=True)
 class Schema:
     """A table: one line on what it holds, its columns in order, and a rule for whole rows.
 
-    Only some experiments have an `optional` table. `since` is the first version that had it.
+    Only some experiments have an `optional` table. `since` is the first version that had it. A
+    `compressed` one may be plain text in older datasets.
     """
 
     about: str
@@ -95,51 +67,25 @@ class Schema:
     since: int = 1
 
 
-def _text() -> Column:
-    return Column("str", lambda values: values.notna(), "text")
-
-
-def _one_of(words: tuple[str, ...]) -> Column:
-    return Column("str", lambda values: values.isin(words), "one of " + ", ".join(words))
-
-
-def _like(pattern: str, example: str) -> Column:
-    def matches(values: pd.Series) -> pd.Series:
-        return values.astype(str).str.match(pattern)
-
-    return Column("str", matches, f"something like {example}")
-
-
-def _whole(least: int) -> Column:
-    return Column("int64", lambda values: values >= least, f"{least} or more")
-
-
-def _real(most: float = math.inf, *, least: float = 0.0, empty: bool = False) -> Column:
-    limit = "any finite number" if math.isinf(most) else f"{most:g}"
-    finite = min(most, sys.float_info.max)
-    expected = f"from {least:g} up to {limit}"
-    return Column("float64", lambda values: values.between(least, finite), expected, empty)
-
-
 def _good_runs_are_whole(runs: pd.DataFrame) -> pd.Series:
     return (runs["status"] != OK) | runs[list(MEASURED)].notna().all(axis=1)
 
 
 # A monitor's own clock ticks may begin just before the run's.
-_SAMPLED_S = _real(least=-1.0)
-_THREAD_PCT = _real(most=THREAD_PCT_LIMIT)
+_SAMPLED_S = column.real(least=-1.0)
+_THREAD_PCT = column.real(most=THREAD_PCT_LIMIT)
 
 _COUNTED = {
-    "warmup_s": _real(),
-    "duration_s": _real(empty=True),
-    "queries": _real(empty=True),
-    "errors": _real(empty=True),
-    "reconnects": _real(empty=True),
-    "qps": _real(empty=True),
+    "warmup_s": column.real(),
+    "duration_s": column.real(empty=True),
+    "queries": column.real(empty=True),
+    "errors": column.real(empty=True),
+    "reconnects": column.real(empty=True),
+    "qps": column.real(empty=True),
 }
 _COMPANY = {
-    "company_pct": replace(_real(empty=True), before=math.nan, since=4),
-    "company": replace(_text(), empty=True, before="", since=4),
+    "company_pct": replace(column.real(empty=True), since=4),
+    "company": replace(column.text(), empty=True, since=4),
 }
 """CPU of processes that are not the lab's, in percent of the host's, and the busiest of them."""
 
@@ -147,24 +93,24 @@ SCHEMAS: dict[str, Schema] = {
     "runs": Schema(
         "One row per run, failed ones included",
         {
-            "run_id": replace(_like(r"^[a-z0-9_-]+$", "s08_c0064_r2"), unique=True),
-            "status": _like(r"^\S", "ok, or a reason"),
-            "servers": _whole(1),
-            "clients": _whole(1),
-            "repeat": _whole(1),
-            "transporter": _one_of(TRANSPORTERS),
-            "workload": _text(),
-            "variant": replace(_like(r"^[a-z0-9-]+$", "default"), before="default", since=2),
-            "started_utc": _like(_UTC, "2021-09-30T12:00:00Z"),
+            "run_id": replace(column.like(r"^[a-z0-9_-]+$", "s08_c0064_r2"), unique=True),
+            "status": column.like(r"^\S", "ok, or a reason"),
+            "servers": column.whole(1),
+            "clients": column.whole(1),
+            "repeat": column.whole(1),
+            "transporter": column.one_of(TRANSPORTERS),
+            "workload": column.text(),
+            "variant": replace(column.like(r"^[a-z0-9-]+$", "default"), before="default", since=2),
+            "started_utc": column.like(_UTC, "2021-09-30T12:00:00Z"),
             **_COUNTED,
-            "latency_min_ms": _real(empty=True),
-            "latency_avg_ms": _real(empty=True),
-            "latency_p95_ms": _real(empty=True),
-            "latency_max_ms": _real(empty=True),
-            "client_cpu_pct": _real(empty=True),
-            "host_busy_pct": _real(most=100.0, empty=True),
-            "host_steal_pct": _real(most=100.0, empty=True),
-            "host_load_1min": _real(empty=True),
+            "latency_min_ms": column.real(empty=True),
+            "latency_avg_ms": column.real(empty=True),
+            "latency_p95_ms": column.real(empty=True),
+            "latency_max_ms": column.real(empty=True),
+            "client_cpu_pct": column.real(empty=True),
+            "host_busy_pct": column.real(most=100.0, empty=True),
+            "host_steal_pct": column.real(most=100.0, empty=True),
+            "host_load_1min": column.real(empty=True),
             **_COMPANY,
         },
         rule=(_good_runs_are_whole, f"a good run has {', '.join(MEASURED)}"),
@@ -172,34 +118,35 @@ SCHEMAS: dict[str, Schema] = {
     "intervals": Schema(
         "What the load generator reported, interval by interval",
         {
-            "run_id": _text(),
-            "t_s": _real(),
-            "clients": _whole(0),
-            "qps": _real(),
-            "latency_p95_ms": _real(empty=True),
-            "errors_per_s": _real(),
-            "reconnects_per_s": _real(),
+            "run_id": column.text(),
+            "t_s": column.real(),
+            "clients": column.whole(0),
+            "qps": column.real(),
+            "latency_p95_ms": column.real(empty=True),
+            "errors_per_s": column.real(),
+            "reconnects_per_s": column.real(),
         },
     ),
     "processes": Schema(
         "CPU and memory of every process, second by second",
         {
-            "run_id": _text(),
+            "run_id": column.text(),
             "t_s": _SAMPLED_S,
-            "role": _one_of(ROLES),
-            "node_id": _whole(0),
-            "cpu_pct": _real(),
-            "rss_bytes": _whole(0),
+            "role": column.one_of(ROLES),
+            "node_id": column.whole(0),
+            "cpu_pct": column.real(),
+            "rss_bytes": column.whole(0),
         },
+        compressed=True,
     ),
     "ndb_threads": Schema(
         "CPU of every thread of the data nodes, second by second",
         {
-            "run_id": _text(),
+            "run_id": column.text(),
             "t_s": _SAMPLED_S,
-            "node_id": _whole(1),
-            "thr_no": _whole(0),
-            "thread": _text(),
+            "node_id": column.whole(1),
+            "thr_no": column.whole(0),
+            "thread": column.text(),
             "os_user_pct": _THREAD_PCT,
             "os_system_pct": _THREAD_PCT,
             "os_idle_pct": _THREAD_PCT,
@@ -208,41 +155,42 @@ SCHEMAS: dict[str, Schema] = {
             "sleep_pct": _THREAD_PCT,
             "spin_pct": _THREAD_PCT,
         },
+        compressed=True,
     ),
     "events": Schema(
         "Checkpoints, nodes that joined or left, and injected faults",
         {
-            "run_id": _text(),
+            "run_id": column.text(),
             "t_s": _SAMPLED_S,
-            "node_id": _whole(0),
-            "event": _one_of(EVENTS),
-            "text": _text(),
+            "node_id": column.whole(0),
+            "event": column.one_of(EVENTS),
+            "text": column.text(),
         },
         since=2,
     ),
     "slices": Schema(
         "One row per slice of a contrast, failed ones included",
         {
-            "run_id": replace(_like(r"^[a-z0-9_-]+$", "servers-1-2_b003_4a"), unique=True),
-            "contrast": _like(r"^[a-z0-9-]+$", "servers-1-2"),
-            "block": _whole(1),
-            "slot": _whole(1),
-            "side": _one_of(("a", "b")),
-            "of": _whole(1),
-            "start": _whole(1),
-            "status": _like(r"^\S", "ok, or a reason"),
-            "servers": _whole(1),
-            "clients": _whole(1),
-            "transporter": _one_of(TRANSPORTERS),
-            "workload": _text(),
-            "variant": _like(r"^[a-z0-9-]+$", "default"),
-            "started_utc": _like(_UTC, "2021-09-30T12:00:00Z"),
+            "run_id": replace(column.like(r"^[a-z0-9_-]+$", "servers-1-2_b003_4a"), unique=True),
+            "contrast": column.like(r"^[a-z0-9-]+$", "servers-1-2"),
+            "block": column.whole(1),
+            "slot": column.whole(1),
+            "side": column.one_of(("a", "b")),
+            "of": column.whole(1),
+            "start": column.whole(1),
+            "status": column.like(r"^\S", "ok, or a reason"),
+            "servers": column.whole(1),
+            "clients": column.whole(1),
+            "transporter": column.one_of(TRANSPORTERS),
+            "workload": column.text(),
+            "variant": column.like(r"^[a-z0-9-]+$", "default"),
+            "started_utc": column.like(_UTC, "2021-09-30T12:00:00Z"),
             **_COUNTED,
-            "latency_avg_ms": _real(empty=True),
-            "latency_p95_ms": _real(empty=True),
-            "client_cpu_pct": _real(empty=True),
-            "host_busy_pct": _real(most=100.0, empty=True),
-            "host_steal_pct": _real(most=100.0, empty=True),
+            "latency_avg_ms": column.real(empty=True),
+            "latency_p95_ms": column.real(empty=True),
+            "client_cpu_pct": column.real(empty=True),
+            "host_busy_pct": column.real(most=100.0, empty=True),
+            "host_steal_pct": column.real(most=100.0, empty=True),
             **_COMPANY,
         },
         rule=(_good_runs_are_whole, f"a good slice has {', '.join(MEASURED)}"),
@@ -251,17 +199,17 @@ SCHEMAS: dict[str, Schema] = {
     "history": Schema(
         "Every operation of the checked writes: when, where and how it ended",
         {
-            "run_id": _text(),
-            "client": _whole(1),
-            "seq": _whole(0),
-            "kind": _one_of((workload.READ, workload.WRITE)),
-            "first_server": _whole(1),
-            "server": _whole(1),
-            "t_s": _real(),
-            "latency_ms": _real(),
-            "outcome": _one_of(OUTCOMES),
-            "attempts": _whole(1),
-            "error": _whole(0),
+            "run_id": column.text(),
+            "client": column.whole(1),
+            "seq": column.whole(0),
+            "kind": column.one_of((workload.READ, workload.WRITE)),
+            "first_server": column.whole(1),
+            "server": column.whole(1),
+            "t_s": column.real(),
+            "latency_ms": column.real(),
+            "outcome": column.one_of(OUTCOMES),
+            "attempts": column.whole(1),
+            "error": column.whole(0),
         },
         optional=True,
         compressed=True,
@@ -269,12 +217,12 @@ SCHEMAS: dict[str, Schema] = {
     "copies": Schema(
         "Every row of the checked writes that each data node held afterwards",
         {
-            "run_id": _text(),
-            "replica": _whole(1),
-            "client": _whole(1),
-            "seq": _whole(0),
-            "first_value": replace(_text(), empty=True),
-            "second_value": replace(_text(), empty=True),
+            "run_id": column.text(),
+            "replica": column.whole(1),
+            "client": column.whole(1),
+            "seq": column.whole(0),
+            "first_value": replace(column.text(), empty=True),
+            "second_value": replace(column.text(), empty=True),
         },
         optional=True,
         compressed=True,
@@ -282,18 +230,26 @@ SCHEMAS: dict[str, Schema] = {
     "counters": Schema(
         "How many writes of each client each data node counted afterwards",
         {
-            "run_id": _text(),
-            "replica": _whole(1),
-            "client": _whole(1),
-            "writes": _whole(0),
+            "run_id": column.text(),
+            "replica": column.whole(1),
+            "client": column.whole(1),
+            "writes": column.whole(0),
         },
         optional=True,
     ),
 }
 OPTIONAL = tuple(name for name, schema in SCHEMAS.items() if schema.optional)
 REQUIRED = tuple(name for name in SCHEMAS if name not in OPTIONAL)
+ROW_PER_RUN = ("runs", "slices")
+"""Each run or slice has its row in one of these."""
 
 
-def file_name(table: str) -> str:
-    """Return the name of the file that holds a table."""
-    return f"{table}.csv{PACKED if SCHEMAS[table].compressed else ''}"
+def file_name(table: str, among: Container[str] = ()) -> str:
+    """Return the name of the file that holds a table: the one found among these, or of a new one.
+
+    >>> file_name("processes"), file_name("processes", ["processes.csv"])
+    ('processes.csv.gz', 'processes.csv')
+    """
+    plain = f"{table}.csv"
+    new = plain + PACKED if SCHEMAS[table].compressed else plain
+    return plain if plain in among and new not in among else new

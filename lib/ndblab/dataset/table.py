@@ -7,12 +7,14 @@ It never repairs a value and never touches a file.
 from __future__ import annotations
 
 import csv
+import functools
 import io
 from collections.abc import Mapping
 
 import pandas as pd
 
-from ndblab.dataset.schema import COUNTS, MEASURE_AGAIN, SCHEMAS, Column, Schema
+from ndblab.dataset.column import Column
+from ndblab.dataset.schema import COUNTS, MEASURE_AGAIN, SCHEMAS, Schema
 from ndblab.error import LabError
 
 
@@ -42,12 +44,18 @@ def parse(table: str, data: bytes, where: str) -> pd.DataFrame:
         raise _wrong_type(schema, data, where, error) from error
     for place, (name, column) in enumerate(schema.columns.items()):
         if name not in columns:
-            frame.insert(place, name, column.before)
+            value = pd.Series(column.before, index=frame.index, dtype=column.dtype)
+            frame.insert(place, name, value)
     return check(table, frame, where)
 
 
 def empty(table: str) -> pd.DataFrame:
     """Return a table without rows, its columns typed."""
+    return _empty(table).copy()
+
+
+@functools.cache
+def _empty(table: str) -> pd.DataFrame:
     return parse(table, render(table, None, table), table)
 
 

@@ -2,14 +2,14 @@
 
 In: the tables and logs of a run. Out: a folder whose growth a kill, a full disk or a second lab can
 stop, but which they never damage: each run has a folder of its own, named only when it is whole.
-It never writes into a complete dataset.
+It writes into a complete dataset only after `Writer.reopen`.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -17,11 +17,12 @@ from typing import Any
 
 import pandas as pd
 
-from ndblab.dataset import table
-from ndblab.dataset.folder import PARTS, packed, part_folders, read_bytes, sha256
+from ndblab.dataset import part, sealed, unfinished
+from ndblab.dataset.folder import PARTS
 from ndblab.dataset.manifest import (
     COMPLETE,
     MANIFEST,
+    UNFINISHED,
     identity_hash,
     new_manifest,
     now_utc,
@@ -29,18 +30,16 @@ from ndblab.dataset.manifest import (
     stem,
     to_json,
 )
-from ndblab.dataset.reader import Dataset, read, read_parts
-from ndblab.dataset.schema import OPTIONAL, REQUIRED, SCHEMAS, file_name
+from ndblab.dataset.reader import Dataset, read
+from ndblab.dataset.schema import ROW_PER_RUN, VERSION
 from ndblab.error import LabError, writing
 from ndblab.machine import files
-
-_REPORT = "This is a bug in the lab; please report it."
 
 
 class Writer:
     """One unfinished dataset, locked by this process until `close` or `finish`.
 
-    Use `Writer.open`; a `with` block closes it whatever happens.
+    Use `Writer.open` or `Writer.reopen`; a `with` block closes it whatever happens.
     """
 
     def __init__(self, path: Path, manifest: dict[str, Any], lock: int) -> None:
@@ -48,6 +47,7 @@ class Writer:
         self.manifest = manifest
         self._lock: int | None = lock
         self.done: dict[str, str] = {}
+        """The status of each run and slice, by id."""
 
     @classmethod
     def open(
@@ -78,12 +78,40 @@ class Writer:
                 lock = _lock(path)
             finally:
                 os.close(naming)
-        writer = cls(path, read_manifest(path), lock)
+        return cls._begun(path, lock, manifest_base)
+
+    @classmethod
+    def reopen(cls, path: Path | str, manifest_base: Mapping[str, Any]) -> Writer:
+        """Go on with a complete dataset: check all of it, and make it unfinished again.
+
+        Its files stay as they are until `finish`. A kill leaves it complete, or unfinished with
+        all its runs; `open` then resumes it, and so does this.
+
+        Raises
+        ------
+        LabError
+            If it is damaged, another process is writing it, or the disk refuses.
+        """
+        path = Path(path)
+        read_manifest(path)
+        with writing(path):
+            lock = _lock(path)
+        return cls._begun(path, lock, manifest_base)
+
+    @classmethod
+    def _begun(cls, path: Path, lock: int, manifest_base: Mapping[str, Any]) -> Writer:
         try:
+            writer = cls(path, read_manifest(path), lock)
             with writing(path):
+                if writer.manifest["status"] == COMPLETE:
+                    read(path)
+                    # What an interrupted `finish` left of them is no longer whole.
+                    if writer._parts.exists():
+                        shutil.rmtree(writer._parts)
+                    writer.note(status=UNFINISHED, finished_utc=None)
                 writer._recover(manifest_base)
         except BaseException:
-            writer.close()
+            os.close(lock)
             raise
         return writer
 
@@ -98,37 +126,36 @@ class Writer:
         tables: Mapping[str, pd.DataFrame],
         logs: Mapping[str, str] | None = None,
     ) -> None:
-        """Add one run, all of it or nothing; it replaces an earlier run of that name.
+        """Add one run or slice, all of it or nothing; it replaces an earlier one of that name.
 
         Parameters
         ----------
-        tables : by name; `runs` has one row, others may be absent or empty.
+        tables : by name; `runs` or `slices` has one row, others may be absent or empty.
         logs : file name (without folder) -> text.
         """
         self._check_open()
-        given = [n for n in OPTIONAL if n in tables and not tables[n].empty]
-        contents = {
-            file: packed(file, table.render(name, tables.get(name), f"{run_id}/{file}"))
-            for name, file in ((name, file_name(name)) for name in (*REQUIRED, *given))
-        }
-        _check_run(run_id, tables)
-        texts = {f"logs/{_plain(name)}": text.encode() for name, text in (logs or {}).items()}
-        part = self._parts / run_id
+        made = part.make(run_id, tables, logs or {})
+        folder = self._parts / run_id
         temporary = self._parts / f".{run_id}.tmp"
-        with writing(part):
+        with writing(folder):
             shutil.rmtree(temporary, ignore_errors=True)
             try:
-                files.write_folder(temporary, contents | texts)
-                files.replace_folder(temporary, part)
+                files.write_folder(temporary, made.files)
+                files.replace_folder(temporary, folder)
             except BaseException:
                 shutil.rmtree(temporary, ignore_errors=True)
                 raise
-        self.done[run_id] = str(tables["runs"]["status"].iloc[0])
+        self.done[run_id] = made.status
+        self._memory.add(run_id, made.tables)
+
+    def snapshot(self) -> Dataset:
+        """Return the dataset as it stands, all runs and slices so far, without reading it again."""
+        return Dataset(self.path, self.manifest, self._memory.tables())
 
     def add_config(self, name: str, text: str) -> None:
         """Store an exact input of the cluster."""
         self._check_open()
-        file = self.path / "config" / _plain(name)
+        file = self.path / "config" / part.plain(name)
         with writing(file):
             file.parent.mkdir(exist_ok=True)
             files.write(file, text.encode())
@@ -143,33 +170,28 @@ class Writer:
     def finish(self, **manifest_updates: Any) -> Dataset:
         """Join the runs, seal the dataset with sha256 sums, and read it back."""
         self._check_open()
-        tables = read_parts(self.path, SCHEMAS)
-        if not len(tables["runs"]):
+        tables = unfinished.read(self.path, self.manifest)
+        if not any(len(tables[name]) for name in ROW_PER_RUN):
             raise LabError(
                 "A dataset without any run cannot be finished",
                 found=self.path,
                 expected="at least one run",
                 next_step="Start the sweep again.",
             )
+        if self.manifest.get("files"):
+            # From here on they need not match any more.
+            self.note(files={})
         with writing(self.path):
-            for name, file in self._table_files():
-                if name in REQUIRED or len(tables[name]):
-                    data = table.render(name, tables[name], file.name)
-                    files.write(file, packed(file.name, data))
-            self._gather_logs()
-            sums = {
-                str(file.relative_to(self.path)): sha256(read_bytes(file))
-                for file in sorted(self._sealed_files())
-            }
-            sealed = {
+            sums = sealed.write(self.path, tables)
+            manifest = {
                 **self.manifest,
                 **manifest_updates,
                 "status": COMPLETE,
                 "finished_utc": now_utc(),
                 "files": sums,
             }
-            files.write(self.path / MANIFEST, to_json(sealed))
-            self.manifest = sealed
+            files.write(self.path / MANIFEST, to_json(manifest))
+            self.manifest = manifest
             shutil.rmtree(self._parts, ignore_errors=True)
         self.close()
         return read(self.path)
@@ -204,33 +226,21 @@ class Writer:
                 os.rename(left, self._parts / name)
             else:
                 shutil.rmtree(left)
-        if not part_folders(self.path):
-            return
-        runs = read_parts(self.path, ["runs"])["runs"]
-        self.done = dict(zip(runs["run_id"], runs["status"], strict=True))
-        again = {"utc": now_utc(), "git_commit": manifest_base.get("git_commit")}
-        self.note(resumed=[*self.manifest.get("resumed", []), again])
-
-    def _gather_logs(self) -> None:
-        shutil.rmtree(self.path / "logs", ignore_errors=True)
-        for log in sorted(self._parts.glob("[!.]*/logs/*")):
-            (self.path / "logs").mkdir(exist_ok=True)
-            files.write(self.path / "logs" / log.name, read_bytes(log))
-
-    def _table_files(self) -> list[tuple[str, Path]]:
-        return [(name, self.path / file_name(name)) for name in SCHEMAS]
-
-    def _sealed_files(self) -> Iterator[Path]:
-        yield from (file for name, file in self._table_files() if name in REQUIRED or file.exists())
-        for folder in ("config", "logs"):
-            yield from (self.path / folder).glob("[!.]*")
+        found = unfinished.read(self.path, self.manifest)
+        self._memory = unfinished.Memory(found)
+        for name in ROW_PER_RUN:
+            self.done |= found[name].set_index("run_id")["status"].to_dict()
+        if self.done:
+            again = {"utc": now_utc(), "git_commit": manifest_base.get("git_commit")}
+            resumed = [*self.manifest.get("resumed", []), again]
+            self.note(resumed=resumed, schema_version=VERSION)
 
     def _check_open(self) -> None:
         if self._lock is None:
             raise LabError(
                 "This dataset is closed for writing",
                 found=self.path,
-                next_step="Open it again; a complete dataset is never written to.",
+                next_step="Open it again; if it is complete, go on with Writer.reopen.",
             )
 
 
@@ -264,29 +274,3 @@ def _lock(path: Path) -> int:
             next_step="Wait for it, stop it with Ctrl-C, or change a parameter of this one.",
         )
     return lock
-
-
-def _check_run(run_id: str, tables: Mapping[str, pd.DataFrame]) -> None:
-    unknown = sorted(set(tables) - set(SCHEMAS))
-    filled = [frame for frame in tables.values() if not frame.empty]
-    strange = {str(r) for frame in filled for r in frame["run_id"].unique()} - {run_id}
-    rows = len(tables["runs"]) if "runs" in tables else 0
-    if unknown or strange or rows != 1:
-        raise LabError(
-            f"The tables of run {run_id} are not those of one run",
-            found=f"{rows} rows of runs, tables {', '.join(tables)}, "
-            f"other runs: {', '.join(sorted(strange)) or 'none'}",
-            expected=f"one row of runs, tables among {', '.join(SCHEMAS)}",
-            next_step=_REPORT,
-        )
-
-
-def _plain(name: str) -> str:
-    if Path(name).name != name or name.startswith("."):
-        raise LabError(
-            "A file of a dataset needs a plain name",
-            found=repr(name),
-            expected="a name without folders, not hidden",
-            next_step=_REPORT,
-        )
-    return name

@@ -8,7 +8,7 @@ a claim, a check in `claims.checks` too. Pure.
 from __future__ import annotations
 
 from ndblab.error import LabError
-from ndblab.experiments.designs import grids
+from ndblab.experiments.designs import grids, self_contrasts
 from ndblab.experiments.experiment import Experiment, Variant
 from ndblab.planning import fault, profile
 
@@ -134,6 +134,23 @@ EXPERIMENTS = {
                 "brief": {"servers": (16,), "clients": (512, 1024), "repeats": 3},
             },
             variants=(Variant(), Variant("balanced-threads", {"balanced_threads": True})),
+        ),
+        Experiment(
+            "the-lab-itself",
+            "How far can a measurement of this lab be trusted?",
+            "08_the_lab_itself.ipynb",
+            figures=("contrast", "variance"),
+            claims=(),
+            grid=grids.one_point,
+            sizes={
+                "smoke": {"servers": (4,), "clients": (32,)},
+                "quick": {"servers": (4,), "clients": (32,)},
+                "brief": {
+                    "servers": (4,), "clients": (32,), "repeats": 15, "warmup_s": 5,
+                    "duration_s": 30, "table_size": 10_000,
+                },
+            },
+            contrasts=self_contrasts.the_lab_itself,
         ),
     )
 }  # fmt: skip

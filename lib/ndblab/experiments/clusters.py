@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from ndblab.cluster import start_stop
 from ndblab.cluster.cluster import Cluster
 from ndblab.faults import run_with_fault
-from ndblab.planning import config
+from ndblab.machine import host
+from ndblab.planning import config, deployment
 from ndblab.planning.point import DEFAULT_VARIANT, Point
 from ndblab.workloads import measured_run, registry
 
@@ -28,7 +29,11 @@ if TYPE_CHECKING:
 
 @dataclass
 class Clusters:
-    """Clusters by variant; one runs on for as long as the points that follow need no other."""
+    """Clusters by variant; one runs on for as long as the points that follow need no other.
+
+    `starts` counts the cluster starts of the whole dataset. With every other one, the servers that
+    are connected by TCP are the first instead of the last.
+    """
 
     experiment: Experiment
     size: Profile
@@ -36,8 +41,14 @@ class Clusters:
     binaries: Binaries
     writer: datasets.Writer
     progress: bool
+    starts: int = field(init=False)
     _cluster: Cluster | None = None
+    _plan: Plan | None = None
+    _limited: dict[str, float | None] = field(default_factory=dict)
     _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
+
+    def __post_init__(self) -> None:
+        self.starts = int(self.writer.manifest.get("starts", 0))
 
     def measure(self, cluster: Cluster, point: Point, repeat: int) -> measured_run.Run:
         """Measure one run at a point, on its running cluster."""
@@ -55,26 +66,53 @@ class Clusters:
         self._cluster = None
         self._stack.close()
 
-    def ready(self, point: Point) -> Cluster:
-        """Return the cluster of a point with its tables filled; start it unless it is running."""
+    def ready(self, point: Point, *others: Point) -> Cluster:
+        """Return the cluster of a point with its tables filled; start it unless it is running.
+
+        It has the CPU quotas of the point's variant, or else those of its plan. Other points that
+        are measured at the same time need the same cluster and quotas (ValueError).
+        """
         plan = self.plans[point.variant]
-        if self._cluster is not None and self._cluster.plan == plan:
-            return self._cluster
+        quotas = self._quotas_cpus(point.variant)
+        for other in others:
+            if (plan, quotas) != (self.plans[other.variant], self._quotas_cpus(other.variant)):
+                raise ValueError(f"{point} and {other} cannot be measured at the same time")
+        if self._cluster is None or self._plan != plan:
+            self._start(point, plan)
+            self._limit(quotas)
+        elif quotas != self._limited:
+            self._limit(quotas)
+        return self._cluster
+
+    def _start(self, point: Point, plan: Plan) -> None:
         self.close()
-        started = self._stack.enter_context(start_stop.running(plan, self.binaries, self.progress))
-        job = self.experiment.job(self.size, self.binaries, plan, point)
+        self.starts += 1
+        turned = deployment.tcp_first(plan) if self.starts % 2 == 0 else plan
+        started = self._stack.enter_context(
+            start_stop.running(turned, self.binaries, self.progress)
+        )
+        job = self.experiment.job(self.size, self.binaries, turned, point)
         filled = registry.find(point.workload).prepare(started, job)
-        started.limit()
         usual = plan == self.plans[DEFAULT_VARIANT]
+        words = ([] if usual else [point.variant]) + (["tcp-first"] if turned != plan else [])
         for name in (config.CONFIG_INI, config.MY_CNF):
             text = (started.folder / name).read_text()
-            self.writer.add_config(name if usual else f"{point.variant}.{name}", text)
+            self.writer.add_config(".".join([*words, name]), text)
+        facts: dict[str, object] = {"starts": self.starts}
         if usual:
             taken = {str(node): used for node, used in filled.data_memory_bytes.items()}
-            self.writer.note(
-                timings={**started.timings, "prepare_s": filled.seconds},
-                filled={"rows": filled.rows, "data_memory_bytes": taken},
-            )
+            facts["timings"] = {**started.timings, "prepare_s": filled.seconds}
+            facts["filled"] = {"rows": filled.rows, "data_memory_bytes": taken}
             self.progress = False
-        self._cluster = started
-        return started
+        self.writer.note(**facts)
+        self._cluster, self._plan = started, plan
+
+    def _limit(self, quotas_cpus: dict[str, float | None]) -> None:
+        self._cluster.limit(quotas_cpus)
+        self._limited = quotas_cpus
+
+    def _quotas_cpus(self, variant: str) -> dict[str, float | None]:
+        """Return the quotas that a variant changes, in CPUs."""
+        quotas = self.experiment.variant(variant).quotas
+        cpus = host.read().usable_cpus if quotas else 0
+        return {name: share and share * cpus for name, share in quotas.items()}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ndblab.error import LabError
@@ -95,13 +96,39 @@ class Experiment:
             **{**self.shape, **chosen.shape},
         )
 
-    def job(self, size: Profile, binaries: Binaries, plan: deployment.Plan, point: Point) -> Job:
-        """Return what the load generator of a point is asked to do on its cluster."""
-        servers = plan.servers_by(point.transporter)[: point.servers]
+    def job(
+        self,
+        size: Profile,
+        binaries: Binaries,
+        plan: deployment.Plan,
+        point: Point,
+        options: Mapping[str, object] = MappingProxyType({}),
+        skip: int = 0,
+    ) -> Job:
+        """Return what the load generator of a point is asked to do on its cluster.
+
+        Parameters
+        ----------
+        options : of the load generator, besides those of the variant.
+        skip : leave so many servers of the point's transporter to others.
+
+        Raises
+        ------
+        LabError
+            If the cluster has too few servers.
+        """
+        there = plan.servers_by(point.transporter)[skip:]
+        if len(there) < point.servers:
+            raise LabError(
+                "The cluster has too few MySQL servers for this load",
+                found=f"{len(there)} free ones with transporter {point.transporter}",
+                expected=f"{point.servers}",
+                next_step="Use more --servers.",
+            )
         chosen = self.variant(point.variant)
         return Job(
-            binaries, size, point, servers, chosen.tcp_clients, chosen.options,
-            chosen.table_options,
+            binaries, size, point, there[: point.servers], chosen.tcp_clients,
+            {**chosen.options, **options}, chosen.table_options,
         )  # fmt: skip
 
     def plans(

@@ -5,12 +5,16 @@ In: parameters as data. Out: an `Overlay` for the cluster's plan, options for th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ndblab.error import LabError
 from ndblab.planning.fault import Fault
 from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.planning.shape import Overlay
+
+_QUOTA = re.compile(r"sql|(mysqld|ndbmtd)(\.[1-9]\d*)?")
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,11 @@ class Variant:
     load generator's; `table_options` end the CREATE TABLE statements. `shape` has fields of
     `planning.shape.Shape`: settings that follow from the host. With `tcp_clients` the clients
     connect over TCP/IP on loopback rather than by Unix sockets. A `fault` is injected in each run.
+
+    `quotas` replace the CPU quotas of the `scaled` budget on a running cluster; other budgets
+    ignore them. They are shares of the host's usable CPUs (None: no limit), by name of a node
+    ("mysqld.3"), by role ("mysqld", "ndbmtd"), or for "sql", all servers and clients together.
+    Variants that differ only in `quotas`, `tcp_clients` or `options` share a cluster.
     """
 
     name: str = DEFAULT_VARIANT
@@ -31,6 +40,21 @@ class Variant:
     my_cnf: Mapping[str, object] = field(default_factory=dict)
     options: Mapping[str, object] = field(default_factory=dict)
     table_options: str = ""
+    quotas: Mapping[str, float | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        wrong = {
+            name: share
+            for name, share in self.quotas.items()
+            if not _QUOTA.fullmatch(name) or not (share is None or 0 < share <= 1)
+        }
+        if wrong:
+            raise LabError(
+                f"A CPU quota of the variant {self.name} is unusable",
+                found=wrong,
+                expected="by node, role or sql: more than 0, at most 1, or None",
+                next_step="Change the variant in the catalogue.",
+            )
 
     @property
     def overlay(self) -> Overlay:

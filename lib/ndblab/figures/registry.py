@@ -23,10 +23,12 @@ from ndblab.figures.lab import (
     bottlenecks,
     bounds,
     brief_predicted,
+    contrast,
     faults,
     prediction_errors,
     predictions,
     transporters,
+    variance,
 )
 
 DATASET, FORECAST, PLAN = "dataset", "forecast", "plan"
@@ -134,6 +136,14 @@ FIGURES = {
     "brief-predicted": _forecast(
         "What does the model predict for the brief's own server?",
         brief_predicted, "brief_predicted", "brief_simulated", height_in=6.0,
+    ),
+    "contrast": Entry(
+        "What does each contrast show, and after how many blocks?",
+        contrast.paint, contrast.describe, ("slices",),
+    ),
+    "variance": Entry(
+        "Where does the variance of a measurement come from?",
+        variance.paint, variance.describe, ("slices",), height_in=4.6,
     ),
 }  # fmt: skip
 """By the number of the brief's figure, or by the name of one of the lab's own."""

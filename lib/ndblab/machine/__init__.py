@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from ndblab.machine.cgroups import Groups
+    from ndblab.machine.company import Reading
 
 
 class Marked(NamedTuple):
@@ -116,3 +117,6 @@ class Machine(Protocol):
 
     def host_use(self) -> HostUse:
         """Read the CPU time of the host."""
+
+    def company(self) -> Reading:
+        """Read the CPU time of the processes that are not the lab's."""

@@ -78,6 +78,8 @@ class Groups:
     def create(self, name: str, cpus: float | None) -> None:
         """Make the group `name` ("sql/mysqld.1" lies in "sql"), limited to `cpus` CPUs or not.
 
+        One that exists keeps its processes and gets the new limit.
+
         Raises
         ------
         LabError
@@ -89,13 +91,14 @@ class Groups:
             if self.kind == "cgroup2":
                 for parent in (self.base, *reversed(group.relative_to(self.base).parents[:-1])):
                     (self.base / parent / "cgroup.subtree_control").write_text("+cpu")
+            name, unlimited = self._limit
+            (group / name).write_text(unlimited)
             if cpus is None:
                 return
             period, quota = period_and_quota_us(cpus)
             if self.kind == "cgroup2":
                 (group / "cpu.max").write_text(f"{quota} {period}")
             else:
-                (group / "cpu.cfs_quota_us").write_text("-1")
                 (group / "cpu.cfs_period_us").write_text(str(period))
                 (group / "cpu.cfs_quota_us").write_text(str(quota))
 
@@ -110,13 +113,16 @@ class Groups:
         return ["sh", "-c", f'echo $$ > "{target}" && exec "$@"', "sh"]
 
     def lift(self) -> None:
-        """Remove all limits, so that processes can end at full speed."""
-        name, unlimited = (
-            ("cpu.max", "max") if self.kind == "cgroup2" else ("cpu.cfs_quota_us", "-1")
-        )
+        """Remove all limits, for processes to end at full speed or limits to be set anew."""
+        name, unlimited = self._limit
         for limit in sorted(self.base.rglob(name), key=lambda path: len(path.parts)):
             with contextlib.suppress(OSError):
                 limit.write_text(unlimited)
+
+    @property
+    def _limit(self) -> tuple[str, str]:
+        """Name of the file that holds a group's limit, and what stands for none."""
+        return ("cpu.max", "max") if self.kind == "cgroup2" else ("cpu.cfs_quota_us", "-1")
 
     def remove(self) -> None:
         """Remove all groups, waiting up to 2 s for their last processes to end."""

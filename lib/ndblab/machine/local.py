@@ -6,6 +6,7 @@ In: requests of a cluster. Out: processes, files and readings of this host; see 
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import resource
 import shutil
@@ -18,7 +19,7 @@ from pathlib import Path
 import psutil
 
 from ndblab.error import LabError, writing
-from ndblab.machine import HostUse, Machine, Marked, ProcessUse, cgroups, commands, host
+from ndblab.machine import HostUse, Machine, Marked, ProcessUse, cgroups, commands, company, host
 
 MARK = "NDBLAB_CLUSTER"
 """Environment variable that holds the folder of the cluster to which a process belongs."""
@@ -164,8 +165,16 @@ class Local:
         busy = total - idle - cpu.steal
         return HostUse(time.monotonic(), busy, cpu.steal, total, os.getloadavg()[0])
 
+    def company(self) -> company.Reading:
+        return company.read(Path("/proc"), os.getpid(), _usable_cpus())
+
 
 LOCAL: Machine = Local()
+
+
+@functools.cache
+def _usable_cpus() -> float:
+    return host.read().usable_cpus
 
 
 def _marked(mark: Path) -> list[psutil.Process]:

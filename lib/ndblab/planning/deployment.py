@@ -188,6 +188,20 @@ def make(host: Host, shape: Shape) -> Plan:
     )  # fmt: skip
 
 
+def tcp_first(plan: Plan) -> Plan:
+    """Return the plan with as many servers connected by TCP, but the first instead of the last.
+
+    Equal servers of one cluster start differ in throughput: transporters are compared fairly only
+    over starts that give each server either of them.
+    """
+    tcp = len(plan.servers_by("tcp"))
+    servers = tuple(
+        dataclasses.replace(node, transporter="tcp" if place < tcp else "shm")
+        for place, node in enumerate(plan.servers)
+    )
+    return dataclasses.replace(plan, servers=servers)
+
+
 def _server(shape: Shape, number: int, share: Share) -> Node:
     """The `number`-th MySQL server; ids of further connections follow those of all servers."""
     pool = shape.connection_pool - 1

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ndblab import figures
-from ndblab.claims import evidence, publication
+from ndblab.claims import bounds, evidence, publication
 from ndblab.dataset import Dataset
 from ndblab.figures import Caption
 from ndblab.machine import host
@@ -57,6 +57,9 @@ def _of_dataset(key: str, data: Dataset) -> Inputs:
         from ndblab.analysis.checked_writes import outage
 
         tables = ChainMap({"outages": outage.of_dataset(data)}, tables)
+    if key == "contrast":
+        known = data.manifest.get("contrasts", ())
+        tables = ChainMap({"bounds": bounds.of_contrasts(known, publication.claims())}, tables)
     return tables, publication.anchors(key), caption
 
 

@@ -1,7 +1,8 @@
-"""Figures and tables with a name, on the page of a notebook and as files.
+"""Figures, tables with a name, and the answer, on the page of a notebook and taken from it.
 
-In: a figure with its description, or a table. Out: what a cell shows; and from an executed notebook
-the same figures and tables as files. Files come from the page only, so the two always agree.
+In: a figure with its description, a table, an answer. Out: what a cell shows; and from an executed
+notebook the answer, and the same figures and tables as files. Files come from the page only, so the
+two always agree.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-PNG, SVG, HTML = "image/png", "image/svg+xml", "text/html"
-_TABLE, _CSV = "table", "csv"
+    from ndblab.claims.answers import Answer
+
+PNG, SVG, HTML, MARKDOWN = "image/png", "image/svg+xml", "text/html", "text/markdown"
+_TABLE, _CSV, _ANSWER = "table", "csv", "answer"
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,21 @@ def of_figure(shown: Picture) -> dict[str, dict[str, str]]:
 def of_table(name: str, csv: str) -> dict[str, dict[str, str]]:
     """Return the metadata of an output that shows a table."""
     return {HTML: {_TABLE: name, _CSV: csv}}
+
+
+def of_answer(answer: Answer) -> dict[str, dict[str, dict]]:
+    """Return the metadata of an output that shows an experiment's answer."""
+    return {MARKDOWN: {_ANSWER: asdict(answer)}}
+
+
+def answer(content: NotebookNode) -> Answer | None:
+    """Return the answer that an executed notebook shows; None if it shows none."""
+    from ndblab.claims.answers import Answer
+
+    for output in _outputs(content):
+        if found := output.get("metadata", {}).get(MARKDOWN, {}).get(_ANSWER):
+            return Answer(**{name: tuple(clauses) for name, clauses in found.items()})
+    return None
 
 
 def pictures(content: NotebookNode) -> Iterator[tuple[Picture, dict[str, str]]]:

@@ -1,6 +1,7 @@
 """Everything committed or published about the recorded datasets, made from them.
 
-In: the recorded datasets. Out: notebooks, pictures, the README's verdicts, the report's site.
+In: the recorded datasets. Out: notebooks, pictures, the README's answers and verdicts, the
+report's site.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from typing import TYPE_CHECKING
 from ndblab.claims import verdict
 from ndblab.experiments import catalogue, recorded
 from ndblab.experiments.experiment import Experiment
-from ndblab.publishing import notebook, processes, report, verdict_tables
+from ndblab.publishing import exhibit, notebook, processes, report, terminal, verdict_tables
 from ndblab.publishing.processes import AT_ONCE
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_README_LINES = 3
 _MARKS = ("<!-- verdicts -->", "<!-- /verdicts -->")
 
 
@@ -33,25 +35,33 @@ def render(only: str | None = None) -> list[Path]:
 
 
 def with_verdicts(readme: str) -> str:
-    """Put the verdicts that the recorded datasets decide between the README's two marks.
+    """Put what was found between the README's two marks: answers, and the verdicts tested here.
 
-    Claims that this kind of host cannot test are only counted.
+    The answers are those that the committed notebooks show. Other claims are only counted.
     """
     before, _, rest = readme.partition(f"{_MARKS[0]}\n")
     _, _, after = rest.partition(_MARKS[1])
     table = verdict_tables.with_statements(verdict_tables.every())
-    lines = ["| claim | verdict here | why |", "|---|---|---|"]
-    for row in table[table["verdict"].isin(verdict.TESTED)].itertuples():
-        lines.append(f"| {row.statement} (`{row.id}`) | **{row.verdict}** | {row.reason} |")
-    counted = table["verdict"].value_counts()
-    others = ", ".join(f"{n} {word}" for word, n in counted.items() if word not in verdict.TESTED)
-    lines += ["", f"The other claims of all sources: {others}."]
+    tested = table["verdict"].isin(verdict.TESTED)
+    lines = [_answer(experiment) for experiment in catalogue.EXPERIMENTS.values()]
+    lines += ["", "| claim | verdict here | measured |", "|---|---|---|"]
+    for row in table[tested].itertuples():
+        claim = f"{row.statement} (`{row.id}`)"
+        lines.append(f"| {claim} | **{row.verdict}** | {terminal.measured(row)} |")
+    lines += ["", f"The other claims of all sources: {verdict_tables.tally(table[~tested])}."]
     return f"{before}{_MARKS[0]}\n" + "\n".join(lines) + f"\n{_MARKS[1]}{after}"
+
+
+def _answer(experiment: Experiment) -> str:
+    path = recorded.NOTEBOOKS / experiment.notebook
+    found = exhibit.answer(notebook.read(path))
+    question = f"[{experiment.question}]({path.relative_to(recorded.ROOT)})"
+    return f"- {question} {found.brief(_README_LINES)}" if found else f"- {question}"
 
 
 def write_report(out: Path) -> Path:
     """Write the report of all recorded datasets; give its first page."""
-    every = verdict_tables.with_statements(verdict_tables.every())
+    every = verdict_tables.told_apart(verdict_tables.with_statements(verdict_tables.every()))
     sections = [_section(experiment, every) for experiment in catalogue.EXPERIMENTS.values()]
     judged = {name for s in sections if s.verdicts is not None for name in s.verdicts["id"]}
     return report.write(out, sections, every[~every["id"].isin(judged)])

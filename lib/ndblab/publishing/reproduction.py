@@ -1,7 +1,7 @@
-"""A reproduction, from the question to the page: data, figures, notebook, verdicts.
+"""A reproduction, from the question to the page: data, figures, notebook, answer, verdicts.
 
 In: experiments and where their data come from. Out: for each a folder with the figures (PNG and
-SVG), the executed notebook, its page in HTML and the verdicts as CSV; and a report on the terminal.
+SVG), the executed notebook, its page in HTML and the verdicts as CSV; and one screen of text.
 """
 
 from __future__ import annotations
@@ -59,7 +59,10 @@ def reproduce(
     tqdm.monitor_interval = 0
     if tqdm.monitor:
         tqdm.monitor.exit()
-    calls = [(experiment, place, out) for experiment, place in zip(chosen, where, strict=True)]
+    calls = [
+        (experiment, place, out, len(chosen) > 1)
+        for experiment, place in zip(chosen, where, strict=True)
+    ]
     texts = processes.each(_publish, calls, processes.AT_ONCE)
     for text in tqdm(texts, "notebooks", len(calls), leave=False, disable=None, unit="notebook"):
         with tqdm.external_write_mode():
@@ -77,22 +80,29 @@ def _check(experiment: Experiment, source: str | None) -> None:
         )
 
 
-def _publish(experiment: Experiment, source: str | None, out: Path) -> str:
+def _publish(experiment: Experiment, source: str | None, out: Path, one_of_many: bool) -> str:
     """Make the results of an experiment; give the report on them for the terminal."""
     data = recorded.obtain(experiment.name, source) if experiment.grid and source else None
     folder = out / (data.id if data else experiment.name)
     values = _parameters(experiment, data, source)
     made = notebook.execute(recorded.NOTEBOOKS / experiment.notebook, values, folder)
+    from ndblab.publishing import exhibit, terminal, verdict_tables
     from ndblab.publishing.report import notebook_page
 
     [executed] = [place for name, place in made if name == "notebook"]
-    made.append(("page", notebook_page.write_alone(executed, experiment.question)))
-    made += [("dataset", data.path)] if data else []
+    page = f"page     {_relative(notebook_page.write_alone(executed, experiment.question))}"
+    answer = exhibit.answer(notebook.read(executed))
     tables = {name: place for name, place in made if place.suffix == ".csv"}
-    made = [(name, place) for name, place in made if name != "verdicts"]
-    width = max(len(name) for name, _ in made)
-    places = (f"{name:<{width}}  {_relative(place)}" for name, place in made)
-    return "\n\n".join([*(_as_text(*table) for table in tables.items()), "\n".join(places)])
+    verdicts = tables.pop("verdicts", None)
+    judged = None if verdicts is None else verdict_tables.from_csv(verdicts.read_text())
+    if one_of_many:
+        return terminal.few_lines(experiment, answer, judged, page)
+    pictures = ", ".join(place.stem for _, place in made if place.suffix == ".png")
+    where = [f"figures  {pictures} (PNG and SVG) in {_relative(folder)}", page]
+    where += [f"dataset  {_relative(data.path)}"] if data else []
+    where += [f"{name}  {_relative(place)}" for name, place in tables.items()]
+    shown = [_as_text(name, place) for name, place in tables.items()]
+    return "\n\n".join([*shown, terminal.screen(experiment, answer, judged, where)])
 
 
 def _parameters(
@@ -104,13 +114,9 @@ def _parameters(
 
 
 def _as_text(name: str, file: Path) -> str:
-    """Write a table that a notebook made, as a terminal shows it."""
+    """Write a named table with its notes, as a terminal shows it."""
     import pandas as pd
 
-    from ndblab.publishing import verdict_tables
-
-    if name == "verdicts":
-        return verdict_tables.as_text(verdict_tables.from_csv(file.read_text()))
     table = pd.read_csv(file, index_col=0, dtype=str, keep_default_na=False)
     notes = table["note"][table["note"] != ""]
     lines = [name.capitalize(), table.drop(columns="note").to_string(), ""]

@@ -1,4 +1,4 @@
-"""What a notebook shows, one call for each output: a table, a figure, provenance, verdicts.
+"""What a notebook shows, one call for each output: the answer, a table, a figure, verdicts.
 
 In: a dataset, a forecast, a host or a table. Out: an output of the cell. It computes no result.
 """
@@ -11,6 +11,7 @@ import pandas as pd
 from IPython.display import HTML, Markdown, display
 
 from ndblab.analysis import formatting
+from ndblab.claims import answers
 from ndblab.dataset import Dataset
 from ndblab.experiments.catalogue import find
 from ndblab.machine import host
@@ -22,6 +23,20 @@ if TYPE_CHECKING:
 
 _WORDS = {"text-align": "left", "vertical-align": "top", "white-space": "normal"}
 _YES_NO = {True: "yes", False: "no"}
+
+
+def answer(asked: Dataset | str, table_of_verdicts: pd.DataFrame) -> None:
+    """Show what an experiment found, in words.
+
+    Parameters
+    ----------
+    asked : the dataset that was judged, or the name of an experiment without one.
+    table_of_verdicts : as for `claims.answers.answer`.
+    """
+    data = asked if isinstance(asked, Dataset) else None
+    name = asked if isinstance(asked, str) else asked.experiment
+    found = answers.answer(name, table_of_verdicts, data)
+    display(Markdown(f"**In short.** {found}"), metadata=exhibit.of_answer(found))
 
 
 def figure(key: str | int, source: Dataset | Forecast | str) -> None:

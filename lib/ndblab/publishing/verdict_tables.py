@@ -1,41 +1,58 @@
-"""Verdicts on claims, by dataset: computed, and written for a terminal.
+"""Verdicts on claims, by dataset, in the order of the published claims.
 
-In: datasets. Out: tables of verdicts with the columns of `claims.judge`, or text.
+In: datasets. Out: tables of verdicts with the columns of `claims.judge`, and counts of them.
 """
 
 from __future__ import annotations
 
 import io
-import textwrap
+from collections.abc import Sequence
 
 import pandas as pd
 
 from ndblab import dataset
-from ndblab.analysis.formatting import plain
-from ndblab.claims import judge, publication
+from ndblab.claims import judge, publication, verdict
+from ndblab.error import LabError
 from ndblab.experiments import recorded
 from ndblab.experiments.catalogue import find
-from ndblab.machine import host
 
-_SHOWN = ["id", "verdict", "published", "measured", "unit"]
+NOT_COMPARABLE = "not comparable"
+"""Shown instead of "not testable here" for an absolute value, which holds for its own machine."""
+NDB_TOP = "ndb_top:"
+"""How the statement of a claim begins that is one reading of a published screen of ndb_top."""
+ORDER = (
+    verdict.REPRODUCED,
+    verdict.CONTRADICTED,
+    verdict.INCONCLUSIVE,
+    verdict.NOT_TESTABLE,
+    NOT_COMPARABLE,
+    verdict.UNKNOWN,
+)
 _NUMBERS = ["measured", "low", "high"]
 
 
-def of(data: dataset.Dataset) -> pd.DataFrame:
-    """Judge the claims of a dataset's experiment."""
-    published = publication.claims()
+def of(data: dataset.Dataset, only: Sequence[str] | None = None) -> pd.DataFrame:
+    """Judge the claims of a dataset's experiment, or only these of them; raises as `every`."""
+    published = _published(only)
     prefixes = find(data.experiment).claims
     ids = [claim.id for claim in published if claim.id.startswith(prefixes)]
-    return judge.judge(data, ids, published)
+    return judge.judge(data, [i for i in ids if only is None or i in only], published)
 
 
-def every() -> pd.DataFrame:
-    """Judge all claims by the recorded datasets."""
-    published = publication.claims()
-    tables = [of(data) for data in recorded.every()]
-    judged = {name for table in tables for name in table["id"]}
-    tables.append(judge.unmeasured([c for c in published if c.id not in judged]))
+def every(only: Sequence[str] | None = None) -> pd.DataFrame:
+    """Judge all claims, or only these, by the recorded datasets.
+
+    Raises
+    ------
+    LabError
+        If there is no such claim.
+    """
+    published = _published(only)
     order = {claim.id: i for i, claim in enumerate(published)}
+    tables = [of(data, only) for data in recorded.every()]
+    judged = {name for table in tables for name in table["id"]}
+    rest = [c for c in published if c.id not in judged and (only is None or c.id in only)]
+    tables.append(judge.unmeasured(rest))
     together = pd.concat([t for t in tables if len(t)], ignore_index=True)
     return together.sort_values("id", key=lambda ids: ids.map(order), ignore_index=True)
 
@@ -44,6 +61,19 @@ def with_statements(table: pd.DataFrame) -> pd.DataFrame:
     """Add the statement of each claim, as its second column."""
     statements = pd.DataFrame(publication.claims())[["id", "statement"]]
     return statements.merge(table, on="id", how="right")
+
+
+def told_apart(table: pd.DataFrame) -> pd.DataFrame:
+    """Tell what no other machine could test from what this host cannot, in the column `verdict`."""
+    absolute = {claim.id for claim in publication.claims() if claim.kind == "absolute"}
+    theirs = (table["verdict"] == verdict.NOT_TESTABLE) & table["id"].isin(absolute)
+    return table.assign(verdict=table["verdict"].mask(theirs, NOT_COMPARABLE))
+
+
+def tally(table: pd.DataFrame) -> str:
+    """Count verdicts in words."""
+    found = list(told_apart(table)["verdict"])
+    return ", ".join(f"{found.count(word)} {word}" for word in ORDER if word in found)
 
 
 def from_csv(text: str) -> pd.DataFrame:
@@ -55,36 +85,14 @@ def from_csv(text: str) -> pd.DataFrame:
     )
 
 
-def by_dataset(table: pd.DataFrame, datasets: list[dataset.Dataset]) -> str:
-    """Write verdicts dataset by dataset, each below its host and time."""
-    parts = []
-    for data in datasets:
-        machine = host.from_dict(dict(data.host)).describe()
-        head = f"{data.id}, {data.manifest['started_utc']}, budget {data.budget}\n{machine}"
-        parts.append(f"{head}\n\n{as_text(table[table['dataset'] == data.id])}")
-    rest = table[table["dataset"] == ""]
-    parts += [f"Without a dataset\n\n{as_text(rest)}"] if len(rest) else []
-    return "\n\n\n".join(parts)
-
-
-def as_text(table: pd.DataFrame) -> str:
-    """Write verdicts as a table for a terminal, each with its reason below."""
-    shown = table.assign(measured=[_interval(row) for row in table.itertuples()])
-    columns = {name: [name, *shown[name].astype(str)] for name in _SHOWN}
-    widths = {name: max(map(len, cells)) for name, cells in columns.items()}
-    lines = []
-    for row, reason in zip(
-        zip(*columns.values(), strict=True), ["", *shown["reason"]], strict=True
-    ):
-        cells = (cell.ljust(widths[name]) for name, cell in zip(_SHOWN, row, strict=True))
-        lines.append("  ".join(cells).rstrip())
-        lines += textwrap.wrap(reason, 100, initial_indent="    ", subsequent_indent="    ")
-    return "\n".join(lines)
-
-
-def _interval(row) -> str:
-    if row.measured != row.measured:
-        return "-"
-    if row.low != row.low:
-        return plain(row.measured)
-    return f"{plain(row.measured)} ({plain(row.low)} to {plain(row.high)})"
+def _published(ids: Sequence[str] | None) -> list[publication.Claim]:
+    published = publication.claims()
+    known = {claim.id for claim in published}
+    if unknown := [name for name in ids or () if name not in known]:
+        raise LabError(
+            "Unknown claim",
+            found=", ".join(unknown),
+            expected="ids of data/brief/claims.csv",
+            next_step="Run `./lab claims` to see them all.",
+        )
+    return published

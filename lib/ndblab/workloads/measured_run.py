@@ -18,6 +18,7 @@ import pandas as pd
 
 from ndblab.cluster import node_log
 from ndblab.dataset import SCHEMAS
+from ndblab.machine.company import NO_COMPANY, Company
 from ndblab.workloads import monitor, registry
 from ndblab.workloads.load_generator import OK, Job, Load, LoadGenerator, Report
 
@@ -30,12 +31,14 @@ if TYPE_CHECKING:
 class Run:
     """One measured run: its tables by name (`runs` has one row) and its raw outputs.
 
-    Unless `recovered`, the cluster is of no further use.
+    Unless `recovered`, the cluster is of no further use. `company` are other processes of the host;
+    where they disturb, the status says so and the run should be measured again.
     """
 
     tables: dict[str, pd.DataFrame]
     logs: dict[str, str] = field(default_factory=dict)
     recovered: bool = True
+    company: Company = NO_COMPANY
 
 
 def measure(cluster: Cluster, job: Job, repeat: int) -> Run:
@@ -101,6 +104,9 @@ class UnderLoad:
         report, samples, point = self.report, self.samples, self.job.point
         if status == OK:
             status = report.status if self.warm == OK else f"warm-up failed: {self.warm}"
+        company = samples.company()
+        if status == OK and company.disturbs:
+            status = disturbed(company)
         span = report.began, report.lasted_s
         processes = samples.processes(*span)
         client = processes.loc[processes.role == self.generator.ROLE, "cpu_pct"]
@@ -116,6 +122,8 @@ class UnderLoad:
                 **report.metrics,
                 client_cpu_pct=round(client.mean(), 1) if len(client) else None,
                 **samples.host(*span),
+                company_pct=company.pct,
+                company=company.name,
             ),
             "intervals": report.intervals,
             "processes": processes,
@@ -131,7 +139,8 @@ class UnderLoad:
         logs = dict(report.logs)
         if marks:
             logs["cluster.log"] = node_log.between(log, self._began_s, time.time())
-        return Run(composed, {f"{run_id}.{name}": text for name, text in logs.items()})
+        named = {f"{run_id}.{name}": text for name, text in logs.items()}
+        return Run(composed, named, company=company)
 
     def _events(self, marks: Sequence[tuple[float, int, str, str]], log: str) -> pd.DataFrame:
         """What was done and what the cluster log says of the run, in the order of time."""
@@ -140,6 +149,11 @@ class UnderLoad:
         rows = [(round(at - self.report.began, 3), *rest) for at, *rest in marks]
         rows += [(round(at_s - began_s, 3), *rest) for at_s, *rest in logged]
         return pd.DataFrame(sorted(rows), columns=["t_s", "node_id", "event", "text"])
+
+
+def disturbed(company: Company) -> str:
+    """Return the status of a run beside too much company."""
+    return f"company: {company.name} used {company.pct:.0f} % of the CPUs"
 
 
 def row(point: Point, repeat: int, **measured: object) -> pd.DataFrame:

@@ -1,7 +1,7 @@
 """What a cluster does while a load runs: CPU and memory of every process, CPU of NDB threads.
 
-In: a running cluster. Out: the tables `processes` and `ndb_threads` of a run, and how busy the host
-was. It only measures.
+In: a running cluster. Out: the tables `processes` and `ndb_threads` of a run, how busy the host
+was, and how busy processes were that are not the lab's. It only measures.
 
 Processes are sampled once a second. NDB threads cost nothing during a short run: every data node
 keeps its last 20 one-second samples in ndbinfo.cpustat_1sec, newest first, which are fetched after
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import pymysql
 
 from ndblab.error import LabError
+from ndblab.machine import company
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,6 +54,7 @@ class Samples:
         self._threads: list[tuple[int, int, float, tuple[int, ...]]] = []
         self._newest: dict[tuple[int, int], tuple[int, ...]] = {}
         self._host: list[HostUse] = []
+        self._company: list[company.Reading] = []
 
     def watch(self, role: str, node_id: int, pid: int) -> None:
         """Sample one more process from now on."""
@@ -63,6 +65,10 @@ class Samples:
         for pid, use in processes.items():
             self._processes.append((use.at_s, *self.watched[pid], use.cpu_s, use.rss_bytes))
         self._host.append(host)
+
+    def add_company(self, reading: company.Reading) -> None:
+        """Add one reading of the processes that are not the lab's."""
+        self._company.append(reading)
 
     def add_threads(self, fetched_s: float, rows: Iterable[tuple[int, ...]]) -> None:
         """Add rows of ndbinfo.cpustat_1sec that are new since the last fetch, newest first.
@@ -121,6 +127,12 @@ class Samples:
         order = ["t_s", "node_id", "thr_no", "thread", *_COLUMNS]
         return table.loc[inside, order].sort_values(["t_s", "node_id", "thr_no"])
 
+    def company(self) -> company.Company:
+        """Return what others used from the first reading to the last; nothing if there are none."""
+        if not self._company:
+            return company.NO_COMPANY
+        return company.between(self._company[0], self._company[-1])
+
     def host(self, began: float, duration_s: float) -> dict[str, float]:
         """Return how busy the host was in a run: busy and stolen CPU in percent of all, load."""
         inside = [use for use in self._host if -0.5 <= use.at_s - began <= duration_s + 0.5]
@@ -139,6 +151,33 @@ class Samples:
         }
 
 
+def of(cluster: Cluster) -> Samples:
+    """Return samples, none taken yet, of the nodes of a cluster and of the lab itself.
+
+    Raises
+    ------
+    LabError
+        If a node has ended, or a MySQL server does not answer.
+    """
+    samples = Samples(_thread_kinds(cluster))
+    for role, node_id, pid in (*cluster.pids(), ("lab", 0, os.getpid())):
+        samples.watch(role, node_id, pid)
+    return samples
+
+
+def read(cluster: Cluster, samples: Samples) -> None:
+    """Sample the processes and the host once."""
+    machine = cluster.machine
+    samples.add(machine.process_use(samples.watched), machine.host_use())
+
+
+def fetch_threads(cluster: Cluster, samples: Samples) -> None:
+    """Ask the last MySQL server, which is idle unless all are in use; skip a failure."""
+    with contextlib.suppress(pymysql.Error):
+        rows = cluster.query(_CPUSTAT, server=len(cluster.plan.servers))
+        samples.add_threads(time.monotonic(), rows)
+
+
 @contextlib.contextmanager
 def sampling(cluster: Cluster) -> Iterator[Samples]:
     """Sample a cluster and its host for the duration of a `with` block.
@@ -148,20 +187,14 @@ def sampling(cluster: Cluster) -> Iterator[Samples]:
     LabError
         If a node has ended, or its last MySQL server does not answer.
     """
-    samples = Samples(_thread_kinds(cluster))
-    for role, node_id, pid in (*cluster.pids(), ("lab", 0, os.getpid())):
-        samples.watch(role, node_id, pid)
+    samples = of(cluster)
     stop = threading.Event()
 
     def sample() -> None:
-        machine = cluster.machine
-        samples.add(machine.process_use(samples.watched), machine.host_use())
+        read(cluster, samples)
 
     def fetch() -> None:
-        """Ask the last MySQL server, which is idle unless all are in use; skip a failure."""
-        with contextlib.suppress(pymysql.Error):
-            rows = cluster.query(_CPUSTAT, server=len(cluster.plan.servers))
-            samples.add_threads(time.monotonic(), rows)
+        fetch_threads(cluster, samples)
 
     def repeat(action: Callable[[], None], every_s: float) -> None:
         """Act at a steady pace; after a delay skip what was missed, so that no window is tiny."""
@@ -173,6 +206,7 @@ def sampling(cluster: Cluster) -> Iterator[Samples]:
     # Fetching has a thread of its own: servers under full load take seconds to answer.
     paces = ((sample, INTERVAL_S), (fetch, FETCH_EVERY_S))
     threads = [threading.Thread(target=repeat, args=pace, daemon=True) for pace in paces]
+    samples.add_company(cluster.machine.company())
     sample()
     for thread in threads:
         thread.start()
@@ -183,6 +217,7 @@ def sampling(cluster: Cluster) -> Iterator[Samples]:
         for thread in threads:
             thread.join()
         sample()
+        samples.add_company(cluster.machine.company())
         fetch()
 
 

@@ -158,7 +158,12 @@ def read_back(cluster: Cluster) -> dict[str, pd.DataFrame]:
 
 
 def _timeout_s(job: Job, seconds: float) -> float:
-    return 2 * seconds + 30 + CONNECT_S_PER_CLIENT * job.point.clients
+    return 2 * seconds + 30 + connect_s(job)
+
+
+def connect_s(job: Job) -> float:
+    """Return a generous bound on the time that the clients of a job take to connect."""
+    return CONNECT_S_PER_CLIENT * job.point.clients
 
 
 class Load:
@@ -167,6 +172,14 @@ class Load:
     def __init__(self, execution: Execution, job: Job) -> None:
         self._execution, self._profile = execution, job.profile
         self.pid = execution.pid
+
+    def wait_began(self, timeout_s: float) -> float | None:
+        """Wait until all clients are connected, and return when that was by `time.monotonic`.
+
+        None if sysbench ended before that, or the time ran out.
+        """
+        self._execution.begun.wait(timeout_s)
+        return self._execution.began
 
     def finish(self) -> Report:
         """Wait until sysbench ends, and return its report."""
@@ -187,13 +200,15 @@ class Load:
 class Execution:
     """One execution of sysbench, its output read as it comes.
 
-    `began` is when all clients were connected and the measuring started, by `time.monotonic`.
+    `began` is when all clients were connected and the measuring started, by `time.monotonic`;
+    `begun` is set from then on, or when there is nothing to wait for.
     """
 
     def __init__(self, child: Process, timeout_s: float | None) -> None:
         self._child, self._timeout_s = child, timeout_s
         self.pid = child.pid
         self.began: float | None = None
+        self.begun = threading.Event()
         self._lines: dict[TextIO, list[str]] = {child.stdout: [], child.stderr: []}
         self._readers = [threading.Thread(target=self._read, args=(s,)) for s in self._lines]
         for reader in self._readers:
@@ -216,6 +231,9 @@ class Execution:
             self._lines[stream].append(line)
             if line.startswith("Threads started"):
                 self.began = time.monotonic()
+                self.begun.set()
+        if stream is self._child.stdout:
+            self.begun.set()
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from ndblab import dataset
 from ndblab.error import LabError
 from ndblab.experiments.designs import sweep
 from ndblab.experiments.designs.sweep import Sweep
+from ndblab.machine import company
 from ndblab.planning.point import Point
 from ndblab.workloads.measured_run import Run
 
@@ -214,3 +215,26 @@ def test_the_bar_does_not_count_cluster_starts() -> None:
     with sweep._uncounted(bar):
         time.sleep(0.5)
     assert bar.format_dict["elapsed"] < 0.3
+
+
+@pytest.mark.parametrize(("busy", "measurements", "status"), [(2, 3, "ok"), (9, 3, "company")])
+def test_a_run_beside_company_is_measured_again(
+    tmp_path: Path, monkeypatch, capsys, busy: int, measurements: int, status: str
+) -> None:
+    """At most three times in a row; the user is told, and the last attempt stays as it is."""
+    monkeypatch.setattr(company, "LIMIT_PCT", 5)
+    swept = Sweep(grid([1], [1]), 1, 1, 2)
+    attempts = []
+
+    def measure(cluster: str, point: Point, repeat: int) -> Run:
+        attempts.append(point)
+        if len(attempts) > busy:
+            return measured(point, repeat)
+        tables = measured(point, repeat, status="company").tables
+        return Run(tables, company=company.Company(31.2, "chromium"))
+
+    with opened(tmp_path) as out:
+        sweep.perform(swept, out, ready, measure)
+        assert list(out.done.values()) == [status]
+    assert len(attempts) == measurements
+    assert capsys.readouterr().err.count("chromium uses 31 % of the CPUs: measured again") == 2

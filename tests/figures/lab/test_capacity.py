@@ -18,7 +18,9 @@ from ndblab.figures.lab import bottlenecks
 
 KEYS = ("capacity", "bounds", "bottlenecks", "errors", "brief-predicted")
 SERVERS, CLIENTS = (1, 2, 4, 8, 16), (16, 32, 64, 128, 256, 512)
-METHODS = ("capacity model", "linear, capped", "USL", "the brief's division")
+METHODS = (
+    "capacity model", "model, calibrated", "linear, capped", "USL", "the brief's division",
+)  # fmt: skip
 
 
 def tables() -> dict[str, pd.DataFrame]:

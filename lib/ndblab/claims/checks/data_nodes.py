@@ -6,9 +6,11 @@ A thread's utilisation is that of the operating system, in percent of one logica
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 
+from ndblab.analysis import estimate
 from ndblab.analysis.estimate import Estimate
 from ndblab.analysis.formatting import count, significant
 from ndblab.claims.checks.decorator import check, check_family
@@ -21,6 +23,7 @@ from ndblab.error import MissingData
 BRIEF_NUM_CPUS = 32
 # Those of its Figure 5, far past the peak of its one server.
 BRIEF_CLIENTS = 1024
+_UTILISATION = partial(estimate.share, whole=100.0)
 LISTED_KINDS = ("ldm", "query", "tc", "send", "recv", "main")
 
 
@@ -41,7 +44,8 @@ def one_thread(claim: Claim, evidence: Evidence) -> Finding:
         threads = threads[threads["thr_no"] == int(number)]
         who = f"{kind} thread {number}, mean of the data nodes"
     values = threads.groupby("run_id")["pct"].mean()
-    test = mean_of_runs(values, f"percent of one logical CPU {at(servers, clients)}, {who}")
+    label = f"percent of one logical CPU {at(servers, clients)}, {who}"
+    test = mean_of_runs(values, label, interval=_UTILISATION)
     return decide(claim, "utilisation is", [test])
 
 
@@ -67,7 +71,8 @@ def no_saturation(claim: Claim, evidence: Evidence) -> Finding:
     servers, clients = _one_server(evidence)
     threads = evidence.threads(servers, clients)
     kind = threads.groupby("thread")["pct"].max().idxmax()
-    test = mean_of_runs(threads.groupby("run_id")["pct"].max(), f"percent, a {kind} thread")
+    busiest = threads.groupby("run_id")["pct"].max()
+    test = mean_of_runs(busiest, f"percent, a {kind} thread", interval=_UTILISATION)
     return decide(claim, f"{at(servers, clients)} the busiest NDB thread is at", [test])
 
 
@@ -147,7 +152,7 @@ def _differences(kinds: pd.DataFrame, kind: str, judged: bool, where: str = "") 
     tests = []
     for other in others:
         difference = (kinds[kind] - kinds[other]).dropna()
-        test = mean_of_runs(difference, f"for {other}{where}", len(others))
+        test = mean_of_runs(difference, f"for {other}{where}", len(others), estimate.mean)
         tests.append(replace(test, judged=judged))
     return tests
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 
 from ndblab.analysis import estimate, summary
-from ndblab.analysis.estimate import sidak
 from ndblab.analysis.formatting import count
 from ndblab.claims.checks.decorator import check
 from ndblab.claims.evidence import P95_STEP, Evidence, compare_p95, p95_of
@@ -151,7 +151,8 @@ def _variation(each: pd.Series, clients: int, metric: str, tests: int) -> Compar
     # A p95 that never left its bucket varies by less than a bucket, not by nothing.
     each = each.clip(lower=P95_STEP - 1 if metric == "latency_p95_ms" else 1e-6)
     what = "p95" if metric == "latency_p95_ms" else "throughput"
-    return Comparison(f"of {what} with {clients} clients", estimate.geometric(each, sidak(tests)))
+    label = f"of {what} with {clients} clients"
+    return Comparison.one_of(tests, label, partial(estimate.geometric, each))
 
 
 def _p95_values(

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ndblab.analysis import estimate, pairs, summary
-from ndblab.analysis.estimate import Estimate, sidak
+from ndblab.analysis.estimate import Estimate
 from ndblab.analysis.formatting import count, significant
 from ndblab.claims.checks.decorator import check
 from ndblab.claims.evidence import COMMON_SHARE, SERVER_SHARE, Evidence, at, mean_of_runs
@@ -116,7 +116,8 @@ def split(claim: Claim, evidence: Evidence) -> Finding:
     nodes = _role(used, "ndbmtd")
     sql = _role(used, "mysqld") + sum(used.get(role, 0.0) for role in CLIENT_ROLES)
     label = f"of the CPU used by them, mysqld and sysbench {at(servers, best)}"
-    return decide(claim, "the data nodes' share is", [mean_of_runs(nodes / (nodes + sql), label)])
+    test = mean_of_runs(nodes / (nodes + sql), label, interval=estimate.share)
+    return decide(claim, "the data nodes' share is", [test])
 
 
 @check("B-mgmd-idle")
@@ -129,7 +130,7 @@ def idle_management_node(claim: Claim, evidence: Evidence) -> Finding:
         raise MissingData("no good run")
     used = _role(pd.concat(tables), "ndb_mgmd")
     label = f"percent of one logical CPU, mean of {count(len(used), 'run')}"
-    value, low, high = estimate.mean(used)
+    value, low, high = estimate.positive(used)
     # The kernel counts CPU in ticks: no run is known better than to one.
     tick = TICK_PCT_S / float(evidence.runs["duration_s"].mean()) / math.sqrt(len(used))
     ticked = Estimate(value, max(0.0, low - tick), high + tick)
@@ -147,8 +148,7 @@ def variant_and_default(claim: Claim, evidence: Evidence) -> Finding:
     label = f"times the default, over {count(len(logs), 'pair')} of runs"
     tests = [Comparison(label, pairs.ratio(logs, clients))]
     for c in clients if len(clients) > 1 else ():
-        ratio = pairs.ratio(logs, [c], sidak(len(clients)))
-        tests.append(Comparison(f"with {c} clients", ratio, judged=False))
+        tests.append(Comparison(f"with {c} clients", pairs.ratio(logs, [c]), judged=False))
     return decide(claim, subject, tests)
 
 

@@ -20,6 +20,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from ndblab.planning.point import Point
+from ndblab.workloads.conditions import CONDITIONS
 
 
 class Length(NamedTuple):
@@ -31,9 +32,6 @@ class Length(NamedTuple):
 
 ALTERNATION, DUET, STARTS, LEVEL = "alternation", "duet", "starts", "level"
 A, B = "a", "b"
-CONDITIONS = ("", "no-monitor", "busy-neighbour", "idle-spinner")
-"""Nothing special; without the lab's monitor; beside a process that uses CPU; with processes of
-idle priority that keep every CPU awake."""
 PER_START = 3
 """Slices of each side in a pair of cluster starts."""
 PER_LEVEL = 2
@@ -50,12 +48,17 @@ def length(profile: str) -> Length:
 class Side:
     """One configuration: a point, options of the load generator, and a condition of the host.
 
-    The condition is one of `CONDITIONS`; the lab's own experiment compares them with none.
+    The condition is one of `CONDITIONS`; the lab's own experiment compares them with none. The
+    sides of a duet have the same condition.
     """
 
     point: Point
     options: Mapping[str, object] = field(default_factory=dict)
     condition: str = ""
+
+    def __post_init__(self) -> None:
+        if self.condition not in CONDITIONS:
+            raise ValueError(f"unknown condition {self.condition}")
 
 
 @dataclass(frozen=True)
@@ -93,8 +96,8 @@ class Slice:
 class Contrast:
     """Two sides, the design that compares them, and the claims that wait for it.
 
-    A level has no side B. With `blocks_per_start` a fresh cluster start comes after so many blocks
-    (0: none), where what is compared also differs from start to start.
+    A level has no side B. `blocks` are measured even if no claim waits. With `blocks_per_start`
+    every so many blocks begin with a fresh cluster start, so that starts are part of the result.
     """
 
     name: str
@@ -102,7 +105,12 @@ class Contrast:
     a: Side
     b: Side | None
     claims: tuple[str, ...]
+    blocks: int = 0
     blocks_per_start: int = 0
+
+    def begins_start(self, block: int) -> bool:
+        """Return whether a block, counted from 1, needs a fresh cluster start."""
+        return self.blocks_per_start > 0 and (block - 1) % self.blocks_per_start == 0
 
     def block(self, number: int, seed: int) -> tuple[tuple[Slice, ...], ...]:
         """Return the slots of a block in order, each with the slices that run at the same time."""

@@ -1,8 +1,8 @@
 """A sweep: which points are measured, how often and in which order, and the loop that does it.
 
 In: points, repeats, a dataset's writer, functions that start a cluster and measure one run. Out:
-nothing but what the writer holds. It never measures by itself, never retries a failed run in the
-same sweep, and leaves only complete runs, however it ends.
+nothing but what the writer holds. It never measures by itself, and leaves only complete runs,
+however it ends. It repeats a run that other processes of the host disturb, and no failed one.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from ndblab.workloads.measured_run import Run
 
 Cluster = TypeVar("Cluster")
+
+ATTEMPTS = 3
+"""How often a measurement is made that other processes of the host disturb."""
 
 
 @dataclass(frozen=True)
@@ -157,17 +160,22 @@ def perform(
             bar.set_description(f"run {number} of {len(sweep)}", refresh=False)
             bar.set_postfix_str(run_id)
             before = bar.n
-            started_utc = measured_run.now_utc()
-            try:
-                with _uncounted(bar):
-                    cluster = ready(point)
-                with _ticking(bar, each_s):
-                    run = measure(cluster, point, repeat)
-            except LabError as failure:
-                facts = {"status": failure.what, "started_utc": started_utc}
-                row = measured_run.row(point, repeat, **facts, warmup_s=sweep.warmup_s)
-                writer.append(run_id, {"runs": row})
-                raise
+            for attempt in range(1, ATTEMPTS + 1):
+                started_utc = measured_run.now_utc()
+                try:
+                    with _uncounted(bar):
+                        cluster = ready(point)
+                    with _ticking(bar, each_s):
+                        run = measure(cluster, point, repeat)
+                except LabError as failure:
+                    facts = {"status": failure.what, "started_utc": started_utc}
+                    row = measured_run.row(point, repeat, **facts, warmup_s=sweep.warmup_s)
+                    writer.append(run_id, {"runs": row})
+                    raise
+                if not run.company.disturbs or attempt == ATTEMPTS:
+                    break
+                if progress:
+                    bar.write(f"{run.company}: measured again", file=sys.stderr)
             writer.append(run_id, run.tables, run.logs)
             if writer.done[run_id] != "ok" and progress:
                 bar.write(f"{run_id}: {writer.done[run_id]}", file=sys.stderr)

@@ -71,8 +71,9 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     sheet.legend(figure, handles)
     notes = [
         intervals.described(points["runs"], "Marks", "whiskers"),
-        "Lines: fitted only to the one-server runs of the fitted dataset. Bands: 95 % of "
-        "single runs for throughput, the interval of the simulation for p95.",
+        "Lines: fitted only to the one-server runs of the fitted dataset, at the host's speed "
+        "then. Bands: 95 % of single runs for throughput, at another speed too; the interval of "
+        "the simulation for p95.",
     ]
     if (tables["predicted"]["extrapolated"] != "").any():
         notes.append("Dashed: more clients per server than were measured.")

@@ -66,7 +66,7 @@ class Table:
 
     @property
     def name(self) -> str:
-        return self.download.name.removesuffix(".csv")
+        return self.download.name.partition(".")[0]
 
     @property
     def preview(self) -> list[tuple]:
@@ -111,9 +111,9 @@ def write(site: Path, section: Section) -> None:
     configs = [name for name in names if name.startswith("config/")]
     others = [name for name in names if name not in {*logs, *configs}]
     tables = [
-        Table(_place(dataset, file_name(name), folder), schema.about, dataset.tables[name])
-        for name, schema in SCHEMAS.items()
-        if file_name(name) in others
+        Table(_place(dataset, file, folder), SCHEMAS[name].about, dataset.tables[name])
+        for name, file in ((name, file_name(name, others)) for name in SCHEMAS)
+        if file in others
     ]
     tabled = {table.download.name for table in tables}
     shown = {key: value for key, value in dataset.manifest.items() if key != "files"}

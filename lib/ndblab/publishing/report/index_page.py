@@ -1,4 +1,4 @@
-"""The first page: verdicts, figures and their origin at a glance.
+"""The first page: answers, verdicts, figures and their origin at a glance.
 
 In: sections. Out: index.html and the figures' files.
 """
@@ -20,6 +20,7 @@ from ndblab.publishing.report.section import Section
 
 if TYPE_CHECKING:
     import pandas as pd
+    from nbformat import NotebookNode
 
     from ndblab.claims.publication import Source
 
@@ -66,6 +67,7 @@ def write(
     ----------
     published : names of the published tables in the site.
     """
+    contents = {section.name: notebook.read(section.notebook) for section in sections}
     rows = {section.name: _rows(section.verdicts, section.name) for section in sections}
     rest = _rows(unjudged, "the claims not judged")
     judged = [row for some in rows.values() for row in some]
@@ -81,7 +83,8 @@ def write(
         counts=counts([*judged, *rest]),
         section_counts={name: counts(some) for name, some in rows.items()},
         tested=sum(row.verdict in verdict.TESTED for row in judged),
-        drawn={section.name: list(_place(site, section)) for section in sections},
+        answers={name: exhibit.answer(content) for name, content in contents.items()},
+        drawn={name: list(_place(site, content)) for name, content in contents.items()},
         measured=[(s, dataset_page.facts(s.dataset)) for s in sections if s.dataset is not None],
     )
 
@@ -107,10 +110,10 @@ def _rows(table: pd.DataFrame | None, where: str) -> list:
     return list(table.itertuples(index=False))
 
 
-def _place(site: Path, section: Section) -> Iterator[Drawn]:
+def _place(site: Path, content: NotebookNode) -> Iterator[Drawn]:
     """Write the figures of a notebook into the site."""
     (site / "figures").mkdir(exist_ok=True)
-    for picture, data in exhibit.pictures(notebook.read(section.notebook)):
+    for picture, data in exhibit.pictures(content):
         png = base64.b64decode(data[exhibit.PNG])
         place = f"figures/{picture.file}.png"
         (site / place).write_bytes(png)

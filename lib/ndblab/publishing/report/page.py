@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ndblab.analysis import formatting
 from ndblab.claims import verdict
+from ndblab.publishing.verdict_tables import NOT_COMPARABLE
 
 TEMPLATES = Path(__file__).parent / "templates"
 # Word, symbol and class of each verdict: no meaning hangs on colour alone.
@@ -20,6 +21,7 @@ VERDICTS = {
     verdict.CONTRADICTED: ("\N{MULTIPLICATION X}", "contradicted"),
     verdict.INCONCLUSIVE: ("\N{ALMOST EQUAL TO}", "inconclusive"),
     verdict.NOT_TESTABLE: ("\N{EN DASH}", "not-testable"),
+    NOT_COMPARABLE: ("\N{WHITE CIRCLE}", "not-comparable"),
     verdict.UNKNOWN: ("?", "unknown"),
 }
 _UNITS = {"ratio": "times", "percent": "%"}

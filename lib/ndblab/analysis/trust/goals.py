@@ -1,0 +1,88 @@
+"""What the lab asks of itself, and whether the data show it.
+
+In: slices of the lab's contrasts with itself. Out: one row a goal. Pure.
+A goal is met if the whole interval meets it, missed if none of it does, else open.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import pandas as pd
+
+from ndblab.analysis import contrasts, trust
+from ndblab.analysis.estimate import Estimate
+from ndblab.analysis.trust import false_decisions
+from ndblab.error import MissingData
+
+MET, MISSED, OPEN = "yes", "no", "open"
+RANGES = {
+    trust.A_A: (0.98, 1.02),
+    trust.A_A_DUET: (0.98, 1.02),
+    trust.MONITOR: (0.98, math.inf),
+}
+"""What the throughput of side A over side B shall be, by contrast."""
+FALSE_PCT = 5.0
+"""The most false decisions, in percent of analyses."""
+BLOCKS, STARTS = 60, 4
+"""The fewest blocks of identical sides, and the fewest cluster starts they come from."""
+_WORDS = {
+    trust.A_A: "identical sides differ by at most 2 %, in alternation",
+    trust.A_A_DUET: "identical sides differ by at most 2 %, in duet",
+    trust.MONITOR: "the lab's monitor costs at most 2 % of throughput",
+}
+
+
+class Goal(NamedTuple):
+    """A goal, what was measured, and whether that meets it: "yes", "no" or "open"."""
+
+    goal: str
+    measured: float
+    low: float
+    high: float
+    unit: str
+    met: str
+
+
+def table(slices: pd.DataFrame) -> pd.DataFrame:
+    """Return every goal with its measured value, its interval and `met`; one not measured is open.
+
+    Counts have no interval.
+    """
+    blocks, starts, false = math.nan, math.nan, Estimate(math.nan)
+    try:
+        of_identical = contrasts.whole(slices, trust.A_A)
+        blocks, starts = (float(of_identical[key].nunique()) for key in ("block", "start"))
+        counted = false_decisions.counted(slices).set_index("analyses").loc["resampled"]
+        if blocks >= 4:
+            false = Estimate(*(float(counted[key]) for key in ("false_pct", "low", "high")))
+    except MissingData:
+        pass
+    rows = [
+        _count(f"at least {BLOCKS} blocks of identical sides", blocks, BLOCKS, "blocks"),
+        _count(f"from at least {STARTS} cluster starts", starts, STARTS, "starts"),
+        Goal(f"at most {FALSE_PCT:g} % false decisions", *false, "percent of analyses",
+             met(false, -math.inf, FALSE_PCT)),
+    ]  # fmt: skip
+    for contrast, bounds in RANGES.items():
+        try:
+            found = contrasts.ratio(contrasts.log_ratios(slices, contrast))
+        except MissingData:
+            found = Estimate(math.nan)
+        rows.append(Goal(_WORDS[contrast], *found, "ratio", met(found, *bounds)))
+    return pd.DataFrame(rows)
+
+
+def met(found: Estimate, low: float, high: float) -> str:
+    """Return whether an interval lies within the bounds, outside, or neither."""
+    if not found.bounded:
+        return OPEN
+    if low <= found.low and found.high <= high:
+        return MET
+    return MISSED if found.high < low or found.low > high else OPEN
+
+
+def _count(goal: str, number: float, least: int, unit: str) -> Goal:
+    answer = OPEN if math.isnan(number) else MET if number >= least else MISSED
+    return Goal(goal, number, math.nan, math.nan, unit, answer)

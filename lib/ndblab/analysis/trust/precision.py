@@ -1,0 +1,69 @@
+"""How precise a design is, and what that costs: identical sides in alternation and in duet.
+
+In: slices of identical sides. Out: the deviation of a block, and minutes of measuring. Pure.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+from scipy.special import chdtri
+
+from ndblab.analysis import contrasts, sequential, trust
+from ndblab.analysis.estimate import CONFIDENCE, Estimate
+from ndblab.error import MissingData
+
+WANTED = 0.02
+"""Half the width of an interval that the minutes are counted to: a ratio within 2 %."""
+
+
+def designs(
+    slices: pd.DataFrame, names: tuple[str, ...] = (trust.A_A, trust.A_A_DUET)
+) -> pd.DataFrame:
+    """Compare contrasts of identical sides.
+
+    Returns
+    -------
+    `contrast`, `blocks`, `ratio` with its interval `ratio_low` and `ratio_high`, `block_s` (seconds
+    from block to block), `sd_pct` of a block's ratio with its 95 % interval `low` and `high`,
+    `minutes` until an interval probably reaches 2 % to either side (NaN: at no look).
+    """
+    rows = []
+    for name in names:
+        try:
+            logs = contrasts.log_ratios(slices, name)
+        except MissingData:
+            continue
+        spread, seconds = deviation(logs), block_s(slices, name)
+        widths = [(n, sequential.half_width(spread.value, n)) for n in sequential.LOOKS]
+        units = next((n for n, half in widths if half <= WANTED), math.nan)
+        rows.append(
+            (name, logs.size, *contrasts.ratio(logs), seconds, *(100 * x for x in spread),
+             units * seconds / 60)
+        )  # fmt: skip
+    columns = ["contrast", "blocks", "ratio", "ratio_low", "ratio_high", "block_s", "sd_pct",
+               "low", "high", "minutes"]  # fmt: skip
+    return pd.DataFrame(rows, columns=columns)
+
+
+def deviation(values: np.ndarray) -> Estimate:
+    """Return the standard deviation with the interval of normal values; NaN for one value."""
+    freedom = values.size - 1
+    if freedom < 1:
+        return Estimate(math.nan)
+    tail = (1 - CONFIDENCE) / 2
+    value = float(values.std(ddof=1))
+    low, high = (value * math.sqrt(freedom / chdtri(freedom, p)) for p in (tail, 1 - tail))
+    return Estimate(value, low, high)
+
+
+def block_s(slices: pd.DataFrame, contrast: str) -> float:
+    """Return the median seconds from one block to the next; of its slots alone if it is single."""
+    found = contrasts.whole(slices, contrast)
+    begun = pd.to_datetime(found["started_utc"]).groupby([found["start"], found["block"]]).min()
+    between = begun.groupby("start").diff().dt.total_seconds().dropna()
+    slots = found.groupby(["block", "slot"])[["warmup_s", "duration_s"]].max().sum(axis=1)
+    each = between if len(between) else slots.groupby("block").sum()
+    return float(each.median())

@@ -1,0 +1,108 @@
+"""The findings of the lab on itself, in words.
+
+In: tables of this package. Out: one to three sentences each, every number from the tables. What the
+data leave open is said to be open. Pure.
+"""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from ndblab.analysis import trust
+from ndblab.analysis.estimate import Estimate
+from ndblab.analysis.formatting import count, exact
+from ndblab.analysis.trust.precision import WANTED
+
+
+def on_goals(goals: pd.DataFrame) -> str:
+    """Say how many goals are met."""
+    numbers = goals["met"].value_counts()
+    each = ", ".join(f"{word} {numbers.get(word, 0)}" for word in ("yes", "no", "open"))
+    return f"{count(len(goals), 'goal')}: {each}."
+
+
+def on_false_decisions(counted: pd.DataFrame, neighbours: Estimate) -> str:
+    """Say how often analyses find a difference between identical sides.
+
+    Parameters
+    ----------
+    neighbours : correlation of neighbouring blocks.
+    """
+    rows = {row["analyses"]: row for row in counted.to_dict("records")}
+    drawn, whole, single = (rows[n] for n in ("resampled", "as recorded", "each start"))
+    found = "finds a difference" if whole["false"] else "finds none"
+    words = (
+        f"Of {exact(drawn['number'])} resampled analyses of {count(drawn['blocks'], 'block')}, "
+        f"{drawn['false_pct']:.1f} % find a difference that is not there. The analysis of the "
+        f"blocks as recorded {found}; of those of single cluster starts, {single['false']} of "
+        f"{single['number']} find one."
+    )
+    if not neighbours.bounded:
+        return words
+    value, low, high = neighbours
+    return f"{words} Neighbouring blocks correlate at {value:.2f} ({low:.2f} to {high:.2f})."
+
+
+def on_distance(apart: pd.DataFrame) -> str:
+    """Say what measuring side by side gains."""
+    near, block, start = apart.to_dict("records")
+    words = f"Two slices of one block differ by {near['sd_pct']:.1f} %"
+    for row, where in ((block, "of different blocks"), (start, "of different cluster starts")):
+        if not math.isnan(row["sd_pct"]):
+            times = f"{row['times']:.2f} times as much, {row['times_low']:.2f} to "
+            words += f", {where} by {row['sd_pct']:.1f} % ({times}{row['times_high']:.2f})"
+    return f"{words} (standard deviation of their ratio)."
+
+
+def on_designs(designs: pd.DataFrame) -> str:
+    """Say how long each design takes to a precise ratio."""
+    each = [
+        f"{row.contrast} takes {row.minutes:.1f} minutes"
+        if not math.isnan(row.minutes)
+        else f"for {row.contrast} it cannot be told"
+        for row in designs.itertuples()
+    ]
+    return f"To a ratio within {100 * WANTED:g} % to either side: {'; '.join(each)}."
+
+
+def on_effect(effects: pd.DataFrame, contrast: str) -> str:
+    """Say what side A of a contrast does to throughput, and to the CPU time of a query."""
+    found = effects[effects["contrast"] == contrast]
+    if found.empty:
+        return "It was not measured."
+    row = found.iloc[0]
+    name = row["a"][0].upper() + row["a"][1:]
+    words = f"{name}, throughput is {_times(row, 'qps')} that {_over(row['b'])}"
+    if not math.isnan(row["query_us"]):
+        words += f", and the CPU time of a query {_times(row, 'query_us')}"
+    return f"{words}."
+
+
+def on_idle_cpus(effects: pd.DataFrame) -> str:
+    """Say whether idle CPUs explain that two servers give more than twice the throughput of one."""
+    rows = effects.set_index("contrast")
+    if not {trust.SERVERS, trust.SERVERS_AWAKE} <= set(rows.index):
+        return "It was not measured."
+    asleep, awake = rows.loc[trust.SERVERS], rows.loc[trust.SERVERS_AWAKE]
+    words = (
+        f"Two servers give {_times(asleep, 'qps')} the throughput of one where idle CPUs may "
+        f"sleep, and {_times(awake, 'qps')} where they are kept awake. "
+    )
+    if awake["qps_high"] < asleep["qps_low"]:
+        return words + "So idle CPUs are a part of the gain: a CPU that sleeps is slow to wake."
+    if awake["qps_low"] > asleep["qps_high"]:
+        return words + "So idle CPUs do not explain the gain: it is larger without them."
+    return words + "Open: the intervals overlap, so idle CPUs may explain it or not."
+
+
+def _times(row: pd.Series, name: str) -> str:
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    if math.isnan(low):
+        return f"{row[name]:.2f} times (no interval yet)"
+    return f"{row[name]:.2f} times ({low:.2f} to {high:.2f})"
+
+
+def _over(side: str) -> str:
+    return side if side == "without" else f"of {side}"

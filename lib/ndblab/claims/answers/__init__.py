@@ -1,0 +1,62 @@
+"""What an experiment found, in one or two sentences: what is certain, and what is open.
+
+In: the name of an experiment, its verdicts, its dataset. Out: an `Answer`.
+Every clause says no more than a verdict, and every number comes from the table or the dataset.
+
+To add one, write a function (dataset, table) -> clauses and decorate it with the experiment's name.
+Without one, an experiment answers with the count of its verdicts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from ndblab.claims.answers import (
+    availability,
+    capacity_model,
+    scaling,
+    sources,
+    stability,
+    transporters,
+)
+from ndblab.claims.answers.clause import Answer, Clause, compose
+from ndblab.claims.answers.registry import ANSWERS, Clauses
+from ndblab.error import MissingData
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndblab.dataset import Dataset
+
+__all__ = [
+    "ANSWERS",
+    "Answer",
+    "Clause",
+    "Clauses",
+    "answer",
+    "availability",
+    "capacity_model",
+    "scaling",
+    "sources",
+    "stability",
+    "transporters",
+]
+
+
+def answer(experiment: str, table: pd.DataFrame, dataset: Dataset | None = None) -> Answer:
+    """Answer an experiment's question.
+
+    Parameters
+    ----------
+    table : verdicts, as `claims.judge` gives them; of the capacity model, its errors, and of the
+        brief, its corrections.
+    dataset : what the verdicts judge; None for an experiment without data of its own.
+    """
+    clauses = ANSWERS.get(experiment)
+    # Part of a sweep may lack what an answer begins with; its verdicts can still be counted.
+    with contextlib.suppress(MissingData):
+        if clauses is not None and (found := compose(clauses(dataset, table), table)):
+            return found
+    counts = table["verdict"].value_counts()
+    return Answer((f"of {len(table)} claims " + ", ".join(f"{n} {v}" for v, n in counts.items()),))

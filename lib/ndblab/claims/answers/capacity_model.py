@@ -1,0 +1,41 @@
+"""The answer about the capacity model: how far its predictions were off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ndblab.claims.answers.clause import percent
+from ndblab.claims.answers.registry import answers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndblab.dataset import Dataset
+
+_WORDS = {"qps": "throughput", "latency_p95_ms": "p95"}
+
+
+@answers("capacity-model")
+def errors(dataset: Dataset, table: pd.DataFrame) -> Sequence[str]:
+    """Compare the model's median errors with its goals and with the best of the simpler methods.
+
+    `table` has a row per method and metric: `name`, `metric`, `points`, `median_pct` and
+    `goal_pct`, which only the model has.
+    """
+    own, others = table[table["goal_pct"].notna()], table[table["goal_pct"].isna()]
+    parts = [
+        f"{percent(row.median_pct)} % in {_WORDS[row.metric]} (goal {percent(row.goal_pct)} %: "
+        f"{'met' if row.median_pct <= row.goal_pct else 'missed'})"
+        for row in own.itertuples()
+    ]
+    points = int(own["points"].max())
+    said = [
+        f"fitted to one server, the model predicts {points} points of several with a median error "
+        f"of {' and '.join(parts)}"
+    ]
+    best = others.groupby("metric", sort=False)["median_pct"].min()
+    if len(best):
+        rivals = " and ".join(f"{percent(best[m])} % in {_WORDS[m]}" for m in best.index)
+        said.append(f"simpler methods have {rivals} at best")
+    return said

@@ -1,0 +1,129 @@
+"""Clauses, and how they become sentences: certain, open, not testable.
+
+In: what to say for each verdict of a claim, and the table of verdicts. Out: an `Answer`.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ndblab.analysis.formatting import count, listed, plain
+from ndblab.claims.verdict import CONTRADICTED, INCONCLUSIVE, NOT_TESTABLE, REPRODUCED
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Clause:
+    """What to say about a claim if it is reproduced, if it is contradicted, and if it is open.
+
+    In these texts `{value}`, `{low}`, `{high}` are the measured value and its interval,
+    `{interval}` is the interval in brackets; the same with `_pct` is in percent, and with
+    `_fall_pct` the percentage by which a ratio is below one.
+    """
+
+    id: str
+    reproduced: str
+    contradicted: str
+    open: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The clauses of an answer, the most important first."""
+
+    certain: tuple[str, ...] = ()
+    open: tuple[str, ...] = ()
+    untestable: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.certain or self.open or self.untestable)
+
+    def __str__(self) -> str:
+        return " ".join(_sentences(self))
+
+    def brief(self, lines: int = 2, columns: int = 100) -> str:
+        """Return the answer in at most so many lines, if its first clauses fit.
+
+        What does not fit is left out: first what is not testable, then the last of the open and of
+        the certain clauses, which are counted.
+        """
+        shown, left_out = self, [0, 0]
+        if self.certain or self.open:
+            shorter = replace(self, untestable=())
+            shown = self if _lines(self, left_out, columns) <= lines else shorter
+        while _lines(shown, left_out, columns) > lines:
+            if shown.open:
+                shown, left_out[1] = replace(shown, open=shown.open[:-1]), left_out[1] + 1
+            elif len(shown.certain) > 1:
+                shown, left_out[0] = replace(shown, certain=shown.certain[:-1]), left_out[0] + 1
+            else:
+                break
+        return " ".join(_sentences(shown, *left_out))
+
+
+def compose(clauses: Iterable[Clause | str], table: pd.DataFrame) -> Answer:
+    """Choose the text of each clause by the verdict of its claim; plain texts are certain."""
+    rows = {row.id: row for row in table.itertuples()} if "id" in table else {}
+    certain, unsure, untestable = [], [], []
+    for clause in clauses:
+        if isinstance(clause, str):
+            certain.append(clause)
+            continue
+        row = rows.get(clause.id)
+        verdict = getattr(row, "verdict", "")
+        group, text = {
+            REPRODUCED: (certain, clause.reproduced),
+            CONTRADICTED: (certain, clause.contradicted),
+            INCONCLUSIVE: (unsure, clause.open),
+            NOT_TESTABLE: (untestable, clause.open),
+        }.get(verdict, (None, ""))
+        if group is not None:
+            group.append(text.format_map(_numbers(row)))
+    return Answer(tuple(certain), tuple(unsure), tuple(untestable))
+
+
+def percent(value: float) -> str:
+    """Write percent as a sentence does: whole from ten on, else with two digits."""
+    return f"{value:.0f}" if abs(value) >= 9.95 else f"{value:.2g}"
+
+
+def _numbers(row: Any) -> dict[str, str]:
+    ends = row.measured, row.low, row.high
+    falls = 100 * (1 - row.measured), 100 * (1 - row.high), 100 * (1 - row.low)
+    kinds = {
+        "": tuple(map(plain, ends)),
+        "_pct": tuple(percent(100 * x) for x in ends),
+        "_fall_pct": tuple(map(percent, falls)),
+    }
+    found = {}
+    for kind, (value, low, high) in kinds.items():
+        bounded = math.isfinite(row.low) and math.isfinite(row.high) and row.low < row.high
+        unit = " %" if kind else ""
+        found |= {f"value{kind}": f"{value}{unit}", f"low{kind}": low, f"high{kind}": high}
+        found[f"interval{kind}"] = f"({low} to {high}{unit})" if bounded else ""
+    return found
+
+
+def _lines(answer: Answer, left_out: Iterable[int], columns: int) -> int:
+    return len(textwrap.wrap(" ".join(_sentences(answer, *left_out)), columns))
+
+
+def _sentences(answer: Answer, more_certain: int = 0, more_open: int = 0) -> Iterable[str]:
+    if answer.certain:
+        more = [count(more_certain, "more finding")] * (more_certain > 0)
+        text = "; ".join([*answer.certain, *more])
+        yield f"{text[0].upper()}{text[1:]}."
+    elif answer.open or more_open:
+        yield "Nothing is decided yet."
+    if answer.open:
+        yield f"Open: {listed([*answer.open, *[f'{more_open} more'] * (more_open > 0)])}."
+    elif more_open:
+        yield f"Open: {count(more_open, 'question')}."
+    if answer.untestable:
+        yield f"Not testable here: {listed(answer.untestable)}."

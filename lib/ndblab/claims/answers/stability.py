@@ -1,0 +1,45 @@
+"""The answer about stability: the band of a long run, and its drift."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ndblab.analysis import stability
+from ndblab.analysis.formatting import plain
+from ndblab.claims.answers.clause import Clause
+from ndblab.claims.answers.registry import answers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndblab.dataset import Dataset
+
+
+@answers("stability")
+def steadiness(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
+    """Say how wide the band of the run is, and whether it drifts."""
+    duration_s = stability.longest(dataset.runs)["duration_s"]
+    during = f"in {plain(float(duration_s))} s"
+    return [
+        Clause(
+            "F1-stable",
+            f"{during}, 95 % of seconds stay within {{value_pct}} {{interval_pct}} of the middle "
+            "of throughput",
+            f"{during}, 95 % of seconds stay only within {{value_pct}} {{interval_pct}} of the "
+            "middle of throughput",
+            "how steady throughput is",
+        ),
+        Clause(
+            "F1-drift",
+            "throughput does not drift ({value} % per hour)",
+            "throughput drifts by {value} % per hour {interval}",
+            "whether throughput drifts ({low} to {high} % per hour)",
+        ),
+        Clause(
+            "W-warmup",
+            "measuring for two minutes is enough",
+            "measuring for two minutes is not enough",
+            "whether measuring for two minutes is enough",
+        ),
+    ]

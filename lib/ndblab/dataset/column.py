@@ -1,0 +1,74 @@
+"""What a column of a table may hold, and how it is declared.
+
+In: nothing. Out: a `Column`. Pure.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+
+Allows = Callable[[pd.Series], pd.Series]
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a column may hold.
+
+    `dtype` is "str", "int64" or "float64". `expected` words for an error what `allows` accepts;
+    cells may be empty only where `empty`. Datasets older than version `since` lack the column; it
+    then has the value `before`, and is empty without one.
+    """
+
+    dtype: str
+    allows: Allows
+    expected: str
+    empty: bool = False
+    unique: bool = False
+    before: str | None = None
+    since: int = 1
+
+    def faults(self, values: pd.Series) -> Iterator[tuple[pd.Series, str]]:
+        """Mark the cells that break each rule, with what was expected instead."""
+        missing = values.isna()
+        if not self.empty:
+            yield missing, "a value"
+        if self.unique:
+            yield values.duplicated(), "a value that no other line has"
+        yield ~(self.allows(values) | missing), self.expected
+
+
+def text() -> Column:
+    """Declare text."""
+    return Column("str", lambda values: values.notna(), "text")
+
+
+def one_of(words: tuple[str, ...]) -> Column:
+    """Declare one of these words."""
+    return Column("str", lambda values: values.isin(words), "one of " + ", ".join(words))
+
+
+def like(pattern: str, example: str) -> Column:
+    """Declare text that matches a pattern."""
+
+    def matches(values: pd.Series) -> pd.Series:
+        return values.astype(str).str.match(pattern)
+
+    return Column("str", matches, f"something like {example}")
+
+
+def whole(least: int) -> Column:
+    """Declare whole numbers from `least` up."""
+    return Column("int64", lambda values: values >= least, f"{least} or more")
+
+
+def real(most: float = math.inf, *, least: float = 0.0, empty: bool = False) -> Column:
+    """Declare finite numbers from `least` to `most`."""
+    limit = "any finite number" if math.isinf(most) else f"{most:g}"
+    finite = min(most, sys.float_info.max)
+    expected = f"from {least:g} up to {limit}"
+    return Column("float64", lambda values: values.between(least, finite), expected, empty)

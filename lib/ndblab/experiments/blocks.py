@@ -1,0 +1,108 @@
+"""The measurement of one block of a contrast.
+
+In: a contrast, the number of the block, the clusters and a dataset's writer. Out: "ok" once the
+writer has all slices of the block, or why the block is not whole. It judges nothing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from ndblab.error import LabError
+from ndblab.experiments.designs import contrast as designs
+from ndblab.experiments.designs.contrast import Contrast, Slice
+from ndblab.experiments.designs.sweep import ATTEMPTS
+from ndblab.workloads import measured_run, slices
+from ndblab.workloads.load_generator import OK
+
+if TYPE_CHECKING:
+    from ndblab.dataset import Writer
+    from ndblab.experiments.clusters import Clusters
+    from ndblab.machine.company import Company
+
+
+def measure(
+    contrast: Contrast,
+    number: int,
+    clusters: Clusters,
+    writer: Writer,
+    seed: int,
+    on_disturbed: Callable[[str], None],
+) -> str:
+    """Measure the slots of a block in order, appending each slice to the dataset.
+
+    Where other processes of the host disturb it, the block is measured again, and `on_disturbed` is
+    told in one line.
+
+    Raises
+    ------
+    LabError
+        If a node of the cluster has ended, or the cluster does not suit the contrast.
+    """
+    for attempt in range(1, ATTEMPTS + 1):
+        status, company = _attempt(contrast, number, clusters, writer, seed)
+        if company is None or attempt == ATTEMPTS:
+            break
+        on_disturbed(f"{company}: measured again")
+    return status
+
+
+def _attempt(
+    contrast: Contrast, number: int, clusters: Clusters, writer: Writer, seed: int
+) -> tuple[str, Company | None]:
+    """Measure a block up to the first slice that is not good; return its company if it disturbed.
+
+    A block that lacks a slice is of no use.
+    """
+    before = None
+    for slot in contrast.block(number, seed):
+        if contrast.design == designs.STARTS and slot[0].side != before:
+            clusters.close()
+        before = slot[0].side
+        runs = _measure(contrast, slot, clusters, writer)
+        for each, run in zip(slot, runs, strict=True):
+            writer.append(each.run_id, run.tables, run.logs)
+        for each, run in zip(slot, runs, strict=True):
+            status = str(run.tables["slices"]["status"].iloc[0])
+            if status != OK:
+                return f"{each.run_id}: {status}", run.company if run.company.disturbs else None
+    return OK, None
+
+
+def _measure(
+    contrast: Contrast, slot: Sequence[Slice], clusters: Clusters, writer: Writer
+) -> list[measured_run.Run]:
+    started_utc = measured_run.now_utc()
+    warmup_s, duration_s = designs.LENGTHS_S[clusters.size.name]
+    size = dataclasses.replace(clusters.size, warmup_s=warmup_s, duration_s=duration_s)
+    sides = [contrast.side(each.side) for each in slot]
+    try:
+        cluster = clusters.ready(*(side.point for side in sides))
+        asked = []
+        for each, side in zip(slot, sides, strict=True):
+            job = clusters.experiment.job(
+                size, clusters.binaries, cluster.plan, side.point, side.options,
+                _skipped(contrast, each),
+            )  # fmt: skip
+            asked.append(slices.Asked({**each.columns(), "start": clusters.starts}, job))
+        [condition] = {side.condition for side in sides}
+        return slices.measure(cluster, asked, condition)
+    except LabError as failure:
+        for each, side in zip(slot, sides, strict=True):
+            facts = {"status": failure.what, "started_utc": started_utc, "start": clusters.starts}
+            row = slices.row(side.point, **each.columns(), **facts, warmup_s=warmup_s)
+            writer.append(each.run_id, {"slices": row})
+        raise
+
+
+def _skipped(contrast: Contrast, each: Slice) -> int:
+    """Return how many servers a side leaves to the other one of a duet."""
+    if contrast.design != designs.DUET:
+        return 0
+    mine = contrast.side(each.side).point
+    other = contrast.side(designs.A if each.side == designs.B else designs.B).point
+    # Servers of another transporter are others anyway; which they are changes from start to start.
+    second = (each.side == designs.B) != each.swapped
+    return other.servers if second and mine.transporter == other.transporter else 0

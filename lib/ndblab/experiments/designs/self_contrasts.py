@@ -1,0 +1,72 @@
+"""The contrasts of the lab with itself: how far can a measurement be trusted?
+
+In: the experiment and a profile. Out: contrasts of identical sides, of sides with and without the
+lab's monitor, foreign load and idle CPUs. Each has a number of blocks, as no claim waits. Pure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ndblab.analysis import trust
+from ndblab.analysis.sequential import LOOKS
+from ndblab.error import LabError
+from ndblab.experiments.designs.contrast import ALTERNATION, DUET, Contrast, Side
+from ndblab.planning.point import Point
+from ndblab.planning.profile import Profile
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndblab.experiments.experiment import Experiment
+
+STARTS = 4
+"""Cluster starts that identical sides are compared in."""
+_MOST, _ENOUGH = LOOKS[3], LOOKS[1]
+"""Blocks for a small effect, and for a large one."""
+
+
+def the_lab_itself(
+    experiment: Experiment, size: Profile, points: pd.DataFrame
+) -> tuple[Contrast, ...]:
+    """Return the contrasts; identical sides get `repeats` blocks in each of four cluster starts.
+
+    Half of the servers serve half of the clients. Effects of a condition are those of its side A.
+
+    Raises
+    ------
+    LabError
+        If there are fewer than 2 servers, or fewer clients than servers.
+    """
+    servers, clients = max(size.servers), max(size.clients)
+    if servers < 2 or clients < servers:
+        raise LabError(
+            "The lab compares itself on halves of a cluster, each server with clients",
+            found=f"--servers {servers} --clients {clients}",
+            expected="at least 2 servers, and as many clients",
+            next_step="Drop the options, or use larger numbers.",
+        )
+    each = clients // servers
+    half = servers // 2
+    some = Side(Point(half, half * each, workload=experiment.workload))
+    one = Side(Point(1, each, workload=experiment.workload))
+    two = Side(Point(2, 2 * each, workload=experiment.workload))
+    many, few = _blocks(size, _MOST), _blocks(size, _ENOUGH)
+    unwatched, beside = (replace(some, condition=c) for c in ("no-monitor", "busy-neighbour"))
+    awake_one, awake_two = (replace(side, condition="idle-spinner") for side in (one, two))
+    sessions = {"blocks": STARTS * size.repeats, "blocks_per_start": size.repeats}
+    return (
+        Contrast(trust.A_A, ALTERNATION, some, some, (), **sessions),
+        Contrast(trust.A_A_DUET, DUET, some, some, (), blocks=many),
+        Contrast(trust.MONITOR, ALTERNATION, some, unwatched, (), blocks=many),
+        Contrast(trust.NEIGHBOUR, ALTERNATION, beside, some, (), blocks=few),
+        Contrast(trust.SPINNER, ALTERNATION, awake_one, one, (), blocks=few),
+        Contrast(trust.SERVERS, ALTERNATION, two, one, (), blocks=few),
+        Contrast(trust.SERVERS_AWAKE, ALTERNATION, awake_two, awake_one, (), blocks=few),
+    )
+
+
+def _blocks(size: Profile, most: int) -> int:
+    """Return the blocks of one contrast: those of a cluster start, but enough for an interval."""
+    return min(most, max(LOOKS[0], size.repeats))

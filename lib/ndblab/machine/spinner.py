@@ -1,0 +1,25 @@
+"""A process that uses a CPU for as long as it lives.
+
+In: its priority and its CPU. Out: its command line. Nothing is started here.
+"""
+
+from __future__ import annotations
+
+import sys
+
+_IDLE = "os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))"
+
+
+def command(idle: bool = False, cpu: int | None = None) -> list[str]:
+    """Return the command of a process that spins.
+
+    Parameters
+    ----------
+    idle : give way to every process of normal priority (sched(7), SCHED_IDLE): it takes only time
+        in which its CPU would sleep.
+    cpu : the only logical CPU that it may use.
+    """
+    steps = ["import os"]
+    steps += [f"os.sched_setaffinity(0, {{{cpu}}})"] if cpu is not None else []
+    steps += [_IDLE] if idle else []
+    return [sys.executable, "-S", "-E", "-c", "\n".join([*steps, "while True: pass"])]

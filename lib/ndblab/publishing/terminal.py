@@ -1,0 +1,166 @@
+"""Results on a terminal: verdicts one per line, an answer in words, one claim in full.
+
+In: tables of verdicts, answers, places of files. Out: text, folded at 100 columns.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from ndblab.analysis.formatting import count, plain
+from ndblab.claims import publication, verdict
+from ndblab.machine import host
+from ndblab.publishing import verdict_tables
+from ndblab.publishing.verdict_tables import NDB_TOP, NOT_COMPARABLE
+
+if TYPE_CHECKING:
+    from ndblab.claims.answers import Answer
+    from ndblab.dataset import Dataset
+    from ndblab.experiments.experiment import Experiment
+
+COLUMNS = 100
+MOST_LINES = 25
+"""What fits on a screen: the end of one reproduction."""
+_SIGNS = {"less than": "<", "greater than": ">", "at least": ">=", "at most": "<="}
+_LAST = (verdict.UNKNOWN, verdict.INCONCLUSIVE)
+
+
+def screen(
+    experiment: Experiment,
+    answer: Answer | None,
+    table: pd.DataFrame | None,
+    places: Sequence[str],
+) -> str:
+    """Write the end of a reproduction: question, answer, verdicts, and where everything is.
+
+    Decided claims come first, open ones last. Readings of ndb_top and absolute values of another
+    machine are counted; so is what this host cannot test, where the screen would be too long.
+    """
+    verdicts = [] if table is None else _verdicts(table, MOST_LINES - len(places) - 4)
+    lines = [experiment.question]
+    if answer is not None:
+        room = max(2, MOST_LINES - len(verdicts) - len(places) - 2)
+        lines += textwrap.wrap(answer.brief(room, COLUMNS), COLUMNS)
+    return "\n".join([*lines, "", *verdicts, *places])
+
+
+def _verdicts(table: pd.DataFrame, room: int) -> list[str]:
+    found = verdict_tables.told_apart(verdict_tables.with_statements(table))
+    top = found["statement"].str.startswith(NDB_TOP)
+    theirs = ~top & (found["verdict"] == NOT_COMPARABLE)
+    counted = []
+    if top.any():
+        words = verdict_tables.tally(found[top])
+        counted.append(f"{count(int(top.sum()), 'reading')} of ndb_top: {words}")
+    if theirs.any():
+        values = count(int(theirs.sum()), "absolute value")
+        counted.append(f"{values} of another machine: shown on the page, not judged")
+    shown = found[~top & ~theirs]
+    imposed = shown["verdict"] == verdict.NOT_TESTABLE
+    if len(shown) + len(counted) > room and imposed.any():
+        words = f"{count(int(imposed.sum()), 'claim')} not testable here: ./lab claims ID says why"
+        counted.insert(0, words)
+        shown = shown[~imposed]
+    last = shown["verdict"].isin(_LAST)
+    lines = one_line_each(pd.concat([shown[~last], shown[last]]))
+    if len(lines) + len(counted) > room:
+        fit = room - len(counted) - 1
+        counted.insert(0, f"{count(len(lines) - fit, 'more claim')}: ./lab claims lists them")
+        lines = lines[:fit]
+    return [*lines, *counted]
+
+
+def few_lines(
+    experiment: Experiment, answer: Answer | None, table: pd.DataFrame | None, place: str
+) -> str:
+    """Write a reproduction as one of many: name and tally, the answer in two lines, its page."""
+    head = experiment.question if table is None else verdict_tables.tally(table)
+    said = [] if answer is None else textwrap.wrap(answer.brief(2, COLUMNS), COLUMNS)
+    return "\n".join([f"{experiment.name}: {head}", *said, place])
+
+
+def by_dataset(table: pd.DataFrame, datasets: Sequence[Dataset]) -> str:
+    """Write verdicts dataset by dataset, each below its name, time and host."""
+    parts = []
+    for data in datasets:
+        rows = table[table["dataset"] == data.id]
+        machine = host.from_dict(dict(data.host)).describe()
+        if len(rows):
+            head = f"{data.id}, {data.manifest['started_utc']}"
+            parts.append("\n".join([head, machine, *one_line_each(rows)]))
+    rest = table[table["dataset"] == ""]
+    parts += ["\n".join(["Without a dataset", *one_line_each(rest)])] if len(rest) else []
+    return "\n\n".join(parts)
+
+
+def one_line_each(table: pd.DataFrame) -> list[str]:
+    """Write a line for each verdict: verdict, id, published, measured with its interval, unit."""
+    rows = [
+        (row.verdict, row.id, short(row.published), interval(row), _unit(row.unit))
+        for row in table.itertuples()
+    ]
+    if not rows:
+        return []
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+        for cells in rows
+    ]
+
+
+def in_full(table: pd.DataFrame, datasets: Mapping[str, Dataset]) -> str:
+    """Write everything about claims: statement, source, conditions, verdict, reason, dataset."""
+    claims = {claim.id: claim for claim in publication.claims()}
+    sources = {source.key: source for source in publication.sources()}
+    parts = []
+    for row in table.itertuples():
+        claim = claims[row.id]
+        source = sources[claim.source]
+        data = datasets.get(row.dataset)
+        facts = {
+            "source": f"{source.title}, {source.publisher}, {source.year}: {claim.locator}",
+            "compared": claim.metric,
+            "conditions": claim.conditions,
+            "published": f"{short(row.published)} {_unit(row.unit)}",
+            "measured": measured(row),
+            "verdict": row.verdict,
+            "why": row.reason,
+            "dataset": row.dataset,
+            "host": data and host.from_dict(dict(data.host)).describe(),
+        }
+        lines = [*textwrap.wrap(f"{row.id}: {claim.statement}", COLUMNS)]
+        for name, text in facts.items():
+            if text:
+                start = f"  {name:<10}  "
+                after = " " * len(start)
+                lines += textwrap.wrap(text, COLUMNS, initial_indent=start, subsequent_indent=after)
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def short(published: str) -> str:
+    """Write what was published with signs instead of words."""
+    for words, sign in _SIGNS.items():
+        published = published.replace(words, sign)
+    return published
+
+
+def interval(row) -> str:
+    """Write what was measured, its interval beside it; a dash where nothing was."""
+    if row.measured != row.measured:
+        return "-"
+    value, low, high = map(plain, (row.measured, row.low, row.high))
+    return value if low == high else f"{value} ({low} to {high})"
+
+
+def measured(row) -> str:
+    """Write what was measured with its interval and unit."""
+    return f"{interval(row)} {_unit(row.unit)}".rstrip()
+
+
+def _unit(unit: str) -> str:
+    return "" if unit == "ratio" else unit

@@ -1,0 +1,56 @@
+"""Conditions of the host under which a slice is measured.
+
+In: a condition's name and a cluster. Out: processes that run beside the load for the length of a
+`with` block, and no longer. They carry the cluster's mark: its watchdog ends what a killed lab
+leaves.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
+
+from ndblab.error import LabError
+from ndblab.machine import spinner
+
+if TYPE_CHECKING:
+    from ndblab.cluster.cluster import Cluster
+
+NONE, NO_MONITOR, BUSY_NEIGHBOUR, IDLE_SPINNER = "", "no-monitor", "busy-neighbour", "idle-spinner"
+CONDITIONS = (NONE, NO_MONITOR, BUSY_NEIGHBOUR, IDLE_SPINNER)
+"""Nothing special; without the lab's monitor; beside a process that uses CPU; with processes of
+idle priority that keep every CPU awake."""
+
+
+@contextmanager
+def holding(condition: str, cluster: Cluster) -> Iterator[None]:
+    """Keep a condition for the length of a `with` block.
+
+    Raises
+    ------
+    LabError
+        If a process that makes the condition has ended by itself.
+    """
+    with ExitStack() as stack:
+        children = []
+        for argv in _commands(condition):
+            children.append(cluster.machine.spawn(argv, cluster.folder))
+            stack.callback(cluster.machine.kill, children[-1])
+        yield
+        if any(child.poll() is not None for child in children):
+            raise LabError(
+                f"The condition {condition} did not last",
+                found="a process ended by itself",
+                expected="processes that spin until they are ended",
+                next_step="Look at the kernel's log: it may have run out of memory.",
+            )
+
+
+def _commands(condition: str) -> list[list[str]]:
+    if condition == BUSY_NEIGHBOUR:
+        return [spinner.command()]
+    if condition == IDLE_SPINNER:
+        return [spinner.command(idle=True, cpu=cpu) for cpu in sorted(os.sched_getaffinity(0))]
+    return []

@@ -1,0 +1,218 @@
+"""Slices of a contrast: short measured runs, one at a time or two at once.
+
+In: a running cluster and the jobs of one slot. Out: the tables of each slice, for a dataset. It
+decides neither what is compared nor what a failure means.
+
+sysbench 1.0 has no warm-up of its own, and starting it costs up to a second: one execution covers
+both the warm-up and the measured span, and its first intervals are dropped. The cluster and the
+host are sampled at the two ends of the span, not in between.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ndblab.dataset import SCHEMAS
+from ndblab.workloads import conditions, monitor, sysbench
+from ndblab.workloads.load_generator import OK, Job, Report
+from ndblab.workloads.measured_run import Run, disturbed, now_utc
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndblab.cluster.cluster import Cluster
+    from ndblab.planning.point import Point
+    from ndblab.planning.profile import Profile
+
+CONNECT_TIMEOUT_S = 30
+"""Time for clients to connect, besides that of each."""
+END_MARGIN_S = 0.05
+"""The last reading is so long before the load ends: a process that has ended cannot be read."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A slice that is asked for: its place in its contrast (columns of `slices`), and its job.
+
+    The job is one of sysbench's workloads; its profile has the times of the slice, in whole seconds
+    and the same for all slices of a slot.
+    """
+
+    place: Mapping[str, object]
+    job: Job
+
+
+def measure(
+    cluster: Cluster, asked: Sequence[Asked], condition: str = conditions.NONE
+) -> list[Run]:
+    """Measure the slices of one slot, all at the same time.
+
+    A load that fails, or company, is the status of its slice.
+
+    Raises
+    ------
+    LabError
+        If a node of the cluster has ended.
+    """
+    samples = monitor.of(cluster)
+    monitored = condition != conditions.NO_MONITOR
+    times = asked[0].job.profile
+    started_utc, span = now_utc(), None
+    with ExitStack() as stack:
+        stack.enter_context(conditions.holding(condition, cluster))
+        if not monitored:
+            samples.add_company(cluster.machine.company())
+        loads = [
+            stack.enter_context(sysbench.running(cluster, _with_warm_up(each.job)))
+            for each in asked
+        ]
+        for number, load in enumerate(loads):
+            samples.watch(sysbench.ROLE, number, load.pid)
+        began = [
+            load.wait_began(CONNECT_TIMEOUT_S + sysbench.connect_s(each.job))
+            for load, each in zip(loads, asked, strict=True)
+        ]
+        if monitored and None not in began:
+            first_s = max(began) + times.warmup_s
+            last_s = min(began) + times.warmup_s + times.duration_s - END_MARGIN_S
+            span = _read_at(first_s, last_s, cluster, samples)
+        reports = [load.finish() for load in loads]
+    cluster.check_alive()
+    if monitored:
+        monitor.fetch_threads(cluster, samples)
+    else:
+        samples.add_company(cluster.machine.company())
+    return [
+        _run(each, report, samples, span, number, started_utc)
+        for number, (each, report) in enumerate(zip(asked, reports, strict=True))
+    ]
+
+
+def row(point: Point, **measured: object) -> pd.DataFrame:
+    """Compose table `slices` of one slice; what was not measured is empty."""
+    import pandas as pd
+
+    empty = dict.fromkeys(SCHEMAS["slices"].columns, math.nan)
+    return pd.DataFrame([{**empty, **dataclasses.asdict(point), **measured}])
+
+
+def _with_warm_up(job: Job) -> Job:
+    """Return a job whose measured part includes its warm-up."""
+    seconds = job.profile.warmup_s + job.profile.duration_s
+    whole = dataclasses.replace(job.profile, warmup_s=0, duration_s=seconds)
+    return dataclasses.replace(job, profile=whole)
+
+
+def _read_at(
+    first_s: float, last_s: float, cluster: Cluster, samples: monitor.Samples
+) -> tuple[float, float]:
+    """Sample at both ends of a span; return its begin by `time.monotonic`, and its times."""
+    time.sleep(max(0.0, first_s - time.monotonic()))
+    samples.add_company(cluster.machine.company())
+    first_s = time.monotonic()
+    monitor.read(cluster, samples)
+    time.sleep(max(0.0, last_s - time.monotonic()))
+    last_s = time.monotonic()
+    monitor.read(cluster, samples)
+    samples.add_company(cluster.machine.company())
+    return first_s, last_s - first_s
+
+
+def _run(
+    asked: Asked,
+    report: Report,
+    samples: monitor.Samples,
+    span: tuple[float, float] | None,
+    number: int,
+    started_utc: str,
+) -> Run:
+    times, company = asked.job.profile, samples.company()
+    totals = _totals(report, times)
+    tables: dict[str, pd.DataFrame] = {"intervals": _after_warm_up(report.intervals, times)}
+    used: dict[str, object] = {}
+    if span is not None:
+        tables |= _sampled(samples, span, number)
+        host, processes = samples.host(*span), tables["processes"]
+        used = {name: host[name] for name in ("host_busy_pct", "host_steal_pct")}
+        used["client_cpu_pct"] = processes.cpu_pct[processes.role == sysbench.ROLE].mean()
+    status = report.status
+    if status == OK and not totals:
+        status = "sysbench ended before its time"
+    if status == OK and company.disturbs:
+        status = disturbed(company)
+    tables["slices"] = row(
+        asked.job.point,
+        **asked.place,
+        status=status,
+        started_utc=started_utc,
+        warmup_s=float(times.warmup_s),
+        **totals,
+        **used,
+        company_pct=company.pct,
+        company=company.name,
+    )
+    run_id = str(asked.place["run_id"])
+    for name, table in tables.items():
+        if name != "slices":
+            table.insert(0, "run_id", run_id)
+    # What the output of a good slice says, its intervals hold.
+    logs = {} if status == OK else report.logs
+    named = {f"{run_id}.{name}": text for name, text in logs.items()}
+    return Run(tables, named, company=company)
+
+
+def _after_warm_up(intervals: pd.DataFrame, times: Profile) -> pd.DataFrame:
+    """Return the intervals of the measured span, its begin at 0 s."""
+    if intervals.empty:
+        return intervals
+    shifted = intervals.assign(t_s=intervals["t_s"] - times.warmup_s)
+    return shifted[shifted["t_s"].between(0, times.duration_s, inclusive="right")]
+
+
+def _totals(report: Report, times: Profile) -> dict[str, float]:
+    """Return what the measured span amounts to; nothing if there was none.
+
+    sysbench may end before it reports the last second, which is then what its totals say beyond its
+    intervals.
+    """
+    warmup_s, end_s = times.warmup_s, times.warmup_s + times.duration_s
+    intervals, after = report.intervals, _after_warm_up(report.intervals, times)
+    reported_s = intervals["t_s"].max() if len(intervals) else 0.0
+    if report.status != OK or reported_s < warmup_s or report.lasted_s < end_s:
+        return {}
+    duration_s, queries = float(len(after)), after["qps"].sum()
+    if reported_s < end_s:
+        duration_s = report.lasted_s - warmup_s
+        queries = report.metrics["queries"] - intervals["qps"].sum() + queries
+    return {
+        "duration_s": round(duration_s, 4),
+        "queries": round(queries),
+        "errors": 0,
+        "reconnects": 0,
+        "qps": round(queries / duration_s, 2),
+        "latency_p95_ms": after["latency_p95_ms"].median(),
+    }
+
+
+def _sampled(
+    samples: monitor.Samples, span: tuple[float, float], number: int
+) -> dict[str, pd.DataFrame]:
+    """Return CPU of processes and NDB threads, averaged over the span.
+
+    Of the load generators only the `number`-th counts.
+    """
+    processes = samples.processes(*span)
+    client = processes["role"] == sysbench.ROLE
+    processes = processes[~client | (processes["node_id"] == number)].assign(t_s=round(span[1], 2))
+    processes.loc[processes["role"] == sysbench.ROLE, "node_id"] = 0
+    threads = samples.ndb_threads(*span)
+    keys = ["node_id", "thr_no", "thread"]
+    means = threads.drop(columns="t_s").groupby(keys, sort=False).mean().round(2).reset_index()
+    means.insert(0, "t_s", round(span[1], 2))
+    return {"processes": processes, "ndb_threads": means}

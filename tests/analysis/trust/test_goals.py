@@ -1,0 +1,60 @@
+"""The lab's own goals: met, missed or open."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import pytest
+
+import made_up_slices
+from ndblab.analysis import trust
+from ndblab.analysis.estimate import Estimate
+from ndblab.analysis.trust import goals
+from ndblab.experiments.designs.contrast import ALTERNATION, DUET, Contrast, Side
+from ndblab.planning.point import Point
+
+SIDE = Side(Point(2, 16))
+A_A = Contrast(trust.A_A, ALTERNATION, SIDE, SIDE, (), 60, 15)
+A_A_DUET = Contrast(trust.A_A_DUET, DUET, SIDE, SIDE, ())
+MONITOR = Contrast(trust.MONITOR, ALTERNATION, SIDE, SIDE, ())
+
+
+def met(*parts: pd.DataFrame) -> list[str]:
+    return goals.table(pd.concat(parts, ignore_index=True))["met"].to_list()
+
+
+def test_a_good_measurement_meets_every_goal():
+    """Sixty blocks in four starts of a steady cluster, and a monitor that costs nothing."""
+    parts = [
+        made_up_slices.of(A_A, 60, sd=(0.02, 0.03, 0.1)),
+        made_up_slices.of(A_A_DUET, 20, sd=(0.01, 0.03, 0.1)),
+        made_up_slices.of(MONITOR, 20, sd=(0.01, 0.03, 0.1)),
+    ]
+    assert met(*parts) == ["yes"] * 6
+
+
+def test_a_costly_monitor_misses_its_goal_and_few_blocks_leave_it_open():
+    """A tenth lost is outside; four noisy blocks decide nothing."""
+    few = met(made_up_slices.of(A_A, 8), made_up_slices.of(MONITOR, 20, ratio=0.9))
+    assert (few[0], few[1], few[-1]) == ("no", "no", "no")
+    assert met(made_up_slices.of(MONITOR, 4, sd=(0.1, 0, 0)))[-1] == "open"
+
+
+def test_what_was_not_measured_is_open():
+    """No data is no failure."""
+    assert met(made_up_slices.of(A_A, 1).iloc[:0]) == ["open"] * 6
+
+
+@pytest.mark.parametrize(
+    ("found", "answer"),
+    [
+        (Estimate(1.0, 0.99, 1.01), "yes"),
+        (Estimate(0.9, 0.85, 0.95), "no"),
+        (Estimate(0.98, 0.97, 0.99), "open"),
+        (Estimate(1.0), "open"),
+    ],
+)
+def test_the_whole_interval_decides(found, answer):
+    """Within the bounds, outside, or neither."""
+    assert goals.met(found, 0.98, math.inf) == answer

@@ -1,0 +1,152 @@
+"""What an experiment answers in words: certain, open, or not testable, with the table's numbers."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pandas as pd
+import pytest
+
+from made_up import double
+from ndblab.claims import answers, judge, publication, verdict
+from ndblab.claims.answers import Answer, Clause, availability, clause
+from ndblab.error import MissingData
+from ndblab.experiments import catalogue, recorded
+from ndblab.publishing import exhibit, notebook, verdict_tables
+
+DATASETS = {data.experiment: data for data in recorded.every()}
+DOUBLING = Clause("x", "doubles: {value} times {interval}", "not {value}", "whether it doubles")
+
+
+def judged(word: str, measured: float = 1.9, low: float = 1.8, high: float = 2.0) -> pd.DataFrame:
+    """One made-up verdict on the claim x."""
+    row = ("x", word, "made up", "2", measured, low, high, "ratio", "d")
+    return pd.DataFrame([row], columns=judge.COLUMNS)
+
+
+@pytest.mark.parametrize(
+    ("word", "text"),
+    [
+        (verdict.REPRODUCED, "Doubles: 1.9 times (1.8 to 2)."),
+        (verdict.CONTRADICTED, "Not 1.9."),
+        (verdict.INCONCLUSIVE, "Nothing is decided yet. Open: whether it doubles."),
+        (verdict.NOT_TESTABLE, "Not testable here: whether it doubles."),
+        (verdict.UNKNOWN, ""),
+    ],
+)
+def test_a_clause_says_what_its_verdict_allows(word: str, text: str) -> None:
+    """What is decided is stated, with its numbers; the rest is named as open or not testable."""
+    assert str(clause.compose([DOUBLING], judged(word))) == text
+
+
+def test_a_clause_changes_with_the_data() -> None:
+    """No number is typed in: another measurement gives another sentence."""
+    found = clause.compose([DOUBLING], judged(verdict.REPRODUCED, 1.6, 1.5, 1.7))
+    assert str(found) == "Doubles: 1.6 times (1.5 to 1.7)."
+
+
+def test_a_ratio_below_one_can_be_said_as_a_fall() -> None:
+    """A fall to 0.84 (0.8 to 0.96) times is a fall by 16 % (4 to 20 %)."""
+    fall = Clause("x", "falls by {value_fall_pct} {interval_fall_pct}", "", "")
+    found = clause.compose([fall], judged(verdict.REPRODUCED, 0.84, 0.8, 0.96))
+    assert str(found) == "Falls by 16 % (4 to 20 %)."
+
+
+def test_a_claim_without_a_verdict_is_not_mentioned() -> None:
+    """An older dataset may lack a claim."""
+    assert not clause.compose([DOUBLING], judged(verdict.REPRODUCED).iloc[:0])
+
+
+def test_a_short_answer_counts_what_it_leaves_out() -> None:
+    """Two lines hold what is certain before what is open; nothing is left out silently but what
+    this host cannot test."""
+    words = [f"finding number {i} of this experiment" for i in range(4)]
+    short = Answer(tuple(words), tuple(words), ("the rest",)).brief(2, 100)
+    assert len(textwrap.wrap(short, 100)) <= 2
+    assert short.endswith("Open: 4 questions.")
+    assert words[2] in short.lower()
+    assert "the rest" not in short
+
+
+@pytest.mark.parametrize("name", [*DATASETS, "capacity-model", "the-brief"])
+def test_every_experiment_has_an_answer_of_its_own(name: str) -> None:
+    """It ends as a sentence, and two lines of a terminal hold its short form."""
+    found = exhibit.answer(notebook.read(recorded.NOTEBOOKS / catalogue.find(name).notebook))
+    assert name in answers.ANSWERS
+    assert str(found).endswith(".")
+    assert len(textwrap.wrap(found.brief(), 100)) <= 2
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_an_answer_follows_the_verdicts(name: str) -> None:
+    """If all claims are open, nothing of them is certain; if all are reproduced, nothing is open.
+
+    Only what was measured without a claim, such as a longest gap, is certain either way."""
+    data = DATASETS[name]
+    table = verdict_tables.of(data)
+    unsure = answers.answer(name, table.assign(verdict=verdict.INCONCLUSIVE), data)
+    sure = answers.answer(name, table.assign(verdict=verdict.REPRODUCED), data)
+    assert unsure.open
+    assert not sure.open
+    assert not sure.untestable
+    assert len(sure.certain) == len(unsure.open) + len(unsure.certain)
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_every_clause_is_about_a_claim_of_the_sources(name: str) -> None:
+    """A misspelt id would silently say nothing."""
+    data = DATASETS[name]
+    known = {claim.id for claim in publication.claims()}
+    clauses = answers.ANSWERS[name](data, verdict_tables.of(data))
+    assert {c.id for c in clauses if isinstance(c, Clause)} <= known
+
+
+def test_the_answer_has_the_numbers_of_the_decided_claims() -> None:
+    """The recorded sweep of many servers, word for word as its verdicts."""
+    data = DATASETS["multi-server-scaling"]
+    table = verdict_tables.of(data).set_index("id")
+    table.loc["F6-double-servers", ["verdict", "measured", "low", "high"]] = (
+        verdict.REPRODUCED, 1.77, 1.71, 1.83,
+    )  # fmt: skip
+    text = str(answers.answer(data.experiment, table.reset_index(), data))
+    assert "brings 1.77 times (1.71 to 1.83)" in text
+
+
+def test_an_experiment_without_an_answer_counts_its_verdicts() -> None:
+    """A new experiment says something before anyone has written its sentences."""
+    assert str(answers.answer("new", judged(verdict.REPRODUCED))) == "Of 1 claims 1 reproduced."
+
+
+def test_data_that_an_answer_lacks_are_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then verdicts are counted."""
+
+    def lacking(*_: object) -> None:
+        raise MissingData("nothing")
+
+    monkeypatch.setitem(answers.ANSWERS, "lacking", lacking)
+    found = answers.answer("lacking", judged(verdict.REPRODUCED), double())
+    assert "1 reproduced" in str(found)
+
+
+def test_the_model_meets_or_misses_its_goals() -> None:
+    """By the median errors of its table, beside the best of the simpler methods."""
+    table = pd.DataFrame(
+        {
+            "name": ["capacity model"] * 2 + ["line"] * 2,
+            "metric": ["qps", "latency_p95_ms"] * 2,
+            "points": 7,
+            "median_pct": [9.0, 30.0, 41.0, 42.0],
+            "goal_pct": [10.0, 25.0, None, None],
+        }
+    )
+    text = str(answers.answer("capacity-model", table))
+    assert "9 % in throughput (goal 10 %: met)" in text
+    assert "30 % in p95 (goal 25 %: missed)" in text
+    assert "41 % in throughput" in text
+
+
+def test_lost_writes_are_told_whatever_the_verdicts() -> None:
+    """The recorded faults lost writes in one kind, which no claim is about."""
+    data = DATASETS["availability"]
+    texts = [c for c in availability.failures(data, verdict_tables.of(data)) if isinstance(c, str)]
+    assert any("lost up to" in text for text in texts)

@@ -1,0 +1,33 @@
+"""Bounds of claims and goals by contrast."""
+
+from __future__ import annotations
+
+import math
+
+from ndblab.analysis import trust
+from ndblab.claims import bounds, publication
+
+CLAIMS = publication.claims()
+
+
+def of(name: str, *claims: str):
+    table = bounds.of_contrasts([{"name": name, "claims": list(claims)}], CLAIMS)
+    return list(table.itertuples(index=False, name=None))
+
+
+def test_a_claim_on_throughput_bounds_its_contrast():
+    """One that is published as equal with its tolerance; each claim has a row."""
+    rows = of("x", "T-low", "T-shm-gain")
+    assert rows[0] == ("x", "T-low", 0.95, 1.05)
+    assert rows[1][1] == "T-shm-gain"
+    assert rows[1][2] < 1.2 < rows[1][3]
+
+
+def test_claims_on_other_quantities_do_not():
+    """Latency and CPU have no place among ratios of throughput."""
+    assert of("x", "F7-growth", "B-less-cpu", "F9-tc-bottleneck") == []
+
+
+def test_a_goal_of_the_lab_bounds_its_contrast():
+    """Where no claim waits for it."""
+    assert of(trust.MONITOR) == [(trust.MONITOR, "goal", 0.98, math.inf)]

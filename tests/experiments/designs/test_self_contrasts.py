@@ -1,0 +1,54 @@
+"""The contrasts of the lab with itself."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from ndblab.analysis import trust
+from ndblab.error import LabError
+from ndblab.experiments import catalogue
+from ndblab.experiments.designs import self_contrasts
+from ndblab.experiments.designs.contrast import CONDITIONS
+
+EXPERIMENT = catalogue.find("the-lab-itself")
+
+
+def made(size: str = "quick", **overrides):
+    profile = EXPERIMENT.size(size, overrides)
+    found = self_contrasts.the_lab_itself(EXPERIMENT, profile, pd.DataFrame())
+    return {contrast.name: contrast for contrast in found}
+
+
+def test_identical_sides_are_identical_and_span_cluster_starts():
+    """Sixty blocks in four starts, each begun afresh, with 15 repeats."""
+    a_a = made(repeats=15)[trust.A_A]
+    assert a_a.a == a_a.b
+    assert (a_a.a.point.servers, a_a.a.point.clients) == (2, 16)
+    begun = [number for number in range(1, a_a.blocks + 1) if a_a.begins_start(number)]
+    assert begun == [1, 16, 31, 46]
+    assert a_a.blocks == 60
+
+
+def test_other_contrasts_need_no_start_of_their_own():
+    """They have at least the blocks of a first look."""
+    others = [c for name, c in made().items() if name != trust.A_A]
+    assert not any(contrast.begins_start(1) for contrast in others)
+    assert {contrast.blocks for contrast in others} == {4}
+
+
+def test_every_condition_is_compared_with_none():
+    """Or, to see what servers add, under the same condition on both sides."""
+    sides = [(c.a, c.b) for c in made().values()]
+    seen = {side.condition for pair in sides for side in pair}
+    assert seen == set(CONDITIONS)
+    for a, b in sides:
+        if a.condition != b.condition:
+            assert a.point == b.point
+            assert "" in (a.condition, b.condition)
+
+
+def test_a_single_server_is_refused():
+    """There is no half of it."""
+    with pytest.raises(LabError, match="halves of a cluster"):
+        made(servers="1")

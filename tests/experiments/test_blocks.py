@@ -1,0 +1,216 @@
+"""Blocks of contrasts: what is measured on which servers, how often, and on a real cluster."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from ndblab import install
+from ndblab.analysis import contrasts
+from ndblab.cluster import start_stop
+from ndblab.dataset import table
+from ndblab.error import LabError
+from ndblab.experiments import blocks
+from ndblab.experiments.clusters import Clusters
+from ndblab.experiments.designs import contrast as designs
+from ndblab.experiments.designs import grids
+from ndblab.experiments.designs.contrast import Contrast, Side
+from ndblab.experiments.experiment import Experiment
+from ndblab.experiments.variant import Variant
+from ndblab.machine import company, host
+from ndblab.planning import deployment
+from ndblab.planning.point import Point
+from ndblab.workloads import slices
+from ndblab.workloads.measured_run import Run
+
+ONE = Side(Point(1, 8))
+PORT = 14060
+
+
+class Writer:
+    """Keeps the slices that a dataset would."""
+
+    def __init__(self) -> None:
+        self.manifest: dict[str, object] = {}
+        self.rows: dict[str, pd.DataFrame] = {}
+
+    def append(self, run_id: str, tables, logs=None) -> None:
+        for name, rows in tables.items():
+            table.render(name, rows, name)
+        self.rows[run_id] = tables["slices"]
+
+    def note(self, **facts: object) -> None:
+        self.manifest |= facts
+
+    def add_config(self, name: str, text: str) -> None:
+        """Accept a file."""
+
+    @property
+    def slices(self) -> pd.DataFrame:
+        return pd.concat(self.rows.values(), ignore_index=True)
+
+
+class Lab:
+    """Clusters that are only counted, and slices that are only listed."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, tcp_servers: int = 0) -> None:
+        self.experiment = Experiment("x", "?", "x.ipynb", (), (), grids.one_point)
+        self.size = self.experiment.size("smoke", {"servers": 4})
+        self.binaries, self.starts, self.asked = None, 1, []
+        shape = deployment.Shape(4, self.size.rows, 8, tcp_servers=tcp_servers)
+        self.plan = deployment.make(host.read(), shape)
+        self.disturbed: Callable[[str], company.Company] = lambda run_id: company.NO_COMPANY
+        self.writer, self.said = Writer(), []
+        monkeypatch.setattr(slices, "measure", self.slot)
+
+    def ready(self, *points: Point) -> SimpleNamespace:
+        return SimpleNamespace(plan=self.plan)
+
+    def close(self) -> None:
+        self.starts += 1
+
+    def slot(self, cluster, asked, condition) -> list[Run]:
+        self.asked.append(asked)
+        runs = []
+        for each in asked:
+            found = self.disturbed(each.place["run_id"])
+            row = slices.row(
+                each.job.point, **each.place, started_utc="2026-11-21T12:00:00Z", warmup_s=1.0,
+                status="company" if found.disturbs else "ok",
+                duration_s=2.0, queries=20, errors=0, qps=10.0,
+            )  # fmt: skip
+            runs.append(Run({"slices": row}, company=found))
+        return runs
+
+    def measure(self, contrast: Contrast, number: int = 1) -> str:
+        return blocks.measure(contrast, number, self, self.writer, 1, self.said.append)
+
+
+@pytest.fixture
+def lab(monkeypatch: pytest.MonkeyPatch) -> Lab:
+    return Lab(monkeypatch)
+
+
+def servers(slot: list[slices.Asked]) -> dict[str, list[int]]:
+    """Numbers of the servers that each side of a slot loads."""
+    return {each.place["side"]: [node.number for node in each.job.servers] for each in slot}
+
+
+def test_the_sides_of_a_duet_swap_their_servers(lab: Lab):
+    """So that a server that is faster than its equal helps both."""
+    assert lab.measure(Contrast("d", designs.DUET, ONE, Side(Point(2, 8)), ())) == "ok"
+    found = sorted(map(servers, lab.asked), key=lambda slot: slot["a"])
+    assert found == [{"a": [1], "b": [2, 3]}, {"a": [3], "b": [1, 2]}]
+
+
+def test_a_duet_of_transporters_uses_the_servers_that_have_them(monkeypatch):
+    """Which servers these are changes with every start, the sizes and nothing else kept."""
+    lab = Lab(monkeypatch, tcp_servers=2)
+    contrast = Contrast("t", designs.DUET, ONE, Side(Point(1, 8, "tcp")), ())
+    lab.measure(contrast)
+    assert [servers(slot) for slot in lab.asked] == [{"a": [1], "b": [3]}] * 2
+    usual, lab.plan, lab.asked = lab.plan, deployment.tcp_first(lab.plan), []
+    lab.measure(contrast)
+    assert [servers(slot) for slot in lab.asked] == [{"a": [3], "b": [1]}] * 2
+    assert {n.name: n.node_id for n in usual.servers} == {
+        n.name: n.node_id for n in lab.plan.servers
+    }
+
+
+def test_each_half_of_a_pair_of_starts_begins_with_a_start(lab: Lab):
+    """Also where the cluster that runs would do."""
+    assert lab.measure(Contrast("s", designs.STARTS, ONE, ONE, ())) == "ok"
+    assert list(lab.writer.slices["start"]) == [2, 2, 2, 3, 3, 3]
+
+
+def test_a_block_beside_company_is_measured_again_and_the_user_is_told(lab, monkeypatch):
+    """The whole block, so that its slices stay close together."""
+    monkeypatch.setattr(company, "LIMIT_PCT", 5)
+    busy = [company.NO_COMPANY, company.Company(31.2, "chromium")]
+    lab.disturbed = lambda run_id: busy.pop(0) if busy else company.NO_COMPANY
+    assert lab.measure(Contrast("x", designs.ALTERNATION, ONE, ONE, ())) == "ok"
+    assert lab.said == ["chromium uses 31 % of the CPUs: measured again"]
+    assert len(lab.asked) == 2 + 4
+    assert len(contrasts.whole(lab.writer.slices, "x")) == 4
+
+
+def test_company_that_stays_leaves_a_block_that_nobody_counts(lab, monkeypatch):
+    """After three attempts the reason is returned."""
+    monkeypatch.setattr(company, "LIMIT_PCT", 5)
+    lab.disturbed = lambda run_id: company.Company(31.2, "chromium")
+    assert lab.measure(Contrast("x", designs.LEVEL, ONE, None, ())) == "x_b001_1a: company"
+    assert len(lab.asked) == blocks.ATTEMPTS == len(lab.said) + 1
+
+
+def test_a_cluster_that_fails_leaves_the_reason(lab: Lab, monkeypatch):
+    """As a failed slice, before the error ends the measurement."""
+
+    def fail(*_):
+        raise LabError("mysqld.2 ended by itself")
+
+    monkeypatch.setattr(slices, "measure", fail)
+    with pytest.raises(LabError, match=r"mysqld\.2 ended"):
+        lab.measure(Contrast("x", designs.LEVEL, ONE, None, ()))
+    assert list(lab.writer.slices["status"]) == ["mysqld.2 ended by itself"]
+
+
+def test_variants_that_differ_only_in_quotas_share_a_cluster():
+    """A quota that no node could have is refused when the variant is written."""
+    variants = (Variant(), Variant("slow", quotas={"mysqld.2": 0.05}))
+    experiment = Experiment("x", "?", "x.ipynb", (), (), grids.one_point, variants=variants)
+    assert experiment.clusters() == (("default", "slow"),)
+    assert variants[1].to_dict()["quotas"] == {"mysqld.2": 0.05}
+    for wrong in ({"mysqd": 0.5}, {"sql": 0}, {"sql": 1.5}):
+        with pytest.raises(LabError, match="quota"):
+            Variant("wrong", quotas=wrong)
+
+
+def limit_of(cluster, group: str) -> str:
+    """What the kernel says of a group's limit."""
+    folder = cluster.groups.base / group
+    names = ("cpu.max",) if cluster.groups.kind == "cgroup2" else (
+        "cpu.cfs_quota_us", "cpu.cfs_period_us",
+    )  # fmt: skip
+    return " ".join((folder / name).read_text().strip() for name in names)
+
+
+@pytest.mark.cluster
+def test_blocks_and_quotas_on_a_real_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Whole blocks of slices with all that is sampled; quotas change and come back."""
+    monkeypatch.setitem(designs.LENGTHS_S, "smoke", (1, 1))
+    quotas = {"mysqld": 0.2, "mysqld.2": None, "ndbmtd.1": 0.1, "sql": 0.15}
+    variants = (Variant(), Variant("other", quotas=quotas))
+    experiment = Experiment("x", "?", "x.ipynb", (), (), grids.one_point, variants=variants)
+    size = experiment.size("smoke", {"servers": 2, "clients": 4})
+    places = start_stop.places(tmp_path / "cluster", PORT)
+    plans = experiment.plans(size, "auto", host.read(), places)
+    writer = Writer()
+    with contextlib.closing(
+        Clusters(experiment, size, plans, install.ensure(progress=False), writer, False)
+    ) as clusters:
+        for name, design in (("alternated", designs.ALTERNATION), ("duet", designs.DUET)):
+            contrast = Contrast(name, design, Side(Point(1, 4)), Side(Point(1, 4)), ())
+            for number in (1, 2):
+                status = blocks.measure(contrast, number, clusters, writer, 1, pytest.fail)
+                assert status == "ok"
+            assert len(contrasts.log_ratios(writer.slices, name)) == 2
+        assert set(writer.slices["start"]) == {1}
+        assert (writer.slices["client_cpu_pct"] > 0).all()
+        running = clusters.ready(Point(1, 4))
+        if running.groups is None:
+            return
+        groups = ("sql", "sql/mysqld.1", "sql/mysqld.2", "ndbmtd.1", "ndbmtd.2")
+        usual = [limit_of(running, group) for group in groups]
+        assert clusters.ready(Point(1, 4, variant="other")) is running
+        changed = [limit_of(running, group) for group in groups]
+        assert [a == b for a, b in zip(usual, changed, strict=True)] == [False] * 4 + [True]
+        # A server has at most what all servers and clients have.
+        assert changed[1] == changed[0]
+        assert changed[2].split()[0] in ("max", "-1")
+        clusters.ready(Point(1, 4))
+        assert [limit_of(running, group) for group in groups] == usual

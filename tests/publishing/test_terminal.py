@@ -1,0 +1,75 @@
+"""What a terminal shows at the end: one screen, decided claims first."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from ndblab.claims import judge, publication, verdict
+from ndblab.claims.answers import Answer
+from ndblab.experiments import catalogue
+from ndblab.publishing import terminal, verdict_tables
+
+SCALING = catalogue.find(figure=6)
+PLACES = ["figures  x", "page     y", "dataset  z"]
+
+
+def table(words: dict[str, str]) -> pd.DataFrame:
+    """Made-up verdicts on claims of the sources."""
+    rows = [
+        (i, word, "why", "less than 1", 0.84, 0.8, 0.88, "ratio", "d") for i, word in words.items()
+    ]
+    return pd.DataFrame(rows, columns=judge.COLUMNS)
+
+
+@pytest.mark.parametrize(
+    "word", [verdict.REPRODUCED, verdict.INCONCLUSIVE, verdict.NOT_TESTABLE, verdict.UNKNOWN]
+)
+@pytest.mark.parametrize("experiment", catalogue.EXPERIMENTS.values(), ids=lambda e: e.name)
+def test_a_reproduction_ends_with_one_screen(experiment, word: str) -> None:
+    """Whatever the verdicts, and however much there is to say."""
+    ids = [c.id for c in publication.claims() if c.id.startswith(experiment.claims)]
+    answer = Answer(("a long finding of this experiment",) * 20, ("a long question",) * 20)
+    text = terminal.screen(experiment, answer, table(dict.fromkeys(ids, word)), PLACES)
+    lines = text.splitlines()
+    assert len(lines) <= terminal.MOST_LINES
+    assert lines[0] == experiment.question
+    assert lines[-3:] == PLACES
+
+
+def test_a_verdict_is_a_line_and_open_ones_come_last() -> None:
+    """Verdict, id, published and measured."""
+    words = {"F6-peak": verdict.INCONCLUSIVE, "F6-overload": verdict.REPRODUCED}
+    lines = terminal.screen(SCALING, None, table(words), []).splitlines()
+    assert lines[2].split() == [
+        "reproduced",
+        "F6-overload",
+        "<",
+        "1",
+        "0.84",
+        "(0.8",
+        "to",
+        "0.88)",
+    ]
+    assert lines[3].startswith("inconclusive  F6-peak")
+
+
+def test_readings_and_values_of_another_machine_are_only_counted() -> None:
+    """They would hide what was decided."""
+    ids = ("F9-tc-26", "F9-tc-27", "F6-peak-qps", "F6-8-to-16")
+    text = terminal.screen(SCALING, None, table(dict.fromkeys(ids, verdict.NOT_TESTABLE)), [])
+    assert "2 readings of ndb_top" in text
+    assert "1 absolute value of another machine" in text
+    assert "F9-tc-26" not in text
+    assert "not testable here  F6-8-to-16" in text
+
+
+def test_absolute_values_are_told_from_what_this_host_cannot_test() -> None:
+    """Two kinds of verdicts that no measurement here could change, for different reasons."""
+    words = {"F6-peak-qps": verdict.NOT_TESTABLE, "F6-8-to-16": verdict.NOT_TESTABLE}
+    assert verdict_tables.tally(table(words)) == "1 not testable here, 1 not comparable"
+
+
+def test_an_absolute_value_that_was_tested_keeps_its_verdict() -> None:
+    """On the brief's own server its numbers can be reproduced."""
+    assert verdict_tables.tally(table({"F6-peak-qps": verdict.REPRODUCED})) == "1 reproduced"

@@ -1,0 +1,131 @@
+"""Slices, with a scripted sysbench on a cluster that only answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from ndblab.dataset import table
+from ndblab.machine import company
+from ndblab.planning import profile
+from ndblab.planning.point import Point
+from ndblab.workloads import slices
+from ndblab.workloads.load_generator import Job
+from scripted import Scripted
+
+REPORT = (Path(__file__).parents[1] / "captured/sysbench/ndb_c8.txt").read_text()
+REPORTS_S = 6
+RUNS = f"print('Threads started!', flush=True); time.sleep(2); print({REPORT!r})"
+
+
+def measured(cluster: Scripted, sides: str = "a", times=(1, 1), condition: str = "") -> list:
+    """Measure one slot, and render its tables, which checks every cell."""
+    size = profile.get("smoke", {"warmup_s": times[0], "duration_s": times[1]})
+    asked = []
+    for side, server in zip(sides, cluster.plan.servers, strict=False):
+        place = {"run_id": f"x_b001_1{side}", "contrast": "x", "block": 1, "slot": 1}
+        place |= {"side": side, "of": len(sides), "start": 1}
+        asked.append(slices.Asked(place, Job(cluster.binaries, size, Point(1, 8), [server])))
+    runs = slices.measure(cluster, asked, condition)
+    for run in runs:
+        for name, rows in run.tables.items():
+            table.render(name, rows, name)
+    return runs
+
+
+def row(run: slices.Run) -> pd.Series:
+    return run.tables["slices"].iloc[0]
+
+
+def test_only_what_was_reported_after_the_warm_up_counts(tmp_path: Path):
+    """One execution covers both; its intervals after the warm-up are the slice."""
+    program = f"assert '--time={REPORTS_S}' in sys.argv\n{RUNS.replace('sleep(2)', 'sleep(0)')}"
+    [run] = measured(Scripted(tmp_path, program), times=(2, REPORTS_S - 2))
+    found, intervals = row(run), run.tables["intervals"]
+    assert found["status"] == "ok"
+    assert list(intervals["t_s"]) == [1, 2, 3, 4]
+    assert found["qps"] == pytest.approx((1863.22 + 1880.72 + 2338.49 + 2546.25) / 4, abs=0.01)
+    assert found["queries"] == pytest.approx(found["qps"] * found["duration_s"], abs=1)
+    assert found["latency_p95_ms"] == pytest.approx((11.65 + 12.30) / 2)
+
+
+def test_a_second_that_sysbench_did_not_report_is_what_its_totals_leave(tmp_path: Path):
+    """It sometimes ends just before it would report; the queries count, and the time."""
+    short = REPORT.replace(REPORT[REPORT.index("[ 6s ]") : REPORT.index("SQL stat")], "")
+    [run] = measured(Scripted(tmp_path, f"print({short!r})"), times=(2, REPORTS_S - 2))
+    found = row(run)
+    assert found["status"] == "ok"
+    assert len(run.tables["intervals"]) == 3
+    assert found["duration_s"] == pytest.approx(4.0133)
+    assert found["queries"] == pytest.approx(13568 - 2512.70 - 2413.52, abs=1)
+
+
+def test_both_sides_of_a_duet_run_at_once_and_each_has_its_own_client(tmp_path: Path):
+    """Their rows share the cluster's processes."""
+    mark = tmp_path / "alive"
+    alone = f"import pathlib; m = pathlib.Path({str(mark)!r} + sys.argv[3][-6]); m.touch()"
+    check = f"sys.exit(len(list(pathlib.Path({str(tmp_path)!r}).glob('alive*'))) != 2)"
+    runs = measured(Scripted(tmp_path, f"{alone}\n{RUNS}\n{check}"), "ab")
+    assert [row(run)["status"] for run in runs] == ["ok", "ok"]
+    for run, side in zip(runs, "ab", strict=True):
+        processes = run.tables["processes"]
+        assert set(processes["run_id"]) == {f"x_b001_1{side}"}
+        assert sorted(processes["role"]) == ["lab", "sysbench"]
+        assert processes["t_s"].between(0.5, 1.2).all()
+
+
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [
+        ("sys.exit('FATAL: unable to connect')", "sysbench exited 1"),
+        (f"print({REPORT!r})".replace("6.0133s", "0.5s"), "sysbench ended before its time"),
+        (RUNS.replace("ignored errors:                      0", "ignored errors:      3"),
+         "errors: 3"),
+    ],
+)  # fmt: skip
+def test_a_load_that_fails_is_the_status_of_its_slice(tmp_path: Path, program, reason):
+    """It is no crash of the lab, and what sysbench printed is kept."""
+    [run] = measured(Scripted(tmp_path, program))
+    assert row(run)["status"].startswith(reason)
+    assert list(run.logs) == ["x_b001_1a.sysbench.txt"]
+
+
+def test_company_is_the_status_of_a_slice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Its numbers are kept, but no block may use them."""
+    monkeypatch.setattr(company, "LIMIT_PCT", 5)
+    monkeypatch.setattr(company, "between", lambda *_: company.Company(31.2, "chromium"))
+    [run] = measured(Scripted(tmp_path, RUNS))
+    assert row(run)["status"] == "company: chromium used 31 % of the CPUs"
+    assert row(run)["company_pct"] == 31.2
+    assert run.company.disturbs
+
+
+def test_without_the_monitor_only_sysbench_and_the_company_are_known(tmp_path: Path):
+    """Nothing is sampled while the load runs."""
+    [run] = measured(Scripted(tmp_path, RUNS), condition="no-monitor")
+    assert run.tables.keys() == {"slices", "intervals"}
+    assert row(run)["status"] == "ok"
+    assert pd.isna(row(run)["host_busy_pct"])
+    assert row(run)["company_pct"] >= 0
+
+
+@pytest.mark.parametrize("condition", ["busy-neighbour", "idle-spinner"])
+def test_a_condition_ends_with_its_slice_however_that_ends(tmp_path: Path, condition: str):
+    """No spinning process is left, and it is not company either."""
+    cluster = Scripted(tmp_path, RUNS)
+    started = []
+
+    class Machine(type(cluster.machine)):
+        def spawn(self, argv, mark=None, **how):
+            started.append(super().spawn(argv, mark, **how))
+            return started[-1]
+
+    cluster.machine = Machine()
+    measured(cluster, condition=condition)
+    cluster.check_alive = lambda: 1 / 0
+    with pytest.raises(ZeroDivisionError):
+        measured(cluster, condition=condition)
+    assert len(started) >= 2
+    assert all(child.poll() is not None for child in started)
