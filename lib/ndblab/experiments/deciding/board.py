@@ -164,7 +164,7 @@ class Board:
         if not self._redraws:
             return
         self._clear()
-        lines = self.lines(shutil.get_terminal_size().lines - 5)
+        lines = self.lines(max(1, shutil.get_terminal_size().lines - 5))
         print("\n".join(lines), file=self.stream, flush=True)
         self._drawn = len(lines)
 
