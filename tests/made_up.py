@@ -19,6 +19,7 @@ PROCESSES = ["run_id", "t_s", "role", "node_id", "cpu_pct", "rss_bytes"]
 THREADS = ["run_id", "t_s", "node_id", "thr_no", "thread", "os_user_pct", "os_system_pct"]
 INTERVALS = ["run_id", "t_s", "clients", "qps", "latency_p95_ms"]
 EVENTS = ["run_id", "t_s", "node_id", "event", "text"]
+SLICES = list(SCHEMAS["slices"].columns)
 HISTORY = ["run_id", "client", "seq", "kind", "t_s", "outcome"]
 COPIES = ["run_id", "replica", "client", "seq", "first_value", "second_value"]
 COUNTERS = ["run_id", "replica", "client", "writes"]
@@ -37,6 +38,7 @@ class Double:
     ndb_threads: pd.DataFrame = field(default_factory=_empty(THREADS))
     intervals: pd.DataFrame = field(default_factory=_empty(INTERVALS))
     events: pd.DataFrame = field(default_factory=_empty(EVENTS))
+    slices: pd.DataFrame = field(default_factory=_empty(SLICES))
     history: pd.DataFrame = field(default_factory=_empty(HISTORY))
     copies: pd.DataFrame = field(default_factory=_empty(COPIES))
     counters: pd.DataFrame = field(default_factory=_empty(COUNTERS))

@@ -42,12 +42,15 @@ class Evidence:
     """A dataset as a check sees it.
 
     `good` are the good runs of every transporter, workload and variant without idle servers; `runs`
-    those of the plain cluster: shared memory, point selects, the default variant.
+    those of the plain cluster: shared memory, point selects, the default variant. `slices` and
+    `contrasts`, by name as in the manifest, are what `claims.contrasted` compares.
     """
 
     def __init__(self, dataset: Dataset) -> None:
         self.dataset = dataset
-        self._usage = Usage(dataset.processes, dataset.ndb_threads)
+        self.usage = Usage(dataset.processes, dataset.ndb_threads)
+        self.slices = dataset.slices
+        self.contrasts = {each["name"]: each for each in dataset.manifest.get("contrasts", ())}
         self.budget = dataset.budget
         self.cpus = usable_cpus(dataset.host)
         runs = dataset.runs
@@ -145,19 +148,19 @@ class Evidence:
 
     def cpu_pct(self, servers: int, clients: int) -> pd.DataFrame:
         """Return the CPU of each role at a point (`Usage.of_roles`)."""
-        return self._usage.of_roles(self._run_ids(servers, clients))
+        return self.usage.of_roles(self._run_ids(servers, clients))
 
     def serving_cpu_pct(self, servers: int, clients: int) -> pd.Series:
         """Return the CPU of the MySQL servers with clients (`Usage.of_serving`)."""
-        return self._usage.of_serving(self._run_ids(servers, clients), servers)
+        return self.usage.of_serving(self._run_ids(servers, clients), servers)
 
     def others_pct(self, runs: pd.DataFrame) -> float:
         """Return the most CPU that unrelated processes used in these runs (`Usage.of_others`)."""
-        return float(self._usage.of_others(runs, self.cpus).max())
+        return float(self.usage.of_others(runs, self.cpus).max())
 
     def threads(self, servers: int, clients: int) -> pd.DataFrame:
         """Return the CPU of each NDB thread at a point (`Usage.of_threads`)."""
-        return self._usage.of_threads(self._run_ids(servers, clients))
+        return self.usage.of_threads(self._run_ids(servers, clients))
 
     def _run_ids(self, servers: int, clients: int) -> list[str]:
         return [str(name) for name in self.runs_at(servers, clients)["run_id"]]
@@ -177,7 +180,7 @@ class Evidence:
 
     def _cpus_of(self, names: list[str]) -> dict[tuple[int, int], float]:
         """Return the logical CPUs of these roles together, mean over runs, by point."""
-        used = self._usage.roles.reindex(columns=names).sum(axis=1, min_count=1) / 100
+        used = self.usage.roles.reindex(columns=names).sum(axis=1, min_count=1) / 100
         runs = self.runs[["servers", "clients"]].assign(
             used=self.runs["run_id"].astype(str).map(used)
         )

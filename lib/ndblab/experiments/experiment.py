@@ -21,6 +21,9 @@ from ndblab.planning.shape import Places, Shape
 from ndblab.workloads.load_generator import Job
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndblab.experiments.designs.contrast import Contrast
     from ndblab.install import Binaries
     from ndblab.machine.host import Host
 
@@ -32,7 +35,8 @@ class Experiment:
     `sizes` are values by profile name and field where they differ from the profile's. All clusters
     have the fields of `shape`; `budget` divides the CPUs unless the user chooses. `grid` gives the
     points for a profile, most of them under `workload`. Without a `grid` there is nothing to
-    measure; `reads` then names the experiments whose recorded data it uses.
+    measure; `reads` then names the experiments whose recorded data it uses. `contrasts` gives what
+    is measured after the sweep, from the sweep's points (`analysis.summary.points`).
     """
 
     name: str
@@ -48,6 +52,7 @@ class Experiment:
     variants: tuple[Variant, ...] = (Variant(),)
     budget: str = "auto"
     reads: tuple[str, ...] = ()
+    contrasts: Callable[[Experiment, Profile, pd.DataFrame], tuple[Contrast, ...]] | None = None
 
     def size(self, name: str, overrides: Mapping[str, object] | None = None) -> Profile:
         """Return the profile called `name` with this experiment's values, then the user's.

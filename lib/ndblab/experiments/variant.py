@@ -21,6 +21,8 @@ class Variant:
     load generator's; `table_options` end the CREATE TABLE statements. `shape` has fields of
     `planning.shape.Shape`: settings that follow from the host. With `tcp_clients` the clients
     connect over TCP/IP on loopback rather than by Unix sockets. A `fault` is injected in each run.
+    `quotas` are CPU quotas by node name ("mysqld.3"), role or "sql" (all servers and clients
+    together), as a share of the host's CPUs, None for no limit; only `scaled` has quotas.
     """
 
     name: str = DEFAULT_VARIANT
@@ -31,6 +33,7 @@ class Variant:
     my_cnf: Mapping[str, object] = field(default_factory=dict)
     options: Mapping[str, object] = field(default_factory=dict)
     table_options: str = ""
+    quotas: Mapping[str, float | None] = field(default_factory=dict)
 
     @property
     def overlay(self) -> Overlay:
