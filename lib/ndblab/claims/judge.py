@@ -17,7 +17,14 @@ from ndblab.analysis.formatting import significant
 from ndblab.claims.checks import find
 from ndblab.claims.evidence import Evidence, usable_cpus
 from ndblab.claims.publication import BUDGETS, Claim
-from ndblab.claims.verdict import ANOTHER_MACHINE, NOT_TESTABLE, THIS_HOST, UNKNOWN, Finding
+from ndblab.claims.verdict import (
+    ANOTHER_MACHINE,
+    INCONCLUSIVE,
+    NOT_TESTABLE,
+    THIS_HOST,
+    UNKNOWN,
+    Finding,
+)
 from ndblab.error import LabError, MissingData
 from ndblab.planning.cpu_budget import BRIEF_CPUS
 
@@ -125,6 +132,8 @@ def _judge_one(claim: Claim, dataset: Dataset, evidence: Callable[[], Evidence])
     except MissingData as missing:
         if why_not is not None:
             return Finding(NOT_TESTABLE, why_not)
+        if waits := _waits(claim, dataset):
+            return Finding(INCONCLUSIVE, "", f"not measured yet: {missing}", waits=waits)
         return Finding(UNKNOWN, f"this dataset lacks the data: {missing}")
     # Whatever the error, the verdict is "unknown": a crash is never a pass.
     except Exception as error:
@@ -134,6 +143,12 @@ def _judge_one(claim: Claim, dataset: Dataset, evidence: Callable[[], Evidence])
     per_cpu = _per_cpu(claim, finding.measured.value, cpus)
     reason = "; ".join(part for part in (why_not, per_cpu, f"measured: {finding.numbers}") if part)
     return replace(finding, verdict=NOT_TESTABLE, numbers=reason, why="")
+
+
+def _waits(claim: Claim, dataset: Dataset) -> dict[str, int | None]:
+    """Return the contrasts of a claim that the dataset is to have but has not a block of."""
+    wanted = [c["name"] for c in dataset.manifest.get("contrasts", ()) if claim.id in c["claims"]]
+    return dict.fromkeys(set(wanted) - set(dataset.slices["contrast"].astype(str)))
 
 
 def _without_data(claim: Claim) -> Finding:

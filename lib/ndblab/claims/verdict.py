@@ -7,13 +7,13 @@ came from.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ndblab.analysis import sequential
-from ndblab.analysis.estimate import Estimate
+from ndblab.analysis.estimate import CONFIDENCE, Estimate, sidak
 from ndblab.analysis.formatting import significant
 from ndblab.claims.publication import Claim
 from ndblab.error import MissingData
@@ -44,6 +44,11 @@ VALUE_TOLERANCE = 0.1
 class Comparison:
     """One comparison of a claim: an estimate, and the words that follow it.
 
+    A claim is reproduced only if all its comparisons support it, which needs no correction for
+    their number (an intersection-union test: Berger 1982), but any one may contradict it. So
+    `estimate`, at 95 % alone, is printed and decides "for"; `corrected`, at 95 % for all
+    comparisons together, decides "against" (None: the same).
+
     `judged` is False for what is only shown. `against_counts` and `for_counts` are False if the CPU
     budget itself forces that outcome, which then means nothing. One that comes from a `contrast`
     has the `values` of its units, as logarithms with `log`; none of them before it was measured.
@@ -55,22 +60,45 @@ class Comparison:
     for_counts: bool = True
     against_counts: bool = True
     note: str = ""
+    corrected: Estimate | None = None
     contrast: str = ""
     values: np.ndarray | None = field(default=None, compare=False, repr=False)
     log: bool = True
 
+    @classmethod
+    def one_of(cls, tests: int, label: str, interval: Callable[[float], Estimate]) -> Comparison:
+        """Make one of several comparisons of a claim.
+
+        Parameters
+        ----------
+        tests : number of comparisons, any of which may contradict the claim.
+        interval : returns the estimate at a confidence.
+        """
+        corrected = interval(sidak(tests)) if tests > 1 else None
+        return cls(label, interval(CONFIDENCE), corrected=corrected)
+
+    @property
+    def against(self) -> Estimate:
+        """Return the estimate that may contradict the claim."""
+        return self.corrected or self.estimate
+
+    def changed(self, change: Callable[[Estimate], Estimate]) -> Comparison:
+        """Return the comparison with both estimates changed."""
+        corrected = self.corrected and change(self.corrected)
+        return replace(self, estimate=change(self.estimate), corrected=corrected)
+
     def outcome(self, claim: Claim) -> str:
-        """Decide by the whole interval: "for", "against" or "open"."""
-        _, low, high = self.estimate
+        """Decide by whole intervals: "for", "against" or "open"."""
+        (_, low, high), (_, lowest, highest) = self.estimate, self.against
         if not self.estimate.bounded:
             return "open"
         least, most = allowed(claim)
         if claim.comparison == "less_than":
-            inside, outside = high < most, low >= most
+            inside, outside = high < most, lowest >= most
         elif claim.comparison == "greater_than":
-            inside, outside = low > least, high <= least
+            inside, outside = low > least, highest <= least
         else:
-            inside, outside = least <= low and high <= most, high < least or low > most
+            inside, outside = least <= low and high <= most, highest < least or lowest > most
         return "for" if inside else "against" if outside else "open"
 
     def margin(self, claim: Claim) -> float:

@@ -22,7 +22,8 @@ class Variant:
     `planning.shape.Shape`: settings that follow from the host. With `tcp_clients` the clients
     connect over TCP/IP on loopback rather than by Unix sockets. A `fault` is injected in each run.
     `quotas` are CPU quotas by node name ("mysqld.3"), role or "sql" (all servers and clients
-    together), as a share of the host's CPUs, None for no limit; only `scaled` has quotas.
+    together), as a share of the host's CPUs, None for no limit; only `scaled` has quotas. The
+    sweep leaves out what is `contrasts_only`.
     """
 
     name: str = DEFAULT_VARIANT
@@ -34,6 +35,7 @@ class Variant:
     options: Mapping[str, object] = field(default_factory=dict)
     table_options: str = ""
     quotas: Mapping[str, float | None] = field(default_factory=dict)
+    contrasts_only: bool = False
 
     @property
     def overlay(self) -> Overlay:

@@ -79,7 +79,8 @@ class Slice:
 class Contrast:
     """Two sides, the design that compares them, and the claims that wait for it.
 
-    A level has no side B.
+    A level has no side B. With `blocks_per_start` a fresh cluster start comes after so many blocks
+    (0: none), where what is compared also differs from start to start.
     """
 
     name: str
@@ -87,6 +88,7 @@ class Contrast:
     a: Side
     b: Side | None
     claims: tuple[str, ...]
+    blocks_per_start: int = 0
 
     def block(self, number: int, seed: int) -> tuple[tuple[Slice, ...], ...]:
         """Return the slots of a block in order, each with the slices that run at the same time."""
