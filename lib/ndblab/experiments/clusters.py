@@ -16,7 +16,7 @@ from ndblab.cluster.cluster import Cluster
 from ndblab.faults import run_with_fault
 from ndblab.planning import config
 from ndblab.planning.point import DEFAULT_VARIANT, Point
-from ndblab.workloads import measured_run, registry
+from ndblab.workloads import measured_run, registry, sysbench
 
 if TYPE_CHECKING:
     from ndblab import dataset as datasets
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ndblab.install import Binaries
     from ndblab.planning.deployment import Plan
     from ndblab.planning.profile import Profile
+    from ndblab.workloads.load_generator import Filled
 
 
 @dataclass
@@ -64,17 +65,22 @@ class Clusters:
         started = self._stack.enter_context(start_stop.running(plan, self.binaries, self.progress))
         job = self.experiment.job(self.size, self.binaries, plan, point)
         filled = registry.find(point.workload).prepare(started, job)
-        started.limit()
         usual = plan == self.plans[DEFAULT_VARIANT]
+        half = sysbench.weigh(started, job) if usual and self.experiment.weighs_rows else None
+        started.limit()
         for name in (config.CONFIG_INI, config.MY_CNF):
             text = (started.folder / name).read_text()
             self.writer.add_config(name if usual else f"{point.variant}.{name}", text)
         if usual:
-            taken = {str(node): used for node, used in filled.data_memory_bytes.items()}
             self.writer.note(
                 timings={**started.timings, "prepare_s": filled.seconds},
-                filled={"rows": filled.rows, "data_memory_bytes": taken},
+                filled=_described(filled) | ({"half": _described(half)} if half else {}),
             )
             self.progress = False
         self._cluster = started
         return started
+
+
+def _described(filled: Filled) -> dict[str, object]:
+    taken = {str(node): used for node, used in filled.data_memory_bytes.items()}
+    return {"rows": filled.rows, "data_memory_bytes": taken}

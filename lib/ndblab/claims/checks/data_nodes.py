@@ -47,18 +47,16 @@ def one_thread(claim: Claim, evidence: Evidence) -> Finding:
     mine = threads["thread"] == kind
     if not mine.any():
         return Finding(NOT_TESTABLE, f"the data nodes have no {kind} thread here")
-    published = _published_shares(claim.figure)
-    who, share = f"all {kind} threads", published[0][kind]
+    judged, who = claim, f"all {kind} threads"
     if _num_cpus(evidence) == BRIEF_NUM_CPUS:
         mine &= threads["thr_no"] == int(number)
-        who, share = f"{kind} thread {number}", published[1][claim.id]
+        share, who = published_shares(claim.figure)[1][claim.id], f"{kind} thread {number}"
+        least, most = (share * (1 + sign * SHARE_TOLERANCE) for sign in (-1, 1))
+        judged = replace(claim, low=least, high=most)
     used = threads.groupby("run_id")["pct"].sum()
     shares = threads[mine].groupby("run_id")["pct"].sum() / used[used > 0]
-    least, most = (share * (1 + sign * SHARE_TOLERANCE) for sign in (-1, 1))
-    screen = replace(claim, comparison="between", low=least, high=most)
     test = where.mean(shares.dropna(), f"of the CPU of its listed threads, {where.words}")
-    finding = decide(screen, f"{who} of a data node use", [test])
-    return replace(finding, why=f"{finding.why}, a quarter around {significant(share)}")
+    return decide(judged, f"{who} of a data node use", [test])
 
 
 @check("F5-recv-busiest")
@@ -157,8 +155,8 @@ def _differences(where: Place, kinds: pd.DataFrame, kind: str) -> list[Compariso
 
 
 @cache
-def _published_shares(figure: str) -> tuple[dict[str, float], dict[str, float]]:
-    """Return the share of each kind in the CPU of the screen's threads, and that of each thread.
+def published_shares(figure: str) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the share of each kind in the CPU of a screen's threads, and of each thread by claim.
 
     A screen does not show all threads. Figure 5 is sorted and ends with nearly idle ones: those
     missing count as idle, as its text says of recv. The ends of Figure 9 are not: there a missing
