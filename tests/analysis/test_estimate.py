@@ -26,6 +26,23 @@ def test_the_interval_of_a_mean_is_that_of_the_t_distribution() -> None:
 
 
 @settings(deadline=None)
+@given(st.lists(st.floats(min_value=0, max_value=1), min_size=2, max_size=6))
+def test_no_interval_leaves_what_is_possible(values: list[float]) -> None:
+    """A share stays within its whole and a quantity above zero, also if one of them is at it."""
+    for value, low, high in (estimate.share(values), estimate.positive(values)):
+        assert 0 <= low <= value <= high
+    assert estimate.share([100 * x for x in values], whole=100.0).high <= 100
+
+
+def test_intervals_of_values_that_vary_little_are_those_of_t() -> None:
+    """Far from any bound, logarithms and logits change nothing that matters."""
+    values = [0.49, 0.5, 0.52]
+    for interval in (estimate.positive, estimate.share):
+        assert interval(values)[1:] == pytest.approx(estimate.mean(values)[1:], rel=0.01)
+    assert not estimate.share(values[:1]).bounded
+
+
+@settings(deadline=None)
 @given(samples, samples)
 def test_a_ratio_turned_over_is_its_inverse(a: list[float], b: list[float]) -> None:
     """ratio(a, b) and ratio(b, a) are inverse to each other, interval included."""
@@ -85,7 +102,7 @@ def test_the_interval_of_two_peaks_holds_the_truth_as_often_as_it_says() -> None
 
 
 def test_with_pooled_variability_two_runs_can_decide() -> None:
-    """Two runs alone say little; the interval is never narrower than their own variability."""
+    """Two runs alone say little; runs that differ more than others widen the interval."""
     a, b = [200.0, 202.0], [100.0, 101.0]
     alone = estimate.ratio(a, b)
     known = estimate.ratio(a, b, pooled=Variability(0.01, 40))

@@ -119,7 +119,30 @@ def test_a_few_samples_have_no_interval() -> None:
     assert math.isnan(series.band(short)[1])
 
 
-def test_the_same_run_gives_the_same_interval() -> None:
-    """Computed again, the numbers are the same: the draws are fixed."""
-    assert series.trend(run()) == series.trend(run())
-    assert series.band(run()) == series.band(run())
+def test_windows_are_near_the_mean_as_often_as_counted() -> None:
+    """The share by the normal distribution is the one that counting windows gives."""
+    values = run(1000, 60, seed=5)
+    counted = np.abs(values.rolling(60).mean().dropna() / values.mean() - 1) < 0.03
+    value, low, high = series.windows_share(values, 60, 0.03)
+    assert value == pytest.approx(counted.mean(), abs=0.05)
+    assert 0 < low < value < high < 1
+    assert series.windows_share(pd.Series([5.0] * HOUR), 60, 0.03) == (1, 1, 1)
+
+
+def test_no_interval_leaves_what_is_possible() -> None:
+    """Throughput that stops for a third of the time is not below zero, and a band not over 1."""
+    values = run()
+    values[1000:2200] = 0.0
+    for found in (
+        series.mean(values), series.quantile(values, 0.025), series.band(values),
+        series.windows_share(values, 120, 0.03), series.prefix_ratio(values, 600),
+    ):  # fmt: skip
+        assert 0 <= found.low <= found.value <= found.high
+    assert series.band(values).high <= 1
+
+
+def test_more_memory_makes_intervals_wider() -> None:
+    """A run whose level wanders for minutes says less about its mean than one of quick noise."""
+    quick, slow = (pd.Series(1000 + 20 * noise(6, memory=memory)) for memory in (0.5, 0.99))
+    widths = [found.high - found.low for found in map(series.mean, (quick, slow))]
+    assert widths[1] > 3 * widths[0]

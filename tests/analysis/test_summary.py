@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
@@ -31,9 +32,10 @@ def runs(*rows: tuple) -> pd.DataFrame:
 
 
 def test_the_interval_is_that_of_the_t_distribution() -> None:
-    """A point's interval is the t interval of the mean over its runs."""
+    """A point's interval is the t interval of the logarithms of its runs, around their mean."""
     row = summary.points(runs((1, 8, 100), (1, 8, 110), (1, 8, 105))).iloc[0]
-    expected = stats.t.interval(0.95, 2, loc=105, scale=stats.sem([100, 110, 105]))
+    logs = np.log([100, 110, 105])
+    expected = np.exp(stats.t.interval(0.95, 2, loc=np.log(105), scale=stats.sem(logs)))
     assert (row.qps_low, row.qps_high) == pytest.approx(expected)
     assert row.runs == 3
 

@@ -42,8 +42,8 @@ def log_ratios(top: pd.DataFrame, base: pd.DataFrame) -> pd.DataFrame:
 def ratio(logs: pd.DataFrame, clients: Sequence[int], confidence: float = CONFIDENCE) -> Estimate:
     """Return the geometric mean of the ratios at these numbers of clients, with its t interval.
 
-    The variability is that of pairs at equal clients: of all pairs or of those asked for, whichever
-    is larger, since two or three pairs alone say little about it.
+    The variability is that of pairs at equal clients: the one of all pairs takes part in that of
+    those asked for, since two or three pairs alone say little about it.
 
     Raises
     ------
@@ -53,12 +53,11 @@ def ratio(logs: pd.DataFrame, clients: Sequence[int], confidence: float = CONFID
     asked = logs[logs["clients"].isin(clients)]
     if asked.empty:
         raise MissingData(f"no pair of runs with {', '.join(map(str, clients))} clients")
-    pooled, own = _variability(logs), _variability(asked)
     centre = float(asked["log"].mean())
-    if pooled.freedom == 0:
+    known = _variability(logs).of_point(_variability(asked))
+    if known.freedom == 0:
         return Estimate(math.exp(centre))
-    deviation = max(pooled.deviation, own.deviation if own.freedom else 0.0)
-    half = float(estimate.t(pooled.freedom, confidence)) * deviation / math.sqrt(len(asked))
+    half = float(estimate.t(known.freedom, confidence)) * known.deviation / math.sqrt(len(asked))
     return Estimate(math.exp(centre), math.exp(centre - half), math.exp(centre + half))
 
 

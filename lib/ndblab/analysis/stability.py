@@ -85,7 +85,7 @@ def starts(seconds: pd.DataFrame, lengths_s: Sequence[float] = STARTS_S) -> pd.D
     rows.append([whole_s, 1.0, float("nan"), float("nan")])
     table = pd.DataFrame(rows, columns=["start_s", "of_whole", "low", "high"])
     firsts = [qps.iloc[: round(length_s / step_s)] for length_s in table["start_s"]]
-    bands = [tuple(100 * end for end in series.band(first)) for first in firsts]
+    bands = [tuple(100 * end for end in series.band(first, interval_s=step_s)) for first in firsts]
     table[["band_pct", "band_low", "band_high"]] = bands
     table[["trend_pct_per_hour", "trend_low", "trend_high"]] = [
         _trend(first, step_s) for first in firsts

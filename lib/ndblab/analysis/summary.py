@@ -18,6 +18,7 @@ FLAT = 0.03
 SATURATED = 0.95
 POINT_COLUMNS = ["transporter", "workload", "variant", "servers", "clients"]
 """Columns that identify a point."""
+_FACTORS = ("qps", "latency_p95_ms")
 _METRICS = ["qps", "latency_p95_ms", "latency_avg_ms", "client_cpu_pct"]
 
 
@@ -75,20 +76,16 @@ def points(runs: pd.DataFrame, client_cpus: float | None = None) -> pd.DataFrame
     table = marked.groupby(keys, observed=True)["_good"].agg(runs="sum", _all="count")
     table["failed"] = table.pop("_all") - table["runs"]
     averaged = marked[marked["_good"]]
-    # Latency is drawn and compared by factors: its interval is one of logarithms, never below zero.
-    averaged = averaged.assign(_log_p95=np.log(averaged["latency_p95_ms"].astype(float)))
-    groups = averaged.groupby(keys, observed=True)[[*_METRICS, "_log_p95"]]
+    # Both are drawn and compared by factors: the intervals are of logarithms, never below zero.
+    logs = {f"_{metric}": np.log(averaged[metric].astype(float)) for metric in _FACTORS}
+    groups = averaged.assign(**logs).groupby(keys, observed=True)[[*_METRICS, *logs]]
     mean, deviation = (part.reindex(table.index) for part in (groups.mean(), groups.std(ddof=1)))
     count = table["runs"].where(table["runs"] >= 2).astype(float)
-    half, log_half = (
-        t(count - 1) * deviation[name] / np.sqrt(count) for name in ("qps", "_log_p95")
-    )
-    table["qps_mean"] = mean["qps"]
-    table["qps_low"], table["qps_high"] = mean["qps"] - half, mean["qps"] + half
-    factor = np.exp(log_half)
-    table["latency_p95_ms_mean"] = mean["latency_p95_ms"]
-    table["latency_p95_ms_low"] = mean["latency_p95_ms"] / factor
-    table["latency_p95_ms_high"] = mean["latency_p95_ms"] * factor
+    for metric in _FACTORS:
+        table[f"{metric}_mean"] = mean[metric]
+        factor = np.exp(t(count - 1) * deviation[f"_{metric}"] / np.sqrt(count))
+        table[f"{metric}_low"] = mean[metric] / factor
+        table[f"{metric}_high"] = mean[metric] * factor
     for metric in ("latency_avg_ms", "client_cpu_pct"):
         table[f"{metric}_mean"] = mean[metric]
     table = table.reset_index()

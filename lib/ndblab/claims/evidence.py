@@ -15,7 +15,7 @@ import pandas as pd
 
 from ndblab.analysis import blocks, estimate, summary
 from ndblab.analysis.cpu_use import Usage
-from ndblab.analysis.estimate import Estimate, Variability, sidak
+from ndblab.analysis.estimate import Estimate, Values, Variability
 from ndblab.analysis.formatting import count
 from ndblab.claims.verdict import Comparison
 from ndblab.error import MissingData
@@ -36,6 +36,7 @@ SQL_ROLES = ("mysqld", *CLIENT_ROLES)
 # sysbench's histogram: neighbouring percentiles differ by this factor.
 P95_STEP = 1.018
 _COMPARED = ("qps", "latency_p95_ms")
+Interval = Callable[[Values, float], Estimate]
 
 
 class Evidence:
@@ -91,10 +92,6 @@ class Evidence:
     def knee(self, servers: int) -> int:
         """Return the fewest clients within 3 % of the best mean throughput."""
         return int(self._peak(servers, "knee_clients"))
-
-    def flat(self, servers: int) -> int:
-        """Return how many numbers of clients are within 3 % of the best: noise may pick any."""
-        return int(self._peak(servers, "flat"))
 
     @property
     def clients_compare(self) -> bool:
@@ -186,15 +183,16 @@ class Evidence:
 def compare_qps(
     evidence: Evidence, label: str, top: tuple[int, int], base: tuple[int, int], tests: int
 ) -> Comparison:
-    """Compare the throughput of two points (servers, clients)."""
-    return Comparison(label, _ratio(evidence, "qps", top, base, tests))
+    """Compare the throughput of two points (servers, clients), as one of several tests."""
+    return Comparison.one_of(tests, label, _ratio(evidence, "qps", top, base))
 
 
 def compare_p95(
     evidence: Evidence, label: str, top: tuple[int, int], base: tuple[int, int], tests: int
 ) -> Comparison:
-    """Compare the p95 of two points (servers, clients)."""
-    return Comparison(label, p95_widened(_ratio(evidence, "latency_p95_ms", top, base, tests)))
+    """Compare the p95 of two points (servers, clients), as one of several tests."""
+    ratio = _ratio(evidence, "latency_p95_ms", top, base)
+    return Comparison.one_of(tests, label, ratio).changed(p95_widened)
 
 
 def compare_peaks(evidence: Evidence, label: str, top: int, base: int, tests: int) -> Comparison:
@@ -207,15 +205,14 @@ def compare_peaks(evidence: Evidence, label: str, top: int, base: int, tests: in
         if not side:
             raise MissingData(f"no good run with {n} servers")
     pooled = evidence.variability["qps"]
-    return Comparison(label, estimate.peak_ratio(*sides, pooled, sidak(tests)))
+    return Comparison.one_of(tests, label, partial(estimate.peak_ratio, *sides, pooled))
 
 
 def p95_of(evidence: Evidence, servers: int, clients: int, tests: int) -> Comparison:
     """Return the p95 of one point, in ms."""
     values = evidence.values(servers, clients, "latency_p95_ms")
-    value, low, high = estimate.mean(values, sidak(tests))
     label = f"ms with {count(servers, 'server')} and {count(clients, 'client')}"
-    return Comparison(label, p95_widened(Estimate(value, max(low, 0.0), high)))
+    return mean_of_runs(values, label, tests).changed(p95_widened)
 
 
 def p95_widened(p95: Estimate) -> Estimate:
@@ -223,16 +220,23 @@ def p95_widened(p95: Estimate) -> Estimate:
     return Estimate(p95.value, p95.low / P95_STEP, p95.high * P95_STEP)
 
 
-def mean_of_runs(values: pd.Series, label: str, tests: int = 1) -> Comparison:
-    """Return the mean of one value per run, with its t interval."""
-    return Comparison(label, estimate.mean(values, sidak(tests)))
+def mean_of_runs(
+    values: pd.Series, label: str, tests: int = 1, interval: Interval = estimate.positive
+) -> Comparison:
+    """Return the mean of one value per run.
+
+    Parameters
+    ----------
+    interval : `estimate.positive`, `estimate.share` of parts of a whole, or `estimate.mean` of
+        differences.
+    """
+    return Comparison.one_of(tests, label, partial(interval, values))
 
 
-def _ratio(
-    evidence: Evidence, metric: str, top: tuple[int, int], base: tuple[int, int], tests: int
-) -> Estimate:
+def _ratio(evidence: Evidence, metric: str, top: tuple[int, int], base: tuple[int, int]):
+    """Return the interval of a ratio of two points, as a function of its confidence."""
     above, below = (evidence.adjusted(*point, metric) for point in (top, base))
-    return estimate.ratio(above, below, sidak(tests), evidence.variability[metric])
+    return partial(estimate.ratio, above, below, pooled=evidence.variability[metric])
 
 
 def at(servers: int, clients: int) -> str:

@@ -42,8 +42,8 @@ def rule(evidence: Evidence, claims: Sequence[Claim]) -> pd.DataFrame:
         "logical CPUs": (BRIEF_CPUS, evidence.cpus),
         "logical CPUs left for MySQL servers and sysbench, per half": (left_there, left),
         "clients at the best throughput of one server": (published[_BEST_CLIENTS], best),
-        "logical CPUs used at that throughput": (used_there, *estimate.mean(used)),
-        "servers per half, by division": (left_there / used_there, *estimate.mean(left / used)),
+        "logical CPUs used at that throughput": (used_there, *estimate.positive(used)),
+        "servers per half, by division": (left_there / used_there, *estimate.positive(left / used)),
         "servers per half, as published": (published[_RULE],),
     }
     return pd.DataFrame.from_dict(

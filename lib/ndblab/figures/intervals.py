@@ -12,41 +12,32 @@ import pandas as pd
 from ndblab.analysis import estimate
 
 
-def means(table: pd.DataFrame, by: list[str], column: str, log: bool = False) -> pd.DataFrame:
+def means(table: pd.DataFrame, by: list[str], column: str) -> pd.DataFrame:
     """Average a column over runs.
-
-    Parameters
-    ----------
-    log : compute the interval from logarithms, so that it is one of factors around the mean.
 
     Returns
     -------
-    One row per group, sorted: the keys, `runs`, `mean`, and `low` and `high`: the 95 % t interval
-    of three or more runs; if no group has more than two, the range of two runs; else NaN.
+    One row per group, sorted: the keys, `runs`, `mean`, and `low` and `high`: the 95 % interval
+    (`estimate.positive`) of three or more runs; if no group has more than two, the range of two
+    runs; else NaN.
     """
-    values = np.log(table[column].astype(float)) if log else table[column]
-    groups = table.assign(_value=values).groupby(by, observed=True)
-    result = groups[column].agg(runs="count", mean="mean", low="min", high="max")
+    groups = table.groupby(by, observed=True)[column]
+    result = groups.agg(runs="count", mean="mean", low="min", high="max")
     if result["runs"].max() > 2:
-        runs = result["runs"].where(result["runs"] > 2)
-        half = estimate.t(runs - 1) * groups["_value"].std()
-        half, mean = half / np.sqrt(runs), result["mean"]
-        result["low"] = mean / np.exp(half) if log else mean - half
-        result["high"] = mean * np.exp(half) if log else mean + half
+        ends = [estimate.positive(values.dropna())[1:] for _, values in groups]
+        result[["low", "high"]] = ends
+        result.loc[result["runs"] < 3, ["low", "high"]] = np.nan
     else:
         result.loc[result["runs"] < 2, ["low", "high"]] = np.nan
     return result.reset_index()
 
 
-def described(
-    runs: pd.Series, lines: str = "Lines", bands: str = "bands", log: bool = False, each: str = ""
-) -> str:
+def described(runs: pd.Series, lines: str = "Lines", bands: str = "bands", each: str = "") -> str:
     """Describe how many runs a drawn mean has, and what its band is.
 
     Parameters
     ----------
     lines, bands : what means and intervals are drawn as.
-    log : whether the interval is one of logarithms.
     each : what the runs are counted per; a point if empty.
     """
     counts = runs[runs > 0]
@@ -54,8 +45,9 @@ def described(
     number = f"{fewest} to {most}" if fewest < most else f"{most}"
     words = [f"{number} {'run' if most == 1 else 'runs'} per {each or 'point'}."]
     if most > 2:
-        scale = " of logarithms" if log else ""
-        words.append(f"{lines}: mean of the runs; {bands}: 95 % confidence interval (t{scale}).")
+        words.append(
+            f"{lines}: mean of the runs; {bands}: 95 % confidence interval (t of logarithms)."
+        )
         words += ["Points with fewer than three runs have none."] if fewest < 3 else []
     elif most == 2:
         words.append(f"{lines}: mean of the runs; {bands}: range of the two runs.")

@@ -10,6 +10,7 @@ from functools import cache
 
 import pandas as pd
 
+from ndblab.analysis import estimate
 from ndblab.analysis.estimate import Estimate
 from ndblab.analysis.formatting import significant
 from ndblab.claims import publication
@@ -24,6 +25,7 @@ from ndblab.error import MissingData
 BRIEF_NUM_CPUS = 32
 # Those of its Figure 5, far past the peak of its one server.
 BRIEF_CLIENTS = 1024
+_UTILISATION = partial(estimate.share, whole=100.0)
 LISTED_KINDS = ("ldm", "query", "tc", "send", "recv", "main")
 # Threads of a data node with that NumCPUs, by the text of the brief; none of main is on a screen.
 BRIEF_THREADS = {"ldm": 8, "query": 8, "tc": 4, "send": 3, "recv": 3}

@@ -130,7 +130,7 @@ def _measured(ax: Axes, metric: Metric, lines: list[tuple[int, pd.DataFrame]]) -
 
 def _notes(metric: Metric, points: pd.DataFrame, cut: bool) -> list[str]:
     """Describe how to read the figure."""
-    notes = [intervals.described(points["runs"], log=metric.quantity.log)]
+    notes = [intervals.described(points["runs"])]
     notes += ["Some bands reach beyond the panel."] if cut and points["runs"].max() > 2 else []
     notes += ["Rings: best mean."] if metric.peaks else []
     if points["idle_servers"].any():
@@ -151,6 +151,6 @@ def _lines(metric: Metric, tables: Tables) -> list[tuple[int, pd.DataFrame]]:
     """Average the points; return servers and line, sorted by clients, with the ends of its band."""
     keys = ["servers", "clients"]
     points, runs = summary.points(tables["runs"]), selection.good(tables["runs"])
-    bands = intervals.means(runs, keys, metric.quantity.metric, metric.quantity.log)
+    bands = intervals.means(runs, keys, metric.quantity.metric)
     points = points.merge(bands[[*keys, "low", "high"]], on=keys, how="left").sort_values(keys)
     return [(int(servers), line) for servers, line in points.groupby("servers")]

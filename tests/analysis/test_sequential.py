@@ -1,0 +1,92 @@
+"""Intervals that may be looked at: their promise, checked by simulation."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from ndblab.analysis import estimate, sequential
+from ndblab.analysis.sequential import LOOKS
+
+SERIES = 20_000
+
+
+@pytest.fixture(scope="module")
+def looked_at() -> tuple[np.ndarray, np.ndarray]:
+    """Draw series of true mean 0: mean over standard deviation, by series and look."""
+    x = np.random.default_rng(1).standard_normal((SERIES, LOOKS[-1]))
+    looks = np.array(LOOKS)
+    sums, squares = x.cumsum(axis=1)[:, looks - 1], (x * x).cumsum(axis=1)[:, looks - 1]
+    means = sums / looks
+    return means, np.sqrt((squares - looks * means**2) / (looks - 1))
+
+
+def ever_wrong(looked_at: tuple[np.ndarray, np.ndarray], half_widths: list[float]) -> float:
+    """Return the share of series whose interval misses 0 at any look."""
+    means, deviations = looked_at
+    return float((np.abs(means) > deviations * half_widths).any(axis=1).mean())
+
+
+@pytest.mark.parametrize(
+    ("confidence", "least", "most"), [(0.95, 0.04, 0.06), (0.99, 0.007, 0.013)]
+)
+def test_all_looks_together_hold_the_truth(
+    looked_at: tuple[np.ndarray, np.ndarray], confidence: float, least: float, most: float
+) -> None:
+    """However often one looks, the interval misses the truth as seldom as it says."""
+    widths = [sequential.half_width(1.0, look, confidence) for look in LOOKS]
+    assert least <= ever_wrong(looked_at, widths) <= most
+
+
+def test_stopping_at_an_ordinary_interval_is_wrong_too_often(
+    looked_at: tuple[np.ndarray, np.ndarray],
+) -> None:
+    """This is why an ordinary 95 % interval may not be looked at while measuring goes on."""
+    widths = [float(estimate.t(look - 1)) / math.sqrt(look) for look in LOOKS]
+    assert ever_wrong(looked_at, widths) > 0.12
+
+
+def test_more_confidence_is_wider_all_the_way() -> None:
+    """Between the simulated levels, and at them, the width grows with the confidence."""
+    levels = [0.95, 0.96, 0.975, 0.98, 0.99, 0.993, 0.995, 0.998, 0.999]
+    widths = [sequential.half_width(1.0, 9, level) for level in levels]
+    assert widths == sorted(widths)
+    assert len(set(widths)) == len(widths)
+
+
+def test_there_is_no_interval_before_the_first_look() -> None:
+    """Three units give a mean without an interval, and nothing gives nothing."""
+    assert sequential.interval(np.array([1.0, 2.0, 3.0])).value == 2
+    assert not sequential.interval(np.array([1.0, 2.0, 3.0])).bounded
+    assert math.isnan(sequential.interval(np.array([])).value)
+
+
+def test_the_interval_does_not_change_between_two_looks() -> None:
+    """A unit more changes nothing until the next look, so nobody can pick a lucky moment."""
+    values = np.random.default_rng(2).normal(size=LOOKS[2])
+    first, between = LOOKS[1], LOOKS[2] - 1
+    at_look = sequential.interval(values[:first])
+    assert sequential.interval(values[:between]) == at_look
+    assert sequential.interval(values) != at_look
+
+
+def test_units_to_decide_are_about_right() -> None:
+    """For a known effect, the median of predictions is near the median of true stopping times."""
+    rng = np.random.default_rng(3)
+    predicted, needed = [], []
+    for _ in range(300):
+        values = rng.normal(0.5, 1.0, LOOKS[-1])
+        stops = [look for look in LOOKS if sequential.interval(values[:look]).low > 0]
+        needed.append(stops[0] if stops else math.inf)
+        predicted.append(sequential.units_to_decide(values[:20], 0.0, math.inf) or math.inf)
+    assert 0.5 <= np.median(predicted) / np.median(needed) <= 2
+
+
+def test_what_no_look_decides_has_no_forecast() -> None:
+    """Values right at the bound would never decide, and three say nothing yet."""
+    values = np.tile([-1.0, 1.0], 10)
+    assert sequential.units_to_decide(values, 0.0, math.inf) is None
+    assert sequential.units_to_decide(values[:3], 5.0, math.inf) is None
+    assert sequential.units_to_decide(values, -math.inf, 9.0) == 20
