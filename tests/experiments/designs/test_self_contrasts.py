@@ -35,6 +35,8 @@ def test_other_contrasts_need_no_start_of_their_own():
     others = [c for name, c in made().items() if name != trust.A_A]
     assert not any(contrast.begins_start(1) for contrast in others)
     assert {contrast.blocks for contrast in others} == {4}
+    many = made(repeats=15)
+    assert many[trust.MONITOR].blocks > many[trust.SPINNER].blocks > 4
 
 
 def test_every_condition_is_compared_with_none():

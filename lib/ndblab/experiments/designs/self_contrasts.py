@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 STARTS = 4
 """Cluster starts that identical sides are compared in."""
-_MOST, _ENOUGH = LOOKS[3], LOOKS[1]
+_MOST, _ENOUGH = LOOKS[5], LOOKS[1]
 """Blocks for a small effect, and for a large one."""
 
 
@@ -68,5 +68,5 @@ def the_lab_itself(
 
 
 def _blocks(size: Profile, most: int) -> int:
-    """Return the blocks of one contrast: those of a cluster start, but enough for an interval."""
-    return min(most, max(LOOKS[0], size.repeats))
+    """Return the blocks of one contrast: those of two starts, but enough for an interval."""
+    return min(most, max(LOOKS[0], 2 * size.repeats))
