@@ -28,6 +28,8 @@ def test_identical_sides_are_identical_and_span_cluster_starts():
     begun = [number for number in range(1, a_a.blocks + 1) if a_a.begins_start(number)]
     assert begun == [1, 16, 31, 46]
     assert a_a.blocks == 60
+    few = made()[trust.A_A]
+    assert (few.blocks, few.blocks_per_start) == (4, 2)
 
 
 def test_other_contrasts_need_no_start_of_their_own():
