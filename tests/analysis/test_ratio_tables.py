@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from made_up import double
+from made_up import contrasted, double
 from ndblab.analysis import ratio_tables
 from ndblab.error import MissingData
 
@@ -43,3 +43,16 @@ def test_a_run_with_errors_makes_no_pair() -> None:
     failed = other(9.0, variant="tcp-clients").assign(errors=1)
     with pytest.raises(MissingData):
         ratio_tables.variants(pd.concat([RUNS, failed], ignore_index=True), ["tcp-clients"])
+
+
+def test_each_contrast_of_two_sides_is_a_row() -> None:
+    """The ratio is that of blocks; a level has no ratio, and no slices give no row."""
+    dataset = contrasted(
+        double(), "fall", {"a": (1, 128, {"qps": 80.0}), "b": (1, 32, {"qps": 100.0})}
+    )
+    dataset = contrasted(dataset, "recv", {"a": (1, 256, {})})
+    table = ratio_tables.of_contrasts(dataset.slices)
+    assert table[["contrast", "units", "clients"]].to_numpy().tolist() == [["fall", 9, 128]]
+    assert table["ratio"].iloc[0] == pytest.approx(0.8, rel=0.01)
+    assert table["low"].iloc[0] < table["ratio"].iloc[0] < table["high"].iloc[0]
+    assert ratio_tables.of_contrasts(dataset.slices.iloc[:0]).empty

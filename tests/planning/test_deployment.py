@@ -164,6 +164,15 @@ def test_a_connection_pool_gives_every_connection_an_id_of_its_own():
     assert not set(ids) & set(deployment.API_NODE_IDS)
 
 
+def test_data_nodes_can_choose_their_threads_for_more_cpus_than_they_have():
+    """NumCPUs=32 on 2 CPUs: threads, log parts and memory are those of 32."""
+    usual = deployment.make(machine(2), shape())
+    many = deployment.make(machine(2), shape(num_cpus=32))
+    assert (usual.threads.automatic_cpus, many.threads.automatic_cpus) == (None, 32)
+    assert many.memory.fragment_log_parts == 8
+    assert many.memory_bytes - usual.memory_bytes > 4 * 2**30
+
+
 def test_a_host_too_small_in_memory_is_refused_with_the_difference():
     """The brief's rows on a laptop: the message says how much is missing."""
     small = machine(2)

@@ -1,7 +1,8 @@
-"""Paired ratios as tables: variants over the default, shared memory over TCP.
+"""Ratios as tables: variants over the default, shared memory over TCP, sides of contrasts.
 
-In: the runs of a dataset. Out: throughput of both sides and their ratio with its 95 % interval, one
-row per number of clients. Only runs that `pairs` pairs are compared; it decides nothing.
+In: the runs or the slices of a dataset. Out: throughput of both sides and their ratio with its 95 %
+interval, one row per number of clients or contrast. Only runs that `pairs` pairs, and sides of one
+contrast, are compared; it decides nothing.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from ndblab.analysis import pairs, summary
+from ndblab.analysis import contrasts, pairs, summary
 
 ALL = "all"
 """Value of the column `clients` in the row for all pairs together."""
@@ -60,6 +61,28 @@ def transporters(runs: pd.DataFrame) -> pd.DataFrame:
         for name in sorted(good["workload"].astype(str).unique())
     }
     return pd.concat(tables, names=["workload"]).reset_index("workload")
+
+
+def of_contrasts(slices: pd.DataFrame) -> pd.DataFrame:
+    """Compare throughput on both sides of each contrast that has two.
+
+    Returns
+    -------
+    `contrast`, `units` (whole blocks), `clients` of side A, `qps`, `qps_other`, `ratio`, `low`,
+    `high` (`analysis.sequential`); no row without slices.
+    """
+    rows = []
+    for name in dict.fromkeys(slices["contrast"].astype(str)):
+        whole = slices[slices["contrast"].astype(str) == name]
+        if set(whole["side"].astype(str)) == {contrasts.A, contrasts.B}:
+            found = contrasts.whole(slices, name)
+            sides = {side: rows for side, rows in found.groupby(found["side"].astype(str))}
+            logs = contrasts.log_ratios(slices, name)
+            means = [float(sides[side]["qps"].mean()) for side in (contrasts.A, contrasts.B)]
+            clients = int(sides[contrasts.A]["clients"].iloc[0])
+            rows.append([name, len(logs), clients, *means, *contrasts.ratio(logs)])
+    columns = ["contrast", "units", "clients", "qps", "qps_other", "ratio", "low", "high"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _by_clients(top: pd.DataFrame, base: pd.DataFrame, name: str) -> pd.DataFrame:

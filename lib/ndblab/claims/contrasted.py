@@ -137,12 +137,14 @@ class Place:
         return self.evidence.usage.of_threads(self.run_ids)
 
     def mean(self, values: pd.Series, label: str, tests: int = 1, log: bool = False) -> Comparison:
-        """Return the mean of one value per run or slice; of a positive one, with `log`.
+        """Return the mean of one value per run or slice.
 
         Parameters
         ----------
         values : by run id.
+        log : average logarithms, as of positive values, unless one of them is zero.
         """
+        log = log and bool((values > 0).all())
         if self.contrast:
             all_slices = self.evidence.slices
             found = contrasts.levels(all_slices, self.contrast, values, self.side, log)

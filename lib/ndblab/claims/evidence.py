@@ -7,8 +7,8 @@ comparisons of points with intervals. It decides nothing, and knows no claim by 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd

@@ -54,8 +54,8 @@ def judge(
     Returns
     -------
     One row per claim with the columns `COLUMNS`. `verdict` is "reproduced", "contradicted",
-    "inconclusive", "not testable here" or "unknown"; `low` and `high` bound `measured` at 95 %
-    confidence for all comparisons of the claim together; `kind` as in `Finding`.
+    "inconclusive", "not testable here" or "unknown"; `low` and `high` bound `measured`, the
+    decisive comparison, at 95 % confidence; `kind` as in `Finding`.
     """
     found = findings(dataset, ids, brief_claims)
     known = {claim.id: claim for claim in brief_claims}

@@ -107,13 +107,18 @@ class Comparison:
         return min(self.estimate.value - least, most - self.estimate.value)
 
     def units_to_decide(self, claim: Claim) -> int | None:
-        """Return at how many units of its contrast it would probably be decided; None if never."""
+        """Return at how many units of its contrast it would probably be decided; None if never.
+
+        They are more than there are: the forecast knows nothing of what else widens an interval.
+        """
         if self.values is None:
             return None
         low, high = allowed(claim)
         if self.log:
             low, high = (math.log(x) if x > 0 else -math.inf for x in (low, high))
-        return sequential.units_to_decide(self.values, low, high)
+        units = sequential.units_to_decide(self.values, low, high)
+        later = (look for look in sequential.LOOKS if look > len(self.values))
+        return units and max(units, next(later, units))
 
     def __str__(self) -> str:
         if self.values is not None and not self.values.size:

@@ -22,9 +22,6 @@ SMALL_SERVER_SHARE = 9 / cpu_budget.BRIEF_CPUS
 may then do twice the work, and whether they do is up to the software."""
 SLOWER_SERVER_SHARE = cpu_budget.BRIEF_SERVER_CPUS / cpu_budget.BRIEF_CPUS * 38 / 52
 """As much slower as the slow servers of select-pk-2010: 38 000 reads/s where others did 52 000."""
-_THREADS_OF_32 = {
-    "NumCPUs": 32, "AutomaticThreadConfig": 1, "ThreadConfig": None, "NoOfFragmentLogParts": 8,
-}  # fmt: skip
 
 EXPERIMENTS = {
     experiment.name: experiment
@@ -164,7 +161,7 @@ EXPERIMENTS = {
                 Variant(),
                 Variant(comparisons.BALANCED, {"balanced_threads": True}),
                 Variant(
-                    comparisons.THREADS_OF_32, config_ini={"ndbd default": _THREADS_OF_32},
+                    comparisons.THREADS_OF_32, {"num_cpus": cpu_budget.BRIEF_DATA_NODE_CPUS},
                     contrasts_only=True,
                 ),
             ),

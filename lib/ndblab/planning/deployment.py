@@ -96,7 +96,8 @@ class Plan:
         """Memory of the host that the whole cluster takes."""
         servers = len(self.servers) * self.memory.server_bytes
         clients = self.max_clients * self.memory.client_bytes
-        return len(self.data_nodes) * self.memory.data_node_bytes + servers + clients + GIB // 2
+        data_node = self.memory.data_node_bytes + self.threads.more_bytes
+        return len(self.data_nodes) * data_node + servers + clients + GIB // 2
 
     @property
     def disk_bytes(self) -> int:
@@ -158,7 +159,9 @@ def make(host: Host, shape: Shape) -> Plan:
         "scaled": shares.data_nodes[0].quota_cpus or 0,
         "shared": host.usable_cpus * BRIEF_DATA_NODE_CPUS / BRIEF_CPUS,
     }[budget.kind]
-    threads = ndb_threads.choose(data_node_cpus, shape.balanced_threads, shape.thread_spin_us)
+    threads = ndb_threads.choose(
+        shape.num_cpus or data_node_cpus, shape.balanced_threads, shape.thread_spin_us
+    )
     places = shape.places
     return Plan(
         budget=budget,

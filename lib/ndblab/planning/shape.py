@@ -73,7 +73,8 @@ class Shape:
     With `networking` servers also listen for TCP/IP on their node's address. `small_redo` takes a
     redo log just large enough to load the rows. `thread_spin_us` is how long tc and ldm threads
     spin before they sleep, in microseconds. `balanced_threads` takes the split of a data node's
-    threads that the capacity model balances best.
+    threads that the capacity model balances best. With `num_cpus` data nodes choose their threads
+    for so many CPUs, whatever they have.
     """
 
     servers: int
@@ -86,5 +87,6 @@ class Shape:
     small_redo: bool = False
     thread_spin_us: int = 0
     balanced_threads: bool = False
+    num_cpus: int = 0
     places: Places = Places()
     overlay: Overlay = Overlay()

@@ -46,6 +46,14 @@ class Threads:
         """Number of ldm threads; NDB itself chooses a quarter of its CPUs (observed for 32)."""
         return self.ldm if self.automatic_cpus is None else self.automatic_cpus // 4
 
+    @property
+    def more_bytes(self) -> int:
+        """Memory of automatic threads beyond that of the usual few: 71 MiB for each CPU.
+
+        Observed for 32 CPUs, half of it job buffers.
+        """
+        return (self.automatic_cpus or 0) * 71 * 2**20
+
 
 def choose(cpus: float, balanced: bool = False, spin_us: int = 0) -> Threads:
     """Choose the threads of a data node with this many CPUs.

@@ -10,7 +10,6 @@ from functools import cache
 
 import pandas as pd
 
-from ndblab.analysis import estimate
 from ndblab.analysis.estimate import Estimate
 from ndblab.analysis.formatting import significant
 from ndblab.claims import publication
@@ -25,7 +24,6 @@ from ndblab.error import MissingData
 BRIEF_NUM_CPUS = 32
 # Those of its Figure 5, far past the peak of its one server.
 BRIEF_CLIENTS = 1024
-_UTILISATION = partial(estimate.share, whole=100.0)
 LISTED_KINDS = ("ldm", "query", "tc", "send", "recv", "main")
 # Threads of a data node with that NumCPUs, by the text of the brief; none of main is on a screen.
 BRIEF_THREADS = {"ldm": 8, "query": 8, "tc": 4, "send": 3, "recv": 3}
@@ -57,7 +55,8 @@ def one_thread(claim: Claim, evidence: Evidence) -> Finding:
         judged = replace(claim, low=least, high=most)
     used = threads.groupby("run_id")["pct"].sum()
     shares = threads[mine].groupby("run_id")["pct"].sum() / used[used > 0]
-    test = where.mean(shares.dropna(), f"of the CPU of its listed threads, {where.words}")
+    label = f"of the CPU of its listed threads, {where.words}"
+    test = where.mean(shares.dropna(), label, log=True)
     return decide(judged, f"{who} of a data node use", [test])
 
 
@@ -82,7 +81,7 @@ def no_saturation(claim: Claim, evidence: Evidence) -> Finding:
     where = _figure_5(evidence)
     kind = where.threads.groupby("thread")["pct"].max().idxmax()
     busiest = where.threads.groupby("run_id")["pct"].max()
-    test = where.mean(busiest, f"percent, a {kind} thread", log=bool((busiest > 0).all()))
+    test = where.mean(busiest, f"percent, a {kind} thread", log=True)
     return decide(claim, f"{where.words} the busiest NDB thread is at", [test])
 
 
