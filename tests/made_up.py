@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
@@ -19,6 +19,7 @@ PROCESSES = ["run_id", "t_s", "role", "node_id", "cpu_pct", "rss_bytes"]
 THREADS = ["run_id", "t_s", "node_id", "thr_no", "thread", "os_user_pct", "os_system_pct"]
 INTERVALS = ["run_id", "t_s", "clients", "qps", "latency_p95_ms"]
 EVENTS = ["run_id", "t_s", "node_id", "event", "text"]
+SLICES = list(SCHEMAS["slices"].columns)
 HISTORY = ["run_id", "client", "seq", "kind", "t_s", "outcome"]
 COPIES = ["run_id", "replica", "client", "seq", "first_value", "second_value"]
 COUNTERS = ["run_id", "replica", "client", "writes"]
@@ -37,6 +38,7 @@ class Double:
     ndb_threads: pd.DataFrame = field(default_factory=_empty(THREADS))
     intervals: pd.DataFrame = field(default_factory=_empty(INTERVALS))
     events: pd.DataFrame = field(default_factory=_empty(EVENTS))
+    slices: pd.DataFrame = field(default_factory=_empty(SLICES))
     history: pd.DataFrame = field(default_factory=_empty(HISTORY))
     copies: pd.DataFrame = field(default_factory=_empty(COPIES))
     counters: pd.DataFrame = field(default_factory=_empty(COUNTERS))
@@ -109,3 +111,57 @@ def verdict(dataset: Double, name: str) -> pd.Series:
     table = judge.judge(dataset, [name], CLAIMS)
     assert list(table.columns) == judge.COLUMNS
     return table.iloc[0]
+
+
+def contrasted(
+    dataset: Double,
+    name: str,
+    values: Mapping[str, tuple[int, int, Mapping[str, float]]],
+    *,
+    claims: tuple[str, ...] = (),
+    blocks: int = 9,
+    spread: float = 0.01,
+    options: Mapping[str, Any] | None = None,
+) -> Double:
+    """Add a contrast to a dataset, with blocks of two slices of each side.
+
+    Parameters
+    ----------
+    values : by side, its servers, its clients, and values of columns of `slices`; those of a block
+        differ by `spread` up and down.
+    """
+    rows = []
+    for block in range(1, blocks + 1):
+        for side, (servers, clients, columns) in values.items():
+            factor = 1 + spread * ((block * (3 if side == "a" else 5)) % 4 - 1.5)
+            for slot in (1, 2):
+                rows.append(
+                    {
+                        "run_id": f"{name}_b{block:03}_{slot}{side}",
+                        "contrast": name, "block": block, "slot": slot, "side": side,
+                        "of": 2 * len(values), "start": 1, "status": "ok", "servers": servers,
+                        "clients": clients, "duration_s": 4.0, "host_busy_pct": 50.0,
+                        **{"qps": 1000.0 * factor},
+                        **{key: value * factor for key, value in columns.items()},
+                    }
+                )  # fmt: skip
+    point = {"transporter": "shm", "workload": "oltp_point_select", "variant": "default"}
+    planned: dict[str, Any] = {"name": name, "claims": claims, "a": None, "b": None}
+    for side, (servers, clients, _) in values.items():
+        at = {"servers": servers, "clients": clients, **point}
+        planned[side] = {"point": at, "options": dict(options or {}), "condition": ""}
+    slices = pd.DataFrame(rows, columns=SLICES)
+    known = [*dataset.manifest.get("contrasts", ()), planned]
+    joined = pd.concat([dataset.slices, slices]) if len(dataset.slices) else slices
+    return replace(dataset, slices=joined, manifest={**dataset.manifest, "contrasts": known})
+
+
+def slices_use(dataset: Double, cpu_pct: Callable[[pd.Series], Mapping[str, float]]) -> Double:
+    """Let slices use CPU by role, from their row; a role may end with a node id."""
+    rows = [
+        (row["run_id"], 4.0, role.rstrip("0123456789"), number, pct, 1)
+        for _, row in dataset.slices.iterrows()
+        for number, (role, pct) in enumerate(cpu_pct(row).items())
+    ]
+    table = pd.DataFrame(rows, columns=PROCESSES).astype({"role": "category"})
+    return replace(dataset, processes=pd.concat([dataset.processes.astype({"role": str}), table]))

@@ -182,7 +182,7 @@ def limit_of(cluster, group: str) -> str:
 @pytest.mark.cluster
 def test_blocks_and_quotas_on_a_real_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Whole blocks of slices with all that is sampled; quotas change and come back."""
-    monkeypatch.setitem(designs.LENGTHS_S, "smoke", (1, 1))
+    monkeypatch.setitem(designs.LENGTHS, "smoke", designs.Length(1, 1))
     quotas = {"mysqld": 0.2, "mysqld.2": None, "ndbmtd.1": 0.1, "sql": 0.15}
     variants = (Variant(), Variant("other", quotas=quotas))
     experiment = Experiment("x", "?", "x.ipynb", (), (), grids.one_point, variants=variants)

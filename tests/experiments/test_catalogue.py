@@ -7,7 +7,6 @@ import pytest
 from ndblab.error import LabError
 from ndblab.experiments import catalogue
 from ndblab.planning import deployment
-from ndblab.planning.point import Point
 
 EVERY = list(catalogue.EXPERIMENTS.values())
 MEASURED = [e for e in EVERY if e.grid]
@@ -47,13 +46,14 @@ def test_what_there_is_not_is_refused_with_what_there_is(what, message):
 @pytest.mark.parametrize("size", ["smoke", "quick", "brief"])
 @pytest.mark.parametrize("experiment", MEASURED, ids=lambda e: e.name)
 def test_every_experiment_has_a_sweep_of_every_size(experiment, size):
-    """Each point has a cluster, and each variant that is defined has points.
+    """Each point has a cluster, and each variant has points unless contrasts alone measure it.
 
     Every run of faults has one; in the smoke profile there are two of them.
     """
     todo = experiment.sweep(experiment.size(size))
     faults = {v.name for v in experiment.variants if v.fault}
-    variants = {v.name for v in experiment.variants} - (faults and {"default"})
+    variants = {v.name for v in experiment.variants if not v.contrasts_only}
+    variants -= faults and {"default"}
     points = {p.variant for p in todo.points}
     assert points == variants or (points < variants and faults and size == "smoke")
 
@@ -90,13 +90,12 @@ def test_transporters_alternate_in_one_cluster_and_spinning_has_its_own():
     assert shape.overlay.config_ini == {"shm default": {"ShmSpintime": catalogue.SPIN_US}}
 
 
-def test_clients_over_tcp_share_the_cluster_of_those_on_sockets():
-    """What differs in the client only is compared without a restart."""
+def test_what_differs_in_clients_or_quotas_shares_a_cluster():
+    """Both are changed without a restart; a redo log is not."""
     experiment = catalogue.find(figure=4)
-    assert ("default", "tcp-clients") in experiment.clusters()
-    points = experiment.sweep(experiment.size("quick")).points
-    assert Point(1, 8) in points
-    assert Point(1, 8, variant="tcp-clients") in points
+    assert experiment.clusters() == (("default", "tcp-clients", "undivided"), ("redo-small",))
+    assert experiment.servers(experiment.size("quick")) == 2
+    assert experiment.sweep(experiment.size("quick")).clusters == experiment.clusters()[:1]
 
 
 def test_what_needs_no_cluster_says_so():

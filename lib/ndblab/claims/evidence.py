@@ -7,9 +7,8 @@ comparisons of points with intervals. It decides nothing, and knows no claim by 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
-from functools import cached_property, partial
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -33,6 +32,7 @@ DATA_NODES_SHARE = 1 - COMMON_SHARE
 # A share counts as saturated from here on: monitors, the kernel and quota periods take a little.
 SATURATED = 0.9
 HOST_FULL_PCT = 95
+SQL_ROLES = ("mysqld", *CLIENT_ROLES)
 # sysbench's histogram: neighbouring percentiles differ by this factor.
 P95_STEP = 1.018
 _COMPARED = ("qps", "latency_p95_ms")
@@ -43,12 +43,15 @@ class Evidence:
     """A dataset as a check sees it.
 
     `good` are the good runs of every transporter, workload and variant without idle servers; `runs`
-    those of the plain cluster: shared memory, point selects, the default variant.
+    those of the plain cluster: shared memory, point selects, the default variant. `slices` and
+    `contrasts`, by name as in the manifest, are what `claims.contrasted` compares.
     """
 
     def __init__(self, dataset: Dataset) -> None:
         self.dataset = dataset
-        self._usage = Usage(dataset.processes, dataset.ndb_threads)
+        self.usage = Usage(dataset.processes, dataset.ndb_threads)
+        self.slices = dataset.slices
+        self.contrasts = {each["name"]: each for each in dataset.manifest.get("contrasts", ())}
         self.budget = dataset.budget
         self.cpus = usable_cpus(dataset.host)
         runs = dataset.runs
@@ -122,8 +125,8 @@ class Evidence:
         if self.budget == "scaled":
             one, two = (min(n * SERVER_SHARE, COMMON_SHARE) for n in (servers, 2 * servers))
             return two / one
-        used = self._used_cpus.get((servers, self.best(servers)))
-        return 2.0 if not used else min(2.0, max(1.0, COMMON_SHARE * self.cpus / used))
+        used = self.used_cpus(self.runs_at(servers, self.best(servers)), SQL_ROLES).mean()
+        return min(2.0, max(1.0, COMMON_SHARE * self.cpus / used)) if used > 0 else 2.0
 
     @property
     def data_node_cpus(self) -> float:
@@ -132,29 +135,36 @@ class Evidence:
 
     def saturated(self, servers: int, clients: int) -> bool:
         """Return whether the SQL side, the data nodes or the host saturated their CPUs."""
-        point = servers, clients
-        sql = self._used_cpus.get(point, math.nan) / (COMMON_SHARE * self.cpus)
-        data = self._data_cpus.get(point, math.nan) / (DATA_NODES_SHARE * self.cpus)
-        busy = self.values(servers, clients, "host_busy_pct").mean()
+        return self.full(self.runs_at(servers, clients))
+
+    def full(self, runs: pd.DataFrame) -> bool:
+        """Return whether these runs or slices saturated the CPUs, as in `saturated`."""
+        sql = self.used_cpus(runs, SQL_ROLES).mean() / (COMMON_SHARE * self.cpus)
+        data = self.used_cpus(runs, ["ndbmtd"]).mean() / (DATA_NODES_SHARE * self.cpus)
         divided = self.budget != "shared"
         full = divided and (sql >= SATURATED or data >= SATURATED)
-        return bool(full or busy >= HOST_FULL_PCT)
+        return bool(full or runs["host_busy_pct"].astype(float).mean() >= HOST_FULL_PCT)
+
+    def used_cpus(self, runs: pd.DataFrame, roles: Sequence[str]) -> pd.Series:
+        """Return the logical CPUs that these roles used together, by run id; NaN if unknown."""
+        used = self.usage.roles.reindex(columns=list(roles)).sum(axis=1, min_count=1) / 100
+        return used.reindex(runs["run_id"].astype(str))
 
     def cpu_pct(self, servers: int, clients: int) -> pd.DataFrame:
         """Return the CPU of each role at a point (`Usage.of_roles`)."""
-        return self._usage.of_roles(self._run_ids(servers, clients))
+        return self.usage.of_roles(self._run_ids(servers, clients))
 
     def serving_cpu_pct(self, servers: int, clients: int) -> pd.Series:
         """Return the CPU of the MySQL servers with clients (`Usage.of_serving`)."""
-        return self._usage.of_serving(self._run_ids(servers, clients), servers)
+        return self.usage.of_serving(self._run_ids(servers, clients), servers)
 
     def others_pct(self, runs: pd.DataFrame) -> float:
         """Return the most CPU that unrelated processes used in these runs (`Usage.of_others`)."""
-        return float(self._usage.of_others(runs, self.cpus).max())
+        return float(self.usage.of_others(runs, self.cpus).max())
 
     def threads(self, servers: int, clients: int) -> pd.DataFrame:
         """Return the CPU of each NDB thread at a point (`Usage.of_threads`)."""
-        return self._usage.of_threads(self._run_ids(servers, clients))
+        return self.usage.of_threads(self._run_ids(servers, clients))
 
     def _run_ids(self, servers: int, clients: int) -> list[str]:
         return [str(name) for name in self.runs_at(servers, clients)["run_id"]]
@@ -163,23 +173,6 @@ class Evidence:
         """Return the samples of these runs, without a last one after some clients had ended."""
         table = self.dataset.intervals[self.dataset.intervals["run_id"].isin(runs["run_id"])]
         return table[table["clients"] >= table["run_id"].map(runs.set_index("run_id")["clients"])]
-
-    @cached_property
-    def _used_cpus(self) -> dict[tuple[int, int], float]:
-        return self._cpus_of(["mysqld", *CLIENT_ROLES])
-
-    @cached_property
-    def _data_cpus(self) -> dict[tuple[int, int], float]:
-        return self._cpus_of(["ndbmtd"])
-
-    def _cpus_of(self, names: list[str]) -> dict[tuple[int, int], float]:
-        """Return the logical CPUs of these roles together, mean over runs, by point."""
-        used = self._usage.roles.reindex(columns=names).sum(axis=1, min_count=1) / 100
-        runs = self.runs[["servers", "clients"]].assign(
-            used=self.runs["run_id"].astype(str).map(used)
-        )
-        means = runs.groupby(["servers", "clients"])["used"].mean().dropna()
-        return {(int(n), int(c)): float(cpus) for (n, c), cpus in means.items()}
 
     def _peak(self, servers: int, column: str) -> float:
         if servers not in self._peaks.index:

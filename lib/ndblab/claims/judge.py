@@ -17,7 +17,14 @@ from ndblab.analysis.formatting import significant
 from ndblab.claims.checks import find
 from ndblab.claims.evidence import Evidence, usable_cpus
 from ndblab.claims.publication import BUDGETS, Claim
-from ndblab.claims.verdict import NOT_TESTABLE, UNKNOWN, Finding
+from ndblab.claims.verdict import (
+    ANOTHER_MACHINE,
+    INCONCLUSIVE,
+    NOT_TESTABLE,
+    THIS_HOST,
+    UNKNOWN,
+    Finding,
+)
 from ndblab.error import LabError, MissingData
 from ndblab.planning.cpu_budget import BRIEF_CPUS
 
@@ -34,23 +41,35 @@ _SUBJECTS = {
     "locking": "about locks of InnoDB; ",
 }
 
-COLUMNS = ["id", "verdict", "reason", "published", "measured", "low", "high", "unit", "dataset"]
+COLUMNS = [
+    "id", "verdict", "reason", "published", "measured", "low", "high", "unit", "dataset", "kind",
+]  # fmt: skip
 
 
 def judge(
     dataset: Dataset, ids: Sequence[str] | None, brief_claims: Sequence[Claim]
 ) -> pd.DataFrame:
-    """Judge claims by one dataset.
-
-    Parameters
-    ----------
-    ids : claims to judge, in this order; None for all of `brief_claims`.
+    """Judge claims by one dataset: the findings of `findings` as a table.
 
     Returns
     -------
     One row per claim with the columns `COLUMNS`. `verdict` is "reproduced", "contradicted",
-    "inconclusive", "not testable here" or "unknown"; `low` and `high` bound `measured`, the
-    decisive comparison, at 95 % confidence.
+    "inconclusive", "not testable here" or "unknown"; `low` and `high` bound `measured` at 95 %
+    confidence for all comparisons of the claim together; `kind` as in `Finding`.
+    """
+    found = findings(dataset, ids, brief_claims)
+    known = {claim.id: claim for claim in brief_claims}
+    return _table([known[name] for name in found], list(found.values()), dataset.id)
+
+
+def findings(
+    dataset: Dataset, ids: Sequence[str] | None, brief_claims: Sequence[Claim]
+) -> dict[str, Finding]:
+    """Judge claims by one dataset, which may be one that is still being measured.
+
+    Parameters
+    ----------
+    ids : claims to judge, in this order; None for all of `brief_claims`.
 
     Raises
     ------
@@ -75,19 +94,27 @@ def judge(
             next_step="Check plan.budget.kind in its manifest.json.",
         )
     evidence = cache(lambda: Evidence(dataset))
-    claims = [known[name] for name in chosen]
-    findings = [_judge_one(claim, dataset, evidence) for claim in claims]
-    return _table(claims, findings, dataset.id)
+    return {name: _of_a_kind(known[name], _judge_one(known[name], dataset, evidence))
+            for name in chosen}  # fmt: skip
 
 
 def unmeasured(brief_claims: Sequence[Claim]) -> pd.DataFrame:
     """Return the rows of claims for which there is no dataset."""
-    return _table(brief_claims, [_without_data(claim) for claim in brief_claims], "")
+    found = [_of_a_kind(claim, _without_data(claim)) for claim in brief_claims]
+    return _table(brief_claims, found, "")
+
+
+def _of_a_kind(claim: Claim, finding: Finding) -> Finding:
+    """Tell the two kinds of "not testable here" apart; what is not tested waits for nothing."""
+    if finding.verdict != NOT_TESTABLE:
+        return finding
+    kind = ANOTHER_MACHINE if claim.kind == "absolute" else THIS_HOST
+    return replace(finding, kind=kind, waits={})
 
 
 def _table(claims: Sequence[Claim], findings: Sequence[Finding], dataset: str) -> pd.DataFrame:
     rows = [
-        (c.id, f.verdict, f.reason, c.published, *map(float, f.measured), c.unit, dataset)
+        (c.id, f.verdict, f.reason, c.published, *map(float, f.measured), c.unit, dataset, f.kind)
         for c, f in zip(claims, findings, strict=True)
     ]
     numbers = {"measured": float, "low": float, "high": float}
@@ -105,6 +132,8 @@ def _judge_one(claim: Claim, dataset: Dataset, evidence: Callable[[], Evidence])
     except MissingData as missing:
         if why_not is not None:
             return Finding(NOT_TESTABLE, why_not)
+        if waits := _waits(claim, dataset):
+            return Finding(INCONCLUSIVE, "", f"not measured yet: {missing}", waits=waits)
         return Finding(UNKNOWN, f"this dataset lacks the data: {missing}")
     # Whatever the error, the verdict is "unknown": a crash is never a pass.
     except Exception as error:
@@ -114,6 +143,12 @@ def _judge_one(claim: Claim, dataset: Dataset, evidence: Callable[[], Evidence])
     per_cpu = _per_cpu(claim, finding.measured.value, cpus)
     reason = "; ".join(part for part in (why_not, per_cpu, f"measured: {finding.numbers}") if part)
     return replace(finding, verdict=NOT_TESTABLE, numbers=reason, why="")
+
+
+def _waits(claim: Claim, dataset: Dataset) -> dict[str, int | None]:
+    """Return the contrasts of a claim that the dataset is to have but has not a block of."""
+    wanted = [c["name"] for c in dataset.manifest.get("contrasts", ()) if claim.id in c["claims"]]
+    return dict.fromkeys(set(wanted) - set(dataset.slices["contrast"].astype(str)))
 
 
 def _without_data(claim: Claim) -> Finding:

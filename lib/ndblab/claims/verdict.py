@@ -7,9 +7,12 @@ came from.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+import numpy as np
+
+from ndblab.analysis import sequential
 from ndblab.analysis.estimate import CONFIDENCE, Estimate, sidak
 from ndblab.analysis.formatting import significant
 from ndblab.claims.publication import Claim
@@ -23,8 +26,12 @@ UNKNOWN = "unknown"
 TESTED = (REPRODUCED, CONTRADICTED, INCONCLUSIVE)
 """Verdicts of claims that the data could decide."""
 
+ANOTHER_MACHINE = "another machine's absolute value"
+THIS_HOST = "this host cannot"
+
 NO_ESTIMATE = Estimate(math.nan)
 NO_INTERVAL = "one run per point gives no interval"
+NO_INTERVAL_YET = f"there is no interval before {sequential.LOOKS[0]} blocks"
 
 # What counts as equal to a published ratio or absolute value: its gain within a quarter of the
 # published one (20 % more: 15 to 25 %), an absolute value within a tenth. Both are the lab's own:
@@ -43,7 +50,8 @@ class Comparison:
     comparisons together, decides "against" (None: the same).
 
     `judged` is False for what is only shown. `against_counts` and `for_counts` are False if the CPU
-    budget itself forces that outcome, which then means nothing.
+    budget itself forces that outcome, which then means nothing. One that comes from a `contrast`
+    has the `values` of its units, as logarithms with `log`; none of them before it was measured.
     """
 
     label: str
@@ -53,6 +61,9 @@ class Comparison:
     against_counts: bool = True
     note: str = ""
     corrected: Estimate | None = None
+    contrast: str = ""
+    values: np.ndarray | None = field(default=None, compare=False, repr=False)
+    log: bool = True
 
     @classmethod
     def one_of(cls, tests: int, label: str, interval: Callable[[float], Estimate]) -> Comparison:
@@ -95,7 +106,18 @@ class Comparison:
         least, most = allowed(claim)
         return min(self.estimate.value - least, most - self.estimate.value)
 
+    def units_to_decide(self, claim: Claim) -> int | None:
+        """Return at how many units of its contrast it would probably be decided; None if never."""
+        if self.values is None:
+            return None
+        low, high = allowed(claim)
+        if self.log:
+            low, high = (math.log(x) if x > 0 else -math.inf for x in (low, high))
+        return sequential.units_to_decide(self.values, low, high)
+
     def __str__(self) -> str:
+        if self.values is not None and not self.values.size:
+            return f"not measured yet {self.label}"
         value, low, high = self.estimate
         interval = f" ({significant(low)} to {significant(high)})" if low < high else ""
         return f"{significant(value)}{interval} {self.label}"
@@ -103,12 +125,19 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Finding:
-    """Result of a check: a verdict, the numbers in words, why so, and the decisive estimate."""
+    """Result of a check: a verdict, the numbers in words, why so, and the decisive estimate.
+
+    `waits` has the contrasts that an undecided claim waits for, each with the number of its units
+    at which it would probably be decided (None if that is not known, or never). `kind` says of
+    "not testable here" which of the two it is: `ANOTHER_MACHINE` or `THIS_HOST`.
+    """
 
     verdict: str
     numbers: str
     why: str = ""
     measured: Estimate = NO_ESTIMATE
+    waits: Mapping[str, int | None] = field(default_factory=dict)
+    kind: str = ""
 
     @property
     def reason(self) -> str:
@@ -183,8 +212,14 @@ def decide(
     if verdict == INCONCLUSIVE and "open" not in weights:
         why = f"only part of the claim was tested (missing: {missing}); published: {source}"
     elif verdict == INCONCLUSIVE and not worst.bounded:
-        why = f"{NO_INTERVAL}; published: {source}"
-    return Finding(verdict, _sentence(subject, weighed, note), why, worst)
+        few = any(comparison.contrast for comparison in candidates)
+        why = f"{NO_INTERVAL_YET if few else NO_INTERVAL}; published: {source}"
+    waits: dict[str, int | None] = {}
+    if verdict == INCONCLUSIVE:
+        for comparison, weight in weighed:
+            if weight == "open" and comparison.contrast:
+                waits[comparison.contrast] = comparison.units_to_decide(claim)
+    return Finding(verdict, _sentence(subject, weighed, note), why, worst, waits)
 
 
 def _sentence(subject: str, weighed: Sequence[tuple[Comparison, str]], note: str) -> str:

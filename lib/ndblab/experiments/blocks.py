@@ -56,6 +56,8 @@ def _attempt(
 
     A block that lacks a slice is of no use.
     """
+    if contrast.begins_start(number):
+        clusters.close()
     before = None
     for slot in contrast.block(number, seed):
         if contrast.design == designs.STARTS and slot[0].side != before:
@@ -75,7 +77,7 @@ def _measure(
     contrast: Contrast, slot: Sequence[Slice], clusters: Clusters, writer: Writer
 ) -> list[measured_run.Run]:
     started_utc = measured_run.now_utc()
-    warmup_s, duration_s = designs.LENGTHS_S[clusters.size.name]
+    warmup_s, duration_s = designs.length(clusters.size.name)
     size = dataclasses.replace(clusters.size, warmup_s=warmup_s, duration_s=duration_s)
     sides = [contrast.side(each.side) for each in slot]
     try:

@@ -8,14 +8,23 @@ a claim, a check in `claims.checks` too. Pure.
 from __future__ import annotations
 
 from ndblab.error import LabError
-from ndblab.experiments.designs import grids, self_contrasts
+from ndblab.experiments.designs import comparisons, grids, self_contrasts
 from ndblab.experiments.experiment import Experiment, Variant
-from ndblab.planning import fault, profile
+from ndblab.planning import cpu_budget, fault, profile
 
 SPIN_US = 200
 """How long the spinning variants spin before they sleep; the claims' source gives no time. Far
 longer than the other side takes to answer, and below NDB's maximum (500 us for threads)."""
 _SHM_SPINS = {"shm default": {"ShmSpintime": SPIN_US}}
+_NO_QUOTAS = {"mysqld": None, "ndbmtd": None, "sql": None}
+SMALL_SERVER_SHARE = 9 / cpu_budget.BRIEF_CPUS
+"""So small that 16 servers with their clients do not use up the SQL side's share: twice 8 servers
+may then do twice the work, and whether they do is up to the software."""
+SLOWER_SERVER_SHARE = cpu_budget.BRIEF_SERVER_CPUS / cpu_budget.BRIEF_CPUS * 38 / 52
+"""As much slower as the slow servers of select-pk-2010: 38 000 reads/s where others did 52 000."""
+_THREADS_OF_32 = {
+    "NumCPUs": 32, "AutomaticThreadConfig": 1, "ThreadConfig": None, "NoOfFragmentLogParts": 8,
+}  # fmt: skip
 
 EXPERIMENTS = {
     experiment.name: experiment
@@ -43,9 +52,13 @@ EXPERIMENTS = {
             shape={"networking": True},
             variants=(
                 Variant(),
-                Variant("tcp-clients", tcp_clients=True),
-                Variant("redo-small", {"small_redo": True}),
+                Variant(comparisons.TCP_CLIENTS, tcp_clients=True, contrasts_only=True),
+                Variant(comparisons.REDO_SMALL, {"small_redo": True}, contrasts_only=True),
+                Variant(comparisons.UNDIVIDED, quotas=_NO_QUOTAS, contrasts_only=True),
             ),
+            contrasts=comparisons.one_server,
+            spare_servers=1,
+            weighs_rows=True,
         ),
         Experiment(
             "multi-server-scaling",
@@ -53,10 +66,23 @@ EXPERIMENTS = {
             "02_multi_server_scaling.ipynb",
             figures=("6", "7", "8", "9"),
             claims=(
-                "F6-", "F7-", "F8-", "F9-t", "F9-send", "F9-recv", "F9-query", "F9-ldm",
-                "B-less-cpu", "B-split", "B-mgmd-idle", "P-servers-1-2", "P-tc",
+                "F6-", "F7-", "F8-", "F9-tc", "F9-send", "F9-recv", "F9-query", "F9-ldm",
+                "B-less-cpu", "B-split", "B-mgmd-idle", "P-servers-", "P-tc",
             ),
             grid=grids.all_servers,
+            variants=(
+                Variant(),
+                Variant(comparisons.UNDIVIDED, quotas=_NO_QUOTAS, contrasts_only=True),
+                Variant(
+                    comparisons.SMALL_SERVERS, quotas={"mysqld": SMALL_SERVER_SHARE},
+                    contrasts_only=True,
+                ),
+                Variant(
+                    comparisons.SLOWER_SERVERS, contrasts_only=True,
+                    quotas={"mysqld.3": SLOWER_SERVER_SHARE, "mysqld.4": SLOWER_SERVER_SHARE},
+                ),
+            ),
+            contrasts=comparisons.many_servers,
         ),
         Experiment(
             "shm-vs-tcp",
@@ -73,9 +99,10 @@ EXPERIMENTS = {
             shape={"tcp_servers": 1},
             variants=(
                 Variant(),
-                Variant("shm-spin", config_ini=_SHM_SPINS),
-                Variant("all-spin", {"thread_spin_us": SPIN_US}, config_ini=_SHM_SPINS),
+                Variant(comparisons.SHM_SPIN, config_ini=_SHM_SPINS),
+                Variant(comparisons.ALL_SPIN, {"thread_spin_us": SPIN_US}, config_ini=_SHM_SPINS),
             ),
+            contrasts=comparisons.transporters,
         ),
         Experiment(
             "stability",
@@ -123,17 +150,26 @@ EXPERIMENTS = {
             "Would a different split of threads raise the peak?",
             "07_thread_balance.ipynb",
             figures=("thread-balance",),
-            claims=("F9-next-step",),
+            claims=("F9-next-step", "F9-threads"),
             grid=grids.every_variant,
             sizes={
                 "smoke": {"servers": (2,), "clients": (8,)},
                 "quick": {
-                    "servers": (8,), "clients": (64, 128, 256), "repeats": 6, "warmup_s": 2,
+                    "servers": (8,), "clients": (64, 128, 256), "repeats": 2, "warmup_s": 2,
                     "duration_s": 6,
                 },
                 "brief": {"servers": (16,), "clients": (512, 1024), "repeats": 3},
             },
-            variants=(Variant(), Variant("balanced-threads", {"balanced_threads": True})),
+            variants=(
+                Variant(),
+                Variant(comparisons.BALANCED, {"balanced_threads": True}),
+                Variant(
+                    comparisons.THREADS_OF_32, config_ini={"ndbd default": _THREADS_OF_32},
+                    contrasts_only=True,
+                ),
+            ),
+            budget="shared",
+            contrasts=comparisons.thread_splits,
         ),
         Experiment(
             "the-lab-itself",

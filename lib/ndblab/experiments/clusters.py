@@ -17,7 +17,7 @@ from ndblab.faults import run_with_fault
 from ndblab.machine import host
 from ndblab.planning import config, deployment
 from ndblab.planning.point import DEFAULT_VARIANT, Point
-from ndblab.workloads import measured_run, registry
+from ndblab.workloads import measured_run, registry, sysbench
 
 if TYPE_CHECKING:
     from ndblab import dataset as datasets
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ndblab.install import Binaries
     from ndblab.planning.deployment import Plan
     from ndblab.planning.profile import Profile
+    from ndblab.workloads.load_generator import Filled
 
 
 @dataclass
@@ -95,14 +96,14 @@ class Clusters:
         filled = registry.find(point.workload).prepare(started, job)
         usual = plan == self.plans[DEFAULT_VARIANT]
         words = ([] if usual else [point.variant]) + (["tcp-first"] if turned != plan else [])
+        half = sysbench.weigh(started, job) if usual and self.experiment.weighs_rows else None
         for name in (config.CONFIG_INI, config.MY_CNF):
             text = (started.folder / name).read_text()
             self.writer.add_config(".".join([*words, name]), text)
         facts: dict[str, object] = {"starts": self.starts}
         if usual:
-            taken = {str(node): used for node, used in filled.data_memory_bytes.items()}
             facts["timings"] = {**started.timings, "prepare_s": filled.seconds}
-            facts["filled"] = {"rows": filled.rows, "data_memory_bytes": taken}
+            facts["filled"] = _described(filled) | ({"half": _described(half)} if half else {})
             self.progress = False
         self.writer.note(**facts)
         self._cluster, self._plan = started, plan
@@ -116,3 +117,8 @@ class Clusters:
         quotas = self.experiment.variant(variant).quotas
         cpus = host.read().usable_cpus if quotas else 0
         return {name: share and share * cpus for name, share in quotas.items()}
+
+
+def _described(filled: Filled) -> dict[str, object]:
+    taken = {str(node): used for node, used in filled.data_memory_bytes.items()}
+    return {"rows": filled.rows, "data_memory_bytes": taken}

@@ -38,7 +38,8 @@ class Experiment:
     points for a profile, most of them under `workload`. Without a `grid` there is nothing to
     measure; `reads` then names the experiments whose recorded data it uses. `contrasts` gives what
     is measured after the sweep, from the sweep's points (`analysis.summary.points`); a dry run has
-    none of them.
+    none of them. `spare_servers` run beside those of the sweep, for the other side of a duet. With
+    `weighs_rows` the tables are filled twice in different sizes, to weigh a row.
     """
 
     name: str
@@ -55,6 +56,8 @@ class Experiment:
     budget: str = "auto"
     reads: tuple[str, ...] = ()
     contrasts: Callable[[Experiment, Profile, pd.DataFrame], tuple[Contrast, ...]] | None = None
+    spare_servers: int = 0
+    weighs_rows: bool = False
 
     def size(self, name: str, overrides: Mapping[str, object] | None = None) -> Profile:
         """Return the profile called `name` with this experiment's values, then the user's.
@@ -80,8 +83,8 @@ class Experiment:
         return tuple(tuple(names) for names in shared.values())
 
     def servers(self, size: Profile) -> int:
-        """Return the number of MySQL servers of each cluster, those connected by TCP included."""
-        return max(size.servers) + int(str(self.shape.get("tcp_servers", 0)))
+        """Return the number of MySQL servers of each cluster, with spare ones and those of TCP."""
+        return max(size.servers) + int(str(self.shape.get("tcp_servers", 0))) + self.spare_servers
 
     def cluster_shape(self, size: Profile, variant: str, budget: str, places: Places) -> Shape:
         """Return what is wanted of the cluster of a variant."""
@@ -151,7 +154,9 @@ class Experiment:
                 f"{self.name} measures nothing",
                 next_step=f"Run ./lab reproduce --experiment {self.name} --recorded.",
             )
+        points = self.grid(self, size)
+        needed = {point.variant for point in points}
         return Sweep(
-            self.grid(self, size), size.repeats, size.warmup_s, size.duration_s, size.seed,
-            self.clusters(),
+            points, size.repeats, size.warmup_s, size.duration_s, size.seed,
+            tuple(variants for variants in self.clusters() if needed & set(variants)),
         )  # fmt: skip

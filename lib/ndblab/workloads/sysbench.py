@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
 import pandas as pd
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from ndblab.machine import Process
 
 ROLE = workload.SYSBENCH
-DATABASE = "sbtest"
+DATABASE, WEIGHED = "sbtest", "sbtest_half"
 PREPARE_TIMEOUT_S = 6 * 3600
 CONNECT_S_PER_CLIENT = 0.5
 """Generous bound on the time a client takes to connect, after which a run counts as stuck."""
@@ -38,13 +39,13 @@ def versions(binaries: Binaries) -> dict[str, str]:
     return {"sysbench": binaries.sysbench_version}
 
 
-def prepare_command(job: Job) -> Command:
+def prepare_command(job: Job, database: str = DATABASE) -> Command:
     """Return the command that fills the tables through the first server's socket.
 
     It uses one client per table, the most that the scripts can keep busy.
     """
     engine = " ".join(["ndbcluster", job.table_options]).strip()
-    return _command(job, "prepare", f"--mysql-storage-engine={engine}")
+    return _command(job, "prepare", f"--mysql-storage-engine={engine}", database=database)
 
 
 def commands(job: Job) -> list[Command]:
@@ -60,7 +61,7 @@ def commands(job: Job) -> list[Command]:
     ]  # fmt: skip
 
 
-def _command(job: Job, verb: str, *options: str) -> Command:
+def _command(job: Job, verb: str, *options: str, database: str = DATABASE) -> Command:
     runs = verb == "run"
     script, clients = (job.point.workload if runs else workload.POINT_SELECT), job.point.clients
     servers = job.servers if runs else job.servers[:1]
@@ -80,7 +81,7 @@ def _command(job: Job, verb: str, *options: str) -> Command:
         *([f"--mysql-host={servers[0].endpoint}"] if tcp else []),
         f"--mysql-{'port' if tcp else 'socket'}={','.join(addresses)}",
         "--mysql-user=root",
-        f"--mysql-db={DATABASE}",
+        f"--mysql-db={database}",
         f"--tables={job.profile.tables}",
         f"--table_size={job.profile.table_size}",
         f"--threads={clients if runs else job.profile.tables}",
@@ -90,7 +91,7 @@ def _command(job: Job, verb: str, *options: str) -> Command:
     return Command(argv, job.binaries.sysbench_env)
 
 
-def prepare(cluster: Cluster, job: Job) -> Filled:
+def prepare(cluster: Cluster, job: Job, database: str = DATABASE) -> Filled:
     """Fill the tables, and count their rows.
 
     Raises
@@ -99,12 +100,12 @@ def prepare(cluster: Cluster, job: Job) -> Filled:
         If a table lacks rows: sysbench may exit with 0 though one of its threads gave up.
     """
     began = time.monotonic()
-    cluster.query(f"CREATE DATABASE IF NOT EXISTS {DATABASE}")
+    cluster.query(f"CREATE DATABASE IF NOT EXISTS {database}")
     before = _data_memory(cluster)
-    with executing(cluster, prepare_command(job), PREPARE_TIMEOUT_S) as execution:
+    with executing(cluster, prepare_command(job, database), PREPARE_TIMEOUT_S) as execution:
         done = execution.wait()
     cluster.check_alive()
-    short = _short_tables(cluster, job) if done.exit_status == 0 else "not counted"
+    short = _short_tables(cluster, job, database) if done.exit_status == 0 else "not counted"
     if short:
         why = sysbench_output.complaint(done.text) or f"sysbench exited {done.exit_status}"
         raise LabError(
@@ -117,11 +118,28 @@ def prepare(cluster: Cluster, job: Job) -> Filled:
     return Filled(round(time.monotonic() - began, 2), job.profile.rows, taken)
 
 
-def _short_tables(cluster: Cluster, job: Job) -> str:
+def weigh(cluster: Cluster, job: Job) -> Filled:
+    """Fill as many tables with half the rows, in a database of their own, and drop them again.
+
+    What these tables take besides their rows, such as partly filled pages, is what those of
+    `prepare` take besides theirs: it cancels out of the difference.
+
+    Raises
+    ------
+    LabError
+        As `prepare`.
+    """
+    half = replace(job.profile, table_size=max(1, job.profile.table_size // 2))
+    filled = prepare(cluster, replace(job, profile=half), WEIGHED)
+    cluster.query(f"DROP DATABASE {WEIGHED}")
+    return filled
+
+
+def _short_tables(cluster: Cluster, job: Job, database: str) -> str:
     """Name the tables that lack rows."""
-    there = {name for (name,) in cluster.query(f"SHOW TABLES FROM {DATABASE}")}
+    there = {name for (name,) in cluster.query(f"SHOW TABLES FROM {database}")}
     counts = {
-        name: cluster.query(f"SELECT COUNT(*) FROM {DATABASE}.{name}")[0][0] if name in there else 0
+        name: cluster.query(f"SELECT COUNT(*) FROM {database}.{name}")[0][0] if name in there else 0
         for name in (f"sbtest{number}" for number in range(1, job.profile.tables + 1))
     }
     size = job.profile.table_size

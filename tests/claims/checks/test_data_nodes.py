@@ -7,7 +7,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from made_up import BRIEF_MODEL, THREADS, Double, double, verdict
+from made_up import BRIEF_MODEL, CLAIMS, THREADS, Double, double, verdict
+from ndblab.claims.checks.data_nodes import published_shares
 from ndblab.claims.evidence import Evidence
 
 # Kind and utilisation by thread number, on a small data node.
@@ -58,22 +59,36 @@ def test_saturation_is_judged_where_no_quota_rules_it_out() -> None:
     assert verdict(with_threads(USUAL), "F5-no-saturation").verdict == "not testable here"
 
 
-def test_a_published_thread_is_shown_beside_its_kind() -> None:
-    """Thread numbers differ from host to host: elsewhere the mean of the kind is shown."""
-    row = verdict(with_threads(USUAL), "F9-ldm-5")
-    assert row.verdict == "not testable here"
-    assert row.measured == pytest.approx(21.0)
-    assert "mean of 2 ldm threads on each data node" in row.reason
+def test_a_published_thread_is_judged_by_the_share_of_its_kind() -> None:
+    """Numbers and CPU of threads differ from host to host: the shares of kinds carry over."""
+    published, _ = published_shares("9")
+    number = {"ldm": 2, "query": 3, "tc": 4, "send": 5, "recv": 6}
+    same = {number[kind]: (kind, 100 * share) for kind, share in published.items()}
+    row = verdict(with_threads(same), "F9-ldm-5")
+    assert row.verdict == "reproduced"
+    assert row.measured == pytest.approx(published["ldm"], abs=0.01)
+    assert "all ldm threads" in row.reason
+    assert verdict(with_threads({**same, 2: ("ldm", 60.0)}), "F9-ldm-5").verdict == "contradicted"
+
+
+def test_rows_have_the_share_of_their_kind_within_a_quarter() -> None:
+    """The bounds in the table of claims are those of the published screens."""
+    for claim in CLAIMS:
+        if claim.statement.startswith("ndb_top:"):
+            share = published_shares(claim.figure)[0][claim.id.split("-")[1]]
+            assert (claim.low, claim.high) == pytest.approx((0.75 * share, 1.25 * share), abs=1e-3)
 
 
 def test_on_the_briefs_host_the_thread_itself_is_judged() -> None:
-    """With NumCPUs=32 on two EPYC 7742 the number names the same thread."""
-    dataset = with_threads(
-        {26: ("tc", 84.0), 27: ("tc", 40.0), 30: ("recv", 60.0)},
-        budget="pinned", cpus=256, model=BRIEF_MODEL,
-    )  # fmt: skip
+    """With NumCPUs=32 the number names the same thread, and its own share is judged."""
+    _, shares = published_shares("9")
+    rest = 100 * (1 - shares["F9-tc-26"])
+    threads = {26: ("tc", 100 * shares["F9-tc-26"]), 27: ("tc", rest / 2), 30: ("recv", rest / 2)}
+    dataset = with_threads(threads, budget="pinned", cpus=256, model=BRIEF_MODEL, noise=0.01)
     dataset.manifest = {"plan": {"threads": {"automatic_cpus": 32}}}
-    assert verdict(dataset, "F9-tc-26").verdict == "reproduced"
+    row = verdict(dataset, "F9-tc-26")
+    assert row.verdict == "reproduced"
+    assert "tc thread 26" in row.reason
     assert verdict(dataset, "F9-tc-27").verdict == "contradicted"
 
 

@@ -14,6 +14,7 @@ from ndblab.analysis import estimate, pairs, summary
 from ndblab.analysis.estimate import Estimate
 from ndblab.analysis.formatting import count, significant
 from ndblab.claims.checks.decorator import check
+from ndblab.claims.contrasted import A, B, Place, place, planned, ratio
 from ndblab.claims.evidence import COMMON_SHARE, SERVER_SHARE, Evidence, at, mean_of_runs
 from ndblab.claims.publication import Claim
 from ndblab.claims.verdict import INCONCLUSIVE, Comparison, Finding, decide
@@ -31,12 +32,15 @@ TICK_PCT_S = 1.0
 PAGE_BYTES = 32_768
 PAGES_OF_FRAGMENT = 4
 MOST_UNUSED = 0.2
+# Of the two-sided 95 % interval of a normal value.
+NORMAL_95 = 1.96
+LOAD = "load-1-k"
 _VARIANTS = {
-    "B-sockets": ("tcp-clients", "throughput over TCP/IP is"),
-    "B-redo": ("redo-small", "throughput with the small redo log is"),
-    "F9-next-step": ("balanced-threads", "throughput with balanced threads is"),
+    "B-sockets": ("sockets", "tcp-clients", "throughput over TCP/IP is"),
+    "B-redo": ("redo", "redo-small", "throughput with the small redo log is"),
+    "F9-next-step": ("balance", "balanced-threads", "throughput with balanced threads is"),
 }
-"""Claims that compare a variant with the default: the variant, and how the sentence begins."""
+"""Claims that compare a variant with the default: contrast, variant, how the sentence begins."""
 
 
 @check("F4-cpu-32", "F4-cpu-64", "F4-cpu-128")
@@ -49,28 +53,43 @@ def server_cpu(claim: Claim, evidence: Evidence) -> Finding:
 
 @check("F4-cpu-with-load")
 def cpu_with_load(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare CPU growth of data nodes and mysqld from 1 client to those that saturate a server."""
-    clients, note = evidence.clients_per_server()
-    if clients == 1:
-        raise MissingData("one client saturates the server, so there is no growth to compare")
-    few, many = (_by_repeat(evidence, 1, c) for c in (1, clients))
-    growth = (many / few).dropna()
-    if growth.empty:
-        raise MissingData("no repeat with both numbers of clients")
+    """Compare CPU growth of data nodes and mysqld from 1 client to many.
+
+    In the contrast no quota limits the server, as one client alone would fill a small share. The
+    sweep goes to the clients that saturate a server.
+    """
+    if planned(evidence, LOAD):
+        few, many = (place(evidence, LOAD, name) for name in (B, A))
+        note, grown = "without quotas", [few.runs["qps"].mean(), many.runs["qps"].mean()]
+    else:
+        clients, note = evidence.clients_per_server()
+        if clients == 1:
+            raise MissingData("one client saturates the server, so there is no growth to compare")
+        few, many = (place(evidence, LOAD, A, (1, c)) for c in (1, clients))
+        grown = [evidence.values(1, c, "qps").mean() for c in (1, clients)]
+    cpu = [_nodes_and_server(where) for where in (few, many)]
+    label = f"times that of mysqld from 1 to {many.clients} clients"
+    if planned(evidence, LOAD):
+        both = pd.concat(cpu)
+        test = ratio(evidence, LOAD, label, both["ndbmtd"] / both["mysqld"])
+    else:
+        repeats = evidence.runs.set_index(evidence.runs["run_id"].astype(str))["repeat"]
+        each = [table.set_index(repeats.reindex(table.index).to_numpy()) for table in cpu]
+        growth = (each[1] / each[0]).dropna()
+        if growth.empty:
+            raise MissingData("no repeat with both numbers of clients")
+        test = Comparison(label, estimate.geometric(growth["ndbmtd"] / growth["mysqld"]))
     growths = [
-        f"{name} grows by a factor of {significant(estimate.geometric(growth[role]).value)}"
+        f"{name} grows by a factor of {significant(cpu[1][role].mean() / cpu[0][role].mean())}"
         for name, role in (("the data nodes' CPU", "ndbmtd"), ("mysqld's", "mysqld"))
     ]
-    label = f"times that of mysqld from 1 to {clients} clients"
-    ratio = growth["ndbmtd"] / growth["mysqld"]
-    test = Comparison(label, estimate.geometric(ratio))
-    rise = evidence.values(1, clients, "qps").mean() / evidence.values(1, 1, "qps").mean()
+    rise = grown[1] / grown[0]
     growths.append(f"throughput by {significant(rise)}")
     note = "; ".join([", ".join(growths), *([note] if note else [])])
     finding = decide(claim, "the growth factor of the data nodes' CPU is", [test], note)
     if rise < LEAST_RISE:
         why = "throughput grows too little to show which CPU use follows it"
-        return replace(finding, verdict=INCONCLUSIVE, why=why)
+        return replace(finding, verdict=INCONCLUSIVE, why=why, waits={})
     return finding
 
 
@@ -95,12 +114,10 @@ def sizing_rule(claim: Claim, evidence: Evidence) -> Finding:
 @check("B-less-cpu")
 def less_cpu(claim: Claim, evidence: Evidence) -> Finding:
     """Compare the CPU of all data nodes with that of all MySQL servers at the peak."""
-    servers = evidence.servers[-1] if evidence.servers else 1
-    best = evidence.best(servers)
-    used = evidence.cpu_pct(servers, best)
-    ratio = _role(used, "ndbmtd") / _role(used, "mysqld")
-    label = f"times that of all mysqld {at(servers, best)}"
-    test = Comparison(label, estimate.geometric(ratio))
+    where = _undivided(claim, evidence)
+    used = where.cpu_pct
+    label = f"times that of all mysqld {where.words}"
+    test = where.mean(_role(used, "ndbmtd") / _role(used, "mysqld"), label, log=True)
     return decide(claim, "CPU of all ndbmtd is", [test])
 
 
@@ -110,46 +127,46 @@ def split(claim: Claim, evidence: Evidence) -> Finding:
 
     sysbench counts with the MySQL servers, as it ran on their CPUs in the brief.
     """
-    servers = evidence.servers[-1] if evidence.servers else 1
-    best = evidence.best(servers)
-    used = evidence.cpu_pct(servers, best)
+    where = _undivided(claim, evidence)
+    used = where.cpu_pct
     nodes = _role(used, "ndbmtd")
     sql = _role(used, "mysqld") + sum(used.get(role, 0.0) for role in CLIENT_ROLES)
-    label = f"of the CPU used by them, mysqld and sysbench {at(servers, best)}"
-    test = mean_of_runs(nodes / (nodes + sql), label, interval=estimate.share)
+    label = f"of the CPU used by them, mysqld and sysbench {where.words}"
+    test = where.mean(nodes / (nodes + sql), label, log=True)
     return decide(claim, "the data nodes' share is", [test])
 
 
 @check("B-mgmd-idle")
 def idle_management_node(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare the CPU of the management node over all good runs."""
-    tables = [
-        evidence.cpu_pct(n, clients) for n in evidence.servers for clients in evidence.clients(n)
-    ]
-    if not tables:
-        raise MissingData("no good run")
-    used = _role(pd.concat(tables), "ndb_mgmd")
-    label = f"percent of one logical CPU, mean of {count(len(used), 'run')}"
-    value, low, high = estimate.positive(used)
+    """Compare the CPU of the management node with that of the whole cluster at the peak."""
+    where = place(evidence, "overload", B)
+    used = where.cpu_pct
+    node = _role(used, "ndb_mgmd")
+    share = node / (node + _role(used, "ndbmtd") + _role(used, "mysqld"))
+    test = where.mean(share, f"of the cluster's CPU {where.words}")
     # The kernel counts CPU in ticks: no run is known better than to one.
-    tick = TICK_PCT_S / float(evidence.runs["duration_s"].mean()) / math.sqrt(len(used))
-    ticked = Estimate(value, max(0.0, low - tick), high + tick)
-    return decide(claim, "ndb_mgmd uses", [Comparison(label, ticked)])
+    cluster_pct_s = (used[["ndbmtd", "mysqld"]].sum(axis=1).mean()) * where.runs[
+        "duration_s"
+    ].mean()
+    tick = TICK_PCT_S / cluster_pct_s / math.sqrt(len(used))
+    ticked = test.changed(lambda x: Estimate(x.value, max(0.0, x.low - tick), x.high + tick))
+    return decide(claim, "ndb_mgmd uses", [ticked])
 
 
 @check(*_VARIANTS)
 def variant_and_default(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare a variant with the default over all numbers of clients; each one is shown."""
-    variant, subject = _VARIANTS[claim.id]
+    """Compare a variant with the default: by their contrast, or by pairs of runs of the sweep."""
+    contrast, variant, subject = _VARIANTS[claim.id]
+    if planned(evidence, contrast):
+        where = place(evidence, contrast, A)
+        test = ratio(evidence, contrast, f"times the default {where.words}")
+        return decide(claim, subject, [test])
     logs = pairs.log_ratios(
         summary.select(evidence.good, variant=variant), summary.select(evidence.good)
     )
     clients = sorted(int(c) for c in logs["clients"].unique())
     label = f"times the default, over {count(len(logs), 'pair')} of runs"
-    tests = [Comparison(label, pairs.ratio(logs, clients))]
-    for c in clients if len(clients) > 1 else ():
-        tests.append(Comparison(f"with {c} clients", pairs.ratio(logs, [c]), judged=False))
-    return decide(claim, subject, tests)
+    return decide(claim, subject, [Comparison(label, pairs.ratio(logs, clients))])
 
 
 @check("B-row-bytes")
@@ -157,24 +174,36 @@ def row_bytes(claim: Claim, evidence: Evidence) -> Finding:
     """Divide the DataMemory that the tables took by their rows, on each data node.
 
     Each data node holds one replica of every row. The memory is counted, not sampled: the interval
-    spans the data nodes and the possibly empty part of each last page.
+    spans the data nodes and the possibly empty part of each last page. Where as many tables were
+    filled with half the rows as well, the difference of both is divided by that of their rows.
     """
     filled = evidence.dataset.manifest.get("filled") or {}
     rows, taken = filled.get("rows"), filled.get("data_memory_bytes")
     if not rows or not taken:
         raise MissingData("the memory of its tables was not recorded")
+    pages = _pages_partly_filled(evidence.dataset.manifest, len(taken))
+    half, most = filled.get("half"), pages * PAGE_BYTES
+    if half:
+        rows -= half["rows"]
+        taken = {node: used - half["data_memory_bytes"][node] for node, used in taken.items()}
+        # Each of these pages is filled to an unknown part: a uniform value, twice.
+        unused = sigmas = NORMAL_95 * PAGE_BYTES * math.sqrt(2 * pages / 12)
+        note = f"{rows} more rows in as many tables, so that partly filled pages cancel"
+    else:
+        unused, sigmas = most, 0.0
+        note = f"{rows} rows in all; up to {significant(most / rows)} of the bytes are in partly "
+        note += "filled pages"
     each = [float(value) / rows for value in taken.values()]
-    unused = _partly_filled_bytes(evidence.dataset.manifest, len(each)) / rows
-    if unused > MOST_UNUSED * min(each):
+    if unused / rows > MOST_UNUSED * min(each):
         raise MissingData(f"{rows} rows are too few compared with partly filled pages")
-    label = f"bytes of DataMemory per row on {count(len(each), 'data node')}, {rows} rows in all"
-    found = Estimate(float(np.mean(each)), min(each) - unused, max(each))
-    note = f"up to {significant(unused)} of the bytes are in partly filled pages"
+    label = f"bytes of DataMemory per row on {count(len(each), 'data node')}"
+    low, high = min(each) - unused / rows, max(each) + sigmas / rows
+    found = Estimate(float(np.mean(each)), low, high)
     return decide(claim, "the tables take", [Comparison(label, found)], note)
 
 
-def _partly_filled_bytes(manifest: Mapping[str, Any], data_nodes: int) -> float:
-    """Return the most bytes that the last pages of all fragments may leave empty.
+def _pages_partly_filled(manifest: Mapping[str, Any], data_nodes: int) -> int:
+    """Return the number of last pages of all fragments.
 
     A table has a partition for each ldm thread of each data node; with two replicas on two data
     nodes each node holds them all.
@@ -182,16 +211,27 @@ def _partly_filled_bytes(manifest: Mapping[str, Any], data_nodes: int) -> float:
     threads = manifest["plan"]["threads"]
     automatic = threads.get("automatic_cpus")
     ldm = automatic // 4 if automatic else threads["ldm"]
-    return manifest["profile"]["tables"] * data_nodes * ldm * PAGES_OF_FRAGMENT * PAGE_BYTES
+    return manifest["profile"]["tables"] * data_nodes * ldm * PAGES_OF_FRAGMENT
 
 
-def _by_repeat(evidence: Evidence, servers: int, clients: int) -> pd.DataFrame:
-    """Return the CPU of data nodes and mysqld at a point, one row per repeat."""
-    nodes = _role(evidence.cpu_pct(servers, clients), "ndbmtd")
-    serving = evidence.serving_cpu_pct(servers, clients)
-    repeats = evidence.runs.set_index(evidence.runs["run_id"].astype(str))["repeat"]
-    table = pd.DataFrame({"ndbmtd": nodes, "mysqld": serving}).dropna()
-    return table.set_index(repeats.reindex(table.index).to_numpy())
+def _undivided(claim: Claim, evidence: Evidence) -> Place:
+    """Return the peak of the most servers, where nothing divides the CPUs.
+
+    Raises
+    ------
+    MissingData
+        If something does: then the division itself gives the answer.
+    """
+    if evidence.budget == "scaled" and not planned(evidence, "undivided"):
+        raise MissingData(f"{claim.id} needs a cluster without quotas")
+    return place(evidence, "undivided", A)
+
+
+def _nodes_and_server(where: Place) -> pd.DataFrame:
+    """Return the CPU of the data nodes and of the MySQL servers with clients, by run id."""
+    nodes = _role(where.cpu_pct, "ndbmtd")
+    serving = where.evidence.usage.of_serving(where.run_ids, where.servers)
+    return pd.DataFrame({"ndbmtd": nodes, "mysqld": serving}).dropna()
 
 
 def _role(used: pd.DataFrame, role: str) -> pd.Series:

@@ -1,6 +1,7 @@
 """Checks on shared-memory and TCP transporters, and on spinning in them.
 
-Both transporters alternate in one cluster; spinning needs clusters of its own, also alternating.
+Both transporters are loaded at once in one cluster, by contrasts, or in turns, by the sweep.
+Spinning needs clusters of its own.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import pandas as pd
 from ndblab.analysis import pairs, summary
 from ndblab.analysis.formatting import count
 from ndblab.claims.checks.decorator import check
+from ndblab.claims.contrasted import A, B, place, planned, ratio
 from ndblab.claims.evidence import Evidence
 from ndblab.claims.publication import Claim
 from ndblab.claims.verdict import Comparison, Finding, decide
@@ -25,6 +27,9 @@ LOW = (1, 2)
 @check("T-shm-gain")
 def gain_of_the_brief(claim: Claim, evidence: Evidence) -> Finding:
     """Compare the best throughput of point selects, the brief's workload; OLTP RW is shown."""
+    if planned(evidence, "reads-best"):
+        test = ratio(evidence, "reads-best", f"times TCP with {READS}")
+        return decide(claim, "the best throughput over SHM is", [test], _clients(evidence, test))
     found, *best = pairs.peak_ratio(*_transporters(evidence, READS))
     tests = [Comparison(f"times TCP with {READS}", found)]
     try:
@@ -40,18 +45,23 @@ def gain_of_the_brief(claim: Claim, evidence: Evidence) -> Finding:
 @check("T-top")
 def top(claim: Claim, evidence: Evidence) -> Finding:
     """Compare the best throughput of OLTP RW over both transporters."""
-    found, *best = pairs.peak_ratio(*_transporters(evidence, TRANSACTIONS))
     subject = f"the best throughput of {TRANSACTIONS} over SHM is"
-    tests = [Comparison("times TCP", found)]
-    return decide(claim, subject, tests, _best_at(best, "SHM", "TCP"))
+    if planned(evidence, "writes-top"):
+        test = ratio(evidence, "writes-top", "times TCP")
+        return decide(claim, subject, [test], _clients(evidence, test))
+    found, *best = pairs.peak_ratio(*_transporters(evidence, TRANSACTIONS))
+    return decide(claim, subject, [Comparison("times TCP", found)], _best_at(best, "SHM", "TCP"))
 
 
 @check("T-low")
 def low(claim: Claim, evidence: Evidence) -> Finding:
     """Compare OLTP RW over both transporters with 1 and 2 clients."""
-    logs = pairs.log_ratios(*_transporters(evidence, TRANSACTIONS))
     subject = f"throughput of {TRANSACTIONS} over SHM is"
-    return decide(claim, subject, _at_low(logs, "times TCP"))
+    tests = _contrasted_low(evidence, "writes", "times TCP")
+    if not tests:
+        logs = pairs.log_ratios(*_transporters(evidence, TRANSACTIONS))
+        tests = _at_low(logs, "times TCP")
+    return decide(claim, subject, tests)
 
 
 @check("T-high")
@@ -71,17 +81,26 @@ def high(claim: Claim, evidence: Evidence) -> Finding:
 @check("T-spin-low")
 def spin_low(claim: Claim, evidence: Evidence) -> Finding:
     """Compare spinning transporters with others, with 1 and 2 clients."""
-    logs = pairs.log_ratios(_spinning(evidence, "shm-spin"), _plain(evidence))
     subject = f"with spinning transporters, throughput of {TRANSACTIONS} is"
-    return decide(claim, subject, _at_low(logs, "times that without"))
+    tests = _contrasted_low(evidence, "spin", "times that without")
+    if not tests:
+        logs = pairs.log_ratios(_spinning(evidence, "shm-spin"), _plain(evidence))
+        tests = _at_low(logs, "times that without")
+    return decide(claim, subject, tests)
 
 
 @check("T-spin-top")
 def spin_top(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare the best throughput with spinning transporters and without."""
+    """Compare the best throughput with spinning transporters and without.
+
+    The contrast has the clients of the best throughput without.
+    """
+    subject = f"with spinning transporters, the best throughput of {TRANSACTIONS} is"
+    if planned(evidence, "spin-top"):
+        test = ratio(evidence, "spin-top", "times that without")
+        return decide(claim, subject, [test], _clients(evidence, test))
     spinning, plain = _spinning(evidence, "shm-spin"), _plain(evidence)
     found, *best = pairs.peak_ratio(spinning, plain)
-    subject = f"with spinning transporters, the best throughput of {TRANSACTIONS} is"
     tests = [Comparison("times that without", found)]
     return decide(claim, subject, tests, _best_at(best, "with spinning it", "without"))
 
@@ -89,6 +108,10 @@ def spin_top(claim: Claim, evidence: Evidence) -> Finding:
 @check("T-allspin-low")
 def all_spin_low(claim: Claim, evidence: Evidence) -> Finding:
     """Compare spinning in transporters, tc and ldm threads with none; others are shown."""
+    subject = f"with spinning transporters, tc and ldm threads, throughput of {TRANSACTIONS} is"
+    tests = _contrasted_low(evidence, "all-spin", "times that without any")
+    if tests:
+        return decide(claim, subject, tests)
     spinning = _spinning(evidence, "all-spin")
     tests = _at_low(pairs.log_ratios(spinning, _plain(evidence)), "times that without any")
     try:
@@ -97,8 +120,22 @@ def all_spin_low(claim: Claim, evidence: Evidence) -> Finding:
         tests += [replace(test, judged=False) for test in shown]
     except MissingData:
         pass
-    subject = f"with spinning transporters, tc and ldm threads, throughput of {TRANSACTIONS} is"
     return decide(claim, subject, tests)
+
+
+def _contrasted_low(evidence: Evidence, name: str, words: str) -> list[Comparison]:
+    """Compare at 1 and at 2 clients by the contrasts of a name; none if there are none."""
+    found = [c for c in LOW if planned(evidence, f"{name}-{c}")]
+    return [
+        ratio(evidence, f"{name}-{c}", f"{words}, with {count(c, 'client')}", tests=len(found))
+        for c in found
+    ]
+
+
+def _clients(evidence: Evidence, test: Comparison) -> str:
+    """Name the clients of both sides of a contrast."""
+    top, base = (place(evidence, test.contrast, name).clients for name in (A, B))
+    return f"with {count(top, 'client')}" + (f" against {base}" if top != base else "")
 
 
 def _transporters(evidence: Evidence, workload: str) -> tuple[pd.DataFrame, pd.DataFrame]:

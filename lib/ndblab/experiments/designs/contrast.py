@@ -36,12 +36,12 @@ PER_START = 3
 """Slices of each side in a pair of cluster starts."""
 PER_LEVEL = 2
 """Slices in a block of a level."""
-_LENGTHS = {"smoke": Length(1, 2), "quick": Length(1, 4), "brief": Length(5, 30)}
+LENGTHS = {"smoke": Length(1, 2), "quick": Length(1, 4), "brief": Length(5, 30)}
 
 
 def length(profile: str) -> Length:
     """Return how long the slices of a profile are."""
-    return _LENGTHS[profile]
+    return LENGTHS[profile]
 
 
 @dataclass(frozen=True)

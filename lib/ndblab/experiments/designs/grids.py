@@ -38,18 +38,12 @@ def all_servers(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
 def every_variant(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
     """The most servers with every number of clients, in every variant."""
     workload = experiment.workload
-    return _of_variants(experiment.variants, max(size.servers), size.clients, workload)
+    return _of_variants(_swept(experiment), max(size.servers), size.clients, workload)
 
 
 def one_server(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
-    """One server with every number of clients; the variants only near its best throughput."""
-    near = [clients for clients in size.clients if 8 <= clients <= 32] or size.clients[-1:]
-    usual, *others = experiment.variants
-    workload = experiment.workload
-    return (
-        *_of_variants([usual], 1, size.clients, workload),
-        *_of_variants(others, 1, near, workload),
-    )
+    """One server with every number of clients."""
+    return _of_variants(experiment.variants[:1], 1, size.clients, experiment.workload)
 
 
 def both_transporters(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
@@ -57,7 +51,7 @@ def both_transporters(experiment: Experiment, size: Profile) -> tuple[Point, ...
     usual = product(size.clients, (POINT_SELECT, READ_WRITE), ("shm", "tcp"))
     return (
         *(Point(1, clients, transporter, workload) for clients, workload, transporter in usual),
-        *_of_variants(experiment.variants[1:], 1, size.clients, READ_WRITE),
+        *_of_variants(_swept(experiment)[1:], 1, size.clients, READ_WRITE),
     )
 
 
@@ -87,6 +81,10 @@ def every_fault(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
 def one_point(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
     """The most servers with the most clients."""
     return (Point(max(size.servers), max(size.clients), workload=experiment.workload),)
+
+
+def _swept(experiment: Experiment) -> list[Variant]:
+    return [variant for variant in experiment.variants if not variant.contrasts_only]
 
 
 def _of_variants(

@@ -1,0 +1,221 @@
+"""The contrasts of each experiment: which two configurations decide which claims.
+
+In: an experiment, a profile, the points of its finished sweep. Out: contrasts, in the order in
+which they are worth their time. Pure.
+
+The sweep only chooses numbers of clients, such as those of the best throughput. They are fixed once
+it is done, and measured anew: noise that made a point look best does not favour it here. Where the
+sweep has no such point, the middle of its numbers of clients stands for it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from ndblab.analysis import summary
+from ndblab.experiments.designs.contrast import ALTERNATION, DUET, LEVEL, STARTS, Contrast, Side
+from ndblab.planning.point import DEFAULT_TRANSPORTER, DEFAULT_VARIANT, Point
+from ndblab.planning.workload import POINT_SELECT, READ_WRITE
+
+if TYPE_CHECKING:
+    from ndblab.experiments.experiment import Experiment
+    from ndblab.planning.profile import Profile
+
+SMALL_SERVERS, SLOWER_SERVERS, UNDIVIDED = "small-servers", "slower-servers", "undivided"
+TCP_CLIENTS, REDO_SMALL = "tcp-clients", "redo-small"
+SHM_SPIN, ALL_SPIN = "shm-spin", "all-spin"
+BALANCED, THREADS_OF_32 = "balanced-threads", "threads-of-32"
+"""Names of variants."""
+
+LEAST_CLIENTS = 4
+"""Fewest clients that count as saturating a server: a sweep's noise may find fewer, and a few
+more than needed cost no throughput."""
+PAST_PEAK = 32
+"""The brief shows NDB threads (Figure 5) at 1024 clients, 32 times those of its server's peak."""
+FALL = (128, 32)
+"""Clients between which the throughput of one server falls (Figure 4)."""
+UNSATURATED = 0.8
+"""Share of the best throughput up to which a number of clients leaves CPUs unused."""
+
+
+class _Swept:
+    """The points of a sweep, of one workload in the default variant."""
+
+    def __init__(self, size: Profile, points: pd.DataFrame, workload: str = POINT_SELECT) -> None:
+        self.size, self.workload = size, workload
+        if len(points):
+            points = points[points["workload"].astype(str) == workload]
+            points = points[points["variant"].astype(str) == DEFAULT_VARIANT]
+        self._points = points
+        self._peaks = summary.peaks(points) if len(points) else points
+
+    def best(self, servers: int, transporter: str = DEFAULT_TRANSPORTER) -> int:
+        """Return the clients of the best mean throughput."""
+        return int(self._of_peak(servers, transporter, "clients", self._middle(servers)))
+
+    def top(self, transporter: str = DEFAULT_TRANSPORTER) -> int:
+        """Return the clients of the best throughput of one server, enough to saturate it."""
+        return max(LEAST_CLIENTS, self.best(1, transporter))
+
+    def saturating(self) -> int:
+        """Return the clients that saturate one server: the fewest within 3 % of its best."""
+        found = self._of_peak(1, DEFAULT_TRANSPORTER, "knee_clients", self._middle(1))
+        return max(LEAST_CLIENTS, int(found))
+
+    def best_qps(self, servers: int) -> float:
+        """Return the best mean throughput; 1000 queries/s if it was not measured."""
+        return self._of_peak(servers, DEFAULT_TRANSPORTER, "qps_mean", 1000.0)
+
+    def unsaturated(self, servers: int) -> int:
+        """Return the most clients below `UNSATURATED` of the best, at least one for each of 16."""
+        points, best = self._points, self.best_qps(servers)
+        if len(points):
+            points = points[(points["servers"] == servers) & ~points["idle_servers"]]
+            points = points[points["qps_mean"] <= UNSATURATED * best]
+            points = points[points["clients"] < self.best(servers)]
+        return max(2 * servers, int(points["clients"].max()) if len(points) else 0)
+
+    def point(self, servers: int, clients: int, variant: str = DEFAULT_VARIANT, **more) -> Side:
+        """Return a side at a point."""
+        return Side(Point(servers, clients, workload=self.workload, variant=variant, **more))
+
+    def _middle(self, servers: int) -> int:
+        usual = [clients for clients in self.size.clients if clients >= servers]
+        return usual[len(usual) // 2] if usual else servers
+
+    def _of_peak(self, servers: int, transporter: str, column: str, otherwise: float) -> float:
+        if not len(self._peaks):
+            return otherwise
+        mine = self._peaks["transporter"].astype(str) == transporter
+        found = self._peaks.loc[mine & (self._peaks["servers"] == servers), column]
+        return float(found.iloc[0]) if len(found) else otherwise
+
+
+def one_server(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tuple[Contrast, ...]:
+    """What limits one server: its CPU, too many clients, sockets, the redo log."""
+    swept = _Swept(size, points)
+    most, k = max(size.clients), swept.saturating()
+    default, many = swept.point(1, k), min(32, most)
+    return (
+        Contrast(
+            "recv", LEVEL, swept.point(1, min(PAST_PEAK * k, most)), None,
+            ("F5-recv-busiest", "F5-no-saturation"),
+        ),
+        *(
+            [Contrast("fall", ALTERNATION, *(swept.point(1, c) for c in FALL), ("F4-degrade",))]
+            if most >= max(FALL)
+            else []
+        ),
+        Contrast(
+            "load-1-k", ALTERNATION, swept.point(1, many, UNDIVIDED),
+            swept.point(1, 1, UNDIVIDED), ("F4-cpu-with-load",),
+        ),
+        Contrast("sockets", DUET, swept.point(1, k, TCP_CLIENTS), default, ("B-sockets",)),
+        Contrast("redo", STARTS, swept.point(1, k, REDO_SMALL), default, ("B-redo",)),
+    )  # fmt: skip
+
+
+def many_servers(
+    experiment: Experiment, size: Profile, points: pd.DataFrame
+) -> tuple[Contrast, ...]:
+    """What more servers, more clients and fewer CPUs do; of servers that the profile has."""
+    swept = _Swept(size, points)
+    most, k = max(size.servers), swept.saturating()
+    best = {n: swept.best(n) for n in (*size.servers, 16)}
+    at_peak = swept.point(most, best[most])
+    rate = max(1, round(swept.best_qps(most) / 2))
+    few = swept.unsaturated(8)
+    found = (
+        Contrast(
+            "overload", ALTERNATION, swept.point(most, 2 * best[most]), at_peak,
+            ("F6-overload", "F9-tc-bottleneck", "P-tc", "B-mgmd-idle"),
+        ),
+        Contrast(
+            "servers-1-2", ALTERNATION, swept.point(2, 2 * k), swept.point(1, k),
+            ("F6-double-servers", "P-servers-1-2", "F7-doubling", "F6-peak"),
+        ),
+        Contrast(
+            "servers-2-4", ALTERNATION, swept.point(4, 4 * k), swept.point(2, 2 * k),
+            ("F6-double-servers", "F7-doubling", "F6-peak"),
+        ),
+        Contrast(
+            "undivided", LEVEL, swept.point(most, best[most], UNDIVIDED), None,
+            ("B-less-cpu", "B-split"),
+        ),
+        Contrast(
+            "servers-8-16", ALTERNATION, swept.point(16, best[16], SMALL_SERVERS),
+            swept.point(8, best[16] // 2, SMALL_SERVERS), ("F6-8-to-16", "F6-peak"),
+        ),
+        Contrast(
+            "servers-4-16", ALTERNATION, swept.point(16, best[16]),
+            swept.point(4, best.get(4, 4 * k)), ("F6-peak",),
+        ),
+        Contrast(
+            "half-load", LEVEL, Side(at_peak.point, {"rate": rate}), None, ("F8-steady",)
+        ),
+        Contrast(
+            "late-8-16", ALTERNATION, swept.point(16, 2 * best[16]), swept.point(8, 2 * best[16]),
+            ("F7-8-vs-16-2048",),
+        ),
+        Contrast(
+            "early-8-16", ALTERNATION, swept.point(16, few), swept.point(8, few), ("F7-8-vs-16",)
+        ),
+        Contrast(
+            "slower-servers", ALTERNATION, swept.point(4, 4 * k, SLOWER_SERVERS),
+            swept.point(2, 2 * k, SLOWER_SERVERS), ("P-servers-2-4",),
+        ),
+    )  # fmt: skip
+    sides = ((contrast, [s for s in (contrast.a, contrast.b) if s]) for contrast in found)
+    return tuple(c for c, both in sides if {s.point.servers for s in both} <= set(size.servers))
+
+
+def transporters(
+    experiment: Experiment, size: Profile, points: pd.DataFrame
+) -> tuple[Contrast, ...]:
+    """Shared memory against TCP, both at once; spinning against not, start by start.
+
+    Both servers of a duet use the same data nodes at the same time. Each has a CPU share of its
+    own, and two of them do not saturate the data nodes: what a server pays for a query does not
+    depend on who else asks. What the other server does to the host, it does to both.
+
+    Two equal servers of one cluster start may differ by more than their transporters do, and which
+    of them is connected by TCP changes with every start. So every block of a duet has a start of
+    its own.
+    """
+    reads, writes = _Swept(size, points), _Swept(size, points, READ_WRITE)
+
+    def both(name: str, swept: _Swept, shm: int, tcp: int, claim: str) -> Contrast:
+        over = swept.point(1, tcp, transporter="tcp")
+        return Contrast(name, DUET, swept.point(1, shm), over, (claim,), blocks_per_start=1)
+
+    def spun(name: str, variant: str, spinning: int, plain: int, claim: str) -> Contrast:
+        side = writes.point(1, spinning, variant)
+        return Contrast(name, STARTS, side, writes.point(1, plain), (claim,))
+
+    top, low = writes.top(), tuple(c for c in (1, 2) if c <= max(size.clients))
+    return (
+        both("reads-best", reads, reads.top(), reads.top("tcp"), "T-shm-gain"),
+        both("writes-top", writes, top, writes.top("tcp"), "T-top"),
+        *(both(f"writes-{c}", writes, c, c, "T-low") for c in low),
+        *(spun(f"spin-{c}", SHM_SPIN, c, c, "T-spin-low") for c in low),
+        spun("spin-top", SHM_SPIN, top, top, "T-spin-top"),
+        *(spun(f"all-spin-{c}", ALL_SPIN, c, c, "T-allspin-low") for c in low),
+    )
+
+
+def thread_splits(
+    experiment: Experiment, size: Profile, points: pd.DataFrame
+) -> tuple[Contrast, ...]:
+    """Balanced threads against automatic ones at the peak; the threads of 32 CPUs, counted."""
+    swept = _Swept(size, points)
+    servers = max(size.servers)
+    best = swept.best(servers)
+    return (
+        Contrast("threads-of-32", LEVEL, swept.point(1, 1, THREADS_OF_32), None, ("F9-threads",)),
+        Contrast(
+            "balance", STARTS, swept.point(servers, best, BALANCED), swept.point(servers, best),
+            ("F9-next-step",),
+        ),
+    )  # fmt: skip

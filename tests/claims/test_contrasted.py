@@ -1,0 +1,297 @@
+"""Claims that contrasts decide. The datasets are made up, never a measurement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from made_up import (
+    BY_ID,
+    CLAIMS,
+    INTERVALS,
+    THREADS,
+    Double,
+    contrasted,
+    double,
+    slices_use,
+    verdict,
+)
+from ndblab.analysis import sequential
+from ndblab.claims import judge
+from ndblab.claims import verdict as verdicts
+from ndblab.experiments import catalogue
+
+QPS, P95 = "qps", "latency_p95_ms"
+# Claims by the ratio of one contrast: points of its sides, a ratio for each verdict.
+RATIOS: list[tuple[str, str, tuple[int, int], tuple[int, int], str, float, float]] = [
+    ("F6-overload", "overload", (16, 512), (16, 256), QPS, 0.85, 1.05),
+    ("P-servers-1-2", "servers-1-2", (2, 16), (1, 8), QPS, 1.95, 1.5),
+    ("P-servers-2-4", "slower-servers", (4, 32), (2, 16), QPS, 1.65, 1.2),
+    ("F4-degrade", "fall", (1, 128), (1, 32), QPS, 0.8, 1.1),
+    ("F7-8-vs-16", "early-8-16", (16, 16), (8, 16), P95, 1.0, 1.5),
+    ("F7-8-vs-16-2048", "late-8-16", (16, 512), (8, 512), P95, 1.2, 0.9),
+    ("B-sockets", "sockets", (1, 8), (1, 8), QPS, 0.9, 1.1),
+    ("B-redo", "redo", (1, 8), (1, 8), QPS, 1.0, 0.9),
+    ("F9-next-step", "balance", (8, 64), (8, 64), QPS, 1.1, 0.9),
+    ("T-shm-gain", "reads-best", (1, 8), (1, 8), QPS, 1.2, 1.0),
+    ("T-top", "writes-top", (1, 8), (1, 8), QPS, 1.1, 1.3),
+]
+
+
+def against(name: str, top: tuple[int, int], base: tuple[int, int], **more: Any) -> Double:
+    """Add one contrast of throughput or p95 to a sweep that says nothing."""
+    metric, ratio = more.pop("metric", QPS), more.pop("ratio", 1.0)
+    dataset = more.pop("dataset", None) or double(lambda n, c: 100.0)
+    sides = {"a": (*top, {metric: 1000 * ratio}), "b": (*base, {metric: 1000.0})}
+    return contrasted(dataset, name, sides, **more)
+
+
+@pytest.mark.parametrize(("name", "contrast", "top", "base", "metric", "good", "bad"), RATIOS)
+def test_a_ratio_decides(
+    name: str,
+    contrast: str,
+    top: tuple[int, int],
+    base: tuple[int, int],
+    metric: str,
+    good: float,
+    bad: float,
+) -> None:
+    """Each claim is reproduced or contradicted by its contrast, whatever the sweep says."""
+    budget = "shared" if name == "F9-next-step" else "scaled"
+    blank = double(lambda n, c: 100.0, budget=budget)
+    found = [
+        verdict(against(contrast, top, base, metric=metric, ratio=ratio, dataset=blank), name)
+        for ratio in (good, bad)
+    ]
+    assert [row.verdict for row in found] == ["reproduced", "contradicted"]
+    assert [row.measured for row in found] == pytest.approx([good, bad], rel=0.02)
+
+
+def test_too_few_blocks_give_no_interval_and_a_few_more_a_forecast() -> None:
+    """An undecided claim says which contrast it waits for, and for how many blocks of it."""
+    first = sequential.LOOKS[0]
+    early = against("overload", (16, 512), (16, 256), ratio=0.9, blocks=first - 1)
+    finding = judge.findings(early, ["F6-overload"], CLAIMS)["F6-overload"]
+    assert (finding.verdict, dict(finding.waits)) == ("inconclusive", {"overload": None})
+    assert f"no interval before {first} blocks" in finding.why
+    wide = against("overload", (16, 512), (16, 256), ratio=0.97, blocks=first, spread=0.03)
+    waits = judge.findings(wide, ["F6-overload"], CLAIMS)["F6-overload"].waits
+    assert waits["overload"] > first
+    known = against("overload", (16, 512), (16, 256), ratio=0.85)
+    assert not judge.findings(known, ["F6-overload"], CLAIMS)["F6-overload"].waits
+
+
+def test_a_contrast_that_is_to_be_measured_is_waited_for() -> None:
+    """Before its first block nothing is decided, neither by the sweep nor as unknown."""
+    dataset = against("overload", (16, 512), (16, 256), claims=("F6-overload", "P-tc"))
+    dataset = replace(dataset, slices=dataset.slices.iloc[:0])
+    found = judge.findings(dataset, ["F6-overload", "P-tc"], CLAIMS)
+    assert {finding.verdict for finding in found.values()} == {"inconclusive"}
+    assert all(dict(finding.waits) == {"overload": None} for finding in found.values())
+
+
+def test_blocks_with_a_failed_slice_are_left_out() -> None:
+    """One bad slice takes its whole block with it."""
+    dataset = against("overload", (16, 512), (16, 256), ratio=0.85, blocks=6)
+    wild = dataset.slices.copy()
+    wild.loc[wild["run_id"] == "overload_b006_1a", ["qps", "status"]] = [9e9, "errors: 3"]
+    finding = judge.findings(replace(dataset, slices=wild), ["F6-overload"], CLAIMS)["F6-overload"]
+    assert finding.verdict == "reproduced"
+    assert finding.measured.value == pytest.approx(0.85, rel=0.02)
+
+
+def test_no_overload_within_3_percent_contradicts() -> None:
+    """Throughput that is hardly less is no overload, unless it is certainly less."""
+    flat = against("overload", (16, 512), (16, 256), ratio=0.999, spread=0.002)
+    assert verdict(flat, "F6-overload").verdict == "contradicted"
+
+
+def test_no_peak_within_the_measured_clients_is_no_contradiction() -> None:
+    """If the sweep was best at its last number of clients, more may still be better."""
+    dataset = double(lambda n, c: 10.0 * c, clients=(16, 64, 256))
+    row = verdict(
+        against("overload", (16, 512), (16, 256), ratio=1.1, dataset=dataset), "F6-overload"
+    )
+    assert row.verdict == "inconclusive"
+    assert "no peak was found" in row.reason
+
+
+def doublings(first: float, second: float, metric: str = QPS) -> Double:
+    """Both doublings of servers as contrasts."""
+    once = against("servers-1-2", (2, 16), (1, 8), metric=metric, ratio=first)
+    return against("servers-2-4", (4, 32), (2, 16), metric=metric, ratio=second, dataset=once)
+
+
+def test_every_doubling_must_hold() -> None:
+    """Both doublings reproduce together, and one of them contradicts alone."""
+    assert verdict(doublings(1.9, 1.9), "F6-double-servers").verdict == "reproduced"
+    assert verdict(doublings(1.9, 1.3), "F6-double-servers").verdict == "contradicted"
+    assert verdict(doublings(1.0, 1.1, P95), "F7-doubling").verdict == "reproduced"
+    row = verdict(doublings(1.0, 1.5, P95), "F7-doubling")
+    assert row.verdict == "contradicted"
+    assert row.measured == pytest.approx(1.5, rel=0.02)
+
+
+def test_p95_does_not_count_against_doubling_without_cpus_for_it() -> None:
+    """On a host that four servers fill, a higher p95 follows from the number of CPUs."""
+    dataset = doublings(1.0, 1.5, P95)
+    full = dataset.slices.assign(host_busy_pct=99.0)
+    row = verdict(replace(dataset, slices=full), "F7-doubling")
+    assert row.verdict == "not testable here"
+
+
+@pytest.mark.parametrize(
+    ("ratio", "used_pct", "expected"),
+    [(1.7, 40, "reproduced"), (2.1, 40, "contradicted"), (1.7, 90, "not testable here")],
+)
+def test_less_than_twice_counts_where_the_cpus_allow_twice(
+    ratio: float, used_pct: float, expected: str
+) -> None:
+    """Of 8 servers that use more than half of their side's CPUs, less than twice follows."""
+    dataset = against("servers-8-16", (16, 256), (8, 128), ratio=ratio)
+    dataset = slices_use(dataset, lambda row: {"mysqld": used_pct, "ndbmtd": 20.0, "sysbench": 9.0})
+    assert verdict(dataset, "F6-8-to-16").verdict == expected
+
+
+def test_the_peak_is_climbed_step_by_step() -> None:
+    """16 servers must beat 8 and 4, 4 must beat 2, and 2 one."""
+    dataset = doublings(1.9, 1.9)
+    dataset = against("servers-4-16", (16, 256), (4, 64), ratio=1.2, dataset=dataset)
+    best = against("servers-8-16", (16, 256), (8, 128), ratio=1.5, dataset=dataset)
+    assert verdict(best, "F6-peak").verdict == "reproduced"
+    worse = against("servers-8-16", (16, 256), (8, 128), ratio=0.9, dataset=dataset)
+    row = verdict(worse, "F6-peak")
+    assert row.verdict == "contradicted"
+    assert row.measured == pytest.approx(0.9, rel=0.02)
+
+
+def test_both_low_numbers_of_clients_decide() -> None:
+    """SHM and TCP must perform alike with 1 and with 2 clients."""
+    one = against("writes-1", (1, 1), (1, 1), ratio=1.0)
+    alike = against("writes-2", (1, 2), (1, 2), ratio=1.01, dataset=one)
+    assert verdict(alike, "T-low").verdict == "reproduced"
+    other = against("writes-2", (1, 2), (1, 2), ratio=1.2, dataset=one)
+    assert verdict(other, "T-low").verdict == "contradicted"
+
+
+def level(name: str, point: tuple[int, int] = (16, 256), **more: Any) -> Double:
+    """Add a level to a sweep that says nothing."""
+    return contrasted(double(lambda n, c: 100.0), name, {"a": (*point, {})}, **more)
+
+
+@pytest.mark.parametrize(("nodes", "expected"), [(40.0, "reproduced"), (110.0, "contradicted")])
+def test_without_quotas_the_data_nodes_show_what_they_need(nodes: float, expected: str) -> None:
+    """In `scaled`, a level without quotas decides what the quotas would impose."""
+    dataset = slices_use(
+        level("undivided"), lambda row: {"mysqld": 100.0, "ndbmtd": nodes, "sysbench": 20.0}
+    )
+    assert verdict(dataset, "B-less-cpu").verdict == expected
+    assert verdict(dataset, "B-split").verdict == expected
+
+
+def test_growth_of_cpu_is_that_from_one_side_to_the_other() -> None:
+    """The data nodes' CPU doubles while mysqld's grows fivefold."""
+    sides = {"a": (1, 32, {QPS: 5000.0}), "b": (1, 1, {QPS: 1000.0})}
+    dataset = contrasted(double(servers=(1,)), "load-1-k", sides)
+
+    def used(row: pd.Series) -> Mapping[str, float]:
+        many = row["side"] == "a"
+        return {"ndbmtd": 20.0 if many else 10.0, "mysqld": 50.0 if many else 10.0}
+
+    row = verdict(slices_use(dataset, used), "F4-cpu-with-load")
+    assert row.verdict == "reproduced"
+    assert row.measured == pytest.approx(0.4)
+
+
+def with_threads(dataset: Double, pct: Callable[[str], float], kinds: str) -> Double:
+    """Let every slice show these kinds of threads on both data nodes, thread by thread."""
+    names = kinds.split()
+    rows = [
+        (run_id, 4.0, node, number, kind, pct(kind) + (at + number) % 2, 0.0)
+        for at, run_id in enumerate(dataset.slices["run_id"])
+        for node in (2, 3)
+        for number, kind in enumerate(names)
+    ]
+    table = pd.DataFrame(rows, columns=THREADS).astype({"thread": "category"})
+    return replace(dataset, ndb_threads=table)
+
+
+def test_kinds_of_threads_are_compared_within_a_level() -> None:
+    """The tc threads of the peak, and the recv thread far past it, against every other kind."""
+    sides = {"a": (16, 512, {}), "b": (16, 256, {})}
+    peak = contrasted(double(lambda n, c: 100.0), "overload", sides)
+    pct = {"tc": 60.0, "recv": 40.0, "ldm": 20.0}
+    for name, kind in (("P-tc", "tc"), ("F9-tc-bottleneck", "tc")):
+        assert verdict(with_threads(peak, pct.__getitem__, "tc recv ldm"), name).verdict == (
+            "reproduced"
+        )
+        lower = {**pct, kind: 10.0}
+        row = verdict(with_threads(peak, lower.__getitem__, "tc recv ldm"), name)
+        assert row.verdict == "contradicted"
+    far = level("recv", (1, 256))
+    row = verdict(with_threads(far, pct.__getitem__, "tc recv ldm"), "F5-recv-busiest")
+    assert row.verdict == "contradicted"
+    assert "with 1 server and 256 clients" in row.reason
+
+
+def test_the_threads_of_32_cpus_are_counted_in_one_start() -> None:
+    """A count needs no interval: one block with NumCPUs=32 decides on any host."""
+    kinds = " ".join(
+        f"{k} " * n
+        for k, n in (("main", 1), ("ldm", 8), ("query", 8), ("tc", 4), ("send", 3), ("recv", 3))
+    )
+    dataset = with_threads(level("threads-of-32", (1, 1), blocks=1), lambda kind: 1.0, kinds)
+    assert verdict(dataset, "F9-threads").verdict == "reproduced"
+    fewer = with_threads(level("threads-of-32", (1, 1), blocks=1), lambda kind: 1.0, "tc " + kinds)
+    assert verdict(fewer, "F9-threads").verdict == "contradicted"
+
+
+@pytest.mark.parametrize(("varies", "expected"), [(0.01, "reproduced"), (0.2, "contradicted")])
+def test_seconds_at_half_the_load_are_steady_or_not(varies: float, expected: str) -> None:
+    """The variation within slices decides, corrected for how few seconds a slice has."""
+    dataset = level("half-load", options={"rate": 2500})
+    rows = [
+        (run_id, second, 256, 2500 * (1 + varies * step), 5 * (1 + varies * step))
+        for run_id in dataset.slices["run_id"]
+        for second, step in enumerate((1.0, -1.0, 0.5, -0.5), 1)
+    ]
+    dataset = replace(dataset, intervals=pd.DataFrame(rows, columns=INTERVALS))
+    row = verdict(dataset, "F8-steady")
+    assert row.verdict == expected
+    assert "at 2500 queries/s" in row.reason
+
+
+def test_the_management_node_is_compared_with_its_cluster() -> None:
+    """A hundredth of the cluster's CPU is the threshold."""
+    sides = {"a": (16, 512, {}), "b": (16, 256, {})}
+    peak = contrasted(double(lambda n, c: 100.0), "overload", sides)
+    for pct, expected in ((0.5, "reproduced"), (9.0, "contradicted")):
+        used = slices_use(peak, lambda row, p=pct: {"ndb_mgmd": p, "ndbmtd": 50.0, "mysqld": 100.0})
+        assert verdict(used, "B-mgmd-idle").verdict == expected
+
+
+def test_a_claim_of_another_machine_is_told_from_one_that_this_host_cannot_test() -> None:
+    """Both are not testable here, for different reasons, and neither waits for a contrast."""
+    names = ["F4-peak-qps", "F4-peak-clients"]
+    found = judge.findings(double(), names, CLAIMS)
+    assert [finding.kind for finding in found.values()] == [
+        verdicts.ANOTHER_MACHINE, verdicts.THIS_HOST,
+    ]  # fmt: skip
+    assert judge.judge(double(), names, CLAIMS)["kind"].tolist() == [f.kind for f in found.values()]
+
+
+def test_every_contrast_names_claims_that_its_experiment_judges() -> None:
+    """A contrast that no claim of its experiment waits for would waste its time."""
+    for experiment in catalogue.EXPERIMENTS.values():
+        if experiment.contrasts is None or experiment.name not in (
+            "single-server-scaling", "multi-server-scaling", "shm-vs-tcp", "thread-balance",
+        ):  # fmt: skip
+            continue
+        for contrast in experiment.contrasts(experiment, experiment.size("quick"), pd.DataFrame()):
+            assert contrast.claims
+            assert set(contrast.claims) <= set(BY_ID)
+            assert all(name.startswith(experiment.claims) for name in contrast.claims)

@@ -1,0 +1,119 @@
+"""The contrasts of each experiment: which points they compare, given a sweep."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from made_up import double
+from ndblab.analysis import summary
+from ndblab.experiments import catalogue
+from ndblab.experiments.designs import comparisons
+from ndblab.experiments.designs.contrast import DUET, Contrast, Side
+
+EXPERIMENTS = ("single-server-scaling", "multi-server-scaling", "shm-vs-tcp", "thread-balance")
+
+
+def swept(**more) -> pd.DataFrame:
+    """The points of a made-up sweep: one server saturates at 8 clients, 16 are best at 128."""
+    dataset = double(
+        lambda n, c: min(125.0 * c, min(1000.0 * n, 5000.0)) * (0.9 if c > 128 else 1) + c / 1e3,
+        spread=0.0, clients=(1, 2, 4, 8, 16, 32, 64, 128, 256), **more,
+    )  # fmt: skip
+    return summary.points(dataset.runs.assign(variant="default"))
+
+
+def contrasts(name: str, points: pd.DataFrame, profile: str = "quick", **size) -> dict:
+    experiment = catalogue.find(name)
+    found = experiment.contrasts(experiment, experiment.size(profile, size), points)
+    return {contrast.name: contrast for contrast in found}
+
+
+def at(side: Side | None) -> tuple[int, int, str] | None:
+    return side and (side.point.servers, side.point.clients, side.point.variant)
+
+
+def test_clients_follow_from_the_sweep() -> None:
+    """k saturates one server, the best number of clients is that of the best mean."""
+    found = contrasts("multi-server-scaling", swept())
+    assert at(found["servers-1-2"].a) == (2, 16, "default")
+    assert at(found["servers-1-2"].b) == (1, 8, "default")
+    assert at(found["servers-2-4"].a) == (4, 32, "default")
+    assert at(found["overload"].a) == (16, 256, "default")
+    assert at(found["overload"].b) == (16, 128, "default")
+    assert at(found["servers-8-16"].b) == (8, 64, "small-servers")
+    assert found["half-load"].a.options == {"rate": 2500}
+    assert at(found["early-8-16"].a) == (16, 32, "default")
+
+
+def test_noise_does_not_saturate_a_server_with_one_client() -> None:
+    """A lucky run with one client does not become the number that saturates a server."""
+    points = swept()
+    lucky = (points["servers"] == 1) & (points["clients"] == 1)
+    points.loc[lucky, "qps_mean"] = 1050.0
+    found = contrasts("multi-server-scaling", points)
+    assert found["servers-1-2"].b.point.clients == comparisons.LEAST_CLIENTS
+
+
+def test_figure_5_is_far_past_the_peak_and_within_the_profile() -> None:
+    """32 times the clients that saturate a server, or the most of the profile."""
+    points = swept(servers=(1,))
+    assert at(contrasts("single-server-scaling", points)["recv"].a) == (1, 256, "default")
+    brief = contrasts("single-server-scaling", points, "brief")
+    assert at(brief["recv"].a) == (1, 256, "default")
+    assert at(contrasts("single-server-scaling", points, clients="1,8,1024")["recv"].a)[1] == 256
+
+
+def test_servers_that_the_profile_lacks_have_no_contrast() -> None:
+    """The smoke profile has two servers, and no claim that needs more."""
+    found = contrasts("multi-server-scaling", pd.DataFrame(), "smoke")
+    assert "servers-1-2" in found
+    assert not {"servers-2-4", "servers-8-16", "slower-servers"} & set(found)
+    assert "fall" not in contrasts("single-server-scaling", pd.DataFrame(), "smoke")
+
+
+@pytest.mark.parametrize("profile", ["smoke", "quick", "brief"])
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_side_can_be_measured(name: str, profile: str) -> None:
+    """Its variant exists, its servers run, its clients fit the connections of the cluster."""
+    experiment = catalogue.find(name)
+    size = experiment.size(profile)
+    for points in (pd.DataFrame(), swept())[: 1 + (profile == "quick")]:
+        for contrast in contrasts(name, points, profile).values():
+            sides = [side for side in (contrast.a, contrast.b) if side]
+            for side in sides:
+                assert experiment.variant(side.point.variant)
+                assert side.point.servers <= side.point.clients <= 2 * max(size.clients)
+            both = [side.point.servers for side in sides]
+            servers = sum(both) if contrast.design == DUET else max(both)
+            assert servers <= experiment.servers(size)
+
+
+def test_every_variant_of_contrasts_alone_is_in_one() -> None:
+    """No cluster is planned that nothing needs."""
+    for name in EXPERIMENTS:
+        alone = {v.name for v in catalogue.find(name).variants if v.contrasts_only}
+        sides = [s for c in contrasts(name, swept()).values() for s in (c.a, c.b) if s]
+        assert alone <= {side.point.variant for side in sides}
+
+
+def test_transporters_have_a_start_for_each_block_of_a_duet() -> None:
+    """Two servers of one start differ by more than their transporter."""
+    found = contrasts("shm-vs-tcp", pd.DataFrame())
+    duets = [contrast for contrast in found.values() if contrast.design == DUET]
+    assert {c.name for c in duets} == {"reads-best", "writes-top", "writes-1", "writes-2"}
+    assert all(contrast.blocks_per_start == 1 for contrast in duets)
+    assert {found["writes-top"].a.point.transporter, found["writes-top"].b.point.transporter} == {
+        "shm", "tcp",
+    }  # fmt: skip
+
+
+def test_a_contrast_is_plain_data_in_a_manifest() -> None:
+    """What a dataset keeps of a contrast says where its sides are."""
+    contrast: Contrast = contrasts("multi-server-scaling", swept())["overload"]
+    kept = contrast.to_dict()
+    assert kept["b"]["point"]["clients"] == 128
+    assert "F6-overload" in kept["claims"]
+    assert replace(contrast, claims=()).to_dict()["claims"] == ()
