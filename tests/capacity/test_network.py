@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ndblab.capacity import network
@@ -71,6 +71,7 @@ def test_a_network_without_clients_is_refused():
         network.solve(one_case([100.0]), np.array([0]))
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(RATES, CPUS, st.booleans()), min_size=1, max_size=6),
     st.floats(0, 2000),
@@ -93,6 +94,7 @@ def test_throughput_is_within_its_bounds_and_littles_law_holds(resources, delay_
     assert solved.waiting[0].sum() + elsewhere == pytest.approx(clients)
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(RATES, CPUS), min_size=1, max_size=5),
     st.integers(0, 4),
@@ -106,6 +108,7 @@ def test_more_demand_never_gives_more_throughput(resources, which, factor, clien
     assert qps(one_case(demand, cpus), clients) <= before * (1 + 1e-9)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(RATES, CPUS), min_size=1, max_size=5), st.integers(1, 100))
 def test_another_client_never_gives_less_throughput(resources, clients):
     demand, cpus = zip(*resources, strict=True)

@@ -52,9 +52,10 @@ CELLS = (
     "from ndblab.experiments import recorded\n"
     "from ndblab.publishing import show, verdict_tables",
     'measured = recorded.obtain("made-up", dataset)\nshow.provenance(measured)',
+    "judged = verdict_tables.of(measured)\nshow.answer(measured, judged)",
     'ratios = ratio_tables.variants(measured.runs, ["larger"], workload="oltp_read_only")\n'
     'show.table(ratios, "ratios")',
-    "show.verdicts(verdict_tables.of(measured))",
+    "show.verdicts(judged)",
 )
 MEASURE = """
 import contextlib
@@ -142,6 +143,6 @@ def test_an_entry_a_notebook_and_a_check_make_an_experiment(lab: Path):
     invoke = Path(sys.executable).with_name("invoke")
     printed = in_lab(lab, invoke, "reproduce", "--experiment", "made-up", "--dataset", folder)
     assert "P-pool-8" in printed
-    assert "8 runs counted" in printed
+    assert "Of 1 claim:" in printed
     [page] = (lab / "out").glob("*/*.html")
-    assert "P-pool-8" in page.read_text()
+    assert "8 runs counted" in page.read_text()

@@ -17,6 +17,9 @@ from ndblab.dataset.schema import OK
 from ndblab.error import MissingData
 
 A, B = "a", "b"
+APART_S = 300
+"""Blocks this far apart are independent enough for an absolute value, which the host's drift does
+not spare as it spares a ratio: in the recorded hour, minutes correlate up to six apart."""
 
 
 def whole(slices: pd.DataFrame, contrast: str) -> pd.DataFrame:
@@ -57,11 +60,31 @@ def log_ratios(
 
 
 def levels(
-    slices: pd.DataFrame, contrast: str, quantity: str | pd.Series, side: str = A, log: bool = True
+    slices: pd.DataFrame,
+    contrast: str,
+    quantity: str | pd.Series,
+    side: str = A,
+    log: bool = True,
+    apart_s: float = 0.0,
 ) -> np.ndarray:
-    """Return the mean of a quantity (of its logarithm, with `log`) on one side, block by block."""
+    """Return the mean of a quantity (of its logarithm, with `log`) on one side, block by block.
+
+    Parameters
+    ----------
+    apart_s : leave out blocks that began sooner after the last one kept; `APART_S` for throughput,
+        latency and whatever follows them, 0 for parts compared within slices.
+    """
     sides = _by_block(slices, contrast, quantity, np.log if log else lambda values: values)
-    return sides[side].dropna().to_numpy()
+    found = sides[side].dropna()
+    if apart_s:
+        mine = slices[slices["contrast"] == contrast]
+        began = pd.to_datetime(mine["started_utc"]).groupby(mine["block"]).min()
+        kept: list[int] = []
+        for block in found.index:
+            if not kept or (began[block] - began[kept[-1]]).total_seconds() >= apart_s:
+                kept.append(block)
+        found = found[kept]
+    return found.to_numpy()
 
 
 def ratio(logs: np.ndarray, confidence: float = CONFIDENCE) -> Estimate:

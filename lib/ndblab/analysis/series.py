@@ -111,8 +111,7 @@ def prefix_ratio(
     if number < _FEWEST_WINDOWS or x.size < _FEWEST_SAMPLES:
         return Estimate(value)
     windows = x[first : first * (number + 1)].reshape(number, first).mean(axis=1)
-    alike = windows.std(ddof=1) / x.mean() * math.sqrt(1 - first / x.size)
-    half = float(t(number - 1, confidence) * alike)
+    half = float(t(number - 1, confidence) * windows.std(ddof=1) / x.mean())
     return Estimate(value, max(0.0, value - half), value + half)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from ndblab.benchmarks.capacity_model import capacity
 from ndblab.benchmarks.clusters import overhead, start
 from ndblab.benchmarks.commands import everything, installation, memory, one_figure
+from ndblab.benchmarks.coverage import of_intervals
 from ndblab.benchmarks.outputs import draw, sizes
 from ndblab.benchmarks.reading import read
 from ndblab.benchmarks.row import COLUMNS, Row, line
@@ -28,6 +29,7 @@ BENCHMARKS: dict[str, Callable[[], list[Row]]] = {
     "recorded": one_figure,
     "all": everything,
     "capacity": capacity,
+    "coverage": of_intervals,
     "memory": memory,
     "start": start,
     "overhead": overhead,

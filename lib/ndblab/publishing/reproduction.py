@@ -98,7 +98,8 @@ def _publish(experiment: Experiment, source: str | None, out: Path, one_of_many:
     if one_of_many:
         return terminal.few_lines(experiment, answer, judged, page)
     pictures = ", ".join(place.stem for _, place in made if place.suffix == ".png")
-    where = [f"figures  {pictures} (PNG and SVG) in {_relative(folder)}", page]
+    drawn = [f"figures  {pictures} (PNG and SVG) in {_relative(folder)}"] if pictures else []
+    where = [*drawn, page]
     where += [f"dataset  {_relative(data.path)}"] if data else []
     where += [f"{name}  {_relative(place)}" for name, place in tables.items()]
     shown = [_as_text(name, place) for name, place in tables.items()]

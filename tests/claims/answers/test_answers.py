@@ -114,7 +114,7 @@ def test_the_answer_has_the_numbers_of_the_decided_claims() -> None:
 
 def test_an_experiment_without_an_answer_counts_its_verdicts() -> None:
     """A new experiment says something before anyone has written its sentences."""
-    assert str(answers.answer("new", judged(verdict.REPRODUCED))) == "Of 1 claims 1 reproduced."
+    assert str(answers.answer("new", judged(verdict.REPRODUCED))) == "Of 1 claim: 1 reproduced."
 
 
 def test_data_that_an_answer_lacks_are_no_error(monkeypatch: pytest.MonkeyPatch) -> None:

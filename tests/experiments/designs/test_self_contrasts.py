@@ -28,6 +28,8 @@ def test_identical_sides_are_identical_and_span_cluster_starts():
     begun = [number for number in range(1, a_a.blocks + 1) if a_a.begins_start(number)]
     assert begun == [1, 16, 31, 46]
     assert a_a.blocks == 60
+    few = made()[trust.A_A]
+    assert (few.blocks, few.blocks_per_start) == (4, 2)
 
 
 def test_other_contrasts_need_no_start_of_their_own():
@@ -35,6 +37,8 @@ def test_other_contrasts_need_no_start_of_their_own():
     others = [c for name, c in made().items() if name != trust.A_A]
     assert not any(contrast.begins_start(1) for contrast in others)
     assert {contrast.blocks for contrast in others} == {4}
+    many = made(repeats=15)
+    assert many[trust.MONITOR].blocks > many[trust.SPINNER].blocks > 4
 
 
 def test_every_condition_is_compared_with_none():

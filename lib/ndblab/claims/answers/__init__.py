@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
+from ndblab.analysis.formatting import count, listed
 from ndblab.claims.answers import (
     availability,
     capacity_model,
@@ -58,5 +59,5 @@ def answer(experiment: str, table: pd.DataFrame, dataset: Dataset | None = None)
     with contextlib.suppress(MissingData):
         if clauses is not None and (found := compose(clauses(dataset, table), table)):
             return found
-    counts = table["verdict"].value_counts()
-    return Answer((f"of {len(table)} claims " + ", ".join(f"{n} {v}" for v, n in counts.items()),))
+    counts = [f"{n} {word}" for word, n in table["verdict"].value_counts().items()]
+    return Answer((f"of {count(len(table), 'claim')}: {listed(counts)}",))

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from ndblab.experiments.experiment import Experiment
 
 STARTS = 4
-"""Cluster starts that identical sides are compared in."""
-_MOST, _ENOUGH = LOOKS[3], LOOKS[1]
+"""The most cluster starts that identical sides are compared in."""
+_MOST, _ENOUGH = LOOKS[5], LOOKS[1]
 """Blocks for a small effect, and for a large one."""
 
 
 def the_lab_itself(
     experiment: Experiment, size: Profile, points: pd.DataFrame
 ) -> tuple[Contrast, ...]:
-    """Return the contrasts; identical sides get `repeats` blocks in each of four cluster starts.
+    """Return the contrasts; identical sides get `repeats` blocks in each of four starts at most.
 
     Half of the servers serve half of the clients. Effects of a condition are those of its side A.
 
@@ -55,7 +55,8 @@ def the_lab_itself(
     many, few = _blocks(size, _MOST), _blocks(size, _ENOUGH)
     unwatched, beside = (replace(some, condition=c) for c in ("no-monitor", "busy-neighbour"))
     awake_one, awake_two = (replace(side, condition="idle-spinner") for side in (one, two))
-    sessions = {"blocks": STARTS * size.repeats, "blocks_per_start": size.repeats}
+    starts = min(STARTS, size.repeats)
+    sessions = {"blocks": starts * size.repeats, "blocks_per_start": size.repeats}
     return (
         Contrast(trust.A_A, ALTERNATION, some, some, (), **sessions),
         Contrast(trust.A_A_DUET, DUET, some, some, (), blocks=many),
@@ -68,5 +69,5 @@ def the_lab_itself(
 
 
 def _blocks(size: Profile, most: int) -> int:
-    """Return the blocks of one contrast: those of a cluster start, but enough for an interval."""
-    return min(most, max(LOOKS[0], size.repeats))
+    """Return the blocks of one contrast: those of two starts, but enough for an interval."""
+    return min(most, max(LOOKS[0], 2 * size.repeats))

@@ -1,0 +1,225 @@
+"""Simulations of the intervals that the lab prints, with the variances of the recorded datasets.
+
+In: a random generator. Out: whether each interval holds the truth. `coverage` lists the intervals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pandas as pd
+from scipy.signal import lfilter
+
+from ndblab.analysis import blocks, contrasts, estimate, pairs, sequential, series
+from ndblab.analysis.estimate import Estimate, sidak
+
+# multi-server-scaling: 40 points of 4 runs; the standard deviation of logarithms of throughput and
+# p95 is 0.09, differs between points like a chi-squared variance with 5 degrees of freedom, and a
+# repeat moves all points by some 5 %. CPU per query: 0.15.
+DEVIATION, BLOCK, DIFFERS, PER_QUERY = 0.09, 0.05, 5, 0.15
+SERVERS, POINTS, REPEATS = 5, 8, 4
+# stability: logarithms of one-second throughput deviate by 0.17. Their autocorrelation is that of
+# white noise and of three first-order processes with these memories (s) and shares of the variance.
+SECOND = 0.17
+MEMORIES = ((0, 0.22), (2.5, 0.22), (15, 0.33), (240, 0.23))
+# shm-vs-tcp: 5 numbers of clients, 6 pairs each.
+PAIRED, PAIRS = 5, 6
+SLICE_S, OVERHEAD_S, SLICES = 5, 1, 4
+NEAR = 0.03
+
+Held = list[list[bool]]
+"""One row per independent draw, one value per interval in it."""
+
+
+Simulation = Callable[[np.random.Generator], Held]
+
+
+def seconds(rng: np.random.Generator, length: int) -> np.ndarray:
+    """Draw standard normal values, one a second, with the autocorrelation of the recorded hour."""
+    total = np.zeros(length)
+    for memory_s, share in MEMORIES:
+        noise = rng.standard_normal(length)
+        if memory_s:
+            kept = np.exp(-1 / memory_s)
+            noise[1:] *= np.sqrt(1 - kept**2)
+            noise = lfilter([1], [1, -kept], noise)
+        total += np.sqrt(share) * noise
+    return total
+
+
+def of_runs(
+    interval: Callable[[np.ndarray], Estimate],
+    draw: Callable[[np.random.Generator], np.ndarray],
+    truth: float,
+    draws: int = 6000,
+) -> Simulation:
+    """Simulate an interval from the values of a few runs."""
+
+    def held(rng: np.random.Generator) -> Held:
+        return [[_holds(interval(draw(rng)), truth)] for _ in range(draws)]
+
+    return held
+
+
+def lognormal(runs: int, deviation: float) -> Callable[[np.random.Generator], np.ndarray]:
+    """Draw runs around a mean of 1."""
+    return lambda rng: np.exp(rng.normal(-(deviation**2) / 2, deviation, runs))
+
+
+def p95(rng: np.random.Generator) -> np.ndarray:
+    """Draw runs of p95 as sysbench's histogram gives it."""
+    step = np.log(1.018)
+    return np.exp(np.round(np.log(lognormal(REPEATS, DEVIATION)(rng)) / step) * step)
+
+
+def _sweeps(rng: np.random.Generator, draws: int) -> Iterator[tuple[pd.DataFrame, list]]:
+    """Draw sweeps of points of true throughput 1; with their adjusted values, point by point."""
+    keys = [(n, c) for n in range(SERVERS) for c in range(POINTS)]
+    rows = [(n, c, repeat) for n, c in keys for repeat in range(REPEATS)]
+    table = pd.DataFrame(rows, columns=["servers", "clients", "repeat"])
+    for _ in range(draws):
+        deviations = DEVIATION * np.sqrt(DIFFERS / rng.chisquare(DIFFERS, (len(keys), 1)))
+        logs = deviations * rng.standard_normal((len(keys), REPEATS))
+        logs += rng.normal(0, BLOCK, REPEATS)
+        runs = table.assign(qps=np.exp(logs.ravel()))
+        adjusted = blocks.block_adjusted(runs, "qps").to_numpy()
+        yield runs, list(adjusted.reshape(len(keys), REPEATS))
+
+
+def ratios(rng: np.random.Generator) -> Held:
+    """Simulate ratios of two points of a sweep."""
+    held = []
+    for runs, values in _sweeps(rng, 300):
+        pooled = blocks.variability(runs, "qps")
+        found = [
+            estimate.ratio(a, b, pooled=pooled)
+            for a, b in zip(values[::2], values[1::2], strict=True)
+        ]
+        held.append([_holds(one, 1.0) for one in found])
+    return held
+
+
+def peaks(rng: np.random.Generator) -> Held:
+    """Simulate ratios of the peaks of two numbers of servers."""
+    # Half of the points are as good as the best, as in the recorded curves.
+    curve = np.array([0.2, 0.4, 0.7, 0.9, 1.0, 1.0, 1.0, 1.0])
+    held = []
+    for runs, values in _sweeps(rng, 400):
+        pooled = blocks.variability(runs, "qps")
+        points = np.array(values).reshape(SERVERS, POINTS, REPEATS) * curve[:, None]
+        found = [estimate.peak_ratio(points[n], points[n + 1], pooled) for n in (0, 2)]
+        held.append([_holds(one, 1.0) for one in found])
+    return held
+
+
+def no_loss(rng: np.random.Generator) -> Held:
+    """Return how often a flat curve is not called a loss past its best point, by chance."""
+    held = []
+    doubled = POINTS - 1
+    for runs, values in _sweeps(rng, 600):
+        pooled = blocks.variability(runs, "qps")
+        row = []
+        for n in range(SERVERS):
+            points = values[n * POINTS : (n + 1) * POINTS]
+            best = int(np.argmax([runs.mean() for runs in points]))
+            if best < doubled:
+                found = estimate.ratio(points[best + 1], points[best], sidak(POINTS), pooled)
+                row.append(found.high >= 1)
+        held.append(row or [True])
+    return held
+
+
+def of_pairs(clients: list[int]) -> Simulation:
+    """Simulate the ratio of pairs of runs at these numbers of clients."""
+
+    def held(rng: np.random.Generator) -> Held:
+        result = []
+        names = np.repeat(np.arange(PAIRED), PAIRS)
+        for _ in range(2000):
+            deviations = DEVIATION * np.sqrt(2 * DIFFERS / rng.chisquare(DIFFERS, PAIRED))
+            logs = deviations[names] * rng.standard_normal(names.size)
+            table = pd.DataFrame({"clients": names, "log": logs})
+            result.append([_holds(pairs.ratio(table, clients), 1.0)])
+        return result
+
+    return held
+
+
+def contrast(effect: float) -> Simulation:
+    """Simulate a contrast that stops once it is decided whether side A is better.
+
+    Parameters
+    ----------
+    effect : true logarithm of the ratio.
+    """
+
+    def held(rng: np.random.Generator) -> Held:
+        result = []
+        for _ in range(3000):
+            every = SLICE_S + OVERHEAD_S
+            drawn = SECOND * seconds(rng, sequential.LOOKS[-1] * SLICES * every)
+            slices = drawn.reshape(-1, SLICES, every)[..., :SLICE_S].mean(axis=2)
+            order = np.where(rng.random(len(slices)) < 0.5, 1, -1)
+            units = effect + order * (slices @ [0.5, -0.5, -0.5, 0.5])
+            for look in sequential.LOOKS:
+                found = sequential.interval(units[:look])
+                if found.low > 0 or found.high < 0:
+                    break
+            result.append([_holds(found, effect)])
+        return result
+
+    return held
+
+
+def level(rng: np.random.Generator) -> Held:
+    """Simulate the level of one side in blocks that are far apart, looked at until 20 units."""
+    looks = [look for look in sequential.LOOKS if look <= 20]
+    result = []
+    for _ in range(2000):
+        drawn = SECOND * seconds(rng, looks[-1] * contrasts.APART_S)
+        units = drawn.reshape(-1, contrasts.APART_S)[:, : 2 * SLICE_S].mean(axis=1)
+        result.append([all(_holds(sequential.interval(units[:n]), 0.0) for n in looks)])
+    return result
+
+
+def parts(rng: np.random.Generator) -> Held:
+    """Simulate parts of one side compared within blocks, at every look."""
+    result = []
+    for _ in range(4000):
+        units = rng.normal(0, DEVIATION, sequential.LOOKS[-1])
+        found = [sequential.interval(units[:n]) for n in sequential.LOOKS]
+        result.append([all(_holds(one, 0.0) for one in found)])
+    return result
+
+
+def of_hour(
+    interval: Callable[[pd.Series], Estimate], truth: float, length: int = 3600
+) -> Simulation:
+    """Simulate an interval from the seconds of one run."""
+
+    def held(rng: np.random.Generator) -> Held:
+        drawn = (pd.Series(np.exp(SECOND * seconds(rng, length))) for _ in range(2500))
+        return [[_holds(interval(values), truth)] for values in drawn]
+
+    return held
+
+
+def windows(window_s: int, run_s: int) -> Simulation:
+    """Simulate the share of windows near the mean of their run; the truth is that of all runs."""
+
+    def held(rng: np.random.Generator) -> Held:
+        intervals, shares = [], []
+        for _ in range(2000):
+            values = np.exp(SECOND * seconds(rng, run_s))
+            sums = np.concatenate([[0], values.cumsum()])
+            means = (sums[window_s:] - sums[:-window_s]) / window_s
+            shares.append(np.mean(np.abs(means / values.mean() - 1) < NEAR))
+            intervals.append(series.windows_share(pd.Series(values), window_s, NEAR))
+        return [[_holds(found, float(np.mean(shares)))] for found in intervals]
+
+    return held
+
+
+def _holds(found: Estimate, truth: float) -> bool:
+    return bool(found.low <= truth <= found.high)
