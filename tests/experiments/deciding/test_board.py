@@ -48,7 +48,7 @@ def test_a_terminal_shows_each_claim_once_and_redraws_it():
     terminal = Terminal()
     shown = board(terminal)
     shown.show(standing(6, F6_overload=BEFORE, P_tc=UNKNOWN, F1_max=Found(NOT_TESTABLE)), 300)
-    shown.measuring(OVERLOAD, 7, 9, 290)
+    shown.measuring(OVERLOAD, 7, 290)
     shown.say("chromium uses 31 % of the CPUs: measured again")
     shown.show(standing(9, F6_overload=AFTER, P_tc=UNKNOWN, F1_max=Found(NOT_TESTABLE)), 200)
     first, head, *lines = terminal.screen
@@ -65,7 +65,7 @@ def test_elsewhere_each_decision_is_one_line():
     out = io.StringIO()
     shown = board(out)
     shown.show(standing(6, F6_overload=BEFORE, P_tc=UNKNOWN), 300)
-    shown.measuring(OVERLOAD, 7, 9, 290)
+    shown.measuring(OVERLOAD, 7, 290)
     shown.show(standing(9, F6_overload=AFTER, P_tc=UNKNOWN), 200)
     shown.show(standing(13, F6_overload=AFTER, P_tc=UNKNOWN), 100)
     decision = "decided after 9 blocks: F6-overload reproduced, 0.840 (0.800 to 0.880)\n"

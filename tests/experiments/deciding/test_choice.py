@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 from experiments.deciding.simulated import Found, contrast
 from ndblab.claims.verdict import INCONCLUSIVE, NOT_TESTABLE, REPRODUCED, UNKNOWN
 from ndblab.experiments.deciding import choice
 
+Z = contrast("z", "c5")
 X, Y = contrast("x", "c1", "c2", "c3"), contrast("y", "c4")
 BLOCK_S = {"x": 20.0, "y": 15.0}
 
@@ -74,3 +76,19 @@ def test_the_time_a_claim_still_takes_is_that_of_all_its_contrasts():
     assert choice.more_s({"x": None}, {"x": 0}, BLOCK_S) == 4 * 20
     assert choice.more_s({"x": None}, blocks, BLOCK_S) == math.inf
     assert choice.more_s({}, blocks, BLOCK_S) == math.inf
+
+
+def test_contrasts_without_claims_take_turns_up_to_their_own_number_of_blocks():
+    """Those with open claims go first."""
+    x, y = (dataclasses.replace(contrast(name), blocks=5) for name in "xy")
+
+    def next_one(done: dict[str, int], findings: dict) -> str | None:
+        found = choice.choose([x, y, Z], findings, {"z": 4, **done}, 1000, {**BLOCK_S, "z": 1.0})
+        return found and found.name
+
+    assert next_one({"x": 2, "y": 2}, {"c5": waiting(z=None)}) == "z"
+    assert next_one({"x": 2, "y": 2}, {}) == "x"
+    assert next_one({"x": 3, "y": 2}, {}) == "y"
+    assert next_one({"x": 5, "y": 5}, {}) is None
+    assert choice.stop_at(x, 2) == 3
+    assert [choice.stop_at(Z, done) for done in (0, 1, 4)] == [1, 4, 6]

@@ -91,10 +91,10 @@ class Board:
         self._doing = f"{duration(max(0, left_s))} left"
         self._draw()
 
-    def measuring(self, contrast: Contrast, block: int, look: int, left_s: float = 0) -> None:
+    def measuring(self, contrast: Contrast, block: int, left_s: float = 0) -> None:
         """Show which block is being measured."""
         left = f"{duration(left_s)} left: " if left_s else ""
-        self._doing = f"{left}{contrast.name}, block {block} of {look}"
+        self._doing = f"{left}{contrast.name}, block {block}"
         self._draw()
 
     def say(self, text: str) -> None:

@@ -27,11 +27,12 @@ def choose(
     seconds_left: float,
     block_s: Mapping[str, float],
 ) -> Contrast | None:
-    """Choose the contrast with most to gain; None if all is decided or no block fits the time left.
+    """Choose the contrast with most to gain; None if all is done or no block fits the time left.
 
     Every contrast with an undecided claim gets its first look, in turn. Then the one that decides
     most claims per second goes first. Those that cannot be decided in the time left come last,
-    nearest first: their blocks count when measuring goes on another day.
+    nearest first: their blocks count when measuring goes on another day. Those that no claim waits
+    for have their own number of blocks, and take turns.
 
     Parameters
     ----------
@@ -39,13 +40,15 @@ def choose(
     blocks : whole blocks so far, by contrast.
     block_s : seconds that one block takes, by contrast.
     """
-    possible = [
+    fit = [
         each
         for each in contrasts
-        if block_s[each.name] <= seconds_left
-        and next_look(blocks[each.name])
-        and open_claims(each, findings, blocks[each.name])
+        if block_s[each.name] <= seconds_left and next_look(blocks[each.name])
     ]
+    possible = [each for each in fit if open_claims(each, findings, blocks[each.name])]
+    wanted = [each for each in fit if blocks[each.name] < each.blocks]
+    if not possible:
+        return min(wanted, key=lambda each: blocks[each.name], default=None)
     for each in possible:
         missing = LOOKS[0] - blocks[each.name]
         if missing > 0 and missing * block_s[each.name] <= seconds_left:
@@ -61,7 +64,6 @@ def choose(
     return min(
         possible,
         key=lambda each: (-gained_per_s(each), needed[each.name][0], block_s[each.name]),
-        default=None,
     )
 
 
@@ -88,6 +90,16 @@ def next_look(blocks: int) -> int | None:
     (4, 6, 6)
     """
     return next((look for look in LOOKS if look > blocks), None)
+
+
+def stop_at(contrast: Contrast, blocks: int) -> int:
+    """Return the number of blocks at which to choose again.
+
+    It is the next look; but the first block is enough for what is counted, and what no claim waits
+    for is measured block by block.
+    """
+    look = next_look(blocks)
+    return blocks + 1 if not contrast.claims or not blocks or look is None else look
 
 
 def more_s(

@@ -72,12 +72,12 @@ class Loop:
             if chosen is None:
                 return standing
             done = standing.blocks[chosen.name]
-            look = choice.next_look(done) or done
-            while done < (look if standing.blocks[chosen.name] else 1) and chosen in self._usable():
+            stop = choice.stop_at(chosen, done)
+            while done < stop and chosen in self._usable():
                 left_s = until_s - self.now_s()
                 if left_s < self._block_s(chosen):
                     break
-                self.board.measuring(chosen, done + 1, look, left_s)
+                self.board.measuring(chosen, done + 1, left_s)
                 done += self._measure(chosen, done + 1)
 
     def once(self) -> Standing:
@@ -85,7 +85,7 @@ class Loop:
         blocks = self.standing().blocks
         for each in self.contrasts:
             while not blocks[each.name] and each in self._usable():
-                self.board.measuring(each, 1, 1)
+                self.board.measuring(each, 1)
                 if self._measure(each, 1):
                     break
         standing = self.standing()

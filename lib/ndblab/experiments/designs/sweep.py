@@ -176,6 +176,7 @@ def perform(
                     break
                 if progress:
                     bar.write(f"{run.company}: measured again", file=sys.stderr)
+                bar.update(before - bar.n)
             writer.append(run_id, run.tables, run.logs)
             if writer.done[run_id] != "ok" and progress:
                 bar.write(f"{run_id}: {writer.done[run_id]}", file=sys.stderr)
