@@ -171,7 +171,8 @@ def decide(
     else:
         verdict, decisive = INCONCLUSIVE if missing else REPRODUCED, {"for"}
     candidates = [comparison for comparison, weight in weighed if weight in decisive]
-    worst = min(candidates, key=lambda comparison: comparison.margin(claim)).estimate
+    shown_one = min(candidates, key=lambda comparison: comparison.margin(claim))
+    worst = shown_one.estimate
     source = with_tolerance(claim)
     why = {
         REPRODUCED: f"as published: {source}",
@@ -184,6 +185,9 @@ def decide(
         why = f"only part of the claim was tested (missing: {missing}); published: {source}"
     elif verdict == INCONCLUSIVE and not worst.bounded:
         why = f"{NO_INTERVAL}; published: {source}"
+    elif verdict == INCONCLUSIVE and replace(shown_one, corrected=None).outcome(claim) != "open":
+        why = "too wide an interval to contradict, corrected for the number of comparisons; "
+        why += f"published: {source}"
     return Finding(verdict, _sentence(subject, weighed, note), why, worst)
 
 
