@@ -26,7 +26,9 @@ def test_support_needs_no_correction_and_contradiction_does(
 ) -> None:
     """All comparisons must support a claim, so each at 95 %; any may contradict it, by chance."""
     test = Comparison("", Estimate((low + high) / 2, low, high), corrected=WIDE)
-    assert decide(CLAIM, "", [test, test]).verdict == expected
+    finding = decide(CLAIM, "", [test, test])
+    assert finding.verdict == expected
+    assert ("corrected" in finding.why) == (high < 1), "the interval shown excludes the claim"
 
 
 def test_a_corrected_interval_outside_contradicts() -> None:

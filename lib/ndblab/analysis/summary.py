@@ -104,7 +104,7 @@ def peaks(points: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     One row per number of servers of a kind: `clients` and `qps_*` at the best mean, `runs` there,
-    `knee_clients` (fewest clients within 3 % of the best), `flat` (points within 3 %).
+    `knee_clients` (fewest clients within 3 % of the best).
     """
     keys = point_columns(points)
     group = [key for key in keys if key != "clients"]
@@ -113,7 +113,7 @@ def peaks(points: pd.DataFrame) -> pd.DataFrame:
     best = best[[*keys, "qps_mean", "qps_low", "qps_high", "runs"]].reset_index(drop=True)
     top = sound.groupby(group, observed=True)["qps_mean"].transform("max")
     flat = sound[sound["qps_mean"] >= (1 - FLAT) * top].groupby(group, observed=True)["clients"]
-    return best.join(flat.agg(knee_clients="min", flat="count"), on=group)
+    return best.join(flat.agg(knee_clients="min"), on=group)
 
 
 def steadiness(intervals: pd.DataFrame) -> pd.DataFrame:

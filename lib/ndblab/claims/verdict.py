@@ -205,7 +205,8 @@ def decide(
     else:
         verdict, decisive = INCONCLUSIVE if missing else REPRODUCED, {"for"}
     candidates = [comparison for comparison, weight in weighed if weight in decisive]
-    worst = min(candidates, key=lambda comparison: comparison.margin(claim)).estimate
+    shown_one = min(candidates, key=lambda comparison: comparison.margin(claim))
+    worst = shown_one.estimate
     source = with_tolerance(claim)
     why = {
         REPRODUCED: f"as published: {source}",
@@ -219,6 +220,9 @@ def decide(
     elif verdict == INCONCLUSIVE and not worst.bounded:
         few = any(comparison.contrast for comparison in candidates)
         why = f"{NO_INTERVAL_YET if few else NO_INTERVAL}; published: {source}"
+    elif verdict == INCONCLUSIVE and replace(shown_one, corrected=None).outcome(claim) != "open":
+        why = "too wide an interval to contradict, corrected for the number of comparisons; "
+        why += f"published: {source}"
     waits: dict[str, int | None] = {}
     if verdict == INCONCLUSIVE:
         for comparison, weight in weighed:
