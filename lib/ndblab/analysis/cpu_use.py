@@ -149,7 +149,9 @@ def per_query(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
     each["cpu_us"] = each[[f"{role}_us" for role in QUERY_ROLES]].sum(axis=1, min_count=1)
     points = each.groupby([good[key] for key in keys], observed=True)
     table = points.mean()
-    table[["low", "high"]] = [estimate.positive(values)[1:] for _, values in points["cpu_us"]]
+    bounds = {point: estimate.positive(values)[1:] for point, values in points["cpu_us"]}
+    table["low"] = [low for low, _ in bounds.values()]
+    table["high"] = [high for _, high in bounds.values()]
     table.insert(0, "runs", points.size())
     columns = ["runs", "qps_mean", "cpu_us", "low", "high", *(f"{role}_us" for role in QUERY_ROLES)]
     return table[columns].reset_index()

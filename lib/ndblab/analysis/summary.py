@@ -11,6 +11,7 @@ import pandas as pd
 
 from ndblab.analysis.estimate import t
 from ndblab.dataset.schema import OK
+from ndblab.machine import company
 
 # Throughput this close to the best counts as flat: the knee is the fewest clients that reach it.
 FLAT = 0.03
@@ -45,6 +46,16 @@ def good(runs: pd.DataFrame) -> pd.DataFrame:
     return runs[why_excluded(runs) == ""]
 
 
+def disturbed(runs: pd.DataFrame) -> pd.Series:
+    """Return which runs had company: other processes of the host used much of its CPUs.
+
+    Where that was not measured, none had.
+    """
+    if "company_pct" not in runs:
+        return pd.Series(False, index=runs.index)
+    return runs["company_pct"] > company.LIMIT_PCT
+
+
 def why_excluded(runs: pd.DataFrame, client_cpus: float | None = None) -> pd.Series:
     """Return for each run why it is not averaged; empty for a good one.
 
@@ -73,6 +84,7 @@ def points(runs: pd.DataFrame, client_cpus: float | None = None) -> pd.DataFrame
     """
     keys, why = point_columns(runs), why_excluded(runs, client_cpus)
     marked = runs[[*keys, *_METRICS]].assign(_why=why, _good=why == "")
+    marked["_beside"] = disturbed(runs) & marked["_good"]
     table = marked.groupby(keys, observed=True)["_good"].agg(runs="sum", _all="count")
     table["failed"] = table.pop("_all") - table["runs"]
     averaged = marked[marked["_good"]]
@@ -92,7 +104,10 @@ def points(runs: pd.DataFrame, client_cpus: float | None = None) -> pd.DataFrame
     table["idle_servers"] = table["clients"] < table["servers"]
     bad = marked[~marked["_good"]].groupby(keys, observed=True)["_why"]
     marks = bad.agg(lambda reasons: "; ".join(_tally(list(reasons))))
-    table["marks"] = marks.reindex(pd.MultiIndex.from_frame(table[keys])).fillna("").to_numpy()
+    beside = marked.groupby(keys, observed=True)["_beside"].sum()
+    words = beside.map(lambda runs: f"{runs} beside other work on the host" if runs else "")
+    marks = marks.reindex(words.index).fillna("").str.cat(words, sep="; ").str.strip("; ")
+    table["marks"] = marks.reindex(pd.MultiIndex.from_frame(table[keys])).to_numpy()
     return table
 
 

@@ -42,8 +42,8 @@ Interval = Callable[[Values, float], Estimate]
 class Evidence:
     """A dataset as a check sees it.
 
-    `good` are the good runs of every transporter, workload and variant without idle servers; `runs`
-    those of the plain cluster: shared memory, point selects, the default variant. `slices` and
+    `good` are the good runs of every transporter, workload and variant without idle servers and
+    without other work on the host; `runs` those of the plain cluster: shared memory, point selects, the default variant. `slices` and
     `contrasts`, by name as in the manifest, are what `claims.contrasted` compares.
     """
 
@@ -55,7 +55,8 @@ class Evidence:
         self.budget = dataset.budget
         self.cpus = usable_cpus(dataset.host)
         runs = dataset.runs
-        self.good = summary.good(runs[runs["clients"] >= runs["servers"]])
+        busy = runs["clients"] >= runs["servers"]
+        self.good = summary.good(runs[busy & ~summary.disturbed(runs)])
         self.runs = summary.select(self.good)
         groups = self.runs.groupby(["servers", "clients"])
         self._runs_at = {(int(n), int(c)): rows for (n, c), rows in groups}

@@ -7,6 +7,7 @@ writer has all slices of the block, or why the block is not whole. It judges not
 from __future__ import annotations
 
 import dataclasses
+import random
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from ndblab.workloads import measured_run, slices
 from ndblab.workloads.load_generator import OK
 
 if TYPE_CHECKING:
+    from ndblab.cluster.cluster import Cluster
     from ndblab.dataset import Writer
     from ndblab.experiments.clusters import Clusters
     from ndblab.machine.company import Company
@@ -83,10 +85,15 @@ def _measure(
     try:
         cluster = clusters.ready(*(side.point for side in sides))
         asked = []
+        fixed = any(
+            "." in name
+            for side in (contrast.a, contrast.b or contrast.a)
+            for name in clusters.experiment.variant(side.point.variant).quotas
+        )
         for each, side in zip(slot, sides, strict=True):
             job = clusters.experiment.job(
                 size, clusters.binaries, cluster.plan, side.point, side.options,
-                _skipped(contrast, each),
+                _skipped(contrast, each, cluster, fixed),
             )  # fmt: skip
             asked.append(slices.Asked({**each.columns(), "start": clusters.starts}, job))
         [condition] = {side.condition for side in sides}
@@ -99,12 +106,26 @@ def _measure(
         raise
 
 
-def _skipped(contrast: Contrast, each: Slice) -> int:
-    """Return how many servers a side leaves to the other one of a duet."""
-    if contrast.design != designs.DUET:
-        return 0
+def _skipped(contrast: Contrast, each: Slice, cluster: Cluster, fixed: bool) -> int:
+    """Return how many servers a slice leaves to others.
+
+    Equal servers of one cluster start differ by up to 15 %, mostly by the phase of their CPU
+    quotas. So the sides of a duet exchange their servers within the block; and in an alternation
+    the two slices of the side with fewer servers use the first and the last of those that the
+    other side uses. Which these are is drawn for each block. Nothing moves where a variant gives a
+    server by its name another quota (`fixed`).
+    """
     mine = contrast.side(each.side).point
+    if contrast.b is None or fixed:
+        return 0
     other = contrast.side(designs.A if each.side == designs.B else designs.B).point
-    # Servers of another transporter are others anyway; which they are changes from start to start.
-    second = (each.side == designs.B) != each.swapped
-    return other.servers if second and mine.transporter == other.transporter else 0
+    if contrast.design == designs.DUET:
+        # Servers of another transporter are others anyway; starts exchange them.
+        second = (each.side == designs.B) != each.swapped
+        return other.servers if second and mine.transporter == other.transporter else 0
+    if contrast.design != designs.ALTERNATION:
+        return 0
+    there = len(cluster.plan.servers_by(mine.transporter))
+    most = max(mine.servers, other.servers)
+    first = random.Random(f"{contrast.name} {each.block}").randint(0, max(0, there - most))
+    return first + (most - mine.servers if each.slot > each.of // 2 else 0)

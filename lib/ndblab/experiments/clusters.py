@@ -33,7 +33,8 @@ class Clusters:
     """Clusters by variant; one runs on for as long as the points that follow need no other.
 
     `starts` counts the cluster starts of the whole dataset. With every other one, the servers that
-    are connected by TCP are the first instead of the last.
+    are connected by TCP are the first instead of the last. The dataset keeps the configuration of
+    the latest start.
     """
 
     experiment: Experiment
@@ -95,11 +96,10 @@ class Clusters:
         job = self.experiment.job(self.size, self.binaries, turned, point)
         filled = registry.find(point.workload).prepare(started, job)
         usual = plan == self.plans[DEFAULT_VARIANT]
-        words = ([] if usual else [point.variant]) + (["tcp-first"] if turned != plan else [])
         half = sysbench.weigh(started, job) if usual and self.experiment.weighs_rows else None
         for name in (config.CONFIG_INI, config.MY_CNF):
             text = (started.folder / name).read_text()
-            self.writer.add_config(".".join([*words, name]), text)
+            self.writer.add_config(name if usual else f"{point.variant}.{name}", text)
         facts: dict[str, object] = {"starts": self.starts}
         if usual:
             facts["timings"] = {**started.timings, "prepare_s": filled.seconds}

@@ -105,8 +105,6 @@ class UnderLoad:
         if status == OK:
             status = report.status if self.warm == OK else f"warm-up failed: {self.warm}"
         company = samples.company()
-        if status == OK and company.disturbs:
-            status = disturbed(company)
         span = report.began, report.lasted_s
         processes = samples.processes(*span)
         client = processes.loc[processes.role == self.generator.ROLE, "cpu_pct"]

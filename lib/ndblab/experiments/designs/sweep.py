@@ -29,6 +29,8 @@ Cluster = TypeVar("Cluster")
 
 ATTEMPTS = 3
 """How often a measurement is made that other processes of the host disturb."""
+LONGEST_REPEATED_S = 60
+"""A disturbed run that takes longer is not repeated: it is only marked."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +174,7 @@ def perform(
                     row = measured_run.row(point, repeat, **facts, warmup_s=sweep.warmup_s)
                     writer.append(run_id, {"runs": row})
                     raise
-                if not run.company.disturbs or attempt == ATTEMPTS:
+                if not run.company.disturbs or each_s > LONGEST_REPEATED_S or attempt == ATTEMPTS:
                     break
                 if progress:
                     bar.write(f"{run.company}: measured again", file=sys.stderr)
