@@ -184,13 +184,18 @@ def still_open(standing: Standing, findings: Mapping[str, Finding], again: str) 
     if not missing_s:
         return ""
     lines = [
-        f"open: {name}, probably decided after {duration(seconds)} more"
+        f"open: {name}, {_goal(findings[name])} after {duration(seconds)} more"
         for name, seconds in sorted(missing_s.items(), key=lambda item: item[1])
         if math.isfinite(seconds)
     ]
     if unknown := [name for name, seconds in missing_s.items() if math.isinf(seconds)]:
         lines.append(f"open, and how long it would take is not known: {listed(unknown)}")
     return "\n".join([*lines, f"Go on: {again} --minutes {minutes(standing, missing_s)}"])
+
+
+def _goal(finding: Finding) -> str:
+    """Say what comes next: without an interval nobody knows when a claim will be decided."""
+    return "its first interval" if None in finding.waits.values() else "probably decided"
 
 
 def minutes(standing: Standing, missing_s: Mapping[str, float]) -> int:
