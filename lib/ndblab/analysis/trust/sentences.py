@@ -13,6 +13,7 @@ import pandas as pd
 from ndblab.analysis import trust
 from ndblab.analysis.estimate import Estimate
 from ndblab.analysis.formatting import count, exact
+from ndblab.analysis.sequential import LOOKS
 from ndblab.analysis.trust.precision import WANTED
 
 
@@ -32,6 +33,8 @@ def on_false_decisions(counted: pd.DataFrame, neighbours: Estimate) -> str:
     """
     rows = {row["analyses"]: row for row in counted.to_dict("records")}
     drawn, whole, single = (rows[n] for n in ("resampled", "as recorded", "each start"))
+    if drawn["blocks"] < LOOKS[0]:
+        return f"Before {LOOKS[0]} blocks there is no interval, and nothing is decided."
     found = "finds a difference" if whole["false"] else "finds none"
     words = (
         f"Of {exact(drawn['number'])} resampled analyses of {count(drawn['blocks'], 'block')}, "
@@ -90,6 +93,8 @@ def on_idle_cpus(effects: pd.DataFrame) -> str:
         f"Two servers give {_times(asleep, 'qps')} the throughput of one where idle CPUs may "
         f"sleep, and {_times(awake, 'qps')} where they are kept awake. "
     )
+    if math.isnan(awake["qps_low"]) or math.isnan(asleep["qps_low"]):
+        return words + "Open: there is no interval yet."
     if awake["qps_high"] < asleep["qps_low"]:
         return words + "So idle CPUs are a part of the gain: a CPU that sleeps is slow to wake."
     if awake["qps_low"] > asleep["qps_high"]:
