@@ -41,9 +41,7 @@ _SUBJECTS = {
     "locking": "about locks of InnoDB; ",
 }
 
-COLUMNS = [
-    "id", "verdict", "reason", "published", "measured", "low", "high", "unit", "dataset", "kind",
-]  # fmt: skip
+COLUMNS = ["id", "verdict", "reason", "published", "measured", "low", "high", "unit", "dataset"]
 
 
 def judge(
@@ -55,7 +53,7 @@ def judge(
     -------
     One row per claim with the columns `COLUMNS`. `verdict` is "reproduced", "contradicted",
     "inconclusive", "not testable here" or "unknown"; `low` and `high` bound `measured`, the
-    decisive comparison, at 95 % confidence; `kind` as in `Finding`.
+    decisive comparison, at 95 % confidence.
     """
     found = findings(dataset, ids, brief_claims)
     known = {claim.id: claim for claim in brief_claims}
@@ -94,8 +92,8 @@ def findings(
             next_step="Check plan.budget.kind in its manifest.json.",
         )
     evidence = cache(lambda: Evidence(dataset))
-    return {name: _of_a_kind(known[name], _judge_one(known[name], dataset, evidence))
-            for name in chosen}  # fmt: skip
+    found = {name: _judge_one(known[name], dataset, evidence) for name in chosen}
+    return {name: _of_a_kind(known[name], finding) for name, finding in found.items()}
 
 
 def unmeasured(brief_claims: Sequence[Claim]) -> pd.DataFrame:
@@ -114,7 +112,7 @@ def _of_a_kind(claim: Claim, finding: Finding) -> Finding:
 
 def _table(claims: Sequence[Claim], findings: Sequence[Finding], dataset: str) -> pd.DataFrame:
     rows = [
-        (c.id, f.verdict, f.reason, c.published, *map(float, f.measured), c.unit, dataset, f.kind)
+        (c.id, f.verdict, f.reason, c.published, *map(float, f.measured), c.unit, dataset)
         for c, f in zip(claims, findings, strict=True)
     ]
     numbers = {"measured": float, "low": float, "high": float}

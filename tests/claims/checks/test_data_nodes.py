@@ -9,7 +9,6 @@ import pytest
 
 from made_up import BRIEF_MODEL, CLAIMS, THREADS, Double, double, verdict
 from ndblab.claims.checks.data_nodes import published_shares
-from ndblab.claims.evidence import Evidence
 
 # Kind and utilisation by thread number, on a small data node.
 USUAL = {2: ("ldm", 20.0), 3: ("ldm", 22.0), 4: ("recv", 60.0), 5: ("tc", 40.0), 6: ("send", 9.0)}
@@ -37,7 +36,8 @@ def test_the_busiest_thread_under_one_server(recv: float, noise: float, expected
     dataset = with_threads({**USUAL, 4: ("recv", recv)}, noise)
     row = verdict(dataset, "F5-recv-busiest")
     assert row.verdict == expected
-    assert f"1 server and {Evidence(dataset).best(1)} clients" in row.reason
+    # One server saturates at 4 clients, and 128 are 32 times those.
+    assert "1 server and 128 clients" in row.reason
 
 
 @pytest.mark.parametrize("name", ["F9-tc-bottleneck", "P-tc"])
