@@ -44,7 +44,8 @@ class Evidence:
 
     `good` are the good runs of every transporter, workload and variant without idle servers and
     without other work on the host; `runs` those of the plain cluster: shared memory, point selects,
-    the default variant. `slices` and `contrasts`, by name as in the manifest, are what `claims.contrasted` compares.
+    the default variant. `slices` and `contrasts`, by name as in the manifest, are what
+    `claims.contrasted` compares.
     """
 
     def __init__(self, dataset: Dataset) -> None:
