@@ -34,6 +34,10 @@ _BRIEF_MODEL = "EPYC 7742"
 _CONDITION = re.compile(r"yes if (?:(?P<cpus>\d+) CPUs|(?P<host>the brief's host)): (?P<reason>.+)")
 
 
+READING = "ndb_top:"
+"""How the statement of a claim begins that is a single number of a screen of `ndb_top`."""
+
+
 @dataclass(frozen=True)
 class Claim:
     """One statement of a source that data can support or contradict.
@@ -55,6 +59,11 @@ class Claim:
     unit: str
     conditions: str
     budgets: Mapping[str, str]
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether it is a single number of a published screen of `ndb_top`."""
+        return self.statement.startswith(READING)
 
     @property
     def published(self) -> str:

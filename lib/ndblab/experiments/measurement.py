@@ -227,11 +227,18 @@ def _as_typed(value: object) -> str:
 
 
 def _judge(experiment: Experiment) -> Callable[[datasets.Dataset], dict[str, Finding]]:
-    """Return the function that judges the claims of an experiment by a dataset."""
+    """Return the function that judges the claims of an experiment by a dataset.
+
+    The readings of an `ndb_top` screen are judged by what is measured for other claims.
+    """
     from ndblab.claims import judge, publication
 
     published = publication.claims()
-    ids = [claim.id for claim in published if claim.id.startswith(experiment.claims)]
+    ids = [
+        claim.id
+        for claim in published
+        if claim.id.startswith(experiment.claims) and not claim.is_reading
+    ]
     return lambda data: judge.findings(data, ids, published)
 
 

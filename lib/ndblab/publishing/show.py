@@ -11,7 +11,7 @@ import pandas as pd
 from IPython.display import HTML, Markdown, display
 
 from ndblab.analysis import formatting
-from ndblab.claims import answers
+from ndblab.claims import answers, publication
 from ndblab.dataset import Dataset
 from ndblab.experiments.catalogue import find
 from ndblab.machine import host
@@ -103,7 +103,7 @@ def by_verdict(table_of_verdicts: pd.DataFrame) -> Markdown:
 
 def _statements(table_of_verdicts: pd.DataFrame) -> pd.DataFrame:
     shown = judged.with_statements(table_of_verdicts)
-    return shown[~shown["statement"].str.startswith("ndb_top:")]
+    return shown[~shown["statement"].str.startswith(publication.READING)]
 
 
 def _facts(data: Dataset) -> dict[str, str]:

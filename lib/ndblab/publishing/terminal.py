@@ -13,9 +13,10 @@ import pandas as pd
 
 from ndblab.analysis.formatting import count, plain
 from ndblab.claims import publication, verdict
+from ndblab.claims.publication import READING
 from ndblab.machine import host
 from ndblab.publishing import verdict_tables
-from ndblab.publishing.verdict_tables import NDB_TOP, NOT_COMPARABLE
+from ndblab.publishing.verdict_tables import NOT_COMPARABLE
 
 if TYPE_CHECKING:
     from ndblab.claims.answers import Answer
@@ -50,7 +51,7 @@ def screen(
 
 def _verdicts(table: pd.DataFrame, room: int) -> list[str]:
     found = verdict_tables.told_apart(verdict_tables.with_statements(table))
-    top = found["statement"].str.startswith(NDB_TOP)
+    top = found["statement"].str.startswith(READING)
     theirs = ~top & (found["verdict"] == NOT_COMPARABLE)
     counted = []
     if top.any():

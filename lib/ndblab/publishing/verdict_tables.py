@@ -18,8 +18,6 @@ from ndblab.experiments.catalogue import find
 
 NOT_COMPARABLE = "not comparable"
 """Shown instead of "not testable here" for an absolute value, which holds for its own machine."""
-NDB_TOP = "ndb_top:"
-"""How the statement of a claim begins that is one reading of a published screen of ndb_top."""
 ORDER = (
     verdict.REPRODUCED,
     verdict.CONTRADICTED,

@@ -79,7 +79,7 @@ def test_the_end_says_what_is_open_and_how_to_go_on():
     shown.show(standing(6, F6_overload=BEFORE, P_tc=UNKNOWN), 0)
     shown.end("./lab reproduce --figure 6")
     assert out.getvalue().splitlines() == [
-        "open: F6-overload, probably decided after 2 min more",
+        "open, probably decided after 2 min more: F6-overload",
         "open, and how long it would take is not known: P-tc",
         "Go on: ./lab reproduce --figure 6 --minutes 5",
     ]

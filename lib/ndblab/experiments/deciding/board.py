@@ -183,11 +183,12 @@ def still_open(standing: Standing, findings: Mapping[str, Finding], again: str) 
     }
     if not missing_s:
         return ""
-    lines = [
-        f"open: {name}, {_goal(findings[name])} after {duration(seconds)} more"
-        for name, seconds in sorted(missing_s.items(), key=lambda item: item[1])
-        if math.isfinite(seconds)
-    ]
+    together: dict[str, list[str]] = {}
+    for name, seconds in sorted(missing_s.items(), key=lambda item: item[1]):
+        if math.isfinite(seconds):
+            goal = f"{_goal(findings[name])} after {duration(seconds)} more"
+            together.setdefault(goal, []).append(name)
+    lines = [f"open, {goal}: {listed(names)}" for goal, names in together.items()]
     if unknown := [name for name, seconds in missing_s.items() if math.isinf(seconds)]:
         lines.append(f"open, and how long it would take is not known: {listed(unknown)}")
     return "\n".join([*lines, f"Go on: {again} --minutes {minutes(standing, missing_s)}"])
