@@ -166,6 +166,13 @@ def test_partly_filled_pages_cancel_between_two_sizes_of_the_tables() -> None:
     row = verdict(dataset, "B-row-bytes")
     assert (row.verdict, row.measured) == ("reproduced", 750)
     assert row.low < 750 < row.high < 775
+    small = {**filled, "rows": 2000, "half": {**filled["half"], "rows": 1000}}
+    dataset.manifest = {
+        "filled": small | {"data_memory_bytes": {"2": 2.5e6, "3": 2.5e6}},
+        **PLANNED,
+    }
+    dataset.manifest["filled"]["half"]["data_memory_bytes"] = {"2": 1.3e6, "3": 1.3e6}
+    assert verdict(dataset, "B-row-bytes").verdict == "unknown"
 
 
 def test_tables_of_a_few_rows_say_nothing_of_a_row() -> None:

@@ -32,6 +32,8 @@ TICK_PCT_S = 1.0
 PAGE_BYTES = 32_768
 PAGES_OF_FRAGMENT = 4
 MOST_UNUSED = 0.2
+# Where they cancel: with fewer rows a fragment has so few pages that its size is not linear.
+MOST_UNCERTAIN = 0.02
 # Of the two-sided 95 % interval of a normal value.
 NORMAL_95 = 1.96
 LOAD = "load-1-k"
@@ -194,7 +196,7 @@ def row_bytes(claim: Claim, evidence: Evidence) -> Finding:
         note = f"{rows} rows in all; up to {significant(most / rows)} of the bytes are in partly "
         note += "filled pages"
     each = [float(value) / rows for value in taken.values()]
-    if unused / rows > MOST_UNUSED * min(each):
+    if unused / rows > (MOST_UNCERTAIN if half else MOST_UNUSED) * min(each):
         raise MissingData(f"{rows} rows are too few compared with partly filled pages")
     label = f"bytes of DataMemory per row on {count(len(each), 'data node')}"
     low, high = min(each) - unused / rows, max(each) + sigmas / rows
