@@ -36,7 +36,7 @@ PER_START = 3
 """Slices of each side in a pair of cluster starts."""
 PER_LEVEL = 2
 """Slices in a block of a level."""
-LENGTHS = {"smoke": Length(1, 2), "quick": Length(1, 4), "brief": Length(5, 30)}
+LENGTHS = {"smoke": Length(1, 2), "quick": Length(1, 3), "brief": Length(5, 30)}
 
 
 def length(profile: str) -> Length:
