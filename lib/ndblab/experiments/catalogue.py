@@ -165,7 +165,6 @@ EXPERIMENTS = {
                     contrasts_only=True,
                 ),
             ),
-            budget="shared",
             contrasts=comparisons.thread_splits,
         ),
         Experiment(
