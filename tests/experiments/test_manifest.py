@@ -87,7 +87,7 @@ def test_other_contrasts_are_another_measurement():
     """They are part of an identity by the function that makes them, and so is their length."""
     known, plain = recorded("thread-balance"), catalogue.find("thread-balance")
     identity = same_again(known, dataclasses.replace(plain, contrasts=few))
-    assert identity["contrasts"] == {"of": "few", "warmup_s": 1, "duration_s": 4}
+    assert identity["contrasts"] == {"of": "few", "warmup_s": 1, "duration_s": 3}
     assert "contrasts" not in same_again(known, dataclasses.replace(plain, contrasts=None))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -27,24 +27,27 @@ def test_recorded_sweeps_took_what_was_estimated(name):
     columns = summary.point_columns(data.runs)
     points = {Point(**row) for row in data.runs[columns].astype(object).to_dict("records")}
     swept = dataclasses.replace(catalogue.find(name), grid=lambda *_: tuple(points))
+    if len(data.slices):
+        last = timedelta(seconds=float(data.runs["duration_s"].max()))
+        ended = datetime.fromisoformat(data.runs["started_utc"].max()) + last
     took_s = (ended - began).total_seconds()
     assert time_needed.sweep_s(swept, Profile(**lists)) == pytest.approx(took_s, rel=0.25)
 
 
-def test_the_default_measurement_takes_at_most_eleven_minutes():
+def test_the_default_measurement_takes_less_than_twelve_minutes():
     """Where the sweep alone would take them, contrasts have their time nevertheless."""
     quick = SCALING.size("quick")
-    assert time_needed.limit_s(time_needed.sweep_s(SCALING, quick), quick) == 11 * 60
+    assert time_needed.limit_s(time_needed.sweep_s(SCALING, quick), quick) == 11.5 * 60
     assert time_needed.limit_s(1800, quick) == 1800 + 5 * 60
 
 
 def test_blocks_of_cluster_starts_cost_far_more():
-    """Four slices of 5 s and what they cost besides; six, and two starts."""
+    """Four slices of 4 s and what they cost besides; six, and two starts."""
     quick = SCALING.size("quick")
     side = Side(Point(2, 64))
     alternation, starts = (
         time_needed.block_s(Contrast("x", design, side, side, ()), SCALING, quick)
         for design in (ALTERNATION, STARTS)
     )
-    assert 4 * 5 < alternation < 4 * 6
+    assert 4 * 4 < alternation < 4 * 5
     assert starts == pytest.approx(1.5 * alternation + 2 * time_needed.start_s(SCALING, quick))

@@ -50,7 +50,9 @@ def test_the_default_measurement_takes_at_most_six_minutes():
 def test_every_claim_of_an_experiment_is_judged_by_its_recorded_dataset(experiment):
     """Each claim gets a verdict and a reason; no check crashed."""
     table = verdict_tables.of(recorded.obtain(experiment.name))
-    assert len(table) > 0
+    assert len(table) > 0 or not experiment.claims
+    if not experiment.claims:
+        return
     assert table["reason"].str.len().min() > 10
     assert not table["reason"].str.contains("crashed").any()
 
@@ -63,9 +65,10 @@ def test_the_recorded_datasets_are_what_they_say(experiment):
     assert data.budget == {"auto": "scaled"}.get(experiment.budget, experiment.budget)
     long = data.runs["duration_s"].min() >= 3600
     faults = any(variant.fault for variant in experiment.variants)
-    assert long or data.manifest["profile"]["repeats"] >= (2 if faults else 3)
+    enough = 2 if faults or len(data.slices) else 3
+    assert long or data.manifest["profile"]["repeats"] >= enough
     assert (data.runs["status"] == "ok").all()
-    assert data.runs["host_steal_pct"].mean() < 1
+    assert pd.concat([data.runs["host_steal_pct"], data.slices["host_steal_pct"]]).mean() < 2
     assert "dirty" not in data.manifest["git_commit"]
 
 

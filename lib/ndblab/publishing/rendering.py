@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.claims import verdict
+from ndblab.claims.publication import READING
 from ndblab.experiments import catalogue, recorded
 from ndblab.experiments.experiment import Experiment
 from ndblab.publishing import exhibit, notebook, processes, report, terminal, verdict_tables
@@ -42,13 +43,17 @@ def with_verdicts(readme: str) -> str:
     before, _, rest = readme.partition(f"{_MARKS[0]}\n")
     _, _, after = rest.partition(_MARKS[1])
     table = verdict_tables.with_statements(verdict_tables.every())
-    tested = table["verdict"].isin(verdict.TESTED)
+    readings = table["statement"].str.startswith(READING)
+    tested = table["verdict"].isin(verdict.TESTED) & ~readings
     lines = [_answer(experiment) for experiment in catalogue.EXPERIMENTS.values()]
     lines += ["", "| claim | verdict here | measured |", "|---|---|---|"]
     for row in table[tested].itertuples():
         claim = f"{row.statement} (`{row.id}`)"
         lines.append(f"| {claim} | **{row.verdict}** | {terminal.measured(row)} |")
-    lines += ["", f"The other claims of all sources: {verdict_tables.tally(table[~tested])}."]
+    screens = verdict_tables.tally(table[readings])
+    others = verdict_tables.tally(table[~tested & ~readings])
+    lines += ["", f"The readings of two published screens of `ndb_top`, as shares of a data node's "
+              f"CPU: {screens}. The other claims of all sources: {others}."]  # fmt: skip
     return f"{before}{_MARKS[0]}\n" + "\n".join(lines) + f"\n{_MARKS[1]}{after}"
 
 

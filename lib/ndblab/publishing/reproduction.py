@@ -66,7 +66,7 @@ def reproduce(
     texts = processes.each(_publish, calls, processes.AT_ONCE)
     for text in tqdm(texts, "notebooks", len(calls), leave=False, disable=None, unit="notebook"):
         with tqdm.external_write_mode():
-            print(text, end="\n\n")
+            print(text)
 
 
 def _check(experiment: Experiment, source: str | None) -> None:

@@ -78,8 +78,16 @@ def _verdicts(table: pd.DataFrame, room: int) -> list[str]:
 def few_lines(
     experiment: Experiment, answer: Answer | None, table: pd.DataFrame | None, place: str
 ) -> str:
-    """Write a reproduction as one of many: name and tally, the answer in two lines, its page."""
-    head = experiment.question if table is None else verdict_tables.tally(table)
+    """Write a reproduction as one of many: name and tally, the answer in two lines, its page.
+
+    Readings of ndb_top and absolute values of another machine are not counted.
+    """
+    head = experiment.question
+    if table is not None:
+        claims = verdict_tables.told_apart(verdict_tables.with_statements(table))
+        readings = claims["statement"].str.startswith(READING)
+        claims = claims[~readings & (claims["verdict"] != NOT_COMPARABLE)]
+        head = verdict_tables.tally(claims) if len(claims) else head
     said = [] if answer is None else textwrap.wrap(answer.brief(2, COLUMNS), COLUMNS)
     return "\n".join([f"{experiment.name}: {head}", *said, place])
 

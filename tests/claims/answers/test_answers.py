@@ -14,7 +14,9 @@ from ndblab.error import MissingData
 from ndblab.experiments import catalogue, recorded
 from ndblab.publishing import exhibit, notebook, verdict_tables
 
-DATASETS = {data.experiment: data for data in recorded.every()}
+DATASETS = {
+    data.experiment: data for data in recorded.every() if catalogue.find(data.experiment).claims
+}
 DOUBLING = Clause("x", "doubles: {value} times {interval}", "not {value}", "whether it doubles")
 
 

@@ -3,7 +3,8 @@
 In: the name of an experiment, its verdicts, its dataset. Out: an `Answer`.
 Every clause says no more than a verdict, and every number comes from the table or the dataset.
 
-To add one, write a function (dataset, table) -> clauses and decorate it with the experiment's name.
+To add one, write a function (dataset, table) -> clauses, or a whole `Answer`, and decorate it with
+the experiment's name.
 Without one, an experiment answers with the count of its verdicts.
 """
 
@@ -19,6 +20,7 @@ from ndblab.claims.answers import (
     scaling,
     sources,
     stability,
+    the_lab_itself,
     transporters,
 )
 from ndblab.claims.answers.clause import Answer, Clause, compose
@@ -41,6 +43,7 @@ __all__ = [
     "scaling",
     "sources",
     "stability",
+    "the_lab_itself",
     "transporters",
 ]
 
@@ -50,14 +53,16 @@ def answer(experiment: str, table: pd.DataFrame, dataset: Dataset | None = None)
 
     Parameters
     ----------
-    table : verdicts, as `claims.judge` gives them; of the capacity model, its errors, and of the
-        brief, its corrections.
+    table : verdicts, as `claims.judge` gives them; of the capacity model, its errors, of the brief,
+        its corrections, and of the lab itself, its goals.
     dataset : what the verdicts judge; None for an experiment without data of its own.
     """
     clauses = ANSWERS.get(experiment)
     # Part of a sweep may lack what an answer begins with; its verdicts can still be counted.
     with contextlib.suppress(MissingData):
-        if clauses is not None and (found := compose(clauses(dataset, table), table)):
-            return found
+        if clauses is not None:
+            said = clauses(dataset, table)
+            if found := said if isinstance(said, Answer) else compose(said, table):
+                return found
     counts = [f"{n} {word}" for word, n in table["verdict"].value_counts().items()]
     return Answer((f"of {count(len(table), 'claim')}: {listed(counts)}",))

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ndblab.claims.answers.clause import Clause
+from ndblab.claims.answers.clause import Answer, Clause
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ndblab.dataset import Dataset
 
-Clauses = Callable[["Dataset", "pd.DataFrame"], "Sequence[Clause | str]"]
+Clauses = Callable[["Dataset", "pd.DataFrame"], "Sequence[Clause | str] | Answer"]
 ANSWERS: dict[str, Clauses] = {}
 
 

@@ -1,0 +1,32 @@
+"""The answer about the lab itself: which of its own goals it meets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ndblab.analysis.formatting import plain
+from ndblab.analysis.trust import goals
+from ndblab.claims.answers.clause import Answer
+from ndblab.claims.answers.registry import answers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndblab.dataset import Dataset
+
+
+@answers("the-lab-itself")
+def trust(dataset: Dataset, table: pd.DataFrame) -> Answer:
+    """Name the goals that are met, missed and open; `table` is that of `analysis.trust.goals`."""
+    said: dict[str, list[str]] = {goals.MET: [], goals.MISSED: [], goals.OPEN: []}
+    for row in table.itertuples():
+        said[row.met].append(f"{row.goal} ({_numbers(row)})")
+    missed = tuple(f"missed is the goal: {goal}" for goal in said[goals.MISSED])
+    return Answer((*said[goals.MET], *missed), tuple(f"whether {g}" for g in said[goals.OPEN]))
+
+
+def _numbers(row) -> str:
+    if row.measured != row.measured:
+        return "not measured"
+    interval = f", {plain(row.low)} to {plain(row.high)}" if row.low == row.low else ""
+    return f"{plain(row.measured)}{interval}"
