@@ -68,7 +68,8 @@ def test_the_recorded_datasets_are_what_they_say(experiment):
     enough = 2 if faults or len(data.slices) else 3
     assert long or data.manifest["profile"]["repeats"] >= enough
     assert (data.runs["status"] == "ok").all()
-    assert pd.concat([data.runs["host_steal_pct"], data.slices["host_steal_pct"]]).mean() < 2
+    # The lab itself has no claims: it measures how noisy its host is.
+    assert data.runs["host_steal_pct"].mean() < 1 or not experiment.claims
     assert "dirty" not in data.manifest["git_commit"]
 
 
