@@ -214,3 +214,20 @@ def test_blocks_and_quotas_on_a_real_cluster(tmp_path: Path, monkeypatch: pytest
         assert changed[2].split()[0] in ("max", "-1")
         clusters.ready(Point(1, 4))
         assert [limit_of(running, group) for group in groups] == usual
+
+
+@pytest.mark.parametrize("block", range(1, 9))
+def test_the_smaller_side_of_an_alternation_uses_all_servers_of_the_other(block: int) -> None:
+    """Equal servers differ within a start; over a block each counts alike on both sides."""
+    plan = SimpleNamespace(servers_by=lambda _: tuple(range(16)))
+    cluster = SimpleNamespace(plan=plan)
+    two, one = Side(Point(2, 16)), Side(Point(1, 8))
+    contrast = Contrast("servers-1-2", designs.ALTERNATION, two, one, ())
+    used: dict[str, list[int]] = {"a": [], "b": []}
+    for [each] in contrast.block(block, 1):
+        first = blocks._skipped(contrast, each, cluster, fixed=False)
+        servers = contrast.side(each.side).point.servers
+        used[each.side] += range(first, first + servers)
+        assert first + servers <= 16
+        assert blocks._skipped(contrast, each, cluster, fixed=True) == 0
+    assert sorted(used["a"]) == sorted(2 * used["b"])

@@ -46,13 +46,11 @@ def test_the_default_measurement_takes_at_most_six_minutes():
     assert time_needed.sweep_s(SCALING, SCALING.size("quick")) < 360
 
 
-@pytest.mark.parametrize("experiment", MEASURED, ids=lambda e: e.name)
+@pytest.mark.parametrize("experiment", [e for e in MEASURED if e.claims], ids=lambda e: e.name)
 def test_every_claim_of_an_experiment_is_judged_by_its_recorded_dataset(experiment):
     """Each claim gets a verdict and a reason; no check crashed."""
     table = verdict_tables.of(recorded.obtain(experiment.name))
-    assert len(table) > 0 or not experiment.claims
-    if not experiment.claims:
-        return
+    assert len(table) > 0
     assert table["reason"].str.len().min() > 10
     assert not table["reason"].str.contains("crashed").any()
 
@@ -65,10 +63,10 @@ def test_the_recorded_datasets_are_what_they_say(experiment):
     assert data.budget == {"auto": "scaled"}.get(experiment.budget, experiment.budget)
     long = data.runs["duration_s"].min() >= 3600
     faults = any(variant.fault for variant in experiment.variants)
-    enough = 2 if faults or len(data.slices) else 3
+    # The lab itself has no claims: its contrasts count, and its host is as noisy as it is.
+    enough = 2 if faults or not experiment.claims else 3
     assert long or data.manifest["profile"]["repeats"] >= enough
     assert (data.runs["status"] == "ok").all()
-    # The lab itself has no claims: it measures how noisy its host is.
     assert data.runs["host_steal_pct"].mean() < 1 or not experiment.claims
     assert "dirty" not in data.manifest["git_commit"]
 
