@@ -71,8 +71,7 @@ def test_a_busy_process_is_company_unless_it_is_the_labs(tmp_path: Path):
     own = subprocess.Popen(["sh", "-c", SPIN])
     subprocess.run(["sh", "-c", f"{guest} -c '{SPIN}' &"], check=True)
     try:
-        before = LOCAL.company()
-        [pid] = [pid for pid, seen in before.others.items() if seen.name == guest.name]
+        before, pid = _arrived(guest.name)
         time.sleep(1)
         after = LOCAL.company()
         assert own.pid not in after.others
@@ -86,3 +85,14 @@ def test_a_busy_process_is_company_unless_it_is_the_labs(tmp_path: Path):
         for process in psutil.process_iter(["name"]):
             if process.info["name"] == guest.name:
                 process.kill()
+
+
+def _arrived(name: str, wait_s: float = 10) -> tuple[company.Reading, int]:
+    """Return the first reading with a process of this name, and its number."""
+    until = time.monotonic() + wait_s
+    while time.monotonic() < until:
+        reading = LOCAL.company()
+        for pid, seen in reading.others.items():
+            if seen.name == name:
+                return reading, pid
+    raise AssertionError(f"{name} did not start within {wait_s} s")
