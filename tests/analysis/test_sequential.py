@@ -13,14 +13,21 @@ from ndblab.analysis.sequential import LOOKS
 SERIES = 20_000
 
 
+@pytest.fixture(scope="module", params=[1, 2])
+def parts(request: pytest.FixtureRequest) -> int:
+    """Give the parts of a unit: its value alone, or one for each of its halves."""
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def looked_at() -> tuple[np.ndarray, np.ndarray]:
-    """Draw series of true mean 0: mean over standard deviation, by series and look."""
-    x = np.random.default_rng(1).standard_normal((SERIES, LOOKS[-1]))
+def looked_at(parts: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw series of true mean 0: mean over standard deviation of a unit, by series and look."""
+    x = np.random.default_rng(1).standard_normal((SERIES, LOOKS[-1], parts))
     looks = np.array(LOOKS)
     sums, squares = x.cumsum(axis=1)[:, looks - 1], (x * x).cumsum(axis=1)[:, looks - 1]
-    means = sums / looks
-    return means, np.sqrt((squares - looks * means**2) / (looks - 1))
+    means = sums / looks[:, None]
+    variances = (squares - looks[:, None] * means**2) / (looks[:, None] - 1)
+    return means.mean(axis=2), np.sqrt(variances.mean(axis=2) / parts)
 
 
 def ever_wrong(looked_at: tuple[np.ndarray, np.ndarray], half_widths: list[float]) -> float:
@@ -33,10 +40,14 @@ def ever_wrong(looked_at: tuple[np.ndarray, np.ndarray], half_widths: list[float
     ("confidence", "least", "most"), [(0.95, 0.04, 0.06), (0.99, 0.007, 0.013)]
 )
 def test_all_looks_together_hold_the_truth(
-    looked_at: tuple[np.ndarray, np.ndarray], confidence: float, least: float, most: float
+    looked_at: tuple[np.ndarray, np.ndarray],
+    parts: int,
+    confidence: float,
+    least: float,
+    most: float,
 ) -> None:
     """However often one looks, the interval misses the truth as seldom as it says."""
-    widths = [sequential.half_width(1.0, look, confidence) for look in LOOKS]
+    widths = [sequential.half_width(1.0, look, parts, confidence) for look in LOOKS]
     assert least <= ever_wrong(looked_at, widths) <= most
 
 
@@ -51,9 +62,28 @@ def test_stopping_at_an_ordinary_interval_is_wrong_too_often(
 def test_more_confidence_is_wider_all_the_way() -> None:
     """Between the simulated levels, and at them, the width grows with the confidence."""
     levels = [0.95, 0.96, 0.975, 0.98, 0.99, 0.993, 0.995, 0.998, 0.999]
-    widths = [sequential.half_width(1.0, 9, level) for level in levels]
+    widths = [sequential.half_width(1.0, 9, confidence=level) for level in levels]
     assert widths == sorted(widths)
     assert len(set(widths)) == len(widths)
+
+
+def test_halves_tell_more_than_their_mean() -> None:
+    """Two halves of a unit give a narrower interval around the same mean, at an early look."""
+    ratios = []
+    for seed in range(200):
+        halves = np.random.default_rng(seed).normal(1.0, 0.1, (LOOKS[0], 2))
+        of_halves, of_means = (sequential.interval(x) for x in (halves, halves.mean(axis=1)))
+        assert of_halves.value == pytest.approx(of_means.value)
+        ratios.append((of_halves.high - of_halves.low) / (of_means.high - of_means.low))
+    assert np.median(ratios) < 0.8
+
+
+def test_what_all_first_halves_have_in_common_adds_no_error() -> None:
+    """Another server in every second half shifts the mean, and does not widen the interval."""
+    halves = np.random.default_rng(5).normal(1.0, 0.1, (LOOKS[1], 2))
+    plain, shifted = (sequential.interval(halves + np.array([0.0, by])) for by in (0.0, 0.3))
+    assert shifted.value == pytest.approx(plain.value + 0.15)
+    assert shifted.high - shifted.low == pytest.approx(plain.high - plain.low)
 
 
 def test_there_is_no_interval_before_the_first_look() -> None:

@@ -59,6 +59,26 @@ def test_reads_captured_intervals() -> None:
     assert set(intervals["clients"]) == {8}
 
 
+def test_a_report_on_milliseconds_is_joined_with_the_late_one_before_it() -> None:
+    """Queries and time of both add up, and the latency is that of the longer one."""
+    text = (CAPTURED / "ndb_c8.txt").read_text()
+    text = text.replace("qps: 1863.22", "qps: 1000.00").replace("qps: 1880.72", "qps: 100000.00")
+    arrived_s = [0.0] * text[: text.index("[ 1s ]")].count("\n") + [1.0, 2.0, 3.96, 4.0, 5.0, 6.0]
+    result = sysbench_output.parse(text, arrived_s)
+    assert list(result.intervals["t_s"]) == [1, 2, 4, 5, 6]
+    assert result.intervals["qps"][2] == pytest.approx((1000 * 1.96 + 100000 * 0.04) / 2)
+    assert result.intervals["latency_p95_ms"][2] == 13.70
+    assert result.ended_s == pytest.approx((1.0, 2.0, 4.0, 5.0, 6.0))
+
+
+def test_lines_that_came_at_an_impossible_time_are_taken_at_their_word() -> None:
+    """A whole text at once, or a reader that was held up, does not say when reports were made."""
+    text = (CAPTURED / "ndb_c8.txt").read_text()
+    at_once = sysbench_output.parse(text, [0.01] * text.count("\n"))
+    assert list(at_once.intervals["qps"]) == list(sysbench_output.parse(text).intervals["qps"])
+    assert at_once.ended_s == (1, 2, 3, 4, 5, 6)
+
+
 def test_counts_ignored_errors_of_a_captured_run() -> None:
     """Errors that sysbench ignores are counted, so that the run is marked and not averaged in."""
     text = captured("ignored_errors")

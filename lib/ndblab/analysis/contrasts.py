@@ -1,9 +1,12 @@
 """What the slices of a contrast say: one value per unit of analysis.
 
-In: the table `slices` of a dataset, and a quantity of each slice. Out: one number per block. A
-block is the unit whatever the design: A B B A in short slices, both sides at once with their
-servers swapped half-way, or a pair of cluster starts. Neighbouring seconds, or the slices of one
-block, are never counted as independent. A block with a disturbed or failed slice is left out whole.
+In: the table `slices` of a dataset, and a quantity of each slice. Out: one row per block. A block
+is the unit whatever the design: A B B A in short slices, both sides at once with their servers
+swapped half-way, or a pair of cluster starts. Neighbouring seconds, or slices of one side, are never
+counted as independent. A block with a disturbed or failed slice is left out whole.
+
+Each half of A B B A compares both sides, so it has a value of its own (a column) that tells how
+exact the mean is.
 """
 
 from __future__ import annotations
@@ -42,7 +45,7 @@ def whole(slices: pd.DataFrame, contrast: str) -> pd.DataFrame:
 def log_ratios(
     slices: pd.DataFrame, contrast: str, quantity: str | pd.Series = "qps"
 ) -> np.ndarray:
-    """Return the logarithm of A over B, block by block.
+    """Return the logarithm of A over B: one row per block, one column per half (or one in all).
 
     Parameters
     ----------
@@ -53,10 +56,14 @@ def log_ratios(
     MissingData
         If no whole block has it.
     """
-    sides = _by_block(slices, contrast, quantity, np.log)
+    found = whole(slices, contrast)
+    half = found["slot"] > found["of"] / 2
+    if not found["side"].groupby([found["block"], half]).nunique().eq(2).all():
+        half = pd.Series(0, index=found.index)
+    sides = _means(found, contrast, quantity, np.log, [found["block"], half])
     if not {A, B} <= set(sides):
         raise MissingData(f"the contrast {contrast} has only one side")
-    return (sides[A] - sides[B]).dropna().to_numpy()
+    return (sides[A] - sides[B]).unstack().dropna().to_numpy()
 
 
 def levels(
@@ -74,8 +81,9 @@ def levels(
     apart_s : leave out blocks that began sooner after the last one kept; `APART_S` for throughput,
         latency and whatever follows them, 0 for parts compared within slices.
     """
-    sides = _by_block(slices, contrast, quantity, np.log if log else lambda values: values)
-    found = sides[side].dropna()
+    blocks = whole(slices, contrast)
+    scale = np.log if log else lambda values: values
+    found = _means(blocks, contrast, quantity, scale, [blocks["block"]])[side].dropna()
     if apart_s:
         mine = slices[slices["contrast"] == contrast]
         began = pd.to_datetime(mine["started_utc"]).groupby(mine["block"]).min()
@@ -87,21 +95,31 @@ def levels(
     return found.to_numpy()
 
 
+def of_blocks(logs: np.ndarray) -> np.ndarray:
+    """Return one logarithm per block: the mean of its halves."""
+    return logs if logs.ndim == 1 else logs.mean(axis=1)
+
+
 def ratio(logs: np.ndarray, confidence: float = CONFIDENCE) -> Estimate:
     """Return the ratio that logarithms stand for, with the interval of `sequential`."""
     with np.errstate(over="ignore"):
         return Estimate(*(float(x) for x in np.exp(sequential.interval(logs, confidence))))
 
 
-def _by_block(slices: pd.DataFrame, contrast: str, quantity: str | pd.Series, scale):
-    """Return the mean of a scaled quantity: one row per block, one column per side."""
-    found = whole(slices, contrast)
+def _means(
+    found: pd.DataFrame, contrast: str, quantity: str | pd.Series, scale, by: list[pd.Series]
+) -> pd.DataFrame:
+    """Return the mean of a scaled quantity: one row per group, one column per side.
+
+    A group in which a slice lacks the quantity has none.
+    """
     named = isinstance(quantity, str)
     values = found[quantity] if named else found["run_id"].astype(str).map(quantity)
     values = values.astype(float)
     known = values.notna() & ((values > 0) | (scale is not np.log))
-    table = scale(values[known]).groupby([found["block"], found["side"]]).agg(["mean", "count"])
-    counts = found.groupby([found["block"], found["side"]]).size()
+    keys = [*by, found["side"].astype(str)]
+    table = scale(values[known]).groupby([key[known] for key in keys]).agg(["mean", "count"])
+    counts = found.groupby(keys).size()
     means = table["mean"][table["count"] == counts.reindex(table.index)]
     if means.empty:
         raise MissingData(f"no whole block of {contrast} has this quantity")

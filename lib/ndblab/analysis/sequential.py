@@ -1,14 +1,19 @@
 """Intervals that may be looked at while measuring goes on, and how much longer that would take.
 
-In: one value per unit of a contrast (a block, or a pair of cluster starts), in the order of
-measurement. Out: an `Estimate` whose interval holds 95 % for all looks together, and the units that
-a decision would probably take. Pure.
+In: the values of a contrast unit by unit (a block, or a pair of cluster starts), in the order of
+measurement: one each, or one for each part that compares both sides. Out: an `Estimate` whose
+interval holds 95 % for all looks together, and the units that a decision would probably take. Pure.
 
 Stopping as soon as an ordinary interval decides is wrong far more often than 5 % of the time. These
 are repeated confidence intervals (Jennison and Turnbull 1989): a fixed list of looks, and at each
 of them a t interval of one constant nominal level, so chosen that all of them together hold the
 true value with 95 % (Pocock 1977; the nominal levels are used for t, as in Jennison and Turnbull
 2000, section 4.4).
+
+The mean is that of units. Where a unit has parts, its error comes from how the parts deviate from
+the mean of their place in the unit, which gives more degrees of freedom: parts that follow each
+other within a unit hardly correlate, and what makes all first parts differ from all second ones
+(other servers, say) adds no error.
 """
 
 from __future__ import annotations
@@ -31,23 +36,36 @@ is interpolated on logarithms, where both are nearly proportional; a larger erro
 
 
 def interval(values: np.ndarray, confidence: float = CONFIDENCE) -> Estimate:
-    """Return the mean with the interval of the last look; NaN bounds before the first look."""
-    x = np.asarray(values, float)
+    """Return the mean with the interval of the last look; NaN bounds before the first look.
+
+    Parameters
+    ----------
+    values : one row per unit, with one value or one column per part.
+    """
+    x = _table(values)
     if not x.size:
         return Estimate(math.nan)
-    looks = [look for look in LOOKS if look <= x.size]
+    looks = [look for look in LOOKS if look <= len(x)]
     if not looks:
         return Estimate(float(x.mean()))
     seen = x[: looks[-1]]
-    centre, half = float(seen.mean()), half_width(float(seen.std(ddof=1)), seen.size, confidence)
+    centre, half = float(seen.mean()), half_width(deviation(seen), *seen.shape, confidence)
     return Estimate(centre, centre - half, centre + half)
 
 
-def half_width(deviation: float, units: int, confidence: float = CONFIDENCE) -> float:
+def deviation(values: np.ndarray) -> float:
+    """Return the standard deviation of a unit, from its parts if it has several."""
+    x = _table(values)
+    return math.sqrt(x.var(axis=0, ddof=1).mean() / x.shape[1])
+
+
+def half_width(
+    deviation: float, units: int, parts: int = 1, confidence: float = CONFIDENCE
+) -> float:
     """Return half the width of the interval at a look, of units with this standard deviation."""
     errors, nominals = np.log(_ERROR[::-1]), np.log(_NOMINAL[::-1])
     nominal = float(np.exp(np.interp(np.log(1 - confidence), errors, nominals)))
-    return float(t(units - 1, 1 - nominal)) * deviation / math.sqrt(units)
+    return float(t((units - 1) * parts, 1 - nominal)) * deviation / math.sqrt(units)
 
 
 def units_to_decide(
@@ -60,14 +78,20 @@ def units_to_decide(
 
     Parameters
     ----------
+    values : as for `interval`.
     low, high : bounds of the range; infinite for none.
     """
-    x = np.asarray(values, float)
-    if x.size < LOOKS[0]:
+    x = _table(values)
+    if len(x) < LOOKS[0]:
         return None
-    centre, deviation = float(x.mean()), float(x.std(ddof=1))
+    centre, spread, parts = float(x.mean()), deviation(x), x.shape[1]
     distance = min(abs(centre - low), abs(centre - high))
     for look in LOOKS:
-        if look >= x.size and half_width(deviation, look, confidence) < distance:
+        if look >= len(x) and half_width(spread, look, parts, confidence) < distance:
             return look
     return None
+
+
+def _table(values: np.ndarray) -> np.ndarray:
+    x = np.asarray(values, float)
+    return x if x.ndim == 2 else x[:, None]

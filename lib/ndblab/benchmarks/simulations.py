@@ -163,7 +163,8 @@ def contrast(effect: float) -> Simulation:
             drawn = SECOND * seconds(rng, sequential.LOOKS[-1] * SLICES * every)
             slices = drawn.reshape(-1, SLICES, every)[..., :SLICE_S].mean(axis=2)
             order = np.where(rng.random(len(slices)) < 0.5, 1, -1)
-            units = effect + order * (slices @ [0.5, -0.5, -0.5, 0.5])
+            halves = np.stack((slices[:, 0] - slices[:, 1], slices[:, 3] - slices[:, 2]), axis=1)
+            units = effect + order[:, None] * halves
             for look in sequential.LOOKS:
                 found = sequential.interval(units[:look])
                 if found.low > 0 or found.high < 0:

@@ -166,6 +166,7 @@ EXPERIMENTS = {
                 ),
             ),
             contrasts=comparisons.thread_splits,
+            budget="shared",
         ),
         Experiment(
             "the-lab-itself",

@@ -87,7 +87,7 @@ FIGURES = {
     ),
     "5": _brief(
         "Which NDB thread is busiest under one MySQL server?",
-        figures_5_9_threads, "ndb_threads", of=False,
+        figures_5_9_threads, "ndb_threads", "slices", of=False,
     ),
     "6": _brief(
         "How far does doubling the MySQL servers raise throughput?",
@@ -103,7 +103,7 @@ FIGURES = {
     ),
     "9": _brief(
         "Which NDB thread is the bottleneck at peak throughput?",
-        figures_5_9_threads, "ndb_threads", of=True,
+        figures_5_9_threads, "ndb_threads", "slices", of=True,
     ),
     "shm-vs-tcp": _compared(
         "How much faster are shared-memory transporters than TCP?", transporters.TRANSPORTERS

@@ -82,7 +82,9 @@ class Report:
 
     `status` is "ok", or in one line why the run must not be averaged with others. `began` is when
     all clients started, by `time.monotonic`; `lasted_s` is from then to the end. `metrics` are
-    those of `METRICS` that the generator measures. `logs` and `tables` (history...) are by name.
+    those of `METRICS` that the generator measures. `ended_s` has the end of each of `intervals` in
+    seconds since `began`, if that is known better than by their column. `logs` and `tables`
+    (history...) are by name.
     """
 
     status: str
@@ -93,6 +95,7 @@ class Report:
     intervals: pd.DataFrame
     logs: Mapping[str, str] = field(default_factory=dict)
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    ended_s: Sequence[float] = ()
 
 
 @contextmanager

@@ -134,7 +134,7 @@ def _run(
 ) -> Run:
     times, company = asked.job.profile, samples.company()
     totals = _totals(report, times)
-    tables: dict[str, pd.DataFrame] = {"intervals": _after_warm_up(report.intervals, times)}
+    tables: dict[str, pd.DataFrame] = {"intervals": _after_warm_up(report, times)}
     used: dict[str, object] = {}
     if span is not None:
         tables |= _sampled(samples, span, number)
@@ -143,7 +143,7 @@ def _run(
         used["client_cpu_pct"] = processes.cpu_pct[processes.role == sysbench.ROLE].mean()
     status = report.status
     if status == OK and not totals:
-        status = "sysbench ended before its time"
+        status = "sysbench reported too late, or ended before its time"
     if status == OK and company.disturbs:
         status = disturbed(company)
     tables["slices"] = row(
@@ -167,36 +167,46 @@ def _run(
     return Run(tables, named, company=company)
 
 
-def _after_warm_up(intervals: pd.DataFrame, times: Profile) -> pd.DataFrame:
+def _warm_up_rows(report: Report, times: Profile) -> int:
+    """Return how many intervals the warm-up has: up to the first that ends with it or later."""
+    return int((report.intervals["t_s"] < times.warmup_s).sum()) + 1 if times.warmup_s else 0
+
+
+def _after_warm_up(report: Report, times: Profile) -> pd.DataFrame:
     """Return the intervals of the measured span, its begin at 0 s."""
-    if intervals.empty:
-        return intervals
-    shifted = intervals.assign(t_s=intervals["t_s"] - times.warmup_s)
-    return shifted[shifted["t_s"].between(0, times.duration_s, inclusive="right")]
+    if report.intervals.empty:
+        return report.intervals
+    after = report.intervals.iloc[_warm_up_rows(report, times) :]
+    shifted = after.assign(t_s=after["t_s"] - times.warmup_s)
+    return shifted[shifted["t_s"] <= times.duration_s]
 
 
 def _totals(report: Report, times: Profile) -> dict[str, float]:
     """Return what the measured span amounts to; nothing if there was none.
 
-    sysbench may end before it reports the last second, which is then what its totals say beyond its
-    intervals.
+    Its queries are those of the whole execution without those of the warm-up, and it takes what
+    is left of the time: totals are exact, while sysbench may end before it reports the last second.
     """
-    warmup_s, end_s = times.warmup_s, times.warmup_s + times.duration_s
-    intervals, after = report.intervals, _after_warm_up(report.intervals, times)
-    reported_s = intervals["t_s"].max() if len(intervals) else 0.0
-    if report.status != OK or reported_s < warmup_s or report.lasted_s < end_s:
+    if report.status != OK or report.lasted_s < times.warmup_s + times.duration_s:
         return {}
-    duration_s, queries = float(len(after)), after["qps"].sum()
-    if reported_s < end_s:
-        duration_s = report.lasted_s - warmup_s
-        queries = report.metrics["queries"] - intervals["qps"].sum() + queries
+    rows = _warm_up_rows(report, times)
+    if len(report.ended_s) < rows:
+        return {}
+    ended_s = [0.0, *report.ended_s[:rows]]
+    rates = report.intervals["qps"].iloc[:rows]
+    before = sum(
+        qps * (last - first) for qps, first, last in zip(rates, ended_s, ended_s[1:], strict=False)
+    )
+    duration_s, queries = report.lasted_s - ended_s[-1], report.metrics["queries"] - before
+    if duration_s < times.duration_s / 2:
+        return {}
     return {
         "duration_s": round(duration_s, 4),
         "queries": round(queries),
         "errors": 0,
         "reconnects": 0,
         "qps": round(queries / duration_s, 2),
-        "latency_p95_ms": after["latency_p95_ms"].median(),
+        "latency_p95_ms": _after_warm_up(report, times)["latency_p95_ms"].median(),
     }
 
 

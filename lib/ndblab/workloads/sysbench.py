@@ -211,6 +211,7 @@ class Load:
             warmup_s=self._profile.warmup_s,
             metrics=result.metrics if result else {},
             intervals=result.intervals if result else pd.DataFrame(),
+            ended_s=result.ended_s if result else (),
             logs={"sysbench.txt": done.text},
         )
 
@@ -228,6 +229,7 @@ class Execution:
         self.began: float | None = None
         self.begun = threading.Event()
         self._lines: dict[TextIO, list[str]] = {child.stdout: [], child.stderr: []}
+        self._arrived: list[float] = []
         self._readers = [threading.Thread(target=self._read, args=(s,)) for s in self._lines]
         for reader in self._readers:
             reader.start()
@@ -242,11 +244,14 @@ class Execution:
         for reader in self._readers:
             reader.join()
         out, err = ("".join(lines) for lines in self._lines.values())
-        return sysbench_output.outcome(exit_status, out, err, self._timeout_s)
+        arrived_s = [at - self.began for at in self._arrived] if self.began else []
+        return sysbench_output.outcome(exit_status, out, err, self._timeout_s, arrived_s)
 
     def _read(self, stream: TextIO) -> None:
         for line in stream:
             self._lines[stream].append(line)
+            if stream is self._child.stdout:
+                self._arrived.append(time.monotonic())
             if line.startswith("Threads started"):
                 self.began = time.monotonic()
                 self.begun.set()

@@ -1,7 +1,11 @@
 """What sysbench printed: its report, its intervals and its error messages.
 
-In: the text and exit status of one execution of sysbench 1.0 or 1.1. Out: a `Result`, or the line
-that says what went wrong. It never takes a truncated report or number for a whole one. Pure.
+In: the text and exit status of one execution of sysbench 1.0 or 1.1, and when its lines came. Out:
+a `Result`, or the line that says what went wrong. It never takes a truncated report or number for a
+whole one. Pure.
+
+sysbench means to report every second. Short of CPU time it reports late, and catches up with a
+report on the milliseconds that are left, whose rate means nothing: such reports are joined.
 """
 
 from __future__ import annotations
@@ -9,10 +13,10 @@ from __future__ import annotations
 import math
 import re
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ndblab.error import LabError
 from ndblab.workloads.load_generator import METRICS, OK
@@ -21,6 +25,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 INTERVAL_COLUMNS = ("t_s", "clients", "qps", "latency_p95_ms", "errors_per_s", "reconnects_per_s")
+_P95 = 1
+"""Place of p95 among the columns after the clients."""
 
 _NUMBER = r"(-?\d{1,18}(?:\.\d{1,18})?)"
 _INTERVAL = re.compile(
@@ -45,13 +51,43 @@ _COMPLAINT = re.compile(r"^(?:(?:FATAL|ALERT|PANIC): *(.+)|(invalid .+))$")
 _ERROR_NUMBER = re.compile(r"\b(?:MySQL error: |error |errno = )(\d{3,5})\b")
 
 
+_SHORTEST_S = 0.5
+"""A report on less time than this is joined with the one before it."""
+_EARLY_S, _LATE_S = 0.75, 1.5
+"""How far the arrival of a report may lie before and after the whole second that it names; one
+farther off tells nothing of when it was made."""
+
+
 @dataclass(frozen=True)
 class Result:
-    """A complete report of sysbench: `METRICS`, with SQL statements as queries, and intervals."""
+    """A complete report of sysbench: `METRICS`, with SQL statements as queries, and intervals.
+
+    `ended_s` has the end of each interval, in seconds since the clients started.
+    """
 
     duration_s: float
     metrics: Mapping[str, float]
     intervals: pd.DataFrame = field(compare=False, repr=False)
+    ended_s: tuple[float, ...] = field(default=(), compare=False, repr=False)
+
+
+class _Interval(NamedTuple):
+    """A report on an interval: when that ended, and its `INTERVAL_COLUMNS`."""
+
+    ended_s: float
+    values: tuple[float, ...]
+
+    def with_next(self, own_s: float, following: _Interval, its_s: float) -> _Interval:
+        """Return both as one; they took `own_s` and `its_s`. p95 is that of the longer one."""
+        t_s, clients, *rates = following.values
+        _, _, *before = self.values
+        whole_s = own_s + its_s
+        mixed = [
+            (a * own_s + b * its_s) / whole_s if whole_s > 0 else b
+            for a, b in zip(before, rates, strict=True)
+        ]
+        mixed[_P95] = before[_P95] if own_s >= its_s else rates[_P95]
+        return _Interval(max(self.ended_s, following.ended_s), (t_s, clients, *mixed))
 
 
 @dataclass(frozen=True)
@@ -68,13 +104,22 @@ class Outcome:
 
 
 def outcome(
-    exit_status: int | None, out: str, err: str = "", timeout_s: float | None = None
+    exit_status: int | None,
+    out: str,
+    err: str = "",
+    timeout_s: float | None = None,
+    arrived_s: Sequence[float] = (),
 ) -> Outcome:
-    """Read the standard output and error of an execution that ended or ran out of time."""
+    """Read the standard output and error of an execution that ended or ran out of time.
+
+    Parameters
+    ----------
+    arrived_s : as for `parse`.
+    """
     text = out if not err.strip() else f"{out.rstrip()}\n{err}"
     result = None
     with suppress(LabError):
-        result = parse(out)
+        result = parse(out, arrived_s)
     return Outcome(exit_status, text, result, status(exit_status, text, result, timeout_s))
 
 
@@ -98,10 +143,15 @@ def status(
     return OK if result.metrics["queries"] else "no query was answered"
 
 
-def parse(text: str) -> Result:
+def parse(text: str, arrived_s: Sequence[float] = ()) -> Result:
     """Read the report of one run of sysbench 1.0 or 1.1.
 
     An unfinished last line is ignored, since its numbers may be truncated.
+
+    Parameters
+    ----------
+    arrived_s : when each line of the text came, in seconds since the clients started; without it,
+        intervals end at the whole seconds that they name.
 
     Raises
     ------
@@ -109,15 +159,17 @@ def parse(text: str) -> Result:
         If the text has no complete report.
     """
     totals: dict[str, float] = {}
-    intervals: list[tuple[float, ...]] = []
+    intervals: list[_Interval] = []
     p95, warming_up = None, False
-    for line in text.replace("\r\n", "\n").split("\n")[:-1]:
+    for number, line in enumerate(text.replace("\r\n", "\n").split("\n")[:-1]):
         if match := _INTERVAL.match(line):
             t_s, threads, _, qps, percent, latency, *counts = map(float, match.groups())
             # 1.1 counts the queries of the warm-up into the first interval after it.
             if not warming_up:
                 in_95 = latency if percent == 95 else math.nan
-                intervals.append((t_s, threads, qps, in_95, *counts))
+                came_s = arrived_s[number] if number < len(arrived_s) else t_s
+                ended_s = came_s if -_EARLY_S < came_s - t_s < _LATE_S else t_s
+                intervals.append(_Interval(ended_s, (t_s, threads, qps, in_95, *counts)))
             warming_up = False
         elif match := _PERCENTILE.match(line):
             p95 = float(match[2]) if match[1] == "95" else math.nan
@@ -137,7 +189,9 @@ def parse(text: str) -> Result:
     counts = {name: int(totals[name]) for name in ("queries", "errors", "reconnects")}
     qps = counts["queries"] / duration_s if duration_s > 0 else 0.0
     metrics = {**totals, **counts, "qps": qps, "latency_p95_ms": p95}
-    return Result(duration_s, {name: metrics[name] for name in METRICS}, _frame(intervals))
+    found = _joined(intervals)
+    ended = tuple(each.ended_s for each in found)
+    return Result(duration_s, {name: metrics[name] for name in METRICS}, _frame(found), ended)
 
 
 def complaint(text: str) -> str:
@@ -147,10 +201,25 @@ def complaint(text: str) -> str:
     return (numbered or lines or [""])[0]
 
 
-def _frame(intervals: list[tuple[float, ...]]) -> pd.DataFrame:
+def _joined(intervals: Sequence[_Interval]) -> list[_Interval]:
+    """Join each report on too little time with the one before it: their time and queries add up."""
+    found: list[_Interval] = []
+    for each in intervals:
+        began_s = found[-1].ended_s if found else 0.0
+        if found and each.ended_s - began_s < _SHORTEST_S:
+            last = found.pop()
+            before_s = last.ended_s - (found[-1].ended_s if found else 0.0)
+            found.append(last.with_next(before_s, each, max(0.0, each.ended_s - began_s)))
+        else:
+            found.append(each)
+    return found
+
+
+def _frame(intervals: Sequence[_Interval]) -> pd.DataFrame:
     import pandas as pd
 
-    return pd.DataFrame(intervals, columns=list(INTERVAL_COLUMNS), dtype=float).astype(
+    values = [each.values for each in intervals]
+    return pd.DataFrame(values, columns=list(INTERVAL_COLUMNS), dtype=float).astype(
         {"clients": "int64"}
     )
 

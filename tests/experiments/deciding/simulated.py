@@ -84,9 +84,10 @@ class World:
         if chosen.name in self.bad:
             return "company: a browser"
         self.order.append(chosen.name)
-        logs = {"a": self._rng.normal(self.truth[chosen.name], DEVIATION), "b": 0.0}
         for each in itertools.chain(*chosen.block(number, 1)):
-            qps = 1000 * np.exp(logs[each.side])
+            # Two slices of side A in a block: their mean deviates by `DEVIATION`.
+            drawn = self._rng.normal(self.truth[chosen.name], DEVIATION * np.sqrt(2))
+            qps = 1000 * np.exp(drawn if each.side == "a" else 0.0)
             self._rows.append({**each.columns(), "status": "ok", "qps": qps})
         return "ok"
 

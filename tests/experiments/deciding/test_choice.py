@@ -24,12 +24,18 @@ def chosen(findings: dict, blocks: tuple[int, int], left_s: float = 1000) -> str
     return found and found.name
 
 
-def test_every_contrast_gets_a_first_look_before_any_a_second():
-    findings = {"c1": waiting(x=6), "c4": waiting(y=None)}
-    assert chosen(findings, (0, 0)) == "x"
-    assert chosen(findings, (4, 0)) == "y"
-    assert chosen(findings, (4, 3)) == "y"
-    assert chosen(findings, (4, 4)) == "x"
+def test_first_looks_begin_with_the_most_claims_per_second():
+    """80 s for three claims come before 60 s for one, and those before 80 s for one."""
+    y = {"c4": waiting(y=None)}
+    assert chosen({**{c: waiting(x=None) for c in ("c1", "c2", "c3")}, **y}, (0, 0)) == "x"
+    assert chosen({"c1": waiting(x=None), **y}, (0, 0)) == "y"
+
+
+def test_a_near_decision_comes_before_a_first_look_and_a_far_one_after_it():
+    """60 s for half a claim (y), against 40 s and 180 s for a whole one (x)."""
+    y = {"c4": waiting(y=None)}
+    assert chosen({"c1": waiting(x=6), **y}, (4, 0)) == "x"
+    assert chosen({"c1": waiting(x=13), **y}, (4, 0)) == "y"
 
 
 def test_a_first_look_that_takes_too_long_gives_way():

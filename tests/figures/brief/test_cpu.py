@@ -6,12 +6,16 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+import made_up_slices
 import small_runs
 from drawn import caption, outside, said, written
 from ndblab import figures
 from ndblab.claims import publication
+from ndblab.dataset import SCHEMAS
 from ndblab.error import LabError
+from ndblab.experiments.designs.contrast import ALTERNATION, LEVEL, Contrast, Side
 from ndblab.figures import style
+from ndblab.planning.point import Point
 
 # Made up: utilisation by kind, user and system.
 BUSY = {"recv": (1.0, 7.0), "tc": (2.0, 5.0), "ldm": (0.5, 0.5), "main": (0.1, 0.2)}
@@ -46,7 +50,22 @@ def tables(
                     for t in (1.0, 2.0)
                 ]  # fmt: skip
                 parts["ndb_threads"].append(pd.DataFrame(rows))
-    return {name: pd.concat(part, ignore_index=True) for name, part in parts.items()}
+    made = {name: pd.concat(part, ignore_index=True) for name, part in parts.items()}
+    return made | {"slices": pd.DataFrame(columns=list(SCHEMAS["slices"].columns))}
+
+
+def judged(contrast: Contrast, side: str, pct: float) -> dict[str, pd.DataFrame]:
+    """Make tables with a contrast in which the recv threads of one side are this busy."""
+    made = tables()
+    slices = made_up_slices.of(contrast, 5)
+    rows = [
+        {"run_id": name, "t_s": 3.0, "node_id": node, "thr_no": 0, "thread": "recv",
+         "os_user_pct": pct if side == of else 1.0, "os_system_pct": 1.0}
+        for name, of in zip(slices["run_id"], slices["side"], strict=True)
+        for node in (2, 3)
+    ]  # fmt: skip
+    threads = pd.concat([made["ndb_threads"], pd.DataFrame(rows)], ignore_index=True)
+    return made | {"slices": slices, "ndb_threads": threads}
 
 
 def draw(key: str, data: dict[str, pd.DataFrame], budget: str = "scaled") -> Figure:
@@ -73,6 +92,25 @@ def test_figure_5_shows_one_server_where_it_does_best() -> None:
     figure = draw("5", tables())
     assert "1 server, 4 clients" in written(figure)
     assert "best mean throughput" in said(figure)
+
+
+def test_figure_5_shows_the_threads_that_are_judged() -> None:
+    """Where the contrast of its claims was measured, the figure shows its slices, and says why."""
+    data = judged(Contrast("recv", LEVEL, Side(Point(1, 64)), None, ()), "a", 33.0)
+    figure = draw("5", data)
+    assert "1 server, 64 clients" in written(figure)
+    assert "far past the peak, as in the brief" in said(figure)
+    assert "mean of 10 slices of seconds; whiskers: lowest to highest" in said(figure)
+    assert "recv 34 %" in figures.describe("5", data, publication.anchors("5"))
+
+
+def test_figure_9_shows_the_side_at_the_peak_of_the_contrast_that_is_judged() -> None:
+    """The other side of that contrast, past the peak, is not mixed in."""
+    past, peak = Side(Point(4, 32)), Side(Point(4, 16))
+    data = judged(Contrast("overload", ALTERNATION, past, peak, ()), "b", 22.0)
+    figure = draw("9", data)
+    assert "4 servers, 16 clients" in written(figure)
+    assert "recv 23 %" in figures.describe("9", data, publication.anchors("9"))
 
 
 def test_figure_9_shows_the_best_throughput_of_most_servers() -> None:

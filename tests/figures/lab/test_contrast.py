@@ -43,7 +43,7 @@ def test_every_whole_block_is_a_mark_in_the_order_of_measuring():
     slices = made_up_slices.of(contrast(), 9, ratio=1.9)
     slices.loc[slices["block"] == 3, "status"] = "errors: 1"
     [ax] = draw(tables(slices)).axes
-    expected = np.exp(contrasts.log_ratios(slices, "doubled"))
+    expected = np.exp(contrasts.of_blocks(contrasts.log_ratios(slices, "doubled")))
     assert expected.size == 8
     np.testing.assert_allclose(marks(ax), expected)
 

@@ -76,7 +76,7 @@ def effects(slices: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
             logs = contrasts.log_ratios(slices, contrast)
         except MissingData:
             continue
-        rows.append((contrast, *words, logs.size, *contrasts.ratio(logs),
+        rows.append((contrast, *words, len(logs), *contrasts.ratio(logs),
                      *_ratio(slices, contrast, cost)))  # fmt: skip
     columns = ["contrast", "a", "b", "blocks"]
     columns += [f"{name}{end}" for name in ("qps", "query_us") for end in ("", "_low", "_high")]

@@ -64,7 +64,7 @@ def correlation(slices: pd.DataFrame, contrast: str = trust.A_A) -> Estimate:
     MissingData
         If the contrast has no whole block.
     """
-    logs = contrasts.log_ratios(slices, contrast)
+    logs = contrasts.of_blocks(contrasts.log_ratios(slices, contrast))
     starts = contrasts.whole(slices, contrast).groupby("block")["start"].first().to_numpy()
     same = starts[1:] == starts[:-1]
     if same.sum() < 5:
@@ -75,19 +75,20 @@ def correlation(slices: pd.DataFrame, contrast: str = trust.A_A) -> Estimate:
 
 
 def _resampled(logs: np.ndarray, draws: int) -> np.ndarray:
-    """Return sequences of blocks, one a row."""
+    """Return sequences of blocks: draws, blocks, halves."""
     rng = np.random.default_rng(_SEED)
-    order = rng.permuted(np.tile(np.arange(logs.size), (draws, 1)), axis=1)
-    return logs[order] * rng.choice((-1, 1), order.shape)
+    order = rng.permuted(np.tile(np.arange(len(logs)), (draws, 1)), axis=1)
+    return logs[order] * rng.choice((-1, 1), order.shape)[..., None]
 
 
 def _differs(logs: np.ndarray) -> np.ndarray:
-    """Return for each row whether the interval leaves out equality at any look."""
-    found = np.zeros(len(logs), bool)
+    """Return for each sequence whether the interval leaves out equality at any look."""
+    found, parts = np.zeros(len(logs), bool), logs.shape[2]
     for look in (n for n in sequential.LOOKS if n <= logs.shape[1]):
         seen = logs[:, :look]
-        half = sequential.half_width(seen.std(axis=1, ddof=1), look)
-        found |= np.abs(seen.mean(axis=1)) > half
+        deviations = np.sqrt(seen.var(axis=1, ddof=1).mean(axis=1) / parts)
+        half = sequential.half_width(1.0, look, parts) * deviations
+        found |= np.abs(seen.mean(axis=(1, 2))) > half
     return found
 
 

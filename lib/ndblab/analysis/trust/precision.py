@@ -37,10 +37,11 @@ def designs(
         except MissingData:
             continue
         spread, seconds = deviation(logs), block_s(slices, name)
-        widths = [(n, sequential.half_width(spread.value, n)) for n in sequential.LOOKS]
+        parts = logs.shape[1]
+        widths = [(n, sequential.half_width(spread.value, n, parts)) for n in sequential.LOOKS]
         units = next((n for n, half in widths if half <= WANTED), math.nan)
         rows.append(
-            (name, logs.size, *contrasts.ratio(logs), seconds, *(100 * x for x in spread),
+            (name, len(logs), *contrasts.ratio(logs), seconds, *(100 * x for x in spread),
              units * seconds / 60)
         )  # fmt: skip
     columns = ["contrast", "blocks", "ratio", "ratio_low", "ratio_high", "block_s", "sd_pct",
@@ -49,12 +50,15 @@ def designs(
 
 
 def deviation(values: np.ndarray) -> Estimate:
-    """Return the standard deviation with the interval of normal values; NaN for one value."""
-    freedom = values.size - 1
+    """Return the standard deviation of a block with the interval of normal values.
+
+    NaN for one block.
+    """
+    freedom = values.size - values[:1].size
     if freedom < 1:
         return Estimate(math.nan)
     tail = (1 - CONFIDENCE) / 2
-    value = float(values.std(ddof=1))
+    value = sequential.deviation(values)
     low, high = (value * math.sqrt(freedom / chdtri(freedom, p)) for p in (tail, 1 - tail))
     return Estimate(value, low, high)
 

@@ -1,12 +1,17 @@
 """Figures 5 and 9: utilisation of every NDB thread, as in ndb_top.
 
-In: runs and NDB threads of a dataset, the published screen. Out: a painted figure and its
+In: runs, slices and NDB threads of a dataset, the published screen. Out: a painted figure and its
 description. Utilisation is user and system time in percent of one logical CPU.
+
+The threads are shown where their claims are judged: in one side of a contrast. A dataset that has
+not measured it shows the best mean throughput of its sweep.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -14,9 +19,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from ndblab.analysis import formatting, summary
+from ndblab.analysis import contrasts, formatting, summary
 from ndblab.claims.evidence import DATA_NODES_SHARE
 from ndblab.claims.publication import Anchor
+from ndblab.error import MissingData
 from ndblab.figures import intervals, published_panel, selection, sheet, style
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
@@ -27,6 +33,37 @@ _HATCH = "/////"
 # With more threads than this, bars are too narrow for their numbers.
 _NUMBERED = 30
 _BETWEEN_KINDS = 0.9
+_BEST = "best mean throughput"
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A side of a contrast, and why its point is shown."""
+
+    contrast: str
+    side: str
+    why: str
+
+
+# By `most_servers`.
+_JUDGED = {
+    False: _Judged("recv", contrasts.A, "far past the peak, as in the brief"),
+    True: _Judged("overload", contrasts.B, _BEST),
+}
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """Runs or slices of one point, and why it is shown."""
+
+    runs: pd.DataFrame
+    why: str
+    are_slices: bool
+
+    @property
+    def point(self) -> list[str]:
+        """The point in words: servers, clients."""
+        return selection.in_words(self.runs.iloc[0])
 
 
 def paint(
@@ -40,19 +77,22 @@ def paint(
 
     Parameters
     ----------
-    most_servers : show the point with the best throughput of the most servers, instead of one.
+    most_servers : show the point with the best throughput of the most servers; else one server with
+        32 times the clients that saturate it.
     """
-    runs = _point(most_servers, tables)
-    threads = _threads(tables, runs)
+    shown = _point(most_servers, tables)
+    threads = _threads(tables, shown)
     [[measured, beside]] = sheet.panels(figure, columns=(1.7, 1), wspace=0.24)
-    servers, clients = selection.in_words(runs.iloc[0])
+    servers, clients = shown.point
     measured.set_title(caption.title(f"{servers}, {clients}"))
     share_pct = 100 * DATA_NODES_SHARE / 2 * caption.cpus if _has_share(caption) else None
     _measured(measured, threads, share_pct)
     _published(beside, anchors)
     notes = [
-        f"{clients.capitalize()}: best mean throughput.",
-        intervals.described(threads["runs"], "Bars", "whiskers", each="thread"),
+        f"{clients.capitalize()}: {shown.why}.",
+        f"Bars: mean of {len(shown.runs)} slices of seconds; whiskers: lowest to highest."
+        if shown.are_slices
+        else intervals.described(threads["runs"], "Bars", "whiskers", each="thread"),
     ]
     notes += ["Below a bar: thr_no."] if len(threads) <= _NUMBERED else []
     if share_pct is not None:
@@ -66,14 +106,14 @@ def paint(
 
 def describe(most_servers: bool, tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
     """Describe how busy each kind of NDB thread was, measured and published."""
-    runs = _point(most_servers, tables)
-    threads = _threads(tables, runs)
-    servers, clients = selection.in_words(runs.iloc[0])
+    shown = _point(most_servers, tables)
+    threads = _threads(tables, shown)
+    servers, clients = shown.point
     kinds = threads.groupby("thread", observed=True)["mean"].max().sort_values(ascending=False)
     each = [f"{kind} {formatting.plain(value)} %" for kind, value in kinds.items()]
     words = (
-        f"Utilisation of {len(threads)} NDB threads with {servers} and {clients} (the best mean "
-        "throughput), user and system time in percent of one CPU. Busiest thread of each kind: "
+        f"Utilisation of {len(threads)} NDB threads with {servers} and {clients} ({shown.why}), "
+        "user and system time in percent of one CPU. Busiest thread of each kind: "
         f"{formatting.listed(each)}."
     )
     theirs = (f"{a.series}: {formatting.plain(a.value)} %" for a in anchors)
@@ -84,10 +124,21 @@ def _has_share(caption: Caption) -> bool:
     return caption.is_scaled and caption.cpus is not None
 
 
-def _point(most_servers: bool, tables: Tables) -> pd.DataFrame:
+def _point(most_servers: bool, tables: Tables) -> _Shown:
+    """Return the slices that the claims on these threads are judged by, or else good runs."""
+    sampled, judged = tables["ndb_threads"]["run_id"].unique(), _JUDGED[most_servers]
+    with suppress(MissingData):
+        slices = contrasts.whole(tables["slices"], judged.contrast)
+        mine = slices[(slices["side"] == judged.side) & slices["run_id"].isin(sampled)]
+        if len(mine):
+            return _Shown(mine, judged.why, are_slices=True)
+    return _Shown(_best(most_servers, tables["runs"], sampled), _BEST, are_slices=False)
+
+
+def _best(most_servers: bool, runs: pd.DataFrame, sampled: np.ndarray) -> pd.DataFrame:
     """Return the good runs of the point with the best mean throughput."""
-    runs = selection.good(tables["runs"])
-    runs = runs[runs["run_id"].isin(tables["ndb_threads"]["run_id"].unique())]
+    runs = selection.good(runs)
+    runs = runs[runs["run_id"].isin(sampled)]
     runs = runs[runs["servers"] == (runs["servers"].max() if most_servers else 1)]
     if runs.empty:
         raise selection.nothing_to_draw("no NDB threads of a good run with this many servers")
@@ -97,16 +148,24 @@ def _point(most_servers: bool, tables: Tables) -> pd.DataFrame:
     return runs[runs["clients"] == int(peak["clients"].iloc[0])]
 
 
-def _threads(tables: Tables, runs: pd.DataFrame) -> pd.DataFrame:
-    """Average each thread over runs; sort kinds and threads, the busiest first."""
+def _threads(tables: Tables, shown: _Shown) -> pd.DataFrame:
+    """Average each thread over runs or slices; sort kinds and threads, the busiest first.
+
+    Neighbouring slices are not independent, so they have their range, and no interval.
+    """
     keys = ["node_id", "thr_no", "thread"]
     samples = tables["ndb_threads"]
-    samples = samples[samples["run_id"].isin(runs["run_id"])]
+    samples = samples[samples["run_id"].isin(shown.runs["run_id"])]
     times = ["os_user_pct", "os_system_pct"]
     by_run = samples.groupby(["run_id", *keys], observed=True)[times].mean().reset_index()
     by_run["pct"] = by_run[times[0]] + by_run[times[1]]
     parts = by_run.groupby(keys, observed=True)[times].mean().reset_index()
     threads = intervals.means(by_run, keys, "pct").merge(parts, on=keys)
+    if shown.are_slices:
+        ends = by_run.groupby(keys, observed=True)["pct"].agg(["min", "max"]).reset_index()
+        threads = threads.drop(columns=["low", "high"]).merge(
+            ends.rename(columns={"min": "low", "max": "high"}), on=keys
+        )
     threads["thread"] = threads["thread"].astype(str)
     threads["kind_pct"] = threads.groupby("thread")["mean"].transform("max")
     return threads.sort_values(

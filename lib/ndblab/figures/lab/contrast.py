@@ -40,7 +40,7 @@ _COLUMNS = ["servers", "clients", "transporter", "workload", "variant"]
 
 @dataclass(frozen=True)
 class Shown:
-    """A contrast: its sides in words, its ratios block by block, and its looks.
+    """A contrast: its sides in words, its logarithms of ratios, and its looks.
 
     `starts` is the number of the cluster start of each block. A level has one side; its ratios are
     to its own mean.
@@ -48,22 +48,26 @@ class Shown:
 
     name: str
     words: str
-    ratios: np.ndarray
+    logs: np.ndarray
     starts: np.ndarray
     level: bool
 
+    @property
+    def ratios(self) -> np.ndarray:
+        """Return the ratio of each block."""
+        return np.exp(contrasts.of_blocks(self.logs))
+
     def looks(self) -> list[tuple[int, Estimate]]:
         """Return the interval at each look so far, with the number of its blocks."""
-        logs = np.log(self.ratios)
-        return [(n, contrasts.ratio(logs[:n])) for n in LOOKS if n <= logs.size]
+        return [(n, contrasts.ratio(self.logs[:n])) for n in LOOKS if n <= len(self.logs)]
 
     @property
     def result(self) -> str:
         """Return the ratio with its last interval as text."""
         if self.level:
-            return f"one side, {formatting.count(self.ratios.size, 'block')}"
-        found = contrasts.ratio(np.log(self.ratios))
-        blocks = formatting.count(self.ratios.size, "block")
+            return f"one side, {formatting.count(len(self.logs), 'block')}"
+        found = contrasts.ratio(self.logs)
+        blocks = formatting.count(len(self.logs), "block")
         if not found.bounded:
             return f"{found.value:.3f}, no interval from {blocks}"
         return f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f}), {blocks}"
@@ -138,7 +142,7 @@ def _shown(slices: pd.DataFrame) -> tuple[list[Shown], list[str]]:
         )
         starts = whole.groupby("block")["start"].first().to_numpy()
         logs = logs - logs.mean() if level else logs
-        found.append(Shown(name, _in_words(name, whole), np.exp(logs), starts, level))
+        found.append(Shown(name, _in_words(name, whole), logs, starts, level))
     if not found:
         raise selection.nothing_to_draw("no whole block of a contrast")
     return found[:MOST], [contrast.name for contrast in found[MOST:]]
