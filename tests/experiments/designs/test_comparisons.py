@@ -48,6 +48,15 @@ def test_clients_follow_from_the_sweep() -> None:
     assert at(found["early-8-16"].a) == (16, 32, "default")
 
 
+def test_cpus_are_kept_awake_where_one_side_leaves_them_idle() -> None:
+    """On both sides alike, or on neither: the condition is never what is compared."""
+    found = contrasts("multi-server-scaling", swept()).values()
+    both = {each.name: {side.condition for side in (each.a, each.b or each.a)} for each in found}
+    awake = {"servers-1-2", "servers-2-4", "servers-8-16", "early-8-16", "slower-servers"}
+    assert {name for name, sides in both.items() if sides == {"idle-spinner"}} == awake
+    assert all(sides == {""} for name, sides in both.items() if name not in awake)
+
+
 def test_noise_does_not_saturate_a_server_with_one_client() -> None:
     """A lucky run with one client does not become the number that saturates a server."""
     points = swept()
