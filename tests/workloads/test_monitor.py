@@ -72,6 +72,15 @@ def test_a_run_too_short_for_a_whole_sample_gets_the_nearest():
     assert len(fetched(NEWEST_FIRST).ndb_threads(99, 1)) == 1
 
 
+def test_no_thread_of_a_short_run_is_missing():
+    """Where the whole sample of one thread fits and that of another does not."""
+    [node_id, thr_no, *_], early = NEWEST_FIRST[0], monitor.Samples(KINDS)
+    other = next(number for node, number in KINDS if node == node_id and number != thr_no)
+    early.add_threads(98.4, NEWEST_FIRST)
+    early.add_threads(100.0, [(node_id, other, *values) for _, _, *values in NEWEST_FIRST[:1]])
+    assert set(early.ndb_threads(96, 3)["thr_no"]) == {thr_no, other}
+
+
 def host(at_s: float, busy_s: float, steal_s: float = 0.0) -> HostUse:
     """A reading of a host of two CPUs."""
     return HostUse(at_s, busy_s, steal_s, 2 * at_s, load_1min=1.256)

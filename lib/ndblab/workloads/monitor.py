@@ -106,7 +106,7 @@ class Samples:
         """Return the table `ndb_threads` of a run.
 
         Times of samples are accurate to half a second, so the samples at both ends are left out.
-        If the run is too short to leave any, the nearest sample is used.
+        A thread of which that leaves none, as in a short run, has its nearest sample.
         """
         import pandas as pd
 
@@ -121,9 +121,10 @@ class Samples:
             self._kinds[key] for key in zip(table.node_id, table.thr_no, strict=True)
         ]
         inside = (table.t_s - table.window_s >= 0.5) & (table.t_s <= duration_s - 0.5)
-        if not inside.any():
-            off = (table.t_s - table.window_s / 2 - duration_s / 2).abs()
-            inside = off == off.groupby([table.node_id, table.thr_no]).transform("min")
+        each = [table.node_id, table.thr_no]
+        off = (table.t_s - table.window_s / 2 - duration_s / 2).abs()
+        nearest = off == off.groupby(each).transform("min")
+        inside |= nearest & ~inside.groupby(each).transform("any")
         order = ["t_s", "node_id", "thr_no", "thread", *_COLUMNS]
         return table.loc[inside, order].sort_values(["t_s", "node_id", "thr_no"])
 
