@@ -117,6 +117,6 @@ def test_units_to_decide_are_about_right() -> None:
 def test_what_no_look_decides_has_no_forecast() -> None:
     """Values right at the bound would never decide, and three say nothing yet."""
     values = np.tile([-1.0, 1.0], 10)
-    assert sequential.units_to_decide(values, 0.0, math.inf) is None
+    assert sequential.units_to_decide(values, 0.0, math.inf) == math.inf
     assert sequential.units_to_decide(values[:3], 5.0, math.inf) is None
     assert sequential.units_to_decide(values, -math.inf, 9.0) == 20

@@ -70,11 +70,11 @@ def half_width(
 
 def units_to_decide(
     values: np.ndarray, low: float, high: float, confidence: float = CONFIDENCE
-) -> int | None:
+) -> float | None:
     """Return at how many units the interval would probably lie inside or outside a range.
 
-    It takes the mean and deviation of the values there are as the true ones. None if that is not
-    known yet, or no look would do.
+    It takes the mean and deviation of the values there are as the true ones. None if there is no
+    interval yet; infinite if no look would do.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def units_to_decide(
     for look in LOOKS:
         if look >= len(x) and half_width(spread, look, parts, confidence) < distance:
             return look
-    return None
+    return math.inf
 
 
 def _table(values: np.ndarray) -> np.ndarray:

@@ -106,10 +106,11 @@ class Comparison:
         least, most = allowed(claim)
         return min(self.estimate.value - least, most - self.estimate.value)
 
-    def units_to_decide(self, claim: Claim) -> int | None:
-        """Return at how many units of its contrast it would probably be decided; None if never.
+    def units_to_decide(self, claim: Claim) -> float | None:
+        """Return at how many units of its contrast it would probably be decided.
 
-        They are more than there are: the forecast knows nothing of what else widens an interval.
+        None if there is no interval yet; infinite if never. They are more than there are: the
+        forecast knows nothing of what else widens an interval.
         """
         if self.values is None:
             return None
@@ -133,15 +134,15 @@ class Finding:
     """Result of a check: a verdict, the numbers in words, why so, and the decisive estimate.
 
     `waits` has the contrasts that an undecided claim waits for, each with the number of its units
-    at which it would probably be decided (None if that is not known, or never). `kind` says of
-    "not testable here" which of the two it is: `ANOTHER_MACHINE` or `THIS_HOST`.
+    at which it would probably be decided: None if that is not known yet, infinite if never. `kind`
+    says of "not testable here" which of the two it is: `ANOTHER_MACHINE` or `THIS_HOST`.
     """
 
     verdict: str
     numbers: str
     why: str = ""
     measured: Estimate = NO_ESTIMATE
-    waits: Mapping[str, int | None] = field(default_factory=dict)
+    waits: Mapping[str, float | None] = field(default_factory=dict)
     kind: str = ""
 
     @property
@@ -223,7 +224,7 @@ def decide(
     elif verdict == INCONCLUSIVE and replace(shown_one, corrected=None).outcome(claim) != "open":
         why = "too wide an interval to contradict, corrected for the number of comparisons; "
         why += f"published: {source}"
-    waits: dict[str, int | None] = {}
+    waits: dict[str, float | None] = {}
     if verdict == INCONCLUSIVE:
         for comparison, weight in weighed:
             if weight == "open" and comparison.contrast:

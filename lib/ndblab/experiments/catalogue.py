@@ -166,7 +166,6 @@ EXPERIMENTS = {
                 ),
             ),
             contrasts=comparisons.thread_splits,
-            budget="shared",
         ),
         Experiment(
             "the-lab-itself",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 START_S, START_PER_SERVER_S, PREPARE_ROWS_PER_S = 14, 0.8, 20_000
 """A cluster's start, the stop of the one before it included, and the filling of its tables."""
-RUN_S, RUN_PER_CLIENT_S = 0.4, 0.0025
+RUN_S, RUN_PER_CLIENT_S = 0.6, 0.005
 """What a run or a slice costs besides its own time: sysbench connects and ends its clients."""
 LEAST_S = {"quick": 11.5 * 60}
 """Time of a whole measurement with contrasts, by profile, if its sweep leaves some of it."""

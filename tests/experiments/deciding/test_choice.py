@@ -14,7 +14,7 @@ X, Y = contrast("x", "c1", "c2", "c3"), contrast("y", "c4")
 BLOCK_S = {"x": 20.0, "y": 15.0}
 
 
-def waiting(**units: int | None) -> Found:
+def waiting(**units: float | None) -> Found:
     return Found(INCONCLUSIVE, waits=units)
 
 
@@ -54,7 +54,12 @@ def test_what_cannot_be_decided_in_time_comes_last_nearest_first():
     soon, late = {"c4": waiting(y=45)}, {"c1": waiting(x=100)}
     assert chosen({"c1": waiting(x=9), **soon}, (6, 6), 120) == "x"
     assert chosen({**late, **soon}, (6, 6), 120) == "y"
-    assert chosen({"c1": waiting(x=None), **soon}, (6, 6), 120) == "y"
+    assert chosen({"c1": waiting(x=math.inf), **soon}, (6, 6), 120) == "y"
+
+
+def test_a_claim_without_an_interval_yet_waits_for_the_next_look():
+    """Its contrast has blocks enough, but one of them lacks what this claim needs."""
+    assert chosen({"c1": waiting(x=None), "c4": waiting(y=45)}, (4, 6)) == "x"
 
 
 def test_a_claim_that_waits_for_two_contrasts_counts_half_for_each():
@@ -80,7 +85,8 @@ def test_the_time_a_claim_still_takes_is_that_of_all_its_contrasts():
     blocks = {"x": 4, "y": 6}
     assert choice.more_s({"x": 9, "y": 6}, blocks, BLOCK_S) == 5 * 20 + 3 * 15
     assert choice.more_s({"x": None}, {"x": 0}, BLOCK_S) == 4 * 20
-    assert choice.more_s({"x": None}, blocks, BLOCK_S) == math.inf
+    assert choice.more_s({"x": None}, blocks, BLOCK_S) == 2 * 20
+    assert choice.more_s({"x": math.inf}, blocks, BLOCK_S) == math.inf
     assert choice.more_s({}, blocks, BLOCK_S) == math.inf
 
 

@@ -102,9 +102,9 @@ def stop_at(contrast: Contrast, blocks: int) -> int:
 
 
 def more_s(
-    waits: Mapping[str, int | None], blocks: Mapping[str, int], block_s: Mapping[str, float]
+    waits: Mapping[str, float | None], blocks: Mapping[str, int], block_s: Mapping[str, float]
 ) -> float:
-    """Return the seconds that would probably decide a claim; infinite if that is not known."""
+    """Return the seconds that would probably decide a claim, or tell more; infinite if never."""
     if not waits or not waits.keys() <= blocks.keys():
         return math.inf
     return sum(_until(units, blocks[name]) * block_s[name] for name, units in waits.items())
@@ -123,9 +123,7 @@ def _needed(
         yield _until(waits.get(contrast.name), done) * each_s, 1 / max(1, len(waits))
 
 
-def _until(units: int | None, done: int) -> float:
-    """Return the blocks that are missing, at least to the next look; infinite if not known."""
+def _until(units: float | None, done: int) -> float:
+    """Return the blocks that are missing, at least to the next look, which is all if not known."""
     look = next_look(done)
-    if done < LOOKS[0]:
-        units = units or LOOKS[0]
-    return math.inf if units is None or look is None else max(units, look) - done
+    return math.inf if look is None else max(units or look, look) - done
