@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 
 import pytest
@@ -16,7 +17,7 @@ from ndblab.experiments.deciding.loop import Standing
 OVERLOAD = contrast("overload", "F6-overload", "P-tc")
 BEFORE = Found(INCONCLUSIVE, Estimate(0.93, 0.81, 1.06), {"overload": 9})
 AFTER = Found(REPRODUCED, Estimate(0.84, 0.8, 0.88))
-UNKNOWN = Found(INCONCLUSIVE, waits={"overload": None})
+UNKNOWN = Found(INCONCLUSIVE, waits={"overload": math.inf})
 
 
 class Terminal(io.StringIO):
