@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from ndblab.analysis import contrasts, estimate, sequential
+from ndblab.benchmarks import simulations
 from ndblab.error import MissingData
 from ndblab.experiments.designs.contrast import ALTERNATION, DUET, STARTS, Contrast, Side
 from ndblab.planning.point import Point
@@ -117,6 +118,17 @@ def test_halves_of_a_block_hold_the_truth_on_a_host_that_drifts() -> None:
         found = sequential.interval(halves)
         held += found.low <= math.log(GAIN) + math.log(1.15) / 2 <= found.high
     assert held / draws >= 0.95
+
+
+@pytest.mark.parametrize("slice_s", [3, 10, 30])
+def test_halves_of_a_block_do_not_understate_its_deviation(slice_s: int) -> None:
+    """On a host with the autocorrelation of the recorded hour, they are a little alike."""
+    number, every_s = 8000, slice_s + 1
+    drawn = simulations.seconds(np.random.default_rng(8), number * 4 * every_s)
+    slices = drawn.reshape(number, 4, every_s)[..., :slice_s].mean(axis=2)
+    halves = np.stack((slices[:, 0] - slices[:, 1], slices[:, 3] - slices[:, 2]), axis=1)
+    true = halves.mean(axis=1).std()
+    assert 0.99 * true < sequential.deviation(halves) < 1.06 * true
 
 
 def test_blocks_hold_the_truth_and_single_slices_do_not() -> None:

@@ -86,7 +86,7 @@ def _differs(logs: np.ndarray) -> np.ndarray:
     found, parts = np.zeros(len(logs), bool), logs.shape[2]
     for look in (n for n in sequential.LOOKS if n <= logs.shape[1]):
         seen = logs[:, :look]
-        deviations = np.sqrt(seen.var(axis=1, ddof=1).mean(axis=1) / parts)
+        deviations = sequential.of_mean(parts) * np.sqrt(seen.var(axis=1, ddof=1).mean(axis=1))
         half = sequential.half_width(1.0, look, parts) * deviations
         found |= np.abs(seen.mean(axis=(1, 2))) > half
     return found
