@@ -13,3 +13,4 @@ from ndblab.machine import company
 def company_is_tolerated(monkeypatch: pytest.MonkeyPatch):
     """Measure as on a quiet host, whatever else this one does; tests of company set a limit."""
     monkeypatch.setattr(company, "LIMIT_PCT", math.inf)
+    monkeypatch.setattr(company, "STEAL_LIMIT_PCT", math.inf)

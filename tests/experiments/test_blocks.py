@@ -29,6 +29,7 @@ from ndblab.workloads import slices
 from ndblab.workloads.measured_run import Run
 
 ONE = Side(Point(1, 8))
+CHROMIUM = company.Company(31.2, "chromium")
 PORT = 14060
 
 
@@ -64,7 +65,8 @@ class Lab:
         self.binaries, self.starts, self.asked = None, 1, []
         shape = deployment.Shape(4, self.size.rows, 8, tcp_servers=tcp_servers)
         self.plan = deployment.make(host.read(), shape)
-        self.disturbed: Callable[[str], company.Company] = lambda run_id: company.NO_COMPANY
+        self.disturbed: Callable[[str], tuple[company.Company, float]]
+        self.disturbed = lambda run_id: (company.NO_COMPANY, 0.0)
         self.writer, self.said = Writer(), []
         monkeypatch.setattr(slices, "measure", self.slot)
 
@@ -78,13 +80,14 @@ class Lab:
         self.asked.append(asked)
         runs = []
         for each in asked:
-            found = self.disturbed(each.place["run_id"])
+            found, steal_pct = self.disturbed(each.place["run_id"])
             row = slices.row(
                 each.job.point, **each.place, started_utc="2026-11-21T12:00:00Z", warmup_s=1.0,
                 status="company" if found.disturbs else "ok",
                 duration_s=2.0, queries=20, errors=0, qps=10.0,
             )  # fmt: skip
-            runs.append(Run({"slices": row}, company=found))
+            who = company.disturbance(found, steal_pct)
+            runs.append(Run({"slices": row}, disturbance=who))
         return runs
 
     def measure(self, contrast: Contrast, number: int = 1) -> str:
@@ -131,8 +134,8 @@ def test_each_half_of_a_pair_of_starts_begins_with_a_start(lab: Lab):
 def test_a_block_beside_company_is_measured_again_and_the_user_is_told(lab, monkeypatch):
     """The whole block, so that its slices stay close together."""
     monkeypatch.setattr(company, "LIMIT_PCT", 5)
-    busy = [company.NO_COMPANY, company.Company(31.2, "chromium")]
-    lab.disturbed = lambda run_id: busy.pop(0) if busy else company.NO_COMPANY
+    busy = [company.NO_COMPANY, CHROMIUM]
+    lab.disturbed = lambda run_id: (busy.pop(0) if busy else company.NO_COMPANY, 0.0)
     assert lab.measure(Contrast("x", designs.ALTERNATION, ONE, ONE, ())) == "ok"
     assert lab.said == ["chromium uses 31 % of the CPUs: measured again"]
     assert len(lab.asked) == 2 + 4
@@ -142,9 +145,28 @@ def test_a_block_beside_company_is_measured_again_and_the_user_is_told(lab, monk
 def test_company_that_stays_leaves_a_block_that_nobody_counts(lab, monkeypatch):
     """After three attempts the reason is returned."""
     monkeypatch.setattr(company, "LIMIT_PCT", 5)
-    lab.disturbed = lambda run_id: company.Company(31.2, "chromium")
+    lab.disturbed = lambda run_id: (CHROMIUM, 0.0)
     assert lab.measure(Contrast("x", designs.LEVEL, ONE, None, ())) == "x_b001_1a: company"
     assert len(lab.asked) == blocks.ATTEMPTS == len(lab.said) + 1
+
+
+def test_a_block_under_steal_is_measured_again(lab: Lab, monkeypatch):
+    """At once: a contrast compares what is close together."""
+    monkeypatch.setattr(company, "STEAL_LIMIT_PCT", 3)
+    steal_pct = [0.2, 12.0, 0.0, 0.0, 0.0, 2.9]
+    lab.disturbed = lambda run_id: (company.NO_COMPANY, steal_pct.pop(0))
+    assert lab.measure(Contrast("x", designs.ALTERNATION, ONE, ONE, ())) == "ok"
+    assert lab.said == ["the hypervisor takes 12 % of the CPUs: measured again"]
+    assert len(lab.asked) == 2 + 4
+
+
+def test_steal_that_stays_is_what_the_host_is_like(lab: Lab, monkeypatch):
+    """The last attempt makes a whole block, and its steal is in the data."""
+    monkeypatch.setattr(company, "STEAL_LIMIT_PCT", 3)
+    lab.disturbed = lambda run_id: (company.NO_COMPANY, 12.0)
+    assert lab.measure(Contrast("x", designs.ALTERNATION, ONE, ONE, ())) == "ok"
+    assert len(lab.asked) == 1 + 1 + 4
+    assert len(contrasts.whole(lab.writer.slices, "x")) == 4
 
 
 def test_a_cluster_that_fails_leaves_the_reason(lab: Lab, monkeypatch):

@@ -131,4 +131,4 @@ def test_a_run_beside_other_processes_says_who_disturbed_it(tmp_path: Path, monk
     assert row["status"] == "ok"
     assert (row["company_pct"], row["company"]) == (31.2, "chromium")
     assert row["qps"] > 0
-    assert run.company.disturbs
+    assert run.disturbance == "chromium uses 31 % of the CPUs"

@@ -118,7 +118,7 @@ def test_company_is_the_status_of_a_slice(tmp_path: Path, monkeypatch: pytest.Mo
     [run] = measured(Scripted(tmp_path, RUNS))
     assert row(run)["status"] == "company: chromium used 31 % of the CPUs"
     assert row(run)["company_pct"] == 31.2
-    assert run.company.disturbs
+    assert run.disturbance == "chromium uses 31 % of the CPUs"
 
 
 def test_without_the_monitor_only_sysbench_and_the_company_are_known(tmp_path: Path):

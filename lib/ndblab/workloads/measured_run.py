@@ -18,7 +18,7 @@ import pandas as pd
 
 from ndblab.cluster import node_log
 from ndblab.dataset import SCHEMAS
-from ndblab.machine.company import NO_COMPANY, Company
+from ndblab.machine.company import Company, disturbance
 from ndblab.workloads import monitor, registry
 from ndblab.workloads.load_generator import OK, Job, Load, LoadGenerator, Report
 
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 class Run:
     """One measured run: its tables by name (`runs` has one row) and its raw outputs.
 
-    Unless `recovered`, the cluster is of no further use. `company` are other processes of the host;
-    where they disturb, the status says so and the run should be measured again.
+    Unless `recovered`, the cluster is of no further use. `disturbance` says in a few words who else
+    used too much of the host's CPUs; such a run should be measured again.
     """
 
     tables: dict[str, pd.DataFrame]
     logs: dict[str, str] = field(default_factory=dict)
     recovered: bool = True
-    company: Company = NO_COMPANY
+    disturbance: str = ""
 
 
 def measure(cluster: Cluster, job: Job, repeat: int) -> Run:
@@ -106,6 +106,7 @@ class UnderLoad:
             status = report.status if self.warm == OK else f"warm-up failed: {self.warm}"
         company = samples.company()
         span = report.began, report.lasted_s
+        host = samples.host(*span)
         processes = samples.processes(*span)
         client = processes.loc[processes.role == self.generator.ROLE, "cpu_pct"]
         log = self.cluster.log()
@@ -119,7 +120,7 @@ class UnderLoad:
                 duration_s=report.lasted_s,
                 **report.metrics,
                 client_cpu_pct=round(client.mean(), 1) if len(client) else None,
-                **samples.host(*span),
+                **host,
                 company_pct=company.pct,
                 company=company.name,
             ),
@@ -138,7 +139,7 @@ class UnderLoad:
         if marks:
             logs["cluster.log"] = node_log.between(log, self._began_s, time.time())
         named = {f"{run_id}.{name}": text for name, text in logs.items()}
-        return Run(composed, named, company=company)
+        return Run(composed, named, disturbance=disturbance(company, host["host_steal_pct"]))
 
     def _events(self, marks: Sequence[tuple[float, int, str, str]], log: str) -> pd.DataFrame:
         """What was done and what the cluster log says of the run, in the order of time."""

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ndblab.dataset import SCHEMAS
+from ndblab.machine.company import disturbance
 from ndblab.workloads import conditions, monitor, sysbench
 from ndblab.workloads.load_generator import OK, Job, Report
 from ndblab.workloads.measured_run import Run, disturbed, now_utc
@@ -135,7 +136,7 @@ def _run(
     times, company = asked.job.profile, samples.company()
     totals = _totals(report, times)
     tables: dict[str, pd.DataFrame] = {"intervals": _after_warm_up(report, times)}
-    used: dict[str, object] = {}
+    used: dict[str, float] = {}
     if span is not None:
         tables |= _sampled(samples, span, number)
         host, processes = samples.host(*span), tables["processes"]
@@ -164,7 +165,8 @@ def _run(
     # What the output of a good slice says, its intervals hold.
     logs = {} if status == OK else report.logs
     named = {f"{run_id}.{name}": text for name, text in logs.items()}
-    return Run(tables, named, company=company)
+    stolen_pct = float(used.get("host_steal_pct", 0.0))
+    return Run(tables, named, disturbance=disturbance(company, stolen_pct))
 
 
 def _warm_up_rows(report: Report, times: Profile) -> int:

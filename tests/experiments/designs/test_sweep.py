@@ -19,7 +19,6 @@ from ndblab import dataset
 from ndblab.error import LabError
 from ndblab.experiments.designs import sweep
 from ndblab.experiments.designs.sweep import Sweep
-from ndblab.machine import company
 from ndblab.planning.point import Point
 from ndblab.workloads.measured_run import Run
 
@@ -219,10 +218,9 @@ def test_the_bar_does_not_count_cluster_starts() -> None:
 
 @pytest.mark.parametrize(("busy", "measurements", "status"), [(2, 3, "ok"), (9, 3, "company")])
 def test_a_run_beside_company_is_measured_again(
-    tmp_path: Path, monkeypatch, capsys, busy: int, measurements: int, status: str
+    tmp_path: Path, capsys, busy: int, measurements: int, status: str
 ) -> None:
-    """At most three times in a row; the user is told, and the last attempt stays as it is."""
-    monkeypatch.setattr(company, "LIMIT_PCT", 5)
+    """At most three times; the user is told, and the last attempt stays as it is."""
     swept = Sweep(grid([1], [1]), 1, 1, 2)
     attempts = []
 
@@ -231,10 +229,46 @@ def test_a_run_beside_company_is_measured_again(
         if len(attempts) > busy:
             return measured(point, repeat)
         tables = measured(point, repeat, status="company").tables
-        return Run(tables, company=company.Company(31.2, "chromium"))
+        return Run(tables, disturbance="chromium uses 31 % of the CPUs")
 
     with opened(tmp_path) as out:
         sweep.perform(swept, out, ready, measure)
         assert list(out.done.values()) == [status]
     assert len(attempts) == measurements
     assert capsys.readouterr().err.count("chromium uses 31 % of the CPUs: measured again") == 2
+
+
+TWO_CLUSTERS = Sweep(
+    tuple(Point(1, c, variant=v) for v, c in product(("default", "tuned"), (1, 2, 4))),
+    1, 1, 2, clusters=(("default",), ("tuned",)),
+)  # fmt: skip
+
+
+def test_a_disturbed_run_waits_for_the_other_runs_of_its_cluster(tmp_path: Path) -> None:
+    """Steal lasts minutes; and no cluster is started for a single run."""
+    [(first, _), *others] = TWO_CLUSTERS.order()
+    asked = []
+
+    def measure(cluster: str, point: Point, repeat: int) -> Run:
+        asked.append(point)
+        run = measured(point, repeat)
+        return run if len(asked) > 1 else Run(run.tables, disturbance="the hypervisor takes 12 %")
+
+    with opened(tmp_path) as out:
+        sweep.perform(TWO_CLUSTERS, out, ready, measure, progress=False)
+    planned = [point for point, _ in others]
+    assert asked == [first, *planned[:2], first, *planned[2:]]
+
+
+def test_a_host_that_is_never_quiet_makes_a_sweep_half_as_long_again(tmp_path: Path) -> None:
+    """It is not measured three times, and all of its runs count."""
+    asked = []
+
+    def measure(cluster: str, point: Point, repeat: int) -> Run:
+        asked.append(point)
+        return Run(measured(point, repeat).tables, disturbance="the hypervisor takes 12 %")
+
+    with opened(tmp_path) as out:
+        sweep.perform(SMALL, out, ready, measure, progress=False)
+        assert list(out.done.values()) == ["ok"] * len(SMALL)
+    assert len(asked) == 12
