@@ -169,6 +169,14 @@ def test_steal_that_stays_is_what_the_host_is_like(lab: Lab, monkeypatch):
     assert len(contrasts.whole(lab.writer.slices, "x")) == 4
 
 
+def test_a_duet_is_not_measured_again_for_steal(lab: Lab, monkeypatch):
+    """Both of its sides run at the same time, so the hypervisor takes CPUs from both."""
+    monkeypatch.setattr(company, "STEAL_LIMIT_PCT", 3)
+    lab.disturbed = lambda run_id: (company.NO_COMPANY, 12.0)
+    assert lab.measure(Contrast("d", designs.DUET, ONE, Side(Point(2, 8)), ())) == "ok"
+    assert len(lab.asked) == 2 and not lab.said
+
+
 def test_a_cluster_that_fails_leaves_the_reason(lab: Lab, monkeypatch):
     """As a failed slice, before the error ends the measurement."""
 

@@ -37,7 +37,7 @@ def test_recorded_sweeps_took_what_was_estimated(name):
 def test_the_default_measurement_takes_less_than_twelve_minutes():
     """Where the sweep alone would take them, contrasts have their time nevertheless."""
     quick = SCALING.size("quick")
-    assert time_needed.limit_s(time_needed.sweep_s(SCALING, quick), quick) == 11.5 * 60
+    assert time_needed.limit_s(time_needed.sweep_s(SCALING, quick), quick) == 11.9 * 60
     assert time_needed.limit_s(1800, quick) == 1800 + 5 * 60
 
 

@@ -116,8 +116,10 @@ def _panel(
 def _one_scale(
     axes: Sequence[Axes], quantity: Quantity, line: pd.DataFrame, points: pd.DataFrame
 ) -> None:
-    """Give the panels of a row the same axes, for comparison."""
-    values = pd.concat([line["value"], points[f"{quantity.metric}_mean"]])
+    """Give the panels of a row the same axes, for comparison; bands and whiskers fit in."""
+    ends = points.filter(regex=f"^{quantity.metric}_(mean|low|high)$")
+    values = pd.concat([*(line[c] for c in ("value", "low", "high")), *(ends[c] for c in ends)])
+    values = values[values > 0]
     reach = points["clients"].min(), points["clients"].max()
     for ax in axes:
         quantity.against_clients(ax, points["clients"], values.max())
