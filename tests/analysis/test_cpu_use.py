@@ -65,3 +65,13 @@ def test_runs_with_errors_cost_nothing() -> None:
     data = double(servers=(1,), clients=(4, 8))
     runs = data.runs.assign(errors=(data.runs["clients"] == 8).astype(int))
     assert cpu_use.per_query(runs, data.processes)["clients"].to_list() == [4]
+
+
+def test_the_busiest_servers_are_those_with_clients() -> None:
+    """A contrast moves its clients from server to server, not always to the first."""
+    used = [("a", 1.0, "mysqld", node, pct) for node, pct in ((11, 2.0), (12, 90.0), (13, 80.0))]
+    columns = ["run_id", "t_s", "role", "node_id", "cpu_pct"]
+    processes = pd.DataFrame(used, columns=columns).astype({"role": "category"})
+    usage = cpu_use.Usage(processes, processes.iloc[:0])
+    assert usage.of_serving(["a"], 1).to_list() == [90.0]
+    assert usage.of_serving(["a"], 2).to_list() == [170.0]

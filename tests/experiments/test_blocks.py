@@ -174,7 +174,8 @@ def test_a_duet_is_not_measured_again_for_steal(lab: Lab, monkeypatch):
     monkeypatch.setattr(company, "STEAL_LIMIT_PCT", 3)
     lab.disturbed = lambda run_id: (company.NO_COMPANY, 12.0)
     assert lab.measure(Contrast("d", designs.DUET, ONE, Side(Point(2, 8)), ())) == "ok"
-    assert len(lab.asked) == 2 and not lab.said
+    assert len(lab.asked) == 2
+    assert not lab.said
 
 
 def test_a_cluster_that_fails_leaves_the_reason(lab: Lab, monkeypatch):

@@ -48,8 +48,9 @@ class Usage:
     def of_serving(self, run_ids: Sequence[str], servers: int) -> pd.Series:
         """Return the CPU of the MySQL servers with clients, run by run.
 
-        All servers of a sweep run all the time, and idle ones use some CPU too. Clients connect to
-        those with the lowest node ids.
+        All servers of a sweep run all the time, and idle ones use some CPU too. So many busiest
+        ones have the clients, which a contrast moves from server to server. Of a duet's slices it
+        says nothing: the servers of both sides have clients.
 
         Raises
         ------
@@ -57,7 +58,7 @@ class Usage:
             If none was recorded.
         """
         each = self._servers[self._servers["run_id"].isin(run_ids)]
-        serving = each.sort_values("node_id").groupby("run_id").head(servers)
+        serving = each.sort_values("cpu_pct", ascending=False).groupby("run_id").head(servers)
         if serving.empty:
             raise MissingData("no CPU of mysqld was recorded")
         return serving.groupby("run_id")["cpu_pct"].sum()
