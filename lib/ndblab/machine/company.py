@@ -21,8 +21,8 @@ from typing import NamedTuple
 LIMIT_PCT = 5.0
 """Company above this share of the host's CPUs disturbs a measurement."""
 STEAL_LIMIT_PCT = 3.0
-"""Steal above this share of the host's CPU time disturbs one: in two sweeps with much of it, 10 % of
-steal took 9 and 27 % of the throughput. It comes in waves; half of their runs had less than 1 %."""
+"""Steal above this share of the host's CPU time disturbs one: in two sweeps with much of it, 10 %
+of steal took 9 and 27 % of throughput. It comes in waves; half of their runs had less than 1 %."""
 _KERNEL_THREAD = 0x00200000
 """PF_KTHREAD of Linux, include/linux/sched.h; the flags are those of proc_pid_stat(5)."""
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
