@@ -1,0 +1,40 @@
+"""What a dump holds: counted line by line, and refused if it ends early."""
+
+from __future__ import annotations
+
+import pytest
+
+from ndblab.error import LabError
+from ndblab.workloads.dump import contents
+
+SCRIPT = b"""-- MySQL dump 10.13
+CREATE TABLE `sbtest1` (
+  `id` int NOT NULL
+);
+INSERT INTO `sbtest1` VALUES (1,50,'83-41','67-84'),(2,51,'38-14','36-47'),(3,9,'1-2','3-4');
+INSERT INTO `sbtest1` VALUES (4,50,'83-41','67-84');
+CREATE TABLE `sbtest2` (
+);
+
+-- Dump completed on 2026-11-22  4:00:00
+"""
+
+
+def test_tables_rows_and_bytes_are_counted():
+    """Many rows share one INSERT, as mysqldump writes them."""
+    found = contents.of_script(SCRIPT.splitlines(keepends=True))
+    assert (found.tables, found.rows, found.size_bytes) == (2, 4, len(SCRIPT))
+
+
+@pytest.mark.parametrize("cut", [0, 100, len(SCRIPT) - 45])
+def test_a_dump_without_its_last_line_is_not_complete(cut):
+    """Wherever it was cut, the message says where it ends."""
+    with pytest.raises(LabError, match="not complete") as caught:
+        contents.of_script(SCRIPT[:cut].splitlines(keepends=True))
+    assert "ends with" in caught.value.found or "empty" in caught.value.found
+
+
+def test_a_shell_dump_without_its_last_file_is_not_complete(tmp_path):
+    """MySQL Shell writes @.done.json when it has finished."""
+    with pytest.raises(LabError, match="not complete"):
+        contents.of_shell(tmp_path, "Tables dumped: 1\nRows written: 7\n")
