@@ -15,8 +15,9 @@ NOTHING = {"queries": float("nan"), "qps": float("nan"), "errors": 0}
 
 
 def dump(
-    compression: str = "zstd", repeat: int = 1, *, seconds: float = 4.0, written_bytes: int = 500_000,
-    content_bytes: int = 1_000_000, tool: str = "mysqldump", status: str = "ok",
+    compression: str = "zstd", repeat: int = 1, *, seconds: float = 4.0,
+    written_bytes: int = 500_000, content_bytes: int = 1_000_000, tool: str = "mysqldump",
+    status: str = "ok",
 ) -> dict[str, pd.DataFrame]:  # fmt: skip
     """Make the tables of one dump; a failed one has no row in `dumps`."""
     variant = "default" if compression == UNCOMPRESSED else compression

@@ -7,6 +7,7 @@ import pytest
 import made_up_actions as actions
 from ndblab.analysis.actions import dumps
 from ndblab.error import MissingData
+from ndblab.machine import company
 
 
 def test_kinds_are_averaged_with_what_compression_saves():
@@ -25,8 +26,9 @@ def test_kinds_are_averaged_with_what_compression_saves():
     assert none.mb_per_s == pytest.approx(1 / 5)
 
 
-def test_failed_and_disturbed_dumps_are_left_out():
+def test_failed_and_disturbed_dumps_are_left_out(monkeypatch):
     """A dump that other programs slowed down is none of this kind."""
+    monkeypatch.setattr(company, "LIMIT_PCT", 5)
     tables = actions.together(
         actions.dump("zstd", 1), actions.dump("zstd", 2, status="exit status 2: lost"),
         actions.dump("zstd", 3),
