@@ -77,10 +77,12 @@ def running(
 class Action:
     """An action that is running: a `Load`."""
 
+    pid = None
+    """A pipeline is several processes, which end at different times."""
+
     def __init__(self, child: Process, began: float, timeout_s: float, checked: Checked) -> None:
         self._child, self._began, self._timeout_s = child, began, timeout_s
         self._checked = checked
-        self.pid = child.pid
 
     def finish(self) -> Report:
         """Wait until the action ends, and return its report."""

@@ -122,7 +122,9 @@ class Load(Protocol):
     """A load that is running."""
 
     @property
-    def pid(self) -> int: ...
+    def pid(self) -> int | None:
+        """Process whose CPU is sampled; None where several do the work."""
+        ...
 
     def finish(self) -> Report:
         """Let the load run for its time, or to its own end, and return its report.

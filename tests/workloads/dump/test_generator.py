@@ -55,7 +55,7 @@ def job(folder: Path, compression: str, *, rows: int = 50, end: str = "-- Dump c
     put_program(folder / "bin/mysqldump", MYSQLDUMP.format(rows=text, end=end, code=code))
     size = profile.get("smoke", {"tables": 1, "table_size": 50})
     server = SimpleNamespace(socket="/no.sock", data_dir=str(folder / "mysqld.1"))
-    binaries = SimpleNamespace(basedir=folder, origin="PATH")
+    binaries = SimpleNamespace(basedir=folder, origin="PATH", sysbench_version="1.0.20")
     point = Point(1, 1, workload="dump", variant=compression)
     return Job(binaries, size, point, [server], options={"compression": compression})
 
@@ -116,7 +116,7 @@ def test_versions_of_all_programs_are_known(tmp_path):
     """They are part of a dataset's identity."""
     versions = generator.versions(job(tmp_path, "zstd").binaries)
     assert versions["mysqldump"] == "9.7.4"
-    assert versions.keys() == {"mysqldump", "zstd", "gzip"}
+    assert versions.keys() == {"sysbench", "mysqldump", "zstd", "gzip"}
     assert all(version[0].isdigit() for version in versions.values())
 
 

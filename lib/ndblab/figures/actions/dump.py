@@ -19,9 +19,10 @@ from ndblab.error import MissingData
 from ndblab.figures import selection, sheet, style
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
+from ndblab.planning.workload import UNCOMPRESSED
 
 _TIME, _SIZE = "#c8691c", "#5b3a8c"
-_ROOM = 1.28
+_ROOM = 1.5
 """Length of an axis over its longest bar, for the number beside it."""
 
 
@@ -40,7 +41,8 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     size.set_title("Size of the dump")
     size.barh(y, means["written_mb"], height=0.5, color=_SIZE, alpha=0.75)
     for place, row in zip(y, means.itertuples(), strict=True):
-        _beside(size, row.written_mb, place, f"{plain(row.written_mb)} MB, 1 / {plain(row.ratio)}")
+        part = "" if row.compression == UNCOMPRESSED else f", 1 / {plain(row.ratio)}"
+        _beside(size, row.written_mb, place, f"{plain(row.written_mb)} MB{part}")
     _finish(size, means["written_mb"].max(), "Size of its files, MB (10^6 bytes)")
     names = [f"{row.tool}\n{row.compression}" for row in means.itertuples()]
     time.set_yticks(y, names)

@@ -6,6 +6,7 @@ its colour means, so that it can be read in grey.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 import pandas as pd
@@ -24,12 +25,14 @@ from ndblab.planning.workload import HELD, ISOLATIONS, RUNNING
 # Of Okabe and Ito's palette, which the colour-blind can tell apart.
 _NONE, _SHARED, _EXCLUSIVE = "white", "#9fd3f2", "#f2c067"
 _EDGE = "#bbbbbb"
+_LINE = 34
+"""Characters in a line of a cell."""
 
 
 def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> list[str]:
     """Draw the statements below each other, the isolation levels side by side."""
     kinds, statements = _kinds(tables)
-    [[ax]] = sheet.panels(figure, columns=(1,), left=0.19, above_in=sheet.ABOVE_WITH_LEGEND_IN)
+    [[ax]] = sheet.panels(figure, columns=(1,), left=0.23, above_in=sheet.ABOVE_WITH_LEGEND_IN)
     colours = {"no record lock": _NONE, "shared (S)": _SHARED, "exclusive (X)": _EXCLUSIVE}
     sheet.legend(figure, [Patch(fc=c, ec=_EDGE, label=name) for name, c in colours.items()])
     for y, statement in enumerate(statements):
@@ -40,7 +43,7 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     ax.set_xticks([x + 0.5 for x in range(len(ISOLATIONS))], ISOLATIONS)
     ax.set_yticks([y + 0.5 for y in range(len(statements))], statements)
     ax.xaxis.tick_top()
-    ax.tick_params(length=0)
+    ax.tick_params(length=0, labelsize=8.2)
     ax.grid(False)
     for spine in ax.spines.values():
         spine.set_visible(False)
@@ -82,7 +85,9 @@ def _kept(running: list[str], held: list[str]) -> str:
     """Say what becomes of locks after the statement."""
     if not held:
         return "released with the statement"
-    return "kept" if held == running else f"then {listed(held)}"
+    if held == running:
+        return "kept"
+    return f"then {listed([words for words in held if words not in running] or held)}"
 
 
 def _cell(ax: Axes, x: int, y: int, running: list[str], held: list[str]) -> None:
@@ -90,5 +95,5 @@ def _cell(ax: Axes, x: int, y: int, running: list[str], held: list[str]) -> None
     colour = _EXCLUSIVE if exclusive else _SHARED if running else _NONE
     ax.add_patch(Rectangle((x, y), 1, 1, fc=colour, ec=_EDGE, lw=1))
     kept = [_kept(running, held)] if running else []
-    text = "\n".join([*running, *kept]) or "none"
+    text = "\n".join(textwrap.fill(line, _LINE) for line in [*running, *kept]) or "none"
     ax.text(x + 0.5, y + 0.5, text, ha="center", va="center", fontsize=7, color=style.INK)

@@ -23,13 +23,18 @@ from ndblab.workloads.load_generator import OK, Command, Job
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
+    from ndblab.install import Binaries
 
 ROLE = workload.CLIENT
 LEAST_ROWS_PER_S, GRACE_S = 1000, 120
 
-versions = tools.versions
 prepare_command, prepare = sysbench.prepare_command, sysbench.prepare
 read_back = sysbench.read_back
+
+
+def versions(binaries: Binaries) -> dict[str, str]:
+    """Return the versions of the programs that fill the tables, dump and compress them."""
+    return sysbench.versions(binaries) | tools.versions(binaries)
 
 
 def commands(job: Job) -> list[Command]:
