@@ -63,4 +63,6 @@ def locks(
 def together(*parts: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Put the tables of several runs below each other."""
     names = dict.fromkeys(name for part in parts for name in part)
-    return {n: pd.concat([part[n] for part in parts], ignore_index=True) for n in names}
+    return {
+        n: pd.concat([part[n] for part in parts if n in part], ignore_index=True) for n in names
+    }

@@ -6,10 +6,10 @@ import shutil
 from types import SimpleNamespace
 
 import pytest
+from stand_ins import put_program
 
 from ndblab.error import LabError
 from ndblab.install import client_programs
-from stand_ins import put_program
 
 
 def test_the_program_of_the_installation_goes_before_that_on_path(tmp_path):

@@ -42,9 +42,7 @@ def test_a_statement_that_takes_no_shared_locks_contradicts_it(changed):
 def test_locks_where_there_should_be_none_contradict_it():
     """The claim says "only in REPEATABLE READ"."""
     more = {**AS_PUBLISHED, (CREATE_SELECT, READ_COMMITTED): "S,REC_NOT_GAP"}
-    row = verdict(
-        dataset(actions.locks(AS_PUBLISHED), actions.locks(more, repeat=2)), "L-uservar"
-    )
+    row = verdict(dataset(actions.locks(AS_PUBLISHED), actions.locks(more, repeat=2)), "L-uservar")
     assert (row.verdict, row.measured) == ("contradicted", 200)
     assert "only in REPEATABLE READ" in row.reason
 

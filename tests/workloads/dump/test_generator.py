@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from stand_ins import put_program
 
 from ndblab.error import LabError
 from ndblab.experiments import catalogue, dry_run, measurement
@@ -16,7 +17,6 @@ from ndblab.planning.point import Point
 from ndblab.workloads import registry
 from ndblab.workloads.dump import generator, tools
 from ndblab.workloads.load_generator import Job, Report
-from stand_ins import put_program
 
 PORT = 14460
 ROW = "({0},1,'12345-12345-12345','98765')"

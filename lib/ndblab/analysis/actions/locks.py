@@ -15,9 +15,7 @@ RECORD, NONE = "RECORD", "none"
 _KIND = ["statement", "isolation", "moment", "index", "lock_mode"]
 
 
-def shared(
-    locks: pd.DataFrame, statement: str, isolation: str, moment: str = RUNNING
-) -> pd.Series:
+def shared(locks: pd.DataFrame, statement: str, isolation: str, moment: str = RUNNING) -> pd.Series:
     """Return how many shared record locks a statement holds, by run id.
 
     Raises
