@@ -196,8 +196,8 @@ EXPERIMENTS = {
             workload=workload.DUMP,
             sizes={
                 "smoke": {**_ONE_CLIENT, "duration_s": 1},
-                "quick": {**_ONE_CLIENT, "repeats": 5, "duration_s": 8, "table_size": 100_000},
-                "brief": {**_ONE_CLIENT, "repeats": 5, "duration_s": 80, "table_size": 1_000_000},
+                "quick": {**_ONE_CLIENT, "repeats": 5, "duration_s": 11, "table_size": 100_000},
+                "brief": {**_ONE_CLIENT, "repeats": 5, "duration_s": 110, "table_size": 1_000_000},
             },
             variants=(
                 Variant(options={"compression": workload.UNCOMPRESSED}),

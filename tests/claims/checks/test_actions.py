@@ -63,8 +63,8 @@ def test_a_dump_is_shown_beside_the_published_one_and_not_judged():
     row = verdict(data, "M-zstd")
     assert row.verdict == "not testable here"
     assert row.measured == pytest.approx(4.02)
-    assert "by mysqldump with zstd (ratio 2.00)" in row.reason
-    assert "by mysqldump with gzip (ratio 4.00)" in row.reason
+    assert "with mysqldump and compression zstd (ratio 2.00)" in row.reason
+    assert "with mysqldump and compression gzip (ratio 4.00)" in row.reason
 
 
 def test_answers_say_what_was_found():
@@ -75,5 +75,5 @@ def test_answers_say_what_was_found():
     assert f"without a record lock in {READ_COMMITTED}: {CREATE_SELECT}" in said
     data = dataset(actions.dump("none"), actions.dump("zstd"))
     said = str(answers.answer("dump", judge.judge(data, ["M-zstd"], every), data))
-    assert "the dump becomes 2 times smaller" in said
+    assert "the dump is 2 times smaller" in said
     assert "Not testable here: the published times" in said

@@ -30,7 +30,7 @@ def compression(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
     words = [
         f"{row.tool} takes {plain(row.duration_s)} s for {plain(row.content_mb)} MB"
         if row.compression == UNCOMPRESSED
-        else f"with {row.compression} {plain(row.duration_s)} s, and the dump becomes "
+        else f"with {row.compression} {plain(row.duration_s)} s, and the dump is "
         f"{plain(row.ratio)} times smaller"
         for row in found.itertuples()
     ]
@@ -46,7 +46,7 @@ def locking(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         Clause(
             "L-uservar",
             f"{SET_VARIABLE} locks the records it reads, even in {READ_COMMITTED}; "
-            f"{CREATE_SELECT} does so in {REPEATABLE_READ} only",
+            f"{CREATE_SELECT} does so in {REPEATABLE_READ}, but not there",
             f"{SET_VARIABLE} and {CREATE_SELECT} do not lock the records they read as published",
             f"which locks {SET_VARIABLE} and {CREATE_SELECT} take",
         ),

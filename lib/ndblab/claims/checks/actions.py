@@ -61,7 +61,8 @@ def dump_time(claim: Claim, evidence: Evidence) -> Finding:
     tests = []
     for (tool, compression), own in found.groupby(["tool", "compression"], observed=True):
         ratio = significant(own["ratio"].mean())
-        test = mean_of_runs(own["duration_s"], f"s by {tool} with {compression} (ratio {ratio})")
+        label = f"s with {tool} and compression {compression} (ratio {ratio})"
+        test = mean_of_runs(own["duration_s"], label)
         tests.append(replace(test, judged=compression == ZSTD))
     return decide(claim, f"dumping {significant(found['content_mb'].mean())} MB takes", tests)
 

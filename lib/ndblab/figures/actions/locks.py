@@ -93,7 +93,7 @@ def _kept(running: list[str], held: list[str]) -> str:
 def _cell(ax: Axes, x: int, y: int, running: list[str], held: list[str]) -> None:
     exclusive = any(" X" in words for words in running)
     colour = _EXCLUSIVE if exclusive else _SHARED if running else _NONE
-    ax.add_patch(Rectangle((x, y), 1, 1, fc=colour, ec=_EDGE, lw=1))
+    ax.add_patch(Rectangle((x, y), 1, 1, fc=colour, ec=_EDGE, lw=1, clip_on=False))
     kept = [_kept(running, held)] if running else []
     text = "\n".join(textwrap.fill(line, _LINE) for line in [*running, *kept]) or "none"
     ax.text(x + 0.5, y + 0.5, text, ha="center", va="center", fontsize=7, color=style.INK)

@@ -114,11 +114,11 @@ def prepare(session: Session, rows: int) -> None:
         f"DROP DATABASE IF EXISTS {DATABASE}",
         f"CREATE DATABASE {DATABASE}",
         f"USE {DATABASE}",
-        f"CREATE TABLE {TABLE} (id INT PRIMARY KEY, k INT NOT NULL, c CHAR(120) NOT NULL, "
+        f"CREATE TABLE {TABLE} (id INT PRIMARY KEY, k INT NOT NULL, c CHAR(20) NOT NULL, "
         "KEY k_1 (k)) ENGINE=InnoDB",
         f"SET SESSION cte_max_recursion_depth = {rows + 1}",
         f"INSERT INTO {TABLE} WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
-        f"WHERE i < {rows}) SELECT i, i, REPEAT('c', 120) FROM n",
+        f"WHERE i < {rows}) SELECT i, i, REPEAT('c', 20) FROM n",
         f"ANALYZE TABLE {TABLE}",
         f"CREATE TABLE target LIKE {TABLE}",
     ):
