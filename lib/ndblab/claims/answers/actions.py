@@ -46,7 +46,7 @@ def locking(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         Clause(
             "L-uservar",
             f"{SET_VARIABLE} locks the records it reads, even in {READ_COMMITTED}; "
-            f"{CREATE_SELECT} does so in {REPEATABLE_READ}, but not there",
+            f"{CREATE_SELECT} does so in {REPEATABLE_READ}, not in {READ_COMMITTED}",
             f"{SET_VARIABLE} and {CREATE_SELECT} do not lock the records they read as published",
             f"which locks {SET_VARIABLE} and {CREATE_SELECT} take",
         ),
