@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ndblab.error import LabError
 from ndblab.workloads.dump import contents
 
-SCRIPT = b"""-- MySQL dump 10.13
-CREATE TABLE `sbtest1` (
-  `id` int NOT NULL
-);
-INSERT INTO `sbtest1` VALUES (1,50,'83-41','67-84'),(2,51,'38-14','36-47'),(3,9,'1-2','3-4');
-INSERT INTO `sbtest1` VALUES (4,50,'83-41','67-84');
-CREATE TABLE `sbtest2` (
-);
-
--- Dump completed on 2026-11-22  4:00:00
-"""
+SCRIPT = (Path(__file__).parents[2] / "captured/mysqldump/sbtest_9.7.4.sql").read_bytes()
+"""Two tables of five rows, dumped from a real cluster."""
 
 
 def test_tables_rows_and_bytes_are_counted():
     """Many rows share one INSERT, as mysqldump writes them."""
     found = contents.of_script(SCRIPT.splitlines(keepends=True))
-    assert (found.tables, found.rows, found.size_bytes) == (2, 4, len(SCRIPT))
+    assert (found.tables, found.rows, found.size_bytes) == (2, 10, len(SCRIPT))
 
 
-@pytest.mark.parametrize("cut", [0, 100, len(SCRIPT) - 45])
+@pytest.mark.parametrize("cut", [0, 100, 2500, SCRIPT.index(b"-- Dump completed")])
 def test_a_dump_without_its_last_line_is_not_complete(cut):
     """Wherever it was cut, the message says where it ends."""
     with pytest.raises(LabError, match="not complete") as caught:

@@ -27,6 +27,8 @@ SHELL_THREADS = 4
 """The default of MySQL Shell."""
 _COMPRESS = {ZSTD: ("-3", "-T1", "-q", "-c"), GZIP: ("-6", "-c")}
 """The default levels of both, spelt out, and one thread: newer versions of zstd take several."""
+_NDB_TABLES = ("--no-tablespaces", "--set-gtid-purged=OFF")
+"""Tables in memory have no tablespace; a dump of one database does not restore a server."""
 _SUFFIXES = {UNCOMPRESSED: "", ZSTD: ".zst", GZIP: ".gz"}
 _VERSION = re.compile(r"\b(?:Ver |v|gzip )(\d+(?:\.\d+)+)")
 
@@ -78,7 +80,7 @@ def command(job: Job, folder: Path) -> Command:
         return Command([MYSQL_SHELL, *words])
     mysqldump = client_programs.argv(job.binaries, MYSQLDUMP)
     line = shlex.join(
-        [*mysqldump, "--no-defaults", *connection, "--no-tablespaces", sysbench.DATABASE]
+        [*mysqldump, "--no-defaults", *connection, *_NDB_TABLES, sysbench.DATABASE]
     )
     if flags := _COMPRESS.get(compression(job)):
         compressor = client_programs.on_path(compression(job), compression(job))
