@@ -79,9 +79,7 @@ def command(job: Job, folder: Path) -> Command:
         words = ["--mysql", *connection, "--no-password", "--js", "--execute", call]
         return Command([MYSQL_SHELL, *words])
     mysqldump = client_programs.argv(job.binaries, MYSQLDUMP)
-    line = shlex.join(
-        [*mysqldump, "--no-defaults", *connection, *_NDB_TABLES, sysbench.DATABASE]
-    )
+    line = shlex.join([*mysqldump, "--no-defaults", *connection, *_NDB_TABLES, sysbench.DATABASE])
     if flags := _COMPRESS.get(compression(job)):
         compressor = client_programs.on_path(compression(job), compression(job))
         line += f" | {shlex.join([compressor, *flags])}"
