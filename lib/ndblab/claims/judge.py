@@ -37,8 +37,6 @@ _OF_THE_BRIEF = ("brief-2021", "blog-2021")
 _SUBJECTS = {
     "rondb": "about RonDB, which the lab does not install; ",
     "dbt2": "about DBT2; ",
-    "shell": "about MySQL Shell; ",
-    "locking": "about locks of InnoDB; ",
 }
 
 COLUMNS = ["id", "verdict", "reason", "published", "measured", "low", "high", "unit", "dataset"]

@@ -41,8 +41,9 @@ OUTCOMES = (workload.OK, *workload.GIVEN_UP, workload.WRONG)
 # Above 100: the kernel and the data node do not end a second at the same moment. Far below what a
 # value in another unit would be.
 THREAD_PCT_LIMIT = 120.0
-# What a good run must have.
+# What a good run must have, and what one must have that ends by itself.
 MEASURED = ("duration_s", "queries", "errors", "qps")
+MEASURED_ACTION = ("duration_s", "errors")
 # Counts, which a failed run leaves empty: floats in memory, whole numbers in the file.
 COUNTS = ("queries", "errors", "reconnects")
 
@@ -68,12 +69,19 @@ class Schema:
 
 
 def _good_runs_are_whole(runs: pd.DataFrame) -> pd.Series:
-    return (runs["status"] != OK) | runs[list(MEASURED)].notna().all(axis=1)
+    whole = runs[list(MEASURED)].notna().all(axis=1)
+    action = runs["workload"].isin(workload.ACTIONS)
+    whole |= action & runs[list(MEASURED_ACTION)].notna().all(axis=1)
+    return (runs["status"] != OK) | whole
 
 
 # A monitor's own clock ticks may begin just before the run's.
 _SAMPLED_S = column.real(least=-1.0)
 _THREAD_PCT = column.real(most=THREAD_PCT_LIMIT)
+
+_OF_A_LOCK = replace(column.text(), empty=True)
+"""As performance_schema.data_locks has it; empty where there is none: of a lock of the whole table
+the index, and everything in the one row, with 0 locks, of a statement that holds none."""
 
 _COUNTED = {
     "warmup_s": column.real(),
@@ -234,6 +242,34 @@ SCHEMAS: dict[str, Schema] = {
             "replica": column.whole(1),
             "client": column.whole(1),
             "writes": column.whole(0),
+        },
+        optional=True,
+    ),
+    "dumps": Schema(
+        "What a dump wrote, read back and counted; one row per run",
+        {
+            "run_id": column.text(),
+            "tool": column.one_of((workload.MYSQLDUMP, workload.MYSQL_SHELL)),
+            "compression": column.one_of(workload.COMPRESSIONS),
+            "tables": column.whole(1),
+            "rows": column.whole(1),
+            "content_bytes": column.whole(1),
+            "written_bytes": column.whole(1),
+        },
+        optional=True,
+    ),
+    "locks": Schema(
+        "The InnoDB locks that a statement holds on the table it reads, by kind",
+        {
+            "run_id": column.text(),
+            "statement": column.text(),
+            "isolation": column.one_of(workload.ISOLATIONS),
+            "moment": column.one_of((workload.RUNNING, workload.HELD)),
+            "index": _OF_A_LOCK,
+            "lock_type": _OF_A_LOCK,
+            "lock_mode": _OF_A_LOCK,
+            "lock_status": _OF_A_LOCK,
+            "locks": column.whole(0),
         },
         optional=True,
     ),

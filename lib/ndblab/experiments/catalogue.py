@@ -10,7 +10,7 @@ from __future__ import annotations
 from ndblab.error import LabError
 from ndblab.experiments.designs import comparisons, grids, self_contrasts
 from ndblab.experiments.experiment import Experiment, Variant
-from ndblab.planning import cpu_budget, fault, profile
+from ndblab.planning import cpu_budget, fault, profile, workload
 
 SPIN_US = 200
 """How long the spinning variants spin before they sleep; the claims' source gives no time. Far
@@ -22,6 +22,8 @@ SMALL_SERVER_SHARE = 9 / cpu_budget.BRIEF_CPUS
 may then do twice the work, and whether they do is up to the software."""
 SLOWER_SERVER_SHARE = cpu_budget.BRIEF_SERVER_CPUS / cpu_budget.BRIEF_CPUS * 38 / 52
 """As much slower as the slow servers of select-pk-2010: 38 000 reads/s where others did 52 000."""
+_ONE_CLIENT = {"servers": (1,), "clients": (1,), "warmup_s": 0}
+_FEW_ROWS = {**_ONE_CLIENT, "duration_s": 3, "tables": 1, "table_size": 200}
 
 EXPERIMENTS = {
     experiment.name: experiment
@@ -183,6 +185,42 @@ EXPERIMENTS = {
                 },
             },
             contrasts=self_contrasts.the_lab_itself,
+        ),
+        Experiment(
+            "dump",
+            "How long does a dump take, and what does compression save?",
+            "17_dump.ipynb",
+            figures=("dump",),
+            claims=("M-zstd",),
+            grid=grids.every_variant,
+            workload=workload.DUMP,
+            sizes={
+                "smoke": {**_ONE_CLIENT, "duration_s": 1},
+                "quick": {**_ONE_CLIENT, "repeats": 5, "duration_s": 11, "table_size": 100_000},
+                "brief": {**_ONE_CLIENT, "repeats": 5, "duration_s": 110, "table_size": 1_000_000},
+            },
+            variants=(
+                Variant(options={"compression": workload.UNCOMPRESSED}),
+                Variant("zstd", options={"compression": workload.ZSTD}),
+                Variant("gzip", options={"compression": workload.GZIP}),
+            ),
+            budget="shared",
+        ),
+        Experiment(
+            "locking-reads",
+            "Which locks do reads take on InnoDB?",
+            "18_locking_reads.ipynb",
+            figures=("locks",),
+            claims=("L-",),
+            grid=grids.one_point,
+            workload=workload.LOCKING_READS,
+            sizes={
+                "smoke": _FEW_ROWS,
+                "quick": {**_FEW_ROWS, "repeats": 3},
+                "brief": {**_FEW_ROWS, "repeats": 3},
+            },
+            variants=(Variant(my_cnf={"performance_schema": "ON"}),),
+            budget="shared",
         ),
     )
 }  # fmt: skip

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from ndblab.figures import sheet
+from ndblab.figures.actions import dump, locks
 from ndblab.figures.brief import (
     figure_1_hour,
     figure_2_cluster_box,
@@ -144,6 +145,14 @@ FIGURES = {
     "variance": Entry(
         "Where does the variance of a measurement come from?",
         variance.paint, variance.describe, ("slices",), height_in=4.6,
+    ),
+    "dump": Entry(
+        "How long does a dump take, and what does compression save?",
+        dump.paint, dump.describe, ("runs", "dumps"), height_in=4.6,
+    ),
+    "locks": Entry(
+        "Which record locks does a statement take on the table it reads?",
+        locks.paint, locks.describe, ("locks",), height_in=6.8,
     ),
 }  # fmt: skip
 """By the number of the brief's figure, or by the name of one of the lab's own."""

@@ -1,4 +1,4 @@
-"""Workloads: their names, the roles of their processes, and what a checked write is.
+"""Workloads: their names, the roles of their processes, and the words of their tables.
 
 In: nothing, or a seed, a client and an operation's number. Out: constants and the value of a write,
 shared by the load and the analysis of its data. It imports next to nothing, so that the clients of
@@ -12,6 +12,10 @@ import hashlib
 POINT_SELECT, READ_WRITE = "oltp_point_select", "oltp_read_write"
 """Scripts of sysbench, as is every workload without an entry in `workloads.registry`."""
 CHECKED_WRITES = "checked_writes"
+DUMP, LOCKING_READS = "dump", "locking_reads"
+ACTIONS = (DUMP, LOCKING_READS)
+"""Workloads that end by themselves. Their runs have neither queries nor a rate; the seconds of a
+profile are how long one is expected to take."""
 
 SYSBENCH, CLIENT = "sysbench", "client"
 CLIENT_ROLES = (SYSBENCH, CLIENT)
@@ -24,6 +28,18 @@ OK, FAILED, UNKNOWN, WRONG = "ok", "failed", "unknown", "wrong"
 GIVEN_UP = (FAILED, UNKNOWN)
 """Their outcomes: answered correctly; given up and certainly not applied; given up after an
 unanswered COMMIT, so that it may have been applied; a read that missed acknowledged data."""
+
+READ_COMMITTED, REPEATABLE_READ = "READ COMMITTED", "REPEATABLE READ"
+ISOLATIONS = (READ_COMMITTED, REPEATABLE_READ, "SERIALIZABLE")
+SET_VARIABLE, CREATE_SELECT = "SET @v = (SELECT ...)", "CREATE TABLE ... SELECT"
+PLAIN_SELECT, SELECT_INTO = "SELECT ...", "SELECT ... INTO @v"
+RUNNING, HELD = "running", "held"
+"""When the locks of a statement are read: while it reads its last row; after its end, before its
+transaction ends."""
+
+UNCOMPRESSED, ZSTD, GZIP = COMPRESSIONS = ("none", "zstd", "gzip")
+MYSQLDUMP, MYSQL_SHELL = "mysqldump", "mysqlsh"
+"""Programs that dump."""
 
 
 def written_value(seed: object, client: int, seq: int) -> str:

@@ -7,9 +7,11 @@ entry in `registry`. It never decides what is measured, nor what a failure means
 
 from __future__ import annotations
 
+import os
 import shlex
+import signal
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -100,12 +102,19 @@ class Report:
 
 @contextmanager
 def spawned(cluster: Cluster, command: Command, **streams) -> Iterator[Process]:
-    """Run a command against a cluster; it is killed when the `with` block ends."""
+    """Run a command against a cluster until it ends, or the `with` block does.
+
+    Then it is killed, with all that it has started.
+    """
     child = cluster.spawn_client(command.argv, command.env, text=True, errors="replace", **streams)
     try:
         yield child
     finally:
-        child.kill()
+        if child.poll() is None:
+            # It leads a session of its own, whose processes form one group.
+            with suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+            child.kill()
         child.wait()
 
 
@@ -113,10 +122,12 @@ class Load(Protocol):
     """A load that is running."""
 
     @property
-    def pid(self) -> int: ...
+    def pid(self) -> int | None:
+        """Process whose CPU is sampled; None where several do the work."""
+        ...
 
     def finish(self) -> Report:
-        """Let the load run for its time, end it, and return its report.
+        """Let the load run for its time, or to its own end, and return its report.
 
         Raises
         ------

@@ -64,7 +64,8 @@ def under_load(cluster: Cluster, job: Job) -> Iterator[UnderLoad]:
     warm = generator.warm_up(cluster, job)
     cluster.check_alive()
     with monitor.sampling(cluster) as samples, generator.running(cluster, job) as load:
-        samples.watch(generator.ROLE, 0, load.pid)
+        if load.pid is not None:
+            samples.watch(generator.ROLE, 0, load.pid)
         yield UnderLoad(cluster, job, generator, samples, load, warm)
 
 

@@ -8,9 +8,15 @@ from __future__ import annotations
 from ndblab.planning import workload
 from ndblab.workloads import sysbench
 from ndblab.workloads.checked_writes import generator as checked_writes
+from ndblab.workloads.dump import generator as dump
 from ndblab.workloads.load_generator import LoadGenerator
+from ndblab.workloads.locking_reads import generator as locking_reads
 
-_GENERATORS: dict[str, LoadGenerator] = {workload.CHECKED_WRITES: checked_writes}
+_GENERATORS: dict[str, LoadGenerator] = {
+    workload.CHECKED_WRITES: checked_writes,
+    workload.DUMP: dump,
+    workload.LOCKING_READS: locking_reads,
+}
 
 
 def find(name: str) -> LoadGenerator:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.analysis.formatting import count, listed
 from ndblab.claims.answers import (
+    actions,
     availability,
     capacity_model,
     scaling,
@@ -37,6 +38,7 @@ __all__ = [
     "Answer",
     "Clause",
     "Clauses",
+    "actions",
     "answer",
     "availability",
     "capacity_model",

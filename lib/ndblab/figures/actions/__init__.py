@@ -1,0 +1,1 @@
+"""Figures of runs that end by themselves: dumps, and the locks of reads."""
