@@ -11,6 +11,7 @@ from ndblab.error import LabError
 from ndblab.experiments.designs import comparisons, grids, self_contrasts
 from ndblab.experiments.experiment import Experiment, Variant
 from ndblab.planning import cpu_budget, fault, profile
+from ndblab.planning.workload import READ_WRITE
 
 SPIN_US = 200
 """How long the spinning variants spin before they sleep; the claims' source gives no time. Far
@@ -183,6 +184,23 @@ EXPERIMENTS = {
                 },
             },
             contrasts=self_contrasts.the_lab_itself,
+        ),
+        Experiment(
+            "long-run",
+            "How much throughput do local checkpoints take from a long run?",
+            "15_long_run.ipynb",
+            figures=("long-run",),
+            claims=("R-long",),
+            grid=grids.one_point,
+            workload=READ_WRITE,
+            sizes={
+                "smoke": {"servers": (4,), "clients": (16,), "duration_s": 45},
+                "quick": {
+                    "servers": (4,), "clients": (16,), "repeats": 1, "warmup_s": 10,
+                    "duration_s": 600,
+                },
+                "brief": {"servers": (16,), "clients": (1024,), "duration_s": 3600},
+            },
         ),
     )
 }  # fmt: skip
