@@ -99,18 +99,17 @@ def cycles(values: pd.Series, spans: Sequence[Span]) -> pd.DataFrame:
     of a run have no row.
     """
     ends_s = values.index.to_numpy(float)
-    touched = checkpoint_spans.inside(ends_s, spans) > 0
     joined = checkpoint_spans.apart(spans)
     cuts = [(one.end_s + other.begin_s) / 2 for one, other in pairwise(joined)]
-    number = np.searchsorted(cuts, ends_s - 0.5)
-    rows = {}
-    for cycle, (begin_s, end_s) in enumerate(pairwise(cuts), 1):
-        own = number == cycle
-        if (own & touched).any() and (own & ~touched).any():
-            parts = (values[own & where].mean() for where in (True, touched, ~touched))
-            rows[cycle] = [begin_s, end_s, *parts]
-    table = pd.DataFrame.from_dict(rows, orient="index", columns=["begin_s", "end_s", *PARTS])
-    return table.rename_axis("cycle")
+    cycle = pd.Series(np.searchsorted(cuts, ends_s - 0.5), values.index, name="cycle")
+    within = cycle.between(1, len(cuts) - 1)
+    touched = checkpoint_spans.inside(ends_s, spans) > 0
+    of_part = {"whole": within, "inside": within & touched, "outside": within & ~touched}
+    means = {part: values[own].groupby(cycle[own]).mean() for part, own in of_part.items()}
+    table = pd.DataFrame(means, columns=PARTS).dropna()
+    table.insert(0, "begin_s", [cuts[number - 1] for number in table.index])
+    table.insert(1, "end_s", [cuts[number] for number in table.index])
+    return table
 
 
 def kept(cycles: pd.DataFrame, confidence: float = CONFIDENCE) -> Estimate:
