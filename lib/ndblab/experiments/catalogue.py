@@ -202,6 +202,22 @@ EXPERIMENTS = {
                 "brief": {"servers": (16,), "clients": (1024,), "duration_s": 3600},
             },
         ),
+        Experiment(
+            "engines",
+            "How do two engines compare at high load?",
+            "19_engines.ipynb",
+            figures=("engines",),
+            claims=("D-indexstat",),
+            grid=grids.every_variant,
+            workload=READ_WRITE,
+            sizes={
+                "smoke": {"servers": (1,), "clients": (8,)},
+                "quick": {"servers": (1,), "clients": (32,)},
+                "brief": {"servers": (1,), "clients": (256,)},
+            },
+            variants=(Variant(), Variant(comparisons.SECOND_ENGINE, second_engine=True)),
+            contrasts=comparisons.two_engines,
+        ),
     )
 }  # fmt: skip
 

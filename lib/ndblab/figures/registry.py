@@ -146,6 +146,10 @@ FIGURES = {
         "How much throughput do local checkpoints take from a long run?",
         long_run.paint, long_run.describe, ("runs", "intervals", "events"), height_in=6.8,
     ),
+    "engines": Entry(
+        "How do two engines compare, start by start?",
+        contrast.paint, contrast.describe, ("slices",),
+    ),
     "variance": Entry(
         "Where does the variance of a measurement come from?",
         variance.paint, variance.describe, ("slices",), height_in=4.6,

@@ -10,6 +10,7 @@ it with the ids of its claims.
 from ndblab.claims.checks import (
     availability,
     data_nodes,
+    engines,
     latency,
     processes,
     stability,
@@ -23,6 +24,7 @@ __all__ = [
     "Check",
     "availability",
     "data_nodes",
+    "engines",
     "find",
     "latency",
     "processes",
