@@ -57,5 +57,5 @@ def test_a_place_that_is_no_installation_is_named(places: list[Path]) -> None:
     with pytest.raises(LabError, match="does not exist"):
         engines.both(f"{places[0]},/nowhere", progress=False)
     (places[0] / "bin/ndbmtd").unlink()
-    with pytest.raises(LabError, match="--engines=.*not a complete installation"):
+    with pytest.raises(LabError, match=r"--engines=.* is not a complete"):
         engines.both(f"{places[1]},{places[0]}", progress=False)

@@ -106,9 +106,7 @@ class Clusters:
         self.close()
         self.starts += 1
         turned = deployment.tcp_first(plan) if self.starts % 2 == 0 else plan
-        started = self._stack.enter_context(
-            start_stop.running(turned, binaries, self.progress)
-        )
+        started = self._stack.enter_context(start_stop.running(turned, binaries, self.progress))
         job = self.experiment.job(self.size, binaries, turned, point)
         filled = registry.find(point.workload).prepare(started, job)
         usual = (plan, binaries) == (self.plans[DEFAULT_VARIANT], self.binaries)

@@ -31,7 +31,9 @@ _IN_MINUTES_FROM_S = 600
 def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> list[str]:
     """Draw the longest good run above; below the ratio of each cycle, and the start of one."""
     run = _longest(tables)
-    unit_s, unit = (60, "minutes") if run.row["duration_s"] >= _IN_MINUTES_FROM_S else (1, "seconds")
+    unit_s, unit = (
+        (60, "minutes") if run.row["duration_s"] >= _IN_MINUTES_FROM_S else (1, "seconds")
+    )
     grid = sheet.panels(figure, rows=2, columns=(1.6, 1), wspace=0.27, hspace=0.36)
     (seconds, beside), (ratios, start) = grid
     seconds.set_title(caption.title(", ".join(selection.in_words(run.row))))
@@ -136,6 +138,8 @@ def _start(ax: Axes, run: Run) -> None:
     ax.axvline(0, color=style.INK, lw=0.9, ls=":", zorder=1)
     ax.set_title("Around the start of a checkpoint")
     ax.set_xlabel("Seconds since it started")
+    ax.set_xlim(-cost.BEFORE_S, cost.AFTER_S)
+    ax.set_xticks(range(-2, cost.AFTER_S + 1, 2))
     Quantity("ratio", "Over the mean outside", "ratio", style.THROUGHPUT).vertical(ax, 1)
     if table.empty:
         return
