@@ -54,7 +54,7 @@ def checkpoints(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
         Clause(
             "R-long",
             kept,
-            f"{kept}, not {published.get('R-long')} times it",
+            f"{kept} (published: {published.get('R-long')} times it)",
             "whether an hour is a tenth slower than a short run (checkpoints leave {value_pct} "
             "{interval_pct} of the throughput between them)",
         ),

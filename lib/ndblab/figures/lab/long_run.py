@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from ndblab.analysis import formatting, stability
 from ndblab.analysis.checkpoints import cost
 from ndblab.analysis.checkpoints.cost import Run
+from ndblab.analysis.checkpoints.spans import LEAST_GAP_S
 from ndblab.analysis.estimate import Estimate
 from ndblab.claims.publication import Anchor
 from ndblab.error import MissingData
@@ -168,7 +169,7 @@ def _notes(run: Run) -> list[str]:
     if _kept(run) is not None:
         notes.append(
             "A cycle reaches from the middle of the gap before a checkpoint to the middle of the "
-            "gap after it. Line and band: geometric mean of the cycles with its 95 % interval. "
-            "Whiskers: 95 % intervals."
+            f"gap after it; checkpoints less than {LEAST_GAP_S:g} s apart count as one. Line and band: geometric mean "
+            "of the cycles with its 95 % interval. Whiskers: 95 % intervals."
         )
     return notes
