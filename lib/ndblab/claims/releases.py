@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ndblab.install.binaries import rondb_series
+from ndblab.install.binaries import product, rondb_series
 
 NEEDED = {"rondb-2021-07": ((21, 4), (21, 10)), "rondb-2024-05": ((21, 4), (22, 10))}
 """By source, the series of the first and of the second release."""
@@ -27,3 +27,9 @@ def are_measured(source: str, versions: Mapping[str, str]) -> bool:
     """
     found = tuple(rondb_series(versions.get(name, "")) for name in ("ndb", "second_ndb"))
     return found == NEEDED[source]
+
+
+def engines(versions: Mapping[str, str]) -> tuple[str, str]:
+    """Name the two engines of a dataset, by the versions of its manifest."""
+    first, second = (versions.get(name, "") for name in ("ndb", "second_ndb"))
+    return product(first), product(second)

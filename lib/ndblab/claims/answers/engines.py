@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.analysis import contrasts
 from ndblab.analysis.formatting import plain
+from ndblab.claims import releases
 from ndblab.claims.answers.clause import Clause
 from ndblab.claims.answers.registry import answers
 
@@ -19,13 +20,13 @@ if TYPE_CHECKING:
 @answers("engines")
 def compared(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     """Say what the second engine carries of what the first does, and what that decides."""
-    versions = dataset.manifest["versions"]
+    first, second = releases.engines(dataset.manifest["versions"])
     found = contrasts.ratio(contrasts.log_ratios(dataset.slices, "indexstat"))
     value, low, high = map(plain, found)
     interval = f" ({low} to {high})" if found.bounded else ""
     return [
-        f"at high load, {versions['second_ndb']} carries {value} times as much OLTP read-write"
-        f"{interval} as {versions['ndb']}",
+        f"at high load, {second} carries {value} times as much OLTP read-write{interval} as "
+        f"{first}",
         Clause(
             "D-indexstat",
             "that is what RonDB 21.10 gained",

@@ -16,7 +16,7 @@ from ndblab.claims.verdict import NOT_TESTABLE, Finding, decide
 def index_statistics(claim: Claim, evidence: Evidence) -> Finding:
     """Compare OLTP RW at high load; two other engines say nothing of the claim."""
     versions = evidence.dataset.manifest.get("versions", {})
-    first, second = (versions.get(name, "unknown") for name in ("ndb", "second_ndb"))
+    first, second = releases.engines(versions)
     test = ratio(evidence, "indexstat", f"times that of {first}")
     finding = decide(claim, f"the throughput of {second} is", [test])
     if releases.are_measured(claim.source, versions):

@@ -169,7 +169,7 @@ def _notes(run: Run) -> list[str]:
     if _kept(run) is not None:
         notes.append(
             "A cycle reaches from the middle of the gap before a checkpoint to the middle of the "
-            f"gap after it; checkpoints less than {LEAST_GAP_S:g} s apart count as one. Line and band: geometric mean "
-            "of the cycles with its 95 % interval. Whiskers: 95 % intervals."
+            f"gap after it; checkpoints less than {LEAST_GAP_S:g} s apart count as one. Line and "
+            "band: geometric mean of the cycles with its 95 % interval. Whiskers: 95 % intervals."
         )
     return notes
