@@ -29,7 +29,8 @@ class Variant:
     `quotas` replace the CPU quotas of the `scaled` budget on a running cluster; other budgets
     ignore them. They are shares of the host's usable CPUs (None: no limit), by name of a node
     ("mysqld.3"), by role ("mysqld", "ndbmtd"), or for "sql", all servers and clients together.
-    Variants that differ only in `quotas`, `tcp_clients` or `options` share a cluster. The sweep
+    Variants that differ only in `quotas`, `tcp_clients` or `options` share a cluster. One of the
+    `second_engine` runs the second of the installations that are compared. The sweep
     leaves out what is `contrasts_only`.
     """
 
@@ -43,6 +44,7 @@ class Variant:
     table_options: str = ""
     quotas: Mapping[str, float | None] = field(default_factory=dict)
     contrasts_only: bool = False
+    second_engine: bool = False
 
     def __post_init__(self) -> None:
         wrong = {
