@@ -48,8 +48,9 @@ class Usage:
     def of_serving(self, run_ids: Sequence[str], servers: int) -> pd.Series:
         """Return the CPU of the MySQL servers with clients, run by run.
 
-        All servers of a sweep run all the time, and idle ones use some CPU too. Clients connect to
-        those with the lowest node ids.
+        All servers of a sweep run all the time, and idle ones use some CPU too. So many busiest
+        ones have the clients, which a contrast moves from server to server. Of a duet's slices it
+        says nothing: the servers of both sides have clients.
 
         Raises
         ------
@@ -57,7 +58,7 @@ class Usage:
             If none was recorded.
         """
         each = self._servers[self._servers["run_id"].isin(run_ids)]
-        serving = each.sort_values("node_id").groupby("run_id").head(servers)
+        serving = each.sort_values("cpu_pct", ascending=False).groupby("run_id").head(servers)
         if serving.empty:
             raise MissingData("no CPU of mysqld was recorded")
         return serving.groupby("run_id")["cpu_pct"].sum()
@@ -155,6 +156,32 @@ def per_query(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
     table.insert(0, "runs", points.size())
     columns = ["runs", "qps_mean", "cpu_us", "low", "high", *(f"{role}_us" for role in QUERY_ROLES)]
     return table[columns].reset_index()
+
+
+def query_us(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
+    """Divide the CPU time of what serves a query by the number of queries, run by run.
+
+    That is the MySQL servers with clients, the data nodes and sysbench: unlike in `per_query`, what
+    idle servers use does not count.
+
+    Parameters
+    ----------
+    runs : good ones, or slices of which one at a time was measured.
+
+    Returns
+    -------
+    Microseconds by the index of `runs`; NaN where CPU was not recorded.
+
+    Raises
+    ------
+    MissingData
+        If none was recorded at all.
+    """
+    usage, ids = Usage(processes, processes.iloc[:0]), runs["run_id"].astype(str)
+    serving = [usage.of_serving(list(some), int(n)) for n, some in ids.groupby(runs["servers"])]
+    cpu_pct = usage.roles.reindex(columns=["ndbmtd", SYSBENCH]).sum(axis=1, skipna=False)
+    cpu_pct = ids.map(cpu_pct.add(pd.concat(serving)))
+    return 1e4 * cpu_pct / runs["qps"].astype(float)
 
 
 def _mean_pct(processes: pd.DataFrame, keys: list[str]) -> pd.Series:

@@ -9,6 +9,7 @@ it with the ids of its claims.
 
 from ndblab.claims.checks import (
     availability,
+    connection_pools,
     data_nodes,
     latency,
     processes,
@@ -22,6 +23,7 @@ __all__ = [
     "CHECKS",
     "Check",
     "availability",
+    "connection_pools",
     "data_nodes",
     "find",
     "latency",
