@@ -166,9 +166,7 @@ def test_a_pool_that_no_server_has_is_named(lab: Lab):
 
 def test_contrasts_share_starts_but_no_two_blocks_of_one_do(lab: Lab):
     """Taking turns, two contrasts with a start for each block need one start per round."""
-    both = [
-        Contrast(name, designs.ALTERNATION, ONE, ONE, (), blocks_per_start=1) for name in "xy"
-    ]
+    both = [Contrast(name, designs.ALTERNATION, ONE, ONE, (), blocks_per_start=1) for name in "xy"]
     for number in (1, 2, 3):
         for contrast in both:
             lab.measure(contrast, number)

@@ -173,9 +173,7 @@ def test_a_connection_pool_gives_every_connection_an_id_of_its_own():
 
 def test_servers_are_found_by_their_pools():
     """And any pool will do where none is asked for."""
-    plan = deployment.make(
-        machine(2), shape(servers=4, connection_pools=(1, 8), tcp_servers=1)
-    )
+    plan = deployment.make(machine(2), shape(servers=4, connection_pools=(1, 8), tcp_servers=1))
     assert [s.number for s in plan.servers_by("shm", 8)] == [2]
     assert [s.number for s in plan.servers_by("shm")] == [1, 2, 3]
     assert plan.servers_by("tcp", 1) == ()
