@@ -92,3 +92,4 @@ def test_idle_servers_cost_a_query_nothing() -> None:
     found = cpu_use.query_us(runs, processes)
     assert found[7] == pytest.approx(1500)
     assert found[8] != found[8]
+    assert cpu_use.idle_pct(runs, processes)[7] == pytest.approx(9)

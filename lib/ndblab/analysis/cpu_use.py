@@ -178,10 +178,24 @@ def query_us(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
         If none was recorded at all.
     """
     usage, ids = Usage(processes, processes.iloc[:0]), runs["run_id"].astype(str)
-    serving = [usage.of_serving(list(some), int(n)) for n, some in ids.groupby(runs["servers"])]
-    cpu_pct = usage.roles.reindex(columns=["ndbmtd", SYSBENCH]).sum(axis=1, skipna=False)
-    cpu_pct = ids.map(cpu_pct.add(pd.concat(serving)))
+    others = usage.roles.reindex(columns=["ndbmtd", SYSBENCH]).sum(axis=1, skipna=False)
+    cpu_pct = ids.map(others.add(_serving_pct(usage, runs)))
     return 1e4 * cpu_pct / runs["qps"].astype(float)
+
+
+def idle_pct(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
+    """Return the CPU of the MySQL servers without clients, in percent of one logical CPU.
+
+    Parameters, index and errors are those of `query_us`.
+    """
+    usage, ids = Usage(processes, processes.iloc[:0]), runs["run_id"].astype(str)
+    return ids.map(usage.roles["mysqld"].sub(_serving_pct(usage, runs)))
+
+
+def _serving_pct(usage: Usage, runs: pd.DataFrame) -> pd.Series:
+    """Return the CPU of the MySQL servers with clients, by run id."""
+    groups = runs["run_id"].astype(str).groupby(runs["servers"])
+    return pd.concat([usage.of_serving(list(ids), int(n)) for n, ids in groups])
 
 
 def _mean_pct(processes: pd.DataFrame, keys: list[str]) -> pd.Series:

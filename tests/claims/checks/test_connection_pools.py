@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from made_up import Double, contrasted, double, verdict
+from made_up import Double, contrasted, double, slices_use, verdict
 
 MANY = 69
 
@@ -57,3 +57,13 @@ def test_without_quotas_none_are_named():
 def test_a_dataset_without_the_contrast_decides_nothing():
     """Its sweep has one server with one connection."""
     assert verdict(double(cpus=MANY), "P-pool-8").verdict == "unknown"
+
+
+def test_the_cpu_of_idle_servers_is_told_for_both_sides():
+    """It is more beside the smaller pool, when the larger one is idle: a bias of small hosts."""
+    dataset = slices_use(
+        pools(0.9, cpus=2),
+        lambda row: {"mysqld1": 80.0, "mysqld2": 4.0 if row["side"] == "a" else 9.0},
+    )
+    reason = verdict(dataset, "P-pool-8").reason
+    assert "idle servers used 2.00 % of the CPUs beside the larger pool, 4.50 % beside" in reason

@@ -110,6 +110,7 @@ def _panel(ax: Axes, quantity: Quantity, means: pd.DataFrame, pools: Sequence[in
     quantity.against_clients(ax, means["clients"], most)
     if not quantity.log:
         ax.set_ylim(0, 1.08 * most)
+    sheet.trim_ticks(ax)
     ax.yaxis.label.set_size(8.6)
 
 
