@@ -8,7 +8,7 @@ a claim, a check in `claims.checks` too. Pure.
 from __future__ import annotations
 
 from ndblab.error import LabError
-from ndblab.experiments.designs import comparisons, grids, self_contrasts
+from ndblab.experiments.designs import comparisons, connection_pools, grids, self_contrasts
 from ndblab.experiments.experiment import Experiment, Variant
 from ndblab.planning import cpu_budget, fault, profile, workload
 
@@ -254,6 +254,34 @@ EXPERIMENTS = {
             },
             variants=(Variant(), Variant(comparisons.SECOND_ENGINE, second_engine=True)),
             contrasts=comparisons.two_engines,
+        ),
+        Experiment(
+            "connection-pool",
+            "Does a MySQL server need more than one connection to the cluster?",
+            "09_connection_pool.ipynb",
+            figures=("connection-pool",),
+            claims=("P-pool-",),
+            grid=grids.every_variant,
+            sizes={
+                "smoke": {"servers": (1,), "clients": (8,)},
+                "quick": {"servers": (1,), "clients": (8, 32, 128), "repeats": 3},
+                "brief": {"servers": (1,), "clients": profile.powers_of_two(1024), "repeats": 3},
+            },
+            shape={"connection_pools": connection_pools.POOLS},
+            variants=(
+                *(
+                    Variant(connection_pools.variant(number), connections=number)
+                    for number in connection_pools.POOLS
+                ),
+                *(
+                    Variant(
+                        connection_pools.variant(number, whole_cpus=True), connections=number,
+                        quotas=_NO_QUOTAS,
+                    )
+                    for number in connection_pools.POOLS
+                ),
+            ),
+            contrasts=connection_pools.connection_pools,
         ),
     )
 }  # fmt: skip

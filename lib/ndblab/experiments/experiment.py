@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from ndblab.analysis.formatting import count
 from ndblab.error import LabError
 from ndblab.experiments.designs.sweep import Sweep
 from ndblab.experiments.variant import Variant
@@ -111,8 +112,13 @@ class Experiment:
         return tuple(tuple(names) for names in shared.values())
 
     def servers(self, size: Profile) -> int:
-        """Return the number of MySQL servers of each cluster, with spare ones and those of TCP."""
-        return max(size.servers) + int(str(self.shape.get("tcp_servers", 0))) + self.spare_servers
+        """Return the number of MySQL servers of each cluster, with spare ones and those of TCP.
+
+        Those of the sweep are there once for each size of connection pool.
+        """
+        shape = Shape(max(size.servers), size.rows, max(size.clients), **self.shape)
+        pools = len(shape.connection_pools)
+        return pools * shape.servers + shape.tcp_servers + self.spare_servers
 
     def cluster_shape(self, size: Profile, variant: str, budget: str, places: Places) -> Shape:
         """Return what is wanted of the cluster of a variant."""
@@ -126,6 +132,10 @@ class Experiment:
             overlay=chosen.overlay,
             **{**self.shape, **chosen.shape},
         )
+
+    def usable_servers(self, plan: deployment.Plan, point: Point) -> tuple[deployment.Node, ...]:
+        """Return the MySQL servers with the transporter of a point and its variant's pool."""
+        return plan.servers_by(point.transporter, self.variant(point.variant).connections)
 
     def job(
         self,
@@ -141,22 +151,23 @@ class Experiment:
         Parameters
         ----------
         options : of the load generator, besides those of the variant.
-        skip : leave so many servers of the point's transporter to others.
+        skip : leave so many of the usable servers to others.
 
         Raises
         ------
         LabError
             If the cluster has too few servers.
         """
-        there = plan.servers_by(point.transporter)[skip:]
+        there = self.usable_servers(plan, point)[skip:]
+        chosen = self.variant(point.variant)
+        pool = f" and {count(chosen.connections, 'connection')}" if chosen.connections else ""
         if len(there) < point.servers:
             raise LabError(
                 "The cluster has too few MySQL servers for this load",
-                found=f"{len(there)} free ones with transporter {point.transporter}",
+                found=f"{len(there)} free ones with transporter {point.transporter}{pool}",
                 expected=f"{point.servers}",
                 next_step="Use more --servers.",
             )
-        chosen = self.variant(point.variant)
         return Job(
             binaries, size, point, there[: point.servers], chosen.tcp_clients,
             {**chosen.options, **options}, chosen.table_options,

@@ -25,13 +25,14 @@ class Variant:
     load generator's; `table_options` end the CREATE TABLE statements. `shape` has fields of
     `planning.shape.Shape`: settings that follow from the host. With `tcp_clients` the clients
     connect over TCP/IP on loopback rather than by Unix sockets. A `fault` is injected in each run.
+    With `connections` only the servers are loaded whose pool has so many.
 
     `quotas` replace the CPU quotas of the `scaled` budget on a running cluster; other budgets
     ignore them. They are shares of the host's usable CPUs (None: no limit), by name of a node
     ("mysqld.3"), by role ("mysqld", "ndbmtd"), or for "sql", all servers and clients together.
-    Variants that differ only in `quotas`, `tcp_clients` or `options` share a cluster. One of the
-    `second_engine` runs the second of the installations that are compared. The sweep
-    leaves out what is `contrasts_only`.
+    Variants that differ only in `quotas`, `tcp_clients`, `connections` or `options` share a
+    cluster. One of the `second_engine` runs the second of the installations that are compared. The
+    sweep leaves out what is `contrasts_only`.
     """
 
     name: str = DEFAULT_VARIANT
@@ -43,6 +44,7 @@ class Variant:
     options: Mapping[str, object] = field(default_factory=dict)
     table_options: str = ""
     quotas: Mapping[str, float | None] = field(default_factory=dict)
+    connections: int = 0
     contrasts_only: bool = False
     second_engine: bool = False
 

@@ -24,6 +24,7 @@ from ndblab.figures.lab import (
     bottlenecks,
     bounds,
     brief_predicted,
+    connection_pools,
     contrast,
     faults,
     long_run,
@@ -115,6 +116,11 @@ FIGURES = {
     ),
     "thread-balance": _compared(
         "Do balanced NDB threads raise throughput?", transporters.THREADS
+    ),
+    "connection-pool": Entry(
+        "Does a MySQL server need more than one connection to the cluster?",
+        connection_pools.paint, connection_pools.describe, ("runs", "processes"),
+        height_in=9.4,
     ),
     "faults": Entry(
         "What do clients see when a part of the cluster fails?",

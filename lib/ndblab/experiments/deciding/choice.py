@@ -91,14 +91,15 @@ def next_look(blocks: int) -> int | None:
     return next((look for look in LOOKS if look > blocks), None)
 
 
-def stop_at(contrast: Contrast, blocks: int) -> int:
+def stop_at(contrast: Contrast, blocks: int, findings: Mapping[str, Finding]) -> int:
     """Return the number of blocks at which to choose again.
 
     It is the next look; but the first block is enough for what is counted, and what no claim waits
     for is measured block by block.
     """
     look = next_look(blocks)
-    return blocks + 1 if not contrast.claims or not blocks or look is None else look
+    waited_for = open_claims(contrast, findings, blocks)
+    return blocks + 1 if not waited_for or not blocks or look is None else look
 
 
 def more_s(

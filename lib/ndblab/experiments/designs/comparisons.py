@@ -192,8 +192,7 @@ def transporters(
     depend on who else asks. What the other server does to the host, it does to both.
 
     Two equal servers of one cluster start may differ by more than their transporters do, and which
-    of them is connected by TCP changes with every start. So every block of a duet has a start of
-    its own.
+    of them is connected by TCP changes with every start. So no two blocks of a duet share a start.
     """
     reads, writes = _Swept(size, points), _Swept(size, points, READ_WRITE)
 
