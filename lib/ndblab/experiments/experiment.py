@@ -131,7 +131,7 @@ class Experiment:
         chosen = self.variant(point.variant)
         return Job(
             binaries, size, point, there[: point.servers], chosen.tcp_clients,
-            {**chosen.options, **options}, chosen.table_options,
+            {**chosen.options, **options}, chosen.table_options, chosen.processes,
         )  # fmt: skip
 
     def plans(

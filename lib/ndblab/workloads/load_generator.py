@@ -51,6 +51,7 @@ class Job:
     `servers` are the MySQL servers to load; the first one fills the tables. With `tcp_clients` the
     clients connect over TCP/IP on loopback rather than by Unix sockets. `options` are passed on the
     command line of a run as `--name=value`, `table_options` end the CREATE TABLE statements.
+    The clients belong to several `processes` of a generator that can be divided; sysbench can.
     """
 
     binaries: Binaries
@@ -60,6 +61,7 @@ class Job:
     tcp_clients: bool = False
     options: Mapping[str, object] = field(default_factory=dict)
     table_options: str = ""
+    processes: int = 1
 
     @property
     def option_words(self) -> list[str]:
@@ -113,7 +115,9 @@ class Load(Protocol):
     """A load that is running."""
 
     @property
-    def pid(self) -> int: ...
+    def pids(self) -> Sequence[int]:
+        """Ids of the processes that generate the load."""
+        ...
 
     def finish(self) -> Report:
         """Let the load run for its time, end it, and return its report.
@@ -141,7 +145,10 @@ class LoadGenerator(Protocol):
         ...
 
     def commands(self, job: Job) -> list[Command]:
-        """Commands of one run in their order; the last one is measured, others warm up."""
+        """Commands of one run in their order: those that warm up, and the measured one.
+
+        Under several processes there are as many of each, which run at the same time.
+        """
         ...
 
     def prepare(self, cluster: Cluster, job: Job) -> Filled:

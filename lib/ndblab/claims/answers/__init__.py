@@ -17,6 +17,7 @@ from ndblab.analysis.formatting import count, listed
 from ndblab.claims.answers import (
     availability,
     capacity_model,
+    read_write,
     scaling,
     sources,
     stability,
@@ -40,6 +41,7 @@ __all__ = [
     "answer",
     "availability",
     "capacity_model",
+    "read_write",
     "scaling",
     "sources",
     "stability",
