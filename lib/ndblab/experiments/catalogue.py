@@ -192,7 +192,7 @@ EXPERIMENTS = {
             "10_read_write.ipynb",
             figures=("read-write",),
             claims=("R-rw-", "R-filter-", "R-base-latency"),
-            grid=read_write.points,
+            grid=read_write.grid,
             workload=READ_WRITE,
             sizes={
                 "smoke": {"servers": (1, 2), "clients": (8,), "warmup_s": 0},

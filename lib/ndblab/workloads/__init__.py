@@ -7,4 +7,5 @@ measured, nor what a failed run means.
 load_generator  what the lab needs of a program that loads a cluster
 registry        which of them runs a workload: sysbench, checked writes
 measured_run    one run: load and monitors together
+lua/            the lab's own scripts for sysbench
 """

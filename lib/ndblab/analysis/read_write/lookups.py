@@ -12,6 +12,7 @@ from ndblab.planning.workload import IN_KEYS, IN_LISTS, POINT_SELECT
 
 SINGLE = "one by one"
 """Point selects, among lists of keys."""
+_COLUMNS = ["keys", "single", "clients", "queries_per_s", "lookups_per_s"]
 
 
 def keys(rows: pd.DataFrame) -> pd.Series:
@@ -64,6 +65,8 @@ def best(runs: pd.DataFrame) -> pd.DataFrame:
     """
     good = summary.good(runs)
     mine = good[good["workload"].astype(str).isin([POINT_SELECT, IN_LISTS])]
+    if mine.empty:
+        return pd.DataFrame(columns=_COLUMNS)
     found = pd.DataFrame(
         {
             "keys": keys(mine).astype(int),

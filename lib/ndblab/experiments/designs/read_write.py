@@ -35,18 +35,23 @@ BLOCKS = LOOKS[0]
 """Blocks of a contrast that no claim waits for: enough for an interval."""
 
 
-def points(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
+def grid(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
     """Read/write by servers and clients; its variations under the most servers and clients.
 
     Filtered ranges, key lookups one by one and by lists of each length have the two largest numbers
     of clients, several processes of sysbench the largest.
     """
     most = max(size.servers)
-    high = sorted(size.clients)[-2:]
+    high = sorted(c for c in size.clients if c >= most)[-2:]
     plain = product(size.servers, size.clients)
     return (
         *(Point(n, c, workload=READ_WRITE) for n, c in plain if n <= c <= MOST_PER_SERVER * n),
-        *(Point(most, high[-1], workload=READ_WRITE, variant=name) for name in PROCESSES),
+        *(
+            Point(most, c, workload=READ_WRITE, variant=name)
+            for name, processes in PROCESSES.items()
+            for c in high[-1:]
+            if c >= processes
+        ),
         *(Point(most, c, workload=FILTERED) for c in high),
         *(Point(most, c, workload=POINT_SELECT) for c in high),
         *(Point(most, c, workload=IN_LISTS, variant=name) for name in IN_KEYS for c in high),
@@ -64,10 +69,11 @@ def contrasts(
     writes, filtered = (Swept(size, points, name) for name in (READ_WRITE, FILTERED))
     most = max(size.servers)
     best, filling = writes.best(most), LEAST_CLIENTS * most
+    enough = max(best, filling)
     claimed = (
         Contrast(
-            variations.DATA_NODES, ALTERNATION, writes.point(most, max(best, filling), FREE_SERVERS),
-            writes.point(most, max(best, filling), HALF_NODES), ("R-rw-servers",),
+            variations.DATA_NODES, ALTERNATION, writes.point(most, enough, FREE_SERVERS),
+            writes.point(most, enough, HALF_NODES), ("R-rw-servers",),
         ),
         Contrast(
             variations.FILTER, ALTERNATION, filtered.point(most, filtered.best(most)),
@@ -86,7 +92,8 @@ def contrasts(
     lists = {name: Swept(size, points, IN_LISTS, name) for name in IN_KEYS}
     in_lists = {name: swept.point(most, swept.best(most)) for name, swept in lists.items()}
     length = max(IN_KEYS, key=lambda name: IN_KEYS[name] * lists[name].best_qps(most))
-    several = list(PROCESSES)[-1]
+    several, processes = list(PROCESSES.items())[-1]
+    all_clients = max(*size.clients, processes)
     return (
         *claimed,
         *(
@@ -97,8 +104,9 @@ def contrasts(
         _shown("in-10-1", in_lists["in-10"], in_lists["in-1"]),
         _shown("in-100-10", in_lists["in-100"], in_lists["in-10"]),
         _shown(variations.LOOKUPS, in_lists[length], singles.point(most, singles.best(most))),
-        _shown(several, writes.point(most, max(size.clients), several),
-               writes.point(most, max(size.clients))),
+        _shown(
+            several, writes.point(most, all_clients, several), writes.point(most, all_clients)
+        ),
     )  # fmt: skip
 
 

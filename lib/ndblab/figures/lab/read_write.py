@@ -35,7 +35,7 @@ _ROLES = {"mysqld": ("mysqld", style.SERVER), "ndbmtd": ("ndbmtd", style.DATA_NO
 def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> list[str]:
     """Draw a panel for each question."""
     parts = _parts(tables)
-    grid = sheet.panels(figure, rows=3, columns=(1, 1), wspace=0.26, hspace=0.42)
+    grid = sheet.panels(figure, rows=3, columns=(1, 1), wspace=0.26, hspace=0.55)
     (servers, filtered), (lists, processes), (cpus, ratios) = grid
     most = formatting.count(parts.servers, "server")
     _by_servers(servers, parts.plain)
@@ -177,7 +177,7 @@ def _by_processes(ax: Axes, runs: pd.DataFrame) -> None:
     style.whiskers(ax, means["processes"], means["mean"], means["low"], means["high"])
     ax.plot(means["processes"], means["mean"], "o-", color=style.THROUGHPUT, zorder=5)
     TPS.vertical(ax, means["mean"].max())
-    ax.set_ylim(0, 1.25 * max(means["mean"].max(), means["high"].max(skipna=True) or 0))
+    ax.set_ylim(0, 1.25 * means[["mean", "high"]].max().max())
     ax.set_xticks(sorted(means["processes"]), [f"{n:g}" for n in sorted(means["processes"])])
     clients = formatting.count(int(runs["clients"].max()), "client")
     ax.set_xlabel(f"Processes, with {clients} in all")
