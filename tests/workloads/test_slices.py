@@ -150,9 +150,7 @@ def test_a_condition_ends_with_its_slice_however_that_ends(tmp_path: Path, condi
     assert all(child.poll() is not None for child in started)
 
 
-def test_processes_of_a_divided_load_are_one_slice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_processes_of_a_divided_load_are_one_slice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Their queries add up, and each has its own row of CPU; no percentile is made of theirs."""
     monkeypatch.setattr(divided_load, "MOST_APART_S", 5)
     cluster = Scripted(tmp_path, f"assert '--threads=4' in sys.argv\n{RUNS}")

@@ -26,7 +26,7 @@ LEAST_S = {"quick": 11.5 * 60}
 CONTRASTS_S = {"smoke": 0, "quick": 5 * 60, "brief": 8 * 3600}
 """Time that contrasts have whatever the sweep took, by profile; overnight for the brief's own."""
 MOST_S = {"quick": 15 * 60}
-"""Up to this time of a whole measurement, by profile, contrasts that no claim waits for add theirs."""
+"""Time of a measurement, by profile, up to which blocks that no claim waits for add their own."""
 
 
 def sweep_s(experiment: Experiment, size: Profile) -> float:

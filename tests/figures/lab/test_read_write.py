@@ -21,7 +21,7 @@ def draw(tables=TABLES):
 def test_each_question_has_its_panel() -> None:
     """With the numbers that were measured."""
     figure = draw()
-    titles = " ".join(ax.get_title() for ax in figure.axes)
+    titles = " ".join(ax.get_title("left") for ax in figure.axes)
     for words in ("by servers", "filtered or not", "Keys looked up", "Processes", "CPUs used"):
         assert words in titles
     servers = figure.axes[0]

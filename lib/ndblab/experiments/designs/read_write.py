@@ -58,9 +58,7 @@ def grid(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
     )
 
 
-def contrasts(
-    experiment: Experiment, size: Profile, points: pd.DataFrame
-) -> tuple[Contrast, ...]:
+def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tuple[Contrast, ...]:
     """What the claims compare, and then what no claim waits for; the smoke profile lacks that.
 
     One server and two, and two and four, are compared with CPUs kept awake: the side with fewer

@@ -133,9 +133,7 @@ def _by_filter(ax: Axes, parts: Variations) -> None:
         return _nothing(ax)
     plain = parts.plain[parts.plain["servers"] == parts.servers]
     plain = plain[plain["clients"].isin(parts.filtered["clients"])]
-    means = intervals.means(
-        pd.concat([plain, parts.filtered]), ["workload", "clients"], "tps"
-    )
+    means = intervals.means(pd.concat([plain, parts.filtered]), ["workload", "clients"], "tps")
     for workload, line in means.groupby("workload"):
         label, colour, marker, dashes = _KINDS[str(workload)]
         _line(ax, line, label, color=colour, marker=marker, ls=dashes)
@@ -165,6 +163,7 @@ def _by_keys(ax: Axes, lists: pd.DataFrame) -> None:
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_minor_locator(NullLocator())
         axis.set_major_formatter(FuncFormatter(lambda value, _: formatting.plain(value)))
+    sheet.trim_ticks(ax)
     ax.set_xlabel("Keys in each query")
     ax.set_ylabel("Rate, 1/s", color=style.THROUGHPUT)
     ax.legend(loc="upper left", fontsize=8)
@@ -216,6 +215,7 @@ def _ratios(ax: Axes, ratios: pd.DataFrame) -> None:
     ax.xaxis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5), numticks=10))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    sheet.trim_ticks(ax)
     ax.set_yticks(range(len(ratios)), list(ratios["compared"]), fontsize=7.8)
     ax.set_ylim(len(ratios) - 0.4, -0.6)
     ax.grid(False, axis="y")
@@ -226,6 +226,7 @@ def _against_clients(ax: Axes, means: pd.DataFrame) -> None:
     TPS.against_clients(ax, means["clients"], means["mean"].max())
     top = means[["mean", "high"]].max().max()
     ax.set_ylim(0, 1.15 * top)
+    sheet.trim_ticks(ax)
 
 
 def _nothing(ax: Axes) -> None:
