@@ -43,6 +43,16 @@ def test_data_nodes_that_do_not_limit_say_nothing(ratio: float, a_pct: float, b_
     assert "something else limits" in row.reason
 
 
+def test_what_data_nodes_use_without_load_is_not_held_against_the_claim():
+    """On 2 CPUs it is a third of half their share; on 64 it is nothing."""
+    small = verdict(nodes_use(2.6, 49.5, 24.8), "R-rw-servers")
+    assert small.verdict == "not testable here"
+    assert "would by itself make it 2.47" in small.reason
+    host = {"logical_cpus": 64, "cpu_model": "x"}
+    large = replace(nodes_use(2.6, 32 * 49.5, 32 * 24.8), host=host)
+    assert verdict(large, "R-rw-servers").verdict == "contradicted"
+
+
 @pytest.mark.parametrize("budget", ["pinned", "shared"])
 def test_only_quotas_halve_the_cpus_of_a_data_node(budget: str):
     dataset = replace(nodes_use(2.0, 49.5, 24.8), budget=budget)
