@@ -213,7 +213,7 @@ def _totals(report: Report, times: Profile) -> dict[str, float]:
         "errors": 0,
         "reconnects": 0,
         "qps": round(queries / duration_s, 2),
-        "latency_p95_ms": _after_warm_up(report, times)["latency_p95_ms"].median(),
+        "latency_p95_ms": _after_warm_up(report, times)["latency_p95_ms"].dropna().median(),
     }
 
 

@@ -13,16 +13,17 @@ from made_up import Double, contrasted, double, slices_use, verdict
 POINT = (4, 16)
 
 
-def compared(name: str, ratio: float, dataset: Double | None = None) -> Double:
+def compared(name: str, ratio: float, **more: Any) -> Double:
     sides = {"a": (*POINT, {"qps": 1000 * ratio}), "b": (*POINT, {"qps": 1000.0})}
-    return contrasted(dataset or double(servers=(1,)), name, sides)
+    return contrasted(double(servers=(1,)), name, sides, **more)
 
 
-def nodes_use(ratio: float, a_pct: float, b_pct: float) -> Double:
+def nodes_use(ratio: float, a_pct: float, b_pct: float, **more: Any) -> Double:
     """Data nodes whose CPUs the two sides use up to this percentage; 50 and 25 are all of them."""
     used = {"a": a_pct, "b": b_pct}
     return slices_use(
-        compared("data-nodes", ratio), lambda row: {"ndbmtd": used[row["side"]], "mysqld": 80.0}
+        compared("data-nodes", ratio, **more),
+        lambda row: {"ndbmtd": used[row["side"]], "mysqld": 80.0},
     )
 
 
@@ -48,6 +49,8 @@ def test_what_data_nodes_use_without_load_is_not_held_against_the_claim():
     small = verdict(nodes_use(2.6, 49.5, 24.8), "R-rw-servers")
     assert small.verdict == "not testable here"
     assert "would by itself make it 2.47" in small.reason
+    few = verdict(nodes_use(2.6, 49.5, 24.8, blocks=3), "R-rw-servers")
+    assert few.verdict == "inconclusive"
     host = {"logical_cpus": 64, "cpu_model": "x"}
     large = replace(nodes_use(2.6, 32 * 49.5, 32 * 24.8), host=host)
     assert verdict(large, "R-rw-servers").verdict == "contradicted"

@@ -68,7 +68,8 @@ def cpus_of_data_nodes(claim: Claim, evidence: Evidence) -> Finding:
         test = replace(test, for_counts=False, against_counts=False)
         note += ", so that something else limits"
     by_idling = _by_idling(evidence.data_node_cpus)
-    if test.estimate.value > 2 and by_idling > allowed(claim)[1]:
+    beyond = test.outcome(claim) == "against" and test.estimate.value > 2
+    if beyond and by_idling > allowed(claim)[1]:
         test = replace(test, against_counts=False)
         note += f"; what they use without load would by itself make it {significant(by_idling)}"
     return decide(claim, "throughput under all of the data nodes' CPUs is", [test], note)
