@@ -8,7 +8,13 @@ a claim, a check in `claims.checks` too. Pure.
 from __future__ import annotations
 
 from ndblab.error import LabError
-from ndblab.experiments.designs import comparisons, connection_pools, grids, self_contrasts
+from ndblab.experiments.designs import (
+    comparisons,
+    connection_pools,
+    grids,
+    read_write,
+    self_contrasts,
+)
 from ndblab.experiments.experiment import Experiment, Variant
 from ndblab.planning import cpu_budget, fault, profile, workload
 
@@ -20,6 +26,7 @@ _NO_QUOTAS = {"mysqld": None, "ndbmtd": None, "sql": None}
 SMALL_SERVER_SHARE = 9 / cpu_budget.BRIEF_CPUS
 """So small that 16 servers with their clients do not use up the SQL side's share: twice 8 servers
 may then do twice the work, and whether they do is up to the software."""
+HALF_DATA_NODE_SHARE = cpu_budget.BRIEF_DATA_NODE_CPUS / cpu_budget.BRIEF_CPUS / 2
 SLOWER_SERVER_SHARE = cpu_budget.BRIEF_SERVER_CPUS / cpu_budget.BRIEF_CPUS * 38 / 52
 """As much slower as the slow servers of select-pk-2010: 38 000 reads/s where others did 52 000."""
 _ONE_CLIENT = {"servers": (1,), "clients": (1,), "warmup_s": 0}
@@ -282,6 +289,32 @@ EXPERIMENTS = {
                 ),
             ),
             contrasts=connection_pools.connection_pools,
+        ),
+        Experiment(
+            "read-write",
+            "What do read/write transactions, filters and IN lists carry?",
+            "10_read_write.ipynb",
+            figures=("read-write",),
+            claims=("R-rw-", "R-filter-", "R-base-latency"),
+            grid=read_write.grid,
+            workload=workload.READ_WRITE,
+            sizes={
+                "smoke": {"servers": (1, 2), "clients": (8,), "warmup_s": 0},
+                "quick": {"servers": (1, 2, 4), "clients": (1, 4, 16, 32)},
+                "brief": {"servers": (1, 2, 4), "clients": profile.powers_of_two(256)},
+            },
+            variants=(
+                Variant(),
+                *(Variant(n, options={"in_list": keys}) for n, keys in workload.IN_KEYS.items()),
+                *(Variant(n, processes=each) for n, each in read_write.PROCESSES.items()),
+                Variant(comparisons.UNDIVIDED, quotas=_NO_QUOTAS, contrasts_only=True),
+                Variant(read_write.FREE_SERVERS, quotas={"mysqld": None}, contrasts_only=True),
+                Variant(
+                    read_write.HALF_NODES, contrasts_only=True,
+                    quotas={"mysqld": None, "ndbmtd": HALF_DATA_NODE_SHARE},
+                ),
+            ),
+            contrasts=read_write.contrasts,
         ),
     )
 }  # fmt: skip

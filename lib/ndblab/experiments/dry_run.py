@@ -105,6 +105,8 @@ def dry_run(
         if fault:
             before_s = wanted.warmup_s + wanted.duration_s
             lines += (f"# {line}" for line in fault.describe(before_s))
+        if job.processes > 1:
+            lines.append(f"# {job.processes} processes at the same time:")
         prefix = client_prefix(plan, groups)
         lines += (command.line(prefix) for command in generator.commands(job))
     return "\n".join(lines)
@@ -122,7 +124,7 @@ def _contrasts(experiment: Experiment, size: Profile) -> Iterator[str]:
         sides = listed(_side(side) for side in (each.a, each.b) if side)
         block = duration(time_needed.block_s(each, experiment, size))
         yield f"#   {each.name} ({each.design}, {block} a block): {sides}"
-        yield f"#     for {', '.join(each.claims)}"
+        yield f"#     for {', '.join(each.claims) or f'{each.blocks} blocks'}"
 
 
 def _side(side: Side) -> str:

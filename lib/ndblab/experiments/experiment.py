@@ -170,7 +170,7 @@ class Experiment:
             )
         return Job(
             binaries, size, point, there[: point.servers], chosen.tcp_clients,
-            {**chosen.options, **options}, chosen.table_options,
+            {**chosen.options, **options}, chosen.table_options, chosen.processes,
         )  # fmt: skip
 
     def plans(

@@ -5,6 +5,7 @@ In: an experiment and its size. Out: seconds. The constants were observed on 2 C
 
 from __future__ import annotations
 
+import math
 from statistics import mean
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,8 @@ LEAST_S = {"quick": 11.9 * 60}
 """Time of a whole measurement with contrasts, by profile, if its sweep leaves some of it."""
 CONTRASTS_S = {"smoke": 0, "quick": 5 * 60, "brief": 8 * 3600}
 """Time that contrasts have whatever the sweep took, by profile; overnight for the brief's own."""
+MOST_S = {"quick": 15 * 60}
+"""Time of a measurement, by profile, up to which blocks that no claim waits for add their own."""
 
 
 def sweep_s(experiment: Experiment, size: Profile) -> float:
@@ -38,9 +41,25 @@ def sweep_s(experiment: Experiment, size: Profile) -> float:
     return starts * start_s(experiment, size) + sweep.estimate_s(todo, overhead_s) + faults_s
 
 
-def limit_s(sweep_s: float, size: Profile) -> float:
-    """Return after how many seconds a measurement ends though claims are open, unless told."""
-    return max(sweep_s + CONTRASTS_S[size.name], LEAST_S.get(size.name, 0))
+def limit_s(sweep_s: float, size: Profile, own_s: float = 0.0) -> float:
+    """Return after how many seconds a measurement ends though claims are open, unless told.
+
+    Parameters
+    ----------
+    own_s : what contrasts need for blocks that no claim waits for.
+    """
+    least_s = max(sweep_s + CONTRASTS_S[size.name], LEAST_S.get(size.name, 0))
+    return max(least_s, min(least_s + own_s, MOST_S.get(size.name, math.inf)))
+
+
+def own_s(experiment: Experiment, size: Profile) -> float:
+    """Estimate the seconds of the blocks that no claim waits for, beside those for claims."""
+    import pandas as pd
+
+    if experiment.contrasts is None or not experiment.claims:
+        return 0.0
+    each = experiment.contrasts(experiment, size, pd.DataFrame())
+    return sum(c.blocks * block_s(c, experiment, size) for c in each)
 
 
 def block_s(contrast: Contrast, experiment: Experiment, size: Profile) -> float:

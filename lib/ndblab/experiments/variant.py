@@ -24,20 +24,22 @@ class Variant:
     `config_ini` (by section) and `my_cnf` set any parameter of the cluster, `options` any of the
     load generator's; `table_options` end the CREATE TABLE statements. `shape` has fields of
     `planning.shape.Shape`: settings that follow from the host. With `tcp_clients` the clients
-    connect over TCP/IP on loopback rather than by Unix sockets. A `fault` is injected in each run.
-    With `connections` only the servers are loaded whose pool has so many.
+    connect over TCP/IP on loopback rather than by Unix sockets. They belong to `processes`
+    of the load generator that run at once. A `fault` is injected in each run. With `connections`
+    only the servers are loaded whose pool has so many.
 
     `quotas` replace the CPU quotas of the `scaled` budget on a running cluster; other budgets
     ignore them. They are shares of the host's usable CPUs (None: no limit), by name of a node
     ("mysqld.3"), by role ("mysqld", "ndbmtd"), or for "sql", all servers and clients together.
-    Variants that differ only in `quotas`, `tcp_clients`, `connections` or `options` share a
-    cluster. One of the `second_engine` runs the second of the installations that are compared. The
-    sweep leaves out what is `contrasts_only`.
+    Variants that differ only in `quotas`, `tcp_clients`, `connections`, `processes` or `options`
+    share a cluster. One of the `second_engine` runs the second of the installations that are
+    compared. The sweep leaves out what is `contrasts_only`.
     """
 
     name: str = DEFAULT_VARIANT
     shape: Mapping[str, object] = field(default_factory=dict)
     tcp_clients: bool = False
+    processes: int = 1
     fault: Fault | None = None
     config_ini: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     my_cnf: Mapping[str, object] = field(default_factory=dict)
@@ -70,5 +72,6 @@ class Variant:
     def to_dict(self) -> dict[str, object]:
         """Return the settings as plain data for JSON, overlays only where they are set."""
         always = {"shape": self.shape, "tcp_clients": self.tcp_clients}
-        overlays = {key: value for key, value in vars(self).items() if value and key != "name"}
+        unset = vars(Variant(self.name))
+        overlays = {key: value for key, value in vars(self).items() if value != unset[key]}
         return always | overlays | ({"fault": self.fault.to_dict()} if self.fault else {})

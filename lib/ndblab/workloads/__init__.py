@@ -8,4 +8,5 @@ load_generator  what the lab needs of a program that loads a cluster
 action          a load that is one program which ends by itself
 registry        which of them runs a workload: sysbench, checked writes, dumps, locking reads
 measured_run    one run: load and monitors together
+lua/            the lab's own scripts for sysbench
 """

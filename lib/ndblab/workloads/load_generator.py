@@ -53,6 +53,7 @@ class Job:
     `servers` are the MySQL servers to load; the first one fills the tables. With `tcp_clients` the
     clients connect over TCP/IP on loopback rather than by Unix sockets. `options` are passed on the
     command line of a run as `--name=value`, `table_options` end the CREATE TABLE statements.
+    The clients belong to several `processes` of a generator that can be divided; sysbench can.
     """
 
     binaries: Binaries
@@ -62,6 +63,7 @@ class Job:
     tcp_clients: bool = False
     options: Mapping[str, object] = field(default_factory=dict)
     table_options: str = ""
+    processes: int = 1
 
     @property
     def option_words(self) -> list[str]:
@@ -122,8 +124,8 @@ class Load(Protocol):
     """A load that is running."""
 
     @property
-    def pid(self) -> int | None:
-        """Process whose CPU is sampled; None where several do the work."""
+    def pids(self) -> Sequence[int]:
+        """Processes that generate the load, whose CPU is sampled; none where a pipeline does."""
         ...
 
     def finish(self) -> Report:
@@ -152,7 +154,10 @@ class LoadGenerator(Protocol):
         ...
 
     def commands(self, job: Job) -> list[Command]:
-        """Commands of one run in their order; the last one is measured, others warm up."""
+        """Commands of one run in their order: those that warm up, and the measured one.
+
+        Under several processes there are as many of each, which run at the same time.
+        """
         ...
 
     def prepare(self, cluster: Cluster, job: Job) -> Filled:

@@ -11,6 +11,7 @@ host are sampled at the two ends of the span, not in between.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import time
 from collections.abc import Mapping, Sequence
@@ -73,11 +74,15 @@ def measure(
             stack.enter_context(sysbench.running(cluster, _with_warm_up(each.job)))
             for each in asked
         ]
-        for number, load in enumerate(loads):
-            samples.watch(sysbench.ROLE, number, load.pid)
+        free = itertools.count()
+        numbers = [[next(free) for _ in load.pids] for load in loads]
+        for mine, load in zip(numbers, loads, strict=True):
+            for number, pid in zip(mine, load.pids, strict=True):
+                samples.watch(sysbench.ROLE, number, pid)
         began = [
-            load.wait_began(CONNECT_TIMEOUT_S + sysbench.connect_s(each.job))
+            at
             for load, each in zip(loads, asked, strict=True)
+            for at in load.wait_began(CONNECT_TIMEOUT_S + sysbench.connect_s(each.job))
         ]
         if monitored and None not in began:
             first_s = max(began) + times.warmup_s
@@ -90,8 +95,8 @@ def measure(
     else:
         samples.add_company(cluster.machine.company())
     return [
-        _run(each, report, samples, span, number, started_utc)
-        for number, (each, report) in enumerate(zip(asked, reports, strict=True))
+        _run(each, report, samples, span, mine, started_utc)
+        for each, report, mine in zip(asked, reports, numbers, strict=True)
     ]
 
 
@@ -130,7 +135,7 @@ def _run(
     report: Report,
     samples: monitor.Samples,
     span: tuple[float, float] | None,
-    number: int,
+    numbers: Sequence[int],
     started_utc: str,
 ) -> Run:
     times, company = asked.job.profile, samples.company()
@@ -138,10 +143,10 @@ def _run(
     tables: dict[str, pd.DataFrame] = {"intervals": _after_warm_up(report, times)}
     used: dict[str, float] = {}
     if span is not None:
-        tables |= _sampled(samples, span, number)
+        tables |= _sampled(samples, span, numbers)
         host, processes = samples.host(*span), tables["processes"]
         used = {name: host[name] for name in ("host_busy_pct", "host_steal_pct")}
-        used["client_cpu_pct"] = processes.cpu_pct[processes.role == sysbench.ROLE].mean()
+        used["client_cpu_pct"] = processes.cpu_pct[processes.role == sysbench.ROLE].sum(min_count=1)
     status = report.status
     if status == OK and not totals:
         status = "sysbench reported too late, or ended before its time"
@@ -208,21 +213,22 @@ def _totals(report: Report, times: Profile) -> dict[str, float]:
         "errors": 0,
         "reconnects": 0,
         "qps": round(queries / duration_s, 2),
-        "latency_p95_ms": _after_warm_up(report, times)["latency_p95_ms"].median(),
+        "latency_p95_ms": _after_warm_up(report, times)["latency_p95_ms"].dropna().median(),
     }
 
 
 def _sampled(
-    samples: monitor.Samples, span: tuple[float, float], number: int
+    samples: monitor.Samples, span: tuple[float, float], numbers: Sequence[int]
 ) -> dict[str, pd.DataFrame]:
     """Return CPU of processes and NDB threads, averaged over the span.
 
-    Of the load generators only the `number`-th counts.
+    Of the load generators only those of these `numbers` count, anew from 0.
     """
     processes = samples.processes(*span)
     client = processes["role"] == sysbench.ROLE
-    processes = processes[~client | (processes["node_id"] == number)].assign(t_s=round(span[1], 2))
-    processes.loc[processes["role"] == sysbench.ROLE, "node_id"] = 0
+    mine = processes["node_id"].isin(numbers)
+    processes = processes[~client | mine].assign(t_s=round(span[1], 2))
+    processes.loc[processes["role"] == sysbench.ROLE, "node_id"] -= numbers[0]
     threads = samples.ndb_threads(*span)
     keys = ["node_id", "thr_no", "thread"]
     means = threads.drop(columns="t_s").groupby(keys, sort=False).mean().round(2).reset_index()
