@@ -8,7 +8,8 @@ a claim, a check in `claims.checks` too. Pure.
 from __future__ import annotations
 
 from ndblab.error import LabError
-from ndblab.experiments.designs import comparisons, grids, self_contrasts
+from ndblab.experiments.designs import comparisons, grids, queries, self_contrasts
+from ndblab.experiments.designs.contrast import Length
 from ndblab.experiments.experiment import Experiment, Variant
 from ndblab.planning import cpu_budget, fault, profile
 
@@ -183,6 +184,32 @@ EXPERIMENTS = {
                 },
             },
             contrasts=self_contrasts.the_lab_itself,
+        ),
+        Experiment(
+            "tpc-h",
+            "Which queries of TPC-H gain from joins that the data nodes execute?",
+            "12_tpc_h.ipynb",
+            figures=("tpc-h",),
+            claims=("H-",),
+            grid=queries.every_query,
+            sizes={
+                "smoke": {
+                    "servers": (1,), "clients": (1,), "warmup_s": 0, "duration_s": 1,
+                    "tables": 8, "table_size": 1_083,
+                },
+                "quick": {
+                    "servers": (1,), "clients": (1,), "warmup_s": 0, "duration_s": 1, "repeats": 1,
+                    "tables": 8, "table_size": 10_830,
+                },
+                "brief": {
+                    "servers": (1,), "clients": (1,), "warmup_s": 0, "duration_s": 10,
+                    "tables": 8, "table_size": 1_082_656,
+                },
+            },
+            slices={"smoke": Length(0, 0.3), "quick": Length(0, 0.5), "brief": Length(0, 10)},
+            variants=(Variant(), Variant(queries.NO_PUSHDOWN, options={"join-pushdown": 0})),
+            budget="shared",
+            contrasts=queries.join_pushdown,
         ),
     )
 }  # fmt: skip

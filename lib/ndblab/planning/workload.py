@@ -12,6 +12,8 @@ import hashlib
 POINT_SELECT, READ_WRITE = "oltp_point_select", "oltp_read_write"
 """Scripts of sysbench, as is every workload without an entry in `workloads.registry`."""
 CHECKED_WRITES = "checked_writes"
+TPC_H = "tpc_h_q"
+"""Begins the name of a query of TPC-H as a workload: "tpc_h_q05"."""
 
 SYSBENCH, CLIENT = "sysbench", "client"
 CLIENT_ROLES = (SYSBENCH, CLIENT)
@@ -24,6 +26,24 @@ OK, FAILED, UNKNOWN, WRONG = "ok", "failed", "unknown", "wrong"
 GIVEN_UP = (FAILED, UNKNOWN)
 """Their outcomes: answered correctly; given up and certainly not applied; given up after an
 unanswered COMMIT, so that it may have been applied; a read that missed acknowledged data."""
+
+
+def of_query(number: int) -> str:
+    """Return the workload that executes a query of TPC-H.
+
+    >>> of_query(5)
+    'tpc_h_q05'
+    """
+    return f"{TPC_H}{number:02d}"
+
+
+def query_number(name: str) -> int:
+    """Return the number of the query that a workload executes.
+
+    >>> query_number("tpc_h_q05")
+    5
+    """
+    return int(name.removeprefix(TPC_H))
 
 
 def written_value(seed: object, client: int, seq: int) -> str:

@@ -115,6 +115,10 @@ class Load(Protocol):
     @property
     def pid(self) -> int: ...
 
+    def wait_began(self, timeout_s: float) -> float | None:
+        """Wait until all clients work; when that was by `time.monotonic`, None if they never do."""
+        ...
+
     def finish(self) -> Report:
         """Let the load run for its time, end it, and return its report.
 

@@ -9,10 +9,15 @@ from ndblab.planning import workload
 from ndblab.workloads import sysbench
 from ndblab.workloads.checked_writes import generator as checked_writes
 from ndblab.workloads.load_generator import LoadGenerator
+from ndblab.workloads.tpc_h import generator as tpc_h
 
 _GENERATORS: dict[str, LoadGenerator] = {workload.CHECKED_WRITES: checked_writes}
+_BY_PREFIX: dict[str, LoadGenerator] = {workload.TPC_H: tpc_h}
 
 
 def find(name: str) -> LoadGenerator:
     """Find the load generator of a workload; any other name is that of a sysbench script."""
+    for prefix, generator in _BY_PREFIX.items():
+        if name.startswith(prefix):
+            return generator
     return _GENERATORS.get(name, sysbench)

@@ -78,6 +78,10 @@ class Load:
             raise self._failed("The clients did not begin")
         self._began = float(when)
 
+    def wait_began(self, timeout_s: float) -> float:
+        """Return when the clients began; they have by now."""
+        return self._began
+
     def finish(self) -> Report:
         """Stop the clients, after the seconds of warm-up and run at the earliest.
 
