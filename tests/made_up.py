@@ -23,6 +23,7 @@ SLICES = list(SCHEMAS["slices"].columns)
 HISTORY = ["run_id", "client", "seq", "kind", "t_s", "outcome"]
 COPIES = ["run_id", "replica", "client", "seq", "first_value", "second_value"]
 COUNTERS = ["run_id", "replica", "client", "writes"]
+PUSHED = list(SCHEMAS["pushed"].columns)
 
 
 def _empty(columns: list[str]) -> Callable[[], pd.DataFrame]:
@@ -42,6 +43,7 @@ class Double:
     history: pd.DataFrame = field(default_factory=_empty(HISTORY))
     copies: pd.DataFrame = field(default_factory=_empty(COPIES))
     counters: pd.DataFrame = field(default_factory=_empty(COUNTERS))
+    pushed: pd.DataFrame = field(default_factory=_empty(PUSHED))
     manifest: Mapping[str, Any] = field(default_factory=dict)
     budget: str = "scaled"
     id: str = "double"

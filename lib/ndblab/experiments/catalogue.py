@@ -7,6 +7,7 @@ a claim, a check in `claims.checks` too. Pure.
 
 from __future__ import annotations
 
+from ndblab.analysis.tpc_h import pushdown
 from ndblab.error import LabError
 from ndblab.experiments.designs import comparisons, grids, queries, self_contrasts
 from ndblab.experiments.designs.contrast import Length
@@ -207,7 +208,7 @@ EXPERIMENTS = {
                 },
             },
             slices={"smoke": Length(0, 0.3), "quick": Length(0, 0.5), "brief": Length(0, 10)},
-            variants=(Variant(), Variant(queries.NO_PUSHDOWN, options={"join-pushdown": 0})),
+            variants=(Variant(), Variant(pushdown.UNPUSHED, options={"join-pushdown": 0})),
             budget="shared",
             contrasts=queries.join_pushdown,
         ),

@@ -27,6 +27,7 @@ from ndblab.figures.lab import (
     faults,
     prediction_errors,
     predictions,
+    tpc_h,
     transporters,
     variance,
 )
@@ -144,6 +145,10 @@ FIGURES = {
     "variance": Entry(
         "Where does the variance of a measurement come from?",
         variance.paint, variance.describe, ("slices",), height_in=4.6,
+    ),
+    "tpc-h": Entry(
+        "Which queries of TPC-H gain from pushed joins?",
+        tpc_h.paint, tpc_h.describe, ("slices", "runs", "pushed"), height_in=tpc_h.HEIGHT_IN,
     ),
 }  # fmt: skip
 """By the number of the brief's figure, or by the name of one of the lab's own."""

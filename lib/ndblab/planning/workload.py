@@ -14,6 +14,8 @@ POINT_SELECT, READ_WRITE = "oltp_point_select", "oltp_read_write"
 CHECKED_WRITES = "checked_writes"
 TPC_H = "tpc_h_q"
 """Begins the name of a query of TPC-H as a workload: "tpc_h_q05"."""
+WRONG_RESULT = "another result than InnoDB"
+"""In the status of a run of such a query that is wrong."""
 
 SYSBENCH, CLIENT = "sysbench", "client"
 CLIENT_ROLES = (SYSBENCH, CLIENT)

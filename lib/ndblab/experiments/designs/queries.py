@@ -11,8 +11,9 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from ndblab.analysis.sequential import LOOKS
+from ndblab.analysis.tpc_h.pushdown import PUSHED, UNPUSHED, contrast_name
 from ndblab.experiments.designs.contrast import ALTERNATION, Contrast, Side
-from ndblab.planning.point import DEFAULT_VARIANT, Point
+from ndblab.planning.point import Point
 from ndblab.planning.workload import of_query
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from ndblab.experiments.experiment import Experiment
     from ndblab.planning.profile import Profile
 
-NO_PUSHDOWN = "no-pushdown"
 QUERIES = range(1, 23)
 BRIEFEST = (3, 6, 20)
 """The queries of the smoke profile: of several tables, of one, and with subqueries."""
@@ -29,7 +29,7 @@ BRIEFEST = (3, 6, 20)
 
 def every_query(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
     """Every query in both variants, one client at one server."""
-    return tuple(_point(*each) for each in product(_queries(size), (DEFAULT_VARIANT, NO_PUSHDOWN)))
+    return tuple(_point(*each) for each in product(_queries(size), (PUSHED, UNPUSHED)))
 
 
 def join_pushdown(
@@ -38,8 +38,8 @@ def join_pushdown(
     """Each query with pushed joins against the same without; no claim waits for them."""
     return tuple(
         Contrast(
-            f"q{number:02d}", ALTERNATION, Side(_point(number, DEFAULT_VARIANT)),
-            Side(_point(number, NO_PUSHDOWN)), (), blocks=LOOKS[0],
+            contrast_name(number), ALTERNATION, Side(_point(number, PUSHED)),
+            Side(_point(number, UNPUSHED)), (), blocks=LOOKS[0],
         )
         for number in _queries(size)
     )  # fmt: skip

@@ -20,7 +20,7 @@ from pathlib import Path
 import pymysql
 from pymysql.cursors import Cursor
 
-from ndblab.planning.workload import OK
+from ndblab.planning.workload import OK, WRONG_RESULT
 from ndblab.workloads.tpc_h import queries, results
 from ndblab.workloads.tpc_h.queries import Query
 from ndblab.workloads.tpc_h.session import DATABASE, connected
@@ -95,7 +95,7 @@ def _execute(
         columns = [each[0] for each in cursor.description]
         wrong = results.difference(query, columns, results.as_text(rows), expected)
         if wrong:
-            return took_s, f"Q{query.number} has another result than with InnoDB: {wrong}"
+            return took_s, f"Q{query.number} has {WRONG_RESULT}: {wrong}"
         took_s.append(last_s - first_s)
     return took_s, OK
 
