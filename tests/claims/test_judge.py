@@ -71,18 +71,10 @@ def test_a_dataset_that_cannot_be_looked_at_is_unknown() -> None:
 
 def test_a_claim_without_a_check_is_unknown() -> None:
     """A claim that nothing checks says that no experiment measures it yet."""
-    claim = replace(BY_ID["H-q20"], id="H-q99", pinned="yes", scaled="yes", shared="yes")
-    row = judge.judge(double(), ["H-q99"], [claim]).iloc[0]
+    row = verdict(double(), "H-q20")
     assert row.verdict == "unknown"
     assert "about RonDB" in row.reason
     assert "no experiment measures it yet" in row.reason
-
-
-def test_what_takes_two_releases_of_rondb_names_them() -> None:
-    """With or without a dataset."""
-    row = verdict(double(), "H-q20")
-    assert row.verdict == "not testable here"
-    assert row.reason == "needs RonDB 21.04.17 and RonDB 22.10.4"
 
 
 def test_an_unknown_id_is_refused() -> None:

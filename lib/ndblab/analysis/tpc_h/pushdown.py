@@ -107,7 +107,7 @@ def _ratio(query: int, slices: pd.DataFrame) -> tuple[Estimate, int]:
 
 
 def _pushed(good: pd.DataFrame, pushed: pd.DataFrame) -> dict[str, object]:
-    """Return what was pushed: of the last run, as plans follow from statistics that never change."""
+    """Return what was pushed in the last run; plans follow from statistics that never change."""
     mine = pushed[pushed["run_id"].isin(good["run_id"])]
     if mine.empty:
         nothing = dict.fromkeys(_COUNTED, 0)

@@ -101,7 +101,7 @@ def _execute(
 
 
 def _summary(took_s: Sequence[float]) -> dict[str, float]:
-    """Return the number of executions, their sum, and their fastest, slowest and 95th percentile."""
+    """Return the number of executions, their sum, the fastest, the slowest, the 95th percentile."""
     if not took_s:
         return {"executions": 0}
     ordered = sorted(took_s)

@@ -35,5 +35,7 @@ def read(number: int, scale: float) -> Query:
     text = (_FOLDER / f"q{number:02d}.sql").read_text().strip()
     sql = text.replace("{fraction}", f"{0.0001 / scale:.10f}")
     order = _ORDER.search(sql)
-    keys = order[1].split(",") if order else []
-    return Query(number, sql, tuple(key.split()[0] for key in keys), bool(order) and "LIMIT" in order[0])
+    if order is None:
+        return Query(number, sql, (), False)
+    keys = tuple(key.split()[0] for key in order[1].split(","))
+    return Query(number, sql, keys, "LIMIT" in order[0])
