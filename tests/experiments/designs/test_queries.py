@@ -26,13 +26,13 @@ def test_a_contrast_of_each_query_compares_pushed_joins_with_none() -> None:
     for each in found:
         assert (each.a.point.variant, each.b.point.variant) == ("default", "no-pushdown")
         assert each.a.point.workload == each.b.point.workload
-        assert (each.blocks, each.claims) == (4, ())
+        assert (each.blocks, each.claims) == (6, ())
 
 
 def test_the_quick_profile_fits_its_time() -> None:
     """Its short slices are the experiment's own, and all blocks together take minutes."""
     contrasts = EXPERIMENT.contrasts(EXPERIMENT, QUICK, pd.DataFrame())
-    blocks_s = sum(4 * time_needed.block_s(each, EXPERIMENT, QUICK) for each in contrasts)
+    blocks_s = sum(6 * time_needed.block_s(each, EXPERIMENT, QUICK) for each in contrasts)
     assert time_needed.sweep_s(EXPERIMENT, QUICK) + blocks_s < 12 * 60
     smoke = EXPERIMENT.size("smoke")
     once = EXPERIMENT.contrasts(EXPERIMENT, smoke, pd.DataFrame())

@@ -89,9 +89,7 @@ def test_a_client_that_ends_early_says_why(
     program: str, status: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its last line is the reason."""
-    monkeypatch.setattr(
-        generator, "commands", lambda _: [Command([sys.executable, "-c", program])]
-    )
+    monkeypatch.setattr(generator, "commands", lambda _: [Command([sys.executable, "-c", program])])
     with generator.running(Cluster(), job()) as load:
         began = load.wait_began()
         report = load.finish()

@@ -39,7 +39,7 @@ def join_pushdown(
     return tuple(
         Contrast(
             contrast_name(number), ALTERNATION, Side(_point(number, PUSHED)),
-            Side(_point(number, UNPUSHED)), (), blocks=LOOKS[0],
+            Side(_point(number, UNPUSHED)), (), blocks=LOOKS[1],
         )
         for number in _queries(size)
     )  # fmt: skip

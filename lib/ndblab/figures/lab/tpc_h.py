@@ -85,9 +85,9 @@ def _ratios(ax: Axes, found: pd.DataFrame) -> None:
         ax.plot([row.low, row.high], [y, y], color=style.INK, lw=1.2, marker="|", ms=6, zorder=2)
         face = style.THROUGHPUT if row.is_pushed else "white"
         ax.plot(row.ratio, y, "o", mfc=face, mec=style.THROUGHPUT, ms=6, zorder=4)
-    _across(ax, found)
     ends = found[["ratio", "low", "high"]].to_numpy(float)
     _logarithmic(ax, min(np.nanmin(ends), 1), max(np.nanmax(ends), 1))
+    _across(ax, found)
     ax.set_xlabel("Times as fast with pushed joins")
 
 
@@ -96,10 +96,10 @@ def _times(ax: Axes, found: pd.DataFrame) -> None:
     ax.hlines(y, found["pushed_ms"], found["unpushed_ms"], color="#bbbbbb", lw=1.4, zorder=1)
     ax.plot(found["unpushed_ms"], y, "s", mfc="white", mec=_UNPUSHED, ms=5, zorder=3)
     ax.plot(found["pushed_ms"], y, "o", color=style.THROUGHPUT, ms=4, zorder=4)
-    _across(ax, found)
-    ax.set_yticklabels([])
     ends = found[["pushed_ms", "unpushed_ms"]].to_numpy(float)
     _logarithmic(ax, np.nanmin(ends), np.nanmax(ends))
+    _across(ax, found)
+    ax.set_yticklabels([])
     ax.set_xlabel("Time of an execution, ms")
     ax.set_title("Mean of all slices and runs")
 

@@ -47,6 +47,4 @@ def version() -> str:
 def generate(folder: Path, scale: float) -> None:
     """Write the file of each table, `lineitem.tbl` and so on; LabError if that fails."""
     argv = [str(program()), "--scale-factor", str(scale), "--output-dir", str(folder)]
-    LOCAL.run(
-        argv, what="The data of TPC-H could not be generated", timeout_s=GENERATE_TIMEOUT_S
-    )
+    LOCAL.run(argv, what="The data of TPC-H could not be generated", timeout_s=GENERATE_TIMEOUT_S)
