@@ -104,3 +104,11 @@ def test_a_missing_generator_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path:
     with pytest.raises(LabError, match="tpchgen-cli") as caught:
         data.program()
     assert "pip install" in caught.value.next_step
+
+
+def test_rows_with_a_repeated_key_are_kept_once(tmp_path: Path) -> None:
+    """The first of them, in the order of the file."""
+    file = tmp_path / "partsupp.tbl"
+    file.write_text("1|2|a|\n1|3|b|\n1|2|c|\n2|2|d|\n")
+    data._keep_once(file)
+    assert file.read_text() == "1|2|a|\n1|3|b|\n2|2|d|\n"

@@ -70,10 +70,12 @@ def test_every_statement_names_the_engine_and_ends_with_the_options() -> None:
         ("nation", 25, 0.01, ""),
         ("orders", 15_000, 0.01, ""),
         ("orders", 14_999, 0.01, "15000 in orders"),
+        ("partsupp", 700, 0.001, ""),
+        ("partsupp", 7_900, 0.01, "8000 in partsupp"),
         ("lineitem", 60_175, 0.01, ""),
         ("lineitem", 30_000, 0.01, "60012 in lineitem"),
     ],
 )
 def test_too_few_rows_are_noticed(table: str, rows: int, scale: float, wrong: str) -> None:
-    """All tables but the items of orders have an exact number of rows."""
+    """All tables but the items of orders have an exact number, if there are suppliers enough."""
     assert tables.wrong_count(table, rows, scale) == wrong

@@ -23,7 +23,7 @@ from ndblab.figures import selection, sheet, style
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
 
-HEIGHT_IN = 8.0
+HEIGHT_IN = 7.8
 _UNPUSHED = "#c8691c"
 _WIDEST = 40
 
@@ -32,7 +32,7 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     """Draw the ratio of each query with its interval, and beside it the times of an execution."""
     found = _found(tables)
     [[left, right]] = sheet.panels(
-        figure, columns=(1.5, 1), wspace=0.06, left=0.07, above_in=sheet.ABOVE_WITH_LEGEND_IN + 0.2
+        figure, columns=(1.5, 1), wspace=0.06, left=0.07, above_in=sheet.ABOVE_WITH_LEGEND_IN + 0.05
     )
     left.set_title(caption.title())
     _ratios(left, found)
@@ -40,7 +40,7 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     sheet.legend(figure, _keys())
     notes = [
         "Whiskers: repeated 95 % interval of the blocks. A join is pushed if NDB counts its "
-        "execution; every result equals InnoDB's."
+        "execution. Only executions with InnoDB's result count."
     ]
     unbounded = found.loc[found["low"].isna() & found["ratio"].notna(), "query"]
     notes += ["Without whiskers: too few blocks for an interval."] if len(unbounded) else []

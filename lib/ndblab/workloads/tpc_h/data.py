@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ndblab.error import LabError
 from ndblab.machine.local import LOCAL
+from ndblab.workloads.tpc_h.tables import REPEATED
 
 PROGRAM = "tpchgen-cli"
 GENERATE_TIMEOUT_S = 3600
@@ -45,6 +46,18 @@ def version() -> str:
 
 
 def generate(folder: Path, scale: float) -> None:
-    """Write the file of each table, `lineitem.tbl` and so on; LabError if that fails."""
+    """Write the file of each table, `lineitem.tbl` and so on; LabError if that fails.
+
+    No two rows of a file have the same key.
+    """
     argv = [str(program()), "--scale-factor", str(scale), "--output-dir", str(folder)]
     LOCAL.run(argv, what="The data of TPC-H could not be generated", timeout_s=GENERATE_TIMEOUT_S)
+    _keep_once(folder / f"{REPEATED}.tbl")
+
+
+def _keep_once(file: Path) -> None:
+    """Keep the first row of each key, which is the first two columns."""
+    rows = file.read_text().splitlines(keepends=True)
+    once = {tuple(row.split("|", 2)[:2]): row for row in reversed(rows)}
+    if len(once) < len(rows):
+        file.write_text("".join(reversed(once.values())))
