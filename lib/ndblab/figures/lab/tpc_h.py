@@ -86,7 +86,7 @@ def _ratios(ax: Axes, found: pd.DataFrame) -> None:
         face = style.THROUGHPUT if row.is_pushed else "white"
         ax.plot(row.ratio, y, "o", mfc=face, mec=style.THROUGHPUT, ms=6, zorder=4)
     ends = found[["ratio", "low", "high"]].to_numpy(float)
-    _logarithmic(ax, min(np.nanmin(ends), 1), max(np.nanmax(ends), 1))
+    _logarithmic(ax, min(np.nanmin(ends), 1), max(np.nanmax(ends), 1), most_labelled=1000)
     _across(ax, found)
     ax.set_xlabel("Times as fast with pushed joins")
 
@@ -97,7 +97,7 @@ def _times(ax: Axes, found: pd.DataFrame) -> None:
     ax.plot(found["unpushed_ms"], y, "s", mfc="white", mec=_UNPUSHED, ms=5, zorder=3)
     ax.plot(found["pushed_ms"], y, "o", color=style.THROUGHPUT, ms=4, zorder=4)
     ends = found[["pushed_ms", "unpushed_ms"]].to_numpy(float)
-    _logarithmic(ax, np.nanmin(ends), np.nanmax(ends))
+    _logarithmic(ax, np.nanmin(ends), np.nanmax(ends), most_labelled=100)
     _across(ax, found)
     ax.set_yticklabels([])
     ax.set_xlabel("Time of an execution, ms")
@@ -110,12 +110,15 @@ def _across(ax: Axes, found: pd.DataFrame) -> None:
     ax.grid(True, axis="y", lw=0.4)
 
 
-def _logarithmic(ax: Axes, low: float, high: float) -> None:
-    """Make a logarithmic axis with room at both ends and numbers as people write them."""
+def _logarithmic(ax: Axes, low: float, high: float, most_labelled: float) -> None:
+    """Make a logarithmic axis with room at both ends and numbers as people write them.
+
+    Up to `most_labelled` times the lowest value there is room for more than powers of ten.
+    """
     room = max(1.08, (high / low) ** 0.05)
     ax.set_xscale("log")
     ax.set_xlim(low / room, high * room)
-    steps = (1, 2, 5) if high / low < 100 else (1,)
+    steps = (1, 2, 5) if high / low < most_labelled else (1,)
     ax.xaxis.set_major_locator(LogLocator(subs=steps))
     if high / low < 4:
         ax.xaxis.set_major_locator(LogLocator(subs=tuple(np.arange(0.5, 10, 0.5))))

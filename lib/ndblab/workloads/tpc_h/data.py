@@ -58,6 +58,8 @@ def generate(folder: Path, scale: float) -> None:
 def _keep_once(file: Path) -> None:
     """Keep the first row of each key, which is the first two columns."""
     rows = file.read_text().splitlines(keepends=True)
-    once = {tuple(row.split("|", 2)[:2]): row for row in reversed(rows)}
+    once: dict[tuple[str, ...], str] = {}
+    for row in rows:
+        once.setdefault(tuple(row.split("|", 2)[:2]), row)
     if len(once) < len(rows):
-        file.write_text("".join(reversed(once.values())))
+        file.write_text("".join(once.values()))
