@@ -36,6 +36,7 @@ def test_every_column_with_a_unit_ends_in_it() -> None:
     bare = {*schema.COUNTS, "clients", "servers", "repeat", "node_id", "thr_no", "host_load_1min"}
     bare |= {"client", "seq", "first_server", "server", "attempts", "error", "replica", "writes"}
     bare |= {"block", "slot", "of", "start", "tables", "rows", "locks"}
+    bare |= {"query", "executions", "joins", "joined", "defined", "dropped", "executed", "reads"}
     for declared in dataset.SCHEMAS.values():
         numbers = {name for name, column in declared.columns.items() if column.dtype != "str"}
         assert all(name.endswith(units) for name in numbers - bare)

@@ -98,7 +98,7 @@ def test_both_sides_of_a_duet_run_at_once_and_each_has_its_own_client(tmp_path: 
         ("sys.exit('FATAL: unable to connect')", "sysbench exited 1"),
         (
             f"print({REPORT!r})".replace("6.0133s", "0.5s"),
-            "sysbench reported too late, or ended before its time",
+            "the load reported too late, or ended before its time",
         ),
         (RUNS.replace("ignored errors:                      0", "ignored errors:      3"),
          "errors: 3"),

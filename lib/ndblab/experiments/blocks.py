@@ -84,7 +84,7 @@ def _measure(
     contrast: Contrast, slot: Sequence[Slice], clusters: Clusters, writer: Writer
 ) -> list[measured_run.Run]:
     started_utc = measured_run.now_utc()
-    warmup_s, duration_s = designs.length(clusters.size.name)
+    warmup_s, duration_s = clusters.experiment.slice_length(clusters.size)
     size = dataclasses.replace(clusters.size, warmup_s=warmup_s, duration_s=duration_s)
     sides = [contrast.side(each.side) for each in slot]
     try:

@@ -7,14 +7,17 @@ a claim, a check in `claims.checks` too. Pure.
 
 from __future__ import annotations
 
+from ndblab.analysis.tpc_h import pushdown
 from ndblab.error import LabError
 from ndblab.experiments.designs import (
     comparisons,
     connection_pools,
     grids,
+    queries,
     read_write,
     self_contrasts,
 )
+from ndblab.experiments.designs.contrast import Length
 from ndblab.experiments.experiment import Experiment, Variant
 from ndblab.planning import cpu_budget, fault, profile, workload
 
@@ -315,6 +318,32 @@ EXPERIMENTS = {
                 ),
             ),
             contrasts=read_write.contrasts,
+        ),
+        Experiment(
+            "tpc-h",
+            "Which queries of TPC-H gain from joins that the data nodes execute?",
+            "12_tpc_h.ipynb",
+            figures=("tpc-h",),
+            claims=("H-",),
+            grid=queries.every_query,
+            sizes={
+                "smoke": {
+                    "servers": (1,), "clients": (1,), "warmup_s": 0, "duration_s": 1,
+                    "tables": 8, "table_size": 1_083,
+                },
+                "quick": {
+                    "servers": (1,), "clients": (1,), "warmup_s": 0, "duration_s": 1, "repeats": 1,
+                    "tables": 8, "table_size": 10_830,
+                },
+                "brief": {
+                    "servers": (1,), "clients": (1,), "warmup_s": 0, "duration_s": 10,
+                    "tables": 8, "table_size": 1_082_656,
+                },
+            },
+            slices={"smoke": Length(0, 0.3), "quick": Length(0, 0.5), "brief": Length(0, 10)},
+            variants=(Variant(), Variant(pushdown.UNPUSHED, options={"join-pushdown": 0})),
+            budget="shared",
+            contrasts=queries.join_pushdown,
         ),
     )
 }  # fmt: skip

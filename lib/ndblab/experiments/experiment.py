@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.analysis.formatting import count
 from ndblab.error import LabError
+from ndblab.experiments.designs.contrast import Length, length
 from ndblab.experiments.designs.sweep import Sweep
 from ndblab.experiments.variant import Variant
 from ndblab.planning import deployment
@@ -34,13 +35,14 @@ if TYPE_CHECKING:
 class Experiment:
     """One question of the lab.
 
-    `sizes` are values by profile name and field where they differ from the profile's. All clusters
-    have the fields of `shape`; `budget` divides the CPUs unless the user chooses. `grid` gives the
-    points for a profile, most of them under `workload`. Without a `grid` there is nothing to
-    measure; `reads` then names the experiments whose recorded data it uses. `contrasts` gives what
-    is measured after the sweep, from the sweep's points (`analysis.summary.points`); a dry run has
-    none of them. `spare_servers` run beside those of the sweep, for the other side of a duet. With
-    `weighs_rows` the tables are filled twice in different sizes, to weigh a row.
+    `sizes` are values by profile name and field where they differ from the profile's, `slices` the
+    lengths of slices by profile name where they differ. All clusters have the fields of `shape`;
+    `budget` divides the CPUs unless the user chooses. `grid` gives the points for a profile, most
+    of them under `workload`. Without a `grid` there is nothing to measure; `reads` then names the
+    experiments whose recorded data it uses. `contrasts` gives what is measured after the sweep,
+    from the sweep's points (`analysis.summary.points`); a dry run has none of them. `spare_servers`
+    run beside those of the sweep, for the other side of a duet. With `weighs_rows` the tables are
+    filled twice in different sizes, to weigh a row.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Experiment:
     workload: str = DEFAULT_WORKLOAD
     tables: tuple[str, ...] = ()
     sizes: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    slices: Mapping[str, Length] = field(default_factory=dict)
     shape: Mapping[str, object] = field(default_factory=dict)
     variants: tuple[Variant, ...] = (Variant(),)
     budget: str = "auto"
@@ -70,6 +73,10 @@ class Experiment:
         """
         wanted = {k: v for k, v in (overrides or {}).items() if v is not None}
         return get(name, {**self.sizes.get(name, {}), **wanted})
+
+    def slice_length(self, size: Profile) -> Length:
+        """Return how long the slices of its contrasts are."""
+        return self.slices.get(size.name, length(size.name))
 
     def variant(self, name: str) -> Variant:
         """Return the variant of this name."""

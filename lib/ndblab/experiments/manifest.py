@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ndblab.experiments.designs import contrast
 from ndblab.experiments.experiment import Experiment
 from ndblab.machine.host import Host
 from ndblab.planning import config
@@ -82,7 +81,7 @@ def describe(
         "sweep": todo.to_dict(),
     }
     if experiment.contrasts:
-        each = contrast.length(size.name)
+        each = experiment.slice_length(size)
         identity["contrasts"] = {
             "of": experiment.contrasts.__name__,
             "warmup_s": each.warmup_s,

@@ -64,7 +64,7 @@ def own_s(experiment: Experiment, size: Profile) -> float:
 
 def block_s(contrast: Contrast, experiment: Experiment, size: Profile) -> float:
     """Estimate the seconds of a block of a contrast."""
-    length = designs.length(size.name)
+    length = experiment.slice_length(size)
     slots = contrast.block(1, size.seed)
     running_s = sum(
         length.warmup_s

@@ -31,6 +31,7 @@ from ndblab.figures.lab import (
     prediction_errors,
     predictions,
     read_write,
+    tpc_h,
     transporters,
     variance,
 )
@@ -165,6 +166,10 @@ FIGURES = {
     "variance": Entry(
         "Where does the variance of a measurement come from?",
         variance.paint, variance.describe, ("slices",), height_in=4.6,
+    ),
+    "tpc-h": Entry(
+        "Which queries of TPC-H gain from pushed joins?",
+        tpc_h.paint, tpc_h.describe, ("slices", "runs", "pushed"), height_in=tpc_h.HEIGHT_IN,
     ),
     "dump": Entry(
         "How long does a dump take, and what does compression save?",

@@ -23,6 +23,10 @@ DUMP, LOCKING_READS = "dump", "locking_reads"
 ACTIONS = (DUMP, LOCKING_READS)
 """Workloads that end by themselves. Their runs have neither queries nor a rate; the seconds of a
 profile are how long one is expected to take."""
+TPC_H = "tpc_h_q"
+"""Begins the name of a query of TPC-H as a workload: "tpc_h_q05"."""
+WRONG_RESULT = "another result than InnoDB"
+"""In the status of a run of such a query that is wrong."""
 
 SYSBENCH, CLIENT = "sysbench", "client"
 CLIENT_ROLES = (SYSBENCH, CLIENT)
@@ -47,6 +51,24 @@ transaction ends."""
 UNCOMPRESSED, ZSTD, GZIP = COMPRESSIONS = ("none", "zstd", "gzip")
 MYSQLDUMP, MYSQL_SHELL = "mysqldump", "mysqlsh"
 """Programs that dump."""
+
+
+def of_query(number: int) -> str:
+    """Return the workload that executes a query of TPC-H.
+
+    >>> of_query(5)
+    'tpc_h_q05'
+    """
+    return f"{TPC_H}{number:02d}"
+
+
+def query_number(name: str) -> int:
+    """Return the number of the query that a workload executes.
+
+    >>> query_number("tpc_h_q05")
+    5
+    """
+    return int(name.removeprefix(TPC_H))
 
 
 def written_value(seed: object, client: int, seq: int) -> str:

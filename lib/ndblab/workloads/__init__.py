@@ -6,7 +6,8 @@ measured, nor what a failed run means.
 
 load_generator  what the lab needs of a program that loads a cluster
 action          a load that is one program which ends by itself
-registry        which of them runs a workload: sysbench, checked writes, dumps, locking reads
+registry        which of them runs a workload: sysbench, checked writes, TPC-H's queries, dumps,
+                locking reads
 measured_run    one run: load and monitors together
 lua/            the lab's own scripts for sysbench
 """

@@ -77,7 +77,7 @@ def running(
 class Action:
     """An action that is running: a `Load`."""
 
-    pid = None
+    pids = ()
     """A pipeline is several processes, which end at different times."""
 
     def __init__(self, child: Process, began: float, timeout_s: float, checked: Checked) -> None:

@@ -139,6 +139,17 @@ class Load(Protocol):
         ...
 
 
+class TimedLoad(Load, Protocol):
+    """A load that runs for a given time, as slices do."""
+
+    def wait_began(self, timeout_s: float) -> Sequence[float | None]:
+        """Wait until all clients work, and return when that was, one time for each process.
+
+        It is by `time.monotonic`; None for a process whose clients never did.
+        """
+        ...
+
+
 class LoadGenerator(Protocol):
     """A module that loads a cluster."""
 

@@ -114,7 +114,7 @@ def prepare(cluster: Cluster, job: Job, database: str = DATABASE) -> Filled:
     """
     began = time.monotonic()
     cluster.query(f"CREATE DATABASE IF NOT EXISTS {database}")
-    before = _data_memory(cluster)
+    before = data_memory_bytes(cluster)
     with executing(cluster, prepare_command(job, database), PREPARE_TIMEOUT_S) as execution:
         done = execution.wait()
     cluster.check_alive()
@@ -127,7 +127,7 @@ def prepare(cluster: Cluster, job: Job, database: str = DATABASE) -> Filled:
             expected=f"{job.profile.tables} tables of {job.profile.table_size} rows",
             next_step="See the logs in the cluster's folder; a smaller --table-size may fit.",
         )
-    taken = {node: after - before[node] for node, after in _data_memory(cluster).items()}
+    taken = {node: after - before[node] for node, after in data_memory_bytes(cluster).items()}
     return Filled(round(time.monotonic() - began, 2), job.profile.rows, taken)
 
 
@@ -159,7 +159,8 @@ def _short_tables(cluster: Cluster, job: Job, database: str) -> str:
     return ", ".join(f"{count} in {name}" for name, count in counts.items() if count != size)
 
 
-def _data_memory(cluster: Cluster) -> dict[int, int]:
+def data_memory_bytes(cluster: Cluster) -> dict[int, int]:
+    """Return the data memory in use, by id of the data node."""
     rows = cluster.query(
         "SELECT node_id, used FROM ndbinfo.memoryusage WHERE memory_type = 'Data memory'"
     )

@@ -25,6 +25,7 @@ from ndblab.claims.answers import (
     sources,
     stability,
     the_lab_itself,
+    tpc_h,
     transporters,
 )
 from ndblab.claims.answers.clause import Answer, Clause, compose
@@ -52,6 +53,7 @@ __all__ = [
     "sources",
     "stability",
     "the_lab_itself",
+    "tpc_h",
     "transporters",
 ]
 

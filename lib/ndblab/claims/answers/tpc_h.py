@@ -1,0 +1,45 @@
+"""The answer about TPC-H: which queries pushed joins make faster, and how much."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from ndblab.analysis.formatting import listed, plain
+from ndblab.analysis.tpc_h import pushdown
+from ndblab.claims.answers.clause import Answer, Clause, compose
+from ndblab.claims.answers.registry import answers
+
+if TYPE_CHECKING:
+    from ndblab.dataset import Dataset
+
+
+@answers("tpc-h")
+def gain(dataset: Dataset, table: pd.DataFrame) -> Answer:
+    """Count the queries with pushed joins, those that these make faster or slower, and the rest."""
+    found = pushdown.table(dataset.slices, dataset.runs, dataset.pushed)
+    pushed = found[found["is_pushed"]]
+    queries = f"{len(found)} queries" if len(found) > 1 else "the one query"
+    wrong = pushdown.wrong(dataset.slices, dataset.runs)
+    said: list[Clause | str] = [*wrong, f"NDB executes joins of {len(pushed)} of {queries} itself"]
+    for gained in (pushdown.FASTER, pushdown.SLOWER):
+        mine = pushed[pushed["gain"] == gained]
+        if len(mine):
+            said.append(_extreme(mine, gained))
+    said += [] if wrong else ["every result is that of InnoDB"]
+    said.append(Clause("H-q20", "", "", "what RonDB 22.10.4 gains over 21.04.17 in Q2 and in Q20"))
+    undecided = pushed.loc[pushed["gain"] == pushdown.OPEN, "query"]
+    unsure = [f"what pushing brings to {listed(f'Q{query}' for query in undecided)}"]
+    return replace(compose(said, table), open=tuple(unsure if len(undecided) else ()))
+
+
+def _extreme(mine: pd.DataFrame, gained: str) -> str:
+    """Say how many queries gain or lose, and which of them most."""
+    most = mine.loc[(mine["ratio"].idxmax if gained == pushdown.FASTER else mine["ratio"].idxmin)()]
+    interval = f"({plain(most['low'])} to {plain(most['high'])})"
+    words = f"{plain(most['ratio'])} times as fast {interval}"
+    if len(mine) == 1:
+        return f"one of them is {gained} so: Q{most['query']}, {words}"
+    return f"{len(mine)} of them are {gained} so, most of all Q{most['query']}: {words}"
