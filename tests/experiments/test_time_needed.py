@@ -44,7 +44,7 @@ def test_the_default_measurement_takes_less_than_twelve_minutes():
 def test_blocks_that_no_claim_waits_for_add_their_time_up_to_a_quarter_of_an_hour():
     """A sweep that takes longer by itself is not cut short."""
     quick = SCALING.size("quick")
-    assert time_needed.limit_s(200, quick, own_s=100) == 11.5 * 60 + 100
+    assert time_needed.limit_s(200, quick, own_s=100) == 11.9 * 60 + 100
     assert time_needed.limit_s(200, quick, own_s=3600) == 15 * 60
     assert time_needed.limit_s(1800, quick, own_s=3600) == 1800 + 5 * 60
     assert time_needed.own_s(SCALING, quick) == 0

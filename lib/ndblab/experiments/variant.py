@@ -17,6 +17,10 @@ from ndblab.planning.shape import Overlay
 _QUOTA = re.compile(r"sql|(mysqld|ndbmtd)(\.[1-9]\d*)?")
 
 
+NO_QUOTAS = {"mysqld": None, "ndbmtd": None, "sql": None}
+"""`Variant.quotas` that let every process use all CPUs."""
+
+
 @dataclass(frozen=True)
 class Variant:
     """Settings that differ from the baseline; "the same with another setting" is one of these.

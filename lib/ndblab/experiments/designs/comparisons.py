@@ -242,7 +242,7 @@ def two_engines(
     experiment: Experiment, size: Profile, points: pd.DataFrame
 ) -> tuple[Contrast, ...]:
     """The second engine against the first, start by start; an interval even if no claim waits."""
-    swept = _Swept(size, points, READ_WRITE)
+    swept = Swept(size, points, READ_WRITE)
     servers, clients = max(size.servers), max(size.clients)
     return (
         Contrast(
