@@ -23,7 +23,6 @@ case "$*" in
 *) echo "sysbench {version}" ;;
 esac
 """
-ORACLE = "mysql-cluster-9.7.4-linux-glibc2.28-x86_64"
 WITH_ENGINE = "echo '  --ndb-connectstring=name'"
 WITHOUT_ENGINE = "echo \"unknown option '--ndbcluster'\" >&2; exit 7"
 
@@ -59,7 +58,7 @@ def put_sysbench(
     return put_program(folder / "sysbench", SYSBENCH.format(version=version, driver=driver))
 
 
-def pack(top: Path, tarball: Path, name: str = ORACLE) -> Path:
+def pack(top: Path, tarball: Path) -> Path:
     with tarfile.open(tarball, "w:gz") as archive:
-        archive.add(top, arcname=name)
+        archive.add(top, arcname="mysql-cluster-9.7.4-linux-glibc2.28-x86_64")
     return tarball

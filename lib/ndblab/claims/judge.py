@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ndblab.analysis.formatting import significant
-from ndblab.claims import releases
 from ndblab.claims.checks import find
 from ndblab.claims.evidence import Evidence, usable_cpus
 from ndblab.claims.publication import BUDGETS, Claim
@@ -153,8 +152,6 @@ def _without_data(claim: Claim) -> Finding:
     never = set(claim.budgets.values())
     if len(never) == 1 and not next(iter(never)).startswith("yes"):
         return Finding(NOT_TESTABLE, next(iter(never)))
-    if claim.source in releases.NEEDED:
-        return Finding(NOT_TESTABLE, f"needs {releases.in_words(claim.source)}: --engines")
     if find(claim.id) is not None:
         return Finding(UNKNOWN, "no recorded dataset measures it yet")
     about = _SUBJECTS.get(claim.source.partition("-")[0], "")

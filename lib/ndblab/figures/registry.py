@@ -27,7 +27,6 @@ from ndblab.figures.lab import (
     connection_pools,
     contrast,
     faults,
-    long_run,
     prediction_errors,
     predictions,
     read_write,
@@ -153,14 +152,6 @@ FIGURES = {
     ),
     "contrast": Entry(
         "What does each contrast show, and after how many blocks?",
-        contrast.paint, contrast.describe, ("slices",),
-    ),
-    "long-run": Entry(
-        "How much throughput do local checkpoints take from a long run?",
-        long_run.paint, long_run.describe, ("runs", "intervals", "events"), height_in=6.8,
-    ),
-    "engines": Entry(
-        "How do two engines compare, start by start?",
         contrast.paint, contrast.describe, ("slices",),
     ),
     "variance": Entry(
