@@ -1,1 +1,0 @@
-"""Figures of runs that end by themselves: dumps, and the locks of reads."""
