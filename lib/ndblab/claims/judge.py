@@ -158,7 +158,9 @@ def _without_data(claim: Claim) -> Finding:
     if len(never) == 1 and not next(iter(never)).startswith("yes"):
         return Finding(NOT_TESTABLE, next(iter(never)))
     if claim.source in _NEEDED:
-        return Finding(NOT_TESTABLE, f"needs {_NEEDED[claim.source]}, which the lab does not install")
+        return Finding(
+            NOT_TESTABLE, f"needs {_NEEDED[claim.source]}, which the lab does not install"
+        )
     if find(claim.id) is not None:
         return Finding(UNKNOWN, "no recorded dataset measures it yet")
     about = _SUBJECTS.get(claim.source.partition("-")[0], "")

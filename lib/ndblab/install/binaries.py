@@ -16,10 +16,10 @@ from ndblab.error import LabError
 NDB_PROGRAMS = ("mysqld", "ndbmtd", "ndb_mgmd", "ndb_mgm")
 OLDEST_SYSBENCH = "1.0.20"
 _FOREIGN_PREFIXES = (Path("/"), Path("/usr"))
-# RonDB numbers its releases by year and month (its file MYSQL_VERSION) and does not print the version
-# of the MySQL that it is based on. These are the oldest that its release notes and merges name for a
-# series; the options depend on them. 21.04: notes of 21.04.5, 21.10: of 21.10.1, 22.10: of 22.10.0,
-# 24.10: of 24.10.0 (docs.rondb.com).
+# RonDB numbers its releases by year and month (its file MYSQL_VERSION) and does not print the
+# version of the MySQL that it is based on. These are the oldest that its release notes and merges
+# name for a series; the options depend on them. 21.04: notes of 21.04.5, 21.10: of 21.10.1, 22.10:
+# of 22.10.0, 24.10: of 24.10.0 (docs.rondb.com).
 _MYSQL_OF_RONDB = {
     (21, 4): "8.0.23",
     (21, 10): "8.0.24",
