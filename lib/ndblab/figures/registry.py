@@ -33,7 +33,6 @@ from ndblab.figures.neighbours import (
     connection_pools,
     dump,
     locks,
-    read_write,
     tpc_h,
     transporters,
 )
@@ -148,10 +147,6 @@ FIGURES = {
     "brief-predicted": _forecast(
         "What does the model predict for the brief's own server?",
         brief_predicted, "brief_predicted", "brief_simulated", height_in=6.0,
-    ),
-    "read-write": Entry(
-        "What do read/write transactions, filters and IN lists carry?",
-        read_write.paint, read_write.describe, ("runs", "slices", "processes"), height_in=9.6,
     ),
     "contrast": Entry(
         "What does each contrast show, and after how many blocks?",

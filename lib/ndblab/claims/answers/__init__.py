@@ -26,7 +26,6 @@ from ndblab.claims.answers.clause import Answer, Clause, compose
 from ndblab.claims.answers.neighbours import (
     actions,
     connection_pools,
-    read_write,
     tpc_h,
     transporters,
 )
@@ -48,7 +47,6 @@ __all__ = [
     "availability",
     "capacity_model",
     "connection_pools",
-    "read_write",
     "scaling",
     "sources",
     "stability",
