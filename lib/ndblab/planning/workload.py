@@ -14,8 +14,6 @@ POINT_SELECT, READ_WRITE = "oltp_point_select", "oltp_read_write"
 FILTERED, IN_LISTS = "oltp_read_write_filtered", "oltp_in_lists"
 """Scripts of the lab for sysbench: read/write whose range scans return about one row, and key
 lookups by IN lists."""
-TRANSACTION_QUERIES = 20
-"""Statements of a read/write transaction, filtered or not, BEGIN and COMMIT included."""
 CHECKED_WRITES = "checked_writes"
 DUMP, LOCKING_READS = "dump", "locking_reads"
 ACTIONS = (DUMP, LOCKING_READS)
