@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.experiments.designs import contrast as designs
 from ndblab.experiments.designs import sweep
+from ndblab.planning.workload import DUMP, TPC_H
 
 if TYPE_CHECKING:
     from ndblab.experiments.designs.contrast import Contrast
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 START_S, START_PER_SERVER_S, PREPARE_ROWS_PER_S = 14, 0.8, 20_000
 """A cluster's start, the stop of the one before it included, and the filling of its tables."""
+TPC_H_ROWS_PER_S, READ_BACK_ROWS_PER_S = 1_300, 110_000
+"""Filling the tables of TPC-H in both engines, with statistics; reading back what a dump wrote."""
 RUN_S, RUN_PER_CLIENT_S = 0.6, 0.005
 """What a run or a slice costs besides its own time: sysbench connects and ends its clients."""
 LEAST_S = {"quick": 11.9 * 60}
@@ -38,6 +41,8 @@ def sweep_s(experiment: Experiment, size: Profile) -> float:
     faults = [experiment.variant(point.variant).fault for point in todo.points]
     faults_s = todo.repeats * sum(fault.lasts_s for fault in faults if fault)
     overhead_s = mean(_overhead_s(point.clients) for point in todo.points)
+    if experiment.workload == DUMP:
+        overhead_s += size.rows / READ_BACK_ROWS_PER_S
     return starts * start_s(experiment, size) + sweep.estimate_s(todo, overhead_s) + faults_s
 
 
@@ -81,7 +86,9 @@ def block_s(contrast: Contrast, experiment: Experiment, size: Profile) -> float:
 def start_s(experiment: Experiment, size: Profile) -> float:
     """Estimate the seconds of a cluster start, until its tables are filled."""
     servers_s = START_PER_SERVER_S * experiment.servers(size)
-    return START_S + servers_s + size.rows / PREPARE_ROWS_PER_S
+    [first, *_] = experiment.sweep(size).points
+    rate = TPC_H_ROWS_PER_S if first.workload.startswith(TPC_H) else PREPARE_ROWS_PER_S
+    return START_S + servers_s + size.rows / rate
 
 
 def _overhead_s(clients: int) -> float:

@@ -10,7 +10,6 @@ it with the ids of its claims.
 from ndblab.claims.checks import (
     actions,
     availability,
-    connection_pools,
     data_nodes,
     latency,
     processes,
@@ -25,7 +24,6 @@ __all__ = [
     "Check",
     "actions",
     "availability",
-    "connection_pools",
     "data_nodes",
     "find",
     "latency",
