@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
-
-import pandas as pd
 
 from ndblab.analysis.formatting import listed, plain
 from ndblab.analysis.tpc_h import pushdown
-from ndblab.claims.answers.clause import Answer, Clause, compose
+from ndblab.claims.answers.clause import Clause
 from ndblab.claims.answers.registry import answers
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ndblab.dataset import Dataset
 
 
 @answers("tpc-h")
-def gain(dataset: Dataset, table: pd.DataFrame) -> Answer:
+def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     """Count the queries with pushed joins, those that these make faster or slower, and the rest."""
     found = pushdown.table(dataset.slices, dataset.runs, dataset.pushed)
     pushed = found[found["is_pushed"]]
@@ -28,11 +28,20 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Answer:
         mine = pushed[pushed["gain"] == gained]
         if len(mine):
             said.append(_extreme(mine, gained))
+    unsure = pushed.loc[pushed["gain"] == pushdown.OPEN, "query"]
+    if len(unsure):
+        queries = listed(f"Q{query}" for query in unsure)
+        said.append(f"what it brings to {queries} is open")
     said += [] if wrong else ["every result is that of InnoDB"]
-    said.append(Clause("H-q20", "", "", "what RonDB 22.10.4 gains over 21.04.17 in Q2 and in Q20"))
-    undecided = pushed.loc[pushed["gain"] == pushdown.OPEN, "query"]
-    unsure = [f"what pushing brings to {listed(f'Q{query}' for query in undecided)}"]
-    return replace(compose(said, table), open=tuple(unsure if len(undecided) else ()))
+    said.append(
+        Clause(
+            "H-q20",
+            "RonDB 22.10.4 is as much faster than 21.04.17 in Q20 as published",
+            "RonDB 22.10.4 is not as much faster than 21.04.17 in Q20 as published",
+            "what RonDB 22.10.4 gains over 21.04.17 in Q2 and in Q20",
+        )
+    )
+    return said
 
 
 def _extreme(mine: pd.DataFrame, gained: str) -> str:
