@@ -124,7 +124,7 @@ def install(c, tarball=None, sha256=None):
     from ndblab import install
 
     binaries = install.ensure(tarball, sha256)
-    print(f"NDB Cluster {binaries.ndb_version} from {binaries.origin}: {binaries.basedir}")
+    print(f"{binaries.product} from {binaries.origin}: {binaries.basedir}")
     print(f"sysbench {binaries.sysbench_version}: {binaries.sysbench}")
 
 

@@ -23,6 +23,8 @@ SLICES = list(SCHEMAS["slices"].columns)
 HISTORY = ["run_id", "client", "seq", "kind", "t_s", "outcome"]
 COPIES = ["run_id", "replica", "client", "seq", "first_value", "second_value"]
 COUNTERS = ["run_id", "replica", "client", "writes"]
+DUMPS, LOCKS = (list(SCHEMAS[name].columns) for name in ("dumps", "locks"))
+PUSHED = list(SCHEMAS["pushed"].columns)
 
 
 def _empty(columns: list[str]) -> Callable[[], pd.DataFrame]:
@@ -42,6 +44,9 @@ class Double:
     history: pd.DataFrame = field(default_factory=_empty(HISTORY))
     copies: pd.DataFrame = field(default_factory=_empty(COPIES))
     counters: pd.DataFrame = field(default_factory=_empty(COUNTERS))
+    dumps: pd.DataFrame = field(default_factory=_empty(DUMPS))
+    locks: pd.DataFrame = field(default_factory=_empty(LOCKS))
+    pushed: pd.DataFrame = field(default_factory=_empty(PUSHED))
     manifest: Mapping[str, Any] = field(default_factory=dict)
     budget: str = "scaled"
     id: str = "double"

@@ -23,6 +23,7 @@ from campaign import failpoints, small_disk
 from ndblab.cluster import watchdog
 from ndblab.error import LabError
 from ndblab.experiments import catalogue, measurement
+from ndblab.experiments.variant import Variant
 from ndblab.machine import commands
 from ndblab.planning import fault, workload
 from ndblab.planning.point import Point
@@ -147,7 +148,7 @@ def measure_checked_writes(job: Job) -> None:
     point = Point(SERVERS, WRITING_CLIENTS, workload=workload.CHECKED_WRITES, variant="drawn")
     experiment = dataclasses.replace(
         catalogue.find("availability"),
-        variants=(catalogue.Variant(), catalogue.Variant("drawn", fault=drawn)),
+        variants=(Variant(), Variant("drawn", fault=drawn)),
         grid=lambda experiment, size: (point,),
     )
     data = _measure(job, experiment, SERVERS, WRITING_CLIENTS)

@@ -117,6 +117,18 @@ def test_a_cluster_serves_and_leaves_nothing_behind(decided, binaries):
             assert (cpu <= 100 * decided.servers[0].share.quota_cpus * 1.15).all()
 
 
+def test_servers_of_one_cluster_have_their_own_connection_pools(decided, binaries):
+    """Each has the connections of its plan, all of them up and over shared memory."""
+    shape = deployment.Shape(2, SMOKE.rows, 64, connection_pools=(1, 4), places=decided.places)
+    plan = deployment.make(host.read(), shape)
+    asked = "SHOW VARIABLES LIKE 'ndb_cluster_connection_pool'"
+    with start_stop.running(plan, binaries, progress=False) as running:
+        assert [int(running.query(asked, number)[0][1]) for number in (1, 2)] == [1, 4]
+        links = [t for t in readiness.transporters(running) if t[1] in range(11, 16)]
+        assert sorted(remote for _, remote, _ in links) == sorted([11, 12, 13, 14, 15] * 2)
+        assert {kind for *_, kind in links} == {"SHM"}
+
+
 def test_a_data_node_that_dies_at_start_says_why(decided, binaries):
     """The reason is the node's own."""
     broken = dataclasses.replace(decided, threads=deployment.Threads(ldm=2, query=3))

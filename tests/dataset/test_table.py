@@ -35,7 +35,20 @@ def test_every_column_with_a_unit_ends_in_it() -> None:
     units = ("_s", "_ms", "_pct", "_bytes", "qps", "_per_s")
     bare = {*schema.COUNTS, "clients", "servers", "repeat", "node_id", "thr_no", "host_load_1min"}
     bare |= {"client", "seq", "first_server", "server", "attempts", "error", "replica", "writes"}
-    bare |= {"block", "slot", "of", "start"}
+    bare |= {"block", "slot", "of", "start", "tables", "rows", "locks"}
+    bare |= {"query", "executions", "joins", "joined", "defined", "dropped", "executed", "reads"}
     for declared in dataset.SCHEMAS.values():
         numbers = {name for name, column in declared.columns.items() if column.dtype != "str"}
         assert all(name.endswith(units) for name in numbers - bare)
+
+
+def test_only_a_run_that_ends_by_itself_may_lack_a_rate() -> None:
+    """A dump has a duration and no queries; a good run of sysbench without them is damaged."""
+    nothing = {"queries": float("nan"), "qps": float("nan")}
+    for workload, passes in (("dump", True), ("oltp_point_select", False)):
+        frame = small_runs.tables(workload=workload, **nothing)["runs"]
+        if passes:
+            assert "dump" in table.render("runs", frame, "runs.csv").decode()
+            continue
+        with pytest.raises(LabError, match="breaks its schema"):
+            table.render("runs", frame, "runs.csv")

@@ -63,6 +63,7 @@ class Lab:
         self.experiment = Experiment("x", "?", "x.ipynb", (), (), grids.one_point)
         self.size = self.experiment.size("smoke", {"servers": 4})
         self.binaries, self.starts, self.asked = None, 1, []
+        self.contrasts: set[str] = set()
         shape = deployment.Shape(4, self.size.rows, 8, tcp_servers=tcp_servers)
         self.plan = deployment.make(host.read(), shape)
         self.disturbed: Callable[[str], tuple[company.Company, float]]
@@ -75,6 +76,7 @@ class Lab:
 
     def close(self) -> None:
         self.starts += 1
+        self.contrasts.clear()
 
     def slot(self, cluster, asked, condition) -> list[Run]:
         self.asked.append(asked)
@@ -117,12 +119,62 @@ def test_a_duet_of_transporters_uses_the_servers_that_have_them(monkeypatch):
     contrast = Contrast("t", designs.DUET, ONE, Side(Point(1, 8, "tcp")), ())
     lab.measure(contrast)
     assert [servers(slot) for slot in lab.asked] == [{"a": [1], "b": [3]}] * 2
-    usual, lab.plan, lab.asked = lab.plan, deployment.tcp_first(lab.plan), []
+    usual, lab.plan, lab.asked = lab.plan, deployment.turned(lab.plan), []
     lab.measure(contrast)
     assert [servers(slot) for slot in lab.asked] == [{"a": [3], "b": [1]}] * 2
     assert {n.name: n.node_id for n in usual.servers} == {
         n.name: n.node_id for n in lab.plan.servers
     }
+
+
+def pooled(lab: Lab) -> None:
+    """Give the lab servers with 1, 4, 8 and 16 connections, and variants that use one of them."""
+    variants = (Variant(connections=1), Variant("pool-8", connections=8), Variant("any"))
+    lab.experiment = Experiment("x", "?", "x.ipynb", (), (), grids.one_point, variants=variants)
+    shape = deployment.Shape(4, lab.size.rows, 8, connection_pools=(1, 4, 8, 16))
+    lab.plan = deployment.make(host.read(), shape)
+
+
+@pytest.mark.parametrize("design", [designs.DUET, designs.ALTERNATION])
+def test_sides_with_different_pools_use_the_servers_that_have_them(lab: Lab, design: str):
+    """Nothing is swapped within a block: a pool belongs to its server until the next start."""
+    pooled(lab)
+    contrast = Contrast("p", design, Side(Point(1, 8, variant="pool-8")), ONE, ())
+    lab.measure(contrast)
+    used = [each for slot in lab.asked for each in servers(slot).items()]
+    assert sorted(used) == [("a", [3])] * 2 + [("b", [1])] * 2
+    lab.plan, lab.asked = deployment.turned(lab.plan), []
+    lab.measure(contrast, 2)
+    used = [each for slot in lab.asked for each in servers(slot).items()]
+    assert sorted(used) == [("a", [2])] * 2 + [("b", [4])] * 2
+
+
+def test_a_duet_never_loads_a_server_from_both_sides(lab: Lab):
+    """A side that may use any server would meet the one with the pool of the other side."""
+    pooled(lab)
+    contrast = Contrast("p", designs.DUET, Side(Point(1, 8, variant="any")), ONE, ())
+    with pytest.raises(ValueError, match="load a server together"):
+        lab.measure(contrast)
+
+
+def test_a_pool_that_no_server_has_is_named(lab: Lab):
+    """The message says which servers are missing."""
+    pooled(lab)
+    lab.plan = deployment.make(host.read(), deployment.Shape(4, lab.size.rows, 8))
+    eight = Side(Point(1, 8, variant="pool-8"))
+    with pytest.raises(LabError, match="too few MySQL servers") as caught:
+        lab.measure(Contrast("p", designs.LEVEL, eight, None, ()))
+    assert "shm and 8 connections" in str(caught.value)
+
+
+def test_contrasts_share_starts_but_no_two_blocks_of_one_do(lab: Lab):
+    """Taking turns, two contrasts with a start for each block need one start per round."""
+    both = [Contrast(name, designs.ALTERNATION, ONE, ONE, (), blocks_per_start=1) for name in "xy"]
+    for number in (1, 2, 3):
+        for contrast in both:
+            lab.measure(contrast, number)
+    starts = lab.writer.slices.groupby(["contrast", "block"])["start"].unique().map(list)
+    assert starts.to_list() == [[1], [2], [3]] * 2
 
 
 def test_each_half_of_a_pair_of_starts_begins_with_a_start(lab: Lab):
@@ -250,15 +302,14 @@ def test_blocks_and_quotas_on_a_real_cluster(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize("block", range(1, 9))
 def test_the_smaller_side_of_an_alternation_uses_all_servers_of_the_other(block: int) -> None:
     """Equal servers differ within a start; over a block each counts alike on both sides."""
-    plan = SimpleNamespace(servers_by=lambda _: tuple(range(16)))
-    cluster = SimpleNamespace(plan=plan)
+    there = tuple(range(16))
     two, one = Side(Point(2, 16)), Side(Point(1, 8))
     contrast = Contrast("servers-1-2", designs.ALTERNATION, two, one, ())
     used: dict[str, list[int]] = {"a": [], "b": []}
     for [each] in contrast.block(block, 1):
-        first = blocks._skipped(contrast, each, cluster, fixed=False)
+        first = blocks._skipped(contrast, each, lambda _: there, fixed=False)
         servers = contrast.side(each.side).point.servers
         used[each.side] += range(first, first + servers)
         assert first + servers <= 16
-        assert blocks._skipped(contrast, each, cluster, fixed=True) == 0
+        assert blocks._skipped(contrast, each, lambda _: there, fixed=True) == 0
     assert sorted(used["a"]) == sorted(2 * used["b"])

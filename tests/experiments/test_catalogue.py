@@ -6,6 +6,7 @@ import pytest
 
 from ndblab.error import LabError
 from ndblab.experiments import catalogue
+from ndblab.experiments.catalogue import neighbours
 from ndblab.planning import deployment
 
 EVERY = list(catalogue.EXPERIMENTS.values())
@@ -86,8 +87,8 @@ def test_transporters_alternate_in_one_cluster_and_spinning_has_its_own():
         experiment.size("quick"), "all-spin", "auto", deployment.Places()
     )
     assert (shape.servers, shape.tcp_servers) == (2, 1)
-    assert shape.thread_spin_us == catalogue.SPIN_US
-    assert shape.overlay.config_ini == {"shm default": {"ShmSpintime": catalogue.SPIN_US}}
+    assert shape.thread_spin_us == neighbours.SPIN_US
+    assert shape.overlay.config_ini == {"shm default": {"ShmSpintime": neighbours.SPIN_US}}
 
 
 def test_what_differs_in_clients_or_quotas_shares_a_cluster():

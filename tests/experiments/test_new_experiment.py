@@ -18,30 +18,27 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 ENTRY = """
-        Experiment(
-            "made-up",
-            "Do reads gain from a larger pool?",
-            "99_made_up.ipynb",
-            figures=(),
-            claims=("P-pool-8",),
-            grid=grids.every_variant,
-            workload="oltp_read_only",
-            variants=(
-                Variant(),
-                Variant(
-                    "larger",
-                    config_ini={"ndbd default": {"SharedGlobalMemory": "128M"}},
-                    my_cnf={"table_open_cache": 4000},
-                    options={"point-selects": 1},
-                ),
+    Experiment(
+        "made-up",
+        "Do reads gain from a larger pool?",
+        "99_made_up.ipynb",
+        figures=(),
+        claims=("R-nosql",),
+        grid=grids.every_variant,
+        workload="oltp_read_only",
+        variants=(
+            Variant(),
+            Variant(
+                "larger",
+                config_ini={"ndbd default": {"SharedGlobalMemory": "128M"}},
+                my_cnf={"table_open_cache": 4000},
+                options={"point-selects": 1},
             ),
         ),
-    )
-}  # fmt: skip
-"""
+    ),"""
 CHECK = '''
 
-@check("P-pool-8")
+@check("R-nosql")
 def pool(claim: Claim, evidence: Evidence) -> Finding:
     """Decide by the number of runs."""
     return Finding("reproduced", f"{len(evidence.good)} runs counted")
@@ -101,10 +98,10 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT / "lib", lab / "lib", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "data/brief", lab / "data/brief")
     shutil.copy(ROOT / "tasks.py", lab)
-    catalogue = lab / "lib/ndblab/experiments/catalogue.py"
-    head, end, tail = catalogue.read_text().partition("\n    )\n}  # fmt: skip\n")
+    catalogue = lab / "lib/ndblab/experiments/catalogue/the_lab.py"
+    head, end, tail = catalogue.read_text().partition("\n)  # fmt: skip\n")
     assert end
-    catalogue.write_text(head + ENTRY + tail)
+    catalogue.write_text(head + ENTRY + end + tail)
     with (lab / "lib/ndblab/claims/checks/throughput.py").open("a") as checks:
         checks.write(CHECK)
     notebook = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, CELLS)))
@@ -142,7 +139,7 @@ def test_an_entry_a_notebook_and_a_check_make_an_experiment(lab: Path):
 
     invoke = Path(sys.executable).with_name("invoke")
     printed = in_lab(lab, invoke, "reproduce", "--experiment", "made-up", "--dataset", folder)
-    assert "P-pool-8" in printed
+    assert "R-nosql" in printed
     assert "Of 1 claim:" in printed
     [page] = (lab / "out").glob("*/*.html")
     assert "8 runs counted" in page.read_text()

@@ -44,8 +44,8 @@ def test_every_requirement_of_the_project_is_locked() -> None:
 
 
 def test_conda_users_get_the_same_requirements() -> None:
-    """environment.yml lists every package of pyproject.toml."""
-    listed = re.findall(r"^  - ([a-z0-9-]+)", (ROOT / "environment.yml").read_text(), re.MULTILINE)
+    """environment.yml lists every package of pyproject.toml, from conda-forge or for pip."""
+    listed = re.findall(r"^ +- ([a-z0-9-]+)", (ROOT / "environment.yml").read_text(), re.MULTILINE)
     assert wanted() - {name.removesuffix("-base") for name in listed} == set()
 
 

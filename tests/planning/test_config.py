@@ -182,12 +182,43 @@ def test_shared_memory_and_tcp_share_a_cluster_with_checksums_alike():
     assert links == {("2", "11"), ("3", "11")}
 
 
+def test_every_connection_of_a_pool_has_its_section_and_its_link():
+    """Each server has its own pool: config.ini names all ids, my.cnf those of each server."""
+    plan = other(connection_pools=(1, 3))
+    found = sections(config.config_ini(plan))
+    assert [v["NodeId"] for name, v in found if name == "mysqld"] == ["11", "12", "13", "14"]
+    parser = configparser.ConfigParser(allow_no_value=True)
+    parser.read_string(config.my_cnf(plan, "9.7.4"))
+    pool = "ndb-cluster-connection-pool"
+    assert not {pool, f"{pool}-nodeids"} & {*parser["mysqld"], *parser["mysqld.1"]}
+    assert parser["mysqld.2"]["ndb-nodeid"] == "12"
+    assert parser["mysqld.2"][pool] == "3"
+    assert parser["mysqld.2"][f"{pool}-nodeids"] == "12,13,14"
+    mixed = sections(config.config_ini(other(connection_pools=(3, 1), tcp_servers=1)))
+    links = [v["NodeId2"] for name, v in mixed if name == "shm" and v["NodeId1"] == "2"]
+    assert links == ["11", "13", "14"]
+
+
 def test_threads_of_data_nodes_spin_where_it_helps():
     """The tc and ldm threads, and no others."""
     threads = dict(sections(config.config_ini(other(thread_spin_us=100))))["ndbd default"]
     assert "ldm={count=2,spintime=100}" in threads["ThreadConfig"]
     assert "tc={count=1,spintime=100}" in threads["ThreadConfig"]
     assert threads["ThreadConfig"].count("spintime") == 2
+
+
+@pytest.mark.parametrize(("version", "query"), [("21.4.17", True), ("22.10.4", False)])
+def test_a_rondb_is_told_what_it_would_decide_for_a_host_of_its_own(version, query):
+    """Memory, threads and spinning are the lab's; from 22 on there are no query threads."""
+    plain, values = (
+        dict(sections(config.config_ini(other(), known)))["ndbd default"]
+        for known in ("9.7.4", version)
+    )
+    added = {"AutomaticMemoryConfig": "0", "AutomaticThreadConfig": "0"}
+    added["SpinMethod"] = "StaticSpinning"
+    threads = plain.pop("ThreadConfig")
+    assert values.pop("ThreadConfig") == threads.replace("" if query else "query={count=2},", "")
+    assert values == plain | added
 
 
 def overlaid(**parameters) -> deployment.Plan:

@@ -153,15 +153,57 @@ def test_scaled_without_control_groups_is_refused():
 def test_more_servers_than_node_ids_are_refused():
     """NDB node ids end at 255, and some are for tools."""
     with pytest.raises(LabError, match="do not fit the node ids"):
-        deployment.make(machine(2), shape(servers=60, connection_pool=4))
+        deployment.make(machine(2), shape(servers=60, connection_pools=(4,)))
+
+
+def pools_of(plan: deployment.Plan) -> list[int]:
+    return [len(server.node_ids) for server in plan.servers]
 
 
 def test_a_connection_pool_gives_every_connection_an_id_of_its_own():
-    """Sixteen servers with four connections have 64 different ids, none of them a tool's."""
-    plan = deployment.make(machine(2), shape(connection_pool=4))
-    ids = [i for s in plan.servers for i in (s.node_id, *s.pool_node_ids)]
-    assert len(set(ids)) == 64
-    assert not set(ids) & set(deployment.API_NODE_IDS)
+    """Sixteen servers with four connections, or with 1, 4, 8 and 16 in turns: no id is shared."""
+    for pools, connections in (((4,), 64), ((1, 4, 8, 16), 116)):
+        plan = deployment.make(machine(2), shape(connection_pools=pools))
+        ids = [i for s in plan.servers for i in s.node_ids]
+        assert len(set(ids)) == len(ids) == connections
+        assert not set(ids) & set(deployment.API_NODE_IDS)
+        assert [s.node_id for s in plan.servers] == list(range(11, 27))
+    assert pools_of(plan) == [1, 4, 8, 16] * 4
+
+
+def test_servers_are_found_by_their_pools():
+    """And any pool will do where none is asked for."""
+    plan = deployment.make(machine(2), shape(servers=4, connection_pools=(1, 8), tcp_servers=1))
+    assert [s.number for s in plan.servers_by("shm", 8)] == [2]
+    assert [s.number for s in plan.servers_by("shm")] == [1, 2, 3]
+    assert plan.servers_by("tcp", 1) == ()
+
+
+def test_pools_and_transporters_are_dealt_again_from_the_last_server():
+    """A server keeps its id, socket and share; on two halves of a host each pool changes sides."""
+    wanted = shape(servers=4, connection_pools=(1, 4, 8, 16), tcp_servers=1, budget="pinned")
+    plan = deployment.make(machine(8), wanted)
+    turned = deployment.turned(plan)
+    assert pools_of(turned) == [16, 8, 4, 1]
+    assert [s.transporter for s in turned.servers] == ["tcp", "shm", "shm", "shm"]
+    assert {i for s in turned.servers for i in s.node_ids} == {
+        i for s in plan.servers for i in s.node_ids
+    }
+    for pool in (1, 4, 8, 16):
+        [before], [after] = (
+            [s for s in each.servers if len(s.node_ids) == pool] for each in (plan, turned)
+        )
+        assert before.share != after.share
+    assert deployment.turned(turned) == plan
+
+
+def test_pools_are_part_of_a_plans_identity():
+    """Servers with one connection each have the identity that recorded datasets have."""
+    plain = deployment.make(machine(2), shape()).identity()
+    assert all(server["pool_node_ids"] == [] for server in plain["servers"])
+    pooled = deployment.make(machine(2), shape(connection_pools=(1, 2))).identity()
+    assert pooled != plain
+    assert deployment.make(machine(2), shape(connection_pools=(1, 1))).identity() == plain
 
 
 def test_data_nodes_can_choose_their_threads_for_more_cpus_than_they_have():

@@ -146,7 +146,7 @@ def test_reproduce_recorded_ends_with_one_screen():
 
 
 def test_reproduce_all_recorded_fits_a_screen():
-    """Per experiment its tally, its answer in at most two lines, and its page."""
+    """Per experiment its tally and what fits of its answer; at the end where the pages are."""
     done = invoke("reproduce", "--all", "--recorded")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
@@ -154,6 +154,7 @@ def test_reproduce_all_recorded_fits_a_screen():
     assert all(len(line) <= 100 for line in lines)
     for experiment in catalogue.EXPERIMENTS.values():
         assert sum(line.startswith(f"{experiment.name}: ") for line in lines) == 1
+    assert lines[-1].startswith("pages: out/")
 
 
 def judged(*ids: str) -> pd.DataFrame:

@@ -54,6 +54,16 @@ def test_a_verdict_is_a_line_and_open_ones_come_last() -> None:
     assert lines[3].startswith("inconclusive  F6-peak")
 
 
+def test_one_of_many_reproductions_has_its_tally_and_what_fits_of_its_answer() -> None:
+    """Never more lines than there is room for, though one clause alone is longer."""
+    answer = Answer(("a long finding of this experiment " * 5,), ("a question",))
+    judged = table({"F6-overload": verdict.REPRODUCED})
+    head, said = terminal.few_lines(SCALING, answer, judged, room=1).splitlines()
+    assert head == "multi-server-scaling: 1 reproduced"
+    assert said.endswith(" ...")
+    assert len(said) <= terminal.COLUMNS
+
+
 def test_readings_and_values_of_another_machine_are_only_counted() -> None:
     """They would hide what was decided."""
     ids = ("F9-tc-26", "F9-tc-27", "F6-peak-qps", "F6-8-to-16")

@@ -106,7 +106,7 @@ def test_a_new_generator_needs_an_entry_in_the_registry_and_nothing_else(tmp_pat
         metrics={"queries": 30, "errors": 0, "qps": 15.0},
         intervals=pd.DataFrame(),
     )
-    load = SimpleNamespace(pid=os.getpid(), finish=lambda: report)
+    load = SimpleNamespace(pids=[os.getpid()], finish=lambda: report)
     tpcc = SimpleNamespace(
         ROLE=CLIENT,
         warm_up=lambda cluster, job: "ok",

@@ -11,7 +11,7 @@ from ndblab.dataset import table
 from ndblab.machine import company
 from ndblab.planning import profile
 from ndblab.planning.point import Point
-from ndblab.workloads import slices
+from ndblab.workloads import divided_load, slices
 from ndblab.workloads.load_generator import Job
 from scripted import Scripted
 
@@ -98,7 +98,7 @@ def test_both_sides_of_a_duet_run_at_once_and_each_has_its_own_client(tmp_path: 
         ("sys.exit('FATAL: unable to connect')", "sysbench exited 1"),
         (
             f"print({REPORT!r})".replace("6.0133s", "0.5s"),
-            "sysbench reported too late, or ended before its time",
+            "the load reported too late, or ended before its time",
         ),
         (RUNS.replace("ignored errors:                      0", "ignored errors:      3"),
          "errors: 3"),
@@ -148,3 +148,22 @@ def test_a_condition_ends_with_its_slice_however_that_ends(tmp_path: Path, condi
         measured(cluster, condition=condition)
     assert len(started) >= 2
     assert all(child.poll() is not None for child in started)
+
+
+def test_processes_of_a_divided_load_are_one_slice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Their queries add up, and each has its own row of CPU; no percentile is made of theirs."""
+    monkeypatch.setattr(divided_load, "MOST_APART_S", 5)
+    cluster = Scripted(tmp_path, f"assert '--threads=4' in sys.argv\n{RUNS}")
+    place = {"run_id": "x_b001_1a", "contrast": "x", "block": 1, "slot": 1, "side": "a"}
+    place |= {"of": 1, "start": 1}
+    size = profile.get("smoke", {"warmup_s": 1, "duration_s": 1})
+    job = Job(cluster.binaries, size, Point(1, 8), cluster.plan.servers[:1], processes=2)
+    [run] = slices.measure(cluster, [slices.Asked(place, job)])
+    for name, rows in run.tables.items():
+        table.render(name, rows, name)
+    found = row(run)
+    assert found["status"] == "ok"
+    assert found["queries"] == pytest.approx(2 * (13568 - 2512.70), abs=2)
+    assert pd.isna(found["latency_p95_ms"])
+    processes = run.tables["processes"]
+    assert list(processes.loc[processes["role"] == "sysbench", "node_id"]) == [0, 1]

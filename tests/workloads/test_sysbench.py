@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from ndblab.error import LabError
-from ndblab.planning import profile
+from ndblab.planning import profile, workload
 from ndblab.planning.point import Point
 from ndblab.workloads import registry, sysbench, sysbench_output
 from ndblab.workloads.load_generator import Command, Job
@@ -95,6 +95,26 @@ def test_a_line_for_the_shell_has_the_environment() -> None:
     """What is typed finds the libraries and scripts that the lab's own process finds."""
     line = sysbench.commands(job())[-1].line(["nice"])
     assert line.startswith("nice env 'LUA_PATH=/a folder/?.lua' sysbench oltp_point_select ")
+
+
+def test_a_script_of_the_lab_is_named_by_its_path() -> None:
+    """It lies in the library, with the options of its own; sysbench finds its common part."""
+    point = Point(2, 16, workload=workload.IN_LISTS)
+    words = sysbench.commands(job(point=point, options={"in_list": 10}))[-1].argv
+    assert Path(words[1]).is_file()
+    assert Path(words[1]).name == "oltp_in_lists.lua"
+    assert "--in_list=10" in words
+
+
+def test_several_processes_share_clients_and_servers() -> None:
+    """Two warm up at once, then two are measured."""
+    found = [command.argv for command in sysbench.commands(job(processes=2, point=Point(2, 5)))]
+    assert [argv[-1] for argv in found] == ["run"] * 4
+    threads = [next(w for w in argv if w.startswith("--threads")) for argv in found]
+    assert threads == ["--threads=3", "--threads=2"] * 2
+    sockets = [next(w for w in argv if w.startswith("--mysql-socket=")) for argv in found[2:]]
+    assert [w.split("=")[1] for w in sockets] == ["/s/1.sock,/s/2.sock", "/s/2.sock,/s/1.sock"]
+    assert [("--time=1" in argv) for argv in found] == [True, True, False, False]
 
 
 def test_any_other_workload_is_a_script_of_sysbench() -> None:

@@ -12,6 +12,7 @@ import pandas as pd
 from ndblab.analysis.estimate import t
 from ndblab.dataset.schema import OK
 from ndblab.machine import company
+from ndblab.planning.workload import ACTIONS
 
 # Throughput this close to the best counts as flat: the knee is the fewest clients that reach it.
 FLAT = 0.03
@@ -67,7 +68,8 @@ def why_excluded(runs: pd.DataFrame, client_cpus: float | None = None) -> pd.Ser
     if client_cpus is not None:
         saturated = runs["client_cpu_pct"] >= 100 * client_cpus * SATURATED
         why[saturated] = "the client saturated its CPUs"
-    why[~(runs["qps"] > 0)] = "no throughput"
+    rated = ~runs["workload"].isin(ACTIONS)
+    why[rated & ~(runs["qps"] > 0)] = "no throughput"
     why[runs["errors"] > 0] = "errors"
     failed = runs["status"].astype(object) != OK
     why[failed] = runs.loc[failed, "status"].astype(str)

@@ -164,8 +164,25 @@ def transporters(cluster: Cluster) -> list[tuple[int, int, str]]:
 
 
 def check_transporters(cluster: Cluster) -> None:
-    """Make sure that every MySQL server has the transporter of the plan; LabError if not."""
-    wanted = {node.node_id: node.transporter.upper() for node in cluster.plan.servers}
+    """Make sure that every connection of every MySQL server has the transporter of the plan.
+
+    A server serves before the other connections of its pool are up: they are waited for.
+
+    Raises
+    ------
+    LabError
+        If one is missing, or of another kind.
+    """
+    servers = cluster.plan.servers
+    wanted = {number: node.transporter.upper() for node in servers for number in node.node_ids}
+    links = len(wanted) * len(cluster.plan.data_nodes)
+
+    def all_connected() -> bool:
+        found = transporters(cluster)
+        return not found or sum(remote in wanted for _, remote, _ in found) == links
+
+    if len(wanted) > len(servers):
+        wait_until(all_connected, SERVER_TIMEOUT_S, "the connection pools", poll_s=0.5)
     wrong = [t for t in transporters(cluster) if wanted.get(t[1], t[2]) != t[2]]
     if wrong:
         node, remote, kind = wrong[0]

@@ -7,6 +7,7 @@ writer has all slices of the block, or why the block is not whole. It judges not
 from __future__ import annotations
 
 import dataclasses
+import functools
 import random
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -19,9 +20,10 @@ from ndblab.workloads import measured_run, slices
 from ndblab.workloads.load_generator import OK
 
 if TYPE_CHECKING:
-    from ndblab.cluster.cluster import Cluster
     from ndblab.dataset import Writer
     from ndblab.experiments.clusters import Clusters
+    from ndblab.planning.deployment import Node
+    from ndblab.planning.point import Point
 
 
 def measure(
@@ -61,7 +63,7 @@ def _attempt(
     although the hypervisor took CPUs away; and in a duet, since it takes them from both sides.
     """
     tolerant = last or contrast.design == designs.DUET
-    if contrast.begins_start(number):
+    if contrast.begins_start(number) and contrast.name in clusters.contrasts:
         clusters.close()
     before = None
     for slot in contrast.block(number, seed):
@@ -82,11 +84,13 @@ def _measure(
     contrast: Contrast, slot: Sequence[Slice], clusters: Clusters, writer: Writer
 ) -> list[measured_run.Run]:
     started_utc = measured_run.now_utc()
-    warmup_s, duration_s = designs.length(clusters.size.name)
+    warmup_s, duration_s = clusters.experiment.slice_length(clusters.size)
     size = dataclasses.replace(clusters.size, warmup_s=warmup_s, duration_s=duration_s)
     sides = [contrast.side(each.side) for each in slot]
     try:
         cluster = clusters.ready(*(side.point for side in sides))
+        clusters.contrasts.add(contrast.name)
+        usable = functools.partial(clusters.experiment.usable_servers, cluster.plan)
         asked = []
         fixed = any(
             "." in name
@@ -96,7 +100,7 @@ def _measure(
         for each, side in zip(slot, sides, strict=True):
             job = clusters.experiment.job(
                 size, clusters.binaries, cluster.plan, side.point, side.options,
-                _skipped(contrast, each, cluster, fixed),
+                _skipped(contrast, each, usable, fixed),
             )  # fmt: skip
             asked.append(slices.Asked({**each.columns(), "start": clusters.starts}, job))
         [condition] = {side.condition for side in sides}
@@ -109,8 +113,10 @@ def _measure(
         raise
 
 
-def _skipped(contrast: Contrast, each: Slice, cluster: Cluster, fixed: bool) -> int:
-    """Return how many servers a slice leaves to others.
+def _skipped(
+    contrast: Contrast, each: Slice, usable: Callable[[Point], Sequence[Node]], fixed: bool
+) -> int:
+    """Return how many of its usable servers a slice leaves to others.
 
     Equal servers of one cluster start differ by up to 15 %, mostly by the phase of their CPU
     quotas. So the sides of a duet exchange their servers within the block; and in an alternation
@@ -118,17 +124,20 @@ def _skipped(contrast: Contrast, each: Slice, cluster: Cluster, fixed: bool) -> 
     other side uses. Which these are is drawn for each block. Nothing moves where a variant gives a
     server by its name another quota (`fixed`).
     """
-    mine = contrast.side(each.side).point
     if contrast.b is None or fixed:
         return 0
+    mine = contrast.side(each.side).point
     other = contrast.side(designs.A if each.side == designs.B else designs.B).point
+    there, others = usable(mine), usable(other)
     if contrast.design == designs.DUET:
-        # Servers of another transporter are others anyway; starts exchange them.
-        second = (each.side == designs.B) != each.swapped
-        return other.servers if second and mine.transporter == other.transporter else 0
+        # Servers of another transporter or pool are others anyway; starts exchange them.
+        if there != others:
+            if not set(there).isdisjoint(others):
+                raise ValueError(f"sides of {contrast.name} would load a server together")
+            return 0
+        return other.servers if (each.side == designs.B) != each.swapped else 0
     if contrast.design != designs.ALTERNATION:
         return 0
-    there = len(cluster.plan.servers_by(mine.transporter))
     most = max(mine.servers, other.servers)
-    first = random.Random(f"{contrast.name} {each.block}").randint(0, max(0, there - most))
+    first = random.Random(f"{contrast.name} {each.block}").randint(0, max(0, len(there) - most))
     return first + (most - mine.servers if each.slot > each.of // 2 else 0)

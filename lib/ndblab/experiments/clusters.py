@@ -32,9 +32,10 @@ if TYPE_CHECKING:
 class Clusters:
     """Clusters by variant; one runs on for as long as the points that follow need no other.
 
-    `starts` counts the cluster starts of the whole dataset. With every other one, the servers that
-    are connected by TCP are the first instead of the last. The dataset keeps the configuration of
-    the latest start.
+    `starts` counts the cluster starts of the whole dataset. With every other one, transporters and
+    connection pools are dealt to the servers from the last (`deployment.turned`). The dataset keeps
+    the configuration of the latest start. `contrasts` names those that the running cluster has
+    been measured for.
     """
 
     experiment: Experiment
@@ -44,6 +45,7 @@ class Clusters:
     writer: datasets.Writer
     progress: bool
     starts: int = field(init=False)
+    contrasts: set[str] = field(init=False, default_factory=set)
     _cluster: Cluster | None = None
     _plan: Plan | None = None
     _limited: dict[str, float | None] = field(default_factory=dict)
@@ -89,7 +91,8 @@ class Clusters:
     def _start(self, point: Point, plan: Plan) -> None:
         self.close()
         self.starts += 1
-        turned = deployment.tcp_first(plan) if self.starts % 2 == 0 else plan
+        self.contrasts.clear()
+        turned = deployment.turned(plan) if self.starts % 2 == 0 else plan
         started = self._stack.enter_context(
             start_stop.running(turned, self.binaries, self.progress)
         )

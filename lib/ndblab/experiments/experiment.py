@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from ndblab.analysis.formatting import count
 from ndblab.error import LabError
+from ndblab.experiments.designs.contrast import Length, length
 from ndblab.experiments.designs.sweep import Sweep
 from ndblab.experiments.variant import Variant
 from ndblab.planning import deployment
@@ -33,13 +35,14 @@ if TYPE_CHECKING:
 class Experiment:
     """One question of the lab.
 
-    `sizes` are values by profile name and field where they differ from the profile's. All clusters
-    have the fields of `shape`; `budget` divides the CPUs unless the user chooses. `grid` gives the
-    points for a profile, most of them under `workload`. Without a `grid` there is nothing to
-    measure; `reads` then names the experiments whose recorded data it uses. `contrasts` gives what
-    is measured after the sweep, from the sweep's points (`analysis.summary.points`); a dry run has
-    none of them. `spare_servers` run beside those of the sweep, for the other side of a duet. With
-    `weighs_rows` the tables are filled twice in different sizes, to weigh a row.
+    `sizes` are values by profile name and field where they differ from the profile's, `slices` the
+    lengths of slices by profile name where they differ. All clusters have the fields of `shape`;
+    `budget` divides the CPUs unless the user chooses. `grid` gives the points for a profile, most
+    of them under `workload`. Without a `grid` there is nothing to measure; `reads` then names the
+    experiments whose recorded data it uses. `contrasts` gives what is measured after the sweep,
+    from the sweep's points (`analysis.summary.points`); a dry run has none of them. `spare_servers`
+    run beside those of the sweep, for the other side of a duet. With `weighs_rows` the tables are
+    filled twice in different sizes, to weigh a row.
     """
 
     name: str
@@ -51,6 +54,7 @@ class Experiment:
     workload: str = DEFAULT_WORKLOAD
     tables: tuple[str, ...] = ()
     sizes: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    slices: Mapping[str, Length] = field(default_factory=dict)
     shape: Mapping[str, object] = field(default_factory=dict)
     variants: tuple[Variant, ...] = (Variant(),)
     budget: str = "auto"
@@ -70,6 +74,10 @@ class Experiment:
         wanted = {k: v for k, v in (overrides or {}).items() if v is not None}
         return get(name, {**self.sizes.get(name, {}), **wanted})
 
+    def slice_length(self, size: Profile) -> Length:
+        """Return how long the slices of its contrasts are."""
+        return self.slices.get(size.name, length(size.name))
+
     def variant(self, name: str) -> Variant:
         """Return the variant of this name."""
         return next(v for v in self.variants if v.name == name)
@@ -83,8 +91,13 @@ class Experiment:
         return tuple(tuple(names) for names in shared.values())
 
     def servers(self, size: Profile) -> int:
-        """Return the number of MySQL servers of each cluster, with spare ones and those of TCP."""
-        return max(size.servers) + int(str(self.shape.get("tcp_servers", 0))) + self.spare_servers
+        """Return the number of MySQL servers of each cluster, with spare ones and those of TCP.
+
+        Those of the sweep are there once for each size of connection pool.
+        """
+        shape = Shape(max(size.servers), size.rows, max(size.clients), **self.shape)
+        pools = len(shape.connection_pools)
+        return pools * shape.servers + shape.tcp_servers + self.spare_servers
 
     def cluster_shape(self, size: Profile, variant: str, budget: str, places: Places) -> Shape:
         """Return what is wanted of the cluster of a variant."""
@@ -98,6 +111,10 @@ class Experiment:
             overlay=chosen.overlay,
             **{**self.shape, **chosen.shape},
         )
+
+    def usable_servers(self, plan: deployment.Plan, point: Point) -> tuple[deployment.Node, ...]:
+        """Return the MySQL servers with the transporter of a point and its variant's pool."""
+        return plan.servers_by(point.transporter, self.variant(point.variant).connections)
 
     def job(
         self,
@@ -113,25 +130,26 @@ class Experiment:
         Parameters
         ----------
         options : of the load generator, besides those of the variant.
-        skip : leave so many servers of the point's transporter to others.
+        skip : leave so many of the usable servers to others.
 
         Raises
         ------
         LabError
             If the cluster has too few servers.
         """
-        there = plan.servers_by(point.transporter)[skip:]
+        there = self.usable_servers(plan, point)[skip:]
+        chosen = self.variant(point.variant)
+        pool = f" and {count(chosen.connections, 'connection')}" if chosen.connections else ""
         if len(there) < point.servers:
             raise LabError(
                 "The cluster has too few MySQL servers for this load",
-                found=f"{len(there)} free ones with transporter {point.transporter}",
+                found=f"{len(there)} free ones with transporter {point.transporter}{pool}",
                 expected=f"{point.servers}",
                 next_step="Use more --servers.",
             )
-        chosen = self.variant(point.variant)
         return Job(
             binaries, size, point, there[: point.servers], chosen.tcp_clients,
-            {**chosen.options, **options}, chosen.table_options,
+            {**chosen.options, **options}, chosen.table_options, chosen.processes,
         )  # fmt: skip
 
     def plans(

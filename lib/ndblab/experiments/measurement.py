@@ -117,7 +117,8 @@ def measure(
     plan = plans[DEFAULT_VARIANT]
     say(f"{experiment.name}: {experiment.question}\n{machine.describe()}")
     sweep_s = time_needed.sweep_s(experiment, wanted)
-    limit_s = 60 * minutes if minutes else time_needed.limit_s(sweep_s, wanted)
+    own_s = time_needed.own_s(experiment, wanted)
+    limit_s = 60 * minutes if minutes else time_needed.limit_s(sweep_s, wanted, own_s)
     expected = f"{count(len(todo), 'run')}, about {duration(sweep_s)}"
     once = size == "smoke" and not minutes
     if experiment.contrasts and once:

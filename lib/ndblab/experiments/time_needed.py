@@ -5,11 +5,13 @@ In: an experiment and its size. Out: seconds. The constants were observed on 2 C
 
 from __future__ import annotations
 
+import math
 from statistics import mean
 from typing import TYPE_CHECKING
 
 from ndblab.experiments.designs import contrast as designs
 from ndblab.experiments.designs import sweep
+from ndblab.planning.workload import DUMP, TPC_H
 
 if TYPE_CHECKING:
     from ndblab.experiments.designs.contrast import Contrast
@@ -18,12 +20,16 @@ if TYPE_CHECKING:
 
 START_S, START_PER_SERVER_S, PREPARE_ROWS_PER_S = 14, 0.8, 20_000
 """A cluster's start, the stop of the one before it included, and the filling of its tables."""
+TPC_H_ROWS_PER_S, READ_BACK_ROWS_PER_S = 1_300, 110_000
+"""Filling the tables of TPC-H in both engines, with statistics; reading back what a dump wrote."""
 RUN_S, RUN_PER_CLIENT_S = 0.6, 0.005
 """What a run or a slice costs besides its own time: sysbench connects and ends its clients."""
 LEAST_S = {"quick": 11.9 * 60}
 """Time of a whole measurement with contrasts, by profile, if its sweep leaves some of it."""
 CONTRASTS_S = {"smoke": 0, "quick": 5 * 60, "brief": 8 * 3600}
 """Time that contrasts have whatever the sweep took, by profile; overnight for the brief's own."""
+MOST_S = {"quick": 15 * 60}
+"""Time of a measurement, by profile, up to which blocks that no claim waits for add their own."""
 
 
 def sweep_s(experiment: Experiment, size: Profile) -> float:
@@ -35,17 +41,35 @@ def sweep_s(experiment: Experiment, size: Profile) -> float:
     faults = [experiment.variant(point.variant).fault for point in todo.points]
     faults_s = todo.repeats * sum(fault.lasts_s for fault in faults if fault)
     overhead_s = mean(_overhead_s(point.clients) for point in todo.points)
+    if experiment.workload == DUMP:
+        overhead_s += size.rows / READ_BACK_ROWS_PER_S
     return starts * start_s(experiment, size) + sweep.estimate_s(todo, overhead_s) + faults_s
 
 
-def limit_s(sweep_s: float, size: Profile) -> float:
-    """Return after how many seconds a measurement ends though claims are open, unless told."""
-    return max(sweep_s + CONTRASTS_S[size.name], LEAST_S.get(size.name, 0))
+def limit_s(sweep_s: float, size: Profile, own_s: float = 0.0) -> float:
+    """Return after how many seconds a measurement ends though claims are open, unless told.
+
+    Parameters
+    ----------
+    own_s : what contrasts need for blocks that no claim waits for.
+    """
+    least_s = max(sweep_s + CONTRASTS_S[size.name], LEAST_S.get(size.name, 0))
+    return max(least_s, min(least_s + own_s, MOST_S.get(size.name, math.inf)))
+
+
+def own_s(experiment: Experiment, size: Profile) -> float:
+    """Estimate the seconds of the blocks that no claim waits for, beside those for claims."""
+    import pandas as pd
+
+    if experiment.contrasts is None or not experiment.claims:
+        return 0.0
+    each = experiment.contrasts(experiment, size, pd.DataFrame())
+    return sum(c.blocks * block_s(c, experiment, size) for c in each)
 
 
 def block_s(contrast: Contrast, experiment: Experiment, size: Profile) -> float:
     """Estimate the seconds of a block of a contrast."""
-    length = designs.length(size.name)
+    length = experiment.slice_length(size)
     slots = contrast.block(1, size.seed)
     running_s = sum(
         length.warmup_s
@@ -62,7 +86,9 @@ def block_s(contrast: Contrast, experiment: Experiment, size: Profile) -> float:
 def start_s(experiment: Experiment, size: Profile) -> float:
     """Estimate the seconds of a cluster start, until its tables are filled."""
     servers_s = START_PER_SERVER_S * experiment.servers(size)
-    return START_S + servers_s + size.rows / PREPARE_ROWS_PER_S
+    [first, *_] = experiment.sweep(size).points
+    rate = TPC_H_ROWS_PER_S if first.workload.startswith(TPC_H) else PREPARE_ROWS_PER_S
+    return START_S + servers_s + size.rows / rate
 
 
 def _overhead_s(clients: int) -> float:

@@ -17,6 +17,10 @@ from ndblab.planning.shape import Overlay
 _QUOTA = re.compile(r"sql|(mysqld|ndbmtd)(\.[1-9]\d*)?")
 
 
+NO_QUOTAS = {"mysqld": None, "ndbmtd": None, "sql": None}
+"""`Variant.quotas` that let every process use all CPUs."""
+
+
 @dataclass(frozen=True)
 class Variant:
     """Settings that differ from the baseline; "the same with another setting" is one of these.
@@ -24,24 +28,28 @@ class Variant:
     `config_ini` (by section) and `my_cnf` set any parameter of the cluster, `options` any of the
     load generator's; `table_options` end the CREATE TABLE statements. `shape` has fields of
     `planning.shape.Shape`: settings that follow from the host. With `tcp_clients` the clients
-    connect over TCP/IP on loopback rather than by Unix sockets. A `fault` is injected in each run.
+    connect over TCP/IP on loopback rather than by Unix sockets. They belong to `processes`
+    of the load generator that run at once. A `fault` is injected in each run. With `connections`
+    only the servers are loaded whose pool has so many.
 
     `quotas` replace the CPU quotas of the `scaled` budget on a running cluster; other budgets
     ignore them. They are shares of the host's usable CPUs (None: no limit), by name of a node
     ("mysqld.3"), by role ("mysqld", "ndbmtd"), or for "sql", all servers and clients together.
-    Variants that differ only in `quotas`, `tcp_clients` or `options` share a cluster. The sweep
-    leaves out what is `contrasts_only`.
+    Variants that differ only in `quotas`, `tcp_clients`, `connections`, `processes` or `options`
+    share a cluster. The sweep leaves out what is `contrasts_only`.
     """
 
     name: str = DEFAULT_VARIANT
     shape: Mapping[str, object] = field(default_factory=dict)
     tcp_clients: bool = False
+    processes: int = 1
     fault: Fault | None = None
     config_ini: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     my_cnf: Mapping[str, object] = field(default_factory=dict)
     options: Mapping[str, object] = field(default_factory=dict)
     table_options: str = ""
     quotas: Mapping[str, float | None] = field(default_factory=dict)
+    connections: int = 0
     contrasts_only: bool = False
 
     def __post_init__(self) -> None:
@@ -66,5 +74,6 @@ class Variant:
     def to_dict(self) -> dict[str, object]:
         """Return the settings as plain data for JSON, overlays only where they are set."""
         always = {"shape": self.shape, "tcp_clients": self.tcp_clients}
-        overlays = {key: value for key, value in vars(self).items() if value and key != "name"}
+        unset = vars(Variant(self.name))
+        overlays = {key: value for key, value in vars(self).items() if value != unset[key]}
         return always | overlays | ({"fault": self.fault.to_dict()} if self.fault else {})

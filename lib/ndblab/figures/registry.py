@@ -1,6 +1,6 @@
 """Every figure of the lab: its question, what it is drawn from, and what draws it.
 
-Adding a figure means adding a module in `brief/` or `lab/` and its entry here.
+Adding a figure means adding a module in `brief/`, `neighbours/` or `lab/` and its entry here.
 """
 
 from __future__ import annotations
@@ -27,8 +27,13 @@ from ndblab.figures.lab import (
     faults,
     prediction_errors,
     predictions,
-    transporters,
     variance,
+)
+from ndblab.figures.neighbours import (
+    dump,
+    locks,
+    tpc_h,
+    transporters,
 )
 
 DATASET, FORECAST, PLAN = "dataset", "forecast", "plan"
@@ -144,6 +149,18 @@ FIGURES = {
     "variance": Entry(
         "Where does the variance of a measurement come from?",
         variance.paint, variance.describe, ("slices",), height_in=4.6,
+    ),
+    "tpc-h": Entry(
+        "Which queries of TPC-H gain from pushed joins?",
+        tpc_h.paint, tpc_h.describe, ("slices", "runs", "pushed"), height_in=tpc_h.HEIGHT_IN,
+    ),
+    "dump": Entry(
+        "How long does a dump take, and what does compression save?",
+        dump.paint, dump.describe, ("runs", "dumps"), height_in=4.6,
+    ),
+    "locks": Entry(
+        "Which record locks does a statement take on the table it reads?",
+        locks.paint, locks.describe, ("locks",), height_in=6.8,
     ),
 }  # fmt: skip
 """By the number of the brief's figure, or by the name of one of the lab's own."""

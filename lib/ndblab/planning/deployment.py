@@ -87,9 +87,16 @@ class Plan:
         """Whether every MySQL server is connected by shared memory."""
         return all(node.transporter == "shm" for node in self.servers)
 
-    def servers_by(self, transporter: str) -> tuple[Node, ...]:
-        """Return the MySQL servers that are connected by "shm" or "tcp"."""
-        return tuple(node for node in self.servers if node.transporter == transporter)
+    def servers_by(self, transporter: str, connections: int = 0) -> tuple[Node, ...]:
+        """Return the MySQL servers that are connected by "shm" or "tcp".
+
+        With `connections`, only those with a pool of so many.
+        """
+        return tuple(
+            node
+            for node in self.servers
+            if node.transporter == transporter and connections in (0, len(node.node_ids))
+        )
 
     @property
     def memory_bytes(self) -> int:
@@ -145,11 +152,10 @@ def make(host: Host, shape: Shape) -> Plan:
         If the budget is unknown or impossible here, or there are more servers than node ids.
     """
     budget = cpu_budget.choose(host, shape.budget)
-    ids = FIRST_SERVER_NODE_ID + shape.servers * shape.connection_pool - 1
-    if shape.servers < 1 or ids > LAST_SERVER_NODE_ID:
+    if not 1 <= sum(shape.pools) <= MAX_SERVERS:
         raise LabError(
             "The servers do not fit the node ids",
-            found=f"{shape.servers} servers with {shape.connection_pool} connection(s) each",
+            found=f"{shape.servers} servers with {sum(shape.pools)} connections in all",
             expected=f"1 to {MAX_SERVERS} connections in all",
             next_step="Use fewer servers or a smaller connection pool.",
         )
@@ -191,24 +197,24 @@ def make(host: Host, shape: Shape) -> Plan:
     )  # fmt: skip
 
 
-def tcp_first(plan: Plan) -> Plan:
-    """Return the plan with as many servers connected by TCP, but the first instead of the last.
+def turned(plan: Plan) -> Plan:
+    """Return the plan with transporters and connection pools dealt to the servers from the last.
 
-    Equal servers of one cluster start differ in throughput: transporters are compared fairly only
-    over starts that give each server either of them.
+    Equal servers of one cluster start differ in throughput: what belongs to a server is compared
+    fairly only over starts that give it to different ones. Where each half of a host has every
+    other server, an even number of them exchange the halves too.
     """
-    tcp = len(plan.servers_by("tcp"))
     servers = tuple(
-        dataclasses.replace(node, transporter="tcp" if place < tcp else "shm")
-        for place, node in enumerate(plan.servers)
+        dataclasses.replace(node, transporter=other.transporter, pool_node_ids=other.pool_node_ids)
+        for node, other in zip(plan.servers, reversed(plan.servers), strict=True)
     )
     return dataclasses.replace(plan, servers=servers)
 
 
 def _server(shape: Shape, number: int, share: Share) -> Node:
     """The `number`-th MySQL server; ids of further connections follow those of all servers."""
-    pool = shape.connection_pool - 1
-    first_more = FIRST_SERVER_NODE_ID + shape.servers + (number - 1) * pool
+    more = [pool - 1 for pool in shape.pools]
+    first_more = FIRST_SERVER_NODE_ID + shape.servers + sum(more[: number - 1])
     return Node(
         "mysqld",
         number,
@@ -217,7 +223,7 @@ def _server(shape: Shape, number: int, share: Share) -> Node:
         share,
         shape.places.port("mysqld", number, shape.networking),
         shape.places.socket(number),
-        tuple(range(first_more, first_more + pool)),
+        tuple(range(first_more, first_more + more[number - 1])),
         "tcp" if number > shape.servers - shape.tcp_servers else "shm",
     )
 

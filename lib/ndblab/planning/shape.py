@@ -5,6 +5,7 @@ In: nothing. Out: a `Shape`, of which `deployment.make` plans a cluster for a ho
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -70,6 +71,7 @@ class Shape:
     """What is wanted of a cluster.
 
     The last `tcp_servers` of the servers reach the data nodes by TCP, the others by shared memory.
+    `connection_pools` has the connections of a server to the cluster, for each server in turns.
     With `networking` servers also listen for TCP/IP on their node's address. `small_redo` takes a
     redo log just large enough to load the rows. `thread_spin_us` is how long tc and ldm threads
     spin before they sleep, in microseconds. `balanced_threads` takes the split of a data node's
@@ -82,7 +84,7 @@ class Shape:
     max_clients: int
     budget: str = "auto"
     tcp_servers: int = 0
-    connection_pool: int = 1
+    connection_pools: tuple[int, ...] = (1,)
     networking: bool = False
     small_redo: bool = False
     thread_spin_us: int = 0
@@ -90,3 +92,8 @@ class Shape:
     num_cpus: int = 0
     places: Places = Places()
     overlay: Overlay = Overlay()
+
+    @property
+    def pools(self) -> tuple[int, ...]:
+        """Connections to the cluster of each server."""
+        return tuple(itertools.islice(itertools.cycle(self.connection_pools), self.servers))

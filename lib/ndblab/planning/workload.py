@@ -1,4 +1,4 @@
-"""Workloads: their names, the roles of their processes, and what a checked write is.
+"""Workloads: their names, the roles of their processes, and the words of their tables.
 
 In: nothing, or a seed, a client and an operation's number. Out: constants and the value of a write,
 shared by the load and the analysis of its data. It imports next to nothing, so that the clients of
@@ -11,7 +11,18 @@ import hashlib
 
 POINT_SELECT, READ_WRITE = "oltp_point_select", "oltp_read_write"
 """Scripts of sysbench, as is every workload without an entry in `workloads.registry`."""
+FILTERED, IN_LISTS = "oltp_read_write_filtered", "oltp_in_lists"
+"""Scripts of the lab for sysbench: read/write whose range scans return about one row, and key
+lookups by IN lists."""
 CHECKED_WRITES = "checked_writes"
+DUMP, LOCKING_READS = "dump", "locking_reads"
+ACTIONS = (DUMP, LOCKING_READS)
+"""Workloads that end by themselves. Their runs have neither queries nor a rate; the seconds of a
+profile are how long one is expected to take."""
+TPC_H = "tpc_h_q"
+"""Begins the name of a query of TPC-H as a workload: "tpc_h_q05"."""
+WRONG_RESULT = "another result than InnoDB"
+"""In the status of a run of such a query that is wrong."""
 
 SYSBENCH, CLIENT = "sysbench", "client"
 CLIENT_ROLES = (SYSBENCH, CLIENT)
@@ -24,6 +35,36 @@ OK, FAILED, UNKNOWN, WRONG = "ok", "failed", "unknown", "wrong"
 GIVEN_UP = (FAILED, UNKNOWN)
 """Their outcomes: answered correctly; given up and certainly not applied; given up after an
 unanswered COMMIT, so that it may have been applied; a read that missed acknowledged data."""
+
+READ_COMMITTED, REPEATABLE_READ = "READ COMMITTED", "REPEATABLE READ"
+ISOLATIONS = (READ_COMMITTED, REPEATABLE_READ, "SERIALIZABLE")
+SET_VARIABLE, CREATE_SELECT = "SET @v = (SELECT ...)", "CREATE TABLE ... SELECT"
+PLAIN_SELECT, SELECT_INTO = "SELECT ...", "SELECT ... INTO @v"
+RUNNING, HELD = "running", "held"
+"""When the locks of a statement are read: while it reads its last row; after its end, before its
+transaction ends."""
+
+UNCOMPRESSED, ZSTD, GZIP = COMPRESSIONS = ("none", "zstd", "gzip")
+MYSQLDUMP, MYSQL_SHELL = "mysqldump", "mysqlsh"
+"""Programs that dump."""
+
+
+def of_query(number: int) -> str:
+    """Return the workload that executes a query of TPC-H.
+
+    >>> of_query(5)
+    'tpc_h_q05'
+    """
+    return f"{TPC_H}{number:02d}"
+
+
+def query_number(name: str) -> int:
+    """Return the number of the query that a workload executes.
+
+    >>> query_number("tpc_h_q05")
+    5
+    """
+    return int(name.removeprefix(TPC_H))
 
 
 def written_value(seed: object, client: int, seq: int) -> str:

@@ -16,7 +16,7 @@ from tqdm import tqdm
 from ndblab.error import LabError
 from ndblab.experiments import measurement, recorded
 from ndblab.experiments.experiment import Experiment
-from ndblab.publishing import hosts, notebook, processes
+from ndblab.publishing import hosts, notebook, processes, terminal
 
 if TYPE_CHECKING:
     from ndblab.dataset import Dataset
@@ -59,14 +59,16 @@ def reproduce(
     tqdm.monitor_interval = 0
     if tqdm.monitor:
         tqdm.monitor.exit()
+    room = 0 if len(chosen) == 1 else max(1, (terminal.MOST_OF_ALL - 1) // len(chosen) - 1)
     calls = [
-        (experiment, place, out, len(chosen) > 1)
-        for experiment, place in zip(chosen, where, strict=True)
+        (experiment, place, out, room) for experiment, place in zip(chosen, where, strict=True)
     ]
     texts = processes.each(_publish, calls, processes.AT_ONCE)
     for text in tqdm(texts, "notebooks", len(calls), leave=False, disable=None, unit="notebook"):
         with tqdm.external_write_mode():
             print(text)
+    if room:
+        print(f"pages: {_relative(out)}/*/*.html, with their figures beside them")
 
 
 def _check(experiment: Experiment, source: str | None) -> None:
@@ -80,13 +82,18 @@ def _check(experiment: Experiment, source: str | None) -> None:
         )
 
 
-def _publish(experiment: Experiment, source: str | None, out: Path, one_of_many: bool) -> str:
-    """Make the results of an experiment; give the report on them for the terminal."""
+def _publish(experiment: Experiment, source: str | None, out: Path, room: int) -> str:
+    """Make the results of an experiment; give the report on them for the terminal.
+
+    Parameters
+    ----------
+    room : lines for the answer if it is one of many experiments; 0 if it is the only one.
+    """
     data = recorded.obtain(experiment.name, source) if experiment.grid and source else None
     folder = out / (data.id if data else experiment.name)
     values = _parameters(experiment, data, source)
     made = notebook.execute(recorded.NOTEBOOKS / experiment.notebook, values, folder)
-    from ndblab.publishing import exhibit, terminal, verdict_tables
+    from ndblab.publishing import exhibit, verdict_tables
     from ndblab.publishing.report import notebook_page
 
     [executed] = [place for name, place in made if name == "notebook"]
@@ -95,8 +102,8 @@ def _publish(experiment: Experiment, source: str | None, out: Path, one_of_many:
     tables = {name: place for name, place in made if place.suffix == ".csv"}
     verdicts = tables.pop("verdicts", None)
     judged = None if verdicts is None else verdict_tables.from_csv(verdicts.read_text())
-    if one_of_many:
-        return terminal.few_lines(experiment, answer, judged, page)
+    if room:
+        return terminal.few_lines(experiment, answer, judged, room)
     pictures = ", ".join(place.stem for _, place in made if place.suffix == ".png")
     drawn = [f"figures  {pictures} (PNG and SVG) in {_relative(folder)}"] if pictures else []
     where = [*drawn, page]

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 COLUMNS = 100
 MOST_LINES = 25
 """What fits on a screen: the end of one reproduction."""
+MOST_OF_ALL = 40
+"""Lines of all reproductions together, the last one for their pages."""
 _SIGNS = {"less than": "<", "greater than": ">", "at least": ">=", "at most": "<="}
 _LAST = (verdict.UNKNOWN, verdict.INCONCLUSIVE)
 
@@ -76,11 +78,15 @@ def _verdicts(table: pd.DataFrame, room: int) -> list[str]:
 
 
 def few_lines(
-    experiment: Experiment, answer: Answer | None, table: pd.DataFrame | None, place: str
+    experiment: Experiment, answer: Answer | None, table: pd.DataFrame | None, room: int
 ) -> str:
-    """Write a reproduction as one of many: name and tally, the answer in two lines, its page.
+    """Write a reproduction as one of many: name and tally, and what fits of the answer.
 
     Readings of ndb_top and absolute values of another machine are not counted.
+
+    Parameters
+    ----------
+    room : lines for the answer.
     """
     head = experiment.question
     if table is not None:
@@ -88,8 +94,9 @@ def few_lines(
         readings = claims["statement"].str.startswith(READING)
         claims = claims[~readings & (claims["verdict"] != NOT_COMPARABLE)]
         head = verdict_tables.tally(claims) if len(claims) else head
-    said = [] if answer is None else textwrap.wrap(answer.brief(2, COLUMNS), COLUMNS)
-    return "\n".join([f"{experiment.name}: {head}", *said, place])
+    said = "" if answer is None else answer.brief(room, COLUMNS)
+    lines = textwrap.wrap(said, COLUMNS, max_lines=room, placeholder=" ...")
+    return "\n".join([f"{experiment.name}: {head}", *lines])
 
 
 def by_dataset(table: pd.DataFrame, datasets: Sequence[Dataset]) -> str:

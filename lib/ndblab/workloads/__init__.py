@@ -5,6 +5,9 @@ its intervals, CPU and memory of every process, CPU of every NDB thread. It neve
 measured, nor what a failed run means.
 
 load_generator  what the lab needs of a program that loads a cluster
-registry        which of them runs a workload: sysbench, checked writes
+action          a load that is one program which ends by itself
+registry        which of them runs a workload: sysbench, checked writes, TPC-H's queries, dumps,
+                locking reads
 measured_run    one run: load and monitors together
+lua/            the lab's own scripts for sysbench
 """

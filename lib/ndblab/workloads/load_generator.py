@@ -7,9 +7,11 @@ entry in `registry`. It never decides what is measured, nor what a failure means
 
 from __future__ import annotations
 
+import os
 import shlex
+import signal
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -51,6 +53,7 @@ class Job:
     `servers` are the MySQL servers to load; the first one fills the tables. With `tcp_clients` the
     clients connect over TCP/IP on loopback rather than by Unix sockets. `options` are passed on the
     command line of a run as `--name=value`, `table_options` end the CREATE TABLE statements.
+    The clients belong to several `processes` of a generator that can be divided; sysbench can.
     """
 
     binaries: Binaries
@@ -60,6 +63,7 @@ class Job:
     tcp_clients: bool = False
     options: Mapping[str, object] = field(default_factory=dict)
     table_options: str = ""
+    processes: int = 1
 
     @property
     def option_words(self) -> list[str]:
@@ -100,12 +104,19 @@ class Report:
 
 @contextmanager
 def spawned(cluster: Cluster, command: Command, **streams) -> Iterator[Process]:
-    """Run a command against a cluster; it is killed when the `with` block ends."""
+    """Run a command against a cluster until it ends, or the `with` block does.
+
+    Then it is killed, with all that it has started.
+    """
     child = cluster.spawn_client(command.argv, command.env, text=True, errors="replace", **streams)
     try:
         yield child
     finally:
-        child.kill()
+        if child.poll() is None:
+            # It leads a session of its own, whose processes form one group.
+            with suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+            child.kill()
         child.wait()
 
 
@@ -113,15 +124,28 @@ class Load(Protocol):
     """A load that is running."""
 
     @property
-    def pid(self) -> int: ...
+    def pids(self) -> Sequence[int]:
+        """Processes that generate the load, whose CPU is sampled; none where a pipeline does."""
+        ...
 
     def finish(self) -> Report:
-        """Let the load run for its time, end it, and return its report.
+        """Let the load run for its time, or to its own end, and return its report.
 
         Raises
         ------
         LabError
             If the generator itself fails in a way that leaves nothing to report.
+        """
+        ...
+
+
+class TimedLoad(Load, Protocol):
+    """A load that runs for a given time, as slices do."""
+
+    def wait_began(self, timeout_s: float) -> Sequence[float | None]:
+        """Wait until all clients work, and return when that was, one time for each process.
+
+        It is by `time.monotonic`; None for a process whose clients never did.
         """
         ...
 
@@ -141,7 +165,10 @@ class LoadGenerator(Protocol):
         ...
 
     def commands(self, job: Job) -> list[Command]:
-        """Commands of one run in their order; the last one is measured, others warm up."""
+        """Commands of one run in their order: those that warm up, and the measured one.
+
+        Under several processes there are as many of each, which run at the same time.
+        """
         ...
 
     def prepare(self, cluster: Cluster, job: Job) -> Filled:

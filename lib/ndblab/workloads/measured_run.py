@@ -64,7 +64,8 @@ def under_load(cluster: Cluster, job: Job) -> Iterator[UnderLoad]:
     warm = generator.warm_up(cluster, job)
     cluster.check_alive()
     with monitor.sampling(cluster) as samples, generator.running(cluster, job) as load:
-        samples.watch(generator.ROLE, 0, load.pid)
+        for number, pid in enumerate(load.pids):
+            samples.watch(generator.ROLE, number, pid)
         yield UnderLoad(cluster, job, generator, samples, load, warm)
 
 
@@ -108,7 +109,8 @@ class UnderLoad:
         span = report.began, report.lasted_s
         host = samples.host(*span)
         processes = samples.processes(*span)
-        client = processes.loc[processes.role == self.generator.ROLE, "cpu_pct"]
+        client = processes[processes.role == self.generator.ROLE]
+        client_pct = client.groupby("node_id")["cpu_pct"].mean().sum()
         log = self.cluster.log()
         composed = {
             "runs": row(
@@ -119,7 +121,7 @@ class UnderLoad:
                 warmup_s=report.warmup_s,
                 duration_s=report.lasted_s,
                 **report.metrics,
-                client_cpu_pct=round(client.mean(), 1) if len(client) else None,
+                client_cpu_pct=round(client_pct, 1) if len(client) else None,
                 **host,
                 company_pct=company.pct,
                 company=company.name,

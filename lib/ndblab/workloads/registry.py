@@ -8,11 +8,22 @@ from __future__ import annotations
 from ndblab.planning import workload
 from ndblab.workloads import sysbench
 from ndblab.workloads.checked_writes import generator as checked_writes
+from ndblab.workloads.dump import generator as dump
 from ndblab.workloads.load_generator import LoadGenerator
+from ndblab.workloads.locking_reads import generator as locking_reads
+from ndblab.workloads.tpc_h import generator as tpc_h
 
-_GENERATORS: dict[str, LoadGenerator] = {workload.CHECKED_WRITES: checked_writes}
+_GENERATORS: dict[str, LoadGenerator] = {
+    workload.CHECKED_WRITES: checked_writes,
+    workload.DUMP: dump,
+    workload.LOCKING_READS: locking_reads,
+}
+_BY_PREFIX: dict[str, LoadGenerator] = {workload.TPC_H: tpc_h}
 
 
 def find(name: str) -> LoadGenerator:
     """Find the load generator of a workload; any other name is that of a sysbench script."""
+    for prefix, generator in _BY_PREFIX.items():
+        if name.startswith(prefix):
+            return generator
     return _GENERATORS.get(name, sysbench)

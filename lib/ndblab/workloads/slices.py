@@ -3,14 +3,15 @@
 In: a running cluster and the jobs of one slot. Out: the tables of each slice, for a dataset. It
 decides neither what is compared nor what a failure means.
 
-sysbench 1.0 has no warm-up of its own, and starting it costs up to a second: one execution covers
-both the warm-up and the measured span, and its first intervals are dropped. The cluster and the
-host are sampled at the two ends of the span, not in between.
+sysbench 1.0 has no warm-up of its own, and starting it costs up to a second: one execution of a
+load generator covers both the warm-up and the measured span, and its first intervals are dropped.
+The cluster and the host are sampled at the two ends of the span, not in between.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import time
 from collections.abc import Mapping, Sequence
@@ -20,7 +21,8 @@ from typing import TYPE_CHECKING
 
 from ndblab.dataset import SCHEMAS
 from ndblab.machine.company import disturbance
-from ndblab.workloads import conditions, monitor, sysbench
+from ndblab.planning import workload
+from ndblab.workloads import conditions, monitor, registry, sysbench
 from ndblab.workloads.load_generator import OK, Job, Report
 from ndblab.workloads.measured_run import Run, disturbed, now_utc
 
@@ -41,8 +43,8 @@ END_MARGIN_S = 0.05
 class Asked:
     """A slice that is asked for: its place in its contrast (columns of `slices`), and its job.
 
-    The job is one of sysbench's workloads; its profile has the times of the slice, in whole seconds
-    and the same for all slices of a slot.
+    The profile of the job has the times of the slice, in whole seconds under sysbench, and the same
+    for all slices of a slot.
     """
 
     place: Mapping[str, object]
@@ -69,15 +71,20 @@ def measure(
         stack.enter_context(conditions.holding(condition, cluster))
         if not monitored:
             samples.add_company(cluster.machine.company())
+        generators = [registry.find(each.job.point.workload) for each in asked]
         loads = [
-            stack.enter_context(sysbench.running(cluster, _with_warm_up(each.job)))
-            for each in asked
+            stack.enter_context(generator.running(cluster, _with_warm_up(each.job)))
+            for generator, each in zip(generators, asked, strict=True)
         ]
-        for number, load in enumerate(loads):
-            samples.watch(sysbench.ROLE, number, load.pid)
+        free = itertools.count()
+        numbers = [[next(free) for _ in load.pids] for load in loads]
+        for mine, load, generator in zip(numbers, loads, generators, strict=True):
+            for number, pid in zip(mine, load.pids, strict=True):
+                samples.watch(generator.ROLE, number, pid)
         began = [
-            load.wait_began(CONNECT_TIMEOUT_S + sysbench.connect_s(each.job))
+            at
             for load, each in zip(loads, asked, strict=True)
+            for at in load.wait_began(CONNECT_TIMEOUT_S + sysbench.connect_s(each.job))
         ]
         if monitored and None not in began:
             first_s = max(began) + times.warmup_s
@@ -90,8 +97,8 @@ def measure(
     else:
         samples.add_company(cluster.machine.company())
     return [
-        _run(each, report, samples, span, number, started_utc)
-        for number, (each, report) in enumerate(zip(asked, reports, strict=True))
+        _run(each, report, samples, span, mine, started_utc)
+        for each, report, mine in zip(asked, reports, numbers, strict=True)
     ]
 
 
@@ -130,21 +137,24 @@ def _run(
     report: Report,
     samples: monitor.Samples,
     span: tuple[float, float] | None,
-    number: int,
+    numbers: Sequence[int],
     started_utc: str,
 ) -> Run:
     times, company = asked.job.profile, samples.company()
     totals = _totals(report, times)
-    tables: dict[str, pd.DataFrame] = {"intervals": _after_warm_up(report, times)}
+    tables: dict[str, pd.DataFrame] = {
+        "intervals": _after_warm_up(report, times),
+        **report.tables,
+    }
     used: dict[str, float] = {}
     if span is not None:
-        tables |= _sampled(samples, span, number)
+        tables |= _sampled(samples, span, numbers)
         host, processes = samples.host(*span), tables["processes"]
         used = {name: host[name] for name in ("host_busy_pct", "host_steal_pct")}
-        used["client_cpu_pct"] = processes.cpu_pct[processes.role == sysbench.ROLE].mean()
+        used["client_cpu_pct"] = processes.cpu_pct[_of_clients(processes)].sum(min_count=1)
     status = report.status
     if status == OK and not totals:
-        status = "sysbench reported too late, or ended before its time"
+        status = "the load reported too late, or ended before its time"
     if status == OK and company.disturbs:
         status = disturbed(company)
     tables["slices"] = row(
@@ -208,23 +218,27 @@ def _totals(report: Report, times: Profile) -> dict[str, float]:
         "errors": 0,
         "reconnects": 0,
         "qps": round(queries / duration_s, 2),
-        "latency_p95_ms": _after_warm_up(report, times)["latency_p95_ms"].median(),
+        "latency_p95_ms": _after_warm_up(report, times)["latency_p95_ms"].dropna().median(),
     }
 
 
 def _sampled(
-    samples: monitor.Samples, span: tuple[float, float], number: int
+    samples: monitor.Samples, span: tuple[float, float], numbers: Sequence[int]
 ) -> dict[str, pd.DataFrame]:
     """Return CPU of processes and NDB threads, averaged over the span.
 
-    Of the load generators only the `number`-th counts.
+    Of the load generators only those of these `numbers` count, anew from 0.
     """
     processes = samples.processes(*span)
-    client = processes["role"] == sysbench.ROLE
-    processes = processes[~client | (processes["node_id"] == number)].assign(t_s=round(span[1], 2))
-    processes.loc[processes["role"] == sysbench.ROLE, "node_id"] = 0
+    others = _of_clients(processes) & ~processes["node_id"].isin(numbers)
+    processes = processes[~others].assign(t_s=round(span[1], 2))
+    processes.loc[_of_clients(processes), "node_id"] -= numbers[0]
     threads = samples.ndb_threads(*span)
     keys = ["node_id", "thr_no", "thread"]
     means = threads.drop(columns="t_s").groupby(keys, sort=False).mean().round(2).reset_index()
     means.insert(0, "t_s", round(span[1], 2))
     return {"processes": processes, "ndb_threads": means}
+
+
+def _of_clients(processes: pd.DataFrame) -> pd.Series:
+    return processes["role"].isin(workload.CLIENT_ROLES)

@@ -1,4 +1,4 @@
-"""sysbench: the load generator of every workload that is one of its scripts.
+"""sysbench: the load generator of every workload that is one of its scripts, or of the lab's own.
 
 In: a `Job`. Out: its commands and, run on a cluster, the report that sysbench printed. It never
 retries, and a run that sysbench itself calls a failure is a report with that status.
@@ -9,16 +9,17 @@ from __future__ import annotations
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 import pandas as pd
 
 from ndblab.error import LabError
 from ndblab.planning import workload
-from ndblab.workloads import sysbench_output
+from ndblab.workloads import divided_load, sysbench_output
 from ndblab.workloads.load_generator import OK, Command, Filled, Job, Report, spawned
 from ndblab.workloads.sysbench_output import Outcome
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 ROLE = workload.SYSBENCH
 DATABASE, WEIGHED = "sbtest", "sbtest_half"
+SCRIPTS = Path(__file__).parent / "lua"
+"""The lab's own scripts, which build on the common part of sysbench's."""
 PREPARE_TIMEOUT_S = 6 * 3600
 CONNECT_S_PER_CLIENT = 0.5
 """Generous bound on the time a client takes to connect, after which a run counts as stuck."""
@@ -49,14 +52,18 @@ def prepare_command(job: Job, database: str = DATABASE) -> Command:
 
 
 def commands(job: Job) -> list[Command]:
-    """Return the commands of one run: warm-up, unless it takes 0 s, and run."""
+    """Return the commands of one run: warm-up, unless it takes 0 s, and run.
+
+    There are as many of each as the job has processes; LabError if those are more than its clients.
+    """
     return [
         _command(
-            job, "run",
+            part, "run",
             f"--time={seconds}", "--events=0", "--report-interval=1", "--percentile=95",
             "--rand-type=uniform", *job.option_words,
         )
         for seconds in (job.profile.warmup_s, job.profile.duration_s)
+        for part in divided_load.parts(job)
         if seconds
     ]  # fmt: skip
 
@@ -76,7 +83,7 @@ def _command(job: Job, verb: str, *options: str, database: str = DATABASE) -> Co
         )
     argv = [
         str(job.binaries.sysbench),
-        job.binaries.sysbench_script(script),
+        _script(job.binaries, script),
         "--db-driver=mysql",
         *([f"--mysql-host={servers[0].endpoint}"] if tcp else []),
         f"--mysql-{'port' if tcp else 'socket'}={','.join(addresses)}",
@@ -91,6 +98,12 @@ def _command(job: Job, verb: str, *options: str, database: str = DATABASE) -> Co
     return Command(argv, job.binaries.sysbench_env)
 
 
+def _script(binaries: Binaries, name: str) -> str:
+    """Return the path of a script of the lab, or else what sysbench calls its own."""
+    own = SCRIPTS / f"{name}.lua"
+    return str(own) if own.exists() else binaries.sysbench_script(name)
+
+
 def prepare(cluster: Cluster, job: Job, database: str = DATABASE) -> Filled:
     """Fill the tables, and count their rows.
 
@@ -101,7 +114,7 @@ def prepare(cluster: Cluster, job: Job, database: str = DATABASE) -> Filled:
     """
     began = time.monotonic()
     cluster.query(f"CREATE DATABASE IF NOT EXISTS {database}")
-    before = _data_memory(cluster)
+    before = data_memory_bytes(cluster)
     with executing(cluster, prepare_command(job, database), PREPARE_TIMEOUT_S) as execution:
         done = execution.wait()
     cluster.check_alive()
@@ -114,7 +127,7 @@ def prepare(cluster: Cluster, job: Job, database: str = DATABASE) -> Filled:
             expected=f"{job.profile.tables} tables of {job.profile.table_size} rows",
             next_step="See the logs in the cluster's folder; a smaller --table-size may fit.",
         )
-    taken = {node: after - before[node] for node, after in _data_memory(cluster).items()}
+    taken = {node: after - before[node] for node, after in data_memory_bytes(cluster).items()}
     return Filled(round(time.monotonic() - began, 2), job.profile.rows, taken)
 
 
@@ -146,7 +159,8 @@ def _short_tables(cluster: Cluster, job: Job, database: str) -> str:
     return ", ".join(f"{count} in {name}" for name, count in counts.items() if count != size)
 
 
-def _data_memory(cluster: Cluster) -> dict[int, int]:
+def data_memory_bytes(cluster: Cluster) -> dict[int, int]:
+    """Return the data memory in use, by id of the data node."""
     rows = cluster.query(
         "SELECT node_id, used FROM ndbinfo.memoryusage WHERE memory_type = 'Data memory'"
     )
@@ -158,16 +172,17 @@ def warm_up(cluster: Cluster, job: Job) -> str:
     if not job.profile.warmup_s:
         return OK
     timeout_s = _timeout_s(job, job.profile.warmup_s)
-    with executing(cluster, commands(job)[0], timeout_s) as execution:
-        return execution.wait().status
+    with _executing_all(cluster, commands(job)[: job.processes], timeout_s) as executions:
+        statuses = [execution.wait().status for execution in executions]
+    return next((status for status in statuses if status != OK), OK)
 
 
 @contextmanager
 def running(cluster: Cluster, job: Job) -> Iterator[Load]:
     """Run sysbench for the run's seconds, for the length of a `with` block at most."""
     timeout_s = _timeout_s(job, job.profile.duration_s)
-    with executing(cluster, commands(job)[-1], timeout_s) as execution:
-        yield Load(execution, job)
+    with _executing_all(cluster, commands(job)[-job.processes :], timeout_s) as executions:
+        yield Load(executions, job)
 
 
 def read_back(cluster: Cluster) -> dict[str, pd.DataFrame]:
@@ -185,28 +200,35 @@ def connect_s(job: Job) -> float:
 
 
 class Load:
-    """A measured execution of sysbench."""
+    """A measured execution of sysbench, or several at the same time."""
 
-    def __init__(self, execution: Execution, job: Job) -> None:
-        self._execution, self._profile = execution, job.profile
-        self.pid = execution.pid
+    def __init__(self, executions: Sequence[Execution], job: Job) -> None:
+        self._executions, self._profile = executions, job.profile
+        self.pids = [execution.pid for execution in executions]
 
-    def wait_began(self, timeout_s: float) -> float | None:
-        """Wait until all clients are connected, and return when that was by `time.monotonic`.
+    def wait_began(self, timeout_s: float) -> list[float | None]:
+        """Wait until all clients are connected: when they were, process by process.
 
-        None if sysbench ended before that, or the time ran out.
+        The times are those of `time.monotonic`; None where sysbench ended before that, or the time
+        ran out.
         """
-        self._execution.begun.wait(timeout_s)
-        return self._execution.began
+        until_s = time.monotonic() + timeout_s
+        for execution in self._executions:
+            execution.begun.wait(max(0.0, until_s - time.monotonic()))
+        return [execution.began for execution in self._executions]
 
     def finish(self) -> Report:
         """Wait until sysbench ends, and return its report."""
-        done = self._execution.wait()
+        reports = [self._report(execution) for execution in self._executions]
+        return divided_load.joined(reports) if len(reports) > 1 else reports[0]
+
+    def _report(self, execution: Execution) -> Report:
+        done = execution.wait()
         ended, result = time.monotonic(), done.result
         lasted_s = result.duration_s if result else self._profile.duration_s
         return Report(
             status=done.status,
-            began=self._execution.began or ended - lasted_s,
+            began=execution.began or ended - lasted_s,
             lasted_s=lasted_s,
             warmup_s=self._profile.warmup_s,
             metrics=result.metrics if result else {},
@@ -267,3 +289,12 @@ def executing(
     streams = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     with spawned(cluster, command, **streams) as child:
         yield Execution(child, timeout_s)
+
+
+@contextmanager
+def _executing_all(
+    cluster: Cluster, several: Sequence[Command], timeout_s: float
+) -> Iterator[list[Execution]]:
+    """Execute these at the same time, as `executing` does one."""
+    with ExitStack() as stack:
+        yield [stack.enter_context(executing(cluster, each, timeout_s)) for each in several]

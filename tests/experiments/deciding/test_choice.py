@@ -90,7 +90,7 @@ def test_the_time_a_claim_still_takes_is_that_of_all_its_contrasts():
     assert choice.more_s({}, blocks, BLOCK_S) == math.inf
 
 
-def test_contrasts_without_claims_take_turns_up_to_their_own_number_of_blocks():
+def test_contrasts_without_open_claims_take_turns_up_to_their_own_number_of_blocks():
     """Those with open claims go first."""
     x, y = (dataclasses.replace(contrast(name), blocks=5) for name in "xy")
 
@@ -102,5 +102,22 @@ def test_contrasts_without_claims_take_turns_up_to_their_own_number_of_blocks():
     assert next_one({"x": 2, "y": 2}, {}) == "x"
     assert next_one({"x": 3, "y": 2}, {}) == "y"
     assert next_one({"x": 5, "y": 5}, {}) is None
-    assert choice.stop_at(x, 2) == 3
-    assert [choice.stop_at(Z, done) for done in (0, 1, 4)] == [1, 4, 6]
+    assert choice.stop_at(x, 2, {}) == choice.stop_at(Z, 2, {}) == 3
+    waited_for = {"c5": waiting(z=None)}
+    assert [choice.stop_at(Z, done, waited_for) for done in (0, 1, 4)] == [1, 4, 6]
+
+
+def test_time_for_blocks_that_no_claim_waits_for_is_kept_back():
+    """Claims have what is left; then, and with too little time for both, those blocks follow."""
+    own = dataclasses.replace(contrast("own"), claims=(), blocks=4)
+    open_claim = {"c1": waiting(x=9)}
+
+    def chosen(left_s: float, own_blocks: int = 0) -> str | None:
+        blocks, block_s = {"x": 6, "own": own_blocks}, {"x": 20.0, "own": 20.0}
+        found = choice.choose([X, own], open_claim, blocks, left_s, block_s)
+        return found and found.name
+
+    assert chosen(101) == "x"
+    assert chosen(99) == "own"
+    assert chosen(99, 1) == "x"
+    assert chosen(99, 4) == "x"

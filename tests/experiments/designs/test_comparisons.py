@@ -13,7 +13,9 @@ from ndblab.experiments import catalogue
 from ndblab.experiments.designs import comparisons
 from ndblab.experiments.designs.contrast import DUET, Contrast, Side
 
-EXPERIMENTS = ("single-server-scaling", "multi-server-scaling", "shm-vs-tcp", "thread-balance")
+EXPERIMENTS = (
+    "single-server-scaling", "multi-server-scaling", "shm-vs-tcp", "thread-balance",
+)  # fmt: skip
 
 
 def swept(**more) -> pd.DataFrame:

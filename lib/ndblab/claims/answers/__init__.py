@@ -21,9 +21,13 @@ from ndblab.claims.answers import (
     sources,
     stability,
     the_lab_itself,
-    transporters,
 )
 from ndblab.claims.answers.clause import Answer, Clause, compose
+from ndblab.claims.answers.neighbours import (
+    actions,
+    tpc_h,
+    transporters,
+)
 from ndblab.claims.answers.registry import ANSWERS, Clauses
 from ndblab.error import MissingData
 
@@ -37,6 +41,7 @@ __all__ = [
     "Answer",
     "Clause",
     "Clauses",
+    "actions",
     "answer",
     "availability",
     "capacity_model",
@@ -44,6 +49,7 @@ __all__ = [
     "sources",
     "stability",
     "the_lab_itself",
+    "tpc_h",
     "transporters",
 ]
 

@@ -8,6 +8,7 @@ it with the ids of its claims.
 """
 
 from ndblab.claims.checks import (
+    actions,
     availability,
     data_nodes,
     latency,
@@ -21,6 +22,7 @@ from ndblab.claims.checks.decorator import CHECKS, Check, find
 __all__ = [
     "CHECKS",
     "Check",
+    "actions",
     "availability",
     "data_nodes",
     "find",

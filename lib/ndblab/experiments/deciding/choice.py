@@ -34,7 +34,8 @@ def choose(
     The one that probably decides most claims per second goes first; of a contrast before its first
     look nothing is known, so it is expected to decide half of its claims then. Those that cannot
     be decided in the time left come last, nearest first: their blocks count when measuring goes on
-    another day. Those that no claim waits for have their own number of blocks, and take turns.
+    another day. Those that no claim waits for have their own number of blocks, and take turns; the
+    time for these is kept back.
 
     Parameters
     ----------
@@ -47,10 +48,16 @@ def choose(
         for each in contrasts
         if block_s[each.name] <= seconds_left and next_look(blocks[each.name])
     ]
-    possible = [each for each in fit if open_claims(each, findings, blocks[each.name])]
     wanted = [each for each in fit if blocks[each.name] < each.blocks]
+    claims_s = seconds_left - own_s(wanted, blocks, block_s)
+    possible = [
+        each
+        for each in fit
+        if open_claims(each, findings, blocks[each.name]) and block_s[each.name] <= claims_s
+    ]
     if not possible:
         return min(wanted, key=lambda each: blocks[each.name], default=None)
+    seconds_left = claims_s
     needed = {each.name: sorted(_needed(each, findings, blocks, block_s)) for each in possible}
 
     def gained_per_s(each: Contrast) -> float:
@@ -64,6 +71,13 @@ def choose(
         possible,
         key=lambda each: (-gained_per_s(each), needed[each.name][0], block_s[each.name]),
     )
+
+
+def own_s(
+    contrasts: Sequence[Contrast], blocks: Mapping[str, int], block_s: Mapping[str, float]
+) -> float:
+    """Return the seconds of the blocks that these have of their own and that are missing."""
+    return sum(max(0, c.blocks - blocks[c.name]) * block_s[c.name] for c in contrasts)
 
 
 def open_claims(contrast: Contrast, findings: Mapping[str, Finding], blocks: int) -> list[str]:
@@ -91,14 +105,15 @@ def next_look(blocks: int) -> int | None:
     return next((look for look in LOOKS if look > blocks), None)
 
 
-def stop_at(contrast: Contrast, blocks: int) -> int:
+def stop_at(contrast: Contrast, blocks: int, findings: Mapping[str, Finding]) -> int:
     """Return the number of blocks at which to choose again.
 
     It is the next look; but the first block is enough for what is counted, and what no claim waits
     for is measured block by block.
     """
     look = next_look(blocks)
-    return blocks + 1 if not contrast.claims or not blocks or look is None else look
+    waited_for = open_claims(contrast, findings, blocks)
+    return blocks + 1 if not waited_for or not blocks or look is None else look
 
 
 def more_s(

@@ -72,7 +72,7 @@ class Loop:
             if chosen is None:
                 return standing
             done = standing.blocks[chosen.name]
-            stop = choice.stop_at(chosen, done)
+            stop = choice.stop_at(chosen, done, standing.findings)
             while done < stop and chosen in self._usable():
                 left_s = until_s - self.now_s()
                 if left_s < self._block_s(chosen):

@@ -42,14 +42,20 @@ UNSATURATED = 0.8
 """Share of the best throughput up to which a number of clients leaves CPUs unused."""
 
 
-class _Swept:
-    """The points of a sweep, of one workload in the default variant."""
+class Swept:
+    """The points of a sweep, of one workload in one variant; sides are in that variant too."""
 
-    def __init__(self, size: Profile, points: pd.DataFrame, workload: str = POINT_SELECT) -> None:
-        self.size, self.workload = size, workload
+    def __init__(
+        self,
+        size: Profile,
+        points: pd.DataFrame,
+        workload: str = POINT_SELECT,
+        variant: str = DEFAULT_VARIANT,
+    ) -> None:
+        self.size, self.workload, self.variant = size, workload, variant
         if len(points):
             points = points[points["workload"].astype(str) == workload]
-            points = points[points["variant"].astype(str) == DEFAULT_VARIANT]
+            points = points[points["variant"].astype(str) == variant]
         self._points = points
         self._peaks = summary.peaks(points) if len(points) else points
 
@@ -79,11 +85,12 @@ class _Swept:
             points = points[points["clients"] < self.best(servers)]
         return max(2 * servers, int(points["clients"].max()) if len(points) else 0)
 
-    def point(self, servers: int, clients: int, variant: str = DEFAULT_VARIANT, **more) -> Side:
+    def point(self, servers: int, clients: int, variant: str = "", **more) -> Side:
         """Return a side at a point."""
+        variant = variant or self.variant
         return Side(Point(servers, clients, workload=self.workload, variant=variant, **more))
 
-    def awake(self, servers: int, clients: int, variant: str = DEFAULT_VARIANT) -> Side:
+    def awake(self, servers: int, clients: int, variant: str = "") -> Side:
         """Return a side at a point, while processes of idle priority keep the CPUs awake.
 
         On a virtual machine a sleeping CPU is slow to wake. The side with less load would pay for
@@ -105,7 +112,7 @@ class _Swept:
 
 def one_server(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tuple[Contrast, ...]:
     """What limits one server: its CPU, too many clients, sockets, the redo log."""
-    swept = _Swept(size, points)
+    swept = Swept(size, points)
     most, k = max(size.clients), swept.saturating()
     default, many = swept.point(1, k), min(32, most)
     return (
@@ -131,7 +138,7 @@ def many_servers(
     experiment: Experiment, size: Profile, points: pd.DataFrame
 ) -> tuple[Contrast, ...]:
     """What more servers, more clients and fewer CPUs do; of servers that the profile has."""
-    swept = _Swept(size, points)
+    swept = Swept(size, points)
     most, k = max(size.servers), swept.saturating()
     best = {n: swept.best(n) for n in (*size.servers, 16)}
     at_peak = swept.point(most, best[most])
@@ -191,12 +198,11 @@ def transporters(
     depend on who else asks. What the other server does to the host, it does to both.
 
     Two equal servers of one cluster start may differ by more than their transporters do, and which
-    of them is connected by TCP changes with every start. So every block of a duet has a start of
-    its own.
+    of them is connected by TCP changes with every start. So no two blocks of a duet share a start.
     """
-    reads, writes = _Swept(size, points), _Swept(size, points, READ_WRITE)
+    reads, writes = Swept(size, points), Swept(size, points, READ_WRITE)
 
-    def both(name: str, swept: _Swept, shm: int, tcp: int, claim: str) -> Contrast:
+    def both(name: str, swept: Swept, shm: int, tcp: int, claim: str) -> Contrast:
         over = swept.point(1, tcp, transporter="tcp")
         return Contrast(name, DUET, swept.point(1, shm), over, (claim,), blocks_per_start=1)
 
@@ -219,7 +225,7 @@ def thread_splits(
     experiment: Experiment, size: Profile, points: pd.DataFrame
 ) -> tuple[Contrast, ...]:
     """Balanced threads against automatic ones at the peak; the threads of 32 CPUs, counted."""
-    swept = _Swept(size, points)
+    swept = Swept(size, points)
     servers = max(size.servers)
     best = swept.best(servers)
     return (

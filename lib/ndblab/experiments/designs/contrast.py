@@ -96,8 +96,9 @@ class Slice:
 class Contrast:
     """Two sides, the design that compares them, and the claims that wait for it.
 
-    A level has no side B. `blocks` are measured even if no claim waits. With `blocks_per_start`
-    every so many blocks begin with a fresh cluster start, so that starts are part of the result.
+    A level has no side B. `blocks` are measured even if no claim waits. With `blocks_per_start` no
+    more of its blocks share a cluster start, so that starts are part of the result; other contrasts
+    may use the same start.
     """
 
     name: str
@@ -109,7 +110,7 @@ class Contrast:
     blocks_per_start: int = 0
 
     def begins_start(self, block: int) -> bool:
-        """Return whether a block, counted from 1, needs a fresh cluster start."""
+        """Return whether a block, counted from 1, needs a start that no block before it had."""
         return self.blocks_per_start > 0 and (block - 1) % self.blocks_per_start == 0
 
     def block(self, number: int, seed: int) -> tuple[tuple[Slice, ...], ...]:

@@ -71,7 +71,7 @@ class Load:
 
     def __init__(self, child: Process, log: Path, job: Job) -> None:
         self._child, self._log, self._job = child, log, job
-        self.pid = child.pid
+        self.pids = (child.pid,)
         output, _, _ = select.select([child.stdout], [], [], BEGIN_TIMEOUT_S)
         word, _, when = child.stdout.readline().partition(" ") if output else ("", "", "")
         if word != "began":

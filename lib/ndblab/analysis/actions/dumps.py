@@ -1,0 +1,58 @@
+"""Dumps: their time, their size, and what compression saves.
+
+In: the tables `runs` and `dumps`. Out: a row for each good dump, or for each kind of dump.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from ndblab.analysis import estimate, summary
+from ndblab.error import MissingData
+from ndblab.planning.workload import COMPRESSIONS
+
+MB = 1e6
+
+
+def of(runs: pd.DataFrame, dumps: pd.DataFrame) -> pd.DataFrame:
+    """Return the good dumps, beside which nothing else ran.
+
+    Returns
+    -------
+    The columns of `dumps` and `duration_s`, `content_mb`, `written_mb` (1 MB is 10^6 bytes),
+    `ratio` of the two, and `mb_per_s` of content.
+
+    Raises
+    ------
+    MissingData
+        If there is none.
+    """
+    good = summary.good(runs[~summary.disturbed(runs)])
+    found = good[["run_id", "duration_s"]].merge(dumps, on="run_id")
+    if found.empty:
+        raise MissingData("no good dump")
+    found["content_mb"] = found["content_bytes"] / MB
+    found["written_mb"] = found["written_bytes"] / MB
+    found["ratio"] = found["content_bytes"] / found["written_bytes"]
+    found["mb_per_s"] = found["content_mb"] / found["duration_s"]
+    return found
+
+
+def by_compression(dumps: pd.DataFrame) -> pd.DataFrame:
+    """Average the dumps of `of` by tool and compression, the uncompressed first.
+
+    Returns
+    -------
+    `tool`, `compression`, `dumps` (their number), `duration_s` with its 95 % interval `low`,
+    `high`, and `mb_per_s`, `content_mb`, `written_mb`, `ratio`.
+    """
+    rows = []
+    for (tool, compression), kind in dumps.groupby(["tool", "compression"], observed=True):
+        means = kind[["mb_per_s", "content_mb", "written_mb", "ratio"]].mean()
+        taken_s = estimate.positive(kind["duration_s"])
+        rows.append((str(tool), str(compression), len(kind), *taken_s, *means))
+    columns = ["tool", "compression", "dumps", "duration_s", "low", "high"]
+    columns += ["mb_per_s", "content_mb", "written_mb", "ratio"]
+    table = pd.DataFrame(rows, columns=columns)
+    order = table["compression"].map(COMPRESSIONS.index)
+    return table.loc[order.sort_values(kind="stable").index].reset_index(drop=True)

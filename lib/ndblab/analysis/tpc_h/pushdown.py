@@ -1,0 +1,121 @@
+"""What each query of TPC-H gains from pushed joins, and what of it is pushed.
+
+In: the tables `slices`, `runs` and `pushed` of a dataset. Out: a table with a row per query. A run
+or slice with another result than InnoDB's has failed and gives no number.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from ndblab.analysis import contrasts
+from ndblab.analysis.estimate import Estimate
+from ndblab.dataset.schema import OK
+from ndblab.error import MissingData
+from ndblab.planning.point import DEFAULT_VARIANT
+from ndblab.planning.workload import TPC_H, WRONG_RESULT, query_number
+
+PUSHED, UNPUSHED = DEFAULT_VARIANT, "no-pushdown"
+"""The variants that are compared."""
+FASTER, SLOWER, OPEN = "faster", "slower", "open"
+_COUNTED = ("rows", "tables", "joins", "joined")
+
+
+def contrast_name(query: int) -> str:
+    """Name the contrast of a query.
+
+    >>> contrast_name(5)
+    'q05'
+    """
+    return f"q{query:02d}"
+
+
+def table(slices: pd.DataFrame, runs: pd.DataFrame, pushed: pd.DataFrame) -> pd.DataFrame:
+    """Compare each query with pushed joins and without.
+
+    Returns
+    -------
+    One row per query, in their order. `ratio` is how many times as fast the query is with pushed
+    joins, `low` and `high` its interval, by `blocks`; without a whole block it is that of the
+    sweep and has none. `gain` is "faster" or "slower" if the interval says so, else "open".
+    `pushed_ms` and `unpushed_ms` are mean times of an execution, `innodb_ms` is that of the single
+    one in InnoDB. Of the `tables` that the plan reads, `joined` are in `joins` pushed joins, whose
+    `reads` are per execution; `is_pushed` says if there were any. `rows` are those of the result.
+    `why` says why a query has no ratio.
+
+    Raises
+    ------
+    MissingData
+        If there is no query at all.
+    """
+    columns = ["run_id", "status", "workload", "variant", "qps"]
+    measured = pd.concat([slices[columns], runs[columns]], ignore_index=True)
+    workloads = measured["workload"].astype(str)
+    measured = measured[workloads.str.startswith(TPC_H)]
+    if measured.empty:
+        raise MissingData("no query of TPC-H")
+    rows = [
+        _row(query_number(str(name)), mine, slices, pushed)
+        for name, mine in measured.groupby("workload", observed=True)
+    ]
+    return pd.DataFrame(rows).sort_values("query", ignore_index=True)
+
+
+def wrong(slices: pd.DataFrame, runs: pd.DataFrame) -> list[str]:
+    """Return the statuses of runs and slices with another result than InnoDB's, each once."""
+    statuses = pd.concat([runs["status"], slices["status"]]).astype(str)
+    return list(dict.fromkeys(statuses[statuses.str.contains(WRONG_RESULT, regex=False)]))
+
+
+def _row(
+    query: int, measured: pd.DataFrame, slices: pd.DataFrame, pushed: pd.DataFrame
+) -> dict[str, object]:
+    good = measured[(measured["status"] == OK) & (measured["qps"] > 0)]
+    rates = np.exp(np.log(good["qps"]).groupby(good["variant"].astype(str)).mean())
+    times_ms = {name: 1000 / rates.get(name, math.nan) for name in (PUSHED, UNPUSHED)}
+    found, blocks = _ratio(query, slices)
+    if not blocks:
+        found = Estimate(times_ms[UNPUSHED] / times_ms[PUSHED])
+    why = ""
+    if math.isnan(found.value):
+        why = next(iter(measured["status"][measured["status"] != OK].astype(str)), "not measured")
+    gain = FASTER if found.low > 1 else SLOWER if found.high < 1 else OPEN
+    return {
+        "query": query,
+        "ratio": found.value,
+        "low": found.low,
+        "high": found.high,
+        "blocks": blocks,
+        "gain": gain,
+        "pushed_ms": times_ms[PUSHED],
+        "unpushed_ms": times_ms[UNPUSHED],
+        **_pushed(good[good["variant"].astype(str) == PUSHED], pushed),
+        "why": why,
+    }
+
+
+def _ratio(query: int, slices: pd.DataFrame) -> tuple[Estimate, int]:
+    name = contrast_name(query)
+    try:
+        logs = contrasts.log_ratios(slices, name)
+    except MissingData:
+        return Estimate(math.nan), 0
+    return contrasts.ratio(logs), len(logs)
+
+
+def _pushed(good: pd.DataFrame, pushed: pd.DataFrame) -> dict[str, object]:
+    """Return what was pushed in the last run; plans follow from statistics that never change."""
+    mine = pushed[pushed["run_id"].isin(good["run_id"])]
+    if mine.empty:
+        nothing = dict.fromkeys(_COUNTED, 0)
+        return {**nothing, "reads": 0.0, "is_pushed": False, "innodb_ms": math.nan}
+    last = mine.iloc[-1]
+    return {
+        **{name: int(last[name]) for name in _COUNTED},
+        "reads": float(last["reads"] / last["executions"]),
+        "is_pushed": bool(last["executed"] > 0),
+        "innodb_ms": float(last["innodb_ms"]),
+    }

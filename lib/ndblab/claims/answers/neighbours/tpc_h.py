@@ -1,0 +1,54 @@
+"""The answer about TPC-H: which queries pushed joins make faster, and how much."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ndblab.analysis.formatting import listed, plain
+from ndblab.analysis.tpc_h import pushdown
+from ndblab.claims.answers.clause import Clause
+from ndblab.claims.answers.registry import answers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndblab.dataset import Dataset
+
+
+@answers("tpc-h")
+def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
+    """Count the queries with pushed joins, those that these make faster or slower, and the rest."""
+    found = pushdown.table(dataset.slices, dataset.runs, dataset.pushed)
+    pushed = found[found["is_pushed"]]
+    queries = f"{len(found)} queries" if len(found) > 1 else "the one query"
+    wrong = pushdown.wrong(dataset.slices, dataset.runs)
+    said: list[Clause | str] = [*wrong, f"NDB executes joins of {len(pushed)} of {queries} itself"]
+    for gained in (pushdown.FASTER, pushdown.SLOWER):
+        mine = pushed[pushed["gain"] == gained]
+        if len(mine):
+            said.append(_extreme(mine, gained))
+    unsure = pushed.loc[pushed["gain"] == pushdown.OPEN, "query"]
+    if len(unsure):
+        queries = listed(f"Q{query}" for query in unsure)
+        said.append(f"what it brings to {queries} is open")
+    said += [] if wrong else ["every result is that of InnoDB"]
+    said.append(
+        Clause(
+            "H-q20",
+            "RonDB 22.10.4 is as much faster than 21.04.17 in Q20 as published",
+            "RonDB 22.10.4 is not as much faster than 21.04.17 in Q20 as published",
+            "what RonDB 22.10.4 gains over 21.04.17 in Q2 and in Q20",
+        )
+    )
+    return said
+
+
+def _extreme(mine: pd.DataFrame, gained: str) -> str:
+    """Say how many queries gain or lose, and which of them most."""
+    most = mine.loc[(mine["ratio"].idxmax if gained == pushdown.FASTER else mine["ratio"].idxmin)()]
+    interval = f"({plain(most['low'])} to {plain(most['high'])})"
+    words = f"{plain(most['ratio'])} times as fast {interval}"
+    if len(mine) == 1:
+        return f"one of them is {gained} so: Q{most['query']}, {words}"
+    return f"{len(mine)} of them are {gained} so, most of all Q{most['query']}: {words}"

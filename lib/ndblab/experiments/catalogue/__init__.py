@@ -1,0 +1,80 @@
+"""The experiments by name: each a question with its sweep, its notebook, its figures, its claims.
+
+In: a name, or the number of a figure or table. Out: an `Experiment`, which knows the points of its
+sweep and the clusters that these need. To add one, add an entry to one of the modules here, and its
+notebook; if it judges a claim, a check in `claims.checks` too. Pure.
+
+the_brief   what the brief measured, and what it left open
+neighbours  what the brief's neighbours claim
+the_lab     the lab's own questions
+"""
+
+from __future__ import annotations
+
+from ndblab.error import LabError
+from ndblab.experiments.catalogue import neighbours, the_brief, the_lab
+from ndblab.experiments.experiment import Experiment
+
+EXPERIMENTS = {
+    experiment.name: experiment
+    for experiment in sorted(
+        (*the_brief.EXPERIMENTS, *neighbours.EXPERIMENTS, *the_lab.EXPERIMENTS),
+        key=lambda experiment: experiment.notebook,
+    )
+}
+"""In the order of their notebooks."""
+
+
+def find(
+    name: str | None = None, figure: str | int | None = None, table: str | int | None = None
+) -> Experiment:
+    """Find an experiment by its name, or by a figure or table of the brief.
+
+    Raises
+    ------
+    LabError
+        If there is none, or the name and the number do not belong together.
+    """
+    asked = {"experiment": name, "figure": figure, "table": table}
+    asked = {what: str(key) for what, key in asked.items() if key is not None}
+    if not asked:
+        raise LabError(
+            "Say what to reproduce",
+            expected="--figure 6, --table 1, --all, or --experiment with one of "
+            + ", ".join(EXPERIMENTS),
+            next_step="Try: ./lab reproduce --figure 6",
+        )
+    found = []
+    for what, key in asked.items():
+        known = {k: e for e in EXPERIMENTS.values() for k in _keys(e)[what]}
+        if key not in known:
+            raise LabError(
+                f"Unknown {what}",
+                found=key,
+                expected=", ".join(sorted(known, key=_numbers_first)),
+                next_step=f"Choose one with --{what}.",
+            )
+        found.append(known[key])
+    if len({experiment.name for experiment in found}) > 1:
+        options = [f"--{what} {key}" for what, key in asked.items()]
+        raise LabError(
+            f"{options[0]} has no such {', '.join(list(asked)[1:])}",
+            found=" ".join(options),
+            expected=f"a figure or table of {found[0].name}",
+            next_step="Drop one of the options.",
+        )
+    return found[0]
+
+
+def _numbers_first(key: str) -> tuple[bool, int]:
+    """Sort the brief's figures before the lab's own, which keep their order."""
+    return (False, int(key)) if key.isdigit() else (True, 0)
+
+
+def _keys(experiment: Experiment) -> dict[str, tuple[str, ...]]:
+    """Return what an experiment can be found by, by option."""
+    return {
+        "experiment": (experiment.name,),
+        "figure": experiment.figures,
+        "table": experiment.tables,
+    }

@@ -1,0 +1,102 @@
+"""The experiments on what the brief's neighbours claim: the other systems of the sources. Pure."""
+
+from __future__ import annotations
+
+from ndblab.analysis.tpc_h import pushdown
+from ndblab.experiments.designs import comparisons, grids, queries
+from ndblab.experiments.designs.contrast import Length
+from ndblab.experiments.experiment import Experiment
+from ndblab.experiments.variant import Variant
+from ndblab.planning import profile, workload
+
+SPIN_US = 200
+"""How long the spinning variants spin before they sleep; the claims' source gives no time. Far
+longer than the other side takes to answer, and below NDB's maximum (500 us for threads)."""
+_SHM_SPINS = {"shm default": {"ShmSpintime": SPIN_US}}
+_ONE_CLIENT = {"servers": (1,), "clients": (1,), "warmup_s": 0}
+_FEW_ROWS = {**_ONE_CLIENT, "duration_s": 1, "tables": 1, "table_size": 200}
+
+EXPERIMENTS = (
+    Experiment(
+        "shm-vs-tcp",
+        "What do shared-memory transporters gain over TCP on one host?",
+        "03_shm_vs_tcp.ipynb",
+        figures=("shm-vs-tcp", "spinning"),
+        claims=("T-",),
+        grid=grids.both_transporters,
+        sizes={
+            "smoke": {"servers": (1,), "clients": (2, 8)},
+            "quick": {"servers": (1,), "clients": (1, 2, 8, 32, 128), "repeats": 3},
+            "brief": {"servers": (1,), "clients": profile.powers_of_two(2048), "repeats": 3},
+        },
+        shape={"tcp_servers": 1},
+        variants=(
+            Variant(),
+            Variant(comparisons.SHM_SPIN, config_ini=_SHM_SPINS),
+            Variant(comparisons.ALL_SPIN, {"thread_spin_us": SPIN_US}, config_ini=_SHM_SPINS),
+        ),
+        contrasts=comparisons.transporters,
+    ),
+    Experiment(
+        "tpc-h",
+        "Which queries of TPC-H gain from joins that the data nodes execute?",
+        "12_tpc_h.ipynb",
+        figures=("tpc-h",),
+        claims=("H-",),
+        grid=queries.every_query,
+        sizes={
+            "smoke": {
+                "servers": (1,), "clients": (1,), "warmup_s": 0, "duration_s": 1,
+                "tables": 8, "table_size": 1_083,
+            },
+            "quick": {
+                "servers": (1,), "clients": (1,), "warmup_s": 0, "duration_s": 1, "repeats": 1,
+                "tables": 8, "table_size": 10_830,
+            },
+            "brief": {
+                "servers": (1,), "clients": (1,), "warmup_s": 0, "duration_s": 10,
+                "tables": 8, "table_size": 1_082_656,
+            },
+        },
+        slices={"smoke": Length(0, 0.3), "quick": Length(0, 0.5), "brief": Length(0, 10)},
+        variants=(Variant(), Variant(pushdown.UNPUSHED, options={"join-pushdown": 0})),
+        budget="shared",
+        contrasts=queries.join_pushdown,
+    ),
+    Experiment(
+        "dump",
+        "How long does a dump take, and what does compression save?",
+        "17_dump.ipynb",
+        figures=("dump",),
+        claims=("M-zstd",),
+        grid=grids.every_variant,
+        workload=workload.DUMP,
+        sizes={
+            "smoke": {**_ONE_CLIENT, "duration_s": 1},
+            "quick": {**_ONE_CLIENT, "repeats": 5, "duration_s": 11, "table_size": 100_000},
+            "brief": {**_ONE_CLIENT, "repeats": 5, "duration_s": 110, "table_size": 1_000_000},
+        },
+        variants=(
+            Variant(options={"compression": workload.UNCOMPRESSED}),
+            Variant("zstd", options={"compression": workload.ZSTD}),
+            Variant("gzip", options={"compression": workload.GZIP}),
+        ),
+        budget="shared",
+    ),
+    Experiment(
+        "locking-reads",
+        "Which locks do reads take on InnoDB?",
+        "18_locking_reads.ipynb",
+        figures=("locks",),
+        claims=("L-",),
+        grid=grids.one_point,
+        workload=workload.LOCKING_READS,
+        sizes={
+            "smoke": _FEW_ROWS,
+            "quick": {**_FEW_ROWS, "repeats": 3},
+            "brief": {**_FEW_ROWS, "repeats": 3},
+        },
+        variants=(Variant(my_cnf={"performance_schema": "ON"}),),
+        budget="shared",
+    ),
+)  # fmt: skip

@@ -1,0 +1,53 @@
+"""The experiments of the lab's own: its model, its faults, its trustworthiness. Pure."""
+
+from __future__ import annotations
+
+from ndblab.experiments.designs import grids, self_contrasts
+from ndblab.experiments.experiment import Experiment
+from ndblab.experiments.variant import Variant
+from ndblab.planning import fault
+
+EXPERIMENTS = (
+    Experiment(
+        "capacity-model",
+        "How well does a one-server sweep predict many servers?",
+        "05_capacity_model.ipynb",
+        figures=("bounds", "capacity", "errors", "bottlenecks", "brief-predicted"),
+        claims=(),
+        reads=("single-server-scaling", "multi-server-scaling"),
+    ),
+    Experiment(
+        "availability",
+        "What do clients see when part of the cluster fails?",
+        "06_availability.ipynb",
+        figures=("faults",),
+        claims=("A-",),
+        grid=grids.every_fault,
+        sizes={
+            "smoke": {"servers": (2,), "clients": (8,), "warmup_s": 0, "duration_s": 4},
+            "quick": {"servers": (2,), "clients": (8,), "warmup_s": 0, "duration_s": 10},
+            "brief": {
+                "servers": (2,), "clients": (8,), "warmup_s": 0, "duration_s": 30, "repeats": 3,
+            },
+        },
+        variants=(Variant(), *(Variant(f.name, fault=f) for f in fault.FAULTS.values())),
+        budget="shared",
+    ),
+    Experiment(
+        "the-lab-itself",
+        "How far can a measurement of this lab be trusted?",
+        "08_the_lab_itself.ipynb",
+        figures=("contrast", "variance"),
+        claims=(),
+        grid=grids.one_point,
+        sizes={
+            "smoke": {"servers": (4,), "clients": (32,)},
+            "quick": {"servers": (4,), "clients": (32,)},
+            "brief": {
+                "servers": (4,), "clients": (32,), "repeats": 15, "warmup_s": 5,
+                "duration_s": 30, "table_size": 10_000,
+            },
+        },
+        contrasts=self_contrasts.the_lab_itself,
+    ),
+)  # fmt: skip

@@ -1,0 +1,88 @@
+"""Dumps: how long each kind takes, and how large it becomes.
+
+In: runs and their dumps. Out: a painted figure and its description.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ndblab.analysis.actions import dumps
+from ndblab.analysis.formatting import count, listed, plain
+from ndblab.claims.publication import Anchor
+from ndblab.error import MissingData
+from ndblab.figures import selection, sheet, style
+from ndblab.figures.selection import Tables
+from ndblab.figures.sheet import Caption
+from ndblab.planning.workload import UNCOMPRESSED
+
+_TIME, _SIZE = "#c8691c", "#5b3a8c"
+_ROOM = 1.5
+"""Length of an axis over its longest bar, for the number beside it."""
+
+
+def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> list[str]:
+    """Draw a bar of the time and one of the size for each kind of dump."""
+    every, means = _tables(tables)
+    [[time, size]] = sheet.panels(figure, columns=(1, 1), wspace=0.12, left=0.16)
+    y = np.arange(len(means))
+    time.set_title(caption.title())
+    time.barh(y, means["duration_s"], height=0.5, color=_TIME, alpha=0.75)
+    for place, row in zip(y, means.itertuples(), strict=True):
+        own = every[(every["tool"] == row.tool) & (every["compression"] == row.compression)]
+        time.plot(own["duration_s"], [place] * len(own), "o", mfc="white", mec=style.INK, ms=4)
+        _beside(time, own["duration_s"].max(), place, f"{plain(row.duration_s)} s")
+    _finish(time, every["duration_s"].max(), "Time of the dump, s")
+    size.set_title("Size of the dump")
+    size.barh(y, means["written_mb"], height=0.5, color=_SIZE, alpha=0.75)
+    for place, row in zip(y, means.itertuples(), strict=True):
+        part = "" if row.compression == UNCOMPRESSED else f", 1 / {plain(row.ratio)}"
+        _beside(size, row.written_mb, place, f"{plain(row.written_mb)} MB{part}")
+    _finish(size, means["written_mb"].max(), "Size of its files, MB (10^6 bytes)")
+    names = [f"{row.tool}\n{row.compression}" for row in means.itertuples()]
+    time.set_yticks(y, names)
+    size.set_yticks(y, [""] * len(y))
+    fewest, most = int(means["dumps"].min()), int(means["dumps"].max())
+    number = count(most, "dump") if fewest == most else f"{fewest} to {count(most, 'dump')}"
+    return [
+        f"{number} of each kind, of {plain(float(every['rows'].iloc[0]))} rows. Bars: means; "
+        "circles: each dump.",
+        "Beside the size: the part of the uncompressed one.",
+    ]
+
+
+def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+    """Describe the time and the size of each kind."""
+    _, means = _tables(tables)
+    kinds = [
+        f"{row.tool} with compression {row.compression} takes {plain(row.duration_s)} s"
+        + (f" ({plain(row.low)} to {plain(row.high)})" if row.low == row.low else "")
+        + f" and writes {plain(row.written_mb)} MB, 1 / {plain(row.ratio)} of the content"
+        for row in means.itertuples()
+    ]
+    return [f"Time and size of a dump: {listed(kinds)}."]
+
+
+def _tables(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
+    try:
+        every = dumps.of(tables["runs"], tables["dumps"])
+    except MissingData as missing:
+        raise selection.nothing_to_draw(str(missing)) from None
+    return every, dumps.by_compression(every)
+
+
+def _beside(ax: Axes, x: float, y: float, text: str) -> None:
+    ax.annotate(text, (x, y), (6, 0), textcoords="offset points", va="center", fontsize=8.5)
+
+
+def _finish(ax: Axes, longest: float, label: str) -> None:
+    ax.set_xlim(0, longest * _ROOM)
+    ax.invert_yaxis()
+    sheet.trim_ticks(ax)
+    ax.set_xlabel(label)
+    ax.grid(False, axis="y")

@@ -1,0 +1,99 @@
+"""Locks of reads: a cell for each statement and isolation level, with the record locks it holds.
+
+In: the table of locks. Out: a painted figure and its description. Every cell says in words what
+its colour means, so that it can be read in grey.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch, Rectangle
+
+from ndblab.analysis.actions import locks
+from ndblab.analysis.formatting import count, listed
+from ndblab.claims.publication import Anchor
+from ndblab.figures import selection, sheet, style
+from ndblab.figures.selection import Tables
+from ndblab.figures.sheet import Caption
+from ndblab.planning.workload import HELD, ISOLATIONS, RUNNING
+
+# Of Okabe and Ito's palette, which the colour-blind can tell apart.
+_NONE, _SHARED, _EXCLUSIVE = "white", "#9fd3f2", "#f2c067"
+_EDGE = "#bbbbbb"
+_LINE = 34
+"""Characters in a line of a cell."""
+
+
+def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> list[str]:
+    """Draw the statements below each other, the isolation levels side by side."""
+    kinds, statements = _kinds(tables)
+    [[ax]] = sheet.panels(figure, columns=(1,), left=0.23, above_in=sheet.ABOVE_WITH_LEGEND_IN)
+    colours = {"no record lock": _NONE, "shared (S)": _SHARED, "exclusive (X)": _EXCLUSIVE}
+    sheet.legend(figure, [Patch(fc=c, ec=_EDGE, label=name) for name, c in colours.items()])
+    for y, statement in enumerate(statements):
+        for x, isolation in enumerate(ISOLATIONS):
+            _cell(ax, x, y, *(_words(kinds, statement, isolation, m) for m in (RUNNING, HELD)))
+    ax.set_xlim(0, len(ISOLATIONS))
+    ax.set_ylim(len(statements), 0)
+    ax.set_xticks([x + 0.5 for x in range(len(ISOLATIONS))], ISOLATIONS)
+    ax.set_yticks([y + 0.5 for y in range(len(statements))], statements)
+    ax.xaxis.tick_top()
+    ax.tick_params(length=0, labelsize=8.2)
+    ax.grid(False)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    runs = tables["locks"]["run_id"].nunique()
+    return [
+        f"{count(runs, 'run')}. In a cell: record locks on the table that is read, at its last "
+        "row, with their mode and index as performance_schema.data_locks has them.",
+        "Below: whether they remain after the statement, until its transaction ends. S or X: the "
+        "record and the gap before it; REC_NOT_GAP: the record alone.",
+    ]
+
+
+def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+    """Describe every cell."""
+    kinds, statements = _kinds(tables)
+    sentences = []
+    for isolation in ISOLATIONS:
+        cells = []
+        for statement in statements:
+            running, held = (_words(kinds, statement, isolation, m) for m in (RUNNING, HELD))
+            kept = f", {_kept(running, held)}" if running else ""
+            cells.append(f"{statement}: {' and '.join(running) or 'none'}{kept}")
+        sentences.append(f"Record locks in {isolation}: {'; '.join(cells)}.")
+    return sentences
+
+
+def _kinds(tables: Tables) -> tuple[pd.DataFrame, list[str]]:
+    table = tables["locks"]
+    if table.empty:
+        raise selection.nothing_to_draw("no lock was read")
+    return locks.kinds(table), list(dict.fromkeys(table["statement"].astype(str)))
+
+
+def _words(kinds: pd.DataFrame, statement: str, isolation: str, moment: str) -> list[str]:
+    return locks.in_words(kinds, statement, isolation, moment)
+
+
+def _kept(running: list[str], held: list[str]) -> str:
+    """Say what becomes of locks after the statement."""
+    if not held:
+        return "released with the statement"
+    if held == running:
+        return "kept"
+    return f"then {listed([words for words in held if words not in running] or held)}"
+
+
+def _cell(ax: Axes, x: int, y: int, running: list[str], held: list[str]) -> None:
+    exclusive = any(" X" in words for words in running)
+    colour = _EXCLUSIVE if exclusive else _SHARED if running else _NONE
+    ax.add_patch(Rectangle((x, y), 1, 1, fc=colour, ec=_EDGE, lw=1, clip_on=False))
+    kept = [_kept(running, held)] if running else []
+    text = "\n".join(textwrap.fill(line, _LINE) for line in [*running, *kept]) or "none"
+    ax.text(x + 0.5, y + 0.5, text, ha="center", va="center", fontsize=7, color=style.INK)

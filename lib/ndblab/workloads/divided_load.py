@@ -1,0 +1,127 @@
+"""A load divided among several processes of sysbench, and their reports as one.
+
+In: a `Job`, or the reports of processes that ran at the same time. Out: a `Job` for each process,
+or one `Report`. Pure.
+
+sysbench reports percentiles, not the latencies behind them. The percentile of several processes
+lies somewhere between theirs: it is not known, and left empty.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import fmean
+
+import numpy as np
+import pandas as pd
+
+from ndblab.error import LabError
+from ndblab.workloads.load_generator import OK, Job, Report
+
+MOST_APART_S = 0.3
+"""Processes that begin farther apart did not load the cluster at the same time."""
+_RATES = ["qps", "errors_per_s", "reconnects_per_s"]
+
+
+def parts(job: Job) -> list[Job]:
+    """Divide the clients of a job among its processes.
+
+    sysbench deals its clients to the servers in turn. Each process goes on where the one before it
+    ended, so that every server has the clients that it has under a single process.
+
+    Raises
+    ------
+    LabError
+        If there are fewer clients than processes.
+    """
+    clients, number = job.point.clients, job.processes
+    if clients < number:
+        raise LabError(
+            "Each process of sysbench needs a client",
+            found=f"{clients} clients for {number} processes",
+            expected="at least as many clients as processes",
+            next_step="Use more --clients.",
+        )
+    found: list[Job] = []
+    dealt = 0
+    for place in range(number):
+        mine = clients // number + (place < clients % number)
+        first = dealt % max(1, len(job.servers))
+        turned = [*job.servers[first:], *job.servers[:first]]
+        point = replace(job.point, clients=mine)
+        found.append(replace(job, point=point, servers=turned, processes=1))
+        dealt += mine
+    return found
+
+
+def joined(reports: Sequence[Report]) -> Report:
+    """Make one report of those of processes that ran at the same time.
+
+    Queries and rates add up; the mean latency is weighted by queries. The load begins at the mean
+    of their beginnings and lasts to the end of the last one: while some processes run alone, a
+    saturated cluster answers as many queries as before.
+    """
+    began = fmean(each.began for each in reports)
+    lasted_s = max(each.began + each.lasted_s for each in reports) - began
+    logs = {
+        f"sysbench.{number}.txt": text
+        for number, each in enumerate(reports, 1)
+        for text in each.logs.values()
+    }
+    status = _status(reports)
+    whole = replace(reports[0], status=status, began=began, lasted_s=lasted_s, logs=logs)
+    if any(not each.metrics or each.intervals.empty for each in reports):
+        return replace(whole, metrics={}, intervals=pd.DataFrame(), ended_s=())
+    intervals, ended_s = _intervals(reports)
+    metrics = _metrics(reports, lasted_s)
+    return replace(whole, metrics=metrics, intervals=intervals, ended_s=ended_s)
+
+
+def _status(reports: Sequence[Report]) -> str:
+    """Return "ok", or what is wrong with the first process that is not, or with all together."""
+    failed = next((each.status for each in reports if each.status != OK), None)
+    if failed is not None:
+        return failed
+    apart_s = max(each.began for each in reports) - min(each.began for each in reports)
+    if apart_s > MOST_APART_S:
+        return f"{len(reports)} processes of sysbench began {apart_s:.2f} s apart"
+    return OK
+
+
+def _metrics(reports: Sequence[Report], lasted_s: float) -> dict[str, float | None]:
+    each = pd.DataFrame([dict(report.metrics) for report in reports])
+    counts = {name: int(each[name].sum()) for name in ("queries", "errors", "reconnects")}
+    weights = each["queries"].clip(lower=1)
+    return {
+        **counts,
+        "qps": counts["queries"] / lasted_s if lasted_s > 0 else 0.0,
+        "latency_min_ms": float(each["latency_min_ms"].min()),
+        "latency_avg_ms": float(np.average(each["latency_avg_ms"], weights=weights)),
+        "latency_p95_ms": None,
+        "latency_max_ms": float(each["latency_max_ms"].max()),
+    }
+
+
+def _intervals(reports: Sequence[Report]) -> tuple[pd.DataFrame, tuple[float, ...]]:
+    """Add up the intervals that all processes end at the same second, and average their ends."""
+    common = sorted(set.intersection(*(set(each.intervals["t_s"]) for each in reports)))
+    tables = [_ending_at(each, common) for each in reports]
+    summed = sum(table[["clients", *_RATES]] for table in tables)
+    ended_s = tuple(np.mean([table["ended_s"] for table in tables], axis=0).tolist())
+    table = summed.assign(t_s=common, latency_p95_ms=math.nan)
+    return table[list(reports[0].intervals.columns)].astype({"clients": "int64"}), ended_s
+
+
+def _ending_at(report: Report, common: Sequence[float]) -> pd.DataFrame:
+    """Join the intervals of a report that end between two seconds of `common`."""
+    table = report.intervals.reset_index(drop=True)
+    ended_s = pd.Series(report.ended_s or table["t_s"].to_list())
+    own_s = ended_s.diff().fillna(ended_s).clip(lower=1e-6)
+    place = pd.Series(np.searchsorted(common, table["t_s"]))
+    rates = table[_RATES].mul(own_s, axis=0).groupby(place).sum()
+    found = rates.div(own_s.groupby(place).sum(), axis=0)
+    found["clients"] = table["clients"].groupby(place).last()
+    found["ended_s"] = ended_s.groupby(place).last()
+    return found.loc[: len(common) - 1]

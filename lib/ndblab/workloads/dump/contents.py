@@ -1,0 +1,96 @@
+"""What a dump holds: its tables, rows and bytes, counted in its files.
+
+In: the folder of a dump, and what the program printed. Out: `Contents`, or a LabError if the dump
+is not complete. A dump that ends early is thus no fast dump.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ndblab.error import LabError
+from ndblab.machine.commands import exit_reason
+from ndblab.planning.workload import MYSQL_SHELL, UNCOMPRESSED
+from ndblab.workloads.dump import tools
+from ndblab.workloads.load_generator import spawned
+
+if TYPE_CHECKING:
+    from ndblab.cluster.cluster import Cluster
+    from ndblab.workloads.load_generator import Job
+
+_END = b"-- Dump completed"
+_INCOMPLETE = "The dump is not complete"
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a dump holds; `size_bytes` is without compression."""
+
+    tables: int
+    rows: int
+    size_bytes: int
+
+
+def read(cluster: Cluster, job: Job, folder: Path, printed: str) -> Contents:
+    """Read a dump back.
+
+    Raises
+    ------
+    LabError
+        If it ends early, or its compressed file is damaged.
+    """
+    if tools.tool() == MYSQL_SHELL:
+        return of_shell(folder, printed)
+    if tools.compression(job) == UNCOMPRESSED:
+        with tools.script(job, folder).open("rb") as lines:
+            return of_script(lines)
+    command = tools.decompress(job, folder)
+    streams = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    with spawned(cluster, command, **streams) as child:
+        found = of_script(child.stdout.buffer)
+        if code := child.wait():
+            raise LabError(_INCOMPLETE, found=f"{command.argv[0]}: {exit_reason(code)}")
+    return found
+
+
+def of_script(lines: Iterable[bytes]) -> Contents:
+    """Count in the lines of mysqldump, which puts many rows of a table into one INSERT on a line.
+
+    Rows are told apart by ")," and "(": the values of sysbench hold neither.
+    """
+    tables = rows = size_bytes = 0
+    last = b""
+    for line in lines:
+        size_bytes += len(line)
+        tables += line.startswith(b"CREATE TABLE ")
+        rows += line.count(b"),(") + 1 if line.startswith(b"INSERT INTO ") else 0
+        last = line if line.strip() else last
+    if not last.startswith(_END):
+        end = last[:60].decode(errors="replace").strip()
+        raise LabError(_INCOMPLETE, found=f"it ends with: {end}" if end else "it is empty")
+    return Contents(tables, rows, size_bytes)
+
+
+def of_shell(folder: Path, printed: str) -> Contents:
+    """Take the counts that MySQL Shell prints, and the size from the file that it writes last."""
+    done = folder / "@.done.json"
+    if not done.is_file():
+        raise LabError(_INCOMPLETE, found=f"no {done.name}")
+    numbers = [
+        re.search(rf"{words}: (\d+)", printed) for words in ("Tables dumped", "Rows written")
+    ]
+    if None in numbers:
+        raise LabError(_INCOMPLETE, found="MySQL Shell printed no number of tables or rows")
+    tables, rows = (int(number[1]) for number in numbers)
+    return Contents(tables, rows, int(json.loads(done.read_text())["dataBytes"]))
+
+
+def written_bytes(folder: Path) -> int:
+    """Return the size of all files of a dump."""
+    return sum(file.stat().st_size for file in folder.iterdir())

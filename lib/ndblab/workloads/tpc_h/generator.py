@@ -1,0 +1,219 @@
+"""The load generator of TPC-H's queries: it starts the programs `loading` and `client`.
+
+In: a `Job`, whose workload names a query. Out: its commands and, run on a cluster, a report: an
+execution of the query counts as one query, and there are no errors in a good run. Table `pushed`
+has what NDB executed as pushed joins.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from ndblab.error import LabError
+from ndblab.machine.commands import exit_reason
+from ndblab.planning import workload
+from ndblab.workloads import sysbench
+from ndblab.workloads.load_generator import OK, Command, Filled, Job, Report, spawned
+from ndblab.workloads.tpc_h import client, data, loading, session, tables
+
+if TYPE_CHECKING:
+    from ndblab.cluster.cluster import Cluster
+    from ndblab.install import Binaries
+    from ndblab.machine import Process
+
+ROLE = workload.CLIENT
+MOST_S = 60
+"""Longest time of one execution; a query that takes longer is a failed run that says so."""
+BEGIN_TIMEOUT_S, END_TIMEOUT_S = 60, 30
+PREPARE_TIMEOUT_S = 6 * 3600
+_COLUMNS = (
+    "query", "executions", "rows", "tables", "joins", "joined",
+    "defined", "dropped", "executed", "reads", "innodb_ms",
+)  # fmt: skip
+
+
+def versions(binaries: Binaries) -> dict[str, str]:
+    """Return the version of the program that generates the rows; LabError if there is none."""
+    return {data.PROGRAM: data.version()}
+
+
+def prepare_command(job: Job) -> Command:
+    """Return the command that fills the tables of both engines, and keeps InnoDB's results."""
+    options = [
+        f"--scale={tables.scale_factor(job.profile.rows)}",
+        f"--folder={_folder(job)}",
+        *([f"--table-options={job.table_options}"] if job.table_options else []),
+    ]
+    return _program(loading.__name__, *options, job.servers[0].socket)
+
+
+def commands(job: Job) -> list[Command]:
+    """Return the one command of a run; it needs no warm-up."""
+    options = [
+        f"--query={workload.query_number(job.point.workload)}",
+        f"--answers={_folder(job) / session.ANSWERS}",
+        f"--seconds={job.profile.duration_s}",
+        f"--most-seconds={MOST_S}",
+        *job.option_words,
+    ]
+    return [_program(client.__name__, *options, job.servers[0].socket)]
+
+
+def prepare(cluster: Cluster, job: Job) -> Filled:
+    """Fill the tables; the data memory is that of NDB's.
+
+    Raises
+    ------
+    LabError
+        If rows are missing, or InnoDB cannot answer a query.
+    """
+    began = time.monotonic()
+    before = sysbench.data_memory_bytes(cluster)
+    streams = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    with spawned(cluster, prepare_command(job), **streams) as child:
+        try:
+            text, _ = child.communicate(timeout=PREPARE_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            text = f"not loaded in {PREPARE_TIMEOUT_S} s"
+    cluster.check_alive()
+    if child.returncode != 0:
+        raise LabError(
+            "The tables of TPC-H could not be filled",
+            found=_last_line(text) or exit_reason(child.returncode),
+            expected=f"{job.profile.rows} rows or about as many",
+            next_step="See the logs in the cluster's folder; a smaller --table-size may fit.",
+        )
+    after = sysbench.data_memory_bytes(cluster)
+    taken = {node: used - before[node] for node, used in after.items()}
+    return Filled(round(time.monotonic() - began, 2), int(_last_line(text)), taken)
+
+
+def warm_up(cluster: Cluster, job: Job) -> str:
+    """Do nothing: the client opens the tables before it begins."""
+    return OK
+
+
+@contextmanager
+def running(cluster: Cluster, job: Job) -> Iterator[Load]:
+    """Execute the query for the run's seconds, for the length of a `with` block at most."""
+    streams = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    with spawned(cluster, commands(job)[0], **streams) as child:
+        yield Load(child, job)
+
+
+def read_back(cluster: Cluster) -> Mapping[str, pd.DataFrame]:
+    """Read nothing: every result has been checked."""
+    return {}
+
+
+class Load:
+    """A client that is running."""
+
+    def __init__(self, child: Process, job: Job) -> None:
+        self._child, self._job = child, job
+        self.pids = (child.pid,)
+        self._first_line: str | None = None
+
+    def wait_began(self, timeout_s: float = BEGIN_TIMEOUT_S) -> list[float | None]:
+        """Wait until the query is about to be executed; None if the client fails before that."""
+        if self._first_line is None:
+            output, _, _ = select.select([self._child.stdout], [], [], timeout_s)
+            self._first_line = self._child.stdout.readline() if output else ""
+        word, _, when = self._first_line.partition(" ")
+        return [float(when) if word == "began" else None]
+
+    def finish(self) -> Report:
+        """Wait until the client ends, and return its report."""
+        [began] = self.wait_began()
+        timeout_s = self._job.profile.duration_s + MOST_S + END_TIMEOUT_S
+        try:
+            code = self._child.wait(timeout_s)
+            ended = f"the client ended with {exit_reason(code)}" if code else ""
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            ended = f"the client did not end within {timeout_s:g} s"
+        text = f"{self._first_line}{self._child.stdout.read()}"
+        return report(self._job, text, began or time.monotonic(), ended)
+
+
+def report(job: Job, text: str, began: float, ended: str = "") -> Report:
+    """Return what a client printed as a report; the time between two executions does not count.
+
+    Parameters
+    ----------
+    ended : in words why it did not end as it should.
+    """
+    last, found = _last_line(text), {}
+    if not ended:
+        with contextlib.suppress(json.JSONDecodeError):
+            found = json.loads(last)
+        ended = "" if found else "the client printed no result"
+    status = f"{ended}: {last}" if ended and last else ended or str(found["status"])
+    took_s = found.get("took_s", {})
+    metrics = _metrics(took_s) if status == OK else {}
+    lasted_s = took_s.get("sum", 0.0)
+    nominal_s = min(lasted_s, job.profile.duration_s)
+    query = workload.query_number(job.point.workload)
+    counted = {**found, "query": query, "executions": took_s.get("executions", 0)}
+    return Report(
+        status=status,
+        began=began,
+        lasted_s=round(lasted_s, 4),
+        warmup_s=0,
+        metrics=metrics,
+        intervals=_intervals(metrics, nominal_s),
+        logs={"client.txt": text},
+        tables={"pushed": pd.DataFrame([counted], columns=list(_COLUMNS))} if status == OK else {},
+    )
+
+
+def _metrics(took_s: Mapping[str, Any]) -> dict[str, float]:
+    executions = took_s["executions"]
+    return {
+        "queries": executions,
+        "errors": 0,
+        "reconnects": 0,
+        "qps": executions / took_s["sum"],
+        "latency_min_ms": 1000 * took_s["min"],
+        "latency_avg_ms": 1000 * took_s["sum"] / executions,
+        "latency_p95_ms": 1000 * took_s["p95"],
+        "latency_max_ms": 1000 * took_s["max"],
+    }
+
+
+def _intervals(metrics: Mapping[str, float], ended_s: float) -> pd.DataFrame:
+    """Return the whole run as one interval: an execution may take longer than a second."""
+    if not metrics:
+        return pd.DataFrame()
+    return pd.DataFrame(
+        {
+            "t_s": [round(ended_s, 3)], "clients": 1, "qps": metrics["qps"],
+            "latency_p95_ms": metrics["latency_p95_ms"],
+            "errors_per_s": 0.0, "reconnects_per_s": 0.0,
+        }
+    )  # fmt: skip
+
+
+def _folder(job: Job) -> Path:
+    """Return the folder of the generated files, in that of the cluster."""
+    return Path(job.servers[0].data_dir).parent / "tpc_h"
+
+
+def _program(module: str, *arguments: str) -> Command:
+    argv = [sys.executable, "-m", module, *arguments]
+    return Command(argv, {"PYTHONPATH": str(Path(__file__).parents[3])})
+
+
+def _last_line(text: str) -> str:
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")

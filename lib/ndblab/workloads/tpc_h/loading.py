@@ -1,0 +1,111 @@
+"""Fill the tables of TPC-H in NDB and in InnoDB, and ask InnoDB for all results; a program.
+
+In: a scale factor, the Unix socket of a MySQL server, a folder. Out: a database for each engine
+with the same rows; in the folder, what InnoDB answers to each query. The last line that it prints
+is an error that a user can read, or the number of rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pymysql
+from pymysql.cursors import Cursor
+
+from ndblab.error import LabError
+from ndblab.workloads.tpc_h import data, queries, results, tables
+from ndblab.workloads.tpc_h.session import ANSWERS, DATABASE, REFERENCE, connected
+
+_LOAD = """LOAD DATA LOCAL INFILE %s INTO TABLE {0}
+ FIELDS TERMINATED BY '|' LINES TERMINATED BY '|\\n'"""
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Generate, load, count, and ask for the results."""
+    parser = argparse.ArgumentParser(prog="loading")
+    parser.add_argument("--scale", type=float, required=True)
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--table-options", default="")
+    parser.add_argument("socket")
+    options = parser.parse_args(arguments)
+    try:
+        print(_fill(options.scale, options.folder, options.table_options, options.socket))
+    except (LabError, pymysql.Error, OSError) as error:
+        found = f": {error.found}" if isinstance(error, LabError) and error.found else ""
+        sys.exit(f"{getattr(error, 'what', error)}{found}")
+
+
+def _fill(scale: float, folder: Path, table_options: str, socket: str) -> int:
+    rows = folder / "rows"
+    shutil.rmtree(rows, ignore_errors=True)
+    rows.mkdir(parents=True)
+    data.generate(rows, scale)
+    counts = {name: _lines(rows / f"{name}.tbl") for name in tables.ROWS_AT_1}
+    if strange := [text for n, c in counts.items() if (text := tables.wrong_count(n, c, scale))]:
+        raise LabError(f"{data.PROGRAM} generated too few or too many rows",
+                       found=str(counts), expected=", ".join(strange))  # fmt: skip
+    with connected(socket, local_infile=True) as cursor, _accepting_files(cursor):
+        for database, engine, more in (
+            (DATABASE, "ndbcluster", table_options),
+            (REFERENCE, "innodb", ""),
+        ):
+            cursor.execute(f"CREATE DATABASE {database} CHARACTER SET latin1 COLLATE latin1_bin")
+            cursor.execute(f"USE {database}")
+            for statement in tables.statements(engine, more):
+                cursor.execute(statement)
+            for name, wanted in counts.items():
+                _load(cursor, database, name, rows / f"{name}.tbl", wanted)
+            # Without index statistics the plans would be guesses.
+            cursor.execute(f"ANALYZE TABLE {', '.join(counts)}")
+        (folder / ANSWERS).write_text(json.dumps(_ask(cursor, scale)))
+    shutil.rmtree(rows)
+    return sum(counts.values())
+
+
+def _load(cursor: Cursor, database: str, name: str, file: Path, wanted: int) -> None:
+    cursor.execute(_LOAD.format(name), (str(file),))
+    # LOCAL turns errors of single rows into warnings.
+    warnings = cursor.connection.show_warnings()
+    cursor.execute(f"SELECT COUNT(*) FROM {name}")
+    [(there,)] = cursor.fetchall()
+    if warnings or there != wanted:
+        first = f"; {warnings[0][2]}" if warnings else ""
+        raise LabError(f"Table {database}.{name} was not loaded as it is",
+                       found=f"{there} of {wanted} rows{first}")  # fmt: skip
+
+
+def _ask(cursor: Cursor, scale: float) -> dict[str, object]:
+    """Return the results of all queries in the current database, with the time they took."""
+    answers = {}
+    for number in queries.NUMBERS:
+        began_s = time.monotonic()
+        cursor.execute(queries.read(number, scale).sql)
+        rows = results.as_text(cursor.fetchall())
+        answers[str(number)] = {"rows": rows, "ms": round(1000 * (time.monotonic() - began_s), 2)}
+    return {"scale": scale, "answers": answers}
+
+
+@contextlib.contextmanager
+def _accepting_files(cursor: Cursor) -> Iterator[None]:
+    """Let the server accept files of its clients, which it does not by default."""
+    cursor.execute("SET GLOBAL local_infile = 1")
+    try:
+        yield
+    finally:
+        cursor.execute("SET GLOBAL local_infile = 0")
+
+
+def _lines(file: Path) -> int:
+    with file.open("rb") as stream:
+        return sum(1 for _ in stream)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,79 @@
+"""Checks on locks of reads and on dumps. The runs are made up, never a measurement."""
+
+from __future__ import annotations
+
+import pytest
+
+import made_up_actions as actions
+from made_up import Double, verdict
+from ndblab.claims import answers, judge, publication
+from ndblab.planning.workload import (
+    CREATE_SELECT,
+    READ_COMMITTED,
+    REPEATABLE_READ,
+    SET_VARIABLE,
+)
+
+AS_PUBLISHED = {
+    (SET_VARIABLE, READ_COMMITTED): "S,REC_NOT_GAP",
+    (SET_VARIABLE, REPEATABLE_READ): "S",
+    (CREATE_SELECT, REPEATABLE_READ): "S",
+}
+
+
+def dataset(*parts) -> Double:
+    return Double(**actions.together(*parts), budget="shared")
+
+
+def test_locks_as_published_reproduce_the_claim():
+    """Numbers are exact: one run is enough."""
+    row = verdict(dataset(actions.locks(AS_PUBLISHED)), "L-uservar")
+    assert (row.verdict, row.measured, row.low) == ("reproduced", 200, 200)
+    assert f"none by {CREATE_SELECT} in {READ_COMMITTED}" in row.reason
+
+
+@pytest.mark.parametrize("changed", AS_PUBLISHED)
+def test_a_statement_that_takes_no_shared_locks_contradicts_it(changed):
+    """Each of the three is part of the claim; exclusive locks are not what it says."""
+    row = verdict(dataset(actions.locks({**AS_PUBLISHED, changed: "X"})), "L-uservar")
+    assert (row.verdict, row.measured) == ("contradicted", 0)
+
+
+def test_locks_where_there_should_be_none_contradict_it():
+    """The claim says "only in REPEATABLE READ"."""
+    more = {**AS_PUBLISHED, (CREATE_SELECT, READ_COMMITTED): "S,REC_NOT_GAP"}
+    row = verdict(dataset(actions.locks(AS_PUBLISHED), actions.locks(more, repeat=2)), "L-uservar")
+    assert (row.verdict, row.measured) == ("contradicted", 200)
+    assert "only in REPEATABLE READ" in row.reason
+
+
+def test_without_locks_it_is_unknown():
+    """A failed run has no locks, which is not none."""
+    data = dataset(actions.locks(AS_PUBLISHED))
+    data.locks = data.locks.iloc[:0]
+    assert verdict(data, "L-uservar").verdict == "unknown"
+
+
+def test_a_dump_is_shown_beside_the_published_one_and_not_judged():
+    """Another machine's seconds: the measured ones of all kinds are in the reason."""
+    data = dataset(
+        *(actions.dump("zstd", r, seconds=4 + r / 100) for r in (1, 2, 3)),
+        actions.dump("gzip", seconds=9, written_bytes=250_000),
+    )
+    row = verdict(data, "M-zstd")
+    assert row.verdict == "not testable here"
+    assert row.measured == pytest.approx(4.02)
+    assert "with mysqldump and compression zstd (ratio 2.00)" in row.reason
+    assert "with mysqldump and compression gzip (ratio 4.00)" in row.reason
+
+
+def test_answers_say_what_was_found():
+    """Sentences with the numbers of the dataset."""
+    every = publication.claims()
+    data = dataset(actions.locks(AS_PUBLISHED))
+    said = str(answers.answer("locking-reads", judge.judge(data, ["L-uservar"], every), data))
+    assert f"without a record lock in {READ_COMMITTED}: {CREATE_SELECT}" in said
+    data = dataset(actions.dump("none"), actions.dump("zstd"))
+    said = str(answers.answer("dump", judge.judge(data, ["M-zstd"], every), data))
+    assert "the dump is 2 times smaller" in said
+    assert "Not testable here: the published times" in said

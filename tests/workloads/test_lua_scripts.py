@@ -1,0 +1,92 @@
+"""The lab's own scripts for sysbench, on a real cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ndblab import install
+from ndblab.cluster import start_stop
+from ndblab.cluster.cluster import Cluster
+from ndblab.machine import host
+from ndblab.planning import deployment, profile, workload
+from ndblab.planning.point import Point
+from ndblab.workloads import sysbench
+from ndblab.workloads.load_generator import Job, Report
+
+pytestmark = pytest.mark.cluster
+
+PORT = 12890
+SIZE = profile.get("smoke", {"warmup_s": 0, "duration_s": 2})
+COUNTERS = ("Ndb_api_pk_op_count", "Ndb_api_read_row_count")
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A cluster with one MySQL server, its tables filled."""
+    folder: Path = tmp_path_factory.mktemp("ndb") / "cluster"
+    shape = deployment.Shape(1, SIZE.rows, 8, places=start_stop.places(folder, PORT))
+    plan = deployment.make(host.read(), shape)
+    with start_stop.running(plan, install.ensure(progress=False), progress=False) as running:
+        sysbench.prepare(running, job(running, workload.POINT_SELECT))
+        yield running
+
+
+def job(cluster: Cluster, name: str, **more: object) -> Job:
+    binaries = install.ensure(progress=False)
+    return Job(binaries, SIZE, Point(1, 4, workload=name), cluster.plan.servers, **more)
+
+
+def counts(cluster: Cluster) -> dict[str, int]:
+    rows = cluster.query("SHOW GLOBAL STATUS LIKE 'Ndb_api_%_count'")
+    found = {name.lower(): int(value) for name, value in rows}
+    return {name: found[name.lower()] for name in COUNTERS}
+
+
+def run(cluster: Cluster, name: str, **more: object) -> tuple[Report, dict[str, float]]:
+    """Run a script; its report, and what the server counted for each of its queries."""
+    before = counts(cluster)
+    with sysbench.running(cluster, job(cluster, name, **more)) as load:
+        report = load.finish()
+    assert report.status == "ok", report.logs
+    queries = report.metrics["queries"]
+    return report, {name: (n - before[name]) / queries for name, n in counts(cluster).items()}
+
+
+@pytest.mark.parametrize("keys", [1, 10, 100])
+def test_a_list_looks_up_each_of_its_keys(cluster: Cluster, keys: int):
+    """By primary key, not by a scan; each comes back as a row."""
+    _, each = run(cluster, workload.IN_LISTS, options={"in_list": keys})
+    assert each["Ndb_api_pk_op_count"] == pytest.approx(keys, rel=0.05)
+    assert each["Ndb_api_read_row_count"] == pytest.approx(keys, rel=0.05)
+
+
+def test_the_filter_works_in_the_data_nodes(cluster: Cluster):
+    """A server reads about one row of each filtered range, not a hundred."""
+    _, plain = run(cluster, workload.READ_WRITE)
+    _, filtered = run(cluster, workload.FILTERED)
+    rows = {name: workload.TRANSACTION_QUERIES * each["Ndb_api_read_row_count"]
+            for name, each in (("plain", plain), ("filtered", filtered))}  # fmt: skip
+    assert rows["plain"] - rows["filtered"] == pytest.approx(4 * 99, rel=0.15)
+    assert rows["filtered"] < 40
+    sql = "SELECT c FROM sbtest.sbtest1 FORCE INDEX (PRIMARY) WHERE id BETWEEN 1 AND 100"
+    [plan] = cluster.query(f"EXPLAIN FORMAT=TRADITIONAL {sql} AND k BETWEEN 500 AND 509")
+    assert "Using pushed condition" in plan[-1]
+    assert plan[6] == "PRIMARY"
+
+
+def test_processes_of_a_divided_load_run_together(cluster: Cluster):
+    """Two processes with two clients each are one load of four."""
+    report, _ = run(cluster, workload.FILTERED, processes=2)
+    assert report.intervals["clients"].max() == 4
+    assert report.metrics["latency_p95_ms"] is None
+    assert set(report.logs) == {"sysbench.1.txt", "sysbench.2.txt"}
+
+
+def test_a_list_longer_than_a_table_is_refused(cluster: Cluster):
+    """It could not be filled with different keys."""
+    asked = job(cluster, workload.IN_LISTS, options={"in_list": SIZE.table_size + 1})
+    with sysbench.running(cluster, asked) as load:
+        assert "--in_list must be" in load.finish().status

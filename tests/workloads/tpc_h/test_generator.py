@@ -1,0 +1,114 @@
+"""How the client is started, and what becomes of what it prints."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from ndblab.dataset import table
+from ndblab.error import LabError
+from ndblab.planning import profile
+from ndblab.planning.point import Point
+from ndblab.workloads import registry
+from ndblab.workloads.load_generator import Command, Job
+from ndblab.workloads.tpc_h import data, generator
+
+FOUND = {
+    "rows": 5, "innodb_ms": 12.5, "tables": 6, "joins": 1, "joined": 4, "defined": 1, "dropped": 0,
+    "executed": 3, "reads": 900, "status": "ok",
+    "took_s": {"executions": 3, "sum": 1.5, "min": 0.4, "p95": 0.6, "max": 0.6},
+}  # fmt: skip
+BEGIN = "print('began', 1.0, flush=True)"
+
+
+class Cluster:
+    """A cluster that only starts processes."""
+
+    def spawn_client(self, argv, env, **streams) -> subprocess.Popen:
+        return subprocess.Popen(argv, env={**os.environ, **env}, **streams)
+
+
+def job(folder: str = "/x", **options: object) -> Job:
+    size = profile.get("smoke", {"warmup_s": 0, "duration_s": 1, "tables": 8, "table_size": 10_830})
+    server = SimpleNamespace(socket=f"{folder}/mysql.1.sock", data_dir=f"{folder}/mysqld.1")
+    return Job(None, size, Point(1, 1, workload="tpc_h_q05"), [server], options=options)
+
+
+def test_every_query_has_this_generator() -> None:
+    """It is found by the beginning of a workload's name."""
+    assert registry.find("tpc_h_q01") is registry.find("tpc_h_q22") is generator
+
+
+def test_commands_name_what_is_asked_for() -> None:
+    """The query, the scale factor, the time, and the option of the variant."""
+    [command] = generator.commands(job(**{"join-pushdown": 0}))
+    for word in ("--query=5", "--seconds=1", "--join-pushdown=0", "/x/mysql.1.sock"):
+        assert word in command.argv
+    filling = generator.prepare_command(job())
+    assert "--scale=0.01" in filling.argv
+    assert "--folder=/x/tpc_h" in filling.argv
+
+
+def test_a_good_run_has_metrics_and_what_was_pushed() -> None:
+    """Both obey their schemas."""
+    text = f"began 100.0\n{json.dumps(FOUND)}\n"
+    found = generator.report(job(), text, began=100.0)
+    assert found.status == "ok"
+    assert found.lasted_s == 1.5
+    assert found.metrics["qps"] == pytest.approx(2)
+    assert found.metrics["latency_avg_ms"] == pytest.approx(500)
+    pushed = found.tables["pushed"].assign(run_id="x")
+    assert table.parse("pushed", table.render("pushed", pushed, "x"), "x")["reads"][0] == 900
+    intervals = found.intervals.assign(run_id="x")
+    assert table.render("intervals", intervals, "x")
+
+
+def test_a_wrong_result_is_a_failed_run_and_never_a_number() -> None:
+    """The message is the client's own."""
+    wrong = "Q5 has another result than InnoDB: 4 rows instead of 5"
+    found = generator.report(job(), json.dumps({**FOUND, "status": wrong}), began=100.0)
+    assert found.status == wrong
+    assert found.metrics == found.tables == {}
+
+
+@pytest.mark.parametrize(
+    ("program", "status"),
+    [
+        ("raise SystemExit('no such')", "the client ended with exit status 1: no such"),
+        (BEGIN, "the client printed no result: began 1.0"),
+        (f"{BEGIN}; import time; time.sleep(0.2); print({json.dumps(FOUND)!r})", "ok"),
+    ],
+)
+def test_a_client_that_ends_early_says_why(
+    program: str, status: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its last line is the reason."""
+    monkeypatch.setattr(generator, "commands", lambda _: [Command([sys.executable, "-c", program])])
+    with generator.running(Cluster(), job()) as load:
+        [began] = load.wait_began()
+        report = load.finish()
+    assert report.status == status
+    assert began == (None if "such" in program else 1.0)
+
+
+def test_a_missing_generator_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The message says how to get it."""
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(LabError, match="tpchgen-cli") as caught:
+        data.program()
+    assert "pip install" in caught.value.next_step
+
+
+def test_rows_with_a_repeated_key_are_kept_once(tmp_path: Path) -> None:
+    """The first of them, in the order of the file."""
+    file = tmp_path / "partsupp.tbl"
+    file.write_text("1|2|a|\n1|3|b|\n1|2|c|\n2|2|d|\n")
+    data._keep_once(file)
+    assert file.read_text() == "1|2|a|\n1|3|b|\n2|2|d|\n"

@@ -1,0 +1,113 @@
+"""The queries on a real cluster, with very few rows."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ndblab import install
+from ndblab.cluster import start_stop
+from ndblab.cluster.cluster import Cluster
+from ndblab.dataset import table
+from ndblab.experiments import catalogue
+from ndblab.machine import host
+from ndblab.planning.workload import of_query
+from ndblab.workloads import measured_run, slices
+from ndblab.workloads.load_generator import Job
+from ndblab.workloads.tpc_h import generator, queries, session, tables
+
+pytestmark = pytest.mark.cluster
+
+PORT = 15060
+EXPERIMENT = catalogue.find("tpc-h")
+SIZE = EXPERIMENT.size("smoke")
+QUICK = dataclasses.replace(SIZE, duration_s=0.1)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A cluster whose tables are filled."""
+    places = start_stop.places(tmp_path_factory.mktemp("ndb") / "cluster", PORT)
+    plan = EXPERIMENT.plans(SIZE, "auto", host.read(), places)["default"]
+    with start_stop.running(plan, install.ensure(progress=False), False) as started:
+        filled = generator.prepare(started, job(started, 1))
+        assert filled.rows == pytest.approx(SIZE.rows, rel=0.05)
+        assert min(filled.data_memory_bytes.values()) > 0
+        yield started
+
+
+def job(cluster: Cluster, query: int, variant: str = "default") -> Job:
+    [point] = [
+        point
+        for point in EXPERIMENT.grid(EXPERIMENT, EXPERIMENT.size("quick"))
+        if (point.workload, point.variant) == (of_query(query), variant)
+    ]
+    return EXPERIMENT.job(QUICK, cluster.binaries, cluster.plan, point)
+
+
+def test_both_engines_have_the_same_rows(cluster: Cluster) -> None:
+    """In all tables, each of its own engine; nothing of the generated files is left."""
+    for name in tables.ROWS_AT_1:
+        counts = {
+            database: cluster.query(f"SELECT COUNT(*) FROM {database}.{name}")
+            for database in (session.DATABASE, session.REFERENCE)
+        }
+        assert counts[session.DATABASE] == counts[session.REFERENCE]
+    engines = cluster.query(
+        "SELECT DISTINCT table_schema, engine FROM information_schema.tables"
+        f" WHERE table_schema LIKE '{session.DATABASE}%' ORDER BY 1"
+    )
+    assert engines == [(session.DATABASE, "ndbcluster"), (session.REFERENCE, "InnoDB")]
+    assert [each.name for each in (cluster.folder / "tpc_h").iterdir()] == [session.ANSWERS]
+
+
+@pytest.mark.parametrize("query", queries.NUMBERS)
+def test_every_query_has_the_result_of_innodb(cluster: Cluster, query: int) -> None:
+    """With pushed joins and without, which NDB's counters tell apart."""
+    for variant, pushes in (("default", True), ("no-pushdown", False)):
+        with generator.running(cluster, job(cluster, query, variant)) as load:
+            report = load.finish()
+        assert report.status == "ok"
+        found = report.tables["pushed"].iloc[0]
+        assert found["executions"] == report.metrics["queries"] >= 1
+        if not pushes:
+            assert (found["joins"], found["executed"], found["reads"]) == (0, 0, 0)
+        elif query in (3, 5, 7, 10):
+            assert found["joins"] > 0
+            assert found["executed"] > 0
+
+
+def test_a_run_and_a_slice_have_all_their_tables(cluster: Cluster) -> None:
+    """Each obeys its schema."""
+    run = measured_run.measure(cluster, job(cluster, 3), 1)
+    place = {"run_id": "q03_b001_1a", "contrast": "q03", "block": 1, "slot": 1, "side": "a"}
+    [piece] = slices.measure(
+        cluster, [slices.Asked({**place, "of": 4, "start": 1}, job(cluster, 3))]
+    )
+    for found, own in ((run, "runs"), (piece, "slices")):
+        assert found.tables[own]["status"].iloc[0] == "ok"
+        assert found.tables[own]["qps"].iloc[0] > 0
+        assert len(found.tables["pushed"]) == 1
+        for name, rows in found.tables.items():
+            table.render(name, rows, name)
+
+
+def test_a_wrong_result_fails_a_run(cluster: Cluster) -> None:
+    """Whatever its time was: the message says what was found."""
+    answers: Path = cluster.folder / "tpc_h" / session.ANSWERS
+    text = answers.read_text()
+    known = json.loads(text)
+    known["answers"]["1"]["rows"][0][2] = "1.00"
+    answers.write_text(json.dumps(known))
+    try:
+        run = measured_run.measure(cluster, job(cluster, 1), 1)
+    finally:
+        answers.write_text(text)
+    status = run.tables["runs"]["status"].iloc[0]
+    assert status.startswith("Q1 has another result than InnoDB: row 1 is (A, F, ")
+    assert "pushed" not in run.tables
+    assert run.tables["runs"]["qps"].isna().all()
