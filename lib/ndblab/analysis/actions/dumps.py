@@ -30,7 +30,9 @@ def of(runs: pd.DataFrame, dumps: pd.DataFrame) -> pd.DataFrame:
     good = summary.good(runs[~summary.disturbed(runs)])
     found = good[["run_id", "duration_s"]].merge(dumps, on="run_id")
     if found.empty:
-        raise MissingData("no good dump")
+        beside = int(summary.disturbed(runs).sum())
+        why = f": other processes used the CPUs beside {beside} of {len(runs)}" if beside else ""
+        raise MissingData(f"no good dump{why}")
     found["content_mb"] = found["content_bytes"] / MB
     found["written_mb"] = found["written_bytes"] / MB
     found["ratio"] = found["content_bytes"] / found["written_bytes"]
