@@ -30,8 +30,8 @@ def compression(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
     words = [
         f"{row.tool} takes {plain(row.duration_s)} s for {plain(row.content_mb)} MB"
         if row.compression == UNCOMPRESSED
-        else f"with {row.compression} {plain(row.duration_s)} s, and the dump is "
-        f"{plain(row.ratio)} times smaller"
+        else f"with {row.compression} {plain(row.duration_s)} s for {100 / row.ratio:.0f} % of "
+        "that size"
         for row in found.itertuples()
     ]
     known = "the published times and ratios of another machine"
