@@ -49,7 +49,8 @@ def test_a_full_disk_under_the_cluster_gives_one_message(what, tmp_path: Path):
     except LabError as error:
         pytest.skip(f"no file system can be mounted here: {error.found}")
     shape = deployment.Shape(1, 1, 1, budget="shared", places=start_stop.places(folder, PORT))
-    decided, programs = deployment.make(host.read(), shape), SimpleNamespace(mysqld_version="9.7.4")
+    decided = deployment.make(host.read(), shape)
+    programs = SimpleNamespace(ndb_version="9.7.4", mysqld_version="9.7.4")
     writes = {
         "record": lambda: lease.write(folder, {"text": "x" * 8192}),
         "configuration": lambda: datadir.lay_out(Cluster(decided, programs, folder)),
