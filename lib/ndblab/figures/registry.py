@@ -32,6 +32,7 @@ from ndblab.figures.lab import (
 from ndblab.figures.neighbours import (
     dump,
     locks,
+    read_write,
     tpc_h,
     transporters,
 )
@@ -141,6 +142,10 @@ FIGURES = {
     "brief-predicted": _forecast(
         "What does the model predict for the brief's own server?",
         brief_predicted, "brief_predicted", "brief_simulated", height_in=6.0,
+    ),
+    "read-write": Entry(
+        "What do read/write transactions, filters and IN lists carry?",
+        read_write.paint, read_write.describe, ("runs", "slices", "processes"), height_in=9.6,
     ),
     "contrast": Entry(
         "What does each contrast show, and after how many blocks?",

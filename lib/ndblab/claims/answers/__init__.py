@@ -25,6 +25,8 @@ from ndblab.claims.answers import (
 from ndblab.claims.answers.clause import Answer, Clause, compose
 from ndblab.claims.answers.neighbours import (
     actions,
+    connection_pools,
+    read_write,
     tpc_h,
     transporters,
 )
@@ -45,6 +47,8 @@ __all__ = [
     "answer",
     "availability",
     "capacity_model",
+    "connection_pools",
+    "read_write",
     "scaling",
     "sources",
     "stability",

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from ndblab.analysis.tpc_h import pushdown
-from ndblab.experiments.designs import comparisons, grids, queries
+from ndblab.experiments.designs import comparisons, connection_pools, grids, queries, read_write
 from ndblab.experiments.designs.contrast import Length
 from ndblab.experiments.experiment import Experiment
-from ndblab.experiments.variant import Variant
-from ndblab.planning import profile, workload
+from ndblab.experiments.variant import NO_QUOTAS, Variant
+from ndblab.planning import cpu_budget, profile, workload
 
 SPIN_US = 200
 """How long the spinning variants spin before they sleep; the claims' source gives no time. Far
 longer than the other side takes to answer, and below NDB's maximum (500 us for threads)."""
 _SHM_SPINS = {"shm default": {"ShmSpintime": SPIN_US}}
+HALF_DATA_NODE_SHARE = cpu_budget.BRIEF_DATA_NODE_CPUS / cpu_budget.BRIEF_CPUS / 2
 _ONE_CLIENT = {"servers": (1,), "clients": (1,), "warmup_s": 0}
 _FEW_ROWS = {**_ONE_CLIENT, "duration_s": 1, "tables": 1, "table_size": 200}
 
@@ -36,6 +37,60 @@ EXPERIMENTS = (
             Variant(comparisons.ALL_SPIN, {"thread_spin_us": SPIN_US}, config_ini=_SHM_SPINS),
         ),
         contrasts=comparisons.transporters,
+    ),
+    Experiment(
+        "connection-pool",
+        "Does a MySQL server need more than one connection to the cluster?",
+        "09_connection_pool.ipynb",
+        figures=("connection-pool",),
+        claims=("P-pool-",),
+        grid=grids.every_variant,
+        sizes={
+            "smoke": {"servers": (1,), "clients": (8,)},
+            "quick": {"servers": (1,), "clients": (8, 32, 128), "repeats": 3},
+            "brief": {"servers": (1,), "clients": profile.powers_of_two(1024), "repeats": 3},
+        },
+        shape={"connection_pools": connection_pools.POOLS},
+        variants=(
+            *(
+                Variant(connection_pools.variant(number), connections=number)
+                for number in connection_pools.POOLS
+            ),
+            *(
+                Variant(
+                    connection_pools.variant(number, whole_cpus=True), connections=number,
+                    quotas=NO_QUOTAS,
+                )
+                for number in connection_pools.POOLS
+            ),
+        ),
+        contrasts=connection_pools.connection_pools,
+    ),
+    Experiment(
+        "read-write",
+        "What do read/write transactions, filters and IN lists carry?",
+        "10_read_write.ipynb",
+        figures=("read-write",),
+        claims=("R-rw-", "R-filter-", "R-base-latency"),
+        grid=read_write.grid,
+        workload=workload.READ_WRITE,
+        sizes={
+            "smoke": {"servers": (1, 2), "clients": (8,), "warmup_s": 0},
+            "quick": {"servers": (1, 2, 4), "clients": (1, 4, 16, 32)},
+            "brief": {"servers": (1, 2, 4), "clients": profile.powers_of_two(256)},
+        },
+        variants=(
+            Variant(),
+            *(Variant(n, options={"in_list": keys}) for n, keys in workload.IN_KEYS.items()),
+            *(Variant(n, processes=each) for n, each in read_write.PROCESSES.items()),
+            Variant(comparisons.UNDIVIDED, quotas=NO_QUOTAS, contrasts_only=True),
+            Variant(read_write.FREE_SERVERS, quotas={"mysqld": None}, contrasts_only=True),
+            Variant(
+                read_write.HALF_NODES, contrasts_only=True,
+                quotas={"mysqld": None, "ndbmtd": HALF_DATA_NODE_SHARE},
+            ),
+        ),
+        contrasts=read_write.contrasts,
     ),
     Experiment(
         "tpc-h",

@@ -1,0 +1,81 @@
+"""The answer about OLTP read/write, filters and IN lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ndblab.analysis import contrasts
+from ndblab.analysis.formatting import plain
+from ndblab.analysis.read_write import variations
+from ndblab.claims.answers.clause import Clause
+from ndblab.claims.answers.registry import answers
+from ndblab.error import MissingData
+from ndblab.planning.workload import IN_KEYS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndblab.dataset import Dataset
+
+
+@answers("read-write")
+def read_write(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
+    """Say what servers, filters, lists of keys and processes of sysbench bring."""
+    return [
+        *_lookups(dataset),
+        Clause(
+            "R-filter-gain",
+            "filtered ranges bring {value} times {interval} the read/write transactions",
+            "filtered ranges bring {value} times {interval} the read/write transactions, not "
+            f"{_published(table, 'R-filter-gain')}",
+            "what filtered ranges bring",
+        ),
+        Clause(
+            "R-rw-servers",
+            "data nodes with twice the CPUs carry {value} times as much {interval}",
+            "data nodes with twice the CPUs carry {value} times as much {interval}",
+            "what twice the CPUs of the data nodes bring",
+        ),
+        Clause(
+            "R-filter-servers",
+            "the MySQL servers need {value} times {interval} the CPUs of the data nodes",
+            "the MySQL servers need {value} times {interval} the CPUs of the data nodes, not "
+            f"{_published(table, 'R-filter-servers')}",
+            "how many CPUs the MySQL servers need beside the data nodes",
+        ),
+        *_throughputs(dataset),
+    ]
+
+
+def _lookups(dataset: Dataset) -> Iterator[str]:
+    """Compare the best lists of keys with lookups one by one."""
+    if found := _ratio(dataset, variations.LOOKUPS):
+        whole = contrasts.whole(dataset.slices, variations.LOOKUPS)
+        sides = whole[whole["side"].astype(str) == contrasts.A]
+        keys = IN_KEYS[str(sides["variant"].iloc[0])]
+        yield f"IN lists of {keys} keys look up {found} as many keys as point selects"
+
+
+def _throughputs(dataset: Dataset) -> Iterator[str]:
+    for contrast, words in (
+        (variations.SERVERS, "two servers carry {} as many transactions as one"),
+        (variations.MORE_SERVERS, "four servers carry {} as many as two"),
+        (variations.PROCESSES, "four processes of sysbench get {} the throughput of one"),
+    ):
+        if found := _ratio(dataset, contrast):
+            yield words.format(found)
+
+
+def _ratio(dataset: Dataset, contrast: str) -> str:
+    """Return the ratio of a contrast in words; nothing if it was not measured."""
+    try:
+        found = variations.ratio(dataset.slices, contrast)
+    except MissingData:
+        return ""
+    interval = f" ({plain(found.low)} to {plain(found.high)})" if found.bounded else ""
+    return f"{plain(found.value)} times{interval}"
+
+
+def _published(table: pd.DataFrame, name: str) -> str:
+    return str(dict(zip(table["id"], table["published"], strict=True)).get(name, ""))

@@ -1,0 +1,143 @@
+"""Checks on OLTP read/write: its throughput, filtered ranges, and the CPUs of its data nodes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pandas as pd
+
+from ndblab.analysis import summary
+from ndblab.analysis.formatting import count, significant
+from ndblab.analysis.read_write import variations
+from ndblab.claims.checks.decorator import check
+from ndblab.claims.contrasted import A, B, Place, place, ratio, side
+from ndblab.claims.evidence import SATURATED, Evidence, at, mean_of_runs
+from ndblab.claims.publication import Claim
+from ndblab.claims.verdict import Finding, allowed, decide
+from ndblab.error import MissingData
+from ndblab.planning.workload import READ_WRITE, TRANSACTION_QUERIES
+
+DATA_NODES = 2
+# What a data node uses without any load, in CPUs: the recorded sweep of one server, extrapolated.
+IDLE_CPUS = 0.04
+# The data nodes' share of the CPUs on each side of the contrast, in shares of the plan.
+NODE_SHARES = {A: 1.0, B: 0.5}
+
+
+@check("R-rw-top")
+def top(claim: Claim, evidence: Evidence) -> Finding:
+    """Show the best throughput of any number of servers and clients."""
+    return _best(claim, evidence, _plain(evidence))
+
+
+@check("R-rw-server")
+def of_one_server(claim: Claim, evidence: Evidence) -> Finding:
+    """Show the best throughput of one server."""
+    runs = _plain(evidence)
+    return _best(claim, evidence, runs[runs["servers"] == 1])
+
+
+@check("R-base-latency")
+def unloaded(claim: Claim, evidence: Evidence) -> Finding:
+    """Show the mean latency of a transaction of the only client."""
+    runs = _plain(evidence)
+    alone = runs[(runs["servers"] == 1) & (runs["clients"] == 1)]
+    if alone.empty:
+        raise MissingData(f"no good run of {READ_WRITE} {at(1, 1)}")
+    test = mean_of_runs(alone["latency_avg_ms"].astype(float), f"ms {at(1, 1)}")
+    return decide(claim, "a transaction takes", [test])
+
+
+@check("R-rw-servers")
+def cpus_of_data_nodes(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare data nodes under their CPU share with data nodes under half of it.
+
+    No server has a limit of its own, so that the data nodes limit both sides. Where they do not use
+    up their CPUs, something else does, and the ratio says nothing about them. On a small host what
+    they use without any load is a part of half their CPUs that makes the ratio exceed 2 by itself.
+    """
+    name = variations.DATA_NODES
+    where = _place(evidence, name)
+    test = ratio(evidence, name, f"times that under half of their CPUs {where.words}")
+    busy = {each: _busy(evidence, _place(evidence, name, each), each) for each in (A, B)}
+    note = "the data nodes use {} and {} of their CPUs".format(
+        *(f"{100 * busy[each]:.0f} %" for each in (A, B))
+    )
+    if min(busy.values()) < SATURATED:
+        test = replace(test, for_counts=False, against_counts=False)
+        note += ", so that something else limits"
+    by_idling = _by_idling(evidence.data_node_cpus)
+    beyond = test.outcome(claim) == "against" and test.estimate.value > 2
+    if beyond and by_idling > allowed(claim)[1]:
+        test = replace(test, against_counts=False)
+        note += f"; what they use without load would by itself make it {significant(by_idling)}"
+    return decide(claim, "throughput under all of the data nodes' CPUs is", [test], note)
+
+
+@check("R-filter-gain")
+def filtered(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare the best throughput with filtered ranges and without."""
+    top, base = (_place(evidence, variations.FILTER, name) for name in (A, B))
+    test = ratio(evidence, variations.FILTER, f"times that without the filter {top.words}")
+    note = f"without it, with {count(base.clients, 'client')}" * (base.clients != top.clients)
+    return decide(claim, "throughput with filtered ranges is", [test], note)
+
+
+@check("R-filter-servers")
+def cpus_of_servers(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare the CPU of all servers with that of the data nodes, where no quota divides them.
+
+    The source reads it off the number of servers at which more of them gain little. Without quotas
+    either side takes what it needs, and the ratio is that of what they use.
+    """
+    where = _place(evidence, variations.UNDIVIDED)
+    used = where.cpu_pct
+    if not {"mysqld", "ndbmtd"} <= set(used) or not (used["ndbmtd"] > 0).all():
+        raise MissingData("no CPU of mysqld or ndbmtd was recorded")
+    label = f"times that of the data nodes {where.words}"
+    test = where.mean(used["mysqld"] / used["ndbmtd"], label, log=True)
+    busy = where.runs["host_busy_pct"].astype(float).mean()
+    note = f"without quotas; the host's CPUs are busy for {busy:.0f} %"
+    return decide(claim, "CPU of all mysqld is", [test], note)
+
+
+def _plain(evidence: Evidence) -> pd.DataFrame:
+    """Return the good runs of unfiltered read/write under one process of sysbench."""
+    runs = summary.select(evidence.good, workload=READ_WRITE)
+    if runs.empty:
+        raise MissingData(f"no good run of {READ_WRITE}")
+    return runs
+
+
+def _best(claim: Claim, evidence: Evidence, runs: pd.DataFrame) -> Finding:
+    """Show the transactions a second at the point of the best mean."""
+    if runs.empty:
+        raise MissingData(f"no good run of {READ_WRITE} with these servers")
+    groups = runs.groupby(["servers", "clients"])
+    servers, clients = groups["qps"].mean().idxmax()
+    best = groups.get_group((servers, clients))
+    where = at(int(servers), int(clients))
+    test = mean_of_runs(best["qps"].astype(float) / TRANSACTION_QUERIES, f"transactions/s {where}")
+    note = f"p95 {significant(best['latency_p95_ms'].astype(float).mean())} ms"
+    return decide(claim, "the best throughput is", [test], note)
+
+
+def _place(evidence: Evidence, contrast: str, name: str = A) -> Place:
+    """Return a side of a contrast; MissingData if the dataset has no such contrast."""
+    side(evidence, contrast, name)
+    return place(evidence, contrast, name)
+
+
+def _by_idling(cpus: float) -> float:
+    """Return what is left of a data node's CPUs over what is left of half of them."""
+    half = cpus / 2
+    return (cpus - IDLE_CPUS) / (half - IDLE_CPUS) if half > IDLE_CPUS else math.inf
+
+
+def _busy(evidence: Evidence, where: Place, name: str) -> float:
+    """Return the CPU that the data nodes use as a share of what they may use on this side."""
+    used = where.cpu_pct.get("ndbmtd", pd.Series(dtype=float)).mean() / 100
+    if not used > 0:
+        raise MissingData("no CPU of ndbmtd was recorded")
+    return used / (DATA_NODES * evidence.data_node_cpus * NODE_SHARES[name])

@@ -1,0 +1,112 @@
+"""The sweep and the contrasts of OLTP read/write and its variations.
+
+In: the experiment, a profile, the points of its finished sweep. Out: the points of the sweep, and
+contrasts. Pure.
+
+Most of its questions have no published number to be judged by: their contrasts have a number of
+blocks instead of a claim.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+from ndblab.analysis.read_write import variations
+from ndblab.analysis.sequential import LOOKS
+from ndblab.experiments.designs.comparisons import LEAST_CLIENTS, UNDIVIDED, Swept
+from ndblab.experiments.designs.contrast import ALTERNATION, LEVEL, Contrast, Side
+from ndblab.planning.point import Point
+from ndblab.planning.workload import FILTERED, IN_KEYS, IN_LISTS, POINT_SELECT, READ_WRITE
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndblab.experiments.experiment import Experiment
+    from ndblab.planning.profile import Profile
+
+PROCESSES = {"processes-2": 2, "processes-4": 4}
+"""Processes of sysbench, by the name of the variant."""
+FREE_SERVERS, HALF_NODES = "free-servers", "half-data-nodes"
+"""Variants in which only the CPUs of the data nodes limit the load: their share, and half of it."""
+MOST_PER_SERVER = 64
+"""Clients of a server at the source's top; more only wait."""
+BLOCKS = LOOKS[0]
+"""Blocks of a contrast that no claim waits for: enough for an interval."""
+
+
+def grid(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
+    """Read/write by servers and clients; its variations under the most servers and clients.
+
+    Filtered ranges, key lookups one by one and by lists of each length have the two largest numbers
+    of clients, several processes of sysbench the largest.
+    """
+    most = max(size.servers)
+    high = sorted(c for c in size.clients if c >= most)[-2:]
+    plain = product(size.servers, size.clients)
+    return (
+        *(Point(n, c, workload=READ_WRITE) for n, c in plain if n <= c <= MOST_PER_SERVER * n),
+        *(
+            Point(most, c, workload=READ_WRITE, variant=name)
+            for name, processes in PROCESSES.items()
+            for c in high[-1:]
+            if c >= processes
+        ),
+        *(Point(most, c, workload=FILTERED) for c in high),
+        *(Point(most, c, workload=POINT_SELECT) for c in high),
+        *(Point(most, c, workload=IN_LISTS, variant=name) for name in IN_KEYS for c in high),
+    )
+
+
+def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tuple[Contrast, ...]:
+    """What the claims compare, and then what no claim waits for; the smoke profile lacks that.
+
+    One server and two, and two and four, are compared with CPUs kept awake: the side with fewer
+    servers leaves some of them idle.
+    """
+    writes, filtered = (Swept(size, points, name) for name in (READ_WRITE, FILTERED))
+    most = max(size.servers)
+    best, filling = writes.best(most), LEAST_CLIENTS * most
+    enough = max(best, filling)
+    claimed = (
+        Contrast(
+            variations.DATA_NODES, ALTERNATION, writes.point(most, enough, FREE_SERVERS),
+            writes.point(most, enough, HALF_NODES), ("R-rw-servers",),
+        ),
+        Contrast(
+            variations.FILTER, ALTERNATION, filtered.point(most, filtered.best(most)),
+            writes.point(most, best), ("R-filter-gain",),
+        ),
+        Contrast(
+            variations.UNDIVIDED, LEVEL,
+            filtered.point(most, max(filtered.best(most), filling), UNDIVIDED), None,
+            ("R-filter-servers",),
+        ),
+    )  # fmt: skip
+    if size.name == "smoke":
+        return claimed
+    k = writes.saturating()
+    singles = Swept(size, points, POINT_SELECT)
+    lists = {name: Swept(size, points, IN_LISTS, name) for name in IN_KEYS}
+    in_lists = {name: swept.point(most, swept.best(most)) for name, swept in lists.items()}
+    length = max(IN_KEYS, key=lambda name: IN_KEYS[name] * lists[name].best_qps(most))
+    several, processes = list(PROCESSES.items())[-1]
+    all_clients = max(*size.clients, processes)
+    return (
+        *claimed,
+        *(
+            _shown(f"servers-{n}-{2 * n}", writes.awake(2 * n, 2 * n * k), writes.awake(n, n * k))
+            for n in (1, 2)
+            if {n, 2 * n} <= set(size.servers)
+        ),
+        _shown("in-10-1", in_lists["in-10"], in_lists["in-1"]),
+        _shown("in-100-10", in_lists["in-100"], in_lists["in-10"]),
+        _shown(variations.LOOKUPS, in_lists[length], singles.point(most, singles.best(most))),
+        _shown(
+            several, writes.point(most, all_clients, several), writes.point(most, all_clients)
+        ),
+    )  # fmt: skip
+
+
+def _shown(name: str, a: Side, b: Side) -> Contrast:
+    return Contrast(name, ALTERNATION, a, b, (), blocks=BLOCKS)

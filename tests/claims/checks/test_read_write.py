@@ -1,0 +1,110 @@
+"""Checks on OLTP read/write. The datasets are made up, never a measurement."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import made_up_read_write
+from made_up import Double, contrasted, double, slices_use, verdict
+
+POINT = (4, 16)
+
+
+def compared(name: str, ratio: float, **more: Any) -> Double:
+    sides = {"a": (*POINT, {"qps": 1000 * ratio}), "b": (*POINT, {"qps": 1000.0})}
+    return contrasted(double(servers=(1,)), name, sides, **more)
+
+
+def nodes_use(ratio: float, a_pct: float, b_pct: float, **more: Any) -> Double:
+    """Data nodes whose CPUs the two sides use up to this percentage; 50 and 25 are all of them."""
+    used = {"a": a_pct, "b": b_pct}
+    return slices_use(
+        compared("data-nodes", ratio, **more),
+        lambda row: {"ndbmtd": used[row["side"]], "mysqld": 80.0},
+    )
+
+
+@pytest.mark.parametrize(("ratio", "expected"), [(2.0, "reproduced"), (1.4, "contradicted")])
+def test_twice_the_cpus_of_the_data_nodes_carry_twice_the_load(ratio: float, expected: str):
+    row = verdict(nodes_use(ratio, 49.5, 24.8), "R-rw-servers")
+    assert row.verdict == expected
+    assert row.measured == pytest.approx(ratio, rel=0.02)
+    assert "use 99 % and 99 % of their CPUs" in row.reason
+
+
+@pytest.mark.parametrize(("a_pct", "b_pct"), [(40.0, 24.8), (49.5, 20.0)])
+@pytest.mark.parametrize("ratio", [2.0, 1.4])
+def test_data_nodes_that_do_not_limit_say_nothing(ratio: float, a_pct: float, b_pct: float):
+    """Neither for the claim nor against it."""
+    row = verdict(nodes_use(ratio, a_pct, b_pct), "R-rw-servers")
+    assert row.verdict == "not testable here"
+    assert "something else limits" in row.reason
+
+
+def test_what_data_nodes_use_without_load_is_not_held_against_the_claim():
+    """On 2 CPUs it is a third of half their share; on 64 it is nothing."""
+    small = verdict(nodes_use(2.6, 49.5, 24.8), "R-rw-servers")
+    assert small.verdict == "not testable here"
+    assert "would by itself make it 2.47" in small.reason
+    few = verdict(nodes_use(2.6, 49.5, 24.8, blocks=3), "R-rw-servers")
+    assert few.verdict == "inconclusive"
+    host = {"logical_cpus": 64, "cpu_model": "x"}
+    large = replace(nodes_use(2.6, 32 * 49.5, 32 * 24.8), host=host)
+    assert verdict(large, "R-rw-servers").verdict == "contradicted"
+
+
+@pytest.mark.parametrize("budget", ["pinned", "shared"])
+def test_only_quotas_halve_the_cpus_of_a_data_node(budget: str):
+    dataset = replace(nodes_use(2.0, 49.5, 24.8), budget=budget)
+    assert verdict(dataset, "R-rw-servers").verdict == "not testable here"
+
+
+@pytest.mark.parametrize(("ratio", "expected"), [(1.3, "reproduced"), (1.8, "contradicted")])
+def test_the_gain_of_a_filter_is_compared_with_the_sources_tops(ratio: float, expected: str):
+    row = verdict(compared("filter", ratio), "R-filter-gain")
+    assert row.verdict == expected
+    assert row.measured == pytest.approx(ratio, rel=0.02)
+
+
+@pytest.mark.parametrize(("pct", "expected"), [(100.0, "reproduced"), (60.0, "contradicted")])
+def test_cpus_of_servers_are_read_off_where_no_quota_divides_them(pct: float, expected: str):
+    """sysbench does not count."""
+    level = contrasted(double(servers=(1,)), "undivided", {"a": (*POINT, {})})
+    used = {"mysqld": pct, "ndbmtd": 50.0, "sysbench": 45.0}
+    row = verdict(slices_use(level, lambda _: used), "R-filter-servers")
+    assert row.verdict == expected
+    assert row.measured == pytest.approx(pct / 50)
+
+
+@pytest.mark.parametrize("name", ["R-rw-servers", "R-filter-gain", "R-filter-servers"])
+def test_a_dataset_without_these_contrasts_decides_nothing(name: str):
+    """A sweep of point selects never stands for them."""
+    assert verdict(double(), name).verdict == "unknown"
+
+
+def swept(**more: Any) -> Double:
+    return replace(double(), runs=made_up_read_write.runs(), **more)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("R-rw-top", "transactions/s with 4 servers and 32 clients"),
+        ("R-rw-server", "transactions/s with 1 server and 32 clients"),
+        ("R-base-latency", "ms with 1 server and 1 client"),
+    ],
+)
+def test_another_machines_values_are_shown_and_not_judged(name: str, words: str):
+    row = verdict(swept(), name)
+    assert row.verdict == "not testable here"
+    assert words in row.reason
+
+
+def test_a_transaction_has_twenty_queries():
+    row = verdict(swept(), "R-rw-server")
+    best = made_up_read_write.runs()
+    best = best[(best["servers"] == 1) & (best["workload"] == "oltp_read_write")]
+    assert row.measured == pytest.approx(best.groupby("clients")["qps"].mean().max() / 20)
