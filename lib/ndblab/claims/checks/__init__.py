@@ -10,6 +10,7 @@ it with the ids of its claims.
 from ndblab.claims.checks import (
     actions,
     availability,
+    connection_pools,
     data_nodes,
     latency,
     processes,
@@ -25,6 +26,7 @@ __all__ = [
     "Check",
     "actions",
     "availability",
+    "connection_pools",
     "data_nodes",
     "find",
     "latency",
