@@ -56,3 +56,14 @@ def test_each_contrast_of_two_sides_is_a_row() -> None:
     assert table["ratio"].iloc[0] == pytest.approx(0.8, rel=0.01)
     assert table["low"].iloc[0] < table["ratio"].iloc[0] < table["high"].iloc[0]
     assert ratio_tables.of_contrasts(dataset.slices.iloc[:0]).empty
+
+
+def test_contrasts_compare_any_positive_quantity() -> None:
+    """A contrast without it has no row."""
+    sides = {"a": (1, 8, {"latency_p95_ms": 3.0}), "b": (1, 8, {"latency_p95_ms": 2.0})}
+    dataset = contrasted(double(), "fall", sides)
+    dataset = contrasted(dataset, "redo", {"a": (1, 8, {}), "b": (1, 8, {})})
+    table = ratio_tables.of_contrasts(dataset.slices, "latency_p95_ms")
+    assert table["contrast"].to_list() == ["fall"]
+    assert table["ratio"].iloc[0] == pytest.approx(1.5, rel=0.01)
+    assert table["latency_p95_ms_other"].iloc[0] == pytest.approx(2.0, rel=0.01)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from ndblab.analysis import contrasts, pairs, summary
+from ndblab.error import MissingData
 
 ALL = "all"
 """Value of the column `clients` in the row for all pairs together."""
@@ -63,26 +64,30 @@ def transporters(runs: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(tables, names=["workload"]).reset_index("workload")
 
 
-def of_contrasts(slices: pd.DataFrame) -> pd.DataFrame:
-    """Compare throughput on both sides of each contrast that has two.
+def of_contrasts(slices: pd.DataFrame, quantity: str = "qps") -> pd.DataFrame:
+    """Compare throughput, or another positive column, on both sides of each contrast.
 
     Returns
     -------
-    `contrast`, `units` (whole blocks), `clients` of side A, `qps`, `qps_other`, `ratio`, `low`,
-    `high` (`analysis.sequential`); no row without slices.
+    `contrast`, `units` (whole blocks), `clients` of side A, `qps`, `qps_other` (or the quantity),
+    `ratio`, `low`, `high` (`analysis.sequential`); no row for a contrast of one side, or without
+    slices that have the quantity.
     """
     rows = []
     for name in dict.fromkeys(slices["contrast"].astype(str)):
-        whole = slices[slices["contrast"].astype(str) == name]
-        if set(whole["side"].astype(str)) == {contrasts.A, contrasts.B}:
+        mine = slices[slices["contrast"].astype(str) == name]
+        if set(mine["side"].astype(str)) == {contrasts.A, contrasts.B}:
+            try:
+                logs = contrasts.log_ratios(slices, name, quantity)
+            except MissingData:
+                continue
             found = contrasts.whole(slices, name)
             sides = {side: rows for side, rows in found.groupby(found["side"].astype(str))}
-            logs = contrasts.log_ratios(slices, name)
-            means = [float(sides[side]["qps"].mean()) for side in (contrasts.A, contrasts.B)]
+            means = [float(sides[side][quantity].mean()) for side in (contrasts.A, contrasts.B)]
             clients = int(sides[contrasts.A]["clients"].iloc[0])
             rows.append([name, len(logs), clients, *means, *contrasts.ratio(logs)])
-    columns = ["contrast", "units", "clients", "qps", "qps_other", "ratio", "low", "high"]
-    return pd.DataFrame(rows, columns=columns)
+    columns = ["contrast", "units", "clients", quantity, f"{quantity}_other"]
+    return pd.DataFrame(rows, columns=[*columns, "ratio", "low", "high"])
 
 
 def _by_clients(top: pd.DataFrame, base: pd.DataFrame, name: str) -> pd.DataFrame:
