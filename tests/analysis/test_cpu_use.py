@@ -89,7 +89,7 @@ def test_idle_servers_cost_a_query_nothing() -> None:
     """Of the MySQL servers only those with clients count; data nodes and sysbench all."""
     processes = used(mysqld11=9.0, mysqld12=90.0, ndbmtd2=20.0, ndbmtd3=30.0, sysbench0=10.0)
     runs = pd.DataFrame({"run_id": ["a", "b"], "servers": 1, "qps": 1000.0}, index=[7, 8])
-    found = cpu_use.query_us(runs, processes)
+    found = cpu_use.serving_query_us(runs, processes)
     assert found[7] == pytest.approx(1500)
     assert found[8] != found[8]
     assert cpu_use.idle_pct(runs, processes)[7] == pytest.approx(9)

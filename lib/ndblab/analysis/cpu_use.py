@@ -158,7 +158,7 @@ def per_query(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
     return table[columns].reset_index()
 
 
-def query_us(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
+def serving_query_us(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
     """Divide the CPU time of what serves a query by the number of queries, run by run.
 
     That is the MySQL servers with clients, the data nodes and sysbench: unlike in `per_query`, what
@@ -186,7 +186,7 @@ def query_us(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
 def idle_pct(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
     """Return the CPU of the MySQL servers without clients, in percent of one logical CPU.
 
-    Parameters, index and errors are those of `query_us`.
+    Parameters, index and errors are those of `serving_query_us`.
     """
     usage, ids = Usage(processes, processes.iloc[:0]), runs["run_id"].astype(str)
     return ids.map(usage.roles["mysqld"].sub(_serving_pct(usage, runs)))

@@ -93,7 +93,7 @@ def _means(tables: Tables) -> pd.DataFrame:
     runs = runs[runs["pool"].notna()].astype({"pool": int})
     if runs.empty:
         raise selection.nothing_to_draw("no run of a server with a connection pool")
-    runs = runs.assign(cpu_us=cpu_use.query_us(runs, tables["processes"]))
+    runs = runs.assign(cpu_us=cpu_use.serving_query_us(runs, tables["processes"]))
     by = ["whole", "pool", "clients"]
     each = {q.metric: intervals.means(runs, by, q.metric) for q in _QUANTITIES}
     return pd.concat(each, names=["quantity"]).reset_index("quantity").dropna(subset="mean")
