@@ -44,10 +44,11 @@ class Clusters:
     binaries: Binaries
     writer: datasets.Writer
     progress: bool
+    second: Binaries | None = None
     starts: int = field(init=False)
     contrasts: set[str] = field(init=False, default_factory=set)
     _cluster: Cluster | None = None
-    _plan: Plan | None = None
+    _running: tuple[Plan, Binaries] | None = None
     _limited: dict[str, float | None] = field(default_factory=dict)
     _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
@@ -56,7 +57,8 @@ class Clusters:
 
     def measure(self, cluster: Cluster, point: Point, repeat: int) -> measured_run.Run:
         """Measure one run at a point, on its running cluster."""
-        job = self.experiment.job(self.size, self.binaries, cluster.plan, point)
+        binaries = self.binaries_of(point.variant)
+        job = self.experiment.job(self.size, binaries, cluster.plan, point)
         fault = self.experiment.variant(point.variant).fault
         if fault is None:
             return measured_run.measure(cluster, job, repeat)
@@ -64,6 +66,20 @@ class Clusters:
         if not measured.recovered:
             self.close()
         return measured
+
+    def binaries_of(self, variant: str) -> Binaries:
+        """Return the programs of a variant: those of the second installation, or the usual ones.
+
+        Raises
+        ------
+        ValueError
+            If there is no second one.
+        """
+        if not self.experiment.variant(variant).second_engine:
+            return self.binaries
+        if self.second is None:
+            raise ValueError(f"no second installation for the variant {variant}")
+        return self.second
 
     def close(self) -> None:
         """Stop the cluster that is running."""
@@ -76,29 +92,27 @@ class Clusters:
         It has the CPU quotas of the point's variant, or else those of its plan. Other points that
         are measured at the same time need the same cluster and quotas (ValueError).
         """
-        plan = self.plans[point.variant]
+        needed = self._needed(point)
         quotas = self._quotas_cpus(point.variant)
         for other in others:
-            if (plan, quotas) != (self.plans[other.variant], self._quotas_cpus(other.variant)):
+            if (*needed, quotas) != (*self._needed(other), self._quotas_cpus(other.variant)):
                 raise ValueError(f"{point} and {other} cannot be measured at the same time")
-        if self._cluster is None or self._plan != plan:
-            self._start(point, plan)
+        if self._cluster is None or self._running != needed:
+            self._start(point, *needed)
             self._limit(quotas)
         elif quotas != self._limited:
             self._limit(quotas)
         return self._cluster
 
-    def _start(self, point: Point, plan: Plan) -> None:
+    def _start(self, point: Point, plan: Plan, binaries: Binaries) -> None:
         self.close()
         self.starts += 1
         self.contrasts.clear()
         turned = deployment.turned(plan) if self.starts % 2 == 0 else plan
-        started = self._stack.enter_context(
-            start_stop.running(turned, self.binaries, self.progress)
-        )
-        job = self.experiment.job(self.size, self.binaries, turned, point)
+        started = self._stack.enter_context(start_stop.running(turned, binaries, self.progress))
+        job = self.experiment.job(self.size, binaries, turned, point)
         filled = registry.find(point.workload).prepare(started, job)
-        usual = plan == self.plans[DEFAULT_VARIANT]
+        usual = (plan, binaries) == (self.plans[DEFAULT_VARIANT], self.binaries)
         half = sysbench.weigh(started, job) if usual and self.experiment.weighs_rows else None
         for name in (config.CONFIG_INI, config.MY_CNF):
             text = (started.folder / name).read_text()
@@ -109,7 +123,10 @@ class Clusters:
             facts["filled"] = _described(filled) | ({"half": _described(half)} if half else {})
             self.progress = False
         self.writer.note(**facts)
-        self._cluster, self._plan = started, plan
+        self._cluster, self._running = started, (plan, binaries)
+
+    def _needed(self, point: Point) -> tuple[Plan, Binaries]:
+        return self.plans[point.variant], self.binaries_of(point.variant)
 
     def _limit(self, quotas_cpus: dict[str, float | None]) -> None:
         self._cluster.limit(quotas_cpus)

@@ -36,7 +36,8 @@ class Variant:
     ignore them. They are shares of the host's usable CPUs (None: no limit), by name of a node
     ("mysqld.3"), by role ("mysqld", "ndbmtd"), or for "sql", all servers and clients together.
     Variants that differ only in `quotas`, `tcp_clients`, `connections`, `processes` or `options`
-    share a cluster. The sweep leaves out what is `contrasts_only`.
+    share a cluster. One of the `second_engine` runs the second of the installations that are
+    compared. The sweep leaves out what is `contrasts_only`.
     """
 
     name: str = DEFAULT_VARIANT
@@ -51,6 +52,7 @@ class Variant:
     quotas: Mapping[str, float | None] = field(default_factory=dict)
     connections: int = 0
     contrasts_only: bool = False
+    second_engine: bool = False
 
     def __post_init__(self) -> None:
         wrong = {

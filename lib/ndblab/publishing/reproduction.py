@@ -32,13 +32,14 @@ def reproduce(
     out: Path,
     again: bool = True,
     minutes: int | None = None,
+    engines: str | None = None,
 ) -> None:
     """Reproduce experiments, and print their verdicts and what was made.
 
     Parameters
     ----------
     source : "recorded", the folder of a dataset, or None to measure on this host.
-    again, minutes : as for `measurement.measure`.
+    again, minutes, engines : as for `measurement.measure`.
 
     Raises
     ------
@@ -51,7 +52,7 @@ def reproduce(
     if source is None:
         measure = functools.partial(
             measurement.measure, size=size, budget=budget, overrides=overrides, port=port,
-            again=again, minutes=minutes,
+            again=again, minutes=minutes, engines=engines,
         )  # fmt: skip
         where = [str(measure(e).path.resolve()) if e.grid else None for e in chosen]
     notebook.prepare()

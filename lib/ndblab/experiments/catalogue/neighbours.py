@@ -119,6 +119,23 @@ EXPERIMENTS = (
         contrasts=queries.join_pushdown,
     ),
     Experiment(
+        "long-run",
+        "How much throughput do local checkpoints take from a long run?",
+        "15_long_run.ipynb",
+        figures=("long-run",),
+        claims=("R-long",),
+        grid=grids.one_point,
+        workload=workload.READ_WRITE,
+        sizes={
+            "smoke": {"servers": (4,), "clients": (16,), "duration_s": 45},
+            "quick": {
+                "servers": (4,), "clients": (16,), "repeats": 1, "warmup_s": 10,
+                "duration_s": 600,
+            },
+            "brief": {"servers": (16,), "clients": (1024,), "duration_s": 3600},
+        },
+    ),
+    Experiment(
         "dump",
         "How long does a dump take, and what does compression save?",
         "17_dump.ipynb",
@@ -153,5 +170,21 @@ EXPERIMENTS = (
         },
         variants=(Variant(my_cnf={"performance_schema": "ON"}),),
         budget="shared",
+    ),
+    Experiment(
+        "engines",
+        "How do two engines compare at high load?",
+        "19_engines.ipynb",
+        figures=("engines",),
+        claims=("D-indexstat",),
+        grid=grids.every_variant,
+        workload=workload.READ_WRITE,
+        sizes={
+            "smoke": {"servers": (1,), "clients": (8,)},
+            "quick": {"servers": (1,), "clients": (32,)},
+            "brief": {"servers": (1,), "clients": (256,)},
+        },
+        variants=(Variant(), Variant(comparisons.SECOND_ENGINE, second_engine=True)),
+        contrasts=comparisons.two_engines,
     ),
 )  # fmt: skip
