@@ -286,3 +286,52 @@ def test_threads_and_log_parts_are_what_ndb_takes_on_any_host(cores):
     assert threads.automatic_cpus is None or 8 <= threads.automatic_cpus <= 1024
     assert threads.query % threads.ldm == 0
     assert plan.memory.fragment_log_parts in memory.LOG_PARTS
+
+
+class TestTwoNodeGroups:
+    """Four data nodes have the CPUs of the usual two; each belongs to some of the servers."""
+
+    plan = deployment.make(machine(2), shape(servers=4, node_groups=2, domains=True))
+
+    def test_they_share_the_cpus_of_two(self):
+        """A quarter of the host in all, as with one node group."""
+        usual = deployment.make(machine(2), shape(servers=4))
+        quotas = [
+            [node.share.quota_cpus for node in plan.data_nodes] for plan in (usual, self.plan)
+        ]
+        assert quotas == [[0.25] * 2, [0.125] * 4]
+        assert [node.node_id for node in self.plan.data_nodes] == [2, 3, 4, 5]
+        assert len({node.port for node in self.plan.nodes if node.port}) == 5
+
+    def test_each_has_the_memory_of_one(self):
+        """The plan counts all four."""
+        usual = deployment.make(machine(2), shape(servers=4))
+        more = self.plan.memory_bytes - usual.memory_bytes
+        assert more == 2 * usual.memory.data_node_bytes
+
+    def test_each_server_has_a_data_node_and_the_domain_of_that(self):
+        """Both domains have a data node of each node group (ids 2 and 3, 4 and 5)."""
+        own = [self.plan.own_data_node(server) for server in self.plan.servers]
+        assert [node.node_id for node in own] == [2, 3, 4, 5]
+        assert [node.domain for node in own] == [1, 2, 1, 2]
+        assert [server.domain for server in self.plan.servers] == [1, 2, 1, 2]
+        assert [n.node_id for n in self.plan.near(self.plan.servers[3])] == [3, 5]
+
+    def test_without_domains_only_the_own_data_node_is_near(self):
+        """And no node has a domain, so that other plans keep their identity."""
+        plan = deployment.make(machine(2), shape(servers=6, node_groups=2))
+        assert [n.node_id for n in plan.near(plan.servers[5])] == [3]
+        assert not any("domain" in node for node in plan.identity()["data_nodes"])
+
+    def test_by_affinity_each_half_of_a_host_has_one_of_each_group(self):
+        """On the brief's server: 8 of the 16 cores that one data node has there."""
+        plan = deployment.make(BRIEF_HOST, shape(servers=4, node_groups=2))
+        cpus = [host.format_cpu_list(node.share.cpus) for node in plan.data_nodes]
+        assert cpus == ["0-7,128-135", "64-71,192-199", "8-15,136-143", "72-79,200-207"]
+        assert host.format_cpu_list(plan.servers[0].share.cpus) == "16-63,144-191"
+
+    def test_a_host_with_too_few_cores_is_refused(self):
+        """Two cores on each half are one for a data node and one for the servers."""
+        small = shape(servers=4, node_groups=2, budget="pinned")
+        with pytest.raises(LabError, match="too few cores for so many data nodes"):
+            deployment.make(machine(4), small)

@@ -147,6 +147,11 @@ class Cluster:
                 self.groups.place(_group(node), self.processes[node.name].pid)
         self.limited = True
 
+    def tell_neighbours(self, told: bool) -> None:
+        """Tell every MySQL server which data node is its own, or that none is."""
+        for node in self.plan.servers:
+            self.query(neighbour(self.plan, node, told), node.number)
+
     def client_prefix(self) -> list[str]:
         """Return the command prefix that gives a load generator its share of the CPUs.
 
@@ -173,6 +178,12 @@ class Cluster:
         get = self.machine_of(node).get
         own_log = get(Path(node.data_dir) / own[node.role]) if node.role in own else ""
         return node_log.reason(node.role, own_log, get(self._output(node)))
+
+
+def neighbour(plan: Plan, server: Node, told: bool) -> str:
+    """Return the statement that tells a MySQL server which data node is its own."""
+    own = plan.own_data_node(server).node_id if told else 0
+    return f"SET GLOBAL ndb_data_node_neighbour = {own}"
 
 
 def client_prefix(plan: Plan, groups: Groups | None) -> list[str]:

@@ -7,6 +7,7 @@ the cost of filling the tables go to the dataset's writer. It decides no order.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -49,6 +50,7 @@ class Clusters:
     _cluster: Cluster | None = None
     _plan: Plan | None = None
     _limited: dict[str, float | None] = field(default_factory=dict)
+    _neighbours: bool = False
     _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
     def __post_init__(self) -> None:
@@ -73,20 +75,28 @@ class Clusters:
     def ready(self, point: Point, *others: Point) -> Cluster:
         """Return the cluster of a point with its tables filled; start it unless it is running.
 
-        It has the CPU quotas of the point's variant, or else those of its plan. Other points that
-        are measured at the same time need the same cluster and quotas (ValueError).
+        It has the CPU quotas of the point's variant, or else those of its plan, and its servers
+        know their own data nodes if the variant says so. Other points that are measured at the same
+        time need the same of all this (ValueError).
         """
-        plan = self.plans[point.variant]
-        quotas = self._quotas_cpus(point.variant)
+        plan, quotas, neighbours = self._needed(point)
         for other in others:
-            if (plan, quotas) != (self.plans[other.variant], self._quotas_cpus(other.variant)):
+            if self._needed(other) != (plan, quotas, neighbours):
                 raise ValueError(f"{point} and {other} cannot be measured at the same time")
         if self._cluster is None or self._plan != plan:
             self._start(point, plan)
             self._limit(quotas)
         elif quotas != self._limited:
             self._limit(quotas)
+        if neighbours != self._neighbours:
+            self._cluster.tell_neighbours(neighbours)
+            self._neighbours = neighbours
         return self._cluster
+
+    def _needed(self, point: Point) -> tuple[Plan, dict[str, float | None], bool]:
+        """Return the plan, quotas in CPUs and knowledge of neighbours that a point needs."""
+        neighbours = self.experiment.variant(point.variant).neighbours
+        return self.plans[point.variant], self._quotas_cpus(point.variant), neighbours
 
     def _start(self, point: Point, plan: Plan) -> None:
         self.close()
@@ -96,20 +106,27 @@ class Clusters:
         started = self._stack.enter_context(
             start_stop.running(turned, self.binaries, self.progress)
         )
-        job = self.experiment.job(self.size, self.binaries, turned, point)
-        filled = registry.find(point.workload).prepare(started, job)
+        jobs = [
+            self.experiment.job(
+                self.size, self.binaries, turned, dataclasses.replace(point, variant=name)
+            )
+            for name in self.experiment.filled(point.variant)
+        ]
+        generator = registry.find(point.workload)
+        filled = [generator.prepare(started, job) for job in jobs]
         usual = plan == self.plans[DEFAULT_VARIANT]
-        half = sysbench.weigh(started, job) if usual and self.experiment.weighs_rows else None
+        half = sysbench.weigh(started, jobs[0]) if usual and self.experiment.weighs_rows else None
         for name in (config.CONFIG_INI, config.MY_CNF):
             text = (started.folder / name).read_text()
             self.writer.add_config(name if usual else f"{point.variant}.{name}", text)
         facts: dict[str, object] = {"starts": self.starts}
         if usual:
-            facts["timings"] = {**started.timings, "prepare_s": filled.seconds}
-            facts["filled"] = _described(filled) | ({"half": _described(half)} if half else {})
+            seconds = sum(each.seconds for each in filled)
+            facts["timings"] = {**started.timings, "prepare_s": round(seconds, 2)}
+            facts["filled"] = _described(filled[0]) | ({"half": _described(half)} if half else {})
             self.progress = False
         self.writer.note(**facts)
-        self._cluster, self._plan = started, plan
+        self._cluster, self._plan, self._neighbours = started, plan, False
 
     def _limit(self, quotas_cpus: dict[str, float | None]) -> None:
         self._cluster.limit(quotas_cpus)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 START_S, START_PER_SERVER_S, PREPARE_ROWS_PER_S = 14, 0.8, 20_000
 """A cluster's start, the stop of the one before it included, and the filling of its tables."""
+START_PER_GROUP_S = 4
+"""More for each node group but the first."""
 RUN_S, RUN_PER_CLIENT_S = 0.6, 0.005
 """What a run or a slice costs besides its own time: sysbench connects and ends its clients."""
 LEAST_S = {"quick": 11.9 * 60}
@@ -81,7 +83,9 @@ def block_s(contrast: Contrast, experiment: Experiment, size: Profile) -> float:
 def start_s(experiment: Experiment, size: Profile) -> float:
     """Estimate the seconds of a cluster start, until its tables are filled."""
     servers_s = START_PER_SERVER_S * experiment.servers(size)
-    return START_S + servers_s + size.rows / PREPARE_ROWS_PER_S
+    groups_s = START_PER_GROUP_S * (int(experiment.shape.get("node_groups", 1)) - 1)
+    rows = size.rows * len(experiment.filled(experiment.variants[0].name))
+    return START_S + servers_s + groups_s + rows / PREPARE_ROWS_PER_S
 
 
 def _overhead_s(clients: int) -> float:

@@ -26,6 +26,7 @@ from ndblab.claims.answers.clause import Answer, Clause, compose
 from ndblab.claims.answers.neighbours import (
     actions,
     connection_pools,
+    read_locality,
     read_write,
     tpc_h,
     transporters,
@@ -48,6 +49,7 @@ __all__ = [
     "availability",
     "capacity_model",
     "connection_pools",
+    "read_locality",
     "read_write",
     "scaling",
     "sources",
