@@ -297,24 +297,3 @@ def test_servers_with_a_port_listen_on_loopback_without_encryption():
     assert parser["mysqld"]["tls-version"] == ""
     assert "skip-networking" not in parser["mysqld"]
     assert parser["mysqld.2"]["port"] == str(plan.servers[1].port)
-
-
-def test_location_domains_are_those_of_the_nodes():
-    """Of data nodes and of all connections of a server; without domains there is no parameter."""
-    wanted = deployment.Shape(
-        2, 80_000, 256, node_groups=2, domains=True, connection_pools=(2,),
-        places=deployment.Places("/lab", "/lab"),
-    )  # fmt: skip
-    text = config.config_ini(deployment.make(host.read(CAPTURED), wanted))
-    found = [
-        (name, values["LocationDomainId"])
-        for name, values in sections(text)
-        if "LocationDomainId" in values
-    ]
-    assert [number for name, number in found if name == "ndbd"] == ["1", "2", "1", "2"]
-    assert [number for name, number in found if name == "mysqld"] == ["1", "1", "2", "2"]
-    assert sections(text)[0][1]["NoOfReplicas"] == "2"
-    plain = dataclasses.replace(wanted, domains=False)
-    assert "LocationDomainId" not in config.config_ini(
-        deployment.make(host.read(CAPTURED), plain)
-    )
