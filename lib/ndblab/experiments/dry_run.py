@@ -14,7 +14,7 @@ from ndblab import install
 from ndblab.analysis.formatting import count, duration, listed
 from ndblab.claims import publication
 from ndblab.cluster import start_stop
-from ndblab.cluster.cluster import client_prefix, neighbour
+from ndblab.cluster.cluster import client_prefix, neighbours
 from ndblab.error import LabError
 from ndblab.experiments import catalogue, measurement, time_needed
 from ndblab.experiments.designs.contrast import Side
@@ -108,7 +108,9 @@ def dry_run(
         lines.append(f"# {point.run_id(repeat)}")
         if told != experiment.variant(point.variant).neighbours:
             told = not told
-            lines += (f"# {node.name}: {neighbour(plan, node, told)}" for node in plan.servers)
+            for node in plan.servers:
+                statements = "; ".join(neighbours(plan, node, told))
+                lines.append(f"# {node.name}: {statements}")
         if fault:
             before_s = wanted.warmup_s + wanted.duration_s
             lines += (f"# {line}" for line in fault.describe(before_s))

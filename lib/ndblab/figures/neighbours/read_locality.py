@@ -32,8 +32,8 @@ from ndblab.figures.selection import DEFAULT, POINT_SELECT, Tables
 from ndblab.figures.sheet import Caption
 from ndblab.planning.workload import READ_ONLY
 
-NEAR_PCT = Quantity("near_pct", "From the server's data node", "% of bytes", style.INK)
-LOCAL_PCT = Quantity("local_pct", "Local to the transaction", "% of rows", style.INK)
+NEAR_PCT = Quantity("near_pct", "Bytes from own data node", "%", style.INK)
+LOCAL_PCT = Quantity("local_pct", "Rows local to transaction", "%", style.INK)
 _QUANTITIES = (NEAR_PCT, LOCAL_PCT, QPS, P95)
 _SHARES = (NEAR_PCT, LOCAL_PCT)
 _WORKLOADS = {POINT_SELECT: "Single lookups", READ_ONLY: "Transactions of ten lookups"}
