@@ -24,7 +24,7 @@ HISTORY = ["run_id", "client", "seq", "kind", "t_s", "outcome"]
 COPIES = ["run_id", "replica", "client", "seq", "first_value", "second_value"]
 COUNTERS = ["run_id", "replica", "client", "writes"]
 DUMPS, LOCKS = (list(SCHEMAS[name].columns) for name in ("dumps", "locks"))
-PUSHED = list(SCHEMAS["pushed"].columns)
+PUSHED, READS = (list(SCHEMAS[name].columns) for name in ("pushed", "reads"))
 
 
 def _empty(columns: list[str]) -> Callable[[], pd.DataFrame]:
@@ -47,6 +47,7 @@ class Double:
     dumps: pd.DataFrame = field(default_factory=_empty(DUMPS))
     locks: pd.DataFrame = field(default_factory=_empty(LOCKS))
     pushed: pd.DataFrame = field(default_factory=_empty(PUSHED))
+    reads: pd.DataFrame = field(default_factory=_empty(READS))
     manifest: Mapping[str, Any] = field(default_factory=dict)
     budget: str = "scaled"
     id: str = "double"

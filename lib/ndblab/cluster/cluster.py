@@ -147,6 +147,13 @@ class Cluster:
                 self.groups.place(_group(node), self.processes[node.name].pid)
         self.limited = True
 
+    def tell_neighbours(self, told: bool) -> None:
+        """Tell every MySQL server which data node is its own, or that none is."""
+        for node in self.plan.servers:
+            with contextlib.closing(self.connect(node.number)) as connection:
+                for statement in neighbours(self.plan, node, told):
+                    connection.cursor().execute(statement)
+
     def client_prefix(self) -> list[str]:
         """Return the command prefix that gives a load generator its share of the CPUs.
 
@@ -173,6 +180,19 @@ class Cluster:
         get = self.machine_of(node).get
         own_log = get(Path(node.data_dir) / own[node.role]) if node.role in own else ""
         return node_log.reason(node.role, own_log, get(self._output(node)))
+
+
+def neighbours(plan: Plan, server: Node, told: bool) -> list[str]:
+    """Return the statements that tell a MySQL server which data node is its own, or that none is.
+
+    A server gives its transactions to equally near data nodes in turn, by counting. Whichever data
+    node ceases to be its own begins with a count of zero, and would get the transactions of all
+    until it had caught up (NDB API: `adjust_node_proximity`). So each of them is named for a
+    moment.
+    """
+    own = plan.own_data_node(server).node_id
+    named = [own] if told else [*(node.node_id for node in plan.data_nodes), 0]
+    return [f"SET GLOBAL ndb_data_node_neighbour = {number}" for number in named]
 
 
 def client_prefix(plan: Plan, groups: Groups | None) -> list[str]:

@@ -1,4 +1,4 @@
-"""The tables that only some workloads have: checked writes, TPC-H's queries, dumps, locking reads.
+"""The tables that only some experiments have: of checked writes, TPC-H's queries, dumps, locks ...
 
 In: nothing. Out: a `Schema` for each table, for `schema`.
 """
@@ -6,6 +6,8 @@ In: nothing. Out: a `Schema` for each table, for `schema`.
 from __future__ import annotations
 
 from dataclasses import replace
+
+import pandas as pd
 
 from ndblab.dataset import column
 from ndblab.dataset.column import Schema
@@ -16,6 +18,12 @@ OUTCOMES = (workload.OK, *workload.GIVEN_UP, workload.WRONG)
 _OF_A_LOCK = replace(column.text(), empty=True)
 """As performance_schema.data_locks has it; empty where there is none: of a lock of the whole table
 the index, and everything in the one row, with 0 locks, of a statement that holds none."""
+
+
+def _local_is_a_part(reads: pd.DataFrame) -> pd.Series:
+    near = reads["near_bytes"] <= reads["received_bytes"]
+    return near & (reads["local_rows"] <= reads["rows"])
+
 
 SCHEMAS: dict[str, Schema] = {
     "pushed": Schema(
@@ -34,6 +42,19 @@ SCHEMAS: dict[str, Schema] = {
             "reads": column.whole(0),
             "innodb_ms": column.real(),
         },
+        optional=True,
+    ),
+    "reads": Schema(
+        "Rows that each loaded MySQL server read, and bytes that data nodes sent it, in each run",
+        {
+            "run_id": column.text(),
+            "node_id": column.whole(1),
+            "rows": column.whole(0),
+            "local_rows": column.whole(0),
+            "received_bytes": column.whole(0),
+            "near_bytes": column.whole(0),
+        },
+        rule=(_local_is_a_part, "no more local rows than rows, nor near bytes than bytes"),
         optional=True,
     ),
     "history": Schema(

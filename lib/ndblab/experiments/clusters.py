@@ -7,6 +7,7 @@ the cost of filling the tables go to the dataset's writer. It decides no order.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -50,6 +51,7 @@ class Clusters:
     _cluster: Cluster | None = None
     _running: tuple[Plan, Binaries] | None = None
     _limited: dict[str, float | None] = field(default_factory=dict)
+    _neighbours: bool = False
     _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
     def __post_init__(self) -> None:
@@ -89,19 +91,25 @@ class Clusters:
     def ready(self, point: Point, *others: Point) -> Cluster:
         """Return the cluster of a point with its tables filled; start it unless it is running.
 
-        It has the CPU quotas of the point's variant, or else those of its plan. Other points that
-        are measured at the same time need the same cluster and quotas (ValueError).
+        It has the CPU quotas of the point's variant, or else those of its plan, and its servers
+        know their own data nodes if the variant says so. Other points that are measured at the same
+        time need the same of all this (ValueError).
         """
-        needed = self._needed(point)
+        needed, neighbours = self._needed(point), self.experiment.variant(point.variant).neighbours
         quotas = self._quotas_cpus(point.variant)
         for other in others:
-            if (*needed, quotas) != (*self._needed(other), self._quotas_cpus(other.variant)):
+            also = self.experiment.variant(other.variant).neighbours
+            mine = (*self._needed(other), self._quotas_cpus(other.variant), also)
+            if mine != (*needed, quotas, neighbours):
                 raise ValueError(f"{point} and {other} cannot be measured at the same time")
         if self._cluster is None or self._running != needed:
             self._start(point, *needed)
             self._limit(quotas)
         elif quotas != self._limited:
             self._limit(quotas)
+        if neighbours != self._neighbours:
+            self._cluster.tell_neighbours(neighbours)
+            self._neighbours = neighbours
         return self._cluster
 
     def _start(self, point: Point, plan: Plan, binaries: Binaries) -> None:
@@ -110,20 +118,27 @@ class Clusters:
         self.contrasts.clear()
         turned = deployment.turned(plan) if self.starts % 2 == 0 else plan
         started = self._stack.enter_context(start_stop.running(turned, binaries, self.progress))
-        job = self.experiment.job(self.size, binaries, turned, point)
-        filled = registry.find(point.workload).prepare(started, job)
+        jobs = [
+            self.experiment.job(
+                self.size, binaries, turned, dataclasses.replace(point, variant=name)
+            )
+            for name in self.experiment.filled(point.variant)
+        ]
+        generator = registry.find(point.workload)
+        filled = [generator.prepare(started, job) for job in jobs]
         usual = (plan, binaries) == (self.plans[DEFAULT_VARIANT], self.binaries)
-        half = sysbench.weigh(started, job) if usual and self.experiment.weighs_rows else None
+        half = sysbench.weigh(started, jobs[0]) if usual and self.experiment.weighs_rows else None
         for name in (config.CONFIG_INI, config.MY_CNF):
             text = (started.folder / name).read_text()
             self.writer.add_config(name if usual else f"{point.variant}.{name}", text)
         facts: dict[str, object] = {"starts": self.starts}
         if usual:
-            facts["timings"] = {**started.timings, "prepare_s": filled.seconds}
-            facts["filled"] = _described(filled) | ({"half": _described(half)} if half else {})
+            seconds = sum(each.seconds for each in filled)
+            facts["timings"] = {**started.timings, "prepare_s": round(seconds, 2)}
+            facts["filled"] = _described(filled[0]) | ({"half": _described(half)} if half else {})
             self.progress = False
         self.writer.note(**facts)
-        self._cluster, self._running = started, (plan, binaries)
+        self._cluster, self._running, self._neighbours = started, (plan, binaries), False
 
     def _needed(self, point: Point) -> tuple[Plan, Binaries]:
         return self.plans[point.variant], self.binaries_of(point.variant)

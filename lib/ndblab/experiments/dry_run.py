@@ -5,6 +5,7 @@ In: an experiment and a host: this one, a described one or the brief's. Out: tex
 
 from __future__ import annotations
 
+import dataclasses
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ from ndblab import install
 from ndblab.analysis.formatting import count, duration, listed
 from ndblab.claims import publication
 from ndblab.cluster import start_stop
-from ndblab.cluster.cluster import client_prefix
+from ndblab.cluster.cluster import client_prefix, neighbours
 from ndblab.error import LabError
 from ndblab.experiments import catalogue, measurement, time_needed
 from ndblab.experiments.designs.contrast import Side
@@ -76,7 +77,7 @@ def dry_run(
         f"# budget {usual.budget.kind}: {usual.budget.reason}",
         f"# {count(len(todo), 'run')}, about {estimate} once installed",
         *_contrasts(experiment, wanted),
-        "# The lab itself writes the clusters' files and creates the database for the load.",
+        "# The lab itself writes the clusters' files and creates the databases for the load.",
     ]
     if described is None:
         try:
@@ -86,7 +87,7 @@ def dry_run(
     binaries = _binaries(described)
     if binaries is None:
         return "\n".join([*lines, "# NDB Cluster is not installed yet: ./lab install"])
-    running = None
+    running, told = None, False
     for point, repeat in todo.order():
         plan, fault = planned[point.variant], experiment.variant(point.variant).fault
         job = experiment.job(wanted, binaries, plan, point)
@@ -97,11 +98,19 @@ def dry_run(
             lines += (shlex.join(config.node_argv(plan, node, binaries)) for node in plan.nodes)
             # Limits are set once the tables are filled.
             prefix = [] if groups else client_prefix(plan, None)
-            lines.append(generator.prepare_command(job).line(prefix))
+            for name in experiment.filled(point.variant):
+                filling = dataclasses.replace(point, variant=name)
+                filled = experiment.job(wanted, binaries, plan, filling)
+                lines.append(generator.prepare_command(filled).line(prefix))
             if groups:
                 lines.append(f"# CPU limits from here on, by control groups in {groups.base}")
-            running = plan
+            running, told = plan, False
         lines.append(f"# {point.run_id(repeat)}")
+        if told != experiment.variant(point.variant).neighbours:
+            told = not told
+            for node in plan.servers:
+                statements = "; ".join(neighbours(plan, node, told))
+                lines.append(f"# {node.name}: {statements}")
         if fault:
             before_s = wanted.warmup_s + wanted.duration_s
             lines += (f"# {line}" for line in fault.describe(before_s))

@@ -42,7 +42,8 @@ class Experiment:
     experiments whose recorded data it uses. `contrasts` gives what is measured after the sweep,
     from the sweep's points (`analysis.summary.points`); a dry run has none of them. `spare_servers`
     run beside those of the sweep, for the other side of a duet. With `weighs_rows` the tables are
-    filled twice in different sizes, to weigh a row.
+    filled twice in different sizes, to weigh a row. With `counts_reads` each run tells where its
+    reads were answered.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Experiment:
     contrasts: Callable[[Experiment, Profile, pd.DataFrame], tuple[Contrast, ...]] | None = None
     spare_servers: int = 0
     weighs_rows: bool = False
+    counts_reads: bool = False
 
     def size(self, name: str, overrides: Mapping[str, object] | None = None) -> Profile:
         """Return the profile called `name` with this experiment's values, then the user's.
@@ -118,6 +120,17 @@ class Experiment:
             shared.setdefault(setting, []).append(variant.name)
         return tuple(tuple(names) for names in shared.values())
 
+    def filled(self, variant: str) -> tuple[str, ...]:
+        """Return the variants for which tables are filled in the cluster of one.
+
+        They are the first of each `table_options`.
+        """
+        [together] = [names for names in self.clusters() if variant in names]
+        first: dict[str, str] = {}
+        for name in together:
+            first.setdefault(self.variant(name).table_options, name)
+        return tuple(first.values())
+
     def servers(self, size: Profile) -> int:
         """Return the number of MySQL servers of each cluster, with spare ones and those of TCP.
 
@@ -132,7 +145,7 @@ class Experiment:
         chosen = self.variant(variant)
         return Shape(
             self.servers(size),
-            size.rows,
+            size.rows * len(self.filled(variant)),
             max(size.clients),
             budget=self.budget if budget == "auto" else budget,
             places=places,
@@ -178,7 +191,14 @@ class Experiment:
         return Job(
             binaries, size, point, there[: point.servers], chosen.tcp_clients,
             {**chosen.options, **options}, chosen.table_options, chosen.processes,
+            self._database(chosen), self.counts_reads,
         )  # fmt: skip
+
+    def _database(self, variant: Variant) -> str:
+        """Return the database of a variant's tables; for the first options the generator's own."""
+        known = list(dict.fromkeys(each.table_options for each in self.variants))
+        place = known.index(variant.table_options)
+        return f"sbtest{place + 1}" if place else ""
 
     def plans(
         self, size: Profile, budget: str, machine: Host, places: Places

@@ -22,6 +22,8 @@ START_S, START_PER_SERVER_S, PREPARE_ROWS_PER_S = 14, 0.8, 20_000
 """A cluster's start, the stop of the one before it included, and the filling of its tables."""
 TPC_H_ROWS_PER_S, READ_BACK_ROWS_PER_S = 1_300, 110_000
 """Filling the tables of TPC-H in both engines, with statistics; reading back what a dump wrote."""
+START_PER_GROUP_S = 4
+"""More for each node group but the first."""
 RUN_S, RUN_PER_CLIENT_S = 0.6, 0.005
 """What a run or a slice costs besides its own time: sysbench connects and ends its clients."""
 LEAST_S = {"quick": 11.9 * 60}
@@ -86,9 +88,11 @@ def block_s(contrast: Contrast, experiment: Experiment, size: Profile) -> float:
 def start_s(experiment: Experiment, size: Profile) -> float:
     """Estimate the seconds of a cluster start, until its tables are filled."""
     servers_s = START_PER_SERVER_S * experiment.servers(size)
+    groups_s = START_PER_GROUP_S * (int(experiment.shape.get("node_groups", 1)) - 1)
     [first, *_] = experiment.sweep(size).points
     rate = TPC_H_ROWS_PER_S if first.workload.startswith(TPC_H) else PREPARE_ROWS_PER_S
-    return START_S + servers_s + size.rows / rate
+    rows = size.rows * len(experiment.filled(experiment.variants[0].name))
+    return START_S + servers_s + groups_s + rows / rate
 
 
 def _overhead_s(clients: int) -> float:

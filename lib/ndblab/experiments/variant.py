@@ -26,8 +26,10 @@ class Variant:
     """Settings that differ from the baseline; "the same with another setting" is one of these.
 
     `config_ini` (by section) and `my_cnf` set any parameter of the cluster, `options` any of the
-    load generator's; `table_options` end the CREATE TABLE statements. `shape` has fields of
-    `planning.shape.Shape`: settings that follow from the host. With `tcp_clients` the clients
+    load generator's. `table_options` end the CREATE TABLE statements; sysbench's tables with other
+    options are in another database of the same cluster. `shape` has fields of
+    `planning.shape.Shape`: settings that follow from the host. With `neighbours` each server is
+    told which data node is its own (ndb_data_node_neighbour). With `tcp_clients` the clients
     connect over TCP/IP on loopback rather than by Unix sockets. They belong to `processes`
     of the load generator that run at once. A `fault` is injected in each run. With `connections`
     only the servers are loaded whose pool has so many.
@@ -35,9 +37,9 @@ class Variant:
     `quotas` replace the CPU quotas of the `scaled` budget on a running cluster; other budgets
     ignore them. They are shares of the host's usable CPUs (None: no limit), by name of a node
     ("mysqld.3"), by role ("mysqld", "ndbmtd"), or for "sql", all servers and clients together.
-    Variants that differ only in `quotas`, `tcp_clients`, `connections`, `processes` or `options`
-    share a cluster. One of the `second_engine` runs the second of the installations that are
-    compared. The sweep leaves out what is `contrasts_only`.
+    Variants share a cluster unless they differ in `shape`, `config_ini` or `my_cnf`. One of the
+    `second_engine` runs the second of the installations that are compared. The sweep leaves out
+    what is `contrasts_only`.
     """
 
     name: str = DEFAULT_VARIANT
@@ -49,6 +51,7 @@ class Variant:
     my_cnf: Mapping[str, object] = field(default_factory=dict)
     options: Mapping[str, object] = field(default_factory=dict)
     table_options: str = ""
+    neighbours: bool = False
     quotas: Mapping[str, float | None] = field(default_factory=dict)
     connections: int = 0
     contrasts_only: bool = False
@@ -71,7 +74,7 @@ class Variant:
     @property
     def overlay(self) -> Overlay:
         """Parameters that differ for the cluster, not for the load alone."""
-        return Overlay(self.config_ini, self.my_cnf, self.table_options)
+        return Overlay(self.config_ini, self.my_cnf)
 
     def to_dict(self) -> dict[str, object]:
         """Return the settings as plain data for JSON, overlays only where they are set."""

@@ -34,6 +34,7 @@ from ndblab.figures.neighbours import (
     dump,
     locks,
     long_run,
+    read_locality,
     read_write,
     tpc_h,
     transporters,
@@ -173,6 +174,10 @@ FIGURES = {
     "tpc-h": Entry(
         "Which queries of TPC-H gain from pushed joins?",
         tpc_h.paint, tpc_h.describe, ("slices", "runs", "pushed"), height_in=tpc_h.HEIGHT_IN,
+    ),
+    "read-locality": Entry(
+        "How far do reads stay on the data node that is near?",
+        read_locality.paint, read_locality.describe, ("runs", "reads"), height_in=11.2,
     ),
     "dump": Entry(
         "How long does a dump take, and what does compression save?",

@@ -66,6 +66,7 @@ def config_ini(plan_: Plan, ndb_version: str = "") -> str:
     text = template.render(
         plan=plan_,
         api_node_ids=deployment.API_NODE_IDS,
+        replicas=deployment.REPLICAS,
         rondb=bool(rondb),
         thread_config=plan_.threads.config(query=rondb < RONDB_WITHOUT_QUERY_THREADS),
     )

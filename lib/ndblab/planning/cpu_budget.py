@@ -8,6 +8,7 @@ and the MySQL servers with sysbench have the other 192; one mysqld used at most 
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 from ndblab.error import LabError
@@ -45,9 +46,9 @@ class Share:
 
 @dataclass(frozen=True)
 class Shares:
-    """What each part of the cluster may use; odd and even servers take turns."""
+    """What each part of the cluster may use; odd and even servers take turns, as do data nodes."""
 
-    data_nodes: tuple[Share, Share] = (Share(), Share())
+    data_nodes: tuple[Share, ...] = (Share(), Share())
     servers: tuple[Share, Share] = (Share(), Share())
     sql_side: Share = Share()
     management_node: Share = Share()
@@ -99,33 +100,50 @@ def choose(host: Host, wanted: str) -> Budget:
     return Budget("shared", f"{cpus:g} logical CPUs are too few to pin, and {controller.reason}")
 
 
-def shares(host: Host, kind: str) -> Shares:
+def shares(host: Host, kind: str, node_groups: int = 1) -> Shares:
     """Divide the host.
 
-    Source: the brief's numactl lines for `pinned`; its CPU counts as fractions for `scaled`.
+    Source: the brief's numactl lines for `pinned`; its CPU counts as fractions for `scaled`. The
+    data nodes of several node groups divide the CPUs that the brief gives its two.
+
+    Raises
+    ------
+    LabError
+        If a half of the host has too few cores for a data node of each node group.
     """
     if kind == "shared":
-        return Shares()
+        return Shares((Share(),) * 2 * node_groups)
     if kind == "scaled":
         cpus = host.usable_cpus
         data, server, sql = (
             Share(quota_cpus=cpus * part / BRIEF_CPUS)
-            for part in (BRIEF_DATA_NODE_CPUS, BRIEF_SERVER_CPUS, BRIEF_SQL_SIDE_CPUS)
-        )
-        return Shares((data, data), (server, server), sql)
+            for part in (
+                BRIEF_DATA_NODE_CPUS / node_groups, BRIEF_SERVER_CPUS, BRIEF_SQL_SIDE_CPUS,
+            )
+        )  # fmt: skip
+        return Shares((data,) * 2 * node_groups, (server, server), sql)
     cores = host.cores
     halves = (cores[: len(cores) // 2], cores[len(cores) // 2 :])
-    data_shares, sql_shares, management = [], [], []
+    of_halves, sql_shares, management = [], [], []
     for half in halves:
-        split = max(1, round(len(half) * BRIEF_DATA_NODE_CPUS * 2 / BRIEF_CPUS))
-        data_shares.append(_affinity(half[:split]))
+        split = max(node_groups, round(len(half) * BRIEF_DATA_NODE_CPUS * 2 / BRIEF_CPUS))
+        if split >= len(half):
+            raise LabError(
+                "This host has too few cores for so many data nodes",
+                found=f"{len(half)} cores on a half for {node_groups} data nodes",
+                expected="one for each of them, and one for MySQL servers",
+                next_step="Use --budget scaled or --budget shared.",
+            )
+        ends = [split * group // node_groups for group in range(node_groups + 1)]
+        of_halves.append([_affinity(half[a:b]) for a, b in itertools.pairwise(ends)])
         sql_shares.append(_affinity(half[split:]))
         management.extend(half[max(split, len(half) - 4) :])
     sql_side = Share(
         cpus=tuple(sorted(sql_shares[0].cpus + sql_shares[1].cpus)),
         memory_nodes=tuple(sorted({*sql_shares[0].memory_nodes, *sql_shares[1].memory_nodes})),
     )
-    return Shares(tuple(data_shares), tuple(sql_shares), sql_side, _affinity(tuple(management)))
+    data_nodes = tuple(itertools.chain.from_iterable(zip(*of_halves, strict=True)))
+    return Shares(data_nodes, tuple(sql_shares), sql_side, _affinity(tuple(management)))
 
 
 def _affinity(cores: tuple) -> Share:

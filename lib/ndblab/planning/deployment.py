@@ -21,6 +21,8 @@ from ndblab.planning.threads import Threads
 MANAGEMENT_NODE_ID, FIRST_DATA_NODE_ID = 1, 2
 FIRST_SERVER_NODE_ID, LAST_SERVER_NODE_ID = 11, 246
 API_NODE_IDS = tuple(range(LAST_SERVER_NODE_ID + 1, 255))
+REPLICAS = 2
+"""Data nodes that hold the same rows: those of a node group."""
 MAX_SERVERS = LAST_SERVER_NODE_ID - FIRST_SERVER_NODE_ID + 1
 """Node ids 11 to 246 are for MySQL servers: the brief's files keep 247 to 254 for tools, and an
 NDB node id is at most 255 (manual, "NDB Cluster Management Node Configuration")."""
@@ -32,7 +34,10 @@ only if it is set, which every field must be that is added after datasets were r
 
 @dataclass(frozen=True)
 class Node:
-    """One process of the cluster. `address` is the name or IP address of its host."""
+    """One process of the cluster.
+
+    `address` is the name or IP address of its host, `domain` its location domain, 0 for none.
+    """
 
     role: str
     number: int
@@ -44,6 +49,7 @@ class Node:
     pool_node_ids: tuple[int, ...] = ()
     transporter: str = ""
     address: str = field(default="localhost", metadata=_ADDED)
+    domain: int = field(default=0, metadata=_ADDED)
 
     @property
     def name(self) -> str:
@@ -86,6 +92,17 @@ class Plan:
     def shm(self) -> bool:
         """Whether every MySQL server is connected by shared memory."""
         return all(node.transporter == "shm" for node in self.servers)
+
+    def own_data_node(self, server: Node) -> Node:
+        """Return the data node that a MySQL server would share a host with."""
+        return self.data_nodes[(server.number - 1) % len(self.data_nodes)]
+
+    def near(self, server: Node) -> tuple[Node, ...]:
+        """Return the data nodes near a MySQL server: those of its location domain, or its own."""
+        own = self.own_data_node(server)
+        if not own.domain:
+            return (own,)
+        return tuple(node for node in self.data_nodes if node.domain == own.domain)
 
     def servers_by(self, transporter: str, connections: int = 0) -> tuple[Node, ...]:
         """Return the MySQL servers that are connected by "shm" or "tcp".
@@ -159,11 +176,11 @@ def make(host: Host, shape: Shape) -> Plan:
             expected=f"1 to {MAX_SERVERS} connections in all",
             next_step="Use fewer servers or a smaller connection pool.",
         )
-    shares = cpu_budget.shares(host, budget.kind)
+    shares = cpu_budget.shares(host, budget.kind, shape.node_groups)
     data_node_cpus = {
         "pinned": len(shares.data_nodes[0].cpus),
         "scaled": shares.data_nodes[0].quota_cpus or 0,
-        "shared": host.usable_cpus * BRIEF_DATA_NODE_CPUS / BRIEF_CPUS,
+        "shared": host.usable_cpus * BRIEF_DATA_NODE_CPUS / BRIEF_CPUS / shape.node_groups,
     }[budget.kind]
     threads = ndb_threads.choose(
         shape.num_cpus or data_node_cpus, shape.balanced_threads, shape.thread_spin_us
@@ -179,9 +196,9 @@ def make(host: Host, shape: Shape) -> Plan:
         data_nodes=tuple(
             Node(
                 "ndbmtd", n, FIRST_DATA_NODE_ID + n - 1, places.data_dir("ndbd", n),
-                shares.data_nodes[n - 1], places.port("ndbmtd", n),
+                share, places.port("ndbmtd", n), domain=_domain(shape, n),
             )
-            for n in (1, 2)
+            for n, share in enumerate(shares.data_nodes, start=1)
         ),
         servers=tuple(
             _server(shape, n, shares.servers[(n - 1) % 2]) for n in range(1, shape.servers + 1)
@@ -225,7 +242,16 @@ def _server(shape: Shape, number: int, share: Share) -> Node:
         shape.places.socket(number),
         tuple(range(first_more, first_more + more[number - 1])),
         "tcp" if number > shape.servers - shape.tcp_servers else "shm",
+        domain=_domain(shape, number),
     )
+
+
+def _domain(shape: Shape, number: int) -> int:
+    """Return the location domain of the `number`-th data node or server.
+
+    NDB makes node groups of data nodes with ids that follow each other: each has one in either.
+    """
+    return 1 + (number - 1) % REPLICAS if shape.domains else 0
 
 
 def _identity(value: object) -> object:

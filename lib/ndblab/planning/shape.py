@@ -57,13 +57,11 @@ class Places:
 class Overlay:
     """Parameters that replace or extend those of a plan; a value of None removes one.
 
-    `config_ini` is by section, such as "ndbd default"; `my_cnf` is for all MySQL servers;
-    `table_options` end the CREATE TABLE statements of the load's tables.
+    `config_ini` is by section, such as "ndbd default"; `my_cnf` is for all MySQL servers.
     """
 
     config_ini: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     my_cnf: Mapping[str, object] = field(default_factory=dict)
-    table_options: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,8 @@ class Shape:
     redo log just large enough to load the rows. `thread_spin_us` is how long tc and ldm threads
     spin before they sleep, in microseconds. `balanced_threads` takes the split of a data node's
     threads that the capacity model balances best. With `num_cpus` data nodes choose their threads
-    for so many CPUs, whatever they have.
+    for so many CPUs, whatever they have. Each of the `node_groups` has two data nodes; with
+    `domains` they are in two location domains, and each server in that of its own data node.
     """
 
     servers: int
@@ -90,6 +89,8 @@ class Shape:
     thread_spin_us: int = 0
     balanced_threads: bool = False
     num_cpus: int = 0
+    node_groups: int = 1
+    domains: bool = False
     places: Places = Places()
     overlay: Overlay = Overlay()
 

@@ -9,5 +9,6 @@ action          a load that is one program which ends by itself
 registry        which of them runs a workload: sysbench, checked writes, TPC-H's queries, dumps,
                 locking reads
 measured_run    one run: load and monitors together
+read_locality   where the reads of a run were answered, from the counters of servers and data nodes
 lua/            the lab's own scripts for sysbench
 """

@@ -52,8 +52,10 @@ class Job:
 
     `servers` are the MySQL servers to load; the first one fills the tables. With `tcp_clients` the
     clients connect over TCP/IP on loopback rather than by Unix sockets. `options` are passed on the
-    command line of a run as `--name=value`, `table_options` end the CREATE TABLE statements.
-    The clients belong to several `processes` of a generator that can be divided; sysbench can.
+    command line of a run as `--name=value`, `table_options` end the CREATE TABLE statements of the
+    tables in `database`, by default the generator's own. The clients belong to several `processes`
+    of a generator that can be divided; sysbench can. With `counts_reads` the run tells where its
+    reads were answered (`workloads.read_locality`).
     """
 
     binaries: Binaries
@@ -64,6 +66,8 @@ class Job:
     options: Mapping[str, object] = field(default_factory=dict)
     table_options: str = ""
     processes: int = 1
+    database: str = ""
+    counts_reads: bool = False
 
     @property
     def option_words(self) -> list[str]:

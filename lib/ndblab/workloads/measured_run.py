@@ -19,12 +19,13 @@ import pandas as pd
 from ndblab.cluster import node_log
 from ndblab.dataset import SCHEMAS
 from ndblab.machine.company import Company, disturbance
-from ndblab.workloads import monitor, registry
+from ndblab.workloads import monitor, read_locality, registry
 from ndblab.workloads.load_generator import OK, Job, Load, LoadGenerator, Report
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
     from ndblab.planning.point import Point
+    from ndblab.workloads.read_locality import Counters
 
 
 @dataclass(frozen=True)
@@ -63,15 +64,20 @@ def under_load(cluster: Cluster, job: Job) -> Iterator[UnderLoad]:
     generator = registry.find(job.point.workload)
     warm = generator.warm_up(cluster, job)
     cluster.check_alive()
-    with monitor.sampling(cluster) as samples, generator.running(cluster, job) as load:
-        for number, pid in enumerate(load.pids):
-            samples.watch(generator.ROLE, number, pid)
-        yield UnderLoad(cluster, job, generator, samples, load, warm)
+    with monitor.sampling(cluster) as samples:
+        before = read_locality.read(cluster, job)
+        with generator.running(cluster, job) as load:
+            for number, pid in enumerate(load.pids):
+                samples.watch(generator.ROLE, number, pid)
+            yield UnderLoad(cluster, job, generator, samples, load, warm, before)
 
 
 @dataclass
 class UnderLoad:
-    """A cluster under load; `warm` is the status of the warm-up."""
+    """A cluster under load.
+
+    `warm` is the status of the warm-up, `before` has the counters of reads when it was over.
+    """
 
     cluster: Cluster
     job: Job
@@ -79,11 +85,13 @@ class UnderLoad:
     samples: monitor.Samples
     load: Load
     warm: str
+    before: Counters | None = None
     started_utc: str = field(default_factory=lambda: now_utc())
 
     def finish(self) -> None:
         """Let the load end."""
         self.report: Report = self.load.finish()
+        self.counted = read_locality.tables(self.before, self.cluster, self.job)
         # The cluster log is dated by the calendar, all else by the monotonic clock.
         self._began_s = time.time() - (time.monotonic() - self.report.began)
 
@@ -105,6 +113,8 @@ class UnderLoad:
         report, samples, point = self.report, self.samples, self.job.point
         if status == OK:
             status = report.status if self.warm == OK else f"warm-up failed: {self.warm}"
+        if status == OK:
+            status = read_locality.status(self.counted, report.metrics.get("queries"))
         company = samples.company()
         span = report.began, report.lasted_s
         host = samples.host(*span)
@@ -131,6 +141,7 @@ class UnderLoad:
             "ndb_threads": samples.ndb_threads(*span),
             "events": self._events(marks, log),
             **report.tables,
+            **(self.counted if status == OK else {}),
             **(tables or {}),
         }
         run_id = point.run_id(repeat)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from ndblab.dataset import SCHEMAS
 from ndblab.machine.company import disturbance
 from ndblab.planning import workload
-from ndblab.workloads import conditions, monitor, registry, sysbench
+from ndblab.workloads import conditions, monitor, read_locality, registry, sysbench
 from ndblab.workloads.load_generator import OK, Job, Report
 from ndblab.workloads.measured_run import Run, disturbed, now_utc
 
@@ -71,6 +71,7 @@ def measure(
         stack.enter_context(conditions.holding(condition, cluster))
         if not monitored:
             samples.add_company(cluster.machine.company())
+        before = [read_locality.read(cluster, each.job) for each in asked]
         generators = [registry.find(each.job.point.workload) for each in asked]
         loads = [
             stack.enter_context(generator.running(cluster, _with_warm_up(each.job)))
@@ -91,14 +92,18 @@ def measure(
             last_s = min(began) + times.warmup_s + times.duration_s - END_MARGIN_S
             span = _read_at(first_s, last_s, cluster, samples)
         reports = [load.finish() for load in loads]
+        counted = [
+            read_locality.tables(counters, cluster, each.job)
+            for counters, each in zip(before, asked, strict=True)
+        ]
     cluster.check_alive()
     if monitored:
         monitor.fetch_threads(cluster, samples)
     else:
         samples.add_company(cluster.machine.company())
     return [
-        _run(each, report, samples, span, mine, started_utc)
-        for each, report, mine in zip(asked, reports, numbers, strict=True)
+        _run(each, report, samples, span, mine, started_utc, reads)
+        for each, report, mine, reads in zip(asked, reports, numbers, counted, strict=True)
     ]
 
 
@@ -139,6 +144,7 @@ def _run(
     span: tuple[float, float] | None,
     numbers: Sequence[int],
     started_utc: str,
+    reads: Mapping[str, pd.DataFrame],
 ) -> Run:
     times, company = asked.job.profile, samples.company()
     totals = _totals(report, times)
@@ -155,6 +161,9 @@ def _run(
     status = report.status
     if status == OK and not totals:
         status = "the load reported too late, or ended before its time"
+    if status == OK:
+        status = read_locality.status(reads, totals["queries"])
+    tables |= reads if status == OK else {}
     if status == OK and company.disturbs:
         status = disturbed(company)
     tables["slices"] = row(

@@ -42,13 +42,13 @@ def versions(binaries: Binaries) -> dict[str, str]:
     return {"sysbench": binaries.sysbench_version}
 
 
-def prepare_command(job: Job, database: str = DATABASE) -> Command:
+def prepare_command(job: Job) -> Command:
     """Return the command that fills the tables through the first server's socket.
 
     It uses one client per table, the most that the scripts can keep busy.
     """
     engine = " ".join(["ndbcluster", job.table_options]).strip()
-    return _command(job, "prepare", f"--mysql-storage-engine={engine}", database=database)
+    return _command(job, "prepare", f"--mysql-storage-engine={engine}")
 
 
 def commands(job: Job) -> list[Command]:
@@ -68,7 +68,7 @@ def commands(job: Job) -> list[Command]:
     ]  # fmt: skip
 
 
-def _command(job: Job, verb: str, *options: str, database: str = DATABASE) -> Command:
+def _command(job: Job, verb: str, *options: str) -> Command:
     runs = verb == "run"
     script, clients = (job.point.workload if runs else workload.POINT_SELECT), job.point.clients
     servers = job.servers if runs else job.servers[:1]
@@ -88,7 +88,7 @@ def _command(job: Job, verb: str, *options: str, database: str = DATABASE) -> Co
         *([f"--mysql-host={servers[0].endpoint}"] if tcp else []),
         f"--mysql-{'port' if tcp else 'socket'}={','.join(addresses)}",
         "--mysql-user=root",
-        f"--mysql-db={database}",
+        f"--mysql-db={job.database or DATABASE}",
         f"--tables={job.profile.tables}",
         f"--table_size={job.profile.table_size}",
         f"--threads={clients if runs else job.profile.tables}",
@@ -104,7 +104,7 @@ def _script(binaries: Binaries, name: str) -> str:
     return str(own) if own.exists() else binaries.sysbench_script(name)
 
 
-def prepare(cluster: Cluster, job: Job, database: str = DATABASE) -> Filled:
+def prepare(cluster: Cluster, job: Job) -> Filled:
     """Fill the tables, and count their rows.
 
     Raises
@@ -112,10 +112,10 @@ def prepare(cluster: Cluster, job: Job, database: str = DATABASE) -> Filled:
     LabError
         If a table lacks rows: sysbench may exit with 0 though one of its threads gave up.
     """
-    began = time.monotonic()
+    began, database = time.monotonic(), job.database or DATABASE
     cluster.query(f"CREATE DATABASE IF NOT EXISTS {database}")
     before = data_memory_bytes(cluster)
-    with executing(cluster, prepare_command(job, database), PREPARE_TIMEOUT_S) as execution:
+    with executing(cluster, prepare_command(job), PREPARE_TIMEOUT_S) as execution:
         done = execution.wait()
     cluster.check_alive()
     short = _short_tables(cluster, job, database) if done.exit_status == 0 else "not counted"
@@ -143,7 +143,7 @@ def weigh(cluster: Cluster, job: Job) -> Filled:
         As `prepare`.
     """
     half = replace(job.profile, table_size=max(1, job.profile.table_size // 2))
-    filled = prepare(cluster, replace(job, profile=half), WEIGHED)
+    filled = prepare(cluster, replace(job, profile=half, database=WEIGHED))
     cluster.query(f"DROP DATABASE {WEIGHED}")
     return filled
 

@@ -21,6 +21,7 @@ from ndblab.claims.checks import (
     transporters,
 )
 from ndblab.claims.checks.decorator import CHECKS, Check, find
+from ndblab.claims.checks.neighbours import read_locality
 
 __all__ = [
     "CHECKS",
@@ -33,6 +34,7 @@ __all__ = [
     "find",
     "latency",
     "processes",
+    "read_locality",
     "read_write",
     "stability",
     "throughput",

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from ndblab.analysis.read_locality.shares import PRIMARY_ONLY, READ_BACKUP
 from ndblab.analysis.tpc_h import pushdown
-from ndblab.experiments.designs import comparisons, connection_pools, grids, queries, read_write
+from ndblab.experiments.designs import (
+    comparisons,
+    connection_pools,
+    grids,
+    queries,
+    read_locality,
+    read_write,
+)
 from ndblab.experiments.designs.contrast import Length
 from ndblab.experiments.experiment import Experiment
 from ndblab.experiments.variant import NO_QUOTAS, Variant
@@ -16,6 +24,7 @@ _SHM_SPINS = {"shm default": {"ShmSpintime": SPIN_US}}
 HALF_DATA_NODE_SHARE = cpu_budget.BRIEF_DATA_NODE_CPUS / cpu_budget.BRIEF_CPUS / 2
 _ONE_CLIENT = {"servers": (1,), "clients": (1,), "warmup_s": 0}
 _FEW_ROWS = {**_ONE_CLIENT, "duration_s": 1, "tables": 1, "table_size": 200}
+_NO_SCANS = {"range-selects": "off"}
 
 EXPERIMENTS = (
     Experiment(
@@ -134,6 +143,43 @@ EXPERIMENTS = (
             },
             "brief": {"servers": (16,), "clients": (1024,), "duration_s": 3600},
         },
+    ),
+    Experiment(
+        "read-locality",
+        "How far do reads stay on the data node that is near?",
+        "16_read_locality.ipynb",
+        figures=("read-locality",),
+        claims=("C-",),
+        grid=read_locality.grid,
+        sizes={
+            "smoke": {"servers": (4,), "clients": (8,), "warmup_s": 0, "duration_s": 1},
+            "quick": {"servers": (4,), "clients": (8, 32, 128), "repeats": 3},
+            "brief": {
+                "servers": (4,), "clients": profile.powers_of_two(1024), "repeats": 3,
+                "table_size": 1_000_000,
+            },
+        },
+        slices={"smoke": Length(0, 1)},
+        shape={"node_groups": 2},
+        variants=(
+            Variant(options=_NO_SCANS, table_options=read_locality.COMMENTS[READ_BACKUP]),
+            *(
+                Variant(kind, options=_NO_SCANS, table_options=comment, neighbours=True)
+                for kind, comment in read_locality.COMMENTS.items()
+            ),
+            *(
+                Variant(
+                    name, {"domains": True}, options=_NO_SCANS, contrasts_only=True,
+                    table_options=read_locality.COMMENTS[kind],
+                )
+                for name, kind in (
+                    (read_locality.DOMAINS, READ_BACKUP),
+                    (read_locality.DOMAINS_PRIMARY, PRIMARY_ONLY),
+                )
+            ),
+        ),
+        contrasts=read_locality.contrasts,
+        counts_reads=True,
     ),
     Experiment(
         "dump",

@@ -1,0 +1,1 @@
+"""Checks on what the brief's neighbours claim."""

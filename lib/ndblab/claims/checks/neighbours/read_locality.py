@@ -1,0 +1,69 @@
+"""Checks on read locality: tables that every replica serves, tables on every data node, domains."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+
+from ndblab.analysis.formatting import significant
+from ndblab.analysis.read_locality import shares
+from ndblab.analysis.read_locality.shares import FULLY_REPLICATED, LOCAL, NEAR, READ_BACKUP
+from ndblab.claims.checks.decorator import check
+from ndblab.claims.contrasted import A, B, Place, place, ratio, side
+from ndblab.claims.evidence import Evidence
+from ndblab.claims.publication import Claim
+from ndblab.claims.verdict import Comparison, Finding, decide
+
+_DOMAINS = "domains"
+
+
+@check("C-read-backup")
+def read_backup(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare the share of local reads of tables that every replica serves and of others."""
+    found, (top, base) = _shares(evidence)[LOCAL], _sides(evidence, READ_BACKUP)
+    label = f"times that of tables whose primary replica alone is read {top.words}"
+    tests = [ratio(evidence, READ_BACKUP, label, found), _throughput(evidence, READ_BACKUP)]
+    note = f"{_percent(found, top)} of the rows, and {_percent(found, base)} without"
+    return decide(claim, "the share of local reads is", tests, note)
+
+
+@check("C-fully-replicated")
+def fully_replicated(claim: Claim, evidence: Evidence) -> Finding:
+    """Judge the share of local reads of fully replicated tables."""
+    found, (top, base) = _shares(evidence)[LOCAL], _sides(evidence, FULLY_REPLICATED)
+    tests = [
+        top.mean(found, f"of the rows {top.words}"),
+        _throughput(evidence, FULLY_REPLICATED),
+    ]
+    note = f"{_percent(found, base)} of the rows of partitioned tables"
+    return decide(claim, "the share of local reads of fully replicated tables is", tests, note)
+
+
+@check("C-location")
+def location_domains(claim: Claim, evidence: Evidence) -> Finding:
+    """Judge what share of the bytes comes from the data nodes of a server's own domain."""
+    found, (top, base) = _shares(evidence)[NEAR], _sides(evidence, _DOMAINS)
+    tests = [top.mean(found, f"of the bytes that servers receive {top.words}")]
+    note = f"{_percent(found, base)} where the primary replica alone is read"
+    return decide(claim, "from their own location domain come", tests, note)
+
+
+def _shares(evidence: Evidence) -> pd.DataFrame:
+    return shares.of_runs(evidence.dataset.reads)
+
+
+def _sides(evidence: Evidence, contrast: str) -> tuple[Place, Place]:
+    """Return both sides of a contrast; MissingData if the dataset has no such contrast."""
+    side(evidence, contrast, A)
+    return place(evidence, contrast, A), place(evidence, contrast, B)
+
+
+def _throughput(evidence: Evidence, contrast: str) -> Comparison:
+    """Compare throughput of both sides, which is shown and not judged."""
+    return replace(ratio(evidence, contrast, "times the throughput"), judged=False)
+
+
+def _percent(found: pd.Series, where: Place) -> str:
+    """Write the mean share of the slices of a side."""
+    return f"{significant(100 * found.reindex(where.run_ids).mean())} %"

@@ -1,0 +1,80 @@
+"""The sweep and the contrasts of read locality: kinds of tables, and servers that know their node.
+
+In: the experiment, a profile, the points of its finished sweep. Out: the points of the sweep, and
+contrasts. Pure.
+
+Tables of all kinds are in one cluster, and a server is told its data node while it runs: sides take
+turns within a cluster start. Only location domains need a cluster of their own.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+from ndblab.analysis.read_locality.shares import FULLY_REPLICATED, PRIMARY_ONLY, READ_BACKUP
+from ndblab.analysis.sequential import LOOKS
+from ndblab.experiments.designs.comparisons import Swept
+from ndblab.experiments.designs.contrast import ALTERNATION, Contrast
+from ndblab.planning.point import DEFAULT_VARIANT, Point
+from ndblab.planning.workload import POINT_SELECT, READ_ONLY
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndblab.experiments.experiment import Experiment
+    from ndblab.planning.profile import Profile
+
+COMMENTS = {
+    READ_BACKUP: "COMMENT='NDB_TABLE=READ_BACKUP=1'",
+    PRIMARY_ONLY: "COMMENT='NDB_TABLE=READ_BACKUP=0'",
+    FULLY_REPLICATED: "COMMENT='NDB_TABLE=READ_BACKUP=1,FULLY_REPLICATED=1'",
+}
+"""Options of each kind of tables; READ_BACKUP=1 is NDB's default."""
+DOMAINS, DOMAINS_PRIMARY = "domains", "domains-primary-only"
+"""Variants with location domains. The others are named after their tables; in the default one,
+which has READ_BACKUP=1 too, no server knows its data node."""
+LOOKUPS = "lookups"
+"""Begins the name of a contrast of lookups without transactions."""
+BLOCKS = LOOKS[0]
+"""Blocks of a contrast that no claim waits for: enough for an interval."""
+
+
+def grid(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
+    """All servers under lookups, one by one and ten in a transaction, in every variant."""
+    names = [each.name for each in experiment.variants if not each.contrasts_only]
+    return tuple(
+        Point(max(size.servers), clients, workload=workload, variant=name)
+        for workload, clients, name in product((POINT_SELECT, READ_ONLY), size.clients, names)
+    )
+
+
+def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tuple[Contrast, ...]:
+    """What the claims compare, in transactions; then what no claim waits for.
+
+    Both sides have the clients of the best throughput of the default variant. The smoke profile has
+    the claims' contrasts only.
+    """
+    servers = max(size.servers)
+    transactions, lookups = Swept(size, points, READ_ONLY), Swept(size, points, POINT_SELECT)
+
+    def compared(swept: Swept, name: str, a: str, b: str, *claims: str) -> Contrast:
+        best = swept.best(servers)
+        sides = (swept.point(servers, best, variant) for variant in (a, b))
+        return Contrast(name, ALTERNATION, *sides, claims, blocks=BLOCKS)
+
+    claimed = (
+        compared(transactions, READ_BACKUP, READ_BACKUP, PRIMARY_ONLY, "C-read-backup"),
+        compared(
+            transactions, FULLY_REPLICATED, FULLY_REPLICATED, READ_BACKUP, "C-fully-replicated"
+        ),
+        compared(transactions, DOMAINS, DOMAINS, DOMAINS_PRIMARY, "C-location"),
+    )
+    if size.name == "smoke":
+        return claimed
+    return (
+        *claimed,
+        compared(lookups, f"{LOOKUPS}-{READ_BACKUP}", READ_BACKUP, PRIMARY_ONLY),
+        compared(lookups, f"{LOOKUPS}-{FULLY_REPLICATED}", FULLY_REPLICATED, READ_BACKUP),
+        compared(lookups, f"{LOOKUPS}-told", READ_BACKUP, DEFAULT_VARIANT),
+    )

@@ -1,0 +1,36 @@
+"""The answer about read locality. The datasets are made up, never a measurement."""
+
+from __future__ import annotations
+
+import made_up_locality as made_up
+from made_up import CLAIMS
+from ndblab.claims import answers, judge
+
+IDS = ["C-read-backup", "C-fully-replicated", "C-location"]
+
+
+def answered(**changes) -> answers.Answer:
+    data = made_up.dataset(**changes)
+    return answers.answer("read-locality", judge.judge(data, IDS, CLAIMS), data)
+
+
+def test_where_reads_go_is_said_first_and_then_what_it_brings():
+    """Each verdict, and the throughput of two contrasts."""
+    found = answered()
+    assert len(found.certain) == 5
+    assert found.certain[0].startswith("as published, tables that every replica serves")
+    assert "1.69 times as often" in found.certain[0]
+    assert "full replication over that gives 1." in found.certain[4]
+
+
+def test_a_contradiction_names_the_share():
+    """In percent, as a reader thinks of it."""
+    found = answered(local={**made_up.LOCAL, "fully-replicated": 0.8})
+    assert "only 80 % of the rows" in found.certain[1]
+
+
+def test_nothing_is_certain_before_there_is_an_interval():
+    """Two blocks have ratios, but no interval."""
+    found = answered(blocks=2)
+    assert not found.certain
+    assert len(found.open) == 3
