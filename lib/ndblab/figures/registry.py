@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from ndblab.figures import sheet
-from ndblab.figures.actions import dump, locks
+from ndblab.figures.actions import dump, loads, locks
 from ndblab.figures.brief import (
     figure_1_hour,
     figure_2_cluster_box,
@@ -161,6 +161,10 @@ FIGURES = {
     "tpc-h": Entry(
         "Which queries of TPC-H gain from pushed joins?",
         tpc_h.paint, tpc_h.describe, ("slices", "runs", "pushed"), height_in=tpc_h.HEIGHT_IN,
+    ),
+    "bulk-load": Entry(
+        "How fast are rows loaded, and does the redo log matter?",
+        loads.paint, loads.describe, ("runs", "processes", "events", "slices"), height_in=6.6,
     ),
     "dump": Entry(
         "How long does a dump take, and what does compression save?",

@@ -54,6 +54,7 @@ class Job:
     clients connect over TCP/IP on loopback rather than by Unix sockets. `options` are passed on the
     command line of a run as `--name=value`, `table_options` end the CREATE TABLE statements.
     The clients belong to several `processes` of a generator that can be divided; sysbench can.
+    NDB's own programs reach the cluster by its `connectstring`.
     """
 
     binaries: Binaries
@@ -64,6 +65,7 @@ class Job:
     options: Mapping[str, object] = field(default_factory=dict)
     table_options: str = ""
     processes: int = 1
+    connectstring: str = ""
 
     @property
     def option_words(self) -> list[str]:
@@ -88,7 +90,8 @@ class Report:
     all clients started, by `time.monotonic`; `lasted_s` is from then to the end. `metrics` are
     those of `METRICS` that the generator measures. `ended_s` has the end of each of `intervals` in
     seconds since `began`, if that is known better than by their column. `logs` and `tables`
-    (history...) are by name.
+    (history...) are by name. A load that
+    ends by itself is reported as a `whole`, whatever time it was given.
     """
 
     status: str
@@ -100,6 +103,7 @@ class Report:
     logs: Mapping[str, str] = field(default_factory=dict)
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     ended_s: Sequence[float] = ()
+    whole: bool = False
 
 
 @contextmanager

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from ndblab.analysis.tpc_h import pushdown
-from ndblab.experiments.designs import comparisons, connection_pools, grids, queries, read_write
+from ndblab.experiments.designs import (
+    bulk_loads,
+    comparisons,
+    connection_pools,
+    grids,
+    queries,
+    read_write,
+)
 from ndblab.experiments.designs.contrast import Length
 from ndblab.experiments.experiment import Experiment
 from ndblab.experiments.variant import NO_QUOTAS, Variant
@@ -15,6 +22,7 @@ longer than the other side takes to answer, and below NDB's maximum (500 us for 
 _SHM_SPINS = {"shm default": {"ShmSpintime": SPIN_US}}
 HALF_DATA_NODE_SHARE = cpu_budget.BRIEF_DATA_NODE_CPUS / cpu_budget.BRIEF_CPUS / 2
 _ONE_CLIENT = {"servers": (1,), "clients": (1,), "warmup_s": 0}
+_LOADED = {"servers": (1,), "warmup_s": 0}
 _FEW_ROWS = {**_ONE_CLIENT, "duration_s": 3, "tables": 1, "table_size": 200}
 
 EXPERIMENTS = (
@@ -117,6 +125,39 @@ EXPERIMENTS = (
         variants=(Variant(), Variant(pushdown.UNPUSHED, options={"join-pushdown": 0})),
         budget="shared",
         contrasts=queries.join_pushdown,
+    ),
+    Experiment(
+        "bulk-load",
+        "How fast are rows loaded, and does the redo log matter?",
+        "14_bulk_load.ipynb",
+        figures=("bulk-load",),
+        claims=("B-load-",),
+        grid=bulk_loads.every_way,
+        workload=workload.BULK_LOAD,
+        sizes={
+            "smoke": {**_LOADED, "clients": (2,), "duration_s": 1},
+            "quick": {
+                **_LOADED, "clients": (1, 4), "repeats": 3, "duration_s": 8, "tables": 4,
+                "table_size": 25_000,
+            },
+            "brief": {
+                **_LOADED, "clients": (1, 8), "repeats": 5, "duration_s": 200,
+                "table_size": 500_000,
+            },
+        },
+        slices={"smoke": Length(0, 1), "quick": Length(0, 8), "brief": Length(0, 200)},
+        variants=(
+            Variant(options={"way": workload.LOAD_DATA}),
+            Variant(workload.INSERTS, options={"way": workload.INSERTS}),
+            Variant(workload.BY_SYSBENCH, options={"way": workload.BY_SYSBENCH}),
+            Variant(workload.NDB_IMPORT, options={"way": workload.NDB_IMPORT}),
+            Variant(
+                comparisons.REDO_SMALL, {"small_redo": True}, contrasts_only=True,
+                options={"way": workload.LOAD_DATA},
+            ),
+        ),
+        budget="shared",
+        contrasts=bulk_loads.contrasts,
     ),
     Experiment(
         "dump",

@@ -1,1 +1,1 @@
-"""Figures of runs that end by themselves: dumps, and the locks of reads."""
+"""Figures of runs that end by themselves: dumps, bulk loads, and the locks of reads."""
