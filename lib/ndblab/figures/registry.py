@@ -1,6 +1,6 @@
 """Every figure of the lab: its question, what it is drawn from, and what draws it.
 
-Adding a figure means adding a module in `brief/` or `lab/` and its entry here.
+Adding a figure means adding a module in one of the packages here, and its entry.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from ndblab.figures.lab import (
     transporters,
     variance,
 )
+from ndblab.figures.neighbours import interfaces
 
 DATASET, FORECAST, PLAN = "dataset", "forecast", "plan"
 
@@ -161,6 +162,10 @@ FIGURES = {
     "tpc-h": Entry(
         "Which queries of TPC-H gain from pushed joins?",
         tpc_h.paint, tpc_h.describe, ("slices", "runs", "pushed"), height_in=tpc_h.HEIGHT_IN,
+    ),
+    "api-ceiling": Entry(
+        "What do key lookups cost through SQL, and through the NDB API?",
+        interfaces.paint, interfaces.describe, ("runs", "processes", "slices"),
     ),
     "bulk-load": Entry(
         "How fast are rows loaded, and does the redo log matter?",

@@ -22,6 +22,10 @@ CHECKED_WRITES = "checked_writes"
 DUMP, LOCKING_READS = "dump", "locking_reads"
 ACTIONS = (DUMP, LOCKING_READS)
 """Workloads whose runs have neither queries nor a rate."""
+NDB_API = "ndb_api"
+"""Key lookups by flexAsynch, which asks the data nodes without a MySQL server."""
+AT_ONCE = {"ndb-api": 1, "ndb-api-32": 32}
+"""Lookups that a thread of flexAsynch has under way at once, by the name of the variant."""
 BULK_LOAD = "bulk_load"
 """The rows that it loads count as its queries."""
 ENDING = (*ACTIONS, BULK_LOAD)

@@ -12,6 +12,7 @@ from ndblab.workloads.checked_writes import generator as checked_writes
 from ndblab.workloads.dump import generator as dump
 from ndblab.workloads.load_generator import LoadGenerator
 from ndblab.workloads.locking_reads import generator as locking_reads
+from ndblab.workloads.ndb_api import generator as ndb_api
 from ndblab.workloads.tpc_h import generator as tpc_h
 
 _GENERATORS: dict[str, LoadGenerator] = {
@@ -19,6 +20,7 @@ _GENERATORS: dict[str, LoadGenerator] = {
     workload.CHECKED_WRITES: checked_writes,
     workload.DUMP: dump,
     workload.LOCKING_READS: locking_reads,
+    workload.NDB_API: ndb_api,
 }
 _BY_PREFIX: dict[str, LoadGenerator] = {workload.TPC_H: tpc_h}
 

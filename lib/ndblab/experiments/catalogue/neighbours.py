@@ -8,6 +8,7 @@ from ndblab.experiments.designs import (
     comparisons,
     connection_pools,
     grids,
+    interfaces,
     queries,
     read_write,
 )
@@ -22,6 +23,8 @@ longer than the other side takes to answer, and below NDB's maximum (500 us for 
 _SHM_SPINS = {"shm default": {"ShmSpintime": SPIN_US}}
 HALF_DATA_NODE_SHARE = cpu_budget.BRIEF_DATA_NODE_CPUS / cpu_budget.BRIEF_CPUS / 2
 _ONE_CLIENT = {"servers": (1,), "clients": (1,), "warmup_s": 0}
+_API_BY_SHM = {"api": {"HostName": "localhost"}}
+"""Programs of the NDB API then reach the data nodes by shared memory, as MySQL servers do."""
 _LOADED = {"servers": (1,), "warmup_s": 0}
 _FEW_ROWS = {**_ONE_CLIENT, "duration_s": 3, "tables": 1, "table_size": 200}
 
@@ -127,6 +130,30 @@ EXPERIMENTS = (
         contrasts=queries.join_pushdown,
     ),
     Experiment(
+        "api-ceiling",
+        "What do key lookups cost through SQL, and through the NDB API?",
+        "13_api_ceiling.ipynb",
+        figures=("api-ceiling",),
+        claims=("R-nosql",),
+        grid=interfaces.every_interface,
+        sizes={
+            "smoke": {"servers": (1,), "clients": (8,)},
+            "quick": {
+                "servers": (1,), "clients": (4, 16, 64), "repeats": 3, "duration_s": 3,
+            },
+            "brief": {"servers": (1,), "clients": (4, 16, 64, 128), "repeats": 3},
+        },
+        variants=(
+            Variant(config_ini=_API_BY_SHM),
+            *(
+                Variant(name, config_ini=_API_BY_SHM, options={"at-once": number})
+                for name, number in workload.AT_ONCE.items()
+            ),
+        ),
+        budget="shared",
+        contrasts=interfaces.contrasts,
+    ),
+    Experiment(
         "bulk-load",
         "How fast are rows loaded, and does the redo log matter?",
         "14_bulk_load.ipynb",
@@ -147,13 +174,14 @@ EXPERIMENTS = (
         },
         slices={"smoke": Length(0, 1), "quick": Length(0, 8), "brief": Length(0, 200)},
         variants=(
-            Variant(options={"way": workload.LOAD_DATA}),
-            Variant(workload.INSERTS, options={"way": workload.INSERTS}),
-            Variant(workload.BY_SYSBENCH, options={"way": workload.BY_SYSBENCH}),
-            Variant(workload.NDB_IMPORT, options={"way": workload.NDB_IMPORT}),
+            Variant(config_ini=_API_BY_SHM, options={"way": workload.LOAD_DATA}),
+            *(
+                Variant(way, config_ini=_API_BY_SHM, options={"way": way})
+                for way in workload.LOADERS[1:]
+            ),
             Variant(
-                comparisons.REDO_SMALL, {"small_redo": True}, contrasts_only=True,
-                options={"way": workload.LOAD_DATA},
+                comparisons.REDO_SMALL, {"small_redo": True}, config_ini=_API_BY_SHM,
+                options={"way": workload.LOAD_DATA}, contrasts_only=True,
             ),
         ),
         budget="shared",

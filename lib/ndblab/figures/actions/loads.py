@@ -5,7 +5,6 @@ In: runs with their CPU and checkpoints, and slices. Out: a painted figure and i
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,7 +18,7 @@ from ndblab.analysis.actions import loads
 from ndblab.analysis.formatting import count, listed, plain
 from ndblab.claims.publication import Anchor
 from ndblab.error import MissingData
-from ndblab.figures import selection, sheet, style
+from ndblab.figures import bars, selection, sheet, style
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
 from ndblab.planning.workload import CLIENT, NDB_IMPORT
@@ -29,7 +28,7 @@ _ROLES = {"mysqld": ("mysqld", style.SERVER), "ndbmtd": ("ndbmtd", style.DATA_NO
 _COMPARED = {"import": "ndb_import over LOAD DATA", "redo": "small redo log over usual"}
 """Contrasts, and what they compare."""
 _ROOM = 1.4
-"""Length of an axis over its longest bar, for the number beside it."""
+"""Length of the axis of ratios over the largest, for the number beside it."""
 
 
 def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> list[str]:
@@ -53,18 +52,12 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
         own = every[(every["way"] == row.way) & (every["connections"] == row.connections)]
         look = {"mfc": "white", "mec": style.INK, "ms": 4}
         rate.plot(own["rows_per_s"], [place] * len(own), "o", **look)
-        _beside(rate, own["rows_per_s"].max(), place, plain(row.rows_per_s))
-    _finish(rate, every["rows_per_s"].max(), "Rows per second")
+        bars.beside(rate, own["rows_per_s"].max(), place, plain(row.rows_per_s))
+    bars.finish(rate, every["rows_per_s"].max(), "Rows per second")
     cost.set_title("CPU time")
-    left = np.zeros(len(means))
-    for role, (_, colour) in _ROLES.items():
-        part = means[f"{role}_us"].fillna(0).to_numpy()
-        cost.barh(y, part, left=left, height=0.6, color=colour)
-        left += part
-    for place, row in zip(y, means.itertuples(), strict=True):
-        known = math.isfinite(row.cpu_us)
-        _beside(cost, left[place], place, plain(row.cpu_us) if known else "not measured")
-    _finish(cost, left.max() or 1.0, "CPU time of a row, \N{MICRO SIGN}s")
+    bars.stacked(cost, means, {f"{role}_us": c for role, (_, c) in _ROLES.items()}, "cpu_us")
+    longest = means["cpu_us"].max()
+    bars.finish(cost, longest if longest > 0 else 1.0, "CPU time of a row, \N{MICRO SIGN}s")
     rate.set_yticks(y, [_name(row).replace(", ", "\n") for row in means.itertuples()], fontsize=8)
     cost.set_yticks(y, [""] * len(y))
     _draw_ratios(compared, ratios)
@@ -125,7 +118,7 @@ def _draw_ratios(ax: Axes, ratios: pd.DataFrame) -> None:
         ends += [low, high]
         ax.plot([low, high], [place, place], color=style.THROUGHPUT, lw=2.2, zorder=2)
         ax.plot(row.ratio, place, "o", color=style.THROUGHPUT, ms=5, zorder=3)
-        _beside(ax, max(high, 1.0), place, _number(row))
+        bars.beside(ax, max(high, 1.0), place, _number(row))
     ax.set_xlim(0, max(ends) * _ROOM)
     sheet.trim_ticks(ax)
     ax.set_yticks(range(len(ratios)), [_COMPARED[name] for name in ratios["contrast"]], fontsize=8)
@@ -138,14 +131,3 @@ def _number(row) -> str:
     interval = f" ({row.low:.3g} to {row.high:.3g})" if row.low == row.low else ""
     return f"{row.ratio:.3g}{interval}"
 
-
-def _beside(ax: Axes, x: float, y: float, text: str) -> None:
-    ax.annotate(text, (x, y), (6, 0), textcoords="offset points", va="center", fontsize=8.5)
-
-
-def _finish(ax: Axes, longest: float, label: str) -> None:
-    ax.set_xlim(0, longest * _ROOM)
-    ax.invert_yaxis()
-    sheet.trim_ticks(ax)
-    ax.set_xlabel(label)
-    ax.grid(False, axis="y")

@@ -1,0 +1,1 @@
+"""Figures of what the brief's neighbours claim."""
