@@ -129,7 +129,7 @@ def install(c, tarball=None, sha256=None, tools=False):
     binaries = install.ensure(tarball, sha256)
     if tools:
         install.add_tools(binaries)
-    print(f"NDB Cluster {binaries.ndb_version} from {binaries.origin}: {binaries.basedir}")
+    print(f"{binaries.product} from {binaries.origin}: {binaries.basedir}")
     print(f"sysbench {binaries.sysbench_version}: {binaries.sysbench}")
 
 

@@ -72,10 +72,19 @@ def test_a_dataset_that_cannot_be_looked_at_is_unknown() -> None:
 
 def test_a_claim_without_a_check_is_unknown() -> None:
     """A claim that nothing checks says that no experiment measures it yet."""
-    row = verdict(double(), "H-q20")
+    claim = replace(BY_ID["H-q20"], id="R-new", source="rondb-2021-05")
+    row = judge.judge(double(), ["R-new"], [claim]).iloc[0]
     assert row.verdict == "unknown"
     assert "about RonDB" in row.reason
     assert "no experiment measures it yet" in row.reason
+
+
+@pytest.mark.parametrize("name", ["D-2110", "D-indexstat", "H-q20", "H-q2"])
+def test_a_claim_on_two_releases_says_which_it_needs(name: str) -> None:
+    """No other engine stands in for them."""
+    row = judge.unmeasured([BY_ID[name]]).iloc[0]
+    assert row.verdict == "not testable here"
+    assert row.reason.startswith("needs RonDB 21.04")
 
 
 def test_an_unknown_id_is_refused() -> None:

@@ -23,6 +23,7 @@ case "$*" in
 *) echo "sysbench {version}" ;;
 esac
 """
+ORACLE = "mysql-cluster-9.7.4-linux-glibc2.28-x86_64"
 WITH_ENGINE = "echo '  --ndb-connectstring=name'"
 WITHOUT_ENGINE = "echo \"unknown option '--ndbcluster'\" >&2; exit 7"
 
@@ -58,7 +59,7 @@ def put_sysbench(
     return put_program(folder / "sysbench", SYSBENCH.format(version=version, driver=driver))
 
 
-def pack(top: Path, tarball: Path) -> Path:
+def pack(top: Path, tarball: Path, name: str = ORACLE) -> Path:
     with tarfile.open(tarball, "w:gz") as archive:
-        archive.add(top, arcname="mysql-cluster-9.7.4-linux-glibc2.28-x86_64")
+        archive.add(top, arcname=name)
     return tarball

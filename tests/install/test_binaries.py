@@ -62,14 +62,23 @@ def test_rondb_has_one_number_for_everything(text: str, version: str) -> None:
         ("8.0.26", "8.0.26"),
         ("9.7.4", "9.7.4"),
         ("21.4.9", "8.0.23"),
-        ("22.10.12", "8.0.34"),
-        ("24.10.1", "8.4.4"),
-        ("26.2.7", "8.4.4"),
+        ("22.10.12", "8.0.31"),
+        ("24.10.1", "8.4.3"),
+        ("26.2.7", "8.4.3"),
     ],
 )
 def test_a_rondb_is_configured_as_the_mysql_it_is_based_on(own_version: str, mysql: str) -> None:
     """RonDB 22.10 does not get options of MySQL 22; an unknown series counts as the last known."""
     assert binaries.mysql_version(own_version) == mysql
+
+
+@pytest.mark.parametrize(
+    ("version", "series"),
+    [("9.7.4", ()), ("8.0.26", ()), ("", ()), ("21.4.17", (21, 4)), ("26.2.11", (26, 2))],
+)
+def test_a_rondb_is_told_by_its_version(version: str, series: tuple[int, ...]) -> None:
+    """RonDB counts years, from 21.04 on."""
+    assert binaries.rondb_series(version) == series
 
 
 def test_text_of_another_program_has_no_version() -> None:

@@ -83,7 +83,7 @@ def test_a_rondb_is_an_ndb_cluster_too(bare_machine: Path, monkeypatch: pytest.M
     monkeypatch.setenv("NDB_HOME", str(home))
     ndb = discovery.find_ndb()
     assert ndb is not None
-    assert (ndb.ndb_version, ndb.mysqld_version) == ("22.10.2", "8.0.34")
+    assert (ndb.ndb_version, ndb.mysqld_version) == ("22.10.2", "8.0.31")
 
 
 def test_a_mysqld_without_the_engine_is_refused(

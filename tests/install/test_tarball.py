@@ -54,6 +54,37 @@ def test_a_tarball_is_installed_and_found_again(machine: Path, tarball: Path) ->
     assert install.find() == binaries
 
 
+def test_a_tarball_of_rondb_is_installed(machine: Path, tmp_path: Path) -> None:
+    """Its name and folder are RonDB's, its programs report RonDB's versions, and so does the lab.
+
+    Names as RonDB's create_rondb_tarball.sh makes them, version lines as in test_binaries.
+    """
+    name = "rondb-21.04.17-linux-glibc2.17-x86_64"
+    top = stand_ins.put_cluster(
+        tmp_path / "rondb", version="21.04.17", mysqld_version="21.04.17-cluster",
+        ndb_tool=stand_ins.RONDB_TOOL,
+    )  # fmt: skip
+    packed = stand_ins.pack(top, tmp_path / f"{name}.tar.gz", name)
+    binaries = install.ensure(str(packed), progress=False)
+    assert binaries.product == "RonDB 21.04.17"
+    assert (binaries.ndb_version, binaries.mysqld_version) == ("21.4.17", "8.0.23")
+    assert install.find() == binaries
+
+
+def test_two_engines_are_installed_beside_each_other(
+    machine: Path, tarball: Path, tmp_path: Path
+) -> None:
+    """The one installed last is used; installing the other again only chooses it."""
+    top = stand_ins.put_cluster(
+        tmp_path / "rondb", version="22.10.4", ndb_tool=stand_ins.RONDB_TOOL
+    )
+    ours = install.ensure(str(tarball), progress=False)
+    theirs = install.ensure(str(stand_ins.pack(top, tmp_path / "rondb.tar.gz")), progress=False)
+    assert (ours.product, theirs.product) == ("NDB Cluster 9.7.4", "RonDB 22.10.4")
+    assert install.find() == theirs
+    assert install.ensure(str(tarball), progress=False) == ours == install.find()
+
+
 def test_a_second_installation_of_a_tarball_does_nothing(machine: Path, tarball: Path) -> None:
     """The same tarball gives the same, unchanged installation."""
     first = install.ensure(str(tarball), progress=False)

@@ -207,6 +207,20 @@ def test_threads_of_data_nodes_spin_where_it_helps():
     assert threads["ThreadConfig"].count("spintime") == 2
 
 
+@pytest.mark.parametrize(("version", "query"), [("21.4.17", True), ("22.10.4", False)])
+def test_a_rondb_is_told_what_it_would_decide_for_a_host_of_its_own(version, query):
+    """Memory, threads and spinning are the lab's; from 22 on there are no query threads."""
+    plain, values = (
+        dict(sections(config.config_ini(other(), known)))["ndbd default"]
+        for known in ("9.7.4", version)
+    )
+    added = {"AutomaticMemoryConfig": "0", "AutomaticThreadConfig": "0"}
+    added["SpinMethod"] = "StaticSpinning"
+    threads = plain.pop("ThreadConfig")
+    assert values.pop("ThreadConfig") == threads.replace("" if query else "query={count=2},", "")
+    assert values == plain | added
+
+
 def overlaid(**parameters) -> deployment.Plan:
     """The small plan with some parameters replaced."""
     return other(overlay=Overlay(**parameters))

@@ -32,7 +32,7 @@ WARMUP_S, DURATION_S = 2, 8
 def start() -> list[Row]:
     """Time the start of clusters of 1 to 16 servers, until they are ready."""
     binaries = install.ensure()
-    template = start_stop.home() / f"{datadir.TEMPLATE}-{binaries.mysqld_version}"
+    template = start_stop.home() / f"{datadir.TEMPLATE}-{binaries.ndb_version}"
     copied = "existed" if template.exists() else "was made by the first start"
     seconds: dict[int, list[float]] = {servers: [] for servers in STARTED_SERVERS}
     for servers in shown([*STARTED_SERVERS] * STARTS, "start"):

@@ -35,7 +35,7 @@ def lay_out(cluster: Cluster) -> None:
     machine.remove(folder, "mysqld.*", "ndb*.*", "logs")
     for path in (Path(plan.places.socket_dir), folder / "logs", folder / config.NO_TLS):
         machine.make_folder(path)
-    machine.put(folder / config.CONFIG_INI, config.config_ini(plan))
+    machine.put(folder / config.CONFIG_INI, config.config_ini(plan, cluster.binaries.ndb_version))
     machine.put(folder / config.MY_CNF, my_cnf)
     for node in (plan.management_node, *plan.data_nodes):
         cluster.machine_of(node).make_folder(Path(node.data_dir))
@@ -50,7 +50,7 @@ def template(cluster: Cluster) -> Path:
         If mysqld cannot make it.
     """
     binaries, folder, machine = cluster.binaries, cluster.folder, cluster.machine
-    made = folder / f"{TEMPLATE}-{binaries.mysqld_version}"
+    made = folder / f"{TEMPLATE}-{binaries.ndb_version}"
     if made.exists():
         return made
     partial = folder / f"{TEMPLATE}.partial"

@@ -46,7 +46,7 @@ def configuration(
     wanted = experiment.size("brief" if described == BRIEF_HOST else size, overrides)
     _, planned = _plan(experiment, wanted, budget, None, described)
     binaries = _binaries(described)
-    return _files(planned[DEFAULT_VARIANT], binaries.mysqld_version if binaries else PUBLISHED_NDB)
+    return _files(planned[DEFAULT_VARIANT], binaries)
 
 
 def dry_run(
@@ -93,7 +93,7 @@ def dry_run(
         generator, groups = registry.find(point.workload), _groups(plan, machine)
         if plan != running:
             lines += ["", f"# cluster of variant {point.variant}"]
-            lines += _changes(plan, usual, binaries.mysqld_version)
+            lines += _changes(plan, usual, binaries)
             lines += (shlex.join(config.node_argv(plan, node, binaries)) for node in plan.nodes)
             # Limits are set once the tables are filled.
             prefix = [] if groups else client_prefix(plan, None)
@@ -182,16 +182,19 @@ def _groups(plan: Plan, machine: host.Host) -> cgroups.Groups | None:
     return cgroups.groups(machine.cpu_controller, name)
 
 
-def _files(plan: Plan, mysql_version: str) -> dict[str, str]:
+def _files(plan: Plan, binaries: Binaries | None) -> dict[str, str]:
+    """Write the configuration files for these programs, or for those of the brief."""
+    known = (binaries.ndb_version, binaries.mysqld_version) if binaries else None
+    ndb, mysqld = known or (PUBLISHED_NDB, PUBLISHED_NDB)
     return {
-        config.CONFIG_INI: config.config_ini(plan),
-        config.MY_CNF: config.my_cnf(plan, mysql_version),
+        config.CONFIG_INI: config.config_ini(plan, ndb),
+        config.MY_CNF: config.my_cnf(plan, mysqld),
     }
 
 
-def _changes(plan: Plan, usual: Plan, mysql_version: str) -> Iterator[str]:
+def _changes(plan: Plan, usual: Plan, binaries: Binaries) -> Iterator[str]:
     """Name the lines of the configuration files that another cluster does not have."""
-    before = _files(usual, mysql_version)
-    for name, text in _files(plan, mysql_version).items():
+    before = _files(usual, binaries)
+    for name, text in _files(plan, binaries).items():
         known = before[name].splitlines()
         yield from (f"# {name}: {line}" for line in text.splitlines() if line not in known)

@@ -62,7 +62,7 @@ def describe(
     identity = {
         **shared,
         "host": machine.fingerprint,
-        "config": {name: _config_digest(p, versions["mysqld"]) for name, p in plans.items()},
+        "config": {name: _config_digest(p, binaries) for name, p in plans.items()},
         "sweep": todo.to_dict(),
     }
     if experiment.contrasts:
@@ -75,11 +75,12 @@ def describe(
     return described, identity
 
 
-def _config_digest(plan: Plan, mysqld_version: str) -> str:
+def _config_digest(plan: Plan, binaries: Binaries) -> str:
     """Hash of the configuration without servers' ports: another one is another measurement."""
     servers = tuple(dataclasses.replace(s, port=s.port and 0) for s in plan.servers)
     anywhere = dataclasses.replace(plan, servers=servers)
-    text = config.config_ini(anywhere) + config.my_cnf(anywhere, mysqld_version)
+    text = config.config_ini(anywhere, binaries.ndb_version)
+    text += config.my_cnf(anywhere, binaries.mysqld_version)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 

@@ -1,6 +1,6 @@
 """Every figure of the lab: its question, what it is drawn from, and what draws it.
 
-Adding a figure means adding a module in one of the packages here, and its entry.
+Adding a figure means adding a module in `brief/`, `neighbours/` or `lab/` and its entry here.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from ndblab.figures import sheet
-from ndblab.figures.actions import dump, loads, locks
 from ndblab.figures.brief import (
     figure_1_hour,
     figure_2_cluster_box,
@@ -24,17 +23,22 @@ from ndblab.figures.lab import (
     bottlenecks,
     bounds,
     brief_predicted,
-    connection_pools,
     contrast,
     faults,
     prediction_errors,
     predictions,
+    variance,
+)
+from ndblab.figures.neighbours import (
+    connection_pools,
+    dump,
+    interfaces,
+    loads,
+    locks,
     read_write,
     tpc_h,
     transporters,
-    variance,
 )
-from ndblab.figures.neighbours import interfaces
 
 DATASET, FORECAST, PLAN = "dataset", "forecast", "plan"
 

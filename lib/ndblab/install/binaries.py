@@ -16,15 +16,17 @@ from ndblab.error import LabError
 NDB_PROGRAMS = ("mysqld", "ndbmtd", "ndb_mgmd", "ndb_mgm")
 OLDEST_SYSBENCH = "1.0.20"
 _FOREIGN_PREFIXES = (Path("/"), Path("/usr"))
-# RonDB numbers its releases by year and month and does not print its MySQL version. These are the
-# oldest that its release notes and merges name for a series; the options depend on them.
+# RonDB numbers its releases by year and month (its file MYSQL_VERSION) and does not print the
+# version of the MySQL that it is based on. These are the oldest that its release notes and merges
+# name for a series; the options depend on them. 21.04: notes of 21.04.5, 21.10: of 21.10.1, 22.10:
+# of 22.10.0, 24.10: of 24.10.0 (docs.rondb.com).
 _MYSQL_OF_RONDB = {
     (21, 4): "8.0.23",
     (21, 10): "8.0.24",
     (22, 1): "8.0.28",
-    (22, 10): "8.0.34",
+    (22, 10): "8.0.31",
     (23, 4): "8.0.32",
-    (24, 10): "8.4.4",
+    (24, 10): "8.4.3",
 }
 
 
@@ -43,6 +45,14 @@ class Ndb:
     mysqld_version: str
     origin: str
     basedir: Path
+
+    @property
+    def product(self) -> str:
+        """Return name and version as its makers write them: "RonDB 21.04.17"."""
+        if not rondb_series(self.ndb_version):
+            return f"NDB Cluster {self.ndb_version}"
+        year, month, number = map(int, self.ndb_version.split("."))
+        return f"RonDB {year}.{month:02d}.{number}"
 
 
 @dataclass(frozen=True)
@@ -143,11 +153,20 @@ def ndb_versions(text: str) -> tuple[str, str] | None:
     return match[1], match[2]
 
 
+def rondb_series(version: str) -> tuple[int, ...]:
+    """Return the series of a RonDB by its version, such as (21, 4); empty for another NDB Cluster.
+
+    RonDB began with 21.04; NDB Cluster's own versions are far below that.
+    """
+    series = tuple(int(n) for n in version.split(".")[:2]) if version else ()
+    return series if series >= min(_MYSQL_OF_RONDB) else ()
+
+
 def mysql_version(own_version: str) -> str:
     """Return the MySQL version of a server: its own, unless it is a RonDB."""
-    series = tuple(int(n) for n in own_version.split(".")[:2])
-    older = [known for known in _MYSQL_OF_RONDB if known <= series]
-    return _MYSQL_OF_RONDB[max(older)] if older else own_version
+    if not (series := rondb_series(own_version)):
+        return own_version
+    return _MYSQL_OF_RONDB[max(known for known in _MYSQL_OF_RONDB if known <= series)]
 
 
 def sysbench_version(text: str) -> str | None:

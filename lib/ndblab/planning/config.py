@@ -10,6 +10,7 @@ import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from ndblab.install.binaries import rondb_series
 from ndblab.machine import host
 from ndblab.planning import deployment
 from ndblab.planning.deployment import Node, Plan
@@ -24,6 +25,7 @@ the user's home: an empty folder keeps the brief's plain transporters."""
 _SIZES = (("G", 2**30), ("M", 2**20), ("K", 2**10))
 BRIEF_CLIENTS = 4096
 BRIEF_MAX_CONNECTIONS = 8200
+RONDB_WITHOUT_QUERY_THREADS = (22,)
 
 
 @functools.cache
@@ -48,10 +50,25 @@ def size(value_bytes: int) -> str:
     return str(value_bytes)
 
 
-def config_ini(plan_: Plan) -> str:
-    """Write the management node's config.ini."""
+def config_ini(plan_: Plan, ndb_version: str = "") -> str:
+    """Write the management node's config.ini.
+
+    Parameters
+    ----------
+    ndb_version : such as "9.7.4" or, of a RonDB, "21.4.17". RonDB takes all of the host's memory
+        and CPUs and spins by default (AutomaticMemoryConfig, AutomaticThreadConfig, SpinMethod in
+        its ConfigInfo.cpp): two data nodes that share a host cannot. ThreadConfig counts only
+        where AutomaticThreadConfig is off, and from 22 on the data node refuses query threads (its
+        Configuration.cpp).
+    """
+    rondb = rondb_series(ndb_version)
     template = _templates().get_template("config.ini.j2")
-    text = template.render(plan=plan_, api_node_ids=deployment.API_NODE_IDS)
+    text = template.render(
+        plan=plan_,
+        api_node_ids=deployment.API_NODE_IDS,
+        rondb=bool(rondb),
+        thread_config=plan_.threads.config(query=rondb < RONDB_WITHOUT_QUERY_THREADS),
+    )
     return overlaid(text, plan_.overlay.config_ini, before="[ndb_mgmd]")
 
 

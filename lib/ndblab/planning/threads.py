@@ -34,11 +34,11 @@ class Threads:
     recv: int = 1
     spin_us: int = 0
 
-    @property
-    def config(self) -> str:
-        """The value of ThreadConfig."""
+    def config(self, query: bool = True) -> str:
+        """Return the value of ThreadConfig; without `query`, ldm threads do that work too."""
         spin = {kind: f",spintime={self.spin_us}" for kind in _SPINNING if self.spin_us}
-        counts = (f"{k}={{count={getattr(self, k)}{spin.get(k, '')}}}" for k in _KINDS)
+        kinds = (kind for kind in _KINDS if query or kind != "query")
+        counts = (f"{k}={{count={getattr(self, k)}{spin.get(k, '')}}}" for k in kinds)
         return ",".join(["main", "rep", *counts])
 
     @property

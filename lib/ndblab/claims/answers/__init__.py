@@ -15,19 +15,21 @@ from typing import TYPE_CHECKING
 
 from ndblab.analysis.formatting import count, listed
 from ndblab.claims.answers import (
-    actions,
     availability,
     capacity_model,
-    connection_pools,
-    read_write,
     scaling,
     sources,
     stability,
     the_lab_itself,
+)
+from ndblab.claims.answers.clause import Answer, Clause, compose
+from ndblab.claims.answers.neighbours import (
+    actions,
+    connection_pools,
+    read_write,
     tpc_h,
     transporters,
 )
-from ndblab.claims.answers.clause import Answer, Clause, compose
 from ndblab.claims.answers.registry import ANSWERS, Clauses
 from ndblab.error import MissingData
 

@@ -1,1 +1,1 @@
-"""The lab's own figures: transporters, faults, and the capacity model."""
+"""The lab's own figures: faults, contrasts and variance, and the capacity model."""

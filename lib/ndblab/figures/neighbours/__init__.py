@@ -1,1 +1,1 @@
-"""Figures of what the brief's neighbours claim."""
+"""Figures of the experiments on what the brief's neighbours claim."""

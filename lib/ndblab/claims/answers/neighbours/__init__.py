@@ -1,0 +1,1 @@
+"""What the experiments on the brief's neighbours found."""

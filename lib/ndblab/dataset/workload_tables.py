@@ -1,0 +1,108 @@
+"""The tables that only some workloads have: checked writes, TPC-H's queries, dumps, locking reads.
+
+In: nothing. Out: a `Schema` for each table, for `schema`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ndblab.dataset import column
+from ndblab.dataset.column import Schema
+from ndblab.planning import workload
+
+OUTCOMES = (workload.OK, *workload.GIVEN_UP, workload.WRONG)
+
+_OF_A_LOCK = replace(column.text(), empty=True)
+"""As performance_schema.data_locks has it; empty where there is none: of a lock of the whole table
+the index, and everything in the one row, with 0 locks, of a statement that holds none."""
+
+SCHEMAS: dict[str, Schema] = {
+    "pushed": Schema(
+        "What NDB was given as pushed joins in each run or slice of a query of TPC-H",
+        {
+            "run_id": column.text(),
+            "query": column.whole(1),
+            "executions": column.whole(1),
+            "rows": column.whole(0),
+            "tables": column.whole(1),
+            "joins": column.whole(0),
+            "joined": column.whole(0),
+            "defined": column.whole(0),
+            "dropped": column.whole(0),
+            "executed": column.whole(0),
+            "reads": column.whole(0),
+            "innodb_ms": column.real(),
+        },
+        optional=True,
+    ),
+    "history": Schema(
+        "Every operation of the checked writes: when, where and how it ended",
+        {
+            "run_id": column.text(),
+            "client": column.whole(1),
+            "seq": column.whole(0),
+            "kind": column.one_of((workload.READ, workload.WRITE)),
+            "first_server": column.whole(1),
+            "server": column.whole(1),
+            "t_s": column.real(),
+            "latency_ms": column.real(),
+            "outcome": column.one_of(OUTCOMES),
+            "attempts": column.whole(1),
+            "error": column.whole(0),
+        },
+        optional=True,
+        compressed=True,
+    ),
+    "copies": Schema(
+        "Every row of the checked writes that each data node held afterwards",
+        {
+            "run_id": column.text(),
+            "replica": column.whole(1),
+            "client": column.whole(1),
+            "seq": column.whole(0),
+            "first_value": replace(column.text(), empty=True),
+            "second_value": replace(column.text(), empty=True),
+        },
+        optional=True,
+        compressed=True,
+    ),
+    "counters": Schema(
+        "How many writes of each client each data node counted afterwards",
+        {
+            "run_id": column.text(),
+            "replica": column.whole(1),
+            "client": column.whole(1),
+            "writes": column.whole(0),
+        },
+        optional=True,
+    ),
+    "dumps": Schema(
+        "What a dump wrote, read back and counted; one row per run",
+        {
+            "run_id": column.text(),
+            "tool": column.one_of((workload.MYSQLDUMP, workload.MYSQL_SHELL)),
+            "compression": column.one_of(workload.COMPRESSIONS),
+            "tables": column.whole(1),
+            "rows": column.whole(1),
+            "content_bytes": column.whole(1),
+            "written_bytes": column.whole(1),
+        },
+        optional=True,
+    ),
+    "locks": Schema(
+        "The InnoDB locks that a statement holds on the table it reads, by kind",
+        {
+            "run_id": column.text(),
+            "statement": column.text(),
+            "isolation": column.one_of(workload.ISOLATIONS),
+            "moment": column.one_of((workload.RUNNING, workload.HELD)),
+            "index": _OF_A_LOCK,
+            "lock_type": _OF_A_LOCK,
+            "lock_mode": _OF_A_LOCK,
+            "lock_status": _OF_A_LOCK,
+            "locks": column.whole(0),
+        },
+        optional=True,
+    ),
+}
