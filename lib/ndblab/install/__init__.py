@@ -17,6 +17,7 @@ from ndblab.install.debian.apt import is_here as has_apt
 from ndblab.install.debian.build_dependencies import install_line
 from ndblab.install.debian.build_dependencies import missing as missing_build_packages
 from ndblab.install.discovery import find_ndb, find_sysbench
+from ndblab.install.ndb_tools import missing as missing_tools
 from ndblab.machine import commands
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ __all__ = [
     "install_line",
     "location",
     "missing_build_packages",
+    "missing_tools",
 ]
 
 
