@@ -29,7 +29,7 @@ AT_ONCE = {"ndb-api": 1, "ndb-api-32": 32}
 BULK_LOAD = "bulk_load"
 """The rows that it loads count as its queries."""
 ENDING = (*ACTIONS, BULK_LOAD)
-"""Workloads that end by themselves. The seconds of a profile are how long one is expected to take."""
+"""Workloads that end by themselves. The seconds of a profile are how long one should take."""
 TPC_H = "tpc_h_q"
 """Begins the name of a query of TPC-H as a workload: "tpc_h_q05"."""
 WRONG_RESULT = "another result than InnoDB"

@@ -99,8 +99,8 @@ def test_loads_without_contrasts_say_so():
     tables["slices"] = made_up_slices_none()
     figure = figures.draw("bulk-load", tables, [], caption("shared"))
     assert "not measured" in written(figure)
+    runs = tables["runs"].assign(status="lost a row")
     with pytest.raises(LabError, match="nothing to draw"):
-        runs = tables["runs"].assign(status="lost a row")
         figures.draw("bulk-load", {**tables, "runs": runs}, [], caption("shared"))
 
 

@@ -56,6 +56,6 @@ def test_each_interface_has_a_line_and_a_bar():
 def test_a_dataset_without_lookups_is_refused():
     """A message, not an empty picture."""
     made = tables()
+    lost = {**made, "runs": made["runs"].assign(status="lost")}
     with pytest.raises(LabError, match="nothing to draw"):
-        lost = {**made, "runs": made["runs"].assign(status="lost")}
         figures.draw("api-ceiling", lost, [], caption("shared"))

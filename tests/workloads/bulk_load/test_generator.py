@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -168,14 +167,10 @@ def test_files_of_rows_are_written_once_for_a_cluster(tmp_path):
 def test_the_client_says_what_failed(tmp_path):
     """A server that is not there is its last word."""
     wanted = job(tmp_path)
-    assert ways.command(wanted).argv[0] == sys.executable
-    wanted_command = ways.command(wanted)
-    cluster = Cluster(LOADED)
-    with generator.running(cluster, wanted) as load:
+    assert ways.command(wanted).argv[-3:] == ["/no.sock", "sbtest1", "sbtest2"]
+    with generator.running(Cluster(LOADED), wanted) as load:
         report = load.finish()
-    assert wanted_command.argv[-2:] == ["sbtest1", "sbtest2"]
-    assert report.status.startswith("exit status 1: load-data: ")
-    assert "/no.sock" in report.status
+    assert report.status.startswith("exit status 1: load-data: (2003, ")
 
 
 @pytest.mark.cluster
@@ -205,9 +200,7 @@ def test_a_slice_of_a_load_is_the_whole_of_it(tmp_path, monkeypatch):
     sums = dict.fromkeys(ways.tables(wanted), SUM)
     (ways.folder(wanted) / rows.SUMS).write_text(json.dumps(sums))
     cluster = Cluster(LOADED)
-    monkeypatch.setattr(
-        slices.monitor, "of", lambda cluster: slices.monitor.Samples({})
-    )
+    monkeypatch.setattr(slices.monitor, "of", lambda cluster: slices.monitor.Samples({}))
     place = {"run_id": "x_b001_1a", "contrast": "x", "block": 1, "slot": 1, "side": "a",
              "of": 4, "start": 1}  # fmt: skip
     [run] = slices.measure(cluster, [slices.Asked(place, wanted)])

@@ -71,4 +71,3 @@ def _tables(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
     except MissingData as missing:
         raise selection.nothing_to_draw(str(missing)) from None
     return every, dumps.by_compression(every)
-

@@ -78,7 +78,11 @@ def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
     kinds = [
         f"{_name(row)}: {plain(row.rows_per_s)} rows/s"
         + (f" ({plain(row.low)} to {plain(row.high)})" if row.low == row.low else "")
-        + (f", {plain(row.cpu_us)} \N{MICRO SIGN}s of CPU a row" if row.cpu_us == row.cpu_us else "")
+        + (
+            f", {plain(row.cpu_us)} \N{MICRO SIGN}s of CPU a row"
+            if row.cpu_us == row.cpu_us
+            else ""
+        )
         for row in means.itertuples()
     ]
     words = [f"Rates of bulk loads: {'; '.join(kinds)}."]
@@ -130,4 +134,3 @@ def _draw_ratios(ax: Axes, ratios: pd.DataFrame) -> None:
 def _number(row) -> str:
     interval = f" ({row.low:.3g} to {row.high:.3g})" if row.low == row.low else ""
     return f"{row.ratio:.3g}{interval}"
-

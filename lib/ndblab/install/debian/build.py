@@ -17,7 +17,7 @@ from ndblab.machine import commands
 
 NODES = ("ndbmtd", "ndb_mgmd", "ndb_mgm")
 _COMPILER_BYTES = 700_000_000
-_LIBRARY = "libndbclient.so*"
+_LIBRARY = "libndbclient.so.*"
 _SOURCE_IN_PACKAGE = "./usr/src/mysql/mysql-source.tar.gz"
 _STEP = re.compile(r"^\[(\d+)/(\d+)\] ")
 

@@ -80,8 +80,12 @@ def _load_data(cursor: Cursor, table: str, file: Path) -> None:
 def _connected(socket: str, database: str) -> Iterator[Cursor]:
     with contextlib.closing(
         pymysql.connect(
-            unix_socket=socket, user="root", database=database, autocommit=True,
-            ssl_disabled=True, local_infile=True,
+            unix_socket=socket,
+            user="root",
+            database=database,
+            autocommit=True,
+            ssl_disabled=True,
+            local_infile=True,
         )
     ) as connection:
         yield connection.cursor()  # fmt: skip

@@ -29,7 +29,7 @@ _TABLE = """CREATE TABLE {0} (
  pad CHAR(60) NOT NULL DEFAULT '',
  PRIMARY KEY (id)
 ) ENGINE = ndbcluster {1}"""
-"""As `sysbench prepare` makes it, except for the secondary index, which it would make afterwards."""
+"""As `sysbench prepare` makes it, but for the secondary index, which it would make afterwards."""
 
 
 def of(job: Job) -> str:
