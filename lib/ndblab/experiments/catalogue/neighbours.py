@@ -139,7 +139,7 @@ EXPERIMENTS = (
         sizes={
             "smoke": {"servers": (1,), "clients": (8,)},
             "quick": {
-                "servers": (1,), "clients": (4, 16, 64), "repeats": 3, "duration_s": 3,
+                "servers": (1,), "clients": (4, 16, 64), "repeats": 3, "duration_s": 4,
             },
             "brief": {"servers": (1,), "clients": (4, 16, 64, 128), "repeats": 3},
         },

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ndblab.machine import Process
 
 ROLE = workload.CLIENT
-WARM_S, COOL_S = 1, 2
+WARM_S, COOL_S = 1, 1
 """Seconds that flexAsynch works before the first reading of the counters, and after the last."""
 END_TIMEOUT_S, FILL_TIMEOUT_S = 30, 6 * 3600
 WORDS = 30
