@@ -127,11 +127,16 @@ def reproduce(
 
 
 @command
-def install(c, tarball=None, sha256=None):
-    """Install NDB Cluster and sysbench unless present (--tarball PATH|URL --sha256 HEX)."""
+def install(c, tarball=None, sha256=None, tools=False):
+    """Install NDB Cluster and sysbench unless present (--tarball PATH|URL --sha256 HEX).
+
+    --tools adds ndb_import and flexAsynch to an installation of the lab that lacks them.
+    """
     from ndblab import install
 
     binaries = install.ensure(tarball, sha256)
+    if tools:
+        install.add_tools(binaries)
     print(f"{binaries.product} from {binaries.origin}: {binaries.basedir}")
     print(f"sysbench {binaries.sysbench_version}: {binaries.sysbench}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import resource
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -109,3 +110,14 @@ def test_few_open_files_are_a_note(machine, monkeypatch, hard, state):
     """Small sweeps run with few open files; those with thousands of clients do not."""
     monkeypatch.setattr(resource, "getrlimit", lambda which: (1024, hard))
     assert found("open files").state == state
+
+
+def test_an_installation_without_tools_is_usable_and_says_what_adds_them(machine, monkeypatch):
+    """It is a note, with the command."""
+    place = Path("/nowhere")
+    ndb = SimpleNamespace(ndbmtd=place / "ndbmtd", basedir=place, ndb_version="9.7.4", origin="x")
+    monkeypatch.setattr(install, "find_ndb", lambda: ndb)
+    assert found("NDB Cluster").state == "ok"
+    tools = found("NDB's tools")
+    assert (tools.state, tools.found) == ("note", "no ndb_import, no flexAsynch")
+    assert "./lab install --tools" in tools.next_step

@@ -5,6 +5,7 @@ In: the host. Out: one `Finding` per thing the lab needs. It changes nothing.
 
 from __future__ import annotations
 
+import contextlib
 import resource
 import shutil
 import sys
@@ -117,12 +118,26 @@ def _software() -> Iterator[Finding]:
         lambda ndb: f"{ndb.ndb_version} from {ndb.origin} ({ndb.basedir})",
         _missing_ndb,
     )
+    yield from _tools()
     yield from _program(
         "sysbench",
         install.find_sysbench,
         lambda sysbench: f"{sysbench.version} ({sysbench.program})",
         _missing_sysbench,
     )
+
+
+def _tools() -> Iterator[Finding]:
+    """An installation is usable without them, but for two experiments."""
+    with contextlib.suppress(LabError):
+        ndb = install.find_ndb()
+        if ndb and (lacking := install.missing_tools(ndb)):
+            yield Finding(
+                "note",
+                "NDB's tools",
+                f"no {', no '.join(lacking)}",
+                "bulk-load and api-ceiling need them: ./lab install --tools",
+            )
 
 
 def _program(

@@ -17,7 +17,7 @@ from ndblab.error import LabError
 from ndblab.experiments.designs.contrast import Length, length
 from ndblab.experiments.designs.sweep import Sweep
 from ndblab.experiments.variant import Variant
-from ndblab.planning import deployment
+from ndblab.planning import config, deployment
 from ndblab.planning.point import DEFAULT_WORKLOAD, Point
 from ndblab.planning.profile import Profile, get
 from ndblab.planning.shape import Places, Shape
@@ -191,7 +191,7 @@ class Experiment:
         return Job(
             binaries, size, point, there[: point.servers], chosen.tcp_clients,
             {**chosen.options, **options}, chosen.table_options, chosen.processes,
-            self._database(chosen), self.counts_reads,
+            self._database(chosen), self.counts_reads, config.connectstring(plan),
         )  # fmt: skip
 
     def _database(self, variant: Variant) -> str:

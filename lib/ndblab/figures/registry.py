@@ -32,6 +32,8 @@ from ndblab.figures.lab import (
 from ndblab.figures.neighbours import (
     connection_pools,
     dump,
+    interfaces,
+    loads,
     locks,
     long_run,
     read_locality,
@@ -174,6 +176,14 @@ FIGURES = {
     "tpc-h": Entry(
         "Which queries of TPC-H gain from pushed joins?",
         tpc_h.paint, tpc_h.describe, ("slices", "runs", "pushed"), height_in=tpc_h.HEIGHT_IN,
+    ),
+    "api-ceiling": Entry(
+        "What do key lookups cost through SQL, and through the NDB API?",
+        interfaces.paint, interfaces.describe, ("runs", "processes", "slices"),
+    ),
+    "bulk-load": Entry(
+        "How fast are rows loaded, and does the redo log matter?",
+        loads.paint, loads.describe, ("runs", "processes", "events", "slices"), height_in=6.6,
     ),
     "read-locality": Entry(
         "How far do reads stay on the data node that is near?",

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.error import LabError
-from ndblab.install import cache, receipt
+from ndblab.install import cache, ndb_tools, receipt
 from ndblab.install.binaries import Binaries, Ndb, Sysbench, join
 from ndblab.install.cache import location
 from ndblab.install.debian.apt import is_here as has_apt
 from ndblab.install.debian.build_dependencies import install_line
 from ndblab.install.debian.build_dependencies import missing as missing_build_packages
 from ndblab.install.discovery import find_ndb, find_sysbench
+from ndblab.install.ndb_tools import missing as missing_tools
 from ndblab.machine import commands
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ __all__ = [
     "Binaries",
     "Ndb",
     "Sysbench",
+    "add_tools",
     "ensure",
     "find",
     "find_ndb",
@@ -34,6 +36,7 @@ __all__ = [
     "install_line",
     "location",
     "missing_build_packages",
+    "missing_tools",
 ]
 
 
@@ -80,6 +83,32 @@ def ensure(
             return _from_tarball(folder, tarball, sha256, phases)
         # If it waited for another installer, the work is done.
         return find() or _from_debian(folder, phases)
+
+
+def add_tools(ndb: Ndb, progress: bool = True) -> None:
+    """Build NDB's further programs for an installation of the lab that lacks them.
+
+    Raises
+    ------
+    LabError : the cluster is not the lab's own from Debian, or they cannot be built here.
+    """
+    lacking = ndb_tools.missing(ndb)
+    if not lacking:
+        return
+    from ndblab.install.debian import packages
+    from ndblab.install.progress import Phases
+
+    if ndb.origin != packages.ORIGIN:
+        raise LabError(
+            "The lab builds tools only for the NDB Cluster that it installs from Debian's packages",
+            found=f"{ndb.origin}, without {', '.join(lacking)}",
+            next_step=f"Put them beside {ndb.ndbmtd}, built from the source of the same version.",
+        )
+    phases = Phases(progress)
+    with commands.exit_on_sigterm(), cache.locked(phases.say) as folder:
+        # If it waited for another installer, the work is done.
+        if ndb_tools.missing(ndb):
+            packages.install_tools(folder, ndb, phases)
 
 
 def _from_tarball(folder: Path, tarball: str, sha256: str | None, phases: Phases) -> Binaries:

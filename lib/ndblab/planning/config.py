@@ -157,6 +157,17 @@ def _small_redo_log(version: tuple[int, ...]) -> str:
     return "innodb_redo_log_capacity=8M" if new else "innodb_log_file_size=4M"
 
 
+def tls_options(folder: str, mysql_version: str) -> list[str]:
+    """Return the option that keeps a program of NDB from TLS keys, if it knows TLS.
+
+    Parameters
+    ----------
+    folder : of the configuration.
+    """
+    known = version_of(mysql_version) >= (8, 3)
+    return [f"--ndb-tls-search-path={folder}/{NO_TLS}"] if known else []
+
+
 def binding(share: deployment.Share) -> list[str]:
     """Return the numactl prefix that binds a process to its CPUs and to their memory."""
     if not share.cpus:
@@ -185,8 +196,7 @@ def node_argv(plan_: Plan, node: Node, binaries: Binaries, initial: bool = True)
             argv += [f"--configdir={node.data_dir}", f"--config-file={folder}/{CONFIG_INI}"]
             argv += ["--nodaemon", f"--bind-address={node.endpoint}"]
         argv += ["--initial"] if initial else []
-    if version_of(binaries.mysqld_version) >= (8, 3):
-        argv += [f"--ndb-tls-search-path={folder}/{NO_TLS}"]
+    argv += tls_options(folder, binaries.mysqld_version)
     argv += binaries.mysqld_args if node.role == "mysqld" else []
     return [*binding(node.share), *argv]
 

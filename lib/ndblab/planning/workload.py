@@ -23,8 +23,15 @@ IN_KEYS = {"in-1": 1, "in-10": 10, "in-100": 100}
 CHECKED_WRITES = "checked_writes"
 DUMP, LOCKING_READS = "dump", "locking_reads"
 ACTIONS = (DUMP, LOCKING_READS)
-"""Workloads that end by themselves. Their runs have neither queries nor a rate; the seconds of a
-profile are how long one is expected to take."""
+"""Workloads whose runs have neither queries nor a rate."""
+NDB_API = "ndb_api"
+"""Key lookups by flexAsynch, which asks the data nodes without a MySQL server."""
+AT_ONCE = {"ndb-api": 1, "ndb-api-32": 32}
+"""Lookups that a thread of flexAsynch has under way at once, by the name of the variant."""
+BULK_LOAD = "bulk_load"
+"""The rows that it loads count as its queries."""
+ENDING = (*ACTIONS, BULK_LOAD)
+"""Workloads that end by themselves. The seconds of a profile are how long one should take."""
 TPC_H = "tpc_h_q"
 """Begins the name of a query of TPC-H as a workload: "tpc_h_q05"."""
 WRONG_RESULT = "another result than InnoDB"
@@ -53,6 +60,11 @@ transaction ends."""
 UNCOMPRESSED, ZSTD, GZIP = COMPRESSIONS = ("none", "zstd", "gzip")
 MYSQLDUMP, MYSQL_SHELL = "mysqldump", "mysqlsh"
 """Programs that dump."""
+
+LOAD_DATA, INSERTS, BY_SYSBENCH, NDB_IMPORT = LOADERS = (
+    "load-data", "inserts", "sysbench", "ndb-import",
+)  # fmt: skip
+"""How rows are loaded: LOAD DATA, INSERT of many rows, `sysbench prepare`, ndb_import."""
 
 
 def of_query(number: int) -> str:

@@ -15,7 +15,7 @@ from ndblab.claims import answers, publication
 from ndblab.dataset import Dataset
 from ndblab.experiments.catalogue import find
 from ndblab.machine import host
-from ndblab.planning.workload import ACTIONS
+from ndblab.planning.workload import ENDING
 from ndblab.publishing import drawing, exhibit
 from ndblab.publishing import verdict_tables as judged
 
@@ -112,7 +112,7 @@ def _facts(data: Dataset) -> dict[str, str]:
     size, steal = manifest["profile"], runs["host_steal_pct"]
     length = f" of {size['duration_s']} s after {size['warmup_s']} s of warm-up"
     experiment = find(data.experiment)
-    if experiment.workload in ACTIONS:
+    if experiment.workload in ENDING:
         length = ", each to its own end"
     if any(variant.fault for variant in experiment.variants):
         length = f", {size['duration_s']} s before each fault"

@@ -30,7 +30,7 @@ class Ended:
     """How an action ended.
 
     `status` is "ok", or in one line why its run does not count. `began` is by `time.monotonic`.
-    `output` and `errors` are what it printed; `tables` are those of its run.
+    `output` and `errors` are what it printed; `tables` and `metrics` are those of its run.
     """
 
     status: str
@@ -39,6 +39,7 @@ class Ended:
     output: str = ""
     errors: str = ""
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    metrics: Mapping[str, float] = field(default_factory=dict)
 
     def failed(self, why: str) -> Ended:
         """Return the same, except that it does not count."""
@@ -46,43 +47,57 @@ class Ended:
 
     @property
     def report(self) -> Report:
-        """The report of its run, which has neither queries nor intervals."""
+        """The report of its run, which has no intervals."""
         return Report(
             status=self.status,
             began=self.began,
             lasted_s=self.lasted_s,
             warmup_s=0,
-            metrics={"errors": 0} if self.status == OK else {},
+            metrics={"errors": 0, **self.metrics} if self.status == OK else {},
             intervals=pd.DataFrame(),
             logs={LOG: self.output + self.errors},
             tables=self.tables if self.status == OK else {},
+            whole=True,
         )
 
 
 Checked = Callable[[Ended], Ended]
-"""Given an action that ended well, adds its tables, or says why it failed after all."""
+"""Given an action that ended well, adds its tables and metrics, or says why it failed after all."""
 
 
 @contextmanager
 def running(
-    cluster: Cluster, command: Command, timeout_s: float, checked: Checked
+    cluster: Cluster,
+    command: Command,
+    timeout_s: float,
+    checked: Checked,
+    watched: bool = False,
 ) -> Iterator[Action]:
-    """Run an action for the length of a `with` block at most."""
+    """Run an action for the length of a `with` block at most.
+
+    Parameters
+    ----------
+    watched : sample the CPU of its process. A pipeline is several, which end at different times.
+    """
     streams = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     began = time.monotonic()
     with spawned(cluster, command, **streams) as child:
-        yield Action(child, began, timeout_s, checked)
+        yield Action(child, began, timeout_s, checked, watched)
 
 
 class Action:
     """An action that is running: a `Load`."""
 
-    pids = ()
-    """A pipeline is several processes, which end at different times."""
-
-    def __init__(self, child: Process, began: float, timeout_s: float, checked: Checked) -> None:
+    def __init__(
+        self, child: Process, began: float, timeout_s: float, checked: Checked, watched: bool
+    ) -> None:
         self._child, self._began, self._timeout_s = child, began, timeout_s
         self._checked = checked
+        self.pids = (child.pid,) if watched else ()
+
+    def wait_began(self, timeout_s: float) -> list[float | None]:
+        """Return when it began; it works from its start."""
+        return [self._began]
 
     def finish(self) -> Report:
         """Wait until the action ends, and return its report."""

@@ -55,7 +55,8 @@ class Job:
     command line of a run as `--name=value`, `table_options` end the CREATE TABLE statements of the
     tables in `database`, by default the generator's own. The clients belong to several `processes`
     of a generator that can be divided; sysbench can. With `counts_reads` the run tells where its
-    reads were answered (`workloads.read_locality`).
+    reads were answered (`workloads.read_locality`). NDB's own programs reach the cluster by its
+    `connectstring`.
     """
 
     binaries: Binaries
@@ -68,6 +69,7 @@ class Job:
     processes: int = 1
     database: str = ""
     counts_reads: bool = False
+    connectstring: str = ""
 
     @property
     def option_words(self) -> list[str]:
@@ -92,7 +94,8 @@ class Report:
     all clients started, by `time.monotonic`; `lasted_s` is from then to the end. `metrics` are
     those of `METRICS` that the generator measures. `ended_s` has the end of each of `intervals` in
     seconds since `began`, if that is known better than by their column. `logs` and `tables`
-    (history...) are by name.
+    (history...) are by name. A load that
+    ends by itself is reported as a `whole`, whatever time it was given.
     """
 
     status: str
@@ -104,6 +107,7 @@ class Report:
     logs: Mapping[str, str] = field(default_factory=dict)
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     ended_s: Sequence[float] = ()
+    whole: bool = False
 
 
 @contextmanager

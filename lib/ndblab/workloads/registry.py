@@ -7,16 +7,20 @@ from __future__ import annotations
 
 from ndblab.planning import workload
 from ndblab.workloads import sysbench
+from ndblab.workloads.bulk_load import generator as bulk_load
 from ndblab.workloads.checked_writes import generator as checked_writes
 from ndblab.workloads.dump import generator as dump
 from ndblab.workloads.load_generator import LoadGenerator
 from ndblab.workloads.locking_reads import generator as locking_reads
+from ndblab.workloads.ndb_api import generator as ndb_api
 from ndblab.workloads.tpc_h import generator as tpc_h
 
 _GENERATORS: dict[str, LoadGenerator] = {
+    workload.BULK_LOAD: bulk_load,
     workload.CHECKED_WRITES: checked_writes,
     workload.DUMP: dump,
     workload.LOCKING_READS: locking_reads,
+    workload.NDB_API: ndb_api,
 }
 _BY_PREFIX: dict[str, LoadGenerator] = {workload.TPC_H: tpc_h}
 

@@ -5,7 +5,8 @@ decides neither what is compared nor what a failure means.
 
 sysbench 1.0 has no warm-up of its own, and starting it costs up to a second: one execution of a
 load generator covers both the warm-up and the measured span, and its first intervals are dropped.
-The cluster and the host are sampled at the two ends of the span, not in between.
+The cluster and the host are sampled at the two ends of the span, not in between. A load that ends
+by itself has no warm-up, its span is the whole of it, and nothing is sampled.
 """
 
 from __future__ import annotations
@@ -64,7 +65,9 @@ def measure(
         If a node of the cluster has ended.
     """
     samples = monitor.of(cluster)
-    monitored = condition != conditions.NO_MONITOR
+    # Nobody knows when the last reading of a load is due that ends by itself.
+    ends = any(each.job.point.workload in workload.ENDING for each in asked)
+    monitored = condition != conditions.NO_MONITOR and not ends
     times = asked[0].job.profile
     started_utc, span = now_utc(), None
     with ExitStack() as stack:
@@ -208,6 +211,8 @@ def _totals(report: Report, times: Profile) -> dict[str, float]:
     Its queries are those of the whole execution without those of the warm-up, and it takes what
     is left of the time: totals are exact, while sysbench may end before it reports the last second.
     """
+    if report.status == OK and report.whole:
+        return {"duration_s": report.lasted_s, **report.metrics}
     if report.status != OK or report.lasted_s < times.warmup_s + times.duration_s:
         return {}
     rows = _warm_up_rows(report, times)

@@ -1,11 +1,11 @@
-"""Checks on locks of reads and on dumps. The runs are made up, never a measurement."""
+"""Checks on locks of reads, on dumps and on bulk loads. The runs are made up, no measurement."""
 
 from __future__ import annotations
 
 import pytest
 
 import made_up_actions as actions
-from made_up import Double, verdict
+from made_up import Double, contrasted, verdict
 from ndblab.claims import answers, judge, publication
 from ndblab.planning.workload import (
     CREATE_SELECT,
@@ -77,3 +77,30 @@ def test_answers_say_what_was_found():
     said = str(answers.answer("dump", judge.judge(data, ["M-zstd"], every), data))
     assert "for 50 % of that size" in said
     assert "Not testable here: the published times" in said
+
+
+def loads(ratio: float, blocks: int = 9) -> Double:
+    """Loads with the small redo log, this many times as fast as with the usual one."""
+    data = dataset(*(actions.load(repeat=n, rows_per_s=19_000 + 1000 * n) for n in (1, 2)))
+    sides = {"a": (1, 4, {"qps": 20_000 * ratio}), "b": (1, 4, {"qps": 20_000.0})}
+    return contrasted(data, "redo", sides, blocks=blocks)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "blocks", "expected"),
+    [(0.8, 9, "reproduced"), (1.0, 9, "contradicted"), (0.8, 3, "inconclusive")],
+)
+def test_a_small_redo_log_slows_loading_or_does_not(ratio: float, blocks: int, expected: str):
+    """Three per cent are nothing; before four pairs of starts there is no interval."""
+    row = verdict(loads(ratio, blocks), "B-load-redo")
+    assert row.verdict == expected
+    assert "by LOAD DATA with 4 connections" in row.reason
+
+
+def test_the_answer_about_loads_says_rates_and_what_the_redo_log_does():
+    """The best number of connections of each way."""
+    data = loads(0.8)
+    table = judge.judge(data, ["B-load-redo"], publication.claims())
+    said = str(answers.answer("bulk-load", table, data))
+    assert "Rows loaded per second: LOAD DATA 20" in said
+    assert "a small redo log slows loading: 0." in said

@@ -108,3 +108,40 @@ def test_a_transaction_has_twenty_queries():
     best = made_up_read_write.runs()
     best = best[(best["servers"] == 1) & (best["workload"] == "oltp_read_write")]
     assert row.measured == pytest.approx(best.groupby("clients")["qps"].mean().max() / 20)
+
+
+def interfaces(cost: float, at_once: float = 4.0) -> Double:
+    """Lookups through SQL cost 100 us, those of the NDB API this many times less."""
+    sql = {"mysqld": 50.0, "ndbmtd": 30.0, "sysbench": 20.0}
+    data = double(servers=(1,))
+    for name in ("api", "api-at-once"):
+        data = contrasted(data, name, {"a": (1, 64, {"qps": 1e4}), "b": (1, 64, {"qps": 1e4})})
+    by_api = data.slices["side"] == "a"
+    data.slices["workload"] = by_api.map({True: "ndb_api", False: "oltp_point_select"})
+
+    def used(row) -> dict[str, float]:
+        if row["side"] == "b":
+            return sql
+        factor = at_once if row["contrast"] == "api-at-once" else cost
+        return {"mysqld": 3.0, "ndbmtd": 60.0 / factor, "client": 40.0 / factor}
+
+    return slices_use(data, used)
+
+
+@pytest.mark.parametrize(
+    ("cost", "expected"), [(2.4, "reproduced"), (1.5, "contradicted"), (2.0, "inconclusive")]
+)
+def test_lookups_per_cpu_time_are_compared_one_at_a_time(cost: float, expected: str):
+    """Many at once are shown; an idle server is no cost of the NDB API."""
+    row = verdict(interfaces(cost), "R-nosql")
+    assert row.verdict == expected
+    assert row.measured == pytest.approx(cost, rel=0.02)
+    assert "many at once (not judged)" in row.reason
+
+
+def test_before_the_first_block_nothing_is_known_of_either_interface():
+    """The claim waits for its contrast."""
+    data = interfaces(2.4)
+    row = verdict(replace(data, slices=data.slices.iloc[:0]), "R-nosql")
+    assert row.verdict == "inconclusive"
+    assert "not measured yet" in row.reason

@@ -31,3 +31,19 @@ def test_cmake_builds_a_cluster_for_release() -> None:
 def test_compilers_fit_into_cpus_and_memory(cpus: int, free_bytes: int, jobs: int) -> None:
     """A machine with little memory runs fewer compilers, but at least one."""
     assert build.parallel_jobs(cpus, free_bytes) == jobs
+
+
+def test_built_programs_are_copied_with_the_library_that_they_need(tmp_path: Path) -> None:
+    """Under their own names, in place of older ones, and nothing else remains."""
+    made = tmp_path / "mysql/build"
+    for file in ("runtime_output_directory/flexAsynch", "library_output_directory/libndbclient.so.6"):
+        (made / file).parent.mkdir(parents=True)
+        (made / file).write_text("new")
+    target = tmp_path / "sbin"
+    target.mkdir()
+    (target / "flexAsynch").write_text("old")
+    copied = build.Build(tmp_path / "mysql").copy(["flexAsynch"], target)
+    assert sorted(copied) == sorted(target.iterdir())
+    assert {file.name: file.read_text() for file in copied} == {
+        "flexAsynch": "new", "libndbclient.so.6": "new",
+    }  # fmt: skip

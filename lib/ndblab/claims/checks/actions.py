@@ -1,4 +1,4 @@
-"""Checks on runs that end by themselves: the locks of reads, and dumps."""
+"""Checks on runs that end by themselves: the locks of reads, dumps, and bulk loads."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from ndblab.analysis.actions import dumps, locks
 from ndblab.analysis.estimate import Estimate
 from ndblab.analysis.formatting import count, significant
 from ndblab.claims.checks.decorator import check
+from ndblab.claims.contrasted import A, ratio, side
 from ndblab.claims.evidence import Evidence, mean_of_runs
 from ndblab.claims.publication import Claim
 from ndblab.claims.verdict import CONTRADICTED, Comparison, Finding, decide
@@ -65,6 +66,15 @@ def dump_time(claim: Claim, evidence: Evidence) -> Finding:
         test = mean_of_runs(own["duration_s"], label)
         tests.append(replace(test, judged=compression == ZSTD))
     return decide(claim, f"dumping {significant(found['content_mb'].mean())} MB takes", tests)
+
+
+@check("B-load-redo")
+def redo_log_of_loads(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare loading with the small redo log and with the usual one."""
+    clients = side(evidence, "redo", A)["clients"]
+    label = f"times that with the usual redo log, by LOAD DATA with {count(clients, 'connection')}"
+    test = ratio(evidence, "redo", label)
+    return decide(claim, "with the small redo log, rows loaded per second are", [test])
 
 
 def _exact(number: float) -> Estimate:

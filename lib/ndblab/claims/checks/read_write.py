@@ -1,4 +1,4 @@
-"""Checks on OLTP read/write: its throughput, filtered ranges, and the CPUs of its data nodes."""
+"""Checks on OLTP read/write: throughput, filtered ranges, CPUs of data nodes; and on SQL's cost."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pandas as pd
 
 from ndblab.analysis import summary
 from ndblab.analysis.formatting import count, significant
-from ndblab.analysis.read_write import variations
+from ndblab.analysis.read_write import interfaces, variations
 from ndblab.claims.checks.decorator import check
-from ndblab.claims.contrasted import A, B, Place, place, ratio, side
+from ndblab.claims.contrasted import A, B, Place, place, planned, ratio, side
 from ndblab.claims.evidence import SATURATED, Evidence, at, mean_of_runs
 from ndblab.claims.publication import Claim
 from ndblab.claims.verdict import Finding, allowed, decide
@@ -100,6 +100,26 @@ def cpus_of_servers(claim: Claim, evidence: Evidence) -> Finding:
     busy = where.runs["host_busy_pct"].astype(float).mean()
     note = f"without quotas; the host's CPUs are busy for {busy:.0f} %"
     return decide(claim, "CPU of all mysqld is", [test], note)
+
+
+@check("R-nosql")
+def work_per_cpu(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare lookups per CPU time through the NDB API with those through SQL.
+
+    Judged is one lookup at a time, as a client of SQL has; many at once are shown. CPU counts of
+    all who take part: data nodes and flexAsynch, or data nodes, MySQL server and sysbench.
+    """
+    clients = side(evidence, interfaces.SINGLE)["clients"]
+    per_cpu = pd.Series(dtype=float)
+    if len(evidence.slices):
+        cost = interfaces.lookup_us(evidence.slices, evidence.dataset.processes)
+        per_cpu = 1 / cost["cpu_us"]
+    label = f"times those through SQL, one at a time, with {count(clients, 'client')}"
+    tests = [ratio(evidence, interfaces.SINGLE, label, per_cpu)]
+    if planned(evidence, interfaces.BATCH):
+        shown = ratio(evidence, interfaces.BATCH, "times, many at once", per_cpu)
+        tests.append(replace(shown, judged=False))
+    return decide(claim, "lookups per CPU time through the NDB API are", tests)
 
 
 def _plain(evidence: Evidence) -> pd.DataFrame:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from ndblab.analysis.read_locality.shares import PRIMARY_ONLY, READ_BACKUP
 from ndblab.analysis.tpc_h import pushdown
 from ndblab.experiments.designs import (
+    bulk_loads,
     comparisons,
     connection_pools,
     grids,
+    interfaces,
     queries,
     read_locality,
     read_write,
@@ -23,6 +25,9 @@ longer than the other side takes to answer, and below NDB's maximum (500 us for 
 _SHM_SPINS = {"shm default": {"ShmSpintime": SPIN_US}}
 HALF_DATA_NODE_SHARE = cpu_budget.BRIEF_DATA_NODE_CPUS / cpu_budget.BRIEF_CPUS / 2
 _ONE_CLIENT = {"servers": (1,), "clients": (1,), "warmup_s": 0}
+_API_BY_SHM = {"api": {"HostName": "localhost"}}
+"""Programs of the NDB API then reach the data nodes by shared memory, as MySQL servers do."""
+_LOADED = {"servers": (1,), "warmup_s": 0}
 _FEW_ROWS = {**_ONE_CLIENT, "duration_s": 1, "tables": 1, "table_size": 200}
 _NO_SCANS = {"range-selects": "off"}
 
@@ -126,6 +131,64 @@ EXPERIMENTS = (
         variants=(Variant(), Variant(pushdown.UNPUSHED, options={"join-pushdown": 0})),
         budget="shared",
         contrasts=queries.join_pushdown,
+    ),
+    Experiment(
+        "api-ceiling",
+        "What do key lookups cost through SQL, and through the NDB API?",
+        "13_api_ceiling.ipynb",
+        figures=("api-ceiling",),
+        claims=("R-nosql",),
+        grid=interfaces.every_interface,
+        sizes={
+            "smoke": {"servers": (1,), "clients": (8,)},
+            "quick": {
+                "servers": (1,), "clients": (4, 16, 64), "repeats": 3, "duration_s": 4,
+            },
+            "brief": {"servers": (1,), "clients": (4, 16, 64, 128), "repeats": 3},
+        },
+        variants=(
+            Variant(config_ini=_API_BY_SHM),
+            *(
+                Variant(name, config_ini=_API_BY_SHM, options={"at-once": number})
+                for name, number in workload.AT_ONCE.items()
+            ),
+        ),
+        budget="shared",
+        contrasts=interfaces.contrasts,
+    ),
+    Experiment(
+        "bulk-load",
+        "How fast are rows loaded, and does the redo log matter?",
+        "14_bulk_load.ipynb",
+        figures=("bulk-load",),
+        claims=("B-load-",),
+        grid=bulk_loads.every_way,
+        workload=workload.BULK_LOAD,
+        sizes={
+            "smoke": {**_LOADED, "clients": (2,), "duration_s": 1},
+            "quick": {
+                **_LOADED, "clients": (1, 4), "repeats": 3, "duration_s": 8, "tables": 4,
+                "table_size": 25_000,
+            },
+            "brief": {
+                **_LOADED, "clients": (1, 8), "repeats": 5, "duration_s": 200,
+                "table_size": 500_000,
+            },
+        },
+        slices={"smoke": Length(0, 1), "quick": Length(0, 8), "brief": Length(0, 200)},
+        variants=(
+            Variant(config_ini=_API_BY_SHM, options={"way": workload.LOAD_DATA}),
+            *(
+                Variant(way, config_ini=_API_BY_SHM, options={"way": way})
+                for way in workload.LOADERS[1:]
+            ),
+            Variant(
+                comparisons.REDO_SMALL, {"small_redo": True}, config_ini=_API_BY_SHM,
+                options={"way": workload.LOAD_DATA}, contrasts_only=True,
+            ),
+        ),
+        budget="shared",
+        contrasts=bulk_loads.contrasts,
     ),
     Experiment(
         "long-run",

@@ -9,21 +9,18 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ndblab.analysis.actions import dumps
 from ndblab.analysis.formatting import count, listed, plain
 from ndblab.claims.publication import Anchor
 from ndblab.error import MissingData
-from ndblab.figures import selection, sheet, style
+from ndblab.figures import bars, selection, sheet, style
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
 from ndblab.planning.workload import UNCOMPRESSED
 
 _TIME, _SIZE = "#c8691c", "#5b3a8c"
-_ROOM = 1.5
-"""Length of an axis over its longest bar, for the number beside it."""
 
 
 def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> list[str]:
@@ -36,14 +33,14 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     for place, row in zip(y, means.itertuples(), strict=True):
         own = every[(every["tool"] == row.tool) & (every["compression"] == row.compression)]
         time.plot(own["duration_s"], [place] * len(own), "o", mfc="white", mec=style.INK, ms=4)
-        _beside(time, own["duration_s"].max(), place, f"{plain(row.duration_s)} s")
-    _finish(time, every["duration_s"].max(), "Time of the dump, s")
+        bars.beside(time, own["duration_s"].max(), place, f"{plain(row.duration_s)} s")
+    bars.finish(time, every["duration_s"].max(), "Time of the dump, s")
     size.set_title("Size of the dump")
     size.barh(y, means["written_mb"], height=0.5, color=_SIZE, alpha=0.75)
     for place, row in zip(y, means.itertuples(), strict=True):
         part = "" if row.compression == UNCOMPRESSED else f", 1 / {plain(row.ratio)}"
-        _beside(size, row.written_mb, place, f"{plain(row.written_mb)} MB{part}")
-    _finish(size, means["written_mb"].max(), "Size of its files, MB (10^6 bytes)")
+        bars.beside(size, row.written_mb, place, f"{plain(row.written_mb)} MB{part}")
+    bars.finish(size, means["written_mb"].max(), "Size of its files, MB (10^6 bytes)")
     names = [f"{row.tool}\n{row.compression}" for row in means.itertuples()]
     time.set_yticks(y, names)
     size.set_yticks(y, [""] * len(y))
@@ -74,15 +71,3 @@ def _tables(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
     except MissingData as missing:
         raise selection.nothing_to_draw(str(missing)) from None
     return every, dumps.by_compression(every)
-
-
-def _beside(ax: Axes, x: float, y: float, text: str) -> None:
-    ax.annotate(text, (x, y), (6, 0), textcoords="offset points", va="center", fontsize=8.5)
-
-
-def _finish(ax: Axes, longest: float, label: str) -> None:
-    ax.set_xlim(0, longest * _ROOM)
-    ax.invert_yaxis()
-    sheet.trim_ticks(ax)
-    ax.set_xlabel(label)
-    ax.grid(False, axis="y")

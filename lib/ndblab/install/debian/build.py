@@ -1,7 +1,7 @@
-"""Data node, management server and management client, built from MySQL's source.
+"""Data node, management server, management client and tools, built from MySQL's source.
 
-In: Debian's mysql-source package. Out: three programs in a build folder. An interrupted build
-resumes. It installs nothing.
+In: Debian's mysql-source package. Out: programs in a build folder. An interrupted build resumes.
+What it builds is copied to its place as a whole.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from ndblab.machine import commands
 
-TARGETS = ("ndbmtd", "ndb_mgmd", "ndb_mgm")
+NODES = ("ndbmtd", "ndb_mgmd", "ndb_mgm")
 _COMPILER_BYTES = 700_000_000
+_LIBRARY = "libndbclient.so.*"
 _SOURCE_IN_PACKAGE = "./usr/src/mysql/mysql-source.tar.gz"
 _STEP = re.compile(r"^\[(\d+)/(\d+)\] ")
 
@@ -24,7 +25,10 @@ _OPTIONS = {
     "CMAKE_BUILD_TYPE": "Release",
     "WITH_NDB": "ON",
     "WITH_NDB_JAVA": "OFF",
-    "WITH_NDB_TEST": "OFF",
+    # flexAsynch belongs to NDB's tests; the others are not built.
+    "WITH_NDB_TEST": "ON",
+    # A tool may need NDB's own client library, which stands beside it.
+    "CMAKE_BUILD_RPATH": "$ORIGIN",
     "WITH_UNIT_TESTS": "OFF",
     "WITH_ROUTER": "OFF",
     "WITH_MYSQLX": "OFF",
@@ -43,7 +47,7 @@ _BUNDLED = ("PROTOBUF", "ZLIB", "ZSTD", "LZ4", "ICU", "LIBEVENT", "EDITLINE", "T
 
 
 def cmake_arguments() -> list[str]:
-    """Return the settings, which leave out what a data node does not need."""
+    """Return the settings, which leave out what NDB's programs do not need."""
     options = _OPTIONS | {f"WITH_{name}": "bundled" for name in _BUNDLED}
     return ["-G", "Ninja", *(f"-D{name}={value}" for name, value in options.items())]
 
@@ -69,9 +73,18 @@ class Build:
         self._configured = folder / "configured.json"
         self.log = folder / "build.log"
 
-    def program(self, name: str) -> Path:
-        """Return the path of a built program."""
-        return self._build / "runtime_output_directory" / name
+    def copy(self, names: Iterable[str], folder: Path) -> list[Path]:
+        """Copy built programs into a folder, with the library that they may need; return them.
+
+        Another program of that folder that is running goes on.
+        """
+        built = [self._build / "runtime_output_directory" / name for name in names]
+        built += sorted((self._build / "library_output_directory").glob(_LIBRARY))
+        for file in built:
+            partial = folder / f".{file.name}.partial"
+            shutil.copy2(file, partial)
+            partial.replace(folder / file.name)
+        return [folder / file.name for file in built]
 
     def unpack(self, package: Path) -> None:
         """Unpack the source, without its tests, as a stream."""
@@ -106,8 +119,8 @@ class Build:
         )
         self._configured.write_text(json.dumps(arguments))
 
-    def make(self, on_step: Callable[[int, int], None]) -> None:
-        """Compile and link; ninja skips what is done."""
+    def make(self, on_step: Callable[[int, int], None], targets: Iterable[str]) -> None:
+        """Compile and link programs; ninja skips what is done."""
 
         def on_line(line: str) -> bool:
             step = parse_progress(line)
@@ -117,8 +130,8 @@ class Build:
 
         jobs = parallel_jobs(len(os.sched_getaffinity(0)), _available_bytes())
         commands.run(
-            ["ninja", "-C", self._build, f"-j{jobs}", *TARGETS],
-            what="The data node cannot be built",
+            ["ninja", "-C", self._build, f"-j{jobs}", *targets],
+            what="NDB Cluster cannot be built",
             log=self.log,
             on_line=on_line,
             env={**os.environ, "NINJA_STATUS": "[%f/%t] ", "LC_ALL": "C.UTF-8"},

@@ -1,9 +1,9 @@
 """NDB Cluster and sysbench from Debian's packages, in a folder of their own.
 
 In: a Debian machine and its mirror. Out: a folder in the cache with a receipt. MySQL Server and
-sysbench come as packages; data node and management server, which Debian does not package, are built
-from the source package of the same version. The system is not changed, except that root gets the
-missing build packages.
+sysbench come as packages; data node, management server and NDB's tools, which Debian does not
+package, are built from the source package of the same version. The system is not changed, except
+that root gets the missing build packages.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from ndblab.error import LabError
-from ndblab.install import binaries, cache, receipt
+from ndblab.install import binaries, cache, ndb_tools, receipt
 from ndblab.install.binaries import Ndb, Sysbench
 from ndblab.install.debian import apt, build_dependencies, relocation
-from ndblab.install.debian.build import TARGETS, Build
+from ndblab.install.debian.build import NODES, Build
 from ndblab.install.discovery import programs_version, require_engine
 from ndblab.install.progress import Phases
 from ndblab.machine import commands
 
 ORIGIN = "cache:debian"
-_SYSBENCH = ["sysbench", "patchelf"]
-_CLUSTER = ["mysql-server-core", "mysql-client-core", "mysql-source", *_SYSBENCH]
+_SYSBENCH, _SOURCE = ["sysbench", "patchelf"], ["mysql-source"]
+_CLUSTER = ["mysql-server-core", "mysql-client-core", *_SOURCE, *_SYSBENCH]
 _CLUSTER_BYTES = 2_500_000_000
 _SYSBENCH_BYTES = 300_000_000
 
@@ -56,14 +56,50 @@ def install_cluster(folder: Path, phases: Phases) -> None:
             build.configure()
         bound.result()
         with phases.bar("build", 1, "steps") as reach:
-            build.make(reach)
+            build.make(reach, (*NODES, *ndb_tools.TOOLS))
     with phases.timed("finish"):
-        for name in TARGETS:
-            shutil.copy2(build.program(name), root / "usr/sbin" / name)
+        built = build.copy((*NODES, *ndb_tools.TOOLS), root / "usr/sbin")
         ndb = _ndb_in(root)
-        files = [ndb.mysqld, ndb.ndbmtd, ndb.ndb_mgmd, ndb.ndb_mgm]
+        _check_tools(ndb)
+        files = [ndb.mysqld, *built]
         _certify(root, ndb, files, packages, phases)
         shutil.rmtree(work)
+
+
+def install_tools(folder: Path, ndb: Ndb, phases: Phases) -> None:
+    """Build the tools of an installation that was made without them, and put them beside it.
+
+    Raises
+    ------
+    LabError
+        If Debian no longer has the source of its version, or the tools cannot be built here.
+    """
+    lacking = build_dependencies.missing()
+    mirror = apt.mirror()
+    build_dependencies.require_root_for(lacking)
+    cache.need_space(folder, _CLUSTER_BYTES, "building NDB's tools")
+    work = _work_folder(folder)
+    _install_build_packages(lacking, work / "install.log", phases)
+    packages = _download(work, mirror, _SOURCE, phases)
+    source = next(p for p in packages if p.name.startswith("mysql-source_"))
+    version = _debian_version(source)
+    if version.partition("-")[0] != ndb.mysqld_version:
+        raise LabError(
+            "Debian no longer has the source of the installed NDB Cluster",
+            found=version,
+            expected=ndb.mysqld_version,
+            next_step=f"Remove {ndb.basedir.parent}, and run ./lab install.",
+        )
+    build = Build(work / f"mysql-{version}")
+    with phases.timed("unpack source"):
+        build.unpack(source)
+    with phases.timed("configure"):
+        build.configure()
+    with phases.bar("build", 1, "steps") as reach:
+        build.make(reach, ndb_tools.TOOLS)
+    build.copy(ndb_tools.TOOLS, ndb.ndbmtd.parent)
+    _check_tools(ndb)
+    shutil.rmtree(work)
 
 
 def install_sysbench(folder: Path, phases: Phases) -> Sysbench:
@@ -136,6 +172,11 @@ def _ndb_in(root: Path) -> Ndb:
     ndb = programs_version(programs, basedir=root / "usr", origin=ORIGIN)
     require_engine(ndb.mysqld)
     return ndb
+
+
+def _check_tools(ndb: Ndb) -> None:
+    for name in ndb_tools.TOOLS:
+        ndb_tools.version(ndb, name)
 
 
 def _certify(

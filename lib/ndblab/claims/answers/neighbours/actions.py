@@ -1,11 +1,11 @@
-"""The answers about runs that end by themselves: dumps, and the locks of reads."""
+"""The answers about runs that end by themselves: dumps, bulk loads, and the locks of reads."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ndblab.analysis.actions import dumps, locks
+from ndblab.analysis.actions import dumps, loads, locks
 from ndblab.analysis.formatting import listed, plain
 from ndblab.claims.answers.clause import Clause
 from ndblab.claims.answers.registry import answers
@@ -36,6 +36,23 @@ def compression(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
     ]
     known = "the published times and ratios of another machine"
     return ["; ".join(words), Clause("M-zstd", f"{known} hold", f"{known} do not hold", known)]
+
+
+@answers("bulk-load")
+def loading(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
+    """Say how fast each way loads, at its best, and whether the redo log matters."""
+    found = loads.by_way(loads.of(dataset.runs, dataset.processes, dataset.events))
+    best = found.loc[found.groupby("way", sort=False)["rows_per_s"].idxmax()]
+    each = [f"{loads.WORDS[row.way]} {plain(row.rows_per_s)}" for row in best.itertuples()]
+    return [
+        f"rows loaded per second: {listed(each)}",
+        Clause(
+            "B-load-redo",
+            "a small redo log slows loading: {value} times the rate {interval}",
+            "a small redo log slows loading by less than 3 %: {value} times the rate {interval}",
+            "whether a small redo log slows loading",
+        ),
+    ]
 
 
 @answers("locking-reads")

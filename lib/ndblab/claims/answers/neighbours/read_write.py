@@ -1,4 +1,4 @@
-"""The answer about OLTP read/write, filters and IN lists."""
+"""The answers about OLTP read/write, filters and IN lists, and about SQL's cost."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.analysis import contrasts
 from ndblab.analysis.formatting import plain
-from ndblab.analysis.read_write import variations
+from ndblab.analysis.read_write import interfaces, variations
 from ndblab.claims.answers.clause import Clause
 from ndblab.claims.answers.registry import answers
 from ndblab.error import MissingData
@@ -45,6 +45,24 @@ def read_write(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             "how many CPUs the MySQL servers need beside the data nodes",
         ),
         *_throughputs(dataset),
+    ]
+
+
+@answers("api-ceiling")
+def cost_of_sql(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
+    """Say how many lookups a second each interface does at its best, and what SQL costs."""
+    found = interfaces.costs(dataset.runs, dataset.processes)
+    best = found.loc[found.groupby("variant", sort=False)["qps"].idxmax()]
+    each = [f"{row.interface} {plain(row.qps)}" for row in best.itertuples()]
+    return [
+        f"key lookups per second with all CPUs: {'; '.join(each)}",
+        Clause(
+            "R-nosql",
+            "the NDB API does {value} times {interval} the lookups of SQL with the same CPU time",
+            "the NDB API does only {value} times {interval} the lookups of SQL with the same CPU "
+            "time",
+            "how many lookups the NDB API does with the CPU time of one through SQL",
+        ),
     ]
 
 

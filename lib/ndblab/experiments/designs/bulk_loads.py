@@ -1,0 +1,45 @@
+"""Bulk loads: the ways to load rows, and the redo log: points and contrasts.
+
+In: an experiment and a profile. Out: points and contrasts. Pure.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+from ndblab.analysis.sequential import LOOKS
+from ndblab.experiments.designs.comparisons import REDO_SMALL
+from ndblab.experiments.designs.contrast import ALTERNATION, STARTS, Contrast, Side
+from ndblab.planning.point import DEFAULT_VARIANT, Point
+from ndblab.planning.workload import BULK_LOAD, NDB_IMPORT
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndblab.experiments.experiment import Experiment
+    from ndblab.planning.profile import Profile
+
+
+def every_way(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
+    """Every way with every number of connections; ndb_import, which needs none, once."""
+    swept = [variant.name for variant in experiment.variants if not variant.contrasts_only]
+    return tuple(
+        _point(size, name, clients)
+        for name, clients in product(swept, size.clients)
+        if name != NDB_IMPORT or clients == max(size.clients)
+    )
+
+
+def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tuple[Contrast, ...]:
+    """LOAD DATA with a small redo log against the usual one; ndb_import against LOAD DATA."""
+    usual = Side(_point(size, DEFAULT_VARIANT))
+    small, imported = (Side(_point(size, name)) for name in (REDO_SMALL, NDB_IMPORT))
+    return (
+        Contrast("redo", STARTS, small, usual, ("B-load-redo",)),
+        Contrast("import", ALTERNATION, imported, usual, (), blocks=LOOKS[0]),
+    )
+
+
+def _point(size: Profile, variant: str, clients: int = 0) -> Point:
+    return Point(1, clients or max(size.clients), workload=BULK_LOAD, variant=variant)

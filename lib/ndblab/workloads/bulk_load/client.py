@@ -1,0 +1,95 @@
+"""Load files of rows through a MySQL server, by LOAD DATA or by INSERT of many rows; a program.
+
+In: how, a number of connections, a folder of files, the Unix socket of a server, the tables. Out:
+loaded tables, or the first error as its last words. Each connection takes one table after another;
+nothing is tried twice.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import itertools
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pymysql
+from pymysql.cursors import Cursor
+
+from ndblab.planning.workload import INSERTS, LOAD_DATA
+from ndblab.workloads.bulk_load import rows
+
+ROWS_PER_INSERT = 1000
+"""A transaction each. About 200 kB, far below the server's limits."""
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Load all tables."""
+    parser = argparse.ArgumentParser(prog="client")
+    parser.add_argument("--way", choices=(LOAD_DATA, INSERTS), required=True)
+    parser.add_argument("--connections", type=int, required=True)
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--database", required=True)
+    parser.add_argument("socket")
+    parser.add_argument("tables", nargs="+")
+    options = parser.parse_args(arguments)
+    load = {LOAD_DATA: _load_data, INSERTS: _insert}[options.way]
+
+    def loaded(table: str) -> None:
+        with _connected(options.socket, options.database) as cursor:
+            load(cursor, table, rows.file(options.folder, table))
+
+    try:
+        with _connected(options.socket, options.database) as cursor:
+            # Servers accept no files of their clients by default.
+            cursor.execute("SET GLOBAL local_infile = 1")
+        with ThreadPoolExecutor(options.connections) as pool:
+            list(pool.map(loaded, options.tables))
+    except (pymysql.Error, OSError, ValueError) as error:
+        sys.exit(f"{options.way}: {error}")
+
+
+def inserts(table: str, lines: Iterator[str]) -> Iterator[str]:
+    """Return the INSERT statements of the rows of a file, as many rows to each as may be.
+
+    The values hold neither quotes nor backslashes.
+    """
+    while batch := list(itertools.islice(lines, ROWS_PER_INSERT)):
+        values = ",".join(
+            "({},{},'{}','{}')".format(*line.rstrip("\n").split("\t")) for line in batch
+        )
+        yield f"INSERT INTO {table} (id, k, c, pad) VALUES {values}"
+
+
+def _insert(cursor: Cursor, table: str, file: Path) -> None:
+    with file.open() as stream:
+        for statement in inserts(table, stream):
+            cursor.execute(statement)
+
+
+def _load_data(cursor: Cursor, table: str, file: Path) -> None:
+    cursor.execute(f"LOAD DATA LOCAL INFILE %s INTO TABLE {table}", (str(file),))
+    # LOCAL turns errors of single rows into warnings.
+    if warnings := cursor.connection.show_warnings():
+        raise ValueError(f"{len(warnings)} warnings on {table}, the first: {warnings[0][2]}")
+
+
+@contextlib.contextmanager
+def _connected(socket: str, database: str) -> Iterator[Cursor]:
+    with contextlib.closing(
+        pymysql.connect(
+            unix_socket=socket,
+            user="root",
+            database=database,
+            autocommit=True,
+            ssl_disabled=True,
+            local_infile=True,
+        )
+    ) as connection:
+        yield connection.cursor()  # fmt: skip
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,124 @@
+"""The load generator of bulk loads: it loads all rows once, and proves that they are there.
+
+In: a `Job`. Out: its commands and, run on a cluster, a report. The time is that of the load alone,
+from the start of its program to the end; tables are emptied before it. Rejected rows, a missing or
+changed row, and any error are a failed run.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pymysql
+
+from ndblab.error import LabError
+from ndblab.install import ndb_tools
+from ndblab.planning import workload
+from ndblab.planning.workload import BY_SYSBENCH
+from ndblab.workloads import action, sysbench
+from ndblab.workloads.action import Action, Ended
+from ndblab.workloads.bulk_load import rows, ways
+from ndblab.workloads.load_generator import OK, Command, Filled, Job
+
+if TYPE_CHECKING:
+    from ndblab.cluster.cluster import Cluster
+    from ndblab.install import Binaries
+
+ROLE = workload.CLIENT
+LEAST_ROWS_PER_S, GRACE_S = 500, 120
+PREPARE_TIMEOUT_S = 6 * 3600
+
+prepare_command = ways.prepare_command
+read_back = sysbench.read_back
+
+
+def versions(binaries: Binaries) -> dict[str, str]:
+    """Return the versions of the programs that load; LabError if one is missing."""
+    own = {"pymysql": pymysql.__version__}
+    own[ndb_tools.IMPORT] = ndb_tools.version(binaries, ndb_tools.IMPORT)
+    return sysbench.versions(binaries) | own
+
+
+def commands(job: Job) -> list[Command]:
+    """Return the one command of a run; it needs no warm-up."""
+    return [ways.command(job)]
+
+
+def prepare(cluster: Cluster, job: Job) -> Filled:
+    """Write the files of rows; the tables remain to be loaded.
+
+    Raises
+    ------
+    LabError
+        If they cannot be written.
+    """
+    began = time.monotonic()
+    cluster.machine.make_folder(ways.folder(job))
+    write = ways.prepare_command(job)
+    with action.running(cluster, write, PREPARE_TIMEOUT_S, lambda ended: ended) as writing:
+        ended = writing.end()
+    if ended.status != OK:
+        raise LabError(
+            "The rows for bulk loads could not be written",
+            found=ended.status,
+            expected=f"{job.profile.rows} rows in {ways.folder(job)}",
+            next_step="Free some disk space, or use a smaller --table-size.",
+        )
+    return Filled(round(time.monotonic() - began, 2), job.profile.rows, {})
+
+
+def warm_up(cluster: Cluster, job: Job) -> str:
+    """Do nothing: every load begins with empty tables."""
+    return OK
+
+
+@contextmanager
+def running(cluster: Cluster, job: Job) -> Iterator[Action]:
+    """Load all rows into empty tables, for the length of a `with` block at most.
+
+    Raises
+    ------
+    LabError
+        If the tables cannot be made.
+    """
+    try:
+        for statement in ways.statements(job):
+            cluster.query(statement)
+    except pymysql.Error as error:
+        cluster.check_alive()
+        raise LabError(
+            "The empty tables for a bulk load could not be made",
+            found=str(error),
+            expected=f"{job.profile.tables} tables in the database {ways.DATABASE}",
+            next_step="See the servers' error logs in the cluster's folder.",
+        ) from error
+
+    def checked(ended: Ended) -> Ended:
+        return _checked(cluster, job, ended)
+
+    timeout_s = GRACE_S + job.profile.rows / LEAST_ROWS_PER_S
+    command = ways.command(job)
+    with action.running(cluster, command, timeout_s, checked, watched=True) as loading:
+        yield loading
+
+
+def _checked(cluster: Cluster, job: Job, ended: Ended) -> Ended:
+    """Compare the tables with the files, and give the rate if all rows are there."""
+    wanted = json.loads(cluster.machine.get(ways.folder(job) / rows.SUMS))
+    for table in ways.tables(job):
+        try:
+            [(there, total)] = cluster.query(rows.SUM_SQL.format(f"{ways.DATABASE}.{table}"))
+        except pymysql.Error as error:
+            return ended.failed(f"{table} cannot be read back: {error}")
+        if there != job.profile.table_size:
+            return ended.failed(f"{table} holds {there} rows, not {job.profile.table_size}")
+        # sysbench draws rows of its own.
+        if ways.of(job) != BY_SYSBENCH and int(total) != wanted[table]:
+            return ended.failed(f"{table} holds other rows than its file")
+    loaded = job.profile.rows
+    return replace(ended, metrics={"queries": loaded, "qps": round(loaded / ended.lasted_s, 2)})

@@ -1,0 +1,113 @@
+"""The ways to load rows: their commands, and the tables that they load into.
+
+In: a `Job`, whose variant names the way and whose clients are connections to a MySQL server. Out:
+one command, and the statements that make its tables. It starts nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ndblab.error import LabError
+from ndblab.install import ndb_tools
+from ndblab.planning import config
+from ndblab.planning.workload import BY_SYSBENCH, LOAD_DATA, NDB_IMPORT
+from ndblab.workloads import sysbench
+from ndblab.workloads.bulk_load import client, rows
+from ndblab.workloads.load_generator import Command
+
+if TYPE_CHECKING:
+    from ndblab.workloads.load_generator import Job
+
+DATABASE = "bulk_load"
+_TABLE = """CREATE TABLE {0} (
+ id INTEGER NOT NULL AUTO_INCREMENT,
+ k INTEGER NOT NULL DEFAULT 0,
+ c CHAR(120) NOT NULL DEFAULT '',
+ pad CHAR(60) NOT NULL DEFAULT '',
+ PRIMARY KEY (id)
+) ENGINE = ndbcluster {1}"""
+"""As `sysbench prepare` makes it, but for the secondary index, which it would make afterwards."""
+
+
+def of(job: Job) -> str:
+    """Return how a job loads its rows."""
+    return str(job.options.get("way", LOAD_DATA))
+
+
+def tables(job: Job) -> list[str]:
+    """Return the names of the tables."""
+    return [f"sbtest{number}" for number in range(1, job.profile.tables + 1)]
+
+
+def folder(job: Job) -> Path:
+    """Return where the files of rows are: in the folder of the cluster."""
+    return Path(job.servers[0].data_dir).parent / "bulk_load"
+
+
+def statements(job: Job) -> list[str]:
+    """Return the statements that make the empty tables; `sysbench prepare` makes its own."""
+    fresh = [f"DROP DATABASE IF EXISTS {DATABASE}", f"CREATE DATABASE {DATABASE}"]
+    if of(job) == BY_SYSBENCH:
+        return fresh
+    names = (f"{DATABASE}.{table}" for table in tables(job))
+    return [*fresh, *(_TABLE.format(name, job.table_options).strip() for name in names)]
+
+
+def prepare_command(job: Job) -> Command:
+    """Return the command that writes the files of rows."""
+    size = job.profile
+    options = [f"--table-size={size.table_size}", f"--seed={size.seed}", f"--folder={folder(job)}"]
+    return _program(rows.__name__, *options, *tables(job))
+
+
+def command(job: Job) -> Command:
+    """Return the command that loads the rows.
+
+    Raises
+    ------
+    LabError
+        If ndb_import is missing, or there are more connections than tables.
+    """
+    way, clients = of(job), job.point.clients
+    if clients > job.profile.tables:
+        raise LabError(
+            "Each connection of a bulk load needs a table of its own",
+            found=f"{clients} connections, {job.profile.tables} tables",
+            expected="as many tables as connections, or more",
+            next_step="Use fewer --clients or more --tables.",
+        )
+    if way == NDB_IMPORT:
+        return _ndb_import(job)
+    if way == BY_SYSBENCH:
+        return _sysbench(job)
+    options = [f"--way={way}", f"--connections={clients}", f"--folder={folder(job)}"]
+    options += [f"--database={DATABASE}"]
+    return _program(client.__name__, *options, str(job.servers[0].socket), *tables(job))
+
+
+def _ndb_import(job: Job) -> Command:
+    """It loads the tables one after another, with threads of its own, and tolerates no error."""
+    place = folder(job)
+    options = [
+        f"--ndb-connectstring={job.connectstring}",
+        *config.tls_options(str(place.parent), job.binaries.mysqld_version),
+        f"--state-dir={place}",
+    ]
+    files = [str(rows.file(place, table)) for table in tables(job)]
+    program = ndb_tools.find(job.binaries, ndb_tools.IMPORT)
+    return Command([str(program), *options, DATABASE, *files])
+
+
+def _sysbench(job: Job) -> Command:
+    usual = sysbench.prepare_command(job, DATABASE)
+    *words, verb = (word for word in usual.argv if not word.startswith("--threads="))
+    own = [f"--threads={job.point.clients}", "--create_secondary=off"]
+    return Command([*words, *own, verb], usual.env)
+
+
+def _program(module: str, *arguments: str) -> Command:
+    argv = [sys.executable, "-m", module, *arguments]
+    return Command(argv, {"PYTHONPATH": str(Path(__file__).parents[3])})

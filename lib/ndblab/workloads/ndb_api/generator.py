@@ -1,0 +1,229 @@
+"""The load generator of key lookups through the NDB API: it runs flexAsynch.
+
+In: a `Job`, whose clients are threads. Out: its commands and, run on a cluster, a report.
+Lookups are counted by the data nodes, over a span in which all threads work. flexAsynch 9.7 counts
+each round of a thread besides its lookups, also those of the warm-up, and so reports too many.
+
+Its table has a key of two integers and one column of as many bytes as sysbench's c. Reads are
+committed reads, as those of a SELECT. It is filled once in a cluster, when it is first needed: the
+sweep may begin with a workload of sysbench.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+import pandas as pd
+import pymysql
+
+from ndblab.error import LabError
+from ndblab.install import ndb_tools
+from ndblab.planning import workload
+from ndblab.workloads import action, sysbench
+from ndblab.workloads.load_generator import OK, Command, Job, Report, spawned
+from ndblab.workloads.ndb_api import output
+
+if TYPE_CHECKING:
+    from ndblab.cluster.cluster import Cluster
+    from ndblab.install import Binaries
+    from ndblab.machine import Process
+
+ROLE = workload.CLIENT
+WARM_S, COOL_S = 1, 1
+"""Seconds that flexAsynch works before the first reading of the counters, and after the last."""
+END_TIMEOUT_S, FILL_TIMEOUT_S = 30, 6 * 3600
+WORDS = 30
+"""Size of the column that is read, in words of 4 bytes: 120 bytes, as sysbench's c."""
+MOST_AT_ONCE = max(workload.AT_ONCE.values())
+_COUNTED = "SELECT SUM(val) FROM ndbinfo.counters WHERE counter_name = 'READS'"
+"""Keys that the transaction coordinators were asked to read since their start."""
+_IS_THERE = (
+    "SELECT COUNT(*) FROM ndbinfo.dict_obj_info WHERE fq_name IN"
+    " ('TEST_DB/def/TAB0', 'TEST_DB/def/TAB0_0')"
+)
+"""Releases name the table differently."""
+
+prepare_command, prepare = sysbench.prepare_command, sysbench.prepare
+"""Those of sysbench, which the same cluster serves."""
+read_back = sysbench.read_back
+
+
+def versions(binaries: Binaries) -> dict[str, str]:
+    """Return the version of flexAsynch, which is that of NDB; LabError if it is missing."""
+    own = {ndb_tools.FLEX_ASYNCH: ndb_tools.version(binaries, ndb_tools.FLEX_ASYNCH)}
+    return sysbench.versions(binaries) | own
+
+
+def commands(job: Job) -> list[Command]:
+    """Return the one command of a run; it works for longer than the span that is counted."""
+    times = ("-warmup_time", WARM_S, "-execution_time", job.profile.duration_s)
+    return [_command(job, job.point.clients, _at_once(job),
+                     "-read", *map(str, times), "-cooldown_time", str(COOL_S))]  # fmt: skip
+
+
+def fill_commands(job: Job) -> list[Command]:
+    """Return the commands that create and fill the table, with rows for the most threads."""
+    threads = max(job.profile.clients)
+    # It takes no option after this one.
+    return [_command(job, threads, MOST_AT_ONCE, verb) for verb in ("-create_table", "-insert")]
+
+
+def rows_per_thread(job: Job) -> int:
+    """Return how many rows each thread has: together about as many as sysbench's tables."""
+    batches = job.profile.rows // max(job.profile.clients) // MOST_AT_ONCE
+    return max(1, batches) * MOST_AT_ONCE
+
+
+def warm_up(cluster: Cluster, job: Job) -> str:
+    """Do nothing: flexAsynch has a warm-up of its own."""
+    return OK
+
+
+@contextmanager
+def running(cluster: Cluster, job: Job) -> Iterator[Load]:
+    """Look up keys for the run's seconds, for the length of a `with` block at most.
+
+    Raises
+    ------
+    LabError
+        If the table cannot be filled.
+    """
+    if not cluster.query(_IS_THERE)[0][0]:
+        _fill(cluster, job)
+    streams = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    with (
+        contextlib.closing(cluster.connect(len(cluster.plan.servers))) as connection,
+        spawned(cluster, commands(job)[0], **streams) as child,
+    ):
+        yield Load(child, job, connection)
+
+
+def _fill(cluster: Cluster, job: Job) -> None:
+    wanted = rows_per_thread(job) * max(job.profile.clients)
+    for command in fill_commands(job):
+        with action.running(cluster, command, FILL_TIMEOUT_S, lambda ended: ended) as filling:
+            ended = filling.end()
+        text, status = ended.output + ended.errors, ended.status
+        if command.argv[-1] == "-insert" and status == OK:
+            found = output.result(text, 0, FILL_TIMEOUT_S)
+            status = found.status
+            if status == OK and found.transactions != wanted:
+                status = f"{found.transactions} rows"
+        if status != OK:
+            cluster.check_alive()
+            raise LabError(
+                "The table of flexAsynch could not be filled",
+                found=status,
+                expected=f"{wanted} rows",
+                next_step="See the logs in the cluster's folder; a smaller --table-size may fit.",
+            )
+
+
+class Load:
+    """flexAsynch at work; `connection` is to a MySQL server, and reads the data nodes' counters."""
+
+    def __init__(self, child: Process, job: Job, connection: pymysql.Connection) -> None:
+        self._child, self._seconds, self._connection = child, job.profile.duration_s, connection
+        self.pids = (child.pid,)
+        self._lines: list[str] = []
+        self._first: Reading | None = None
+        self._why = ""
+        self._begun = threading.Event()
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def wait_began(self, timeout_s: float) -> list[float | None]:
+        """Wait until its warm-up has ended, and return when; None if its threads never read."""
+        self._begun.wait(timeout_s)
+        return [self._first.at_s if self._first else None]
+
+    def finish(self) -> Report:
+        """Wait until the run's seconds are over and it ends, and return its report."""
+        timeout_s = WARM_S + self._seconds + COOL_S + END_TIMEOUT_S
+        self._begun.wait(timeout_s)
+        first = self._first
+        last = self._last(first) if first else None
+        try:
+            code: int | None = self._child.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            code = None
+        self._reader.join()
+        text = "".join(self._lines)
+        status = output.result(text, code, timeout_s).status
+        if status == OK:
+            status = self._why or OK
+        good: dict[str, float] = {}
+        lasted_s = float(self._seconds)
+        if status == OK and first and last:
+            lasted_s, lookups = last.at_s - first.at_s, last.lookups - first.lookups
+            good = {"queries": lookups, "errors": 0, "reconnects": 0}
+            good["qps"] = round(lookups / lasted_s, 2)
+        return Report(
+            status=status,
+            began=first.at_s if first else time.monotonic() - lasted_s,
+            lasted_s=round(lasted_s, 4),
+            warmup_s=WARM_S,
+            metrics=good,
+            intervals=pd.DataFrame(),
+            logs={"flexAsynch.txt": text},
+            whole=True,
+        )
+
+    def _last(self, first: Reading) -> Reading | None:
+        time.sleep(max(0.0, first.at_s + self._seconds - time.monotonic()))
+        last = self._counted()
+        if self._child.poll() is not None:
+            self._why = self._why or "flexAsynch ended before its time"
+        elif last and last.lookups == first.lookups:
+            self._why = "the data nodes counted no lookup"
+        return last
+
+    def _read(self) -> None:
+        for line in self._child.stdout:
+            self._lines.append(line)
+            if line.startswith(output.READING):
+                time.sleep(WARM_S)
+                self._first = self._counted()
+                self._begun.set()
+        self._begun.set()
+
+    def _counted(self) -> Reading | None:
+        """Read the counters; at half the time that the answer takes, they have this value."""
+        before_s = time.monotonic()
+        try:
+            with self._connection.cursor() as cursor:
+                cursor.execute(_COUNTED)
+                [(lookups,)] = cursor.fetchall()
+        except pymysql.Error as error:
+            self._why = f"the data nodes' counters cannot be read: {error}"
+            return None
+        return Reading((before_s + time.monotonic()) / 2, int(lookups))
+
+
+class Reading(NamedTuple):
+    """Lookups that the data nodes have counted, and when that was, by `time.monotonic`."""
+
+    at_s: float
+    lookups: int
+
+
+
+def _at_once(job: Job) -> int:
+    return int(job.options.get("at-once", 1))
+
+
+def _command(job: Job, threads: int, at_once: int, *verb: str) -> Command:
+    """Return a command; whatever is at once, a thread reads the same rows."""
+    program = ndb_tools.find(job.binaries, ndb_tools.FLEX_ASYNCH)
+    options = {"-t": threads, "-p": at_once, "-o": rows_per_thread(job) // at_once,
+               "-a": 2, "-s": WORDS, "-l": 1}  # fmt: skip
+    words = [word for name, value in options.items() for word in (name, str(value))]
+    argv = [str(program), *words, "-n", "-ndbrecord", *verb]
+    return Command(argv, {"NDB_CONNECTSTRING": job.connectstring})

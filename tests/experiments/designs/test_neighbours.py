@@ -1,0 +1,66 @@
+"""The points and contrasts of bulk loads, and of SQL against the NDB API."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from ndblab.experiments import catalogue, time_needed
+from ndblab.experiments.designs.contrast import ALTERNATION, STARTS
+from ndblab.planning import deployment
+from ndblab.planning.workload import LOADERS
+
+LOADS, LOOKUPS = (catalogue.find(name) for name in ("bulk-load", "api-ceiling"))
+
+
+def contrasts(experiment, size: str = "quick") -> dict:
+    found = experiment.contrasts(experiment, experiment.size(size), pd.DataFrame())
+    return {each.name: each for each in found}
+
+
+def test_every_way_to_load_is_measured_with_few_connections_and_many():
+    """ndb_import has threads of its own; all share a cluster with the usual redo log."""
+    todo = LOADS.sweep(LOADS.size("quick"))
+    by_way = {name: set() for name in LOADERS}
+    for point in todo.points:
+        by_way[str(LOADS.variant(point.variant).options["way"])].add(point.clients)
+    assert by_way.pop("ndb-import") == {4}
+    assert set(map(frozenset, by_way.values())) == {frozenset({1, 4})}
+    assert len(todo.clusters) == 1
+
+
+def test_the_redo_log_is_compared_by_starts_and_ndb_import_in_turns():
+    """Only the redo log needs another cluster."""
+    redo, imported = contrasts(LOADS)["redo"], contrasts(LOADS)["import"]
+    assert (redo.design, redo.claims) == (STARTS, ("B-load-redo",))
+    assert (imported.design, imported.claims, imported.blocks) == (ALTERNATION, (), 4)
+    assert redo.b.point == imported.b.point
+    shapes = [
+        LOADS.cluster_shape(LOADS.size("quick"), s.point.variant, "auto", deployment.Places())
+        for s in (redo.a, redo.b)
+    ]
+    assert [shape.small_redo for shape in shapes] == [True, False]
+
+
+def test_the_ndb_api_is_compared_with_sql_one_at_a_time_and_many_at_once():
+    """With the same clients on the same cluster; the first one is judged."""
+    found = contrasts(LOOKUPS)
+    assert found["api"].claims == ("R-nosql",)
+    assert found["api-at-once"].blocks == 4
+    for each in found.values():
+        assert (each.a.point.workload, each.b.point.workload) == ("ndb_api", "oltp_point_select")
+        assert each.a.point.clients == each.b.point.clients == 64
+    assert len(LOOKUPS.clusters()) == 1
+
+
+@pytest.mark.parametrize("experiment", [LOADS, LOOKUPS], ids=lambda each: each.name)
+def test_both_fit_their_time(experiment):
+    """The quick profile with its least blocks, and the smoke profile with one block of each."""
+    times = {}
+    for size, blocks in (("quick", 4), ("smoke", 1)):
+        wanted = experiment.size(size)
+        each = contrasts(experiment, size).values()
+        blocks_s = sum(blocks * time_needed.block_s(c, experiment, wanted) for c in each)
+        times[size] = time_needed.sweep_s(experiment, wanted) + blocks_s
+    assert times["quick"] < 15 * 60
+    assert times["smoke"] < 90
