@@ -119,9 +119,19 @@ def reproduce(
 
 
 @command
-def install(c, tarball=None, sha256=None):
-    """Install NDB Cluster and sysbench unless present (--tarball PATH|URL --sha256 HEX)."""
+def install(c, tarball=None, sha256=None, tool=None):
+    """Install NDB Cluster and sysbench unless present (--tarball PATH|URL --sha256 HEX).
+
+    --tool go-tpc builds the load generator of TPC-C, which takes Go, and nothing else.
+    """
     from ndblab import install
+    from ndblab.install import go_tpc
+
+    if tool is not None:
+        refuse(tool != go_tpc.NAME, "Unknown tool", tool, f"Use --tool {go_tpc.NAME}.")
+        built = go_tpc.ensure()
+        print(f"{go_tpc.NAME} {built.version}: {built.program}")
+        return
 
     binaries = install.ensure(tarball, sha256)
     print(f"NDB Cluster {binaries.ndb_version} from {binaries.origin}: {binaries.basedir}")

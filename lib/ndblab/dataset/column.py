@@ -1,13 +1,13 @@
-"""What a column of a table may hold, and how it is declared.
+"""What a table and its columns may hold, and how that is declared.
 
-In: nothing. Out: a `Column`. Pure.
+In: nothing. Out: a `Schema`, a `Column`. Pure.
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import pandas as pd
@@ -40,6 +40,22 @@ class Column:
         if self.unique:
             yield values.duplicated(), "a value that no other line has"
         yield ~(self.allows(values) | missing), self.expected
+
+
+@dataclass(frozen=True)
+class Schema:
+    """A table: one line on what it holds, its columns in order, and a rule for whole rows.
+
+    Only some experiments have an `optional` table. `since` is the first version that had it. A
+    `compressed` one may be plain text in older datasets.
+    """
+
+    about: str
+    columns: Mapping[str, Column]
+    rule: tuple[Callable[[pd.DataFrame], pd.Series], str] | None = None
+    optional: bool = False
+    compressed: bool = False
+    since: int = 1
 
 
 def text() -> Column:

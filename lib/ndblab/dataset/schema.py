@@ -5,13 +5,13 @@ In: nothing. Out: a `Schema` for each table, and the name of its file. `table` e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Container
+from dataclasses import replace
 
 import pandas as pd
 
-from ndblab.dataset import column
-from ndblab.dataset.column import Column
+from ndblab.dataset import column, neighbours
+from ndblab.dataset.column import Schema
 from ndblab.planning import fault, workload
 
 # Version of the layout of a dataset folder, these schemas included.
@@ -52,22 +52,6 @@ PACKED = ".gz"
 _UTC = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)$"
 
 
-@dataclass(frozen=True)
-class Schema:
-    """A table: one line on what it holds, its columns in order, and a rule for whole rows.
-
-    Only some experiments have an `optional` table. `since` is the first version that had it. A
-    `compressed` one may be plain text in older datasets.
-    """
-
-    about: str
-    columns: Mapping[str, Column]
-    rule: tuple[Callable[[pd.DataFrame], pd.Series], str] | None = None
-    optional: bool = False
-    compressed: bool = False
-    since: int = 1
-
-
 def _good_runs_are_whole(runs: pd.DataFrame) -> pd.Series:
     whole = runs[list(MEASURED)].notna().all(axis=1)
     action = runs["workload"].isin(workload.ACTIONS)
@@ -78,10 +62,6 @@ def _good_runs_are_whole(runs: pd.DataFrame) -> pd.Series:
 # A monitor's own clock ticks may begin just before the run's.
 _SAMPLED_S = column.real(least=-1.0)
 _THREAD_PCT = column.real(most=THREAD_PCT_LIMIT)
-
-_OF_A_LOCK = replace(column.text(), empty=True)
-"""As performance_schema.data_locks has it; empty where there is none: of a lock of the whole table
-the index, and everything in the one row, with 0 locks, of a statement that holds none."""
 
 _COUNTED = {
     "warmup_s": column.real(),
@@ -204,24 +184,6 @@ SCHEMAS: dict[str, Schema] = {
         rule=(_good_runs_are_whole, f"a good slice has {', '.join(MEASURED)}"),
         optional=True,
     ),
-    "pushed": Schema(
-        "What NDB was given as pushed joins in each run or slice of a query of TPC-H",
-        {
-            "run_id": column.text(),
-            "query": column.whole(1),
-            "executions": column.whole(1),
-            "rows": column.whole(0),
-            "tables": column.whole(1),
-            "joins": column.whole(0),
-            "joined": column.whole(0),
-            "defined": column.whole(0),
-            "dropped": column.whole(0),
-            "executed": column.whole(0),
-            "reads": column.whole(0),
-            "innodb_ms": column.real(),
-        },
-        optional=True,
-    ),
     "history": Schema(
         "Every operation of the checked writes: when, where and how it ended",
         {
@@ -263,34 +225,7 @@ SCHEMAS: dict[str, Schema] = {
         },
         optional=True,
     ),
-    "dumps": Schema(
-        "What a dump wrote, read back and counted; one row per run",
-        {
-            "run_id": column.text(),
-            "tool": column.one_of((workload.MYSQLDUMP, workload.MYSQL_SHELL)),
-            "compression": column.one_of(workload.COMPRESSIONS),
-            "tables": column.whole(1),
-            "rows": column.whole(1),
-            "content_bytes": column.whole(1),
-            "written_bytes": column.whole(1),
-        },
-        optional=True,
-    ),
-    "locks": Schema(
-        "The InnoDB locks that a statement holds on the table it reads, by kind",
-        {
-            "run_id": column.text(),
-            "statement": column.text(),
-            "isolation": column.one_of(workload.ISOLATIONS),
-            "moment": column.one_of((workload.RUNNING, workload.HELD)),
-            "index": _OF_A_LOCK,
-            "lock_type": _OF_A_LOCK,
-            "lock_mode": _OF_A_LOCK,
-            "lock_status": _OF_A_LOCK,
-            "locks": column.whole(0),
-        },
-        optional=True,
-    ),
+    **neighbours.TABLES,
 }
 OPTIONAL = tuple(name for name, schema in SCHEMAS.items() if schema.optional)
 REQUIRED = tuple(name for name in SCHEMAS if name not in OPTIONAL)

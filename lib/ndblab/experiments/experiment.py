@@ -42,7 +42,8 @@ class Experiment:
     experiments whose recorded data it uses. `contrasts` gives what is measured after the sweep,
     from the sweep's points (`analysis.summary.points`); a dry run has none of them. `spare_servers`
     run beside those of the sweep, for the other side of a duet. With `weighs_rows` the tables are
-    filled twice in different sizes, to weigh a row.
+    filled twice in different sizes, to weigh a row. `lacks` says in one line what this machine
+    lacks to measure it, nothing if it lacks nothing.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Experiment:
     contrasts: Callable[[Experiment, Profile, pd.DataFrame], tuple[Contrast, ...]] | None = None
     spare_servers: int = 0
     weighs_rows: bool = False
+    lacks: Callable[[], str] | None = None
 
     def size(self, name: str, overrides: Mapping[str, object] | None = None) -> Profile:
         """Return the profile called `name` with this experiment's values, then the user's.

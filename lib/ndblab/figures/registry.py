@@ -1,6 +1,6 @@
 """Every figure of the lab: its question, what it is drawn from, and what draws it.
 
-Adding a figure means adding a module in `brief/` or `lab/` and its entry here.
+Adding a figure means adding a module in one of these packages and its entry here.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from ndblab.figures.lab import (
     transporters,
     variance,
 )
+from ndblab.figures.neighbours import tpc_c
 
 DATASET, FORECAST, PLAN = "dataset", "forecast", "plan"
 
@@ -157,6 +158,11 @@ FIGURES = {
     "variance": Entry(
         "Where does the variance of a measurement come from?",
         variance.paint, variance.describe, ("slices",), height_in=4.6,
+    ),
+    "tpc-c": Entry(
+        "What do transactions gain from tables partitioned by warehouse, and from more servers?",
+        tpc_c.paint, tpc_c.describe,
+        ("runs", "slices", "processes", "transactions", "aborts", "locality"), height_in=9.6,
     ),
     "tpc-h": Entry(
         "Which queries of TPC-H gain from pushed joins?",

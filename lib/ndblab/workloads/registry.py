@@ -11,12 +11,14 @@ from ndblab.workloads.checked_writes import generator as checked_writes
 from ndblab.workloads.dump import generator as dump
 from ndblab.workloads.load_generator import LoadGenerator
 from ndblab.workloads.locking_reads import generator as locking_reads
+from ndblab.workloads.tpc_c import generator as tpc_c
 from ndblab.workloads.tpc_h import generator as tpc_h
 
 _GENERATORS: dict[str, LoadGenerator] = {
     workload.CHECKED_WRITES: checked_writes,
     workload.DUMP: dump,
     workload.LOCKING_READS: locking_reads,
+    workload.TPC_C: tpc_c,
 }
 _BY_PREFIX: dict[str, LoadGenerator] = {workload.TPC_H: tpc_h}
 

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from ndblab.analysis.tpc_c import loads
 from ndblab.analysis.tpc_h import pushdown
-from ndblab.experiments.designs import comparisons, connection_pools, grids, queries, read_write
+from ndblab.experiments.designs import (
+    comparisons,
+    connection_pools,
+    grids,
+    queries,
+    read_write,
+    tpc_c,
+)
 from ndblab.experiments.designs.contrast import Length
 from ndblab.experiments.experiment import Experiment
 from ndblab.experiments.variant import NO_QUOTAS, Variant
+from ndblab.install import go_tpc
 from ndblab.planning import cpu_budget, profile, workload
+from ndblab.workloads.tpc_c import tables
 
 SPIN_US = 200
 """How long the spinning variants spin before they sleep; the claims' source gives no time. Far
@@ -16,6 +26,15 @@ _SHM_SPINS = {"shm default": {"ShmSpintime": SPIN_US}}
 HALF_DATA_NODE_SHARE = cpu_budget.BRIEF_DATA_NODE_CPUS / cpu_budget.BRIEF_CPUS / 2
 _ONE_CLIENT = {"servers": (1,), "clients": (1,), "warmup_s": 0}
 _FEW_ROWS = {**_ONE_CLIENT, "duration_s": 3, "tables": 1, "table_size": 200}
+TPC_C_ROW_BYTES = 700
+"""Data memory for a row of TPC-C, twice what it takes at first: a load adds orders."""
+
+
+def _warehouses(number: int) -> dict[str, int]:
+    """Return the tables of so many warehouses, as fields of a profile."""
+    return {"tables": number, "table_size": tables.ROWS_PER_WAREHOUSE}
+
+
 
 EXPERIMENTS = (
     Experiment(
@@ -91,6 +110,34 @@ EXPERIMENTS = (
             ),
         ),
         contrasts=read_write.contrasts,
+    ),
+    Experiment(
+        "tpc-c",
+        "What do transactions gain from tables partitioned by warehouse, and from more servers?",
+        "11_tpc_c.ipynb",
+        figures=("tpc-c",),
+        claims=("D-linear", "D-2110"),
+        grid=tpc_c.grid,
+        workload=workload.TPC_C,
+        sizes={
+            "smoke": {"servers": (1, 2), "clients": (4,), **_warehouses(1)},
+            "quick": {
+                "servers": (1, 2, 4), "clients": (1, 4, 16), "repeats": 3, "warmup_s": 1,
+                "duration_s": 4, **_warehouses(4),
+            },
+            "brief": {
+                "servers": (1, 2, 4, 8, 16), "clients": (16, 64, 256), "repeats": 3,
+                **_warehouses(64),
+            },
+        },
+        slices={"quick": Length(1, 4)},
+        shape={"networking": True, "row_bytes": TPC_C_ROW_BYTES},
+        variants=(
+            Variant(tcp_clients=True),
+            Variant(loads.BY_KEY, tcp_clients=True, options={"database": tables.BY_KEY}),
+        ),
+        contrasts=tpc_c.contrasts,
+        lacks=go_tpc.lacks,
     ),
     Experiment(
         "tpc-h",

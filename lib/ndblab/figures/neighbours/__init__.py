@@ -1,0 +1,1 @@
+"""Figures of the experiments on what the brief's neighbours claim."""
