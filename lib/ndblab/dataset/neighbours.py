@@ -63,7 +63,7 @@ TABLES = {
         optional=True,
     ),
     "transactions": Schema(
-        "Transactions of TPC-C by kind, of a whole execution with its warm-up; go-tpc rounds p95",
+        "Transactions of TPC-C by kind, warm-up and end included; p95 as coarse as go-tpc has it",
         {
             "run_id": column.text(),
             "transaction": column.one_of(workload.TRANSACTIONS),
@@ -75,10 +75,10 @@ TABLES = {
         optional=True,
     ),
     "aborts": Schema(
-        "Why transactions of TPC-C failed: MySQL's error (0 for none) and the statement",
+        "Why transactions of TPC-C failed: MySQL's error, and the statement that met it",
         {
             "run_id": column.text(),
-            "error": column.whole(workload.CUT),
+            "error": column.whole(1),
             "statement": column.text(),
             "transactions": column.whole(1),
         },

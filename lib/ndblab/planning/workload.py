@@ -30,8 +30,6 @@ WRONG_RESULT = "another result than InnoDB"
 TPC_C = "tpc_c"
 TRANSACTIONS = ("new_order", "payment", "order_status", "delivery", "stock_level")
 """Kinds of transactions of TPC-C, as go-tpc names them."""
-CUT = 0
-"""Stands for the error of a transaction that the end of the load cut off."""
 INCONSISTENT = "inconsistent rows, condition"
 """Begins the status of a run that left rows which violate a condition of the specification."""
 

@@ -56,14 +56,14 @@ def test_memory_is_that_of_its_rows() -> None:
 
 
 def test_the_command_names_servers_database_and_warehouses() -> None:
-    """The warm-up is part of the one execution; transactions that fail do not end it."""
+    """One execution has warm-up, run and end; transactions that fail do not stop it."""
     plan = EXPERIMENT.plans(QUICK, "shared", host.read(), Places("/x", "/x"))["default"]
     [_, point] = [p for p in EXPERIMENT.grid(EXPERIMENT, QUICK) if p.variant == "by-key"]
     [command] = generator.commands(EXPERIMENT.job(QUICK, None, plan, point))
     words = " ".join(command.argv)
     ports = ",".join(str(node.port) for node in plan.servers)
     assert f"-H 127.0.0.1 -P {ports}" in words
-    assert f"-D {tables.BY_KEY} -T {point.clients} --warehouses 4 --time 5s" in words
+    assert f"-D {tables.BY_KEY} -T {point.clients} --warehouses 4 --time 6s" in words
     assert "--ignore-error" in words
 
 

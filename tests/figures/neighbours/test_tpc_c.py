@@ -26,7 +26,7 @@ def test_the_description_says_what_the_picture_shows() -> None:
     """Points, shares, ratios."""
     words = figures.describe(KEY, made_up_tpc_c.tables(), [])
     assert "75 % of the scans read one partition" in words
-    assert "1 % of the transactions fail" in words
+    assert "1.5 % of the transactions fail" in words
     assert "2 servers over 1, transactions/s: 1." in words
 
 

@@ -20,7 +20,7 @@ from ndblab.analysis.estimate import Estimate
 from ndblab.dataset.schema import OK
 from ndblab.error import MissingData
 from ndblab.planning.point import DEFAULT_VARIANT
-from ndblab.planning.workload import CUT, INCONSISTENT, TPC_C, TRANSACTIONS
+from ndblab.planning.workload import INCONSISTENT, TPC_C, TRANSACTIONS
 
 BY_WAREHOUSE, BY_KEY = DEFAULT_VARIANT, "by-key"
 """The variants: how tables are partitioned."""
@@ -41,8 +41,8 @@ def runs(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
     Returns
     -------
-    Rows of `runs` with `tps` (transactions a second), `tpm_c`, `failed_share` (of all transactions
-    that ended by themselves), and `local_share` of the rows read and `pruned_share` of the scans,
+    Rows of `runs` with `tps` (transactions a second), `tpm_c`, `failed_share` (of all
+    transactions), and `local_share` of the rows read and `pruned_share` of the scans,
     NaN where there were none.
 
     Raises
@@ -56,9 +56,7 @@ def runs(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         raise MissingData("no good run of TPC-C")
     ids = found["run_id"].astype(str)
     counted = _by_run(tables["transactions"])
-    cut = _cut(tables["aborts"])
     committed, failed = (counted[name].sum(axis=1) for name in ("committed", "failed"))
-    failed = failed.sub(cut, fill_value=0.0).clip(lower=0)
     tps = found["qps"].astype(float)
     share = counted["committed"][NEW_ORDER] / committed
     local = locality(tables["locality"])
@@ -95,8 +93,7 @@ def kinds(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
     Returns
     -------
-    `variant`, `transaction`, `committed`, `failed` (those that the end cut off among them),
-    `latency_avg_ms` of those that committed, in the order of the specification.
+    `variant`, `transaction`, `committed`, `failed`, `latency_avg_ms` of those that committed, in the order of the specification.
     """
     mine = _of_variants(tables, "transactions")
     mine = mine.assign(total_ms=mine["latency_avg_ms"].fillna(0) * mine["committed"])
@@ -192,12 +189,6 @@ def _by_run(transactions: pd.DataFrame) -> pd.DataFrame:
     plain = transactions.astype({"run_id": str, "transaction": str})
     found = plain.pivot(index="run_id", columns="transaction", values=["committed", "failed"])
     return found.astype(float)
-
-
-def _cut(aborts: pd.DataFrame) -> pd.Series:
-    """Return how many transactions the end of each run cut off."""
-    mine = aborts[aborts["error"] == CUT]
-    return mine.groupby(mine["run_id"].astype(str))["transactions"].sum()
 
 
 def _of_variants(tables: Mapping[str, pd.DataFrame], name: str) -> pd.DataFrame:

@@ -124,7 +124,7 @@ def _built(folder: Path, phases: Phases) -> GoTpc:
 
 _OPTIONS = (
     "-trimpath", "-buildvcs=false", "-modcacherw", "-mod=readonly",
-    f"-ldflags=-s -w -X {MODULE}/pkg/util.ReleaseVersion={VERSION}",
+    f"-ldflags=-s -w -X main.version={VERSION}",
 )  # fmt: skip
 """Modules as pinned, nothing of this machine in the program; folders that can be deleted again."""
 

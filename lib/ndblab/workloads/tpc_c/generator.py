@@ -5,7 +5,8 @@ commands and, run on a cluster, a report: a committed transaction counts as one 
 that NDB gave up is no error of the run: table `aborts` counts those, and go-tpc repeats none. The
 rows that the load leaves are checked by the specification's conditions.
 
-go-tpc prepares its statements when it starts. So one execution covers warm-up and measurement.
+go-tpc prepares its statements when it starts, and ends once each client has ended its transaction. So
+one execution covers the warm-up, the run, and a second after it that does not count.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from ndblab.machine import Process
 
 ROLE = workload.CLIENT
+TAIL_S = 1
 END_TIMEOUT_S, QUIET_TIMEOUT_S = 30, 10
 """How long go-tpc may take to end after its time, and the servers to end its sessions."""
 
@@ -137,7 +139,7 @@ class Load:
             self._child.kill()
             ended = f"go-tpc did not end within {timeout_s:g} s"
         self._reader.join()
-        found = output.outcome(self._lines, seconds, self._job.point.clients, ended)
+        found = output.outcome(self._lines, seconds, ended)
         local: dict[str, int] = {}
         status = found.status
         if status == OK:
@@ -169,7 +171,7 @@ class Load:
 def report(
     job: Job, found: Outcome, status: str, began: float, local: Mapping[str, int], text: str
 ) -> Report:
-    """Return the report of a load, without its warm-up.
+    """Return the report of a load, without its warm-up and its end.
 
     Parameters
     ----------
@@ -177,45 +179,47 @@ def report(
     local : columns of table `locality`.
     text : all that go-tpc printed.
     """
-    before = _warm_up_intervals(found.intervals, job.profile.warmup_s)
-    if status == OK and len(before) == len(found.intervals):
+    before, during = _divided(found.intervals, job)
+    if status == OK and not during:
         status = "go-tpc printed nothing after the warm-up"
-    since_s = before[-1].ended_s if before else 0.0
-    lasted_s = found.lasted_s - since_s
     good = status == OK
-    committed = found.committed - sum(interval.committed for interval in before)
+    since_s = before[-1].ended_s if before else 0.0
+    lasted_s = during[-1].ended_s - since_s if good else float(job.profile.duration_s)
+    committed = sum(interval.committed for interval in during)
     metrics = {
         "queries": committed,
         "errors": 0,
         "reconnects": 0,
-        "qps": committed / lasted_s if lasted_s > 0 else 0.0,
+        "qps": committed / lasted_s,
         "latency_avg_ms": _mean_ms(found),
     }
-    after = found.intervals[len(before) :]
     return Report(
         status=status,
         began=began + since_s,
-        lasted_s=round(lasted_s, 4) if good else float(job.profile.duration_s),
+        lasted_s=round(lasted_s, 4),
         warmup_s=job.profile.warmup_s,
         metrics=metrics if good else {},
-        intervals=_intervals(after, since_s, job) if good else pd.DataFrame(),
-        ended_s=[interval.ended_s - since_s for interval in after] if good else (),
+        intervals=_intervals(during, since_s, job) if good else pd.DataFrame(),
+        ended_s=[interval.ended_s - since_s for interval in during] if good else (),
         logs={"go-tpc.txt": text},
         tables=_tables(found, local) if good else {},
     )
 
 
-def _warm_up_intervals(intervals: tuple[Interval, ...], warmup_s: float) -> tuple[Interval, ...]:
-    """Return the intervals up to the first that ends with the warm-up or later."""
-    if not warmup_s:
-        return ()
+def _divided(
+    intervals: tuple[Interval, ...], job: Job
+) -> tuple[tuple[Interval, ...], tuple[Interval, ...]]:
+    """Return the intervals of the warm-up, up to the first that ends with it or later; of the run."""
+    warmup_s, end_s = job.profile.warmup_s, _seconds(job) - TAIL_S
     early = sum(round(interval.ended_s) < warmup_s for interval in intervals)
-    return intervals[: early + 1]
+    warm = early + 1 if warmup_s else 0
+    last = sum(round(interval.ended_s) <= end_s for interval in intervals)
+    return intervals[:warm], intervals[warm:last]
 
 
-def _intervals(after: tuple[Interval, ...], since_s: float, job: Job) -> pd.DataFrame:
+def _intervals(during: tuple[Interval, ...], since_s: float, job: Job) -> pd.DataFrame:
     rows, last_s = [], since_s
-    for interval in after:
+    for interval in during:
         took_s = max(interval.ended_s - last_s, 1e-3)
         rows.append(
             {
@@ -234,7 +238,7 @@ def _intervals(after: tuple[Interval, ...], since_s: float, job: Job) -> pd.Data
 def _tables(found: Outcome, local: Mapping[str, int]) -> dict[str, pd.DataFrame]:
     kinds = [{"transaction": name, **vars(kind)} for name, kind in found.kinds.items()]
     aborts = [
-        {"error": code, "statement": statement or "cut off by the end", "transactions": number}
+        {"error": code, "statement": statement, "transactions": number}
         for (code, statement), number in sorted(found.errors.items())
     ]
     made = {"transactions": pd.DataFrame(kinds), "locality": pd.DataFrame([dict(local)])}
@@ -242,7 +246,7 @@ def _tables(found: Outcome, local: Mapping[str, int]) -> dict[str, pd.DataFrame]
 
 
 def _mean_ms(found: Outcome) -> float | None:
-    """Return the mean latency of the transactions that committed, the warm-up's included."""
+    """Return the mean latency of all transactions that committed, also in warm-up and end."""
     total = sum((kind.latency_avg_ms or 0.0) * kind.committed for kind in found.kinds.values())
     return total / found.committed if found.committed else None
 
@@ -278,7 +282,8 @@ def _sessions(cursor: Cursor, database: str) -> int:
 
 
 def _seconds(job: Job) -> float:
-    return job.profile.warmup_s + job.profile.duration_s
+    """Return how long go-tpc runs."""
+    return job.profile.warmup_s + job.profile.duration_s + TAIL_S
 
 
 def _database(job: Job) -> str:

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ndblab.planning.workload import CUT, TRANSACTIONS
+from ndblab.planning.workload import TRANSACTIONS
 
 EARLY_S = 0.3
 """go-tpc ends when all its clients have; earlier than that they cannot have worked to the end."""
@@ -34,10 +34,6 @@ _ERROR = re.compile(
 _NUMBER = re.compile(r"Error (\d+)(?: \(\w+\))?: ")
 _STATEMENT = re.compile(
     r"exec (?:(SELECT|DELETE)\b.*?\bFROM|(INSERT)\s+INTO|(UPDATE))\s+(\w+)", re.IGNORECASE | re.DOTALL
-)
-_AT_THE_END = re.compile(
-    r"context (deadline exceeded|canceled)|transaction has already been|invalid connection"
-    r"|bad connection|connection is already closed"
 )
 
 
@@ -65,12 +61,10 @@ class Outcome:
     """What became of a load.
 
     `status` is "ok", or in one line why the load does not count. `errors` are numbers of failed
-    transactions by MySQL's error (`CUT` for those that the end cut off) and statement. `lasted_s`
-    is from the start to the end of the last client.
+    transactions by MySQL's error and statement.
     """
 
     status: str
-    lasted_s: float = 0.0
     intervals: tuple[Interval, ...] = ()
     kinds: dict[str, Kind] = field(default_factory=dict)
     errors: dict[tuple[int, str], int] = field(default_factory=dict)
@@ -82,7 +76,7 @@ class Outcome:
 
 
 def outcome(
-    lines: Sequence[tuple[float, str]], seconds: float, clients: int, ended: str = ""
+    lines: Sequence[tuple[float, str]], seconds: float, ended: str = ""
 ) -> Outcome:
     """Read everything that go-tpc printed.
 
@@ -100,18 +94,15 @@ def outcome(
         return Outcome(f"go-tpc printed no result: {_last(text) or 'nothing at all'}")
     kinds = _kinds(lines)
     errors, unknown = _errors(text)
-    cut = sum(number for (code, _), number in errors.items() if code == CUT)
     status = "ok"
     if finished_s < seconds - EARLY_S:
         status = f"go-tpc ended by itself after {finished_s:.1f} s of {seconds:g} s"
         status += f": {_one_line(unknown[0])}" if unknown else ""
     elif unknown:
         status = f"{len(unknown)} transactions failed: {_one_line(unknown[0])}"
-    elif cut > clients:
-        status = f"the end cut off {cut} transactions of {clients} clients"
     elif not any(kind.committed for kind in kinds.values()):
         status = "no transaction committed"
-    return Outcome(status, finished_s, tuple(_intervals(lines)), kinds, errors)
+    return Outcome(status, tuple(_intervals(lines)), kinds, errors)
 
 
 def _kinds(lines: Sequence[tuple[float, str]]) -> dict[str, Kind]:
@@ -159,8 +150,6 @@ def _errors(text: str) -> tuple[dict[tuple[int, str], int], list[str]]:
         number = _NUMBER.search(message)
         if number and int(number[1]) in ABORTS:
             counted[int(number[1]), _statement(message)] += 1
-        elif not number and _AT_THE_END.search(message):
-            counted[CUT, ""] += 1
         else:
             unknown.append(message)
     return dict(counted), unknown
