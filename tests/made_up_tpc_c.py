@@ -67,7 +67,7 @@ def tables(repeats: int = 3, blocks: int = 6) -> dict[str, pd.DataFrame]:
         aborts += [
             {"run_id": row.run_id, "error": 1297, "statement": "UPDATE stock", "transactions": 1},
             {"run_id": row.run_id, "error": 1205, "statement": "SELECT new_order FOR UPDATE",
-             "transactions": FAILED},
+             "transactions": FAILED - 1},
         ]  # fmt: skip
         local.append(
             {"run_id": row.run_id, "reads": 1000, "local_reads": 600 if by_key else 900,

@@ -67,7 +67,7 @@ def test_a_transaction_that_ndb_gives_up_is_counted_by_error_and_statement() -> 
 @pytest.mark.parametrize(
     ("printed", "status"),
     [
-        (lines(BROKEN), "1 transactions failed: exec DELETE FROM new_order WHERE x failed Error"),
+        (lines(BROKEN), "1 transaction failed: exec DELETE FROM new_order WHERE x failed Error"),
         (lines(end_s=1.2), "go-tpc ended by itself after 1.2 s of 3 s"),
         (lines(BROKEN, end_s=1.2), "go-tpc ended by itself after 1.2 s of 3 s: exec DELETE"),
         (summary(3.0, delivery_err=1), "no transaction committed"),

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ndblab.analysis.formatting import count
 from ndblab.planning.workload import TRANSACTIONS
 
 EARLY_S = 0.3
@@ -99,7 +100,7 @@ def outcome(
         status = f"go-tpc ended by itself after {finished_s:.1f} s of {seconds:g} s"
         status += f": {_one_line(unknown[0])}" if unknown else ""
     elif unknown:
-        status = f"{len(unknown)} transactions failed: {_one_line(unknown[0])}"
+        status = f"{count(len(unknown), 'transaction')} failed: {_one_line(unknown[0])}"
     elif not any(kind.committed for kind in kinds.values()):
         status = "no transaction committed"
     return Outcome(status, tuple(_intervals(lines)), kinds, errors)
@@ -131,13 +132,13 @@ def _intervals(lines: Sequence[tuple[float, str]]) -> list[Interval]:
         match = _STATISTICS.match(line)
         if match is None or match[1] != "Current":
             continue
-        name, count = match[2], int(_values(match[3])["Count"])
+        name, number = match[2], int(_values(match[3])["Count"])
         if not found or name in names or at_s - found[-1].ended_s > EARLY_S:
             found.append(Interval(at_s, 0, 0))
             names.clear()
         names.add(name)
         last = found[-1]
-        good, bad = (0, count) if name.endswith(_FAILED) else (count, 0)
+        good, bad = (0, number) if name.endswith(_FAILED) else (number, 0)
         found[-1] = Interval(last.ended_s, last.committed + good, last.failed + bad)
     return found
 
