@@ -17,6 +17,7 @@ from ndblab.experiments.designs.comparisons import Swept
 from ndblab.experiments.designs.contrast import ALTERNATION, Contrast, Side
 from ndblab.planning.point import Point
 from ndblab.planning.workload import TPC_C
+from ndblab.workloads.tpc_c import tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +29,14 @@ BLOCKS = LOOKS[1]
 
 
 def grid(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
-    """Partitioned by warehouse, by servers and clients; by whole key, with the most servers."""
+    """Partitioned by warehouse, by servers and clients; by whole key, with the most servers.
+
+    Raises
+    ------
+    LabError
+        If the profile asks for warehouses of another size.
+    """
+    tables.warehouses(size)
     most = max(size.servers)
     plain = product(size.servers, size.clients)
     return (
