@@ -12,12 +12,16 @@ from ndblab.error import LabError
 from ndblab.install import go_tpc
 
 SAYS = '#!/bin/sh\necho "Git Commit Hash: x"\necho "Release version: {}"\n'
-GO = """#!/bin/sh
+GO = (
+    """#!/bin/sh
 while [ "$1" != -o ]; do shift; done
 grep -q go-tpc go.mod && grep -q h1: go.sum && [ "$GOTOOLCHAIN" = local ] || exit 1
 mkdir -p "$GOMODCACHE"
 cat >"$2" <<'END'
-""" + SAYS.format("v1.0.12") + "END\nchmod +x \"$2\"\n"
+"""
+    + SAYS.format("v1.0.12")
+    + 'END\nchmod +x "$2"\n'
+)
 
 
 @pytest.fixture

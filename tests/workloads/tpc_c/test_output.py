@@ -29,7 +29,8 @@ def interval(at_s: float, new_orders: int, payments: int, failed: int = 0) -> li
 
 
 def summary(at_s: float, **counts: int) -> list:
-    text = [f"[Summary] {n.upper()} - Takes(s): 3.0, Count: {c}, {TIMES}" for n, c in counts.items()]
+    said = "[Summary] {} - Takes(s): 3.0, Count: {}, {}"
+    text = [said.format(n.upper(), c, TIMES) for n, c in counts.items()]
     lines = ["Finished", *text, "tpmC: 900.0, efficiency: 100.0%"]
     return [(at_s, f"{line}\n") for line in lines]
 

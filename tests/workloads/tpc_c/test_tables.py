@@ -15,7 +15,7 @@ def test_only_one_database_is_partitioned_by_warehouse() -> None:
     assert len(partitioned) == 8
     assert not any("PARTITION" in text for text in other)
     for text, plain in zip(mine, other, strict=True):
-        assert re.sub(r" PARTITION BY KEY \(\w+_w_id\)| PARTITION BY KEY \(w_id\)", "", text) == plain
+        assert re.sub(r" PARTITION BY KEY \((\w+_)?w_id\)", "", text) == plain
         assert plain.endswith("ENGINE=ndbcluster COMMENT='x'")
 
 
@@ -38,5 +38,6 @@ def test_every_table_has_statements_that_fit_a_transaction() -> None:
     names = [re.match(r"INSERT INTO (\w+) ", text)[1] for text in filled]
     assert set(names) == set(tables.counts(1)) - {"history"}
     for text in filled:
-        first, last = re.search(r"SELECT (\d+) UNION ALL SELECT i \+ 1 FROM n WHERE i < (\d+)", text).groups()
+        span = re.search(r"SELECT (\d+) UNION ALL SELECT i \+ 1 FROM n WHERE i < (\d+)", text)
+        first, last = span.groups()
         assert int(last) - int(first) < rows.ROWS_AT_ONCE

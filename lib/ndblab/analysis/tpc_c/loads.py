@@ -93,7 +93,8 @@ def kinds(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
     Returns
     -------
-    `variant`, `transaction`, `committed`, `failed`, `latency_avg_ms` of those that committed, in the order of the specification.
+    `variant`, `transaction`, `committed`, `failed`, `latency_avg_ms` of those that committed; kinds
+    are in the order of the specification.
     """
     mine = _of_variants(tables, "transactions")
     mine = mine.assign(total_ms=mine["latency_avg_ms"].fillna(0) * mine["committed"])
@@ -101,8 +102,10 @@ def kinds(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     found = mine.groupby(keys)[["committed", "failed", "total_ms"]].sum().reset_index()
     found["latency_avg_ms"] = found.pop("total_ms") / found["committed"]
     order = found["transaction"].map(list(TRANSACTIONS).index)
-    return found.assign(order=order).sort_values(["variant", "order"], ignore_index=True).drop(
-        columns="order"
+    return (
+        found.assign(order=order)
+        .sort_values(["variant", "order"], ignore_index=True)
+        .drop(columns="order")
     )
 
 
@@ -116,9 +119,7 @@ def aborts(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     mine = _of_variants(tables, "aborts")
     if mine.empty:
         return pd.DataFrame(columns=["error", "statement"])
-    found = mine.pivot_table(
-        "transactions", ["error", "statement"], "variant", "sum", fill_value=0
-    )
+    found = mine.pivot_table("transactions", ["error", "statement"], "variant", "sum", fill_value=0)
     order = found.sum(axis=1).sort_values(ascending=False, kind="stable").index
     return found.loc[order].rename_axis(columns=None).reset_index()
 

@@ -35,7 +35,6 @@ def _warehouses(number: int) -> dict[str, int]:
     return {"tables": number, "table_size": tables.ROWS_PER_WAREHOUSE}
 
 
-
 EXPERIMENTS = (
     Experiment(
         "shm-vs-tcp",

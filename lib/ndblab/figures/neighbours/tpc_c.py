@@ -184,8 +184,9 @@ def _ratios(ax: Axes, found: pd.DataFrame) -> None:
     ax.hlines(y, found["low"], found["high"], color=style.INK, lw=1.2, zorder=2)
     ax.plot(found["ratio"], y, "o", mfc="white", mec=style.INK, zorder=3)
     names = [
-        row.compared if row.quantity == "transactions/s" else "the same, CPU of data nodes\n"
-        "per transaction"
+        row.compared
+        if row.quantity == "transactions/s"
+        else "the same, CPU of data nodes\nper transaction"
         for row in found.itertuples()
     ]
     ax.set_yticks(y, names, fontsize=8)

@@ -5,8 +5,8 @@ commands and, run on a cluster, a report: a committed transaction counts as one 
 that NDB gave up is no error of the run: table `aborts` counts those, and go-tpc repeats none. The
 rows that the load leaves are checked by the specification's conditions.
 
-go-tpc prepares its statements when it starts, and ends once each client has ended its transaction. So
-one execution covers the warm-up, the run, and a second after it that does not count.
+go-tpc prepares its statements when it starts, and ends once each client has ended its transaction.
+So one execution covers the warm-up, the run, and a second after it that does not count.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ def report(
 def _divided(
     intervals: tuple[Interval, ...], job: Job
 ) -> tuple[tuple[Interval, ...], tuple[Interval, ...]]:
-    """Return the intervals of the warm-up, up to the first that ends with it or later; of the run."""
+    """Return the intervals of the warm-up, up to the first that ends no sooner; of the run."""
     warmup_s, end_s = job.profile.warmup_s, _seconds(job) - TAIL_S
     early = sum(round(interval.ended_s) < warmup_s for interval in intervals)
     warm = early + 1 if warmup_s else 0

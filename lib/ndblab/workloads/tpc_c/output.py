@@ -29,12 +29,13 @@ _FAILED = "_ERR"
 _STATISTICS = re.compile(r"^\[(Current|Summary)\] (\w+)\s+- (.*)$")
 _ERROR = re.compile(
     r"^(?:\[[^\]]*\] )?execute run failed, err (.*?)"
-    r"(?=^(?:\[[^\]]*\] )?execute run failed|^\[(?:Current|Summary)\]|^Finished|^\[[^\]]*\] run |\Z)",
+    r"(?=^(?:\[[^\]]*\] )?execute run failed|^\[(?:Current|Summary)\]|^Finished|\Z)",
     re.MULTILINE | re.DOTALL,
 )
 _NUMBER = re.compile(r"Error (\d+)(?: \(\w+\))?: ")
 _STATEMENT = re.compile(
-    r"exec (?:(SELECT|DELETE)\b.*?\bFROM|(INSERT)\s+INTO|(UPDATE))\s+(\w+)", re.IGNORECASE | re.DOTALL
+    r"exec (?:(SELECT|DELETE)\b.*?\bFROM|(INSERT)\s+INTO|(UPDATE))\s+(\w+)",
+    re.IGNORECASE | re.DOTALL,
 )
 
 
@@ -76,9 +77,7 @@ class Outcome:
         return sum(kind.committed for kind in self.kinds.values())
 
 
-def outcome(
-    lines: Sequence[tuple[float, str]], seconds: float, ended: str = ""
-) -> Outcome:
+def outcome(lines: Sequence[tuple[float, str]], seconds: float, ended: str = "") -> Outcome:
     """Read everything that go-tpc printed.
 
     Parameters

@@ -35,7 +35,7 @@ def of_items() -> Iterator[str]:
     for first, last in _spans(ITEMS):
         yield _insert(
             "item (i_id, i_im_id, i_name, i_price, i_data)",
-            f"i, 1 + CRC32(h) % 10000, LEFT(h, 14 + i % 11), (100 + CRC32(h) % 9901) / 100, {_DATA}",
+            "i, 1 + CRC32(h) % 10000, LEFT(h, 14 + i % 11), (100 + CRC32(h) % 9901) / 100, " + _DATA,
             first, last, "item",
         )  # fmt: skip
 
@@ -57,7 +57,8 @@ def of_warehouse(w: int) -> Iterator[str]:
     texts = ", ".join(f"SUBSTR(h, {n}, 24)" for n in range(1, 11))
     for first, last in _spans(ITEMS):
         yield _insert(
-            f"stock (s_i_id, s_w_id, s_quantity, {dists}, s_ytd, s_order_cnt, s_remote_cnt, s_data)",
+            f"stock (s_i_id, s_w_id, s_quantity, {dists}, s_ytd, s_order_cnt, s_remote_cnt,"
+            " s_data)",
             f"i, {w}, 10 + CRC32(h) % 91, {texts}, 0, 0, 0, {_DATA}", first, last, f"stock/{w}",
         )  # fmt: skip
     for d in range(1, DISTRICTS + 1):
