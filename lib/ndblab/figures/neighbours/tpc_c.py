@@ -189,14 +189,14 @@ def _ratios(ax: Axes, found: pd.DataFrame) -> None:
         else "the same, CPU of data nodes\nper transaction"
         for row in found.itertuples()
     ]
-    ax.set_yticks(y, names, fontsize=8)
-    ax.set_ylim(len(found) - 0.5, -0.5)
     ends = found[["ratio", "low", "high"]].to_numpy(float)
     low, high = min(1.0, float(np.nanmin(ends))), max(1.0, float(np.nanmax(ends)))
     room = 0.08 * (high - low) or 0.1
     ax.set_xlim(low - room, high + room)
     ax.xaxis.set_major_locator(MaxNLocator(6))
     sheet.trim_ticks(ax)
+    ax.set_yticks(y, names, fontsize=8)
+    ax.set_ylim(len(found) - 0.5, -0.5)
     ax.set_xlabel("Ratio")
 
 

@@ -35,7 +35,8 @@ def of_items() -> Iterator[str]:
     for first, last in _spans(ITEMS):
         yield _insert(
             "item (i_id, i_im_id, i_name, i_price, i_data)",
-            "i, 1 + CRC32(h) % 10000, LEFT(h, 14 + i % 11), (100 + CRC32(h) % 9901) / 100, " + _DATA,
+            "i, 1 + CRC32(h) % 10000, LEFT(h, 14 + i % 11), (100 + CRC32(h) % 9901) / 100,"
+            f" {_DATA}",
             first, last, "item",
         )  # fmt: skip
 
