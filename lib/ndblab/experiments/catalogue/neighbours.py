@@ -119,7 +119,7 @@ EXPERIMENTS = (
         grid=tpc_c.grid,
         workload=workload.TPC_C,
         sizes={
-            "smoke": {"servers": (1, 2), "clients": (4,), **_warehouses(1)},
+            "smoke": {"servers": (1,), "clients": (4,), "duration_s": 1, **_warehouses(1)},
             "quick": {
                 "servers": (1, 2, 4), "clients": (1, 4, 16), "repeats": 3, "warmup_s": 1,
                 "duration_s": 4, **_warehouses(4),
@@ -129,7 +129,7 @@ EXPERIMENTS = (
                 **_warehouses(64),
             },
         },
-        slices={"quick": Length(1, 4)},
+        slices={"smoke": Length(1, 1)},
         shape={"networking": True, "row_bytes": TPC_C_ROW_BYTES},
         variants=(
             Variant(tcp_clients=True),
