@@ -130,13 +130,16 @@ def reproduce(
 def install(c, tarball=None, sha256=None, tools=False):
     """Install NDB Cluster and sysbench unless present (--tarball PATH|URL --sha256 HEX).
 
-    --tools adds ndb_import and flexAsynch to an installation of the lab that lacks them.
+    --tools adds what some experiments take besides: ndb_import, flexAsynch, and go-tpc by Go.
     """
     from ndblab import install
+    from ndblab.install import go_tpc
 
     binaries = install.ensure(tarball, sha256)
     if tools:
         install.add_tools(binaries)
+        built = go_tpc.ensure()
+        print(f"{go_tpc.NAME} {built.version}: {built.program}")
     print(f"{binaries.product} from {binaries.origin}: {binaries.basedir}")
     print(f"sysbench {binaries.sysbench_version}: {binaries.sysbench}")
 

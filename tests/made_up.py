@@ -25,6 +25,9 @@ COPIES = ["run_id", "replica", "client", "seq", "first_value", "second_value"]
 COUNTERS = ["run_id", "replica", "client", "writes"]
 DUMPS, LOCKS = (list(SCHEMAS[name].columns) for name in ("dumps", "locks"))
 PUSHED, READS = (list(SCHEMAS[name].columns) for name in ("pushed", "reads"))
+TRANSACTIONS, ABORTS, LOCALITY = (
+    list(SCHEMAS[name].columns) for name in ("transactions", "aborts", "locality")
+)
 
 
 def _empty(columns: list[str]) -> Callable[[], pd.DataFrame]:
@@ -48,6 +51,9 @@ class Double:
     locks: pd.DataFrame = field(default_factory=_empty(LOCKS))
     pushed: pd.DataFrame = field(default_factory=_empty(PUSHED))
     reads: pd.DataFrame = field(default_factory=_empty(READS))
+    transactions: pd.DataFrame = field(default_factory=_empty(TRANSACTIONS))
+    aborts: pd.DataFrame = field(default_factory=_empty(ABORTS))
+    locality: pd.DataFrame = field(default_factory=_empty(LOCALITY))
     manifest: Mapping[str, Any] = field(default_factory=dict)
     budget: str = "scaled"
     id: str = "double"

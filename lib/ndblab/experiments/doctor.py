@@ -18,6 +18,7 @@ from ndblab import install
 from ndblab.cluster import start_stop
 from ndblab.error import LabError
 from ndblab.experiments import catalogue, measurement
+from ndblab.install import go_tpc
 from ndblab.machine import host
 from ndblab.machine.local import LOCAL
 
@@ -125,6 +126,9 @@ def _software() -> Iterator[Finding]:
         lambda sysbench: f"{sysbench.version} ({sysbench.program})",
         _missing_sysbench,
     )
+    yield from _program(
+        go_tpc.NAME, go_tpc.find, lambda it: f"{it.version} ({it.program})", _missing_go_tpc
+    )
 
 
 def _tools() -> Iterator[Finding]:
@@ -187,3 +191,11 @@ def _missing_sysbench() -> Iterator[Finding]:
             "not on PATH, and without apt the lab cannot fetch it",
             "Install sysbench 1.0.20 or newer with the package manager of this machine.",
         )
+
+
+def _missing_go_tpc() -> Iterator[Finding]:
+    remedy = f"`./lab install --tool {go_tpc.NAME}` builds it; so does reproduce."
+    if why := go_tpc.lacks():
+        yield Finding("note", go_tpc.NAME, "not installed, which only TPC-C needs", why)
+    else:
+        yield Finding("note", go_tpc.NAME, "not built yet, which only TPC-C needs", remedy)

@@ -38,6 +38,7 @@ from ndblab.figures.neighbours import (
     long_run,
     read_locality,
     read_write,
+    tpc_c,
     tpc_h,
     transporters,
 )
@@ -172,6 +173,11 @@ FIGURES = {
     "variance": Entry(
         "Where does the variance of a measurement come from?",
         variance.paint, variance.describe, ("slices",), height_in=4.6,
+    ),
+    "tpc-c": Entry(
+        "What do transactions gain from tables partitioned by warehouse, and from more servers?",
+        tpc_c.paint, tpc_c.describe,
+        ("runs", "slices", "processes", "transactions", "aborts", "locality"), height_in=9.6,
     ),
     "tpc-h": Entry(
         "Which queries of TPC-H gain from pushed joins?",

@@ -207,7 +207,8 @@ def make(host: Host, shape: Shape) -> Plan:
         sql_side=shares.sql_side,
         threads=threads,
         memory=memory.of_rows(
-            shape.rows, threads.ldm_threads, host.memlock_bytes, shape.small_redo
+            shape.rows, threads.ldm_threads, host.memlock_bytes, shape.small_redo,
+            shape.row_bytes,
         ),
         max_clients=shape.max_clients,
         overlay=shape.overlay,

@@ -46,7 +46,11 @@ class Memory:
 
 
 def of_rows(
-    rows: int, ldm_threads: int, memlock_bytes: int | None, small_redo: bool = False
+    rows: int,
+    ldm_threads: int,
+    memlock_bytes: int | None,
+    small_redo: bool = False,
+    row_bytes: int = 0,
 ) -> Memory:
     """Decide memory and redo log for the rows: the published values for the brief's own number.
 
@@ -58,8 +62,10 @@ def of_rows(
     memlock_bytes : limit of locked memory; None without one.
     small_redo : take an eighth of the redo buffer, a quarter of a log file's size, and log files
         for twice what loading the rows writes; NDB's minimum does not suffice to load them.
+    row_bytes : data memory of a row; 0 for that of a row of the brief.
     """
-    data = max(256 * MIB, rows * 128 * GIB // BRIEF_ROWS)
+    needed = rows * row_bytes if row_bytes else rows * 128 * GIB // BRIEF_ROWS
+    data = max(256 * MIB, needed)
     published = rows >= BRIEF_ROWS
     parts = 8 if published else max(n for n in LOG_PARTS if n <= max(LOG_PARTS[0], ldm_threads))
     file_bytes = GIB if published else 16 * MIB

@@ -72,10 +72,11 @@ class Shape:
     `connection_pools` has the connections of a server to the cluster, for each server in turns.
     With `networking` servers also listen for TCP/IP on their node's address. `small_redo` takes a
     redo log just large enough to load the rows. `thread_spin_us` is how long tc and ldm threads
-    spin before they sleep, in microseconds. `balanced_threads` takes the split of a data node's
-    threads that the capacity model balances best. With `num_cpus` data nodes choose their threads
-    for so many CPUs, whatever they have. Each of the `node_groups` has two data nodes; with
-    `domains` they are in two location domains, and each server in that of its own data node.
+    spin before they sleep, in microseconds. There is data memory of `row_bytes` for each row, or of
+    the brief's share. `balanced_threads` takes the split of a data node's threads that the capacity
+    model balances best. With `num_cpus` data nodes choose their threads for so many CPUs, whatever
+    they have. Each of the `node_groups` has two data nodes; with `domains` they are in two location
+    domains, and each server in that of its own data node.
     """
 
     servers: int
@@ -87,6 +88,7 @@ class Shape:
     networking: bool = False
     small_redo: bool = False
     thread_spin_us: int = 0
+    row_bytes: int = 0
     balanced_threads: bool = False
     num_cpus: int = 0
     node_groups: int = 1

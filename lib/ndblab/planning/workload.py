@@ -36,6 +36,11 @@ TPC_H = "tpc_h_q"
 """Begins the name of a query of TPC-H as a workload: "tpc_h_q05"."""
 WRONG_RESULT = "another result than InnoDB"
 """In the status of a run of such a query that is wrong."""
+TPC_C = "tpc_c"
+TRANSACTIONS = ("new_order", "payment", "order_status", "delivery", "stock_level")
+"""Kinds of transactions of TPC-C, as go-tpc names them."""
+INCONSISTENT = "inconsistent rows, condition"
+"""Begins the status of a run that left rows which violate a condition of the specification."""
 
 SYSBENCH, CLIENT = "sysbench", "client"
 CLIENT_ROLES = (SYSBENCH, CLIENT)

@@ -7,6 +7,7 @@ SVG), the executed notebook, its page in HTML and the verdicts as CSV; and one s
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,6 +42,9 @@ def reproduce(
     source : "recorded", the folder of a dataset, or None to measure on this host.
     again, minutes, engines : as for `measurement.measure`.
 
+    Of several experiments, those for which this machine lacks a program are left out with a line
+    that says so; alone, such a one is an error.
+
     Raises
     ------
     LabError
@@ -48,6 +52,10 @@ def reproduce(
     """
     for experiment in chosen:
         _check(experiment, source)
+    left_out = _left_out(chosen) if source is None and len(chosen) > 1 else {}
+    chosen = [experiment for experiment in chosen if experiment.name not in left_out]
+    for name, why in left_out.items():
+        print(f"{name} is left out: {why}", file=sys.stderr)
     where = [source] * len(chosen)
     if source is None:
         measure = functools.partial(
@@ -68,8 +76,16 @@ def reproduce(
     for text in tqdm(texts, "notebooks", len(calls), leave=False, disable=None, unit="notebook"):
         with tqdm.external_write_mode():
             print(text)
+    for name, why in left_out.items():
+        print(f"{name}: not measured. {why}")
     if room:
         print(f"pages: {_relative(out)}/*/*.html, with their figures beside them")
+
+
+def _left_out(chosen: Sequence[Experiment]) -> dict[str, str]:
+    """Return what this machine lacks to measure an experiment, by name, of those it cannot."""
+    lacking = {each.name: each.lacks() for each in chosen if each.lacks}
+    return {name: why for name, why in lacking.items() if why}
 
 
 def _check(experiment: Experiment, source: str | None) -> None:

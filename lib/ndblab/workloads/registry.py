@@ -13,6 +13,7 @@ from ndblab.workloads.dump import generator as dump
 from ndblab.workloads.load_generator import LoadGenerator
 from ndblab.workloads.locking_reads import generator as locking_reads
 from ndblab.workloads.ndb_api import generator as ndb_api
+from ndblab.workloads.tpc_c import generator as tpc_c
 from ndblab.workloads.tpc_h import generator as tpc_h
 
 _GENERATORS: dict[str, LoadGenerator] = {
@@ -21,6 +22,7 @@ _GENERATORS: dict[str, LoadGenerator] = {
     workload.DUMP: dump,
     workload.LOCKING_READS: locking_reads,
     workload.NDB_API: ndb_api,
+    workload.TPC_C: tpc_c,
 }
 _BY_PREFIX: dict[str, LoadGenerator] = {workload.TPC_H: tpc_h}
 

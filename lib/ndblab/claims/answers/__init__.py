@@ -29,6 +29,7 @@ from ndblab.claims.answers.neighbours import (
     engines,
     read_locality,
     read_write,
+    tpc_c,
     tpc_h,
     transporters,
 )
@@ -57,6 +58,7 @@ __all__ = [
     "sources",
     "stability",
     "the_lab_itself",
+    "tpc_c",
     "tpc_h",
     "transporters",
 ]

@@ -5,20 +5,26 @@ sweep and the clusters that these need. To add one, add an entry to one of the m
 notebook; if it judges a claim, a check in `claims.checks` too. Pure.
 
 the_brief   what the brief measured, and what it left open
-neighbours  what the brief's neighbours claim
+rondb       what RonDB's evaluation claims, which has the brief's author too
+neighbours  what the brief's other neighbours claim
 the_lab     the lab's own questions
 """
 
 from __future__ import annotations
 
 from ndblab.error import LabError
-from ndblab.experiments.catalogue import neighbours, the_brief, the_lab
+from ndblab.experiments.catalogue import neighbours, rondb, the_brief, the_lab
 from ndblab.experiments.experiment import Experiment
 
 EXPERIMENTS = {
     experiment.name: experiment
     for experiment in sorted(
-        (*the_brief.EXPERIMENTS, *neighbours.EXPERIMENTS, *the_lab.EXPERIMENTS),
+        (
+            *the_brief.EXPERIMENTS,
+            *rondb.EXPERIMENTS,
+            *neighbours.EXPERIMENTS,
+            *the_lab.EXPERIMENTS,
+        ),
         key=lambda experiment: experiment.notebook,
     )
 }

@@ -11,7 +11,6 @@ import contextlib
 import json
 import select
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,10 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ndblab.error import LabError
 from ndblab.machine.commands import exit_reason
 from ndblab.planning import workload
-from ndblab.workloads import sysbench
+from ndblab.workloads import program
 from ndblab.workloads.load_generator import OK, Command, Filled, Job, Report, spawned
 from ndblab.workloads.tpc_h import client, data, loading, session, tables
 
@@ -36,7 +34,6 @@ ROLE = workload.CLIENT
 MOST_S = 60
 """Longest time of one execution; a query that takes longer is a failed run that says so."""
 BEGIN_TIMEOUT_S, END_TIMEOUT_S = 60, 30
-PREPARE_TIMEOUT_S = 6 * 3600
 _COLUMNS = (
     "query", "executions", "rows", "tables", "joins", "joined",
     "defined", "dropped", "executed", "reads", "innodb_ms",
@@ -55,7 +52,7 @@ def prepare_command(job: Job) -> Command:
         f"--folder={_folder(job)}",
         *([f"--table-options={job.table_options}"] if job.table_options else []),
     ]
-    return _program(loading.__name__, *options, job.servers[0].socket)
+    return program.command(loading.__name__, *options, job.servers[0].socket)
 
 
 def commands(job: Job) -> list[Command]:
@@ -67,7 +64,7 @@ def commands(job: Job) -> list[Command]:
         f"--most-seconds={MOST_S}",
         *job.option_words,
     ]
-    return [_program(client.__name__, *options, job.servers[0].socket)]
+    return [program.command(client.__name__, *options, job.servers[0].socket)]
 
 
 def prepare(cluster: Cluster, job: Job) -> Filled:
@@ -78,25 +75,7 @@ def prepare(cluster: Cluster, job: Job) -> Filled:
     LabError
         If rows are missing, or InnoDB cannot answer a query.
     """
-    began = time.monotonic()
-    before = sysbench.data_memory_bytes(cluster)
-    streams = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    with spawned(cluster, prepare_command(job), **streams) as child:
-        try:
-            text, _ = child.communicate(timeout=PREPARE_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            text = f"not loaded in {PREPARE_TIMEOUT_S} s"
-    cluster.check_alive()
-    if child.returncode != 0:
-        raise LabError(
-            "The tables of TPC-H could not be filled",
-            found=_last_line(text) or exit_reason(child.returncode),
-            expected=f"{job.profile.rows} rows or about as many",
-            next_step="See the logs in the cluster's folder; a smaller --table-size may fit.",
-        )
-    after = sysbench.data_memory_bytes(cluster)
-    taken = {node: used - before[node] for node, used in after.items()}
-    return Filled(round(time.monotonic() - began, 2), int(_last_line(text)), taken)
+    return program.fill(cluster, prepare_command(job), "TPC-H", job.profile.rows)
 
 
 def warm_up(cluster: Cluster, job: Job) -> str:
@@ -154,7 +133,7 @@ def report(job: Job, text: str, began: float, ended: str = "") -> Report:
     ----------
     ended : in words why it did not end as it should.
     """
-    last, found = _last_line(text), {}
+    last, found = program.last_line(text), {}
     if not ended:
         with contextlib.suppress(json.JSONDecodeError):
             found = json.loads(last)
@@ -208,12 +187,3 @@ def _intervals(metrics: Mapping[str, float], ended_s: float) -> pd.DataFrame:
 def _folder(job: Job) -> Path:
     """Return the folder of the generated files, in that of the cluster."""
     return Path(job.servers[0].data_dir).parent / "tpc_h"
-
-
-def _program(module: str, *arguments: str) -> Command:
-    argv = [sys.executable, "-m", module, *arguments]
-    return Command(argv, {"PYTHONPATH": str(Path(__file__).parents[3])})
-
-
-def _last_line(text: str) -> str:
-    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")

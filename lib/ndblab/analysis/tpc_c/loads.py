@@ -1,0 +1,204 @@
+"""Loads of TPC-C: throughput by point, transactions by kind, aborts, locality, ratios.
+
+In: tables of a dataset of the experiment tpc-c. Out: data frames. A run that left inconsistent rows
+has failed and gives no number.
+
+tpmC is the number of New-Order transactions a minute (clause 5.4.1). The lab's loads have neither
+the keying and think times nor the rows that the specification demands for that name, so it is a
+rate here and no result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from ndblab.analysis import contrasts, summary
+from ndblab.analysis.cpu_use import Usage
+from ndblab.analysis.estimate import Estimate
+from ndblab.dataset.schema import OK
+from ndblab.error import MissingData
+from ndblab.planning.point import DEFAULT_VARIANT
+from ndblab.planning.workload import INCONSISTENT, TPC_C, TRANSACTIONS
+
+BY_WAREHOUSE, BY_KEY = DEFAULT_VARIANT, "by-key"
+"""The variants: how tables are partitioned."""
+PARTITIONING, SERVERS, MORE_SERVERS = "partitioning", "servers-1-2", "servers-2-4"
+"""Names of contrasts."""
+COMPARED = {
+    PARTITIONING: "by warehouse over by whole key",
+    SERVERS: "2 servers over 1",
+    MORE_SERVERS: "4 servers over 2",
+}
+"""What each contrast compares."""
+NEW_ORDER = TRANSACTIONS[0]
+_POINT = ["variant", "servers", "clients"]
+
+
+def runs(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the good runs with what they committed and how local they read.
+
+    Returns
+    -------
+    Rows of `runs` with `tps` (transactions a second), `tpm_c`, `failed_share` (of all
+    transactions), and `local_share` of the rows read and `pruned_share` of the scans,
+    NaN where there were none.
+
+    Raises
+    ------
+    MissingData
+        If there is none.
+    """
+    found = summary.good(tables["runs"])
+    found = found[found["workload"].astype(str) == TPC_C]
+    if found.empty:
+        raise MissingData("no good run of TPC-C")
+    ids = found["run_id"].astype(str)
+    counted = _by_run(tables["transactions"])
+    committed, failed = (counted[name].sum(axis=1) for name in ("committed", "failed"))
+    tps = found["qps"].astype(float)
+    share = counted["committed"][NEW_ORDER] / committed
+    local = locality(tables["locality"])
+    return found.assign(
+        variant=found["variant"].astype(str),
+        tps=tps,
+        tpm_c=60 * tps * ids.map(share),
+        failed_share=ids.map(failed / (committed + failed)),
+        local_share=ids.map(local["local_share"]),
+        pruned_share=ids.map(local["pruned_share"]),
+    )
+
+
+def locality(table: pd.DataFrame) -> pd.DataFrame:
+    """Return `local_share` of the rows read, `pruned_share` of the scans, `hinted_share` by run."""
+    by_run = table.set_index(table["run_id"].astype(str))
+    return pd.DataFrame(
+        {
+            "local_share": by_run["local_reads"] / by_run["reads"].where(by_run["reads"] > 0),
+            "pruned_share": by_run["pruned_scans"] / by_run["scans"].where(by_run["scans"] > 0),
+            "hinted_share": by_run["hinted"] / by_run["probes"].where(by_run["probes"] > 0),
+        }
+    )
+
+
+def points(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the means of `runs` over each point: `tps`, `tpm_c` and the shares."""
+    columns = ["tps", "tpm_c", "failed_share", "local_share", "pruned_share"]
+    return runs(tables).groupby(_POINT)[columns].mean().reset_index()
+
+
+def kinds(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Add up transactions by kind over all good runs and slices of each variant.
+
+    Returns
+    -------
+    `variant`, `transaction`, `committed`, `failed`, `latency_avg_ms` of those that committed; kinds
+    are in the order of the specification.
+    """
+    mine = _of_variants(tables, "transactions")
+    mine = mine.assign(total_ms=mine["latency_avg_ms"].fillna(0) * mine["committed"])
+    keys = ["variant", "transaction"]
+    found = mine.groupby(keys)[["committed", "failed", "total_ms"]].sum().reset_index()
+    found["latency_avg_ms"] = found.pop("total_ms") / found["committed"]
+    order = found["transaction"].map(list(TRANSACTIONS).index)
+    return (
+        found.assign(order=order)
+        .sort_values(["variant", "order"], ignore_index=True)
+        .drop(columns="order")
+    )
+
+
+def aborts(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Count failed transactions by error and statement over all good runs and slices.
+
+    Returns
+    -------
+    `error`, `statement`, and a column of numbers for each variant; the most frequent first.
+    """
+    mine = _of_variants(tables, "aborts")
+    if mine.empty:
+        return pd.DataFrame(columns=["error", "statement"])
+    found = mine.pivot_table("transactions", ["error", "statement"], "variant", "sum", fill_value=0)
+    order = found.sum(axis=1).sort_values(ascending=False, kind="stable").index
+    return found.loc[order].rename_axis(columns=None).reset_index()
+
+
+def inconsistent(tables: Mapping[str, pd.DataFrame]) -> list[str]:
+    """Return the statuses of runs and slices that left inconsistent rows, each once."""
+    statuses = pd.concat([tables["runs"]["status"], tables["slices"]["status"]]).astype(str)
+    return list(dict.fromkeys(statuses[statuses.str.startswith(INCONSISTENT)]))
+
+
+def node_cpu_ms(slices: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
+    """Return the CPU time of the data nodes per transaction in ms, by id of the slice.
+
+    Raises
+    ------
+    MissingData
+        If none was recorded.
+    """
+    good = slices[(slices["status"] == OK) & (slices["qps"] > 0)]
+    ids = [str(name) for name in good["run_id"]]
+    used = Usage(processes, processes.iloc[:0]).of_roles(ids)
+    if "ndbmtd" not in used:
+        raise MissingData("no CPU of ndbmtd was recorded")
+    rates = good.set_index(good["run_id"].astype(str))["qps"].astype(float)
+    return (10 * used["ndbmtd"] / rates).dropna()
+
+
+def ratios(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the ratios of the contrasts that were measured, of throughput and of node CPU.
+
+    Returns
+    -------
+    `contrast`, `compared` and `quantity` (in words), `blocks`, `ratio`, `low`, `high`. CPU of the
+    data nodes per transaction is compared between ways of partitioning alone.
+    """
+    rows = []
+    for name, words in COMPARED.items():
+        for quantity, found in (
+            ("transactions/s", _throughput(tables, name)),
+            ("CPU of the data nodes per transaction", _node_cpu(tables, name)),
+        ):
+            if found is not None:
+                blocks = contrasts.whole(tables["slices"], name)["block"].nunique()
+                rows.append((name, words, quantity, blocks, *found))
+    columns = ["contrast", "compared", "quantity", "blocks", "ratio", "low", "high"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _throughput(tables: Mapping[str, pd.DataFrame], contrast: str) -> Estimate | None:
+    try:
+        return contrasts.ratio(contrasts.log_ratios(tables["slices"], contrast))
+    except MissingData:
+        return None
+
+
+def _node_cpu(tables: Mapping[str, pd.DataFrame], contrast: str) -> Estimate | None:
+    if contrast != PARTITIONING:
+        return None
+    try:
+        used = node_cpu_ms(tables["slices"], tables["processes"])
+        return contrasts.ratio(contrasts.log_ratios(tables["slices"], contrast, used))
+    except MissingData:
+        return None
+
+
+def _by_run(transactions: pd.DataFrame) -> pd.DataFrame:
+    """Return `committed` and `failed`, each with a column per kind, by run."""
+    plain = transactions.astype({"run_id": str, "transaction": str})
+    found = plain.pivot(index="run_id", columns="transaction", values=["committed", "failed"])
+    return found.astype(float)
+
+
+def _of_variants(tables: Mapping[str, pd.DataFrame], name: str) -> pd.DataFrame:
+    """Return the rows of a table that belong to good runs and slices, with their variant."""
+    columns = ["run_id", "status", "variant", "workload"]
+    known = pd.concat([tables["runs"][columns], tables["slices"][columns]])
+    known = known[(known["status"] == OK) & (known["workload"].astype(str) == TPC_C)]
+    variants = known.set_index(known["run_id"].astype(str))["variant"].astype(str)
+    table = tables[name]
+    variant = table["run_id"].astype(str).map(variants)
+    text = {"transaction": str} if "transaction" in table else {"statement": str}
+    return table.astype(text).assign(variant=variant)[variant.notna()]

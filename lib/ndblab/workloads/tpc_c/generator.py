@@ -1,0 +1,299 @@
+"""The load generator of TPC-C: go-tpc, on tables of the lab's own.
+
+In: a `Job`: its tables are warehouses, its option `database` says which tables it loads. Out: its
+commands and, run on a cluster, a report: a committed transaction counts as one query. A transaction
+that NDB gave up is no error of the run: table `aborts` counts those, and go-tpc repeats none. The
+rows that the load leaves are checked by the specification's conditions.
+
+go-tpc prepares its statements when it starts, and ends once each client has ended its transaction.
+So one execution covers the warm-up, the run, and a second after it that does not count.
+"""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pymysql
+
+from ndblab.error import LabError
+from ndblab.install import go_tpc
+from ndblab.machine.commands import exit_reason
+from ndblab.planning import workload
+from ndblab.workloads import program, sysbench
+from ndblab.workloads.load_generator import OK, Command, Filled, Job, Report, spawned
+from ndblab.workloads.tpc_c import consistency, loading, locality, output, tables
+from ndblab.workloads.tpc_c.output import Interval, Outcome
+
+if TYPE_CHECKING:
+    from pymysql.cursors import Cursor
+
+    from ndblab.cluster.cluster import Cluster
+    from ndblab.install import Binaries
+    from ndblab.machine import Process
+
+ROLE = workload.CLIENT
+TAIL_S = 1
+END_TIMEOUT_S, QUIET_TIMEOUT_S = 30, 10
+"""How long go-tpc may take to end after its time, and the servers to end its sessions."""
+
+
+def versions(binaries: Binaries) -> dict[str, str]:
+    """Return the version of go-tpc, which is built if it is missing; LabError if it cannot be."""
+    return {go_tpc.NAME: go_tpc.ensure().version}
+
+
+def prepare_command(job: Job) -> Command:
+    """Return the command that fills the tables of both databases."""
+    options = [f"--warehouses={tables.warehouses(job.profile)}"]
+    options += [f"--table-options={job.table_options}"] if job.table_options else []
+    return program.command(loading.__name__, *options, job.servers[0].socket)
+
+
+def commands(job: Job) -> list[Command]:
+    """Return the one command of a run, which covers its warm-up.
+
+    go-tpc knows TCP/IP alone, and deals its clients to the servers in turn.
+    """
+    argv = [
+        str(go_tpc.place() or go_tpc.NAME), "tpcc", "run",
+        "-H", job.servers[0].endpoint, "-P", ",".join(str(node.port) for node in job.servers),
+        "-U", "root", "-D", _database(job), "-T", str(job.point.clients),
+        "--warehouses", str(tables.warehouses(job.profile)),
+        "--time", f"{_seconds(job):g}s", "--interval", "1s", "--ignore-error",
+    ]  # fmt: skip
+    return [Command(argv)]
+
+
+def prepare(cluster: Cluster, job: Job) -> Filled:
+    """Fill the tables; LabError if rows are missing."""
+    rows = sum(tables.counts(tables.warehouses(job.profile)).values())
+    return program.fill(cluster, prepare_command(job), "TPC-C", len(tables.DATABASES) * rows)
+
+
+def warm_up(cluster: Cluster, job: Job) -> str:
+    """Do nothing: the execution of a run covers its warm-up."""
+    return OK
+
+
+@contextmanager
+def running(cluster: Cluster, job: Job) -> Iterator[Load]:
+    """Load for the run's seconds, for the length of a `with` block at most."""
+    with ExitStack() as stack:
+        cursors = _cursors(cluster, job, stack)
+        before = consistency.stands(cursors[0]), locality.counted(cursors)
+    streams = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    began = time.monotonic()
+    with spawned(cluster, commands(job)[0], **streams) as child:
+        yield Load(cluster, job, child, began, *before)
+
+
+def read_back(cluster: Cluster) -> Mapping[str, pd.DataFrame]:
+    """Read nothing: the rows have been checked."""
+    return {}
+
+
+class Load:
+    """A go-tpc that is running, its output read as it comes.
+
+    Parameters
+    ----------
+    began : when it was started, by `time.monotonic`.
+    stands, counted : of the orders and of the servers' counters, before that.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        job: Job,
+        child: Process,
+        began: float,
+        stands: Mapping[consistency.District, consistency.Stand],
+        counted: Mapping[str, int],
+    ) -> None:
+        self._cluster, self._job, self._child, self._began = cluster, job, child, began
+        self._stands, self._counted = stands, counted
+        self.pids = (child.pid,)
+        self._lines: list[tuple[float, str]] = []
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def wait_began(self, timeout_s: float) -> list[float | None]:
+        """Return when go-tpc was started, from which it counts its own time."""
+        return [self._began]
+
+    def finish(self) -> Report:
+        """Wait until go-tpc ends, check the rows it has left, and return its report."""
+        seconds = _seconds(self._job)
+        timeout_s = seconds + END_TIMEOUT_S + sysbench.connect_s(self._job)
+        try:
+            code = self._child.wait(timeout_s)
+            ended = f"go-tpc ended with {exit_reason(code)}" if code else ""
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            ended = f"go-tpc did not end within {timeout_s:g} s"
+        self._reader.join()
+        found = output.outcome(self._lines, seconds, ended)
+        local: dict[str, int] = {}
+        status = found.status
+        if status == OK:
+            try:
+                local, status = self._examine()
+            except (pymysql.Error, OSError) as error:
+                status = f"the rows could not be checked: {error}"
+        text = "".join(line for _, line in self._lines)
+        return report(self._job, found, status, self._began, local, text)
+
+    def _examine(self) -> tuple[dict[str, int], str]:
+        """Return how local the reads were, and the status of the rows."""
+        with ExitStack() as stack:
+            cursors = _cursors(self._cluster, self._job, stack)
+            _wait_quiet(cursors, _database(self._job))
+            local = locality.between(self._counted, locality.counted(cursors))
+            wrong = consistency.violations(cursors[0], self._stands)
+            local |= locality.probed(cursors[0])
+        if not wrong:
+            return local, OK
+        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+        return local, f"{workload.INCONSISTENT} {wrong[0]}{more}"
+
+    def _read(self) -> None:
+        for line in self._child.stdout:
+            self._lines.append((time.monotonic() - self._began, line))
+
+
+def report(
+    job: Job, found: Outcome, status: str, began: float, local: Mapping[str, int], text: str
+) -> Report:
+    """Return the report of a load, without its warm-up and its end.
+
+    Parameters
+    ----------
+    status : of the load and of the rows that it has left.
+    local : columns of table `locality`.
+    text : all that go-tpc printed.
+    """
+    before, during = _divided(found.intervals, job)
+    if status == OK and not during:
+        status = "go-tpc printed nothing after the warm-up"
+    good = status == OK
+    since_s = before[-1].ended_s if before else 0.0
+    lasted_s = during[-1].ended_s - since_s if good else float(job.profile.duration_s)
+    committed = sum(interval.committed for interval in during)
+    metrics = {
+        "queries": committed,
+        "errors": 0,
+        "reconnects": 0,
+        "qps": committed / lasted_s,
+        "latency_avg_ms": _mean_ms(found),
+    }
+    return Report(
+        status=status,
+        began=began + since_s,
+        lasted_s=round(lasted_s, 4),
+        warmup_s=job.profile.warmup_s,
+        metrics=metrics if good else {},
+        intervals=_intervals(during, since_s, job) if good else pd.DataFrame(),
+        ended_s=[interval.ended_s - since_s for interval in during] if good else (),
+        logs={"go-tpc.txt": text},
+        tables=_tables(found, local) if good else {},
+    )
+
+
+def _divided(
+    intervals: tuple[Interval, ...], job: Job
+) -> tuple[tuple[Interval, ...], tuple[Interval, ...]]:
+    """Return the intervals of the warm-up, up to the first that ends no sooner; of the run."""
+    warmup_s, end_s = job.profile.warmup_s, _seconds(job) - TAIL_S
+    early = sum(round(interval.ended_s) < warmup_s for interval in intervals)
+    warm = early + 1 if warmup_s else 0
+    last = sum(round(interval.ended_s) <= end_s for interval in intervals)
+    return intervals[:warm], intervals[warm:last]
+
+
+def _intervals(during: tuple[Interval, ...], since_s: float, job: Job) -> pd.DataFrame:
+    rows, last_s = [], since_s
+    for interval in during:
+        took_s = max(interval.ended_s - last_s, 1e-3)
+        rows.append(
+            {
+                "t_s": float(round(interval.ended_s) - job.profile.warmup_s),
+                "clients": job.point.clients,
+                "qps": interval.committed / took_s,
+                "latency_p95_ms": math.nan,
+                "errors_per_s": interval.failed / took_s,
+                "reconnects_per_s": 0.0,
+            }
+        )
+        last_s = interval.ended_s
+    return pd.DataFrame(rows)
+
+
+def _tables(found: Outcome, local: Mapping[str, int]) -> dict[str, pd.DataFrame]:
+    kinds = [{"transaction": name, **vars(kind)} for name, kind in found.kinds.items()]
+    aborts = [
+        {"error": code, "statement": statement, "transactions": number}
+        for (code, statement), number in sorted(found.errors.items())
+    ]
+    made = {"transactions": pd.DataFrame(kinds), "locality": pd.DataFrame([dict(local)])}
+    return made | ({"aborts": pd.DataFrame(aborts)} if aborts else {})
+
+
+def _mean_ms(found: Outcome) -> float | None:
+    """Return the mean latency of all transactions that committed, also in warm-up and end."""
+    total = sum((kind.latency_avg_ms or 0.0) * kind.committed for kind in found.kinds.values())
+    return total / found.committed if found.committed else None
+
+
+def _cursors(cluster: Cluster, job: Job, stack: ExitStack) -> list[Cursor]:
+    """Open a connection to the job's database on each of its servers, closed with the stack."""
+    found = []
+    for node in job.servers:
+        connection = stack.enter_context(closing(cluster.connect(node.number)))
+        found.append(connection.cursor())
+        found[-1].execute(f"USE {_database(job)}")
+    return found
+
+
+def _wait_quiet(cursors: list[Cursor], database: str) -> None:
+    """Wait until the servers have ended the transactions that go-tpc left when its time was over.
+
+    Raises
+    ------
+    OSError
+        If they do not.
+    """
+    until_s = time.monotonic() + QUIET_TIMEOUT_S
+    while sum(_sessions(cursor, database) for cursor in cursors) > len(cursors):
+        if time.monotonic() > until_s:
+            raise OSError(f"sessions of go-tpc were still there after {QUIET_TIMEOUT_S} s")
+        time.sleep(0.02)
+
+
+def _sessions(cursor: Cursor, database: str) -> int:
+    cursor.execute("SHOW PROCESSLIST")
+    return sum(row[3] == database for row in cursor.fetchall())
+
+
+def _seconds(job: Job) -> float:
+    """Return how long go-tpc runs."""
+    return job.profile.warmup_s + job.profile.duration_s + TAIL_S
+
+
+def _database(job: Job) -> str:
+    """Return the database that a job loads; LabError if there is no such one."""
+    name = str(job.options.get("database", tables.BY_WAREHOUSE))
+    if name not in tables.DATABASES:
+        raise LabError(
+            "TPC-C has no such database",
+            found=name,
+            expected=", ".join(tables.DATABASES),
+            next_step="Change the variant in the catalogue.",
+        )
+    return name

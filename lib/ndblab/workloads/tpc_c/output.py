@@ -1,0 +1,178 @@
+"""What go-tpc prints: transactions by kind, interval by interval and in all, and its errors.
+
+In: lines with the times at which they arrived. Out: an `Outcome`. Pure.
+
+go-tpc always exits with 0. It counts a transaction that fails under its kind with "_ERR", prints
+why, and goes on with another one: it repeats none. Its percentiles have one significant digit, and
+nothing below 1 ms.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ndblab.analysis.formatting import count
+from ndblab.planning.workload import TRANSACTIONS
+
+EARLY_S = 0.3
+"""go-tpc ends when all its clients have; earlier than that they cannot have worked to the end."""
+ABORTS = {
+    1205: "Lock wait timeout",
+    1213: "Deadlock",
+    1297: "Temporary error of NDB",
+}
+"""MySQL's errors of a transaction that NDB gives up, and which a client may repeat."""
+_FAILED = "_ERR"
+_STATISTICS = re.compile(r"^\[(Current|Summary)\] (\w+)\s+- (.*)$")
+_ERROR = re.compile(
+    r"^(?:\[[^\]]*\] )?execute run failed, err (.*?)"
+    r"(?=^(?:\[[^\]]*\] )?execute run failed|^\[(?:Current|Summary)\]|^Finished|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+_NUMBER = re.compile(r"Error (\d+)(?: \(\w+\))?: ")
+_STATEMENT = re.compile(
+    r"exec (?:(SELECT|DELETE)\b.*?\bFROM|(INSERT)\s+INTO|(UPDATE))\s+(\w+)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Transactions of one kind: those that committed, and those that did not."""
+
+    committed: int = 0
+    failed: int = 0
+    latency_avg_ms: float | None = None
+    latency_p95_ms: float | None = None
+
+
+@dataclass(frozen=True)
+class Interval:
+    """What was counted from the interval before to `ended_s` after the start."""
+
+    ended_s: float
+    committed: int
+    failed: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a load.
+
+    `status` is "ok", or in one line why the load does not count. `errors` are numbers of failed
+    transactions by MySQL's error and statement.
+    """
+
+    status: str
+    intervals: tuple[Interval, ...] = ()
+    kinds: dict[str, Kind] = field(default_factory=dict)
+    errors: dict[tuple[int, str], int] = field(default_factory=dict)
+
+    @property
+    def committed(self) -> int:
+        """Transactions of all kinds that committed."""
+        return sum(kind.committed for kind in self.kinds.values())
+
+
+def outcome(lines: Sequence[tuple[float, str]], seconds: float, ended: str = "") -> Outcome:
+    """Read everything that go-tpc printed.
+
+    Parameters
+    ----------
+    lines : each with the seconds from the start until it arrived.
+    seconds : how long it was to run.
+    ended : in words why it did not end as it should.
+    """
+    text = "".join(line for _, line in lines)
+    if ended:
+        return Outcome(f"{ended}: {_last(text)}" if _last(text) else ended)
+    finished_s = next((at for at, line in lines if line.startswith("Finished")), None)
+    if finished_s is None:
+        return Outcome(f"go-tpc printed no result: {_last(text) or 'nothing at all'}")
+    kinds = _kinds(lines)
+    errors, unknown = _errors(text)
+    status = "ok"
+    if finished_s < seconds - EARLY_S:
+        status = f"go-tpc ended by itself after {finished_s:.1f} s of {seconds:g} s"
+        status += f": {_one_line(unknown[0])}" if unknown else ""
+    elif unknown:
+        status = f"{count(len(unknown), 'transaction')} failed: {_one_line(unknown[0])}"
+    elif not any(kind.committed for kind in kinds.values()):
+        status = "no transaction committed"
+    return Outcome(status, tuple(_intervals(lines)), kinds, errors)
+
+
+def _kinds(lines: Sequence[tuple[float, str]]) -> dict[str, Kind]:
+    counted = {}
+    for _, line in lines:
+        match = _STATISTICS.match(line)
+        if match and match[1] == "Summary":
+            counted[match[2].lower()] = _values(match[3])
+    found = {}
+    for name in TRANSACTIONS:
+        good, bad = (counted.get(key, {}) for key in (name, f"{name}{_FAILED.lower()}"))
+        found[name] = Kind(
+            int(good.get("Count", 0)),
+            int(bad.get("Count", 0)),
+            good.get("Avg(ms)"),
+            good.get("95th(ms)"),
+        )
+    return found
+
+
+def _intervals(lines: Sequence[tuple[float, str]]) -> list[Interval]:
+    """Put lines together that were printed at once; go-tpc prints nothing for an idle interval."""
+    found: list[Interval] = []
+    names: set[str] = set()
+    for at_s, line in lines:
+        match = _STATISTICS.match(line)
+        if match is None or match[1] != "Current":
+            continue
+        name, number = match[2], int(_values(match[3])["Count"])
+        if not found or name in names or at_s - found[-1].ended_s > EARLY_S:
+            found.append(Interval(at_s, 0, 0))
+            names.clear()
+        names.add(name)
+        last = found[-1]
+        good, bad = (0, number) if name.endswith(_FAILED) else (number, 0)
+        found[-1] = Interval(last.ended_s, last.committed + good, last.failed + bad)
+    return found
+
+
+def _errors(text: str) -> tuple[dict[tuple[int, str], int], list[str]]:
+    """Count failed transactions by error and statement; return those that nothing explains."""
+    counted: Counter[tuple[int, str]] = Counter()
+    unknown = []
+    for message in _ERROR.findall(text):
+        number = _NUMBER.search(message)
+        if number and int(number[1]) in ABORTS:
+            counted[int(number[1]), _statement(message)] += 1
+        else:
+            unknown.append(message)
+    return dict(counted), unknown
+
+
+def _statement(message: str) -> str:
+    """Name a statement by its verb, its first table and whether it locks what it reads."""
+    match = _STATEMENT.search(message)
+    if match is None:
+        return "COMMIT" if not message.startswith("exec") else "other"
+    verb = next(filter(None, match.groups()[:3])).upper()
+    locking = " FOR UPDATE" if re.search(r"\bFOR UPDATE\b", message, re.IGNORECASE) else ""
+    return f"{verb} {match[4]}{locking}"
+
+
+def _values(text: str) -> dict[str, float]:
+    pairs = (pair.partition(": ") for pair in text.strip().split(", "))
+    return {name: float(value) for name, _, value in pairs}
+
+
+def _last(text: str) -> str:
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
+
+
+def _one_line(message: str) -> str:
+    return " ".join(message.split())[:300]
