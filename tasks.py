@@ -67,7 +67,7 @@ def reproduce(
     --minutes 20 ends a measurement after that time though claims are open; where this host has
     measured the same before, it gives the open claims so much more time instead. --all skips what
     this host has already measured; --again repeats it. --engines A,B names the two installations
-    (folders or tarballs) of an experiment that compares engines; --all leaves such experiments out.
+    (folders or tarballs) of an experiment that compares engines.
     --dry-run prints the plan and every command without running any, for this host or for
     --host FILE|brief.
     """
@@ -106,8 +106,7 @@ def reproduce(
     )
     minutes = minutes and number.whole("--minutes", minutes)
     found = [] if all else [catalogue.find(experiment, figure, table)]
-    every = catalogue.EXPERIMENTS.values()
-    chosen = found or [each for each in every if recorded or not each.compares_engines]
+    chosen = found or list(catalogue.EXPERIMENTS.values())
     for each in chosen:
         each.size(profile, overrides)
     if dry_run:

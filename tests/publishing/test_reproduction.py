@@ -37,7 +37,7 @@ def test_an_experiment_that_cannot_be_measured_is_left_out_of_several(
     reproduction.reproduce([lacking, brief], None, "smoke", "auto", {}, None, tmp_path)
     said = capsys.readouterr()
     assert f"tpc-c is left out: {WHY}" in said.err
-    assert f"tpc-c: not measured. {WHY}" in said.out
+    assert f"tpc-c: not measured, {WHY}" in said.out
 
 
 def test_alone_it_is_measured_which_says_what_to_install(lacking, tmp_path) -> None:
@@ -48,7 +48,6 @@ def test_alone_it_is_measured_which_says_what_to_install(lacking, tmp_path) -> N
 
 def test_recorded_results_need_no_load_generator(lacking, tmp_path, monkeypatch) -> None:
     """Nothing is left out."""
-    assert reproduction._left_out([lacking]) == {"tpc-c": WHY}
     asked = []
     monkeypatch.setattr(notebook, "prepare", lambda: None)
     monkeypatch.setattr(processes, "each", lambda _, calls, *__: asked.extend(calls) or [])

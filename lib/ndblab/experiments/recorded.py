@@ -81,8 +81,12 @@ def folder(experiment: Experiment) -> Path:
 
 def every() -> list[datasets.Dataset]:
     """Return the recorded datasets, one of each experiment that has any."""
-    having = (e for e in EXPERIMENTS.values() if any((RECORDED / e.name).glob("*/manifest.json")))
-    return [obtain(experiment.name) for experiment in having]
+    return [obtain(name) for name, experiment in EXPERIMENTS.items() if has(experiment)]
+
+
+def has(experiment: Experiment) -> bool:
+    """Return whether this repository has a dataset of an experiment."""
+    return any((RECORDED / experiment.name).glob("*/manifest.json"))
 
 
 @functools.cache

@@ -25,6 +25,11 @@ class Engines(NamedTuple):
     second: Binaries
 
 
+def lacks() -> str:
+    """Say in one line what a comparison of engines needs besides this machine's installation."""
+    return "it compares two installations (./lab reproduce --experiment engines --engines A,B)"
+
+
 def both(named: str, progress: bool = True) -> Engines:
     """Find or install two installations of NDB Cluster or RonDB.
 

@@ -17,9 +17,24 @@ IMPORT, FLEX_ASYNCH = TOOLS = ("ndb_import", "flexAsynch")
 """The programs that the lab uses. The second one belongs to NDB's tests, and prints no version."""
 
 
+_NEXT_STEP = "Run: ./lab install --tools"
+
+
 def missing(ndb: Ndb) -> list[str]:
     """Return the names of the tools that an installation lacks."""
     return [name for name in TOOLS if _beside(ndb, name) is None]
+
+
+def lacks() -> str:
+    """Say in one line which tools the installation in use lacks; nothing if it has them all.
+
+    Nothing either where none is installed yet: `./lab install` builds them with the cluster.
+    """
+    from ndblab.install import discovery
+
+    ndb = discovery.find_ndb()
+    names = missing(ndb) if ndb else []
+    return f"{' and '.join(names)} not installed ({_NEXT_STEP})" if names else ""
 
 
 def find(ndb: Ndb, name: str) -> Path:
@@ -36,7 +51,7 @@ def find(ndb: Ndb, name: str) -> Path:
         f"{name} is not installed",
         found=f"no {name} beside {ndb.ndbmtd}",
         expected=f"{name} of NDB {ndb.ndb_version}, which the workload runs",
-        next_step="Run: ./lab install --tools",
+        next_step=_NEXT_STEP,
     )
 
 

@@ -42,8 +42,8 @@ def reproduce(
     source : "recorded", the folder of a dataset, or None to measure on this host.
     again, minutes, engines : as for `measurement.measure`.
 
-    Of several experiments, those for which this machine lacks a program are left out with a line
-    that says so; alone, such a one is an error.
+    Of several experiments, those that cannot be measured for lack of a program, or were never
+    recorded, are left out with a line that says so; alone, such a one is an error.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def reproduce(
     """
     for experiment in chosen:
         _check(experiment, source)
-    left_out = _left_out(chosen) if source is None and len(chosen) > 1 else {}
+    left_out = _left_out(chosen, source) if len(chosen) > 1 else {}
     chosen = [experiment for experiment in chosen if experiment.name not in left_out]
     for name, why in left_out.items():
         print(f"{name} is left out: {why}", file=sys.stderr)
@@ -77,14 +77,15 @@ def reproduce(
         with tqdm.external_write_mode():
             print(text)
     for name, why in left_out.items():
-        print(f"{name}: not measured. {why}")
+        print(f"{name}: not {'recorded' if source else 'measured'}, {why}")
     if room:
         print(f"pages: {_relative(out)}/*/*.html, with their figures beside them")
 
 
-def _left_out(chosen: Sequence[Experiment]) -> dict[str, str]:
-    """Return what this machine lacks to measure an experiment, by name, of those it cannot."""
-    lacking = {each.name: each.lacks() for each in chosen if each.lacks}
+def _left_out(chosen: Sequence[Experiment], source: str | None) -> dict[str, str]:
+    """Return, by name, what is lacking to measure experiments, or to have recorded them."""
+    asked = [each for each in chosen if each.grid and not (source and recorded.has(each))]
+    lacking = {each.name: each.lacks() for each in asked if each.lacks}
     return {name: why for name, why in lacking.items() if why}
 
 

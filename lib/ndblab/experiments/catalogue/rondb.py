@@ -16,7 +16,7 @@ from ndblab.experiments.designs import (
 from ndblab.experiments.designs.contrast import Length
 from ndblab.experiments.experiment import Experiment
 from ndblab.experiments.variant import NO_QUOTAS, Variant
-from ndblab.install import go_tpc
+from ndblab.install import engines, go_tpc, ndb_tools
 from ndblab.planning import cpu_budget, profile, workload
 from ndblab.workloads.tpc_c import tables
 
@@ -137,6 +137,7 @@ EXPERIMENTS = (
         ),
         budget="shared",
         contrasts=interfaces.contrasts,
+        lacks=ndb_tools.lacks,
     ),
     Experiment(
         "bulk-load",
@@ -171,6 +172,7 @@ EXPERIMENTS = (
         ),
         budget="shared",
         contrasts=bulk_loads.contrasts,
+        lacks=ndb_tools.lacks,
     ),
     Experiment(
         "long-run",
@@ -204,5 +206,6 @@ EXPERIMENTS = (
         },
         variants=(Variant(), Variant(comparisons.SECOND_ENGINE, second_engine=True)),
         contrasts=comparisons.two_engines,
+        lacks=engines.lacks,
     ),
 )  # fmt: skip
