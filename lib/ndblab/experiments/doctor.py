@@ -194,7 +194,7 @@ def _missing_sysbench() -> Iterator[Finding]:
 
 
 def _missing_go_tpc() -> Iterator[Finding]:
-    remedy = f"`./lab install --tools` builds it; so does reproduce."
+    remedy = "`./lab install --tools` builds it; so does reproduce."
     if why := go_tpc.lacks():
         yield Finding("note", go_tpc.NAME, "not installed, which only TPC-C needs", why)
     else:

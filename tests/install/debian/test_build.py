@@ -36,7 +36,10 @@ def test_compilers_fit_into_cpus_and_memory(cpus: int, free_bytes: int, jobs: in
 def test_built_programs_are_copied_with_the_library_that_they_need(tmp_path: Path) -> None:
     """Under their own names, in place of older ones, and nothing else remains."""
     made = tmp_path / "mysql/build"
-    for file in ("runtime_output_directory/flexAsynch", "library_output_directory/libndbclient.so.6"):
+    for file in (
+        "runtime_output_directory/flexAsynch",
+        "library_output_directory/libndbclient.so.6",
+    ):
         (made / file).parent.mkdir(parents=True)
         (made / file).write_text("new")
     target = tmp_path / "sbin"

@@ -38,11 +38,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 def job(cluster: Cluster, variant: str = "default") -> Job:
-    [point] = [
-        point
-        for point in EXPERIMENT.grid(EXPERIMENT, SIZE)
-        if point.variant == variant
-    ]
+    [point] = [point for point in EXPERIMENT.grid(EXPERIMENT, SIZE) if point.variant == variant]
     return EXPERIMENT.job(SIZE, cluster.binaries, cluster.plan, point)
 
 

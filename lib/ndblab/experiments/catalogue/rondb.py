@@ -1,4 +1,4 @@
-"""The experiments on what RonDB's evaluation claims: sysbench, DBT2, DBT3, loads, checkpoints. Pure."""
+"""The experiments on what RonDB's evaluation claims: sysbench, DBT2, DBT3, loads. Pure."""
 
 from __future__ import annotations
 

@@ -214,7 +214,6 @@ class Reading(NamedTuple):
     lookups: int
 
 
-
 def _at_once(job: Job) -> int:
     return int(job.options.get("at-once", 1))
 
