@@ -175,9 +175,9 @@ FIGURES = {
         variance.paint, variance.describe, ("slices",), height_in=4.6,
     ),
     "tpc-c": Entry(
-        "What do transactions gain from tables partitioned by warehouse, and from more servers?",
+        "What do transactions gain from partitioning and more servers?",
         tpc_c.paint, tpc_c.describe,
-        ("runs", "slices", "processes", "transactions", "aborts", "locality"), height_in=9.6,
+        ("runs", "slices", "processes", "transactions", "aborts", "locality"), height_in=10.6,
     ),
     "tpc-h": Entry(
         "Which queries of TPC-H gain from pushed joins?",

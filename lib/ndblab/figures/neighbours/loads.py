@@ -125,7 +125,8 @@ def _draw_ratios(ax: Axes, ratios: pd.DataFrame) -> None:
         bars.beside(ax, max(high, 1.0), place, _number(row))
     ax.set_xlim(0, max(ends) * _ROOM)
     sheet.trim_ticks(ax)
-    ax.set_yticks(range(len(ratios)), [_COMPARED[name] for name in ratios["contrast"]], fontsize=8)
+    names = [_COMPARED[name].replace(" over ", "\nover ") for name in ratios["contrast"]]
+    ax.set_yticks(range(len(ratios)), names, fontsize=8)
     ax.set_ylim(len(ratios) - 0.4, -0.6)
     ax.grid(False, axis="y")
     ax.set_xlabel("Ratio of rows per second")

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator
 
 from ndblab.analysis import formatting
 from ndblab.analysis.tpc_c import loads
@@ -43,7 +43,7 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     """Draw throughput by servers and by partitioning, shares, latency by kind, and ratios."""
     runs = _runs(tables)
     found = loads.ratios(tables)
-    grid = sheet.panels(figure, rows=3, columns=(1, 1), wspace=0.26, hspace=0.6)
+    grid = sheet.panels(figure, rows=3, columns=(1, 1), wspace=0.42, hspace=0.6)
     (servers, partitioning), (shares, latency), (ratios, unused) = grid
     most = formatting.count(int(runs["servers"].max()), "server")
     _by_servers(servers, runs[runs["variant"] == BY_WAREHOUSE])
@@ -166,8 +166,12 @@ def _latency(ax: Axes, kinds: pd.DataFrame) -> None:
         values = mine["latency_avg_ms"].reindex(list(TRANSACTIONS)).to_numpy(float)
         ax.plot(values, y, ls="", marker=marker, color=colour, label=label)
     ax.set_xscale("log")
+    known = kinds["latency_avg_ms"].dropna()
+    ax.set_xlim(known.min() / 1.5, known.max() * 1.5)
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.xaxis.set_minor_formatter(FuncFormatter(lambda value, _: ""))
+    sheet.trim_ticks(ax)
     ax.set_ylim(len(TRANSACTIONS) - 0.5, -0.5)
     ax.set_yticks(range(len(TRANSACTIONS)), [name.replace("_", "-") for name in TRANSACTIONS])
     ax.set_xlabel("Mean time, ms")

@@ -6,6 +6,7 @@ one command, and the statements that make its tables. It starts nothing.
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -102,7 +103,7 @@ def _ndb_import(job: Job) -> Command:
 
 
 def _sysbench(job: Job) -> Command:
-    usual = sysbench.prepare_command(job, DATABASE)
+    usual = sysbench.prepare_command(dataclasses.replace(job, database=DATABASE))
     *words, verb = (word for word in usual.argv if not word.startswith("--threads="))
     own = [f"--threads={job.point.clients}", "--create_secondary=off"]
     return Command([*words, *own, verb], usual.env)
