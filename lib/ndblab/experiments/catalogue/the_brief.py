@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ndblab.experiments.designs import comparisons, grids
+from ndblab.experiments.designs.contrast import Length
 from ndblab.experiments.experiment import Experiment
 from ndblab.experiments.variant import NO_QUOTAS, Variant
 from ndblab.planning import cpu_budget, profile
@@ -55,6 +56,7 @@ EXPERIMENTS = (
             "B-less-cpu", "B-split", "B-mgmd-idle", "P-servers-", "P-tc",
         ),
         grid=grids.all_servers,
+        slices={"quick": Length(1, 2)},
         variants=(
             Variant(),
             Variant(comparisons.UNDIVIDED, quotas=NO_QUOTAS, contrasts_only=True),

@@ -125,7 +125,7 @@ def _by_servers(ax: Axes, runs: pd.DataFrame) -> None:
         look = {"color": style.colour(n), "marker": style.marker(n)}
         _line(ax, line, formatting.count(n, "server"), **look)
     _against_clients(ax, means)
-    ax.legend(loc="lower right", fontsize=8)
+    ax.legend(loc="upper left", fontsize=8)
 
 
 def _by_filter(ax: Axes, parts: Variations) -> None:
@@ -138,7 +138,7 @@ def _by_filter(ax: Axes, parts: Variations) -> None:
         label, colour, marker, dashes = _KINDS[str(workload)]
         _line(ax, line, label, color=colour, marker=marker, ls=dashes)
     _against_clients(ax, means)
-    ax.legend(loc="lower right", fontsize=8)
+    ax.legend(loc="upper left", fontsize=8)
 
 
 def _by_keys(ax: Axes, lists: pd.DataFrame) -> None:
