@@ -55,8 +55,9 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
         bars.beside(rate, own["rows_per_s"].max(), place, plain(row.rows_per_s))
     bars.finish(rate, every["rows_per_s"].max(), "Rows per second")
     cost.set_title("CPU time")
-    bars.stacked(cost, means, {f"{role}_us": c for role, (_, c) in _ROLES.items()}, "cpu_us")
-    longest = means["cpu_us"].max()
+    parts = {f"{role}_us": c for role, (_, c) in _ROLES.items()}
+    bars.stacked(cost, means, parts, "cpu_us")
+    longest = means[list(parts)].sum(axis=1).max()
     bars.finish(cost, longest if longest > 0 else 1.0, "CPU time of a row, \N{MICRO SIGN}s")
     rate.set_yticks(y, [_name(row).replace(", ", "\n") for row in means.itertuples()], fontsize=8)
     cost.set_yticks(y, [""] * len(y))
