@@ -24,13 +24,14 @@ if TYPE_CHECKING:
 
 DATABASE = "bulk_load"
 _TABLE = """CREATE TABLE {0} (
- id INTEGER NOT NULL AUTO_INCREMENT,
+ id INTEGER NOT NULL,
  k INTEGER NOT NULL DEFAULT 0,
  c CHAR(120) NOT NULL DEFAULT '',
  pad CHAR(60) NOT NULL DEFAULT '',
  PRIMARY KEY (id)
 ) ENGINE = ndbcluster {1}"""
-"""As `sysbench prepare` makes it, but for the secondary index, which it would make afterwards."""
+"""As `sysbench prepare` makes it, but for the secondary index, which it would make afterwards, and
+for AUTO_INCREMENT: the rows have their keys, and NDB would note the highest key row by row."""
 
 
 def of(job: Job) -> str:
