@@ -182,7 +182,8 @@ def node_argv(plan_: Plan, node: Node, binaries: Binaries, initial: bool = True)
     """Return the command of a node.
 
     All stay in the foreground: a data node without the angel process that would restart it behind
-    our back. With `initial` False an NDB node keeps the data and the configuration that it has.
+    our back. With `initial` False an NDB node keeps the data and the configuration that it has. What
+    the plan's overlay sets in my.cnf is left out, as a command line would overrule it.
     """
     folder = plan_.places.config_dir
     if node.role == "mysqld":
@@ -197,7 +198,9 @@ def node_argv(plan_: Plan, node: Node, binaries: Binaries, initial: bool = True)
             argv += ["--nodaemon", f"--bind-address={node.endpoint}"]
         argv += ["--initial"] if initial else []
     argv += tls_options(folder, binaries.mysqld_version)
-    argv += binaries.mysqld_args if node.role == "mysqld" else []
+    if node.role == "mysqld":
+        set_ = {f"--{name.replace('_', '-')}" for name in plan_.overlay.my_cnf}
+        argv += [word for word in binaries.mysqld_args if word.partition("=")[0] not in set_]
     return [*binding(node.share), *argv]
 
 

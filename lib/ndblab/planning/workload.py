@@ -66,10 +66,11 @@ UNCOMPRESSED, ZSTD, GZIP = COMPRESSIONS = ("none", "zstd", "gzip")
 MYSQLDUMP, MYSQL_SHELL = "mysqldump", "mysqlsh"
 """Programs that dump."""
 
-LOAD_DATA, INSERTS, BY_SYSBENCH, NDB_IMPORT = LOADERS = (
-    "load-data", "inserts", "sysbench", "ndb-import",
+LOAD_DATA, INSERTS, BY_SYSBENCH, NDB_IMPORT, LOAD_LOCAL = LOADERS = (
+    "load-data", "inserts", "sysbench", "ndb-import", "load-data-local",
 )  # fmt: skip
-"""How rows are loaded: LOAD DATA, INSERT of many rows, `sysbench prepare`, ndb_import."""
+"""How rows are loaded: LOAD DATA, INSERT of many rows, `sysbench prepare`, ndb_import, LOAD DATA
+LOCAL."""
 
 
 def of_query(number: int) -> str:

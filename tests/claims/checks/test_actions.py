@@ -94,7 +94,7 @@ def test_a_small_redo_log_slows_loading_or_does_not(ratio: float, blocks: int, e
     """Three per cent are nothing; before four pairs of starts there is no interval."""
     row = verdict(loads(ratio, blocks), "B-load-redo")
     assert row.verdict == expected
-    assert "by LOAD DATA with 4 connections" in row.reason
+    assert "by INSERTs over 4 connections" in row.reason
 
 
 def test_the_answer_about_loads_says_rates_and_what_the_redo_log_does():

@@ -20,7 +20,7 @@ from ndblab.planning import profile
 from ndblab.planning.point import Point
 from ndblab.planning.workload import LOADERS
 from ndblab.workloads import registry, slices
-from ndblab.workloads.bulk_load import generator, rows, ways
+from ndblab.workloads.bulk_load import client, generator, rows, ways
 from ndblab.workloads.load_generator import Command, Job, Report
 
 PORT = 19000
@@ -173,6 +173,32 @@ def test_the_client_says_what_failed(tmp_path):
     assert report.status.startswith("exit status 1: load-data: (2003, ")
 
 
+class Busy:
+    """A cursor whose first statements meet an error."""
+
+    def __init__(self, error: int, times: int) -> None:
+        self.error, self.times, self.done = error, times, []
+
+    def execute(self, statement: str) -> None:
+        if self.times:
+            self.times -= 1
+            raise pymysql.OperationalError(self.error, "Got temporary error 410 from NDBCLUSTER")
+        self.done.append(statement)
+
+
+def test_an_insert_is_tried_again_while_the_redo_log_is_full(monkeypatch):
+    """Every other error ends the load at once, and so does one that does not pass."""
+    monkeypatch.setattr(client, "PAUSE_S", 0)
+    busy = Busy(client.TEMPORARY, 3)
+    client.patiently(busy, "INSERT")
+    assert busy.done == ["INSERT"]
+    with pytest.raises(pymysql.Error, match="1062"):
+        client.patiently(Busy(1062, 1), "INSERT")
+    monkeypatch.setattr(client, "PATIENCE_S", -1)
+    with pytest.raises(pymysql.Error, match="410"):
+        client.patiently(Busy(client.TEMPORARY, 1), "INSERT")
+
+
 @pytest.mark.cluster
 def test_rows_are_loaded_into_a_real_cluster_in_every_way(tmp_path, monkeypatch):
     """All are read back; checkpoints and CPU are those of the load; slices need no warm-up."""
@@ -187,7 +213,7 @@ def test_rows_are_loaded_into_a_real_cluster_in_every_way(tmp_path, monkeypatch)
     assert list(data.runs["status"]) == ["ok"] * len(LOADERS)
     assert set(data.runs["queries"]) == {experiment.size("smoke").rows}
     assert set(data.slices["status"]) == {"ok"}
-    assert set(data.slices["contrast"]) == {"redo", "import"}
+    assert set(data.slices["contrast"]) == {"redo", "import", "local"}
     assert "client" in set(data.processes["role"])
     assert data.manifest["versions"].keys() >= {"ndb_import", "pymysql", "sysbench"}
 

@@ -20,6 +20,7 @@ from ndblab.planning.workload import (
     CLIENT,
     INSERTS,
     LOAD_DATA,
+    LOAD_LOCAL,
     LOADERS,
     NDB_IMPORT,
 )
@@ -31,6 +32,7 @@ WORDS = {
     INSERTS: "INSERT of many rows",
     BY_SYSBENCH: "sysbench prepare",
     NDB_IMPORT: "ndb_import",
+    LOAD_LOCAL: "LOAD DATA LOCAL",
 }
 STARTED, COMPLETED = "local_checkpoint_started", "local_checkpoint_completed"
 

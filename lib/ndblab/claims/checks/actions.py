@@ -72,7 +72,7 @@ def dump_time(claim: Claim, evidence: Evidence) -> Finding:
 def redo_log_of_loads(claim: Claim, evidence: Evidence) -> Finding:
     """Compare loading with the small redo log and with the usual one."""
     clients = side(evidence, "redo", A)["clients"]
-    label = f"times that with the usual redo log, by LOAD DATA with {count(clients, 'connection')}"
+    label = f"times that with the usual redo log, by INSERTs over {count(clients, 'connection')}"
     test = ratio(evidence, "redo", label)
     return decide(claim, "with the small redo log, rows loaded per second are", [test])
 

@@ -12,7 +12,7 @@ from ndblab.analysis.sequential import LOOKS
 from ndblab.experiments.designs.comparisons import REDO_SMALL
 from ndblab.experiments.designs.contrast import ALTERNATION, STARTS, Contrast, Side
 from ndblab.planning.point import DEFAULT_VARIANT, Point
-from ndblab.planning.workload import BULK_LOAD, NDB_IMPORT
+from ndblab.planning.workload import BULK_LOAD, INSERTS, LOAD_LOCAL, NDB_IMPORT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,22 +22,31 @@ if TYPE_CHECKING:
 
 
 def every_way(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
-    """Every way with every number of connections; ndb_import, which needs none, once."""
+    """Every way with every number of connections.
+
+    ndb_import, which needs none, and LOAD DATA LOCAL, which is slow, only with the most.
+    """
     swept = [variant.name for variant in experiment.variants if not variant.contrasts_only]
     return tuple(
         _point(size, name, clients)
         for name, clients in product(swept, size.clients)
-        if name != NDB_IMPORT or clients == max(size.clients)
+        if name not in (NDB_IMPORT, LOAD_LOCAL) or clients == max(size.clients)
     )
 
 
 def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tuple[Contrast, ...]:
-    """LOAD DATA with a small redo log against the usual one; ndb_import against LOAD DATA."""
-    usual = Side(_point(size, DEFAULT_VARIANT))
-    small, imported = (Side(_point(size, name)) for name in (REDO_SMALL, NDB_IMPORT))
+    """INSERTs with a small redo log against the usual one; other ways against LOAD DATA.
+
+    A full redo log is a temporary error, and only an INSERT can be tried again.
+    """
+    small, inserts, imported, local, usual = (
+        Side(_point(size, name))
+        for name in (REDO_SMALL, INSERTS, NDB_IMPORT, LOAD_LOCAL, DEFAULT_VARIANT)
+    )
     return (
-        Contrast("redo", STARTS, small, usual, ("B-load-redo",)),
+        Contrast("redo", STARTS, small, inserts, ("B-load-redo",)),
         Contrast("import", ALTERNATION, imported, usual, (), blocks=LOOKS[0]),
+        Contrast("local", ALTERNATION, local, usual, (), blocks=LOOKS[0]),
     )
 
 

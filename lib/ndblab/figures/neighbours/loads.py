@@ -25,7 +25,11 @@ from ndblab.planning.workload import CLIENT, NDB_IMPORT
 
 _ROLES = {"mysqld": ("mysqld", style.SERVER), "ndbmtd": ("ndbmtd", style.DATA_NODE),
           CLIENT: ("loading program", style.QUIET)}  # fmt: skip
-_COMPARED = {"import": "ndb_import over LOAD DATA", "redo": "small redo log over usual"}
+_COMPARED = {
+    "import": "ndb_import over LOAD DATA",
+    "local": "LOCAL over LOAD DATA",
+    "redo": "small redo log over usual",
+}
 """Contrasts, and what they compare."""
 _ROOM = 1.4
 """Length of the axis of ratios over the largest, for the number beside it."""

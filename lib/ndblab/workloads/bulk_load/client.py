@@ -1,8 +1,9 @@
 """Load files of rows through a MySQL server, by LOAD DATA or by INSERT of many rows; a program.
 
 In: how, a number of connections, a folder of files, the Unix socket of a server, the tables. Out:
-loaded tables, or the first error as its last words. Each connection takes one table after another;
-nothing is tried twice.
+loaded tables, or the first error as its last words. Each connection takes one table after another.
+An INSERT that meets a temporary error of NDB, such as a full redo log, is tried again; a LOAD DATA,
+of which part may be done, is not.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import argparse
 import contextlib
 import itertools
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,24 +20,28 @@ from pathlib import Path
 import pymysql
 from pymysql.cursors import Cursor
 
-from ndblab.planning.workload import INSERTS, LOAD_DATA
+from ndblab.planning.workload import INSERTS, LOAD_DATA, LOAD_LOCAL
 from ndblab.workloads.bulk_load import rows
 
 ROWS_PER_INSERT = 1000
 """A transaction each. About 200 kB, far below the server's limits."""
+TEMPORARY = 1297
+"""MySQL's number for all temporary errors of NDB (ER_GET_TEMPORARY_ERRMSG)."""
+PAUSE_S, PATIENCE_S = 0.05, 60
+"""Between two tries of an INSERT, and how long it is tried."""
 
 
 def main(arguments: Sequence[str]) -> None:
     """Load all tables."""
     parser = argparse.ArgumentParser(prog="client")
-    parser.add_argument("--way", choices=(LOAD_DATA, INSERTS), required=True)
+    parser.add_argument("--way", choices=(LOAD_DATA, LOAD_LOCAL, INSERTS), required=True)
     parser.add_argument("--connections", type=int, required=True)
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--database", required=True)
     parser.add_argument("socket")
     parser.add_argument("tables", nargs="+")
     options = parser.parse_args(arguments)
-    load = {LOAD_DATA: _load_data, INSERTS: _insert}[options.way]
+    load = {LOAD_DATA: _load_data, LOAD_LOCAL: _load_local, INSERTS: _insert}[options.way]
 
     def loaded(table: str) -> None:
         with _connected(options.socket, options.database) as cursor:
@@ -66,10 +72,28 @@ def inserts(table: str, lines: Iterator[str]) -> Iterator[str]:
 def _insert(cursor: Cursor, table: str, file: Path) -> None:
     with file.open() as stream:
         for statement in inserts(table, stream):
+            patiently(cursor, statement)
+
+
+def patiently(cursor: Cursor, statement: str) -> None:
+    """Execute a statement, again and again while NDB answers with a temporary error."""
+    until_s = time.monotonic() + PATIENCE_S
+    while True:
+        try:
             cursor.execute(statement)
+            return
+        except pymysql.Error as error:
+            if error.args[0] != TEMPORARY or time.monotonic() > until_s:
+                raise
+        time.sleep(PAUSE_S)
 
 
 def _load_data(cursor: Cursor, table: str, file: Path) -> None:
+    """The server reads the file itself."""
+    cursor.execute(f"LOAD DATA INFILE %s INTO TABLE {table}", (str(file),))
+
+
+def _load_local(cursor: Cursor, table: str, file: Path) -> None:
     cursor.execute(f"LOAD DATA LOCAL INFILE %s INTO TABLE {table}", (str(file),))
     # LOCAL turns errors of single rows into warnings.
     if warnings := cursor.connection.show_warnings():
