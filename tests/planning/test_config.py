@@ -258,6 +258,15 @@ def test_an_overlay_sets_any_parameter_of_my_cnf():
     assert parser["mysqld"]["x"] == "1"
 
 
+def test_what_an_overlay_sets_is_not_on_the_command_line_of_a_server():
+    """It would overrule my.cnf."""
+    args = ("--basedir=/ndb", "--secure-file-priv=NULL")
+    programs = SimpleNamespace(**{**vars(BINARIES), "mysqld_args": args})
+    for plan, expected in ((other(), args), (overlaid(my_cnf={"secure_file_priv": "/"}), args[:1])):
+        argv = config.node_argv(plan, plan.servers[0], programs)
+        assert tuple(word for word in argv if word in args) == expected
+
+
 def test_addresses_come_from_the_nodes(small):
     """A node on another host is named in config.ini, and found and bound at its address."""
     away = [dataclasses.replace(node, address="db2") for node in small.nodes]
