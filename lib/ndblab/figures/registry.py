@@ -189,7 +189,7 @@ FIGURES = {
     ),
     "bulk-load": Entry(
         "How fast are rows loaded, and does the redo log matter?",
-        loads.paint, loads.describe, ("runs", "processes", "events", "slices"), height_in=6.6,
+        loads.paint, loads.describe, ("runs", "processes", "events", "slices"), height_in=7.6,
     ),
     "read-locality": Entry(
         "How far do reads stay on the data node that is near?",
