@@ -10,7 +10,6 @@ it with the ids of its claims.
 from ndblab.claims.checks import (
     actions,
     availability,
-    connection_pools,
     data_nodes,
     engines,
     latency,
@@ -28,7 +27,6 @@ __all__ = [
     "Check",
     "actions",
     "availability",
-    "connection_pools",
     "data_nodes",
     "engines",
     "find",
