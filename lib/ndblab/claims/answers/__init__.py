@@ -25,7 +25,6 @@ from ndblab.claims.answers import (
 from ndblab.claims.answers.clause import Answer, Clause, compose
 from ndblab.claims.answers.neighbours import (
     actions,
-    connection_pools,
     engines,
     read_locality,
     read_write,
@@ -50,7 +49,6 @@ __all__ = [
     "answer",
     "availability",
     "capacity_model",
-    "connection_pools",
     "engines",
     "read_locality",
     "read_write",
