@@ -182,8 +182,8 @@ def node_argv(plan_: Plan, node: Node, binaries: Binaries, initial: bool = True)
     """Return the command of a node.
 
     All stay in the foreground: a data node without the angel process that would restart it behind
-    our back. With `initial` False an NDB node keeps the data and the configuration that it has. What
-    the plan's overlay sets in my.cnf is left out, as a command line would overrule it.
+    our back. With `initial` False an NDB node keeps the data and the configuration that it has.
+    What the plan's overlay sets in my.cnf is left out, as a command line would overrule it.
     """
     folder = plan_.places.config_dir
     if node.role == "mysqld":

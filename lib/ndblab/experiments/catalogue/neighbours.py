@@ -58,7 +58,10 @@ EXPERIMENTS = (
         slices={"smoke": Length(0, 1)},
         shape={"node_groups": 2},
         variants=(
-            Variant(options=_NO_SCANS, my_cnf=_NO_STATISTICS, table_options=read_locality.COMMENTS[READ_BACKUP]),
+            Variant(
+                options=_NO_SCANS, my_cnf=_NO_STATISTICS,
+                table_options=read_locality.COMMENTS[READ_BACKUP],
+            ),
             *(
                 Variant(
                     kind, options=_NO_SCANS, my_cnf=_NO_STATISTICS, table_options=comment,
