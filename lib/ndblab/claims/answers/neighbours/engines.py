@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 def compared(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     """Say what the second engine carries of what the first does, and what that decides."""
     first, second = releases.engines(dataset.manifest["versions"])
+    if first == second:
+        second = "another installation of the same release"
     found = contrasts.ratio(contrasts.log_ratios(dataset.slices, "indexstat"))
     value, low, high = map(plain, found)
     interval = f" ({low} to {high})" if found.bounded else ""
