@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from made_up import Double, contrasted, double, verdict
-from ndblab.claims import releases
+from ndblab.claims import answers, judge, releases
 
 
 def compared(gain: float, first: str, second: str) -> Double:
@@ -31,6 +31,18 @@ def test_other_engines_decide_nothing(engines: tuple[str, str]) -> None:
     assert row.verdict == "not testable here"
     assert "needs RonDB 21.04 and 21.10" in row.reason
     assert "times that of" in row.reason
+
+
+@pytest.mark.parametrize(
+    ("second", "words"),
+    [("9.7.4", "another installation of the same release carries 1."), ("9.8.0", "Cluster 9.8.0")],
+)
+def test_the_answer_names_both_engines(second: str, words: str) -> None:
+    """Or says that they are one release."""
+    data = compared(1.1, "9.7.4", second)
+    said = str(answers.answer("engines", judge.judge(data, ["D-indexstat"]), data))
+    assert words in said
+    assert "as NDB Cluster 9.7.4" in said
 
 
 def test_releases_are_told_by_their_series() -> None:
