@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from made_up import Double, contrasted, double, verdict
-from ndblab.claims import answers, judge, releases
+from ndblab.claims import answers, judge, publication, releases
 
 
 def compared(gain: float, first: str, second: str) -> Double:
@@ -40,7 +40,7 @@ def test_other_engines_decide_nothing(engines: tuple[str, str]) -> None:
 def test_the_answer_names_both_engines(second: str, words: str) -> None:
     """Or says that they are one release."""
     data = compared(1.1, "9.7.4", second)
-    said = str(answers.answer("engines", judge.judge(data, ["D-indexstat"]), data))
+    said = str(answers.answer("engines", judge.judge(data, ["D-indexstat"], publication.claims()), data))
     assert words in said
     assert "as NDB Cluster 9.7.4" in said
 
