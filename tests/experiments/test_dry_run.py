@@ -65,7 +65,7 @@ def test_contrasts_follow_the_sweep_and_are_marked_as_supposed():
     printed = dry_run.dry_run(experiment, "quick", "auto", {}, None, "brief")
     [at] = [i for i, line in enumerate(printed.splitlines()) if "# here, before it" in line]
     assert printed.splitlines()[at + 1 : at + 3] == [
-        "#   servers-1-2 (alternation, 19 s a block): "
+        "#   servers-1-2 (alternation, 15 s a block): "
         "(2 servers, 8 clients, rate=100) and (1 server, 8 clients, tcp)",
         "#     for F6-peak, F7-doubling",
     ]

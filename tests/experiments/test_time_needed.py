@@ -52,12 +52,12 @@ def test_blocks_that_no_claim_waits_for_add_their_time_up_to_a_quarter_of_an_hou
 
 
 def test_blocks_of_cluster_starts_cost_far_more():
-    """Four slices of 4 s and what they cost besides; six, and two starts."""
+    """Four slices of 3 s and what they cost besides; six, and two starts."""
     quick = SCALING.size("quick")
     side = Side(Point(2, 64))
     alternation, starts = (
         time_needed.block_s(Contrast("x", design, side, side, ()), SCALING, quick)
         for design in (ALTERNATION, STARTS)
     )
-    assert 4 * 4 < alternation < 4 * 5
+    assert 4 * 3 < alternation < 4 * 4
     assert starts == pytest.approx(1.5 * alternation + 2 * time_needed.start_s(SCALING, quick))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.experiments.designs import contrast as designs
 from ndblab.experiments.designs import sweep
-from ndblab.planning.workload import DUMP, TPC_H
+from ndblab.planning.workload import BULK_LOAD, DUMP, NDB_API, TPC_H
 
 if TYPE_CHECKING:
     from ndblab.experiments.designs.contrast import Contrast
@@ -24,8 +24,12 @@ TPC_H_ROWS_PER_S, READ_BACK_ROWS_PER_S = 1_300, 110_000
 """Filling the tables of TPC-H in both engines, with statistics; reading back what a dump wrote."""
 START_PER_GROUP_S = 4
 """More for each node group but the first."""
+CHECKED_ROWS_PER_S = 25_000
+"""Reading back what a bulk load wrote, and what its run costs besides."""
 RUN_S, RUN_PER_CLIENT_S = 0.6, 0.005
 """What a run or a slice costs besides its own time: sysbench connects and ends its clients."""
+FLEX_ASYNCH_S = 4
+"""More for a run of flexAsynch, which warms up, cools down and finds its table."""
 LEAST_S = {"quick": 11.7 * 60}
 """Time of a whole measurement with contrasts, by profile, if its sweep leaves some of it."""
 CONTRASTS_S = {"smoke": 0, "quick": 5 * 60, "brief": 8 * 3600}
@@ -42,9 +46,14 @@ def sweep_s(experiment: Experiment, size: Profile) -> float:
     starts = 1 + todo.repeats * (clusters - 1)
     faults = [experiment.variant(point.variant).fault for point in todo.points]
     faults_s = todo.repeats * sum(fault.lasts_s for fault in faults if fault)
-    overhead_s = mean(_overhead_s(point.clients) for point in todo.points)
+    overhead_s = mean(
+        _overhead_s(point.clients) + FLEX_ASYNCH_S * (point.workload == NDB_API)
+        for point in todo.points
+    )
     if experiment.workload == DUMP:
         overhead_s += size.rows / READ_BACK_ROWS_PER_S
+    if experiment.workload == BULK_LOAD:
+        overhead_s += size.rows / CHECKED_ROWS_PER_S
     return starts * start_s(experiment, size) + sweep.estimate_s(todo, overhead_s) + faults_s
 
 
