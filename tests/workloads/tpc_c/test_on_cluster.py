@@ -80,8 +80,8 @@ def test_a_run_and_a_slice_of_each_way_have_all_their_tables(cluster: Cluster) -
     [
         ("UPDATE warehouse SET w_ytd = w_ytd + 1", "UPDATE warehouse SET w_ytd = w_ytd - 1", 1),
         (
-            "DELETE FROM new_order WHERE no_d_id = 3 AND no_o_id = 2995",
-            "INSERT INTO new_order VALUES (2995, 3, 1)",
+            "DELETE FROM new_order WHERE no_d_id = 3 AND no_o_id = {order}",
+            "INSERT INTO new_order VALUES ({order}, 3, 1)",
             3,
         ),
     ],
@@ -90,12 +90,15 @@ def test_damaged_rows_fail_a_run(
     cluster: Cluster, damage: str, repair: str, condition: int
 ) -> None:
     """Whatever it carried: the message names the condition."""
-    for statement in (damage, repair):
+    newest = f"SELECT MAX(no_o_id) FROM {tables.BY_WAREHOUSE}.new_order WHERE no_d_id = 3"
+    # A load delivers the oldest orders, and enters new ones.
+    order = cluster.query(newest)[0][0] - 1
+    for statement in (damage.format(order=order), repair.format(order=order)):
         with cluster.connect() as connection:
             cursor = connection.cursor()
             cursor.execute(f"USE {tables.BY_WAREHOUSE}")
             assert cursor.execute(statement) == 1
-        if statement == damage:
+        if statement == damage.format(order=order):
             run = measured_run.measure(cluster, job(cluster), 1)
     status = run.tables["runs"]["status"].iloc[0]
     assert status.startswith(f"inconsistent rows, condition {condition}: ")
