@@ -55,7 +55,7 @@ def reproduce(
     c, figure=None, table=None, experiment=None, all=False, profile="quick", budget="auto",
     recorded=False, dataset=None, servers=None, clients=None, repeats=None, duration=None,
     warmup=None, tables=None, table_size=None, seed=None, base_port=None, again=False,
-    minutes=None, dry_run=False, host=None,
+    minutes=None, dry_run=False, host=None, engines=None,
 ):  # fmt: skip
     """Measure an experiment here (or read a dataset), draw its figures, judge its claims.
 
@@ -66,8 +66,10 @@ def reproduce(
     --table-size 10000 --seed 1). --budget pinned, scaled, shared or auto divides the CPUs.
     --minutes 20 ends a measurement after that time though claims are open; where this host has
     measured the same before, it gives the open claims so much more time instead. --all skips what
-    this host has already measured; --again repeats it. --dry-run prints the plan and every command
-    without running any, for this host or for --host FILE|brief.
+    this host has already measured; --again repeats it. --engines A,B names the two installations
+    (folders or tarballs) of an experiment that compares engines.
+    --dry-run prints the plan and every command without running any, for this host or for
+    --host FILE|brief.
     """
     from ndblab.experiments import catalogue
     from ndblab.planning import number
@@ -97,6 +99,11 @@ def reproduce(
         "--minutes is for a measurement",
         f"--minutes with {'--recorded' if recorded else '--dataset'}",
     )
+    refuse(
+        engines and (all or recorded or dataset),
+        "--engines is for the measurement of one experiment",
+        f"--engines {engines} with {'--all' if all else 'recorded data'}",
+    )
     minutes = minutes and number.whole("--minutes", minutes)
     found = [] if all else [catalogue.find(experiment, figure, table)]
     chosen = found or list(catalogue.EXPERIMENTS.values())
@@ -114,7 +121,7 @@ def reproduce(
     source = "recorded" if recorded else dataset
     reproduction.reproduce(
         chosen, source, profile, budget, overrides, base_port, OUT,
-        again=again or not (all or minutes), minutes=minutes,
+        again=again or not (all or minutes), minutes=minutes, engines=engines,
     )  # fmt: skip
 
 

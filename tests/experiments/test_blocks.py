@@ -62,7 +62,7 @@ class Lab:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, tcp_servers: int = 0) -> None:
         self.experiment = Experiment("x", "?", "x.ipynb", (), (), grids.one_point)
         self.size = self.experiment.size("smoke", {"servers": 4})
-        self.binaries, self.starts, self.asked = None, 1, []
+        self.starts, self.asked = 1, []
         self.contrasts: set[str] = set()
         shape = deployment.Shape(4, self.size.rows, 8, tcp_servers=tcp_servers)
         self.plan = deployment.make(host.read(), shape)
@@ -70,6 +70,9 @@ class Lab:
         self.disturbed = lambda run_id: (company.NO_COMPANY, 0.0)
         self.writer, self.said = Writer(), []
         monkeypatch.setattr(slices, "measure", self.slot)
+
+    def binaries_of(self, variant: str) -> None:
+        """A slice that is only listed needs no program."""
 
     def ready(self, *points: Point) -> SimpleNamespace:
         return SimpleNamespace(plan=self.plan)

@@ -21,6 +21,7 @@ from ndblab.publishing import reproduction
         "--figure 6",
         "--figure 6 --profile brief --budget shared --servers 1,2 --duration 8 --table-size 100",
         "--experiment shm-vs-tcp --repeats 4 --base-port 14000",
+        "--experiment engines --profile smoke --engines /opt/rondb-21.04,rondb-21.10.tar.gz",
     ],
 )
 def test_the_command_that_goes_on_is_that_of_the_same_measurement(typed, monkeypatch):
@@ -31,11 +32,18 @@ def test_the_command_that_goes_on_is_that_of_the_same_measurement(typed, monkeyp
     options = {word[2:].replace("-", "_"): next(words) for word in words}
     tasks.reproduce.body(Context(), **options, minutes="10")
     [((chosen, _, size, budget, overrides, port, _), more)] = asked
+    engines = more.pop("engines")
     assert more == {"again": False, "minutes": 10}
     [experiment] = chosen
-    assert measurement.command(experiment, size, budget, overrides, port) == (
-        f"./lab reproduce {typed}"
-    )
+    command = measurement.command(experiment, size, budget, overrides, port, engines)
+    assert command == f"./lab reproduce {typed}"
+
+
+@pytest.mark.parametrize("given", [{"all": True}, {"experiment": "engines", "recorded": True}])
+def test_engines_are_named_for_the_measurement_of_one_experiment(given):
+    """Recorded data have their engines already, and --all compares none."""
+    with pytest.raises(tasks.Exit, match="--engines is for"):
+        tasks.reproduce.body(Context(), engines="a,b", **given)
 
 
 def test_minutes_of_a_measurement_are_whole_ones():

@@ -132,7 +132,9 @@ def cases() -> list[Case]:
             Case("share of windows", f"windows of {window} s", f"{length} s",
                  simulations.windows(window, length), few),
         ]  # fmt: skip
-    return found
+    checkpoints = Case("whole over outside, by cycles", "local checkpoints of a long run", "600 s",
+                       simulations.checkpoints(600))  # fmt: skip
+    return [*found, checkpoints]
 
 
 def _utilisations(rng: np.random.Generator) -> np.ndarray:

@@ -12,6 +12,8 @@ import pandas as pd
 from scipy.signal import lfilter
 
 from ndblab.analysis import blocks, contrasts, estimate, pairs, sequential, series
+from ndblab.analysis.checkpoints import cost
+from ndblab.analysis.checkpoints.spans import Span, inside
 from ndblab.analysis.estimate import Estimate, sidak
 
 # multi-server-scaling: 40 points of 4 runs; the standard deviation of logarithms of throughput and
@@ -220,6 +222,23 @@ def windows(window_s: int, run_s: int) -> Simulation:
             shares.append(np.mean(np.abs(means / values.mean() - 1) < NEAR))
             intervals.append(series.windows_share(pd.Series(values), window_s, NEAR))
         return [[_holds(found, float(np.mean(shares)))] for found in intervals]
+
+    return held
+
+
+def checkpoints(length: int) -> Simulation:
+    """Simulate what local checkpoints of 7 in 18 s take from a run; in them a fifth is lost."""
+    fall, lasts_s, every_s = 0.2, 7.0, 18.0
+    begins_s = np.arange(5.0, length - lasts_s, every_s)
+    spans = [Span(begin_s, begin_s + lasts_s) for begin_s in begins_s]
+    ends_s = np.arange(1.0, length + 1)
+    factor = 1 - fall * inside(ends_s, spans)
+    truth = 1 - fall * lasts_s / every_s
+
+    def held(rng: np.random.Generator) -> Held:
+        drawn = (np.exp(SECOND * seconds(rng, length)) * factor for _ in range(2500))
+        found = (cost.kept(cost.cycles(pd.Series(qps, ends_s), spans)) for qps in drawn)
+        return [[_holds(one, truth)] for one in found]
 
     return held
 

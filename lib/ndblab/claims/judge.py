@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ndblab.analysis.formatting import significant
+from ndblab.claims import releases
 from ndblab.claims.checks import find
 from ndblab.claims.evidence import Evidence, usable_cpus
 from ndblab.claims.publication import BUDGETS, Claim
@@ -34,11 +35,6 @@ if TYPE_CHECKING:
 # Units that scale with a host's CPUs; latency and the CPU of one thread do not.
 _GROWS_WITH_CPUS = ("queries/s", "percent of one CPU")
 _OF_THE_BRIEF = ("brief-2021", "blog-2021")
-_NEEDED = {
-    "rondb-2021-07": "RonDB 21.04.1 and 21.10.1",
-    "rondb-2024-05": "RonDB 21.04.17 and 22.10.4",
-}
-"""By source, the releases that its claims compare."""
 _SUBJECTS = {
     "rondb": "about RonDB, which the lab does not install; ",
     "dbt2": "about DBT2; ",
@@ -157,10 +153,8 @@ def _without_data(claim: Claim) -> Finding:
     never = set(claim.budgets.values())
     if len(never) == 1 and not next(iter(never)).startswith("yes"):
         return Finding(NOT_TESTABLE, next(iter(never)))
-    if claim.source in _NEEDED:
-        return Finding(
-            NOT_TESTABLE, f"needs {_NEEDED[claim.source]}, which the lab does not install"
-        )
+    if claim.source in releases.NEEDED:
+        return Finding(NOT_TESTABLE, f"needs {releases.in_words(claim.source)}: --engines")
     if find(claim.id) is not None:
         return Finding(UNKNOWN, "no recorded dataset measures it yet")
     about = _SUBJECTS.get(claim.source.partition("-")[0], "")

@@ -99,8 +99,8 @@ def _measure(
         )
         for each, side in zip(slot, sides, strict=True):
             job = clusters.experiment.job(
-                size, clusters.binaries, cluster.plan, side.point, side.options,
-                _skipped(contrast, each, usable, fixed),
+                size, clusters.binaries_of(side.point.variant), cluster.plan, side.point,
+                side.options, _skipped(contrast, each, usable, fixed),
             )  # fmt: skip
             asked.append(slices.Asked({**each.columns(), "start": clusters.starts}, job))
         [condition] = {side.condition for side in sides}

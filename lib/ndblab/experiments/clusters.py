@@ -45,10 +45,11 @@ class Clusters:
     binaries: Binaries
     writer: datasets.Writer
     progress: bool
+    second: Binaries | None = None
     starts: int = field(init=False)
     contrasts: set[str] = field(init=False, default_factory=set)
     _cluster: Cluster | None = None
-    _plan: Plan | None = None
+    _running: tuple[Plan, Binaries] | None = None
     _limited: dict[str, float | None] = field(default_factory=dict)
     _neighbours: bool = False
     _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
@@ -58,7 +59,8 @@ class Clusters:
 
     def measure(self, cluster: Cluster, point: Point, repeat: int) -> measured_run.Run:
         """Measure one run at a point, on its running cluster."""
-        job = self.experiment.job(self.size, self.binaries, cluster.plan, point)
+        binaries = self.binaries_of(point.variant)
+        job = self.experiment.job(self.size, binaries, cluster.plan, point)
         fault = self.experiment.variant(point.variant).fault
         if fault is None:
             return measured_run.measure(cluster, job, repeat)
@@ -66,6 +68,20 @@ class Clusters:
         if not measured.recovered:
             self.close()
         return measured
+
+    def binaries_of(self, variant: str) -> Binaries:
+        """Return the programs of a variant: those of the second installation, or the usual ones.
+
+        Raises
+        ------
+        ValueError
+            If there is no second one.
+        """
+        if not self.experiment.variant(variant).second_engine:
+            return self.binaries
+        if self.second is None:
+            raise ValueError(f"no second installation for the variant {variant}")
+        return self.second
 
     def close(self) -> None:
         """Stop the cluster that is running."""
@@ -79,12 +95,15 @@ class Clusters:
         know their own data nodes if the variant says so. Other points that are measured at the same
         time need the same of all this (ValueError).
         """
-        plan, quotas, neighbours = self._needed(point)
+        needed, neighbours = self._needed(point), self.experiment.variant(point.variant).neighbours
+        quotas = self._quotas_cpus(point.variant)
         for other in others:
-            if self._needed(other) != (plan, quotas, neighbours):
+            also = self.experiment.variant(other.variant).neighbours
+            mine = (*self._needed(other), self._quotas_cpus(other.variant), also)
+            if mine != (*needed, quotas, neighbours):
                 raise ValueError(f"{point} and {other} cannot be measured at the same time")
-        if self._cluster is None or self._plan != plan:
-            self._start(point, plan)
+        if self._cluster is None or self._running != needed:
+            self._start(point, *needed)
             self._limit(quotas)
         elif quotas != self._limited:
             self._limit(quotas)
@@ -93,28 +112,21 @@ class Clusters:
             self._neighbours = neighbours
         return self._cluster
 
-    def _needed(self, point: Point) -> tuple[Plan, dict[str, float | None], bool]:
-        """Return the plan, quotas in CPUs and knowledge of neighbours that a point needs."""
-        neighbours = self.experiment.variant(point.variant).neighbours
-        return self.plans[point.variant], self._quotas_cpus(point.variant), neighbours
-
-    def _start(self, point: Point, plan: Plan) -> None:
+    def _start(self, point: Point, plan: Plan, binaries: Binaries) -> None:
         self.close()
         self.starts += 1
         self.contrasts.clear()
         turned = deployment.turned(plan) if self.starts % 2 == 0 else plan
-        started = self._stack.enter_context(
-            start_stop.running(turned, self.binaries, self.progress)
-        )
+        started = self._stack.enter_context(start_stop.running(turned, binaries, self.progress))
         jobs = [
             self.experiment.job(
-                self.size, self.binaries, turned, dataclasses.replace(point, variant=name)
+                self.size, binaries, turned, dataclasses.replace(point, variant=name)
             )
             for name in self.experiment.filled(point.variant)
         ]
         generator = registry.find(point.workload)
         filled = [generator.prepare(started, job) for job in jobs]
-        usual = plan == self.plans[DEFAULT_VARIANT]
+        usual = (plan, binaries) == (self.plans[DEFAULT_VARIANT], self.binaries)
         half = sysbench.weigh(started, jobs[0]) if usual and self.experiment.weighs_rows else None
         for name in (config.CONFIG_INI, config.MY_CNF):
             text = (started.folder / name).read_text()
@@ -126,7 +138,10 @@ class Clusters:
             facts["filled"] = _described(filled[0]) | ({"half": _described(half)} if half else {})
             self.progress = False
         self.writer.note(**facts)
-        self._cluster, self._plan, self._neighbours = started, plan, False
+        self._cluster, self._running, self._neighbours = started, (plan, binaries), False
+
+    def _needed(self, point: Point) -> tuple[Plan, Binaries]:
+        return self.plans[point.variant], self.binaries_of(point.variant)
 
     def _limit(self, quotas_cpus: dict[str, float | None]) -> None:
         self._cluster.limit(quotas_cpus)

@@ -86,11 +86,39 @@ class Experiment:
         """Return the variant of this name."""
         return next(v for v in self.variants if v.name == name)
 
+    @property
+    def compares_engines(self) -> bool:
+        """Return whether it needs two installations of NDB Cluster."""
+        return any(variant.second_engine for variant in self.variants)
+
+    def check_engines(self, named: str | None) -> None:
+        """Refuse a comparison of engines without two, and two where there is nothing to compare.
+
+        Raises
+        ------
+        LabError
+            If what the user named does not suit the experiment.
+        """
+        if self.compares_engines and not named:
+            raise LabError(
+                f"{self.name} compares two installations of NDB Cluster or RonDB",
+                expected="--engines with two folders or tarballs, separated by a comma",
+                next_step=f"Try: ./lab reproduce --experiment {self.name} --engines A,B",
+            )
+        if named and not self.compares_engines:
+            raise LabError(
+                f"{self.name} uses one installation",
+                found=f"--engines {named}",
+                next_step="Drop --engines, or compare with --experiment engines.",
+            )
+
     def clusters(self) -> tuple[tuple[str, ...], ...]:
         """Return the variants that share a cluster, a tuple for each cluster."""
         shared: dict[str, list[str]] = {}
         for variant in self.variants:
-            setting = json.dumps([variant.shape, vars(variant.overlay)], sort_keys=True)
+            setting = json.dumps(
+                [variant.shape, vars(variant.overlay), variant.second_engine], sort_keys=True
+            )
             shared.setdefault(setting, []).append(variant.name)
         return tuple(tuple(names) for names in shared.values())
 

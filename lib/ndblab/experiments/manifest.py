@@ -39,16 +39,26 @@ def describe(
     machine: Host,
     binaries: Binaries,
     overrides: Mapping[str, object] | None = None,
+    second: Binaries | None = None,
 ) -> tuple[dict[str, object], dict[str, object]]:
-    """Describe a measurement for its manifest; return that and its identity."""
+    """Describe a measurement for its manifest; return that and its identity.
+
+    Parameters
+    ----------
+    second : the other installation, where engines are compared.
+    """
     todo = experiment.sweep(size)
     plans = experiment.plans(size, budget, machine, ANYWHERE)
     versions = {"ndb": binaries.ndb_version, "mysqld": binaries.mysqld_version}
+    builds = dict(binaries.fingerprint())
+    if second:
+        versions |= {"second_ndb": second.ndb_version, "second_mysqld": second.mysqld_version}
+        builds |= {f"second_{name}": build for name, build in second.fingerprint().items()}
     for workload in {point.workload for point in todo.points}:
         versions |= registry.find(workload).versions(binaries)
     shared = {
         "versions": versions,
-        "builds": binaries.fingerprint(),
+        "builds": builds,
         "plan": plans[DEFAULT_VARIANT].identity(),
         "variants": {variant.name: variant.to_dict() for variant in experiment.variants},
         "profile": size.to_dict(),
@@ -62,7 +72,12 @@ def describe(
     identity = {
         **shared,
         "host": machine.fingerprint,
-        "config": {name: _config_digest(p, binaries) for name, p in plans.items()},
+        "config": {
+            variant.name: _config_digest(
+                plans[variant.name], second if second and variant.second_engine else binaries
+            )
+            for variant in experiment.variants
+        },
         "sweep": todo.to_dict(),
     }
     if experiment.contrasts:

@@ -83,6 +83,7 @@ def measure(
     progress: bool = True,
     again: bool = True,
     minutes: int | None = None,
+    engines: str | None = None,
 ) -> datasets.Dataset:
     """Measure an experiment on this host, resuming an interrupted measurement.
 
@@ -92,6 +93,8 @@ def measure(
         returned; with `minutes`, its open claims get so much more time first.
     minutes : when to stop measuring for claims that are open, since the start; the sweep is always
         completed. None for the profile's own time.
+    engines : the two installations of an experiment that compares engines, as `install.engines` has
+        them; None for any other experiment.
 
     Raises
     ------
@@ -102,11 +105,13 @@ def measure(
     from ndblab import install
     from ndblab.cluster import start_stop
     from ndblab.experiments.clusters import Clusters
+    from ndblab.install.engines import both
 
     def say(text: str) -> None:
         if progress:
             print(text, file=sys.stderr)
 
+    experiment.check_engines(engines)
     wanted = experiment.size(size, overrides)
     todo = experiment.sweep(wanted)
     machine = host.read()
@@ -129,12 +134,13 @@ def measure(
     say(f"budget {plan.budget.kind}: {plan.budget.reason}")
     if wanted.repeats == 1 and len(todo) > 1 and not experiment.contrasts:
         say("verdicts need at least two repeats: --repeats 2")
-    if install.find() is None:
+    if engines is None and install.find() is None:
         say(f"one-time install of NDB Cluster and sysbench: about {duration(INSTALL_S)} more")
-    binaries = install.ensure(progress=progress)
+    named = both(engines, progress) if engines else (install.ensure(progress=progress), None)
+    binaries, second = named
 
     described, identity = manifest.describe(
-        experiment, wanted, budget, machine, binaries, overrides
+        experiment, wanted, budget, machine, binaries, overrides, second
     )
     began_s = time.monotonic()
     known = None if again else datasets.complete(RUNS, experiment.name, identity)
@@ -154,14 +160,14 @@ def measure(
     with (
         opened as writer,
         contextlib.closing(
-            Clusters(experiment, wanted, plans, binaries, writer, progress)
+            Clusters(experiment, wanted, plans, binaries, writer, progress, second)
         ) as clusters,
     ):
         if not known:
             sweep.perform(todo, writer, clusters.ready, clusters.measure, progress)
         if experiment.contrasts:
             until_s = None if once else began_s + limit_s
-            again_command = command(experiment, size, budget, overrides, port)
+            again_command = command(experiment, size, budget, overrides, port, engines)
             _decide(experiment, wanted, clusters, judging, until_s, again_command, progress)
         clusters.close()
         return writer.finish()
@@ -207,6 +213,7 @@ def command(
     budget: str,
     overrides: dict[str, object] | None,
     port: int | str | None = None,
+    engines: str | None = None,
 ) -> str:
     """Return the command of a measurement with these options."""
     figure = next((figure for figure in experiment.figures if figure.isdigit()), None)
@@ -214,7 +221,7 @@ def command(
     options |= {"profile": size} if size != "quick" else {}
     options |= {"budget": budget} if budget != "auto" else {}
     options |= {key.removesuffix("_s"): value for key, value in (overrides or {}).items()}
-    options |= {"base_port": port}
+    options |= {"base_port": port, "engines": engines}
     words = (
         f"--{name.replace('_', '-')} {_as_typed(value)}"
         for name, value in options.items()

@@ -37,8 +37,9 @@ class Variant:
     `quotas` replace the CPU quotas of the `scaled` budget on a running cluster; other budgets
     ignore them. They are shares of the host's usable CPUs (None: no limit), by name of a node
     ("mysqld.3"), by role ("mysqld", "ndbmtd"), or for "sql", all servers and clients together.
-    Variants share a cluster unless they differ in `shape`, `config_ini` or `my_cnf`. The sweep
-    leaves out what is `contrasts_only`.
+    Variants share a cluster unless they differ in `shape`, `config_ini` or `my_cnf`. One of the
+    `second_engine` runs the second of the installations that are compared. The sweep leaves out
+    what is `contrasts_only`.
     """
 
     name: str = DEFAULT_VARIANT
@@ -54,6 +55,7 @@ class Variant:
     quotas: Mapping[str, float | None] = field(default_factory=dict)
     connections: int = 0
     contrasts_only: bool = False
+    second_engine: bool = False
 
     def __post_init__(self) -> None:
         wrong = {

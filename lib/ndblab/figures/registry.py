@@ -34,6 +34,7 @@ from ndblab.figures.neighbours import (
     interfaces,
     loads,
     locks,
+    long_run,
     read_locality,
     read_write,
     tpc_c,
@@ -153,6 +154,14 @@ FIGURES = {
     ),
     "contrast": Entry(
         "What does each contrast show, and after how many blocks?",
+        contrast.paint, contrast.describe, ("slices",),
+    ),
+    "long-run": Entry(
+        "How much throughput do local checkpoints take from a long run?",
+        long_run.paint, long_run.describe, ("runs", "intervals", "events"), height_in=6.8,
+    ),
+    "engines": Entry(
+        "How do two engines compare, start by start?",
         contrast.paint, contrast.describe, ("slices",),
     ),
     "variance": Entry(

@@ -48,11 +48,8 @@ class Ndb:
 
     @property
     def product(self) -> str:
-        """Return name and version as its makers write them: "RonDB 21.04.17"."""
-        if not rondb_series(self.ndb_version):
-            return f"NDB Cluster {self.ndb_version}"
-        year, month, number = map(int, self.ndb_version.split("."))
-        return f"RonDB {year}.{month:02d}.{number}"
+        """Return name and version as its makers write them."""
+        return product(self.ndb_version)
 
 
 @dataclass(frozen=True)
@@ -160,6 +157,18 @@ def rondb_series(version: str) -> tuple[int, ...]:
     """
     series = tuple(int(n) for n in version.split(".")[:2]) if version else ()
     return series if series >= min(_MYSQL_OF_RONDB) else ()
+
+
+def product(ndb_version: str) -> str:
+    """Name an NDB Cluster as its makers do.
+
+    >>> product("9.7.4"), product("21.4.17")
+    ('NDB Cluster 9.7.4', 'RonDB 21.04.17')
+    """
+    if not rondb_series(ndb_version):
+        return f"NDB Cluster {ndb_version}"
+    year, month, number = map(int, ndb_version.split("."))
+    return f"RonDB {year}.{month:02d}.{number}"
 
 
 def mysql_version(own_version: str) -> str:

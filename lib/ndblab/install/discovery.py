@@ -28,7 +28,7 @@ def find_ndb() -> Ndb | None:
         or has a mysqld without the ndbcluster engine.
     """
     if home := os.environ.get("NDB_HOME"):
-        return _in_home(Path(home).expanduser().absolute())
+        return in_home(Path(home).expanduser().absolute())
     on_path = {name: path for name in NDB_PROGRAMS if (path := shutil.which(name))}
     # A mysqld alone is another database on this machine, not a cluster.
     if len(on_path) == len(NDB_PROGRAMS):
@@ -125,7 +125,17 @@ def check_sysbench(program: Path) -> Sysbench:
     return Sysbench(program=program, version=version)
 
 
-def _in_home(home: Path) -> Ndb:
+def in_home(home: Path, named_by: str = "NDB_HOME") -> Ndb:
+    """Return the installation below a folder.
+
+    Parameters
+    ----------
+    named_by : what the user named the folder with, for messages and as the origin.
+
+    Raises
+    ------
+    LabError : it lacks a program, or cannot be used.
+    """
     places = [home / layout for layout in _LAYOUTS]
     programs = {
         name: program
@@ -134,12 +144,12 @@ def _in_home(home: Path) -> Ndb:
     }
     if missing := [name for name in NDB_PROGRAMS if name not in programs]:
         raise LabError(
-            f"NDB_HOME={home} is not a complete installation of NDB Cluster",
+            f"{named_by}={home} is not a complete installation of NDB Cluster",
             found=f"no {', no '.join(missing)}" if home.is_dir() else "no such folder",
             expected=f"{', '.join(NDB_PROGRAMS)} in {', '.join(_LAYOUTS)}",
-            next_step="Point NDB_HOME at the installation's top folder, or unset it.",
+            next_step=f"Point {named_by} at the installation's top folder, or leave it out.",
         )
     below_usr = home / "usr" in programs["mysqld"].parents
-    ndb = programs_version(programs, basedir=home / "usr" if below_usr else home, origin="NDB_HOME")
+    ndb = programs_version(programs, basedir=home / "usr" if below_usr else home, origin=named_by)
     require_engine(ndb.mysqld)
     return ndb

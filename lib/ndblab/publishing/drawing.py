@@ -57,7 +57,7 @@ def _of_dataset(key: str, data: Dataset) -> Inputs:
         from ndblab.analysis.checked_writes import outage
 
         tables = ChainMap({"outages": outage.of_dataset(data)}, tables)
-    if key == "contrast":
+    if key in ("contrast", "engines"):
         known = data.manifest.get("contrasts", ())
         tables = ChainMap({"bounds": bounds.of_contrasts(known, publication.claims())}, tables)
     return tables, publication.anchors(key), caption

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from made_up import BRIEF_MODEL, INTERVALS, PROCESSES, Double, double, verdict
+from made_up_checkpoints import written
 
 
 def long_run(
@@ -147,3 +148,37 @@ def test_a_p95_that_varies_too_much_contradicts() -> None:
     dataset = long_run()
     dataset.intervals["latency_p95_ms"] = [1.0, 2.0] * 1800
     assert verdict(dataset, "F1-p95-range").verdict == "contradicted"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "fall", "expected"),
+    [
+        (3600, 0.29, "reproduced"),
+        (3600, 0.05, "contradicted"),
+        (600, 0.05, "contradicted"),
+        (600, 0.29, "inconclusive"),
+    ],
+)
+def test_a_long_run_loses_what_its_checkpoints_take(
+    seconds: int, fall: float, expected: str
+) -> None:
+    """An hour of which checkpoints take a tenth reproduces; ten minutes can only contradict."""
+    row = verdict(written(seconds, fall=fall), "R-long")
+    assert row.verdict == expected
+    assert row.measured == pytest.approx(1 - 0.35 * fall, abs=0.005)
+    assert "times that of its first 30 s" in row.reason
+    assert "of the data nodes' CPU goes to checkpoints (not judged)" in row.reason
+
+
+def test_reads_say_nothing_of_checkpoints() -> None:
+    """The claim is on reads and writes."""
+    row = verdict(written(workload="oltp_point_select"), "R-long")
+    assert row.verdict == "unknown"
+    assert "oltp_read_write" in row.reason
+
+
+def test_a_run_without_checkpoints_is_no_answer() -> None:
+    """A run too short for one does not say that they cost nothing."""
+    row = verdict(written(10), "R-long")
+    assert row.verdict == "unknown"
+    assert "no local checkpoint" in row.reason

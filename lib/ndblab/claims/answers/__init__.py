@@ -25,6 +25,7 @@ from ndblab.claims.answers import (
 from ndblab.claims.answers.clause import Answer, Clause, compose
 from ndblab.claims.answers.neighbours import (
     actions,
+    engines,
     read_locality,
     read_write,
     tpc_c,
@@ -48,6 +49,7 @@ __all__ = [
     "answer",
     "availability",
     "capacity_model",
+    "engines",
     "read_locality",
     "read_write",
     "scaling",

@@ -1,4 +1,4 @@
-"""The answer about stability: the band of a long run, and its drift."""
+"""The answers about long runs: the band of one, its drift, and what checkpoints take from it."""
 
 from __future__ import annotations
 
@@ -41,5 +41,21 @@ def steadiness(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             "measuring for two minutes is enough",
             "measuring for two minutes is not enough",
             "whether measuring for two minutes is enough",
+        ),
+    ]
+
+
+@answers("long-run")
+def checkpoints(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
+    """Say what a long run with writes keeps of its throughput between checkpoints."""
+    published = dict(zip(table["id"], table["published"], strict=True))
+    kept = "a long run keeps {value_pct} {interval_pct} of its throughput between local checkpoints"
+    return [
+        Clause(
+            "R-long",
+            kept,
+            f"{kept} (published: {published.get('R-long')} times it)",
+            "whether an hour is a tenth slower than a short run (checkpoints leave {value_pct} "
+            "{interval_pct} of the throughput between them)",
         ),
     ]

@@ -1,17 +1,20 @@
-"""Checks on one long run, second by second (Figure 1), and on how well short parts represent it.
+"""Checks on one long run, second by second, and on how well short parts represent it.
 
 Intervals come from `series`, within a run, as neighbouring seconds are correlated.
 """
 
 from __future__ import annotations
 
+import contextlib
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
 import pandas as pd
 
-from ndblab.analysis import series
+from ndblab.analysis import series, stability, summary
+from ndblab.analysis.checkpoints import cost
 from ndblab.analysis.estimate import Estimate
 from ndblab.analysis.formatting import count, significant
 from ndblab.claims.checks.decorator import check
@@ -19,6 +22,7 @@ from ndblab.claims.evidence import Evidence, at, p95_widened
 from ndblab.claims.publication import Claim
 from ndblab.claims.verdict import INCONCLUSIVE, Comparison, Finding, decide
 from ndblab.error import MissingData
+from ndblab.planning.workload import READ_WRITE
 
 HOUR_S = 3600
 MINUTE_S = 60
@@ -27,6 +31,8 @@ TREND_S = 600
 # The warm-up after which, by the brief, a measurement as short as a window is enough, and what a
 # run must last to show it. The first window decides. Near is near enough to the mean of the run.
 WARMUP_S, RUN_S, WINDOWS_S, NEAR = 120, 600, (120, 60), 0.03
+# What the source of R-long calls a short run.
+SHORT_S = 30
 # Sources give the range of a curve, not of every second: the central 95 % of seconds stand for it.
 RANGE = (0.025, 0.975)
 
@@ -148,6 +154,44 @@ def short_measurement(claim: Claim, evidence: Evidence) -> Finding:
 
     subject = f"the mean throughput is within {100 * NEAR:g} % of that of the whole run in a share"
     return _each_run(claim, evidence, subject, values, least_s=RUN_S)
+
+
+@check("R-long")
+def long_and_short(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare the longest run with writes with its own seconds outside local checkpoints.
+
+    The source blames checkpoints for what a long run loses. A run between two of them is its short
+    run: there are as many as there are checkpoints, each beside the checkpoint that it is compared
+    with. The first seconds of the run, its short run by the letter, are shown: there is one of it,
+    and the noise of one. So is the CPU that checkpoints take.
+    """
+    runs = summary.select(evidence.good, workload=READ_WRITE)
+    if runs.empty:
+        raise MissingData(f"no good run of {READ_WRITE}")
+    run = cost.of_run(stability.longest(runs), evidence.dataset.tables)
+    tests = [
+        Comparison("times that between local checkpoints", cost.kept(run.throughput)),
+        *_shown(run),
+    ]
+    row, spans = run.row, count(len(run.spans), "local checkpoint")
+    note = f"{at(int(row['servers']), int(row['clients']))}, {spans} in {row['duration_s']:.0f} s"
+    missing = "" if row["duration_s"] > 0.99 * HOUR_S else f"a run of {HOUR_S} s"
+    return decide(claim, "the throughput of the whole run is", tests, note, missing)
+
+
+def _shown(run: cost.Run) -> list[Comparison]:
+    """Return what a long run loses by the letter, and the CPU of checkpoints; not judged."""
+    found = []
+    qps = run.samples["qps"]
+    if len(qps) > SHORT_S:
+        value, low, high = series.prefix_ratio(qps, SHORT_S)
+        inverse = Estimate(1 / value, 1 / high, 1 / low if low > 0 else math.inf)
+        label = f"times that of its first {SHORT_S} s"
+        found.append(Comparison(label, inverse, judged=False))
+    with contextlib.suppress(MissingData):
+        label = "of the data nodes' CPU goes to checkpoints"
+        found.append(Comparison(label, cost.taken(run), judged=False))
+    return found
 
 
 def _range(values: pd.Series, words: str, runs: int, of_mean: bool) -> list[Comparison]:

@@ -15,7 +15,7 @@ from ndblab.experiments.designs import (
 from ndblab.experiments.designs.contrast import Length
 from ndblab.experiments.experiment import Experiment
 from ndblab.experiments.variant import NO_QUOTAS, Variant
-from ndblab.install import go_tpc, ndb_tools
+from ndblab.install import engines, go_tpc, ndb_tools
 from ndblab.planning import cpu_budget, profile, workload
 from ndblab.workloads.tpc_c import tables
 
@@ -176,5 +176,39 @@ EXPERIMENTS = (
         budget="shared",
         contrasts=bulk_loads.contrasts,
         lacks=ndb_tools.lacks,
+    ),
+    Experiment(
+        "long-run",
+        "How much throughput do local checkpoints take from a long run?",
+        "15_long_run.ipynb",
+        figures=("long-run",),
+        claims=("R-long",),
+        grid=grids.one_point,
+        workload=workload.READ_WRITE,
+        sizes={
+            "smoke": {"servers": (4,), "clients": (16,), "duration_s": 45},
+            "quick": {
+                "servers": (4,), "clients": (16,), "repeats": 1, "warmup_s": 10,
+                "duration_s": 600,
+            },
+            "brief": {"servers": (16,), "clients": (1024,), "duration_s": 3600},
+        },
+    ),
+    Experiment(
+        "engines",
+        "How do two engines compare at high load?",
+        "19_engines.ipynb",
+        figures=("engines",),
+        claims=("D-indexstat",),
+        grid=grids.every_variant,
+        workload=workload.READ_WRITE,
+        sizes={
+            "smoke": {"servers": (1,), "clients": (8,)},
+            "quick": {"servers": (1,), "clients": (32,)},
+            "brief": {"servers": (1,), "clients": (256,)},
+        },
+        variants=(Variant(), Variant(comparisons.SECOND_ENGINE, second_engine=True)),
+        contrasts=comparisons.two_engines,
+        lacks=engines.lacks,
     ),
 )  # fmt: skip

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ndblab.analysis import summary
+from ndblab.analysis import sequential, summary
 from ndblab.experiments.designs.contrast import ALTERNATION, DUET, LEVEL, STARTS, Contrast, Side
 from ndblab.planning.point import DEFAULT_TRANSPORTER, DEFAULT_VARIANT, Point
 from ndblab.planning.workload import POINT_SELECT, READ_WRITE
@@ -29,6 +29,7 @@ SMALL_SERVERS, SLOWER_SERVERS, UNDIVIDED = "small-servers", "slower-servers", "u
 TCP_CLIENTS, REDO_SMALL = "tcp-clients", "redo-small"
 SHM_SPIN, ALL_SPIN = "shm-spin", "all-spin"
 BALANCED, THREADS_OF_32 = "balanced-threads", "threads-of-32"
+SECOND_ENGINE = "second-engine"
 """Names of variants."""
 
 LEAST_CLIENTS = 4
@@ -233,5 +234,19 @@ def thread_splits(
         Contrast(
             "balance", STARTS, swept.point(servers, best, BALANCED), swept.point(servers, best),
             ("F9-next-step",),
+        ),
+    )  # fmt: skip
+
+
+def two_engines(
+    experiment: Experiment, size: Profile, points: pd.DataFrame
+) -> tuple[Contrast, ...]:
+    """The second engine against the first, start by start; an interval even if no claim waits."""
+    swept = Swept(size, points, READ_WRITE)
+    servers, clients = max(size.servers), max(size.clients)
+    return (
+        Contrast(
+            "indexstat", STARTS, swept.point(servers, clients, SECOND_ENGINE),
+            swept.point(servers, clients), ("D-indexstat",), blocks=sequential.LOOKS[0],
         ),
     )  # fmt: skip

@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ndblab.analysis import formatting, series
+from ndblab.analysis.checkpoints import spans
 from ndblab.claims.publication import Anchor
 from ndblab.figures import published_panel, selection, sheet, style
 from ndblab.figures.quantity import P95, QPS, Quantity
@@ -178,14 +179,12 @@ def _events(grid: list[list[Axes]], run: _Long, unit_s: int) -> list[str]:
         return ["The cluster log has no events."]
     notes, top = [], grid[0][0]
     strip = {"transform": top.get_xaxis_transform(), "color": style.INK, "zorder": 6}
-    started = run.events.loc[run.events["event"] == "local_checkpoint_started", "t_s"]
-    completed = run.events.loc[run.events["event"] == "local_checkpoint_completed", "t_s"]
-    spans = _spans(started.to_numpy(float), completed.to_numpy(float), run.duration_s)
-    for begin_s, end_s in spans:
+    checkpoints = spans.of_run(run.events, run.duration_s)
+    for begin_s, end_s in checkpoints:
         top.plot([begin_s / unit_s, end_s / unit_s], [_STRIP] * 2, lw=3.5, **strip)
         top.plot([begin_s / unit_s], [_STRIP], "|", ms=7, **strip)
-    if spans:
-        notes.append(f"Bars above: {formatting.count(len(spans), 'local checkpoint')}.")
+    if checkpoints:
+        notes.append(f"Bars above: {formatting.count(len(checkpoints), 'local checkpoint')}.")
     nodes = run.events[run.events["event"].isin(list(_NODE_EVENTS))]
     for i, event in enumerate(nodes.itertuples()):
         for ax, _ in grid:
@@ -199,20 +198,6 @@ def _events(grid: list[list[Axes]], run: _Long, unit_s: int) -> list[str]:
     warnings = int((run.events["event"] == "warning").sum())
     notes += [f"The cluster log has {formatting.count(warnings, 'warning')}."] if warnings else []
     return notes
-
-
-def _spans(
-    started_s: np.ndarray, completed_s: np.ndarray, end_s: float
-) -> list[tuple[float, float]]:
-    """Pair starts with ends; cut a checkpoint that begins before the run or ends after it."""
-    spans = []
-    if len(completed_s) and (not len(started_s) or completed_s[0] < started_s[0]):
-        spans.append((0.0, float(completed_s[0])))
-    for i, begin in enumerate(started_s):
-        following = started_s[i + 1] if i + 1 < len(started_s) else end_s
-        ends = completed_s[(completed_s >= begin) & (completed_s <= following)]
-        spans.append((float(begin), float(ends[0]) if len(ends) else float(following)))
-    return spans
 
 
 def _trend(values: pd.Series, run: _Long) -> str:

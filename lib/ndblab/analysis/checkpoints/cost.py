@@ -1,0 +1,238 @@
+"""What local checkpoints cost one run, cycle by cycle.
+
+In: the tables of a dataset. Out: throughput and CPU inside and outside checkpoints, with intervals.
+
+A cycle reaches from the middle of the gap before a checkpoint to the middle of the gap after it. It
+compares the checkpoint with its own surroundings: what drifts from minute to minute cancels out,
+and cycles, unlike seconds, are nearly independent. `data/coverage.csv` shows how often intervals
+from cycles hold the truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from ndblab.analysis import estimate, stability
+from ndblab.analysis.checkpoints import spans as checkpoint_spans
+from ndblab.analysis.checkpoints.spans import Span
+from ndblab.analysis.estimate import CONFIDENCE, Estimate
+from ndblab.error import MissingData
+
+PARTS = ["whole", "inside", "outside"]
+BEFORE_S, AFTER_S = 3, 10
+"""Seconds around the start of a checkpoint that `around_start` shows."""
+_ROLES = ("ndbmtd", "mysqld", "sysbench")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run with its checkpoints, and its part of the tables."""
+
+    row: pd.Series
+    spans: list[Span]
+    samples: pd.DataFrame
+    processes: pd.DataFrame
+    threads: pd.DataFrame
+
+    @property
+    def share(self) -> float:
+        """Return the share of the run's seconds that lie in a checkpoint."""
+        ends_s = self.samples["t_s"].to_numpy(float)
+        return float(checkpoint_spans.inside(ends_s, self.spans).mean())
+
+    @cached_property
+    def throughput(self) -> pd.DataFrame:
+        """Return the cycles of throughput."""
+        return cycles(self.samples.set_index("t_s")["qps"], self.spans)
+
+    def cpu_pct(self, role: str) -> pd.DataFrame:
+        """Return the cycles of the CPU of all processes of a role together."""
+        own = self.processes[self.processes["role"].astype(str) == role]
+        each = [
+            cycles(node.set_index("t_s")["cpu_pct"], self.spans)
+            for _, node in own.groupby("node_id", observed=True)
+        ]
+        if not each:
+            raise MissingData(f"no CPU of {role} was recorded")
+        total = each[0]
+        for node in each[1:]:
+            total = total.assign(**{part: total[part] + node[part] for part in PARTS})
+        return total.dropna()
+
+
+def of_run(row: pd.Series, tables: Mapping[str, pd.DataFrame]) -> Run:
+    """Return a run of a dataset with its checkpoints.
+
+    Parameters
+    ----------
+    tables : `intervals` and `events`; without `processes` and `ndb_threads` its CPU is not known.
+    """
+    own = {
+        name: tables[name][tables[name]["run_id"].astype(str) == row["run_id"]]
+        if name in tables
+        else pd.DataFrame(columns=["run_id", "t_s", "role", "node_id", "thread"])
+        for name in ("events", "processes", "ndb_threads")
+    }
+    samples = stability.samples(row, tables["intervals"])
+    run_s = float(samples["t_s"].max()) if len(samples) else 0.0
+    found = checkpoint_spans.of_run(own["events"], run_s)
+    return Run(row, found, samples, own["processes"], own["ndb_threads"])
+
+
+def cycles(values: pd.Series, spans: Sequence[Span]) -> pd.DataFrame:
+    """Compare each checkpoint with its surroundings.
+
+    Parameters
+    ----------
+    values : samples of a second, by when they end.
+
+    Returns
+    -------
+    One row per cycle: `begin_s`, `end_s`, and the means of all its samples, `whole`, of those that
+    touch a checkpoint, `inside`, and of the others, `outside`. The first and the last checkpoint
+    of a run have no row.
+    """
+    ends_s = values.index.to_numpy(float)
+    joined = checkpoint_spans.apart(spans)
+    cuts = [(one.end_s + other.begin_s) / 2 for one, other in pairwise(joined)]
+    cycle = pd.Series(np.searchsorted(cuts, ends_s - 0.5), values.index, name="cycle")
+    within = cycle.between(1, len(cuts) - 1)
+    touched = checkpoint_spans.inside(ends_s, spans) > 0
+    of_part = {"whole": within, "inside": within & touched, "outside": within & ~touched}
+    means = {part: values[own].groupby(cycle[own]).mean() for part, own in of_part.items()}
+    table = pd.DataFrame(means, columns=PARTS).dropna()
+    table.insert(0, "begin_s", [cuts[number - 1] for number in table.index])
+    table.insert(1, "end_s", [cuts[number] for number in table.index])
+    return table
+
+
+def kept(cycles: pd.DataFrame, confidence: float = CONFIDENCE) -> Estimate:
+    """Return the whole over what is outside: 0.95 means that checkpoints take 5 %.
+
+    It is the geometric mean over cycles.
+
+    Raises
+    ------
+    MissingData
+        If there is no cycle, or one of them stands still.
+    """
+    return _ratio(cycles, "whole", confidence)
+
+
+def taken(run: Run, confidence: float = CONFIDENCE) -> Estimate:
+    """Return the share of the data nodes' CPU that goes to checkpoints.
+
+    It is what they use beyond the CPU per query that they need outside checkpoints.
+
+    Raises
+    ------
+    MissingData
+        If there is no cycle with throughput and CPU.
+    """
+    cpu_pct, qps = run.cpu_pct("ndbmtd"), run.throughput
+    both = cpu_pct.join(qps, rsuffix="_qps", how="inner")
+    both = both[(both["whole"] > 0) & (both["outside_qps"] > 0)]
+    if both.empty:
+        raise MissingData("no cycle of a checkpoint has both throughput and CPU")
+    per_query = both["outside"] / both["outside_qps"]
+    return estimate.mean(1 - per_query * both["whole_qps"] / both["whole"], confidence)
+
+
+def describe_taken(run: Run) -> str:
+    """Say how much of the data nodes' CPU goes to checkpoints."""
+    try:
+        percent = [100 * part for part in taken(run)]
+    except MissingData as missing:
+        return f"What checkpoints take of the data nodes' CPU is not known: {missing}."
+    return (
+        "Beyond the CPU per query that they need outside checkpoints, the data nodes use "
+        f"{percent[0]:.1f} % ({percent[1]:.1f} to {percent[2]:.1f} %) of their CPU: it goes to "
+        "checkpoints."
+    )
+
+
+def inside_and_outside(run: Run) -> pd.DataFrame:
+    """Return throughput and the CPU of each role, inside and outside checkpoints.
+
+    Returns
+    -------
+    `quantity`, `inside`, `outside` (means over cycles; CPU in percent of one logical CPU, all
+    processes of a role together), `ratio` of the two with `low` and `high`.
+    """
+    tables = {"throughput, queries/s": run.throughput}
+    for role in _ROLES:
+        if (run.processes["role"].astype(str) == role).any():
+            tables[f"CPU of {role}, percent"] = run.cpu_pct(role)
+    rows = [
+        [name, table["inside"].mean(), table["outside"].mean(), *_ratio(table, "inside")]
+        for name, table in tables.items()
+        if len(table) and (table[PARTS] > 0).all(axis=None)
+    ]
+    columns = ["quantity", "inside", "outside", "ratio", "low", "high"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def threads(run: Run) -> pd.DataFrame:
+    """Return the CPU of each kind of NDB thread inside and outside checkpoints.
+
+    Returns
+    -------
+    `thread`, `threads`, `inside_pct` and `outside_pct` (mean of a thread, percent of one logical
+    CPU). A sample may be half a second off.
+    """
+    table = run.threads
+    if table.empty:
+        return pd.DataFrame(columns=["thread", "threads", "inside_pct", "outside_pct"])
+    kind = table["thread"].astype(str)
+    pct = table["os_user_pct"] + table["os_system_pct"]
+    part = checkpoint_spans.inside(table["t_s"].to_numpy(float), run.spans)
+    each = table[["node_id", "thr_no"]].assign(thread=kind).drop_duplicates()
+    means = {
+        "threads": each.groupby("thread").size(),
+        "inside_pct": pct[part > 0].groupby(kind).mean(),
+        "outside_pct": pct[part == 0].groupby(kind).mean(),
+    }
+    return pd.DataFrame(means).rename_axis("thread").reset_index()
+
+
+def around_start(run: Run) -> pd.DataFrame:
+    """Return throughput second by second around the start of a checkpoint, over that outside.
+
+    Returns
+    -------
+    `second` since the start (the sample that covers most of it), `checkpoints`, `ratio` to the
+    mean of the same cycle outside checkpoints, with `low` and `high`.
+    """
+    columns = ["second", "checkpoints", "ratio", "low", "high"]
+    if run.throughput.empty:
+        return pd.DataFrame(columns=columns)
+    middle_s = run.samples["t_s"] - 0.5
+    begins = [span.begin_s for span in checkpoint_spans.apart(run.spans)]
+    parts = []
+    for row in run.throughput.itertuples():
+        own = middle_s.between(row.begin_s, row.end_s)
+        begin_s = next(at for at in begins if row.begin_s < at < row.end_s)
+        second = np.floor(middle_s[own] - begin_s).astype(int)
+        ratio = run.samples.loc[own, "qps"] / row.outside
+        parts.append(pd.DataFrame({"second": second, "ratio": ratio}))
+    every = pd.concat(parts)
+    near = every[every["second"].between(-BEFORE_S, AFTER_S - 1)]
+    rows = [
+        [int(second), len(ratios), *estimate.mean(ratios)]
+        for second, ratios in near.groupby("second")["ratio"]
+    ]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _ratio(cycles: pd.DataFrame, part: str, confidence: float = CONFIDENCE) -> Estimate:
+    if cycles.empty:
+        raise MissingData("no local checkpoint with time before and after it")
+    if not (cycles[PARTS] > 0).all(axis=None):
+        raise MissingData("a cycle of a checkpoint stands still")
+    return estimate.geometric(cycles[part] / cycles["outside"], confidence)

@@ -1,0 +1,69 @@
+"""When local checkpoints ran, by the events of the cluster log.
+
+In: the events of a run. Out: spans in seconds of the run, and how much of a sample lies in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+STARTED, COMPLETED = "local_checkpoint_started", "local_checkpoint_completed"
+LEAST_GAP_S = 4.0
+"""Checkpoints less than this apart count as one: hardly a whole second lies between them."""
+
+
+class Span(NamedTuple):
+    """When a checkpoint began and ended, in seconds of its run."""
+
+    begin_s: float
+    end_s: float
+
+
+def of_run(events: pd.DataFrame, run_s: float) -> list[Span]:
+    """Pair the starts and ends of a run; cut a checkpoint that reaches beyond it.
+
+    Parameters
+    ----------
+    events : of this run.
+    run_s : how long it lasted.
+    """
+    kind = events["event"].astype(str)
+    started, completed = (
+        np.sort(events.loc[kind == name, "t_s"].to_numpy(float)) for name in (STARTED, COMPLETED)
+    )
+    found = []
+    if len(completed) and (not len(started) or completed[0] < started[0]):
+        found.append(Span(0.0, float(completed[0])))
+    for begin, following in pairwise([*started, run_s]):
+        ends = completed[(completed >= begin) & (completed <= following)]
+        found.append(Span(float(begin), float(ends[0]) if len(ends) else float(following)))
+    return found
+
+
+def apart(spans: Sequence[Span]) -> list[Span]:
+    """Join checkpoints with less than `LEAST_GAP_S` between them."""
+    joined: list[Span] = []
+    for span in spans:
+        if joined and span.begin_s - joined[-1].end_s < LEAST_GAP_S:
+            span = Span(joined.pop().begin_s, span.end_s)
+        joined.append(span)
+    return joined
+
+
+def inside(ends_s: np.ndarray, spans: Sequence[Span], sample_s: float = 1.0) -> np.ndarray:
+    """Return how much of each sample lies in a checkpoint, from 0 to 1.
+
+    Parameters
+    ----------
+    ends_s : when the samples end, each of them `sample_s` long.
+    """
+    part = np.zeros(len(ends_s))
+    for begin_s, end_s in spans:
+        overlap = np.minimum(ends_s, end_s) - np.maximum(ends_s - sample_s, begin_s)
+        part += np.clip(overlap, 0, None) / sample_s
+    return part

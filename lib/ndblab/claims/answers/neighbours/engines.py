@@ -1,0 +1,38 @@
+"""The answer about two engines: how their throughput compares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ndblab.analysis import contrasts
+from ndblab.analysis.formatting import plain
+from ndblab.claims import releases
+from ndblab.claims.answers.clause import Clause
+from ndblab.claims.answers.registry import answers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndblab.dataset import Dataset
+
+
+@answers("engines")
+def compared(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
+    """Say what the second engine carries of what the first does, and what that decides."""
+    first, second = releases.engines(dataset.manifest["versions"])
+    if first == second:
+        second = "another installation of the same release"
+    found = contrasts.ratio(contrasts.log_ratios(dataset.slices, "indexstat"))
+    value, low, high = map(plain, found)
+    interval = f" ({low} to {high})" if found.bounded else ""
+    return [
+        f"at high load, {second} carries {value} times as much OLTP read-write{interval} as "
+        f"{first}",
+        Clause(
+            "D-indexstat",
+            "that is what RonDB 21.10 gained",
+            "that is not what RonDB 21.10 gained",
+            "what RonDB 21.10 gained by a mutex less",
+        ),
+    ]

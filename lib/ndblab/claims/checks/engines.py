@@ -1,0 +1,25 @@
+"""Checks on two releases of one engine, each in cluster starts of its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ndblab.claims import releases
+from ndblab.claims.checks.decorator import check
+from ndblab.claims.contrasted import ratio
+from ndblab.claims.evidence import Evidence
+from ndblab.claims.publication import Claim
+from ndblab.claims.verdict import NOT_TESTABLE, Finding, decide
+
+
+@check("D-indexstat")
+def index_statistics(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare OLTP RW at high load; two other engines say nothing of the claim."""
+    versions = evidence.dataset.manifest.get("versions", {})
+    first, second = releases.engines(versions)
+    test = ratio(evidence, "indexstat", f"times that of {first}")
+    finding = decide(claim, f"the throughput of {second} is", [test])
+    if releases.are_measured(claim.source, versions):
+        return finding
+    why = f"needs {releases.in_words(claim.source)}"
+    return replace(finding, verdict=NOT_TESTABLE, why=why, waits={})

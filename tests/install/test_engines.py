@@ -1,0 +1,61 @@
+"""Two installations for one comparison."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+import stand_ins
+
+from ndblab import install
+from ndblab.error import LabError
+from ndblab.install import engines
+
+
+@pytest.fixture
+def places(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The folder of an NDB Cluster and a tarball of RonDB, on a machine with sysbench."""
+    stand_ins.put_sysbench(bare_machine / "bin")
+    monkeypatch.setenv("PATH", f"{bare_machine}/bin:{os.environ['PATH']}")
+    folder = stand_ins.put_cluster(bare_machine / "ndb")
+    rondb = stand_ins.put_cluster(
+        bare_machine / "rondb", version="21.04.17", ndb_tool=stand_ins.RONDB_TOOL
+    )
+    return [folder, stand_ins.pack(rondb, bare_machine / "rondb.tar.gz")]
+
+
+def test_two_engines_share_one_sysbench(places: list[Path]) -> None:
+    """In the order in which they are named, from a folder and from a tarball."""
+    first, second = engines.both(",".join(map(str, places)), progress=False)
+    assert (first.product, second.product) == ("NDB Cluster 9.7.4", "RonDB 21.04.17")
+    assert first.mysqld.is_relative_to(places[0])
+    assert first.sysbench == second.sysbench
+
+
+def test_a_comparison_leaves_the_usual_installation_as_it_is(
+    places: list[Path], tmp_path: Path
+) -> None:
+    """The lab goes on with the installation that it had, not with the newest."""
+    other = stand_ins.put_cluster(tmp_path / "other", version="8.0.26")
+    packed = stand_ins.pack(other, tmp_path / "other.tar.gz")
+    usual = install.ensure(str(packed), progress=False)
+    engines.both(",".join(map(str, places)), progress=False)
+    assert install.find() == usual
+
+
+@pytest.mark.parametrize("named", ["/opt/ndb", "/a,/b,/c", "/a,", ""])
+def test_one_installation_is_no_comparison(bare_machine: Path, named: str) -> None:
+    """Nothing is installed before there are two names."""
+    with pytest.raises(LabError, match="needs two installations"):
+        engines.both(named, progress=False)
+    assert not (bare_machine / "cache").exists()
+
+
+def test_a_place_that_is_no_installation_is_named(places: list[Path]) -> None:
+    """A missing folder and an incomplete one."""
+    with pytest.raises(LabError, match="does not exist"):
+        engines.both(f"{places[0]},/nowhere", progress=False)
+    (places[0] / "bin/ndbmtd").unlink()
+    with pytest.raises(LabError, match=r"--engines=.* is not a complete"):
+        engines.both(f"{places[1]},{places[0]}", progress=False)

@@ -1,0 +1,73 @@
+"""One run with local checkpoints, made up for tests: never a measurement."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from made_up import EVENTS, INTERVALS, PROCESSES, THREADS, Double, double
+from ndblab.analysis.checkpoints import spans
+
+CYCLE_S, LASTS_S = 20.0, 7.0
+LEVEL = 1000.0
+
+
+def begins_s(seconds: int, cycle_s: float = CYCLE_S) -> np.ndarray:
+    """Return when the checkpoints of a run begin."""
+    return np.arange(6.5, seconds - LASTS_S, cycle_s)
+
+
+def log(seconds: int, cycle_s: float = CYCLE_S) -> pd.DataFrame:
+    """Make the events of checkpoints that last 7 s each."""
+    rows = []
+    for at_s in begins_s(seconds, cycle_s):
+        rows.append(("run", at_s, 2, spans.STARTED, "Local checkpoint started"))
+        rows.append(("run", at_s + LASTS_S, 2, spans.COMPLETED, "Local checkpoint completed"))
+    return pd.DataFrame(rows, columns=EVENTS)
+
+
+def written(
+    seconds: int = 600,
+    *,
+    fall: float = 0.2,
+    spread: float = 0.02,
+    drift: float = 0.0,
+    checkpoint_cpu_pct: float = 0.0,
+    workload: str = "oltp_read_write",
+) -> Double:
+    """Make a run of reads and writes with a checkpoint every 20 s.
+
+    Parameters
+    ----------
+    fall : share of throughput that a second in a checkpoint lacks.
+    drift : share of throughput lost over the run.
+    checkpoint_cpu_pct : what a checkpoint uses of each data node, beyond 0.02 % per query/s.
+    """
+    dataset = double(lambda n, c: LEVEL, servers=(4,), clients=(16,), repeats=1)
+    runs = dataset.runs.assign(run_id="run", workload=workload, duration_s=float(seconds))
+    ends_s = np.arange(1.0, seconds + 1)
+    inside = spans.inside(ends_s, spans.of_run(log(seconds), seconds))
+    noise = np.random.default_rng(2).normal(0, spread, seconds)
+    qps = LEVEL * (1 + noise - drift * ends_s / seconds) * (1 - fall * inside)
+    intervals = [("run", at, 16, value, 1.35) for at, value in zip(ends_s, qps, strict=True)]
+    cpu_pct = 0.02 * qps + checkpoint_cpu_pct * inside
+    processes = [
+        ("run", at, "ndbmtd", node, pct, 1)
+        for at, pct in zip(ends_s, cpu_pct, strict=True)
+        for node in (2, 3)
+    ]
+    threads = [
+        ("run", at, node, 3, "ldm", 10 + 20 * part, 0.0)
+        for at, part in zip(ends_s, inside, strict=True)
+        for node in (2, 3)
+    ]
+    return replace(
+        dataset,
+        runs=runs,
+        events=log(seconds),
+        intervals=pd.DataFrame(intervals, columns=INTERVALS),
+        processes=pd.DataFrame(processes, columns=PROCESSES).astype({"role": "category"}),
+        ndb_threads=pd.DataFrame(threads, columns=THREADS),
+    )
