@@ -67,11 +67,29 @@ def test_runs_with_errors_cost_nothing() -> None:
     assert cpu_use.per_query(runs, data.processes)["clients"].to_list() == [4]
 
 
+def used(**cpu_pct: float) -> pd.DataFrame:
+    """Make the processes of run "a": CPU by role and node id, such as mysqld11."""
+    rows = [
+        ("a", 1.0, name.rstrip("0123456789"), int(name.lstrip("abcdefghijklmnopqrstuvwxyz")), pct)
+        for name, pct in cpu_pct.items()
+    ]
+    columns = ["run_id", "t_s", "role", "node_id", "cpu_pct"]
+    return pd.DataFrame(rows, columns=columns).assign(rss_bytes=1).astype({"role": "category"})
+
+
 def test_the_busiest_servers_are_those_with_clients() -> None:
     """A contrast moves its clients from server to server, not always to the first."""
-    used = [("a", 1.0, "mysqld", node, pct) for node, pct in ((11, 2.0), (12, 90.0), (13, 80.0))]
-    columns = ["run_id", "t_s", "role", "node_id", "cpu_pct"]
-    processes = pd.DataFrame(used, columns=columns).astype({"role": "category"})
+    processes = used(mysqld11=2.0, mysqld12=90.0, mysqld13=80.0)
     usage = cpu_use.Usage(processes, processes.iloc[:0])
     assert usage.of_serving(["a"], 1).to_list() == [90.0]
     assert usage.of_serving(["a"], 2).to_list() == [170.0]
+
+
+def test_idle_servers_cost_a_query_nothing() -> None:
+    """Of the MySQL servers only those with clients count; data nodes and sysbench all."""
+    processes = used(mysqld11=9.0, mysqld12=90.0, ndbmtd2=20.0, ndbmtd3=30.0, sysbench0=10.0)
+    runs = pd.DataFrame({"run_id": ["a", "b"], "servers": 1, "qps": 1000.0}, index=[7, 8])
+    found = cpu_use.serving_query_us(runs, processes)
+    assert found[7] == pytest.approx(1500)
+    assert found[8] != found[8]
+    assert cpu_use.idle_pct(runs, processes)[7] == pytest.approx(9)

@@ -158,6 +158,46 @@ def per_query(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
     return table[columns].reset_index()
 
 
+def serving_query_us(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
+    """Divide the CPU time of what serves a query by the number of queries, run by run.
+
+    That is the MySQL servers with clients, the data nodes and sysbench: unlike in `per_query`, what
+    idle servers use does not count.
+
+    Parameters
+    ----------
+    runs : good ones, or slices of which one at a time was measured.
+
+    Returns
+    -------
+    Microseconds by the index of `runs`; NaN where CPU was not recorded.
+
+    Raises
+    ------
+    MissingData
+        If none was recorded at all.
+    """
+    usage, ids = Usage(processes, processes.iloc[:0]), runs["run_id"].astype(str)
+    others = usage.roles.reindex(columns=["ndbmtd", SYSBENCH]).sum(axis=1, skipna=False)
+    cpu_pct = ids.map(others.add(_serving_pct(usage, runs)))
+    return 1e4 * cpu_pct / runs["qps"].astype(float)
+
+
+def idle_pct(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
+    """Return the CPU of the MySQL servers without clients, in percent of one logical CPU.
+
+    Parameters, index and errors are those of `serving_query_us`.
+    """
+    usage, ids = Usage(processes, processes.iloc[:0]), runs["run_id"].astype(str)
+    return ids.map(usage.roles["mysqld"].sub(_serving_pct(usage, runs)))
+
+
+def _serving_pct(usage: Usage, runs: pd.DataFrame) -> pd.Series:
+    """Return the CPU of the MySQL servers with clients, by run id."""
+    groups = runs["run_id"].astype(str).groupby(runs["servers"])
+    return pd.concat([usage.of_serving(list(ids), int(n)) for n, ids in groups])
+
+
 def _mean_pct(processes: pd.DataFrame, keys: list[str]) -> pd.Series:
     """Average CPU over time, process by process; the first sample gets the median weight."""
     window_s = processes.groupby(keys, observed=True, sort=False)["t_s"].diff()

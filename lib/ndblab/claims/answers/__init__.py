@@ -25,6 +25,7 @@ from ndblab.claims.answers import (
 from ndblab.claims.answers.clause import Answer, Clause, compose
 from ndblab.claims.answers.neighbours import (
     actions,
+    connection_pools,
     engines,
     read_locality,
     read_write,
@@ -49,6 +50,7 @@ __all__ = [
     "answer",
     "availability",
     "capacity_model",
+    "connection_pools",
     "engines",
     "read_locality",
     "read_write",

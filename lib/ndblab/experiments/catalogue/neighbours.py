@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ndblab.analysis.read_locality.shares import PRIMARY_ONLY, READ_BACKUP
-from ndblab.experiments.designs import comparisons, grids, read_locality
+from ndblab.experiments.designs import comparisons, connection_pools, grids, read_locality
 from ndblab.experiments.designs.contrast import Length
 from ndblab.experiments.experiment import Experiment
-from ndblab.experiments.variant import Variant
+from ndblab.experiments.variant import NO_QUOTAS, Variant
 from ndblab.planning import profile, workload
 
 SPIN_US = 200
@@ -39,6 +39,34 @@ EXPERIMENTS = (
             Variant(comparisons.ALL_SPIN, {"thread_spin_us": SPIN_US}, config_ini=_SHM_SPINS),
         ),
         contrasts=comparisons.transporters,
+    ),
+    Experiment(
+        "connection-pool",
+        "Does a MySQL server need more than one connection to the cluster?",
+        "09_connection_pool.ipynb",
+        figures=("connection-pool",),
+        claims=("P-pool-",),
+        grid=grids.every_variant,
+        sizes={
+            "smoke": {"servers": (1,), "clients": (8,)},
+            "quick": {"servers": (1,), "clients": (8, 32, 128), "repeats": 3},
+            "brief": {"servers": (1,), "clients": profile.powers_of_two(1024), "repeats": 3},
+        },
+        shape={"connection_pools": connection_pools.POOLS},
+        variants=(
+            *(
+                Variant(connection_pools.variant(number), connections=number)
+                for number in connection_pools.POOLS
+            ),
+            *(
+                Variant(
+                    connection_pools.variant(number, whole_cpus=True), connections=number,
+                    quotas=NO_QUOTAS,
+                )
+                for number in connection_pools.POOLS
+            ),
+        ),
+        contrasts=connection_pools.connection_pools,
     ),
     Experiment(
         "read-locality",
