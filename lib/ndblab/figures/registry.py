@@ -30,6 +30,7 @@ from ndblab.figures.lab import (
     variance,
 )
 from ndblab.figures.neighbours import (
+    connection_pools,
     dump,
     interfaces,
     loads,
@@ -124,6 +125,11 @@ FIGURES = {
     ),
     "thread-balance": _compared(
         "Do balanced NDB threads raise throughput?", transporters.THREADS
+    ),
+    "connection-pool": Entry(
+        "Does a MySQL server need more than one connection to the cluster?",
+        connection_pools.paint, connection_pools.describe, ("runs", "processes"),
+        height_in=9.4,
     ),
     "faults": Entry(
         "What do clients see when a part of the cluster fails?",

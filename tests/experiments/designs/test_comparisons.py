@@ -15,6 +15,7 @@ from ndblab.experiments.designs.contrast import DUET, Contrast, Side
 
 EXPERIMENTS = (
     "single-server-scaling", "multi-server-scaling", "shm-vs-tcp", "thread-balance",
+    "connection-pool",
 )  # fmt: skip
 
 

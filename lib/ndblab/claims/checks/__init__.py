@@ -10,6 +10,7 @@ it with the ids of its claims.
 from ndblab.claims.checks import (
     actions,
     availability,
+    connection_pools,
     data_nodes,
     engines,
     latency,
@@ -27,6 +28,7 @@ __all__ = [
     "Check",
     "actions",
     "availability",
+    "connection_pools",
     "data_nodes",
     "engines",
     "find",

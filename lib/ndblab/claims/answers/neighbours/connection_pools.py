@@ -1,0 +1,50 @@
+"""The answer about connection pools."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ndblab.analysis import ratio_tables
+from ndblab.analysis.formatting import plain
+from ndblab.claims.answers.clause import Clause
+from ndblab.claims.answers.registry import answers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndblab.dataset import Dataset
+
+
+@answers("connection-pool")
+def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
+    """Say what more connections bring on this host, then whether that tests the source."""
+    return [
+        *_measured(dataset),
+        Clause(
+            "P-pool-8",
+            "as published, one connection holds a server back",
+            "unlike published, one connection holds no server back",
+            "whether one connection holds back a server that has CPUs as the source's had",
+        ),
+        Clause(
+            "P-pool-16",
+            "as published, 16 connections are hardly better than 8",
+            "unlike published, 16 connections are better than 8",
+            "whether 16 connections are better than 8 for such a server",
+        ),
+    ]
+
+
+def _measured(dataset: Dataset) -> Iterator[str]:
+    """Say the ratios that have an interval."""
+    found = ratio_tables.of_contrasts(dataset.slices).set_index("contrast")
+    beside = "beside another server" + (", each under quota," if dataset.budget == "scaled" else "")
+    for name, where in (("pools-1-8", "alone"), ("pools-1-8-share", beside)):
+        if name in found.index and not math.isnan(found.at[name, "low"]):
+            value, low, high = (plain(found.at[name, part]) for part in ("ratio", "low", "high"))
+            yield (
+                f"{where}, a server with 8 connections does {value} times ({low} to {high}) the "
+                "queries of one with 1"
+            )

@@ -1,0 +1,34 @@
+"""The answer about connection pools. The datasets are made up, never a measurement."""
+
+from __future__ import annotations
+
+from made_up import CLAIMS, Double, contrasted, double
+from ndblab.claims import answers, judge
+
+IDS = ["P-pool-8", "P-pool-16"]
+
+
+def answered(dataset: Double) -> answers.Answer:
+    return answers.answer("connection-pool", judge.judge(dataset, IDS, CLAIMS), dataset)
+
+
+def measured(blocks: int) -> Double:
+    dataset = double(lambda n, c: 100.0)
+    for name, ratio in (("pools-1-8", 0.9), ("pools-1-8-share", 0.8), ("pools-8-16", 1.0)):
+        sides = {"a": (1, 32, {"qps": 1000 * ratio}), "b": (1, 32, {"qps": 1000.0})}
+        dataset = contrasted(dataset, name, sides, blocks=blocks)
+    return dataset
+
+
+def test_what_pools_do_here_is_said_where_the_claims_cannot_be_tested():
+    """A small host tells its reader what a pool does on it, and that the source had more CPUs."""
+    found = answered(measured(9))
+    assert len(found.certain) == 2
+    assert found.certain[0].startswith("alone, a server with 8 connections does 0.9")
+    assert "each under quota" in found.certain[1]
+    assert len(found.untestable) == 2
+
+
+def test_nothing_is_certain_before_there_is_an_interval():
+    """One block has a ratio, but no interval."""
+    assert not answered(measured(1)).certain

@@ -1,0 +1,104 @@
+"""Connection pools: throughput, p95 and CPU time by pool. The runs are made up."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import small_runs
+from drawn import caption, outside, said, written
+from ndblab import figures
+from ndblab.error import LabError
+from ndblab.experiments import catalogue
+
+KEY = "connection-pool"
+POOLS = {1: 1.0, 4: 1.1, 8: 1.2, 16: 1.15}
+
+
+def tables(repeats: int = 3, whole: float = 5.0) -> dict[str, pd.DataFrame]:
+    """Make runs in which a pool multiplies throughput; without quotas it is `whole` times that."""
+    found = []
+    for pool, gain in POOLS.items():
+        for setting, factor in (("", 1.0), ("-whole", whole)):
+            variant = f"pool-{pool}{setting}" if pool > 1 or setting else "default"
+            for clients in (8, 32, 128):
+                for repeat in range(1, repeats + 1):
+                    qps = 1000.0 * gain * factor * (1 + 0.01 * repeat)
+                    name = f"c{clients}_r{repeat}_{variant}"
+                    each = small_runs.tables(
+                        name, clients=clients, repeat=repeat, qps=qps, variant=variant,
+                        latency_p95_ms=1000 * clients / qps,
+                    )  # fmt: skip
+                    used = [("mysqld", 11, 40.0), ("mysqld", 12, 2.0), ("ndbmtd", 2, 30.0)]
+                    used += [("ndbmtd", 3, 30.0), ("sysbench", 0, 10.0)]
+                    rows = [(name, 1.0, *of_one, 1) for of_one in used]
+                    columns = ["run_id", "t_s", "role", "node_id", "cpu_pct", "rss_bytes"]
+                    each["processes"] = pd.DataFrame(rows, columns=columns)
+                    found.append(each)
+    return {
+        name: pd.concat([each[name] for each in found], ignore_index=True)
+        for name in ("runs", "processes")
+    }
+
+
+def lines(figure, panel: int) -> list[np.ndarray]:
+    """Heights of the drawn means of a panel, from the smallest pool on."""
+    drawn = [line for line in figure.axes[panel].lines if len(line.get_xdata()) == 3]
+    return [np.asarray(line.get_ydata()) for line in drawn if line.get_marker() in "os^D"]
+
+
+def test_each_pool_has_its_line_in_each_setting() -> None:
+    """Without quotas left, under quotas right; three quantities below each other."""
+    figure = figures.draw(KEY, tables(), [], caption())
+    assert len(figure.axes) == 6
+    whole, share = lines(figure, 0), lines(figure, 1)
+    for high, low, gain in zip(whole, share, POOLS.values(), strict=True):
+        np.testing.assert_allclose(low, 1000 * gain * 1.02)
+        np.testing.assert_allclose(high, 5 * low)
+    assert "under CPU quotas" in written(figure)
+
+
+def test_the_cpu_time_of_a_query_is_that_of_the_loaded_server() -> None:
+    """The CPU of idle servers, which has nothing to do with the pool, does not count."""
+    figure = figures.draw(KEY, tables(repeats=1), [], caption())
+    np.testing.assert_allclose(lines(figure, 5)[0], 1e4 * 110 / 1010)
+    assert "no whiskers" in said(figure)
+
+
+def test_without_quotas_both_columns_say_so() -> None:
+    """A pinned or shared budget has none to lift."""
+    text = written(figures.draw(KEY, tables(), [], caption("shared")))
+    assert "under CPU quotas" not in text
+    assert "once more" in text
+
+
+def test_each_pool_is_described_at_its_best() -> None:
+    """Throughput, latency and CPU time of each of the eight lines."""
+    words = figures.describe(KEY, tables(), [])
+    assert words.count("queries/s with 8 clients") == 8
+    assert "8 connections" in words
+    assert len(words) < 1500
+
+
+def test_axes_are_honest_and_no_text_leaves_the_figure() -> None:
+    """Throughput and CPU time begin at zero, latency is logarithmic."""
+    figure = figures.draw(KEY, tables(), [], caption())
+    assert [ax.get_yscale() for ax in figure.axes] == ["linear"] * 2 + ["log"] * 2 + ["linear"] * 2
+    assert all(ax.get_ylim()[0] == 0 for ax in figure.axes if ax.get_yscale() == "linear")
+    assert outside(figure) == []
+
+
+def test_every_variant_of_the_experiment_is_drawn() -> None:
+    """A variant with another name would be left out."""
+    data = tables()
+    known = set(data["runs"]["variant"])
+    assert {variant.name for variant in catalogue.find(KEY).variants} == known
+
+
+def test_a_dataset_without_pools_is_refused() -> None:
+    """The message says what is missing."""
+    data = tables()
+    data["runs"] = data["runs"].assign(variant="other")
+    with pytest.raises(LabError, match="nothing to draw"):
+        figures.draw(KEY, data, [], caption())
