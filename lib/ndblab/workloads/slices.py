@@ -6,7 +6,7 @@ decides neither what is compared nor what a failure means.
 sysbench 1.0 has no warm-up of its own, and starting it costs up to a second: one execution of a
 load generator covers both the warm-up and the measured span, and its first intervals are dropped.
 The cluster and the host are sampled at the two ends of the span, not in between. A load that ends
-by itself has no warm-up, its span is the whole of it, and nothing is sampled.
+by itself has no warm-up, its span is the whole of it, and only the host is sampled.
 """
 
 from __future__ import annotations
@@ -65,15 +65,17 @@ def measure(
         If a node of the cluster has ended.
     """
     samples = monitor.of(cluster)
-    # Nobody knows when the last reading of a load is due that ends by itself.
+    machine, watched = cluster.machine, condition != conditions.NO_MONITOR
+    # Processes of a load that ends by itself are gone before the last reading.
     ends = any(each.job.point.workload in workload.ENDING for each in asked)
-    monitored = condition != conditions.NO_MONITOR and not ends
+    monitored = watched and not ends
     times = asked[0].job.profile
     started_utc, span = now_utc(), None
+    host: Mapping[str, float] = {}
     with ExitStack() as stack:
         stack.enter_context(conditions.holding(condition, cluster))
         if not monitored:
-            samples.add_company(cluster.machine.company())
+            samples.add_company(machine.company())
         before = [read_locality.read(cluster, each.job) for each in asked]
         generators = [registry.find(each.job.point.workload) for each in asked]
         loads = [
@@ -85,6 +87,9 @@ def measure(
         for mine, load, generator in zip(numbers, loads, generators, strict=True):
             for number, pid in zip(mine, load.pids, strict=True):
                 samples.watch(generator.ROLE, number, pid)
+        first_s = time.monotonic()
+        if watched and ends:
+            samples.add({}, machine.host_use())
         began = [
             at
             for load, each in zip(loads, asked, strict=True)
@@ -94,7 +99,11 @@ def measure(
             first_s = max(began) + times.warmup_s
             last_s = min(began) + times.warmup_s + times.duration_s - END_MARGIN_S
             span = _read_at(first_s, last_s, cluster, samples)
+            host = samples.host(*span)
         reports = [load.finish() for load in loads]
+        if watched and ends:
+            samples.add({}, machine.host_use())
+            host = samples.host(first_s, time.monotonic() - first_s)
         counted = [
             read_locality.tables(counters, cluster, each.job)
             for counters, each in zip(before, asked, strict=True)
@@ -103,9 +112,9 @@ def measure(
     if monitored:
         monitor.fetch_threads(cluster, samples)
     else:
-        samples.add_company(cluster.machine.company())
+        samples.add_company(machine.company())
     return [
-        _run(each, report, samples, span, mine, started_utc, reads)
+        _run(each, report, samples, span, host, mine, started_utc, reads)
         for each, report, mine, reads in zip(asked, reports, numbers, counted, strict=True)
     ]
 
@@ -145,6 +154,7 @@ def _run(
     report: Report,
     samples: monitor.Samples,
     span: tuple[float, float] | None,
+    host: Mapping[str, float],
     numbers: Sequence[int],
     started_utc: str,
     reads: Mapping[str, pd.DataFrame],
@@ -155,11 +165,10 @@ def _run(
         "intervals": _after_warm_up(report, times),
         **report.tables,
     }
-    used: dict[str, float] = {}
+    used = {name: host[name] for name in ("host_busy_pct", "host_steal_pct") if name in host}
     if span is not None:
         tables |= _sampled(samples, span, numbers)
-        host, processes = samples.host(*span), tables["processes"]
-        used = {name: host[name] for name in ("host_busy_pct", "host_steal_pct")}
+        processes = tables["processes"]
         used["client_cpu_pct"] = processes.cpu_pct[_of_clients(processes)].sum(min_count=1)
     status = report.status
     if status == OK and not totals:

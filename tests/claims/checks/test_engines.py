@@ -40,7 +40,8 @@ def test_other_engines_decide_nothing(engines: tuple[str, str]) -> None:
 def test_the_answer_names_both_engines(second: str, words: str) -> None:
     """Or says that they are one release."""
     data = compared(1.1, "9.7.4", second)
-    said = str(answers.answer("engines", judge.judge(data, ["D-indexstat"], publication.claims()), data))
+    judged = judge.judge(data, ["D-indexstat"], publication.claims())
+    said = str(answers.answer("engines", judged, data))
     assert words in said
     assert "as NDB Cluster 9.7.4" in said
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +16,7 @@ from ndblab.dataset import table
 from ndblab.error import LabError
 from ndblab.experiments import catalogue, dry_run, measurement
 from ndblab.install import ndb_tools
+from ndblab.machine import HostUse, company
 from ndblab.machine.local import LOCAL
 from ndblab.planning import profile
 from ndblab.planning.point import Point
@@ -219,7 +221,7 @@ def test_rows_are_loaded_into_a_real_cluster_in_every_way(tmp_path, monkeypatch)
 
 
 def test_a_slice_of_a_load_is_the_whole_of_it(tmp_path, monkeypatch):
-    """However long it takes; nobody samples it, as its end is not known beforehand."""
+    """However long it takes; CPU that the hypervisor took from it disturbs it like any other."""
     wanted = job(tmp_path)
     monkeypatch.setattr(ways, "command", lambda job: Command(["sleep", "0.2"]))
     ways.folder(wanted).mkdir()
@@ -227,11 +229,18 @@ def test_a_slice_of_a_load_is_the_whole_of_it(tmp_path, monkeypatch):
     (ways.folder(wanted) / rows.SUMS).write_text(json.dumps(sums))
     cluster = Cluster(LOADED)
     monkeypatch.setattr(slices.monitor, "of", lambda cluster: slices.monitor.Samples({}))
+    stolen = iter([(10.0, 5.0, 100.0, 1.0), (10.2, 5.1, 101.0, 1.0)])
+    monkeypatch.setattr(company, "STEAL_LIMIT_PCT", 5)
+    monkeypatch.setattr(
+        type(LOCAL), "host_use", lambda machine: HostUse(time.monotonic(), *next(stolen))
+    )
     place = {"run_id": "x_b001_1a", "contrast": "x", "block": 1, "slot": 1, "side": "a",
              "of": 4, "start": 1}  # fmt: skip
     [run] = slices.measure(cluster, [slices.Asked(place, wanted)])
     found = run.tables["slices"].iloc[0]
     assert (found["status"], found["queries"]) == ("ok", 2 * ROWS)
     assert found["qps"] == pytest.approx(2 * ROWS / found["duration_s"], abs=0.01)
+    assert (found["host_busy_pct"], found["host_steal_pct"]) == (20, 10)
+    assert run.disturbance == "the hypervisor takes 10 % of the CPUs"
     for name, frame in run.tables.items():
         table.render(name, frame, name)

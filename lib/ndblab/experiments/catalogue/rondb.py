@@ -7,6 +7,7 @@ from ndblab.analysis.tpc_h import pushdown
 from ndblab.experiments.designs import (
     bulk_loads,
     comparisons,
+    grids,
     interfaces,
     queries,
     read_write,

@@ -110,6 +110,7 @@ EXPERIMENTS = (
                 contrasts_only=True,
             ),
         ),
+        budget="shared",
         contrasts=comparisons.thread_splits,
     ),
 )  # fmt: skip
