@@ -13,13 +13,13 @@ import math
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ndblab.analysis.formatting import count, duration
 from ndblab.error import LabError
-from ndblab.experiments import manifest, time_needed
+from ndblab.experiments import disturbed, manifest, time_needed
 from ndblab.experiments.designs import sweep
 from ndblab.experiments.designs.contrast import Contrast
 from ndblab.experiments.experiment import Experiment
@@ -90,7 +90,8 @@ def measure(
     Parameters
     ----------
     again : measure anew what is complete. If False, the complete dataset of the same measurement is
-        returned; with `minutes`, its open claims get so much more time first.
+        returned; with `minutes`, what others on the host disturbed is measured again first, and its
+        open claims get the rest of the time.
     minutes : when to stop measuring for claims that are open, since the start; the sweep is always
         completed. None for the profile's own time.
     engines : the two installations of an experiment that compares engines, as `install.engines` has
@@ -147,11 +148,13 @@ def measure(
     judging = _judge(experiment)
     if known:
         data = datasets.read(known)
-        if minutes is None or not _is_open(data, judging):
+        spoilt = disturbed.described(data, _contrasts_of(data.manifest))
+        if minutes is None or not (spoilt or _is_open(data, judging)):
             decided = ", and no claim waits for more" if minutes else ""
             say(f"already measured{decided} (--again repeats it): {known.name}")
             return data
-        say(f"going on with its open claims for {minutes} min: {known.name}")
+        first = f"the {spoilt} that others on the host disturbed, then with " if spoilt else ""
+        say(f"going on with {first}its open claims for {minutes} min: {known.name}")
     opened = (
         datasets.Writer.reopen(known, described)
         if known
@@ -163,8 +166,12 @@ def measure(
             Clusters(experiment, wanted, plans, binaries, writer, progress, second)
         ) as clusters,
     ):
-        if not known:
-            sweep.perform(todo, writer, clusters.ready, clusters.measure, progress)
+        again_ids = []
+        if known:
+            fit = math.floor(limit_s / (sweep_s / len(todo)))
+            again_ids = disturbed.runs(writer.snapshot().runs)[:fit]
+        if not known or again_ids:
+            sweep.perform(todo, writer, clusters.ready, clusters.measure, progress, again_ids)
         if experiment.contrasts:
             until_s = None if once else began_s + limit_s
             again_command = command(experiment, size, budget, overrides, port, engines)
@@ -205,6 +212,11 @@ def _decide(
     else:
         loop.decide(until_s)
     board.end(again)
+    if spoilt := disturbed.described(clusters.writer.snapshot(), contrasts):
+        board.say(
+            f"Others on the host disturbed {spoilt}. The same command with --minutes measures "
+            "these again."
+        )
 
 
 def command(
@@ -261,7 +273,11 @@ def _contrasts(
         points = summary.points(writer.snapshot().runs)
         found = experiment.contrasts(experiment, size, points)
         writer.note(contrasts=[each.to_dict() for each in found])
-    return tuple(Contrast.from_dict(known) for known in writer.manifest["contrasts"])
+    return _contrasts_of(writer.manifest)
+
+
+def _contrasts_of(manifest: Mapping[str, Any]) -> tuple[Contrast, ...]:
+    return tuple(Contrast.from_dict(known) for known in manifest.get("contrasts", ()))
 
 
 def _is_open(
@@ -271,7 +287,7 @@ def _is_open(
     from ndblab.experiments.deciding import choice
     from ndblab.experiments.deciding.loop import whole_blocks
 
-    contrasts = [Contrast.from_dict(known) for known in data.manifest.get("contrasts", ())]
+    contrasts = _contrasts_of(data.manifest)
     blocks = {each.name: whole_blocks(data.slices, each) for each in contrasts}
     seconds = dict.fromkeys(blocks, 1.0)
     return bool(contrasts and choice.choose(contrasts, judging(data), blocks, math.inf, seconds))

@@ -62,7 +62,8 @@ class Silent:
 class World:
     """Contrasts by their true log ratio; each has one claim of its name, that it is below 1.
 
-    It is the writer, the judge and the clock of a loop.
+    It is the writer, the judge and the clock of a loop. `steal_pct` is that of the next measurement
+    of a block, by contrast and number.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class World:
         self.contrasts = [contrast(name, name) for name in truth]
         self.order: list[str] = []
         self.bad: set[str] = set()
+        self.steal_pct: dict[tuple[str, int], float] = {}
         self.now = 0.0
         self._rows: list[dict[str, object]] = []
         self._rng = np.random.default_rng(seed)
@@ -84,15 +86,20 @@ class World:
         if chosen.name in self.bad:
             return "company: a browser"
         self.order.append(chosen.name)
+        others = {"company_pct": 0.0, "company": "", "host_steal_pct": 0.0}
+        others["host_steal_pct"] = self.steal_pct.pop((chosen.name, number), 0.0)
+        again = {each.run_id for each in itertools.chain(*chosen.block(number, 1))}
+        self._rows = [row for row in self._rows if row["run_id"] not in again]
         for each in itertools.chain(*chosen.block(number, 1)):
             # Two slices of side A in a block: their mean deviates by `DEVIATION`.
             drawn = self._rng.normal(self.truth[chosen.name], DEVIATION * np.sqrt(2))
             qps = 1000 * np.exp(drawn if each.side == "a" else 0.0)
-            self._rows.append({**each.columns(), "status": "ok", "qps": qps})
+            self._rows.append({**each.columns(), **others, "status": "ok", "qps": qps})
         return "ok"
 
     def snapshot(self) -> SimpleNamespace:
-        names = ["run_id", "contrast", "block", "slot", "side", "of", "status", "qps"]
+        names = ["run_id", "contrast", "block", "slot", "side", "of", "status", "qps",
+                 "company_pct", "company", "host_steal_pct"]  # fmt: skip
         return SimpleNamespace(slices=pd.DataFrame(self._rows, columns=names))
 
     def judge(self, data: SimpleNamespace) -> dict[str, Found]:

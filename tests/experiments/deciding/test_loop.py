@@ -11,6 +11,7 @@ from ndblab.analysis.sequential import LOOKS
 from ndblab.claims.verdict import CONTRADICTED, INCONCLUSIVE, REPRODUCED
 from ndblab.experiments.deciding import choice
 from ndblab.experiments.deciding.loop import FAILURES, Loop, Standing
+from ndblab.machine import company
 
 
 def decide(world: World, until_s: float, board: Silent | None = None) -> Standing:
@@ -79,6 +80,22 @@ def test_nothing_is_measured_once_all_is_decided():
     before = world.now
     assert decide(world, before + 1000).findings["x"].verdict == CONTRADICTED
     assert world.now == before
+
+
+def test_going_on_begins_with_the_blocks_that_others_disturbed(monkeypatch):
+    """Also where all is decided, and as many as fit the time; the others stay as they are."""
+    monkeypatch.setattr(company, "STEAL_LIMIT_PCT", 3.0)
+    world = World({"x": 0.3, "y": 0.3}, {"x": 20, "y": 20})
+    world.steal_pct = {("x", 2): 30.0, ("x", 4): 4.0, ("y", 1): 2.9}
+    decide(world, 1000)
+    before, measured = world.now, list(world.order)
+    decide(world, before + 30)
+    assert world.order == [*measured, "x"]
+    decide(world, before + 1000)
+    assert world.order == [*measured, "x", "x"]
+    slices = world.snapshot().slices
+    assert slices["run_id"].is_unique
+    assert slices["host_steal_pct"].max() == 2.9
 
 
 def test_a_contrast_that_stays_disturbed_is_given_up_with_a_message():

@@ -272,3 +272,19 @@ def test_a_host_that_is_never_quiet_makes_a_sweep_half_as_long_again(tmp_path: P
         sweep.perform(SMALL, out, ready, measure, progress=False)
         assert list(out.done.values()) == ["ok"] * len(SMALL)
     assert len(asked) == 12
+
+
+def test_runs_that_are_asked_for_again_are_measured_again(tmp_path: Path) -> None:
+    """And no others of a sweep that is whole."""
+    [(first, repeat), *_] = SMALL.order()
+    asked = []
+
+    def measure(cluster: str, point: Point, repeat: int) -> Run:
+        asked.append(point.run_id(repeat))
+        return measured(point, repeat)
+
+    with opened(tmp_path) as out:
+        sweep.perform(SMALL, out, ready, measure, progress=False)
+        whole = len(asked)
+        sweep.perform(SMALL, out, ready, measure, progress=False, again=[first.run_id(repeat)])
+    assert asked[whole:] == [first.run_id(repeat)]

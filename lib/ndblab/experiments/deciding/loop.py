@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.analysis import contrasts as analysis
 from ndblab.error import MissingData
+from ndblab.experiments import disturbed
 from ndblab.experiments.deciding import choice
 
 if TYPE_CHECKING:
@@ -59,9 +60,11 @@ class Loop:
     def decide(self, until_s: float) -> Standing:
         """Measure what gains most until every claim is decided, or `now_s` would pass `until_s`.
 
-        Between looks no interval changes, so it judges at looks only; and after a contrast's first
-        block, which is enough for what is counted.
+        Blocks come first that others on the host disturbed before it began; nothing else chooses
+        them, so intervals keep their promise. Between looks no interval changes, so it judges at
+        looks only; and after a contrast's first block, which is enough for what is counted.
         """
+        self._repeat_disturbed(until_s)
         while True:
             standing = self.standing()
             left_s = until_s - self.now_s()
@@ -100,6 +103,15 @@ class Loop:
             {each.name: whole_blocks(data.slices, each) for each in self.contrasts},
             {each.name: self._block_s(each) for each in self.contrasts},
         )
+
+    def _repeat_disturbed(self, until_s: float) -> None:
+        slices = self.writer.snapshot().slices
+        for each in self.contrasts:
+            for number in disturbed.blocks(slices, each):
+                left_s = until_s - self.now_s()
+                if left_s >= self._block_s(each):
+                    self.board.measuring(each, number, left_s)
+                    self._measure(each, number)
 
     def _measure(self, contrast: Contrast, number: int) -> bool:
         began_s = self.now_s()

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -133,8 +133,11 @@ def perform(
     ready: Callable[[Point], Cluster],
     measure: Callable[[Cluster, Point, int], Run],
     progress: bool = True,
+    again: Collection[str] = (),
 ) -> None:
     """Measure every run that the dataset lacks or holds as failed, appending each to it.
+
+    Runs with an id in `again` are measured whatever the dataset holds.
 
     `ready` gives the running cluster that a point needs, `measure` one run on it. A LabError of
     either (a node crashed, say) ends the sweep: the run is kept as a row with that reason, and the
@@ -150,7 +153,7 @@ def perform(
     todo = [
         (point, repeat)
         for point, repeat in sweep.order()
-        if action(point.run_id(repeat), writer.done) != "skip"
+        if point.run_id(repeat) in again or action(point.run_id(repeat), writer.done) != "skip"
     ]
     each_s = round(sweep.warmup_s + sweep.duration_s)
     repeatable = each_s <= LONGEST_REPEATED_S

@@ -1,0 +1,48 @@
+"""What others on the host disturbed in a dataset: it is measured again when a measurement goes on.
+
+In: the tables of a dataset. Out: ids of runs, and numbers of blocks. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ndblab.analysis.formatting import count
+from ndblab.experiments.designs.sweep import LONGEST_REPEATED_S
+from ndblab.machine.company import Company, disturbance
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndblab.dataset import Dataset
+    from ndblab.experiments.designs.contrast import Contrast
+
+
+def runs(table: pd.DataFrame) -> list[str]:
+    """Return the ids of the disturbed runs, but for those that take too long to be repeated."""
+    short = table[table["warmup_s"] + table["duration_s"] <= LONGEST_REPEATED_S]
+    return list(short.loc[_is_disturbed(short), "run_id"])
+
+
+def blocks(slices: pd.DataFrame, contrast: Contrast) -> list[int]:
+    """Return the numbers of the blocks of a contrast that have a disturbed slice."""
+    mine = slices[slices["contrast"] == contrast.name]
+    return sorted(map(int, mine.loc[_is_disturbed(mine), "block"].unique()))
+
+
+def described(data: Dataset, contrasts: Iterable[Contrast]) -> str:
+    """Say how many runs and blocks are disturbed; empty if none is."""
+    numbers = {
+        "run": len(runs(data.runs)),
+        "block": sum(len(blocks(data.slices, each)) for each in contrasts),
+    }
+    return " and ".join(count(number, word) for word, number in numbers.items() if number)
+
+
+def _is_disturbed(table: pd.DataFrame) -> list[bool]:
+    columns = (table["company_pct"], table["company"], table["host_steal_pct"])
+    return [
+        bool(disturbance(Company(pct, name), steal_pct))
+        for pct, name, steal_pct in zip(*columns, strict=True)
+    ]

@@ -1,0 +1,51 @@
+"""What is measured again when a measurement goes on."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from experiments.deciding.simulated import contrast
+from ndblab.experiments import disturbed
+from ndblab.machine import company
+
+
+@pytest.fixture(autouse=True)
+def limits(monkeypatch):
+    monkeypatch.setattr(company, "STEAL_LIMIT_PCT", 3.0)
+    monkeypatch.setattr(company, "LIMIT_PCT", 5.0)
+
+
+def table(**columns: list) -> pd.DataFrame:
+    """Return rows beside nobody but where a column says so."""
+    alone = {"company_pct": 0.0, "company": "", "host_steal_pct": 0.0}
+    return pd.DataFrame({**columns}).assign(
+        **{name: value for name, value in alone.items() if name not in columns}
+    )
+
+
+def test_steal_and_company_disturb_runs_that_are_short():
+    """What was not measured, as in old datasets, disturbed nothing that is known."""
+    nan = float("nan")
+    runs = table(
+        run_id=list("abcdef"), warmup_s=[2] * 6, duration_s=[4, 4, 4, 4, 3600, 4],
+        host_steal_pct=[0.0, 3.1, 0.0, 2.9, 30.0, nan], company_pct=[0.0, 0.0, 31.0, 4.9, 0.0, nan],
+    )  # fmt: skip
+    assert disturbed.runs(runs) == ["b", "c"]
+
+
+def test_a_block_is_disturbed_by_any_of_its_slices():
+    """And only blocks of that contrast."""
+    slices = table(
+        contrast=["x"] * 4 + ["y"] * 2, block=[1, 1, 2, 2, 1, 1],
+        host_steal_pct=[0.0, 0.0, 0.0, 9.0, 9.0, 9.0],
+    )  # fmt: skip
+    assert disturbed.blocks(slices, contrast("x")) == [2]
+    runs = table(run_id=["a"], warmup_s=[1], duration_s=[2], host_steal_pct=[4.0])
+    both = [contrast("x"), contrast("y")]
+    assert disturbed.described(SimpleNamespace(runs=runs, slices=slices), both) == (
+        "1 run and 2 blocks"
+    )
+    assert not disturbed.described(SimpleNamespace(runs=runs[:0], slices=slices[:0]), both)
