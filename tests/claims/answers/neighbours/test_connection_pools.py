@@ -25,7 +25,7 @@ def test_what_pools_do_here_is_said_where_the_claims_cannot_be_tested():
     found = answered(measured(9))
     assert len(found.certain) == 2
     assert found.certain[0].startswith("alone, a server with 8 connections does 0.9")
-    assert "each under quota" in found.certain[1]
+    assert found.certain[1].startswith("beside another server and under its quota, a server")
     assert len(found.untestable) == 2
 
 

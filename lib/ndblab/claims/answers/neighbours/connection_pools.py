@@ -40,7 +40,8 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
 def _measured(dataset: Dataset) -> Iterator[str]:
     """Say the ratios that have an interval."""
     found = ratio_tables.of_contrasts(dataset.slices).set_index("contrast")
-    beside = "beside another server" + (", each under quota," if dataset.budget == "scaled" else "")
+    quota = " and under its quota" if dataset.budget == "scaled" else ""
+    beside = f"beside another server{quota}"
     for name, where in (("pools-1-8", "alone"), ("pools-1-8-share", beside)):
         if name in found.index and not math.isnan(found.at[name, "low"]):
             value, low, high = (plain(found.at[name, part]) for part in ("ratio", "low", "high"))
