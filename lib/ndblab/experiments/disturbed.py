@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ndblab.analysis.formatting import count
-from ndblab.experiments.designs.sweep import LONGEST_REPEATED_S
 from ndblab.machine.company import Company, disturbance
 
 if TYPE_CHECKING:
@@ -20,9 +19,8 @@ if TYPE_CHECKING:
 
 
 def runs(table: pd.DataFrame) -> list[str]:
-    """Return the ids of the disturbed runs, but for those that take too long to be repeated."""
-    short = table[table["warmup_s"] + table["duration_s"] <= LONGEST_REPEATED_S]
-    return list(short.loc[_is_disturbed(short), "run_id"])
+    """Return the ids of the disturbed runs."""
+    return list(table.loc[_is_disturbed(table), "run_id"])
 
 
 def blocks(slices: pd.DataFrame, contrast: Contrast) -> list[int]:

@@ -168,7 +168,8 @@ def measure(
     ):
         again_ids = []
         if known:
-            fit = math.floor(limit_s / (sweep_s / len(todo)))
+            # No more than fit the time: an hour is not measured again in minutes.
+            fit = math.floor(limit_s * len(todo) / sweep_s)
             again_ids = disturbed.runs(writer.snapshot().runs)[:fit]
         if not known or again_ids:
             sweep.perform(todo, writer, clusters.ready, clusters.measure, progress, again_ids)

@@ -189,8 +189,8 @@ EXPERIMENTS = (
         sizes={
             "smoke": {"servers": (4,), "clients": (16,), "duration_s": 45},
             "quick": {
-                "servers": (4,), "clients": (16,), "repeats": 1, "warmup_s": 10,
-                "duration_s": 600,
+                "servers": (4,), "clients": (16,), "repeats": 3, "warmup_s": 10,
+                "duration_s": 200,
             },
             "brief": {"servers": (16,), "clients": (1024,), "duration_s": 3600},
         },
