@@ -61,7 +61,7 @@ def table(slices: pd.DataFrame) -> pd.DataFrame:
         pass
     rows = [
         _count(f"at least {BLOCKS} blocks of identical sides", blocks, BLOCKS, "blocks"),
-        _count(f"from at least {STARTS} cluster starts", starts, STARTS, "starts"),
+        _count(f"these blocks from at least {STARTS} cluster starts", starts, STARTS, "starts"),
         Goal(f"at most {FALSE_PCT:g} % false decisions", *false, "percent of analyses",
              met(false, -math.inf, FALSE_PCT)),
     ]  # fmt: skip

@@ -20,9 +20,12 @@ def trust(dataset: Dataset, table: pd.DataFrame) -> Answer:
     """Name the goals that are met, missed and open; `table` is that of `analysis.trust.goals`."""
     said: dict[str, list[str]] = {goals.MET: [], goals.MISSED: [], goals.OPEN: []}
     for row in table.itertuples():
-        said[row.met].append(f"{row.goal} ({_numbers(row)})")
+        # A number of blocks or starts is its own measured value.
+        numbers = "" if row.unit in ("blocks", "starts") else f" ({_numbers(row)})"
+        said[row.met].append(f"{row.goal}{numbers}")
+    met = f"the lab meets {len(said[goals.MET])} of its {len(table)} goals"
     missed = tuple(f"missed is the goal: {goal}" for goal in said[goals.MISSED])
-    return Answer((*said[goals.MET], *missed), tuple(f"whether {g}" for g in said[goals.OPEN]))
+    return Answer((met, *said[goals.MET], *missed), tuple(f"whether {g}" for g in said[goals.OPEN]))
 
 
 def _numbers(row) -> str:

@@ -28,7 +28,7 @@ def compression(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
     """Say how small each compression makes a dump, and how long that takes."""
     found = dumps.by_compression(dumps.of(dataset.runs, dataset.dumps))
     words = [
-        f"{row.tool} takes {plain(row.duration_s)} s for {plain(row.content_mb)} MB"
+        f"a dump by {row.tool} takes {plain(row.duration_s)} s for {plain(row.content_mb)} MB"
         if row.compression == UNCOMPRESSED
         else f"with {row.compression} {plain(row.duration_s)} s for {100 / row.ratio:.0f} % of "
         "that size"
