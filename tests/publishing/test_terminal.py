@@ -64,6 +64,13 @@ def test_one_of_many_reproductions_has_its_tally_and_what_fits_of_its_answer() -
     assert len(said) <= terminal.COLUMNS
 
 
+def test_one_of_many_takes_one_line_if_that_is_enough() -> None:
+    """A screen has room for all experiments only if none takes more than it needs."""
+    judged = table({"F6-overload": verdict.REPRODUCED})
+    text = terminal.few_lines(SCALING, Answer(("a finding",)), judged, room=1)
+    assert text == "multi-server-scaling: 1 reproduced. A finding."
+
+
 def test_readings_and_values_of_another_machine_are_only_counted() -> None:
     """They would hide what was decided."""
     ids = ("F9-tc-26", "F9-tc-27", "F6-peak-qps", "F6-8-to-16")

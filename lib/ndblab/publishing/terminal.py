@@ -82,6 +82,8 @@ def few_lines(
 ) -> str:
     """Write a reproduction as one of many: name and tally, and what fits of the answer.
 
+    Both share a line if they fit.
+
     Readings of ndb_top and absolute values of another machine are not counted.
 
     Parameters
@@ -96,7 +98,9 @@ def few_lines(
         head = verdict_tables.tally(claims) if len(claims) else head
     said = "" if answer is None else answer.brief(room, COLUMNS)
     lines = textwrap.wrap(said, COLUMNS, max_lines=room, placeholder=" ...")
-    return "\n".join([f"{experiment.name}: {head}", *lines])
+    head = f"{experiment.name}: {head}"
+    one_line = f"{head}{'' if head.endswith('?') else '.'} {said}"
+    return one_line if said and len(one_line) <= COLUMNS else "\n".join([head, *lines])
 
 
 def by_dataset(table: pd.DataFrame, datasets: Sequence[Dataset]) -> str:

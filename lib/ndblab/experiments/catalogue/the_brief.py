@@ -110,7 +110,6 @@ EXPERIMENTS = (
                 contrasts_only=True,
             ),
         ),
-        budget="shared",
         contrasts=comparisons.thread_splits,
     ),
 )  # fmt: skip

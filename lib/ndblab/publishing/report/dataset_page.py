@@ -27,7 +27,7 @@ from ndblab.publishing.report.section import Section
 if TYPE_CHECKING:
     import pandas as pd
 
-LARGE_BYTES = 1_000_000
+LARGE_BYTES = 20_000
 LOGS = "logs.zip"
 # The earliest time a zip file can have: the same input gives the same bytes.
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
