@@ -65,9 +65,10 @@ def reproduce(
     overridden (--servers 1,2,4 --clients 1,8,64 --repeats 3 --duration 8 --warmup 2 --tables 8
     --table-size 10000 --seed 1). --budget pinned, scaled, shared or auto divides the CPUs.
     --minutes 20 ends a measurement after that time though claims are open; where this host has
-    measured the same before, it gives the open claims so much more time instead. --all skips what
-    this host has already measured; --again repeats it. --engines A,B names the two installations
-    (folders or tarballs) of an experiment that compares engines.
+    measured the same before, it gives the open claims so much more time instead, and first measures
+    again what others on the host disturbed. --all skips what this host has already measured;
+    --again repeats it. --engines A,B names the two installations (folders or tarballs) of an
+    experiment that compares engines.
     --dry-run prints the plan and every command without running any, for this host or for
     --host FILE|brief.
     """
