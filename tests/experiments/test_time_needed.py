@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from datetime import datetime, timedelta
+from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from ndblab.analysis import summary
@@ -13,7 +16,19 @@ from ndblab.experiments.designs.contrast import ALTERNATION, STARTS, Contrast, S
 from ndblab.planning.point import Point
 from ndblab.planning.profile import Profile
 
-NAMES = [file.parent.parent.name for file in recorded.RECORDED.glob("*/*/manifest.json")]
+
+def swept_at_once(manifest: Path) -> bool:
+    """Whether all runs are of the first sitting: the time of those measured again is not known."""
+    resumed = json.loads(manifest.read_text()).get("resumed", [])
+    last = pd.read_csv(manifest.with_name("runs.csv"), usecols=["started_utc"])["started_utc"].max()
+    return all(last[:19] < again["utc"][:19] for again in resumed)
+
+
+NAMES = [
+    manifest.parent.parent.name
+    for manifest in recorded.RECORDED.glob("*/*/manifest.json")
+    if swept_at_once(manifest)
+]
 SCALING = catalogue.find(figure=6)
 
 
