@@ -11,7 +11,7 @@ from made_up import double
 from ndblab.analysis import summary
 from ndblab.experiments import catalogue
 from ndblab.experiments.designs import comparisons
-from ndblab.experiments.designs.contrast import DUET, Contrast, Side
+from ndblab.experiments.designs.contrast import DUET, STARTS, Contrast, Side
 
 EXPERIMENTS = (
     "single-server-scaling", "multi-server-scaling", "shm-vs-tcp", "thread-balance",
@@ -84,6 +84,12 @@ def test_servers_that_the_profile_lacks_have_no_contrast() -> None:
     assert "servers-1-2" in found
     assert not {"servers-2-4", "servers-8-16", "slower-servers"} & set(found)
     assert "fall" not in contrasts("single-server-scaling", pd.DataFrame(), "smoke")
+
+
+def test_the_smoke_profile_starts_two_clusters_for_spinning() -> None:
+    """It shows that a spinning cluster runs, and takes no time for more."""
+    found = contrasts("shm-vs-tcp", pd.DataFrame(), "smoke").values()
+    assert sum(each.design == STARTS for each in found) == 1
 
 
 @pytest.mark.parametrize("profile", ["smoke", "quick", "brief"])
