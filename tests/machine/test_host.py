@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ndblab.claims import publication
 from ndblab.error import LabError
-from ndblab.machine import host
+from ndblab.machine import host, topology
 
 CAPTURED = Path(__file__).parents[1] / "captured/hosts/vm-2cpu-cgroup1"
 
@@ -102,4 +102,4 @@ def test_the_briefs_server_has_two_sockets_of_64_cores_with_two_threads():
 @given(st.sets(st.integers(0, 1023), min_size=1))
 def test_a_cpu_list_survives_the_kernels_format(cpus: set[int]):
     """Formatting and parsing a list of CPUs gives the same CPUs."""
-    assert set(host.parse_cpu_list(host.format_cpu_list(tuple(cpus)))) == cpus
+    assert set(topology.parse_cpu_list(topology.format_cpu_list(tuple(cpus)))) == cpus

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ndblab.claims import publication
 from ndblab.error import LabError
-from ndblab.machine import host
+from ndblab.machine import host, topology
 from ndblab.planning import deployment, memory
 from ndblab.planning.shape import Overlay
 from ndblab.planning.threads import Threads
@@ -68,12 +68,12 @@ class TestBriefHost:
     def test_each_process_has_the_published_cpus(self, name, cpus, memory):
         """The numactl lines of the brief, and memory from the same NUMA nodes."""
         share = next(n for n in self.plan.nodes if n.name == name).share
-        assert host.format_cpu_list(share.cpus) == cpus
+        assert topology.format_cpu_list(share.cpus) == cpus
         assert share.memory_nodes == memory
 
     def test_sysbench_runs_on_the_servers_cpus(self):
         """All CPUs but those of the data nodes."""
-        assert host.format_cpu_list(self.plan.sysbench.cpus) == "16-63,80-127,144-191,208-255"
+        assert topology.format_cpu_list(self.plan.sysbench.cpus) == "16-63,80-127,144-191,208-255"
 
     def test_ids_ports_sockets_and_folders_are_the_published_ones(self):
         """Management node 1, data nodes 2 and 3, servers from 11 on, port 3306 and so on."""
@@ -91,7 +91,7 @@ class TestBriefHost:
             assert node.node_id == 10 + number
             assert (node.port, node.socket) == (3305 + number, f"/tmp/mysql.{number}.sock")
             assert node.data_dir == f"/nvme/{disk}/mysqld.{number}"
-            assert host.format_cpu_list(node.share.cpus) == cpus
+            assert topology.format_cpu_list(node.share.cpus) == cpus
             assert node.transporter == "shm"
 
     def test_data_nodes_have_whole_cores_that_no_other_process_uses(self):

@@ -9,7 +9,7 @@ import pytest
 
 from ndblab.claims import publication
 from ndblab.error import LabError
-from ndblab.machine import host
+from ndblab.machine import host, topology
 from ndblab.planning import config, deployment
 
 BRIEF_HOST = host.load(publication.FOLDER / "host.json")
@@ -58,9 +58,9 @@ def test_without_domains_only_the_own_data_node_is_near():
 def test_by_affinity_each_half_of_a_host_has_one_of_each_group():
     """On the brief's server: 8 of the 16 cores that one data node has there."""
     plan = made(TWO_GROUPS, BRIEF_HOST)
-    cpus = [host.format_cpu_list(node.share.cpus) for node in plan.data_nodes]
+    cpus = [topology.format_cpu_list(node.share.cpus) for node in plan.data_nodes]
     assert cpus == ["0-7,128-135", "64-71,192-199", "8-15,136-143", "72-79,200-207"]
-    assert host.format_cpu_list(plan.servers[0].share.cpus) == "16-63,144-191"
+    assert topology.format_cpu_list(plan.servers[0].share.cpus) == "16-63,144-191"
 
 
 def test_a_host_with_too_few_cores_is_refused():

@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ndblab.error import LabError
-from ndblab.machine import commands
+from ndblab.machine import commands, own_cgroup
 from ndblab.machine.own_cgroup import LEAF, CpuController
+from ndblab.machine.refusal import refusals, write
+from ndblab.machine.topology import read_text
 
 SHORTEST_US = 1000
 """Shortest period and shortest quota that the kernel accepts (Linux, kernel/sched/core.c and
@@ -66,14 +68,14 @@ class Groups:
         if self.kind != "cgroup2":
             return
         parent = self.base.parent
-        with _refusals(f"to divide {parent}", "the cpu controller, delegated to this group"):
+        with refusals(f"to divide {parent}", "the cpu controller, delegated to this group"):
             if (parent / "cgroup.type").exists():
                 leaf = parent / LEAF
                 leaf.mkdir(exist_ok=True)
                 for pid in (parent / "cgroup.procs").read_text().split():
                     with contextlib.suppress(OSError):
                         (leaf / "cgroup.procs").write_text(pid)
-            (parent / "cgroup.subtree_control").write_text("+cpu")
+            write(parent / "cgroup.subtree_control", "+cpu")
 
     def create(self, name: str, cpus: float | None) -> None:
         """Make the group `name` ("sql/mysqld.1" lies in "sql"), limited to `cpus` CPUs or not.
@@ -86,26 +88,38 @@ class Groups:
             If the kernel refuses.
         """
         group = self.base / name
-        with _refusals(f"control group {name}", f"{cpus:g} CPUs in {group}" if cpus else group):
+        with refusals(f"control group {name}", f"{cpus:g} CPUs in {group}" if cpus else group):
             group.mkdir(parents=True, exist_ok=True)
             if self.kind == "cgroup2":
                 for parent in (self.base, *reversed(group.relative_to(self.base).parents[:-1])):
-                    (self.base / parent / "cgroup.subtree_control").write_text("+cpu")
+                    write(self.base / parent / "cgroup.subtree_control", "+cpu")
             name, unlimited = self._limit
-            (group / name).write_text(unlimited)
+            write(group / name, unlimited)
             if cpus is None:
                 return
             period, quota = period_and_quota_us(cpus)
             if self.kind == "cgroup2":
-                (group / "cpu.max").write_text(f"{quota} {period}")
+                write(group / "cpu.max", f"{quota} {period}")
             else:
-                (group / "cpu.cfs_period_us").write_text(str(period))
-                (group / "cpu.cfs_quota_us").write_text(str(quota))
+                write(group / "cpu.cfs_period_us", str(period))
+                write(group / "cpu.cfs_quota_us", str(quota))
 
     def place(self, name: str, pid: int) -> None:
         """Move a process with all its threads into the group `name`; LabError if refused."""
-        with _refusals(f"to move process {pid} into {name}", "a running process"):
-            (self.base / name / "cgroup.procs").write_text(str(pid))
+        with refusals(f"to move process {pid} into {name}", "a running process"):
+            write(self.base / name / "cgroup.procs", str(pid))
+
+    def check(self, name: str, pid: int) -> None:
+        """Make sure that a process is still in the group `name`; LabError if it is not."""
+        group = self.base / name
+        if str(pid) not in read_text(group / "cgroup.procs").split():
+            raise LabError(
+                f"Process {pid} has lost its CPU limit",
+                found=f"{group} without it" if group.is_dir() else f"no {group}",
+                expected="the control group that the lab made, with the process that it put there",
+                next_step="Something else on this host manages the group, such as systemd or a "
+                "container's manager. Run the same command again; completed runs are saved.",
+            )
 
     def entering(self, name: str) -> list[str]:
         """Return a command prefix that enters the group before it becomes the command."""
@@ -148,21 +162,6 @@ def groups(controller: CpuController, name: str) -> Groups:
             "CPU bandwidth cannot be limited from here",
             found=controller.reason,
             expected="a writable cpu control group",
-            next_step="Use --budget shared, or run as root or inside "
-            "`systemd-run --user --scope -p Delegate=yes`.",
+            next_step=f"Use --budget shared. Otherwise: {own_cgroup.remedy(controller.kind)}",
         )
     return Groups(controller.kind, Path(controller.path) / name)
-
-
-@contextlib.contextmanager
-def _refusals(what: str, expected: object):
-    """Turn what the kernel refuses into a LabError."""
-    try:
-        yield
-    except OSError as error:
-        raise LabError(
-            f"The kernel refused {what}",
-            found=str(error),
-            expected=expected,
-            next_step="Use --budget shared, or run as root.",
-        ) from error

@@ -13,26 +13,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ndblab.error import LabError
-from ndblab.machine import own_cgroup
-from ndblab.machine.own_cgroup import CpuController, read_text
+from ndblab.machine import own_cgroup, topology
+from ndblab.machine.own_cgroup import CpuController
+from ndblab.machine.topology import Cpu, NumaNode, read_text
 
-
-@dataclass(frozen=True)
-class Cpu:
-    """One logical CPU and where it sits."""
-
-    id: int
-    core: int
-    package: int
-    node: int
-
-
-@dataclass(frozen=True)
-class NumaNode:
-    """One NUMA node and its memory."""
-
-    id: int
-    memory_bytes: int
+_ARM_SERVERS = {
+    ("0x41", "0xd08"): "ARM Cortex-A72",
+    ("0x41", "0xd0c"): "ARM Neoverse-N1",
+    ("0x41", "0xd40"): "ARM Neoverse-V1",
+    ("0x41", "0xd49"): "ARM Neoverse-N2",
+    ("0x41", "0xd4f"): "ARM Neoverse-V2",
+    ("0x43", "0x0af"): "Cavium ThunderX2",
+    ("0x46", "0x001"): "Fujitsu A64FX",
+    ("0x48", "0xd01"): "HiSilicon TSV110",
+    ("0xc0", "0xac3"): "Ampere-1",
+    ("0xc0", "0xac4"): "Ampere-1A",
+}
+"""Implementer and part of the CPUs of ARM servers, as in /proc/cpuinfo."""
 
 
 @dataclass(frozen=True)
@@ -129,30 +126,6 @@ def load(path: str | Path) -> Host:
         ) from error
 
 
-def parse_cpu_list(text: str) -> tuple[int, ...]:
-    """Parse the kernel's list format ("0-3,8") into CPU numbers.
-
-    Source: Linux, Documentation/admin-guide/cputopology.rst.
-    """
-    ids: list[int] = []
-    for part in text.strip().split(","):
-        if part:
-            first, _, last = part.partition("-")
-            ids.extend(range(int(first), int(last or first) + 1))
-    return tuple(ids)
-
-
-def format_cpu_list(ids: tuple[int, ...]) -> str:
-    """Write CPU numbers in the kernel's list format, as `numactl -C` takes it."""
-    runs: list[list[int]] = []
-    for cpu in sorted(ids):
-        if runs and cpu == runs[-1][1] + 1:
-            runs[-1][1] = cpu
-        else:
-            runs.append([cpu, cpu])
-    return ",".join(f"{a}" if a == b else f"{a}-{b}" for a, b in runs)
-
-
 def read(root: str | Path = "/") -> Host:
     """Read the machine under `root`.
 
@@ -169,21 +142,21 @@ def read(root: str | Path = "/") -> Host:
             expected="Linux with /proc and /sys mounted",
             next_step="NDB's shared-memory transporters exist on Linux only: run the lab there.",
         )
-    memory = _meminfo(read_text(root / "proc/meminfo"))
+    memory = topology.meminfo(read_text(root / "proc/meminfo"))
     status = _fields(read_text(root / "proc/self/status"))
-    allowed = parse_cpu_list(status.get("Cpus_allowed_list", ""))
-    nodes = _numa_nodes(root, memory["MemTotal"])
-    cpus = _cpus(root, allowed)
+    allowed = topology.parse_cpu_list(status.get("Cpus_allowed_list", ""))
+    nodes = topology.numa_nodes(root) or (NumaNode(0, memory["MemTotal"]),)
+    cpus = topology.cpus(root, allowed)
     left = own_cgroup.memory_left_bytes(root)
     available = (memory.get("MemAvailable"), memory["MemTotal"], left)
     cpuinfo = _fields(read_text(root / "proc/cpuinfo"))
     return Host(
-        cpu_model=cpuinfo.get("model name", "unknown CPU"),
+        cpu_model=_cpu_model(cpuinfo),
         cpus=cpus,
         numa_nodes=tuple(n for n in nodes if n.id in {c.node for c in cpus}),
         cpu_limit=own_cgroup.cpu_limit(root),
         memory_bytes=memory["MemTotal"],
-        memory_available_bytes=min(filter(None, available)),
+        memory_available_bytes=min(b for b in available if b is not None),
         memlock_bytes=_memlock(read_text(root / "proc/self/limits")),
         kernel=read_text(root / "proc/sys/kernel/osrelease").strip(),
         distribution=_distribution(read_text(root / "etc/os-release")),
@@ -200,9 +173,18 @@ def _fields(text: str) -> dict[str, str]:
     return fields
 
 
-def _meminfo(text: str) -> dict[str, int]:
-    found = re.findall(r"^(?:Node \d+ )?(\w+):\s+(\d+) kB", text, flags=re.MULTILINE)
-    return {key: int(kib) * 1024 for key, kib in found}
+def _cpu_model(cpuinfo: dict[str, str]) -> str:
+    """Name the CPU of a cpuinfo, which on ARM holds only numbers.
+
+    Source of the names: Linux, arch/arm64/include/asm/cputype.h.
+    """
+    for key in ("model name", "Model Name", "cpu", "uarch"):
+        if key in cpuinfo:
+            return cpuinfo[key]
+    implementer, part = cpuinfo.get("CPU implementer"), cpuinfo.get("CPU part")
+    if implementer is None or part is None:
+        return "unknown CPU"
+    return _ARM_SERVERS.get((implementer, part), f"ARM CPU {implementer}:{part}")
 
 
 def _memlock(limits: str) -> int | None:
@@ -213,39 +195,3 @@ def _memlock(limits: str) -> int | None:
 def _distribution(os_release: str) -> str:
     match = re.search(r'^PRETTY_NAME="?([^"\n]+)', os_release, flags=re.MULTILINE)
     return match[1] if match else "unknown Linux"
-
-
-def _numa_nodes(root: Path, memory_bytes: int) -> tuple[NumaNode, ...]:
-    folders = sorted(
-        (root / "sys/devices/system/node").glob("node[0-9]*"), key=lambda p: int(p.name[4:])
-    )
-    nodes = tuple(
-        NumaNode(int(f.name[4:]), _meminfo(read_text(f / "meminfo")).get("MemTotal", 0))
-        for f in folders
-    )
-    return nodes or (NumaNode(0, memory_bytes),)
-
-
-def _cpus(root: Path, allowed: tuple[int, ...]) -> tuple[Cpu, ...]:
-    base = root / "sys/devices/system/cpu"
-    online = parse_cpu_list(read_text(base / "online")) or allowed
-    node_of = {
-        cpu: int(folder.name[4:])
-        for folder in (root / "sys/devices/system/node").glob("node[0-9]*")
-        for cpu in parse_cpu_list(read_text(folder / "cpulist"))
-    }
-
-    def number(cpu: int, name: str, otherwise: int) -> int:
-        text = read_text(base / f"cpu{cpu}/topology/{name}").strip()
-        return int(text) if text else otherwise
-
-    return tuple(
-        Cpu(
-            id=cpu,
-            core=number(cpu, "core_id", cpu),
-            package=number(cpu, "physical_package_id", 0),
-            node=node_of.get(cpu, 0),
-        )
-        for cpu in online
-        if not allowed or cpu in allowed
-    )

@@ -7,20 +7,34 @@ imposed on this process, and the `CpuController` with which it may limit others.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
+
+from ndblab.machine.topology import read_text
 
 LEAF = "lab"
 """Group into which the lab moves itself before it divides the one it was given."""
+UNDELEGATED = "undelegated"
+_DROP_IN = "/etc/systemd/system/user@.service.d"
+DELEGATE = (
+    f"sudo mkdir -p {_DROP_IN} && "
+    "printf '[Service]\\nDelegate=cpu memory pids\\n' | "
+    f"sudo tee {_DROP_IN}/delegate-cpu.conf && sudo systemctl daemon-reload"
+)
+"""Has systemd delegate the cpu controller to users, which it does by itself from release 252 on. It
+holds for users who log in after that."""
 
 
 @dataclass(frozen=True)
 class CpuController:
     """How this host lets us limit CPU bandwidth.
 
-    `kind` is "cgroup2", "cgroup1", "systemd" (not yet, but a user manager can delegate a group) or
-    "none"; `path` is the folder below which groups may be made (empty for the last two); `reason`
-    says why this kind was chosen.
+    `kind` is "cgroup2", "cgroup1", "systemd" (not yet, but a user manager can delegate a group),
+    "undelegated" (it could, if root let systemd delegate the cpu controller to it) or "none";
+    `path` is the folder below which groups may be made (empty for the last three); `reason` says
+    why this kind was chosen.
     """
 
     kind: str
@@ -30,16 +44,19 @@ class CpuController:
 
 def cpu_limit(root: Path) -> float | None:
     """CPU bandwidth that this process may use (a container's limit, say), in CPUs."""
-    limits = []
-    for group in _ancestors(root, "cgroup2", ""):
-        quota, _, period = read_text(group / "cpu.max").partition(" ")
-        if quota not in ("", "max"):
-            limits.append(int(quota) / int(period))
-    for group in _ancestors(root, "cgroup", "cpu"):
-        quota = read_text(group / "cpu.cfs_quota_us").strip()
-        if quota and int(quota) > 0:
-            limits.append(int(quota) / int(read_text(group / "cpu.cfs_period_us")))
-    return min(limits, default=None)
+    groups = [*_ancestors(root, "cgroup2", ""), *_ancestors(root, "cgroup", "cpu")]
+    return min((cpus for group in groups if (cpus := limit_cpus(group))), default=None)
+
+
+def limit_cpus(group: Path) -> float | None:
+    """CPU bandwidth that a control group of either version is limited to, in CPUs.
+
+    Source: Linux, cgroup-v2.rst ("cpu.max") and sched-bwc.rst.
+    """
+    quota, _, period = read_text(group / "cpu.max").partition(" ")
+    quota = quota or read_text(group / "cpu.cfs_quota_us")
+    period = period or read_text(group / "cpu.cfs_period_us")
+    return int(quota) / int(period) if quota.strip().isdigit() else None
 
 
 def memory_left_bytes(root: Path) -> int | None:
@@ -63,25 +80,61 @@ def cpu_controller(root: Path) -> CpuController:
     only the root group may hold both processes and limited children).
     """
     groups = _own_groups(root)
-    if (mount := _mount(root, "cgroup2")) is not None:
+    mount = _mount(root, "cgroup2")
+    if mount is not None:
         own = mount / groups.get("", "/").lstrip("/")
         own = own.parent if own.name == LEAF else own
         for group, why in ((mount, "the root group is ours to divide"), (own, "delegated to us")):
-            has_cpu = "cpu" in read_text(group / "cgroup.controllers").split()
-            if has_cpu and os.access(group / "cgroup.subtree_control", os.W_OK):
+            if "cpu" in _controllers(group) and _writable(root, group / "cgroup.subtree_control"):
                 return CpuController("cgroup2", f"/{group.relative_to(root)}", why)
-    if (mount := _mount(root, "cgroup", "cpu")) is not None:
-        own = mount / groups.get("cpu", "/").lstrip("/")
-        if os.access(own, os.W_OK):
+    if _mount(root, "cgroup", "cpu") is not None:
+        # A container may see its group as the mount itself, whatever the path says.
+        own = next(group for group in _ancestors(root, "cgroup", "cpu") if group.is_dir())
+        if _writable(root, own):
             path = f"/{own.relative_to(root)}"
             return CpuController("cgroup1", path, "the cpu hierarchy is writable")
-    if (root / f"run/user/{os.getuid()}/bus").exists():
-        return CpuController(
-            "systemd", "", "only a scope of the user's systemd may limit CPUs, and we are in none"
-        )
+    return _by_systemd(root, mount, groups.get("", "/"))
+
+
+def remedy(kind: str) -> str:
+    """Return what lets a host limit CPU bandwidth whose `CpuController` is of this kind."""
+    if kind == UNDELEGATED:
+        return f"Run: {DELEGATE} and log in again."
+    return "Run as root or inside `systemd-run --user --scope -p Delegate=yes`."
+
+
+def _by_systemd(root: Path, mount: Path | None, own: str) -> CpuController:
+    """Say whether the user manager of systemd can give us a scope that may limit CPUs.
+
+    Source: systemd.resource-control(5), "Delegate=": to users in version 2 only.
+    """
+    uid = os.getuid()
+    if not (root / f"run/user/{uid}/bus").exists():
+        reason = "no writable cpu control group and no user manager of systemd on this host"
+        return CpuController("none", "", reason)
+    if mount is None or _mount(root, "cgroup", "cpu") is not None:
+        reason = "the cpu controller is in cgroup version 1, which systemd delegates to no user"
+        return CpuController("none", "", reason)
+    manager = mount / f"user.slice/user-{uid}.slice/user@{uid}.service"
+    for group, whose in ((mount / own.lstrip("/"), "this scope"), (manager, "this user")):
+        known = group.is_relative_to(manager) and (group / "cgroup.controllers").exists()
+        if known and "cpu" not in (has := _controllers(group)):
+            names = " and ".join(has) or "no controller"
+            return CpuController(UNDELEGATED, "", f"systemd delegates {names} to {whose}, not cpu")
     return CpuController(
-        "none", "", "no writable cpu control group and no user manager of systemd on this host"
+        "systemd", "", "only a scope of the user's systemd may limit CPUs, and we are in none"
     )
+
+
+def _controllers(group: Path) -> list[str]:
+    return read_text(group / "cgroup.controllers").split()
+
+
+def _writable(root: Path, path: Path) -> bool:
+    """Whether we may write a file of a hierarchy; containers have them mounted read-only."""
+    mounted = [m for m in _mounts(root) if path.is_relative_to(m.where) and "cgroup" in m.kind]
+    innermost = max(mounted, key=lambda m: len(m.where.parts))
+    return "ro" not in innermost.options and os.access(path, os.W_OK)
 
 
 def _own_groups(root: Path) -> dict[str, str]:
@@ -94,11 +147,22 @@ def _own_groups(root: Path) -> dict[str, str]:
     return groups
 
 
-def _mount(root: Path, kind: str, option: str = "") -> Path | None:
+class _Mount(NamedTuple):
+    where: Path
+    kind: str
+    options: list[str]
+
+
+def _mounts(root: Path) -> Iterator[_Mount]:
     for line in read_text(root / "proc/self/mounts").splitlines():
-        _, where, fstype, options, *_ = line.split()
-        if fstype == kind and (not option or option in options.split(",")):
-            return root / where.lstrip("/")
+        _, where, kind, options, *_ = line.split()
+        yield _Mount(root / where.lstrip("/"), kind, options.split(","))
+
+
+def _mount(root: Path, kind: str, option: str = "") -> Path | None:
+    for mount in _mounts(root):
+        if mount.kind == kind and (not option or option in mount.options):
+            return mount.where
     return None
 
 
@@ -109,11 +173,3 @@ def _ancestors(root: Path, kind: str, controller: str) -> list[Path]:
         return []
     own = mount / _own_groups(root).get(controller, "/").lstrip("/")
     return [group for group in (own, *own.parents) if group.is_relative_to(mount)]
-
-
-def read_text(path: Path) -> str:
-    """Text of a file of /proc or /sys; empty where there is none."""
-    try:
-        return path.read_text()
-    except OSError:
-        return ""

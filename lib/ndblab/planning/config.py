@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ndblab.install.binaries import rondb_series
-from ndblab.machine import host
+from ndblab.machine import topology
 from ndblab.planning import deployment
 from ndblab.planning.deployment import Node, Plan
 
@@ -172,7 +172,7 @@ def binding(share: deployment.Share) -> list[str]:
     """Return the numactl prefix that binds a process to its CPUs and to their memory."""
     if not share.cpus:
         return []
-    prefix = ["numactl", "-C", host.format_cpu_list(share.cpus)]
+    prefix = ["numactl", "-C", topology.format_cpu_list(share.cpus)]
     if share.memory_nodes:
         prefix += ["-m", ",".join(str(node) for node in share.memory_nodes)]
     return prefix

@@ -9,11 +9,15 @@ and the MySQL servers with sysbench have the other 192; one mysqld used at most 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ndblab.error import LabError
+from ndblab.machine import own_cgroup
 from ndblab.machine.host import Host
+from ndblab.machine.topology import Cpu, format_cpu_list
 
+Core = tuple[Cpu, ...]
 BRIEF_CPUS = 256
 BRIEF_DATA_NODE_CPUS = 32
 BRIEF_SERVER_CPUS = 30
@@ -71,33 +75,57 @@ def choose(host: Host, wanted: str) -> Budget:
         )
     controller = host.cpu_controller
     can_scale = controller.kind in ("cgroup1", "cgroup2")
-    can_pin = len(host.cores) >= 4
-    if wanted == "pinned" and not can_pin:
-        raise LabError(
-            "This host has too few cores to be divided by affinity",
-            found=f"{len(host.cores)} core(s)",
-            expected="at least 4: on each half, one for a data node and one for MySQL servers",
-            next_step="Use --budget scaled or --budget shared.",
-        )
+    if wanted == "pinned" and (unfit := _unfit_to_pin(host)):
+        raise unfit
     if wanted == "scaled" and not can_scale:
         raise LabError(
             "This host offers no way to limit CPU bandwidth",
             found=controller.reason,
             expected="a writable cpu control group (v1 or v2) or a systemd user manager",
-            next_step="Run as root or inside `systemd-run --user --scope -p Delegate=yes`, or use "
-            "--budget shared.",
+            next_step=f"Use --budget shared. Otherwise: {own_cgroup.remedy(controller.kind)}",
         )
     if wanted != "auto":
         return Budget(wanted, "asked for")
     cpus = host.usable_cpus
-    if cpus >= PINNED_FROM_CPUS:
+    unfit = _unfit_to_pin(host) if cpus >= PINNED_FROM_CPUS else None
+    if cpus >= PINNED_FROM_CPUS and unfit is None:
         return Budget("pinned", f"{cpus:g} logical CPUs are enough to divide by affinity")
+    why = f"{cpus:g} logical CPUs are fewer than {PINNED_FROM_CPUS}"
+    if unfit:
+        why = f"pinning is impossible ({unfit.what}: {unfit.found})"
     if can_scale:
-        return Budget(
-            "scaled",
-            f"{cpus:g} logical CPUs are fewer than {PINNED_FROM_CPUS}, and {controller.reason}",
+        return Budget("scaled", f"{why}, and {controller.reason}")
+    why = why if unfit else f"{cpus:g} logical CPUs are too few to pin"
+    return Budget("shared", f"{why}, and {controller.reason}")
+
+
+def _unfit_to_pin(host: Host) -> LabError | None:
+    """Return why a host cannot be divided by affinity, if it cannot."""
+    if len(host.cores) < 4:
+        return LabError(
+            "This host has too few cores to be divided by affinity",
+            found=f"{len(host.cores)} core(s)",
+            expected="at least 4: on each half, one for a data node and one for MySQL servers",
+            next_step="Use --budget scaled or --budget shared.",
         )
-    return Budget("shared", f"{cpus:g} logical CPUs are too few to pin, and {controller.reason}")
+    if host.usable_cpus < len(host.cpus):
+        return LabError(
+            "CPUs cannot be divided by affinity where their bandwidth is limited",
+            found=f"a limit of {host.usable_cpus:g} CPUs on {len(host.cpus)}, of a container, say",
+            expected="no limit, or an affinity to fewer CPUs in its place (--cpuset-cpus)",
+            next_step="Use --budget scaled or --budget shared.",
+        )
+    for half in _halves(host):
+        if not _affinity(host, half).memory_nodes:
+            cpus = format_cpu_list(cpu.id for core in half for cpu in core)
+            nodes = format_cpu_list({cpu.node for core in half for cpu in core})
+            return LabError(
+                "Half of this host's CPUs have no memory of their own",
+                found=f"NUMA node {nodes} of CPUs {cpus} without memory",
+                expected="memory on a NUMA node of each half, for its data node",
+                next_step="Use --budget scaled or --budget shared, or put memory into that node.",
+            )
+    return None
 
 
 def shares(host: Host, kind: str, node_groups: int = 1) -> Shares:
@@ -122,10 +150,8 @@ def shares(host: Host, kind: str, node_groups: int = 1) -> Shares:
             )
         )  # fmt: skip
         return Shares((data,) * 2 * node_groups, (server, server), sql)
-    cores = host.cores
-    halves = (cores[: len(cores) // 2], cores[len(cores) // 2 :])
     of_halves, sql_shares, management = [], [], []
-    for half in halves:
+    for half in _halves(host):
         split = max(node_groups, round(len(half) * BRIEF_DATA_NODE_CPUS * 2 / BRIEF_CPUS))
         if split >= len(half):
             raise LabError(
@@ -135,19 +161,27 @@ def shares(host: Host, kind: str, node_groups: int = 1) -> Shares:
                 next_step="Use --budget scaled or --budget shared.",
             )
         ends = [split * group // node_groups for group in range(node_groups + 1)]
-        of_halves.append([_affinity(half[a:b]) for a, b in itertools.pairwise(ends)])
-        sql_shares.append(_affinity(half[split:]))
+        of_halves.append([_affinity(host, half[a:b]) for a, b in itertools.pairwise(ends)])
+        sql_shares.append(_affinity(host, half[split:]))
         management.extend(half[max(split, len(half) - 4) :])
     sql_side = Share(
         cpus=tuple(sorted(sql_shares[0].cpus + sql_shares[1].cpus)),
         memory_nodes=tuple(sorted({*sql_shares[0].memory_nodes, *sql_shares[1].memory_nodes})),
     )
     data_nodes = tuple(itertools.chain.from_iterable(zip(*of_halves, strict=True)))
-    return Shares(data_nodes, tuple(sql_shares), sql_side, _affinity(tuple(management)))
+    return Shares(data_nodes, tuple(sql_shares), sql_side, _affinity(host, management))
 
 
-def _affinity(cores: tuple) -> Share:
+def _halves(host: Host) -> tuple[Sequence[Core], Sequence[Core]]:
+    middle = len(host.cores) // 2
+    return host.cores[:middle], host.cores[middle:]
+
+
+def _affinity(host: Host, cores: Sequence[Core]) -> Share:
+    """Bind to the CPUs of cores, and to the memory of their NUMA nodes, which some have none of."""
+    nodes = {cpu.node for core in cores for cpu in core}
+    with_memory = {node.id for node in host.numa_nodes if node.memory_bytes}
     return Share(
         cpus=tuple(sorted(cpu.id for core in cores for cpu in core)),
-        memory_nodes=tuple(sorted({cpu.node for core in cores for cpu in core})),
+        memory_nodes=tuple(sorted(nodes & with_memory if with_memory else nodes)),
     )

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ndblab.analysis import formatting
-from ndblab.machine import host
-from ndblab.machine.host import Cpu, Host
+from ndblab.machine import topology
+from ndblab.machine.host import Host
+from ndblab.machine.topology import Cpu
 from ndblab.planning.cpu_budget import (
     BRIEF_CPUS,
     BRIEF_DATA_NODE_CPUS,
@@ -72,12 +73,14 @@ def series(values: Iterable[int]) -> str:
 
 def cpus(share: Share) -> str:
     """Write CPUs in the format of numactl, with the NUMA nodes of the memory."""
-    return f"CPUs {host.format_cpu_list(share.cpus)}, memory of {numa_nodes(share.memory_nodes)}"
+    return (
+        f"CPUs {topology.format_cpu_list(share.cpus)}, memory of {numa_nodes(share.memory_nodes)}"
+    )
 
 
 def numa_nodes(ids: Sequence[int]) -> str:
     """Write one or several NUMA nodes: "NUMA node 1", "NUMA nodes 0-3"."""
-    return f"NUMA node{'s' * (len(ids) > 1)} {host.format_cpu_list(tuple(ids))}"
+    return f"NUMA node{'s' * (len(ids) > 1)} {topology.format_cpu_list(ids)}"
 
 
 def amount(quota_cpus: float) -> str:

@@ -1,0 +1,114 @@
+"""Where a machine's logical CPUs and its memory are: cores, packages, NUMA nodes.
+
+In: the root folder of a machine ("/" or a captured copy). Out: CPUs and NUMA nodes as plain data,
+and the kernel's lists of CPUs as numbers. It changes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+_CPUS, _NODES = "sys/devices/system/cpu", "sys/devices/system/node"
+_SIBLINGS = ("core_cpus_list", "thread_siblings_list")
+"""Logical CPUs of a core, by the file's name since and before Linux 5.3."""
+
+
+@dataclass(frozen=True)
+class Cpu:
+    """One logical CPU and where it sits; those of a core have the same `core`."""
+
+    id: int
+    core: int
+    package: int
+    node: int
+
+
+@dataclass(frozen=True)
+class NumaNode:
+    """One NUMA node and its memory."""
+
+    id: int
+    memory_bytes: int
+
+
+def cpus(root: Path, allowed: Collection[int] = ()) -> tuple[Cpu, ...]:
+    """Read the logical CPUs that are online, or those of them that are `allowed`.
+
+    A core is known by the lowest number of its logical CPUs: `core_id` is unique only within a
+    cluster of cores on some machines, and in a package on others (Linux, cputopology.rst).
+    """
+    base = root / _CPUS
+    online = parse_cpu_list(read_text(base / "online")) or tuple(allowed)
+    node_of = {
+        cpu: int(folder.name[4:])
+        for folder in _node_folders(root)
+        for cpu in parse_cpu_list(read_text(folder / "cpulist"))
+    }
+
+    def number(cpu: int, name: str, otherwise: int) -> int:
+        text = read_text(base / f"cpu{cpu}/topology/{name}").strip()
+        return int(text) if text else otherwise
+
+    def core(cpu: int) -> int:
+        texts = (read_text(base / f"cpu{cpu}/topology/{name}") for name in _SIBLINGS)
+        siblings = next(filter(None, map(parse_cpu_list, texts)), ())
+        return min(siblings) if siblings else number(cpu, "core_id", cpu)
+
+    return tuple(
+        Cpu(cpu, core(cpu), number(cpu, "physical_package_id", 0), node_of.get(cpu, 0))
+        for cpu in online
+        if not allowed or cpu in allowed
+    )
+
+
+def numa_nodes(root: Path) -> tuple[NumaNode, ...]:
+    """Read the NUMA nodes, some of which may have no CPUs or no memory; none without NUMA."""
+    return tuple(
+        NumaNode(int(f.name[4:]), meminfo(read_text(f / "meminfo")).get("MemTotal", 0))
+        for f in sorted(_node_folders(root), key=lambda folder: int(folder.name[4:]))
+    )
+
+
+def meminfo(text: str) -> dict[str, int]:
+    """Parse a meminfo file, of the machine or of a NUMA node, into bytes."""
+    found = re.findall(r"^(?:Node \d+ )?(\w+):\s+(\d+) kB", text, flags=re.MULTILINE)
+    return {key: int(kib) * 1024 for key, kib in found}
+
+
+def parse_cpu_list(text: str) -> tuple[int, ...]:
+    """Parse the kernel's list format ("0-3,8") into CPU numbers.
+
+    Source: Linux, Documentation/admin-guide/cputopology.rst.
+    """
+    ids: list[int] = []
+    for part in text.strip().split(","):
+        if part:
+            first, _, last = part.partition("-")
+            ids.extend(range(int(first), int(last or first) + 1))
+    return tuple(ids)
+
+
+def format_cpu_list(ids: Iterable[int]) -> str:
+    """Write CPU numbers in the kernel's list format, as `numactl -C` takes it."""
+    runs: list[list[int]] = []
+    for cpu in sorted(ids):
+        if runs and cpu == runs[-1][1] + 1:
+            runs[-1][1] = cpu
+        else:
+            runs.append([cpu, cpu])
+    return ",".join(f"{a}" if a == b else f"{a}-{b}" for a, b in runs)
+
+
+def read_text(path: Path) -> str:
+    """Text of a file of /proc or /sys; empty where there is none."""
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
+
+
+def _node_folders(root: Path) -> Iterable[Path]:
+    return (root / _NODES).glob("node[0-9]*")
