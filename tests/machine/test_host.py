@@ -7,12 +7,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from captured_hosts import unpack
 from ndblab.claims import publication
 from ndblab.error import LabError
-from ndblab.machine import host, topology
+from ndblab.machine import host
 
 CAPTURED = Path(__file__).parents[1] / "captured/hosts/vm-2cpu-cgroup1"
 
@@ -99,7 +98,35 @@ def test_the_briefs_server_has_two_sockets_of_64_cores_with_two_threads():
     assert [cpu.id for cpu in machine.cores[64]] == [64, 192]
 
 
-@given(st.sets(st.integers(0, 1023), min_size=1))
-def test_a_cpu_list_survives_the_kernels_format(cpus: set[int]):
-    """Formatting and parsing a list of CPUs gives the same CPUs."""
-    assert set(topology.parse_cpu_list(topology.format_cpu_list(tuple(cpus)))) == cpus
+def test_an_arm_server_is_named_by_implementer_and_part(tmp_path: Path):
+    """Its cpuinfo has no model name: 128 cores without hyperthreads, four NUMA nodes."""
+    machine = host.read(unpack("arm-128cpu", tmp_path))
+    assert machine.describe() == (
+        "HiSilicon TSV110, 128 logical CPUs, 4 NUMA nodes, 503 GiB, "
+        "Linux 5.15.0-rc1-00005-g4c1b4a4d90b6-dirty"
+    )
+    assert {len(core) for core in machine.cores} == {1}
+    assert machine.memory_available_bytes == 478155232 * 1024
+
+
+def test_an_arm_cpu_that_the_lab_does_not_know_keeps_its_numbers(tmp_path: Path):
+    """Two kinds of CPU stay apart."""
+    root = unpack("arm-128cpu", tmp_path)
+    cpuinfo = root / "proc/cpuinfo"
+    cpuinfo.write_text(cpuinfo.read_text().replace("0xd01", "0xd99"))
+    assert host.read(root).cpu_model == "ARM CPU 0x48:0xd99"
+
+
+def test_numa_nodes_without_cpus_do_not_count(tmp_path: Path):
+    """Memory of GPUs on a POWER9 is no place for a process."""
+    machine = host.read(unpack("power9-gpu-nodes", tmp_path))
+    assert [node.id for node in machine.numa_nodes] == [0, 8]
+    assert machine.cpu_model == "POWER9, altivec supported"
+
+
+def test_a_container_that_has_used_up_its_memory_has_none_left(tmp_path: Path):
+    """What the host has does not count."""
+    root = unpack("vm-cgroup2-cpu-not-delegated", tmp_path)
+    group = root / "sys/fs/cgroup/user.slice/user-0.slice/session-1.scope"
+    (group / "memory.max").write_text((group / "memory.current").read_text())
+    assert host.read(root).memory_available_bytes == 0

@@ -19,7 +19,7 @@ from ndblab.cluster import node_log
 from ndblab.error import LabError
 from ndblab.machine import Machine, Process, commands
 from ndblab.machine.local import LOCAL
-from ndblab.planning import config
+from ndblab.planning import config, fitness
 
 if TYPE_CHECKING:
     from ndblab.install import Binaries
@@ -37,7 +37,7 @@ class Cluster:
     """A running cluster: what a workload, a monitor and a fault need of it.
 
     `machine` runs the load generators and the lab's own programs. `groups` are None unless the plan
-    is `scaled`, and limit nothing before `limit` is called.
+    is `scaled`, and limit nothing before `limit` is called, which puts the processes `placed` there.
     """
 
     plan: Plan
@@ -47,6 +47,7 @@ class Cluster:
     processes: dict[str, Process] = field(default_factory=dict)
     timings: dict[str, float] = field(default_factory=dict)
     limited: bool = False
+    placed: set[int] = field(default_factory=set)
     machine: Machine = LOCAL
 
     def machine_of(self, node: Node) -> Machine:
@@ -86,13 +87,15 @@ class Cluster:
         return started is not None and started.poll() is None
 
     def check_alive(self, *nodes: Node) -> None:
-        """Make sure that these nodes, or all, still run if they were started.
+        """Make sure that these nodes, or all, still run if they were started, as they were planned.
 
         Raises
         ------
         LabError
-            If one has ended, with the reason from its own log.
+            If one has ended, with the reason from its own log; if one has left its control group,
+            or CPUs of the plan are gone.
         """
+        fitness.check_cpus(self.plan, self.machine.usable_cpus())
         for node in nodes or self.plan.nodes:
             started = self.processes.get(node.name)
             if started and (code := started.poll()) is not None:
@@ -103,6 +106,8 @@ class Cluster:
                     expected="a node that keeps running",
                     next_step=f"Its logs are in {node.data_dir} and {self.folder}/logs.",
                 )
+            if started and started.pid in self.placed:
+                self._check_limit(node, started.pid)
 
     def start_node(self, node: Node, initial: bool = True) -> None:
         """Start the process of a node; its output goes to the cluster's `logs`.
@@ -118,7 +123,7 @@ class Cluster:
         """Restart a node that has ended, with the data and the CPU limit it had."""
         self.start_node(node, initial=False)
         if self.limited and node.role != "ndb_mgmd":
-            self.groups.place(_group(node), self.processes[node.name].pid)
+            self._place(node)
 
     def limit(self, quotas_cpus: Mapping[str, float | None] = MappingProxyType({})) -> None:
         """Put every node under the CPU limits of a `scaled` plan; other plans have none.
@@ -144,7 +149,7 @@ class Cluster:
                 cpus = min(cpus, sql_cpus)
             self.groups.create(_group(node), cpus)
             if not self.limited:
-                self.groups.place(_group(node), self.processes[node.name].pid)
+                self._place(node)
         self.limited = True
 
     def tell_neighbours(self, told: bool) -> None:
@@ -171,6 +176,19 @@ class Cluster:
         Parameters are those of `Machine.spawn`; so are errors.
         """
         return self.machine.spawn([*self.client_prefix(), *argv], self.folder, env, **streams)
+
+    def _place(self, node: Node) -> None:
+        pid = self.processes[node.name].pid
+        self.groups.place(_group(node), pid)
+        self.placed.add(pid)
+
+    def _check_limit(self, node: Node, pid: int) -> None:
+        try:
+            self.groups.check(_group(node), pid)
+        except LabError:
+            # A process that has just ended is in no group either.
+            if self.runs(node):
+                raise
 
     def _output(self, node: Node) -> Path:
         return self.folder / "logs" / f"{node.name}.out"

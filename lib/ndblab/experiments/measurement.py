@@ -25,6 +25,7 @@ from ndblab.experiments.designs.contrast import Contrast
 from ndblab.experiments.experiment import Experiment
 from ndblab.experiments.manifest import ROOT
 from ndblab.machine import host
+from ndblab.planning import fitness
 from ndblab.planning.deployment import Plan
 from ndblab.planning.point import DEFAULT_VARIANT
 
@@ -72,6 +73,7 @@ def check(machine: host.Host, plan: Plan) -> None:
     folder = Path(plan.places.cluster_dir)
     existing = next(p for p in (folder, *folder.parents) if p.exists())
     plan.check(machine, shutil.disk_usage(existing).free)
+    fitness.check_numa_memory(plan, machine)
 
 
 def measure(

@@ -112,6 +112,9 @@ class Machine(Protocol):
     def groups(self, name: str) -> Groups:
         """Name control groups, none of them made yet; LabError where CPUs cannot be limited."""
 
+    def usable_cpus(self) -> frozenset[int]:
+        """Return the logical CPUs that are online and that the lab may use."""
+
     def process_use(self, pids: Iterable[int]) -> dict[int, ProcessUse]:
         """Read CPU time and memory of processes; those that have ended are left out."""
 

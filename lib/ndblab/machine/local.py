@@ -148,6 +148,9 @@ class Local:
     def groups(self, name: str) -> cgroups.Groups:
         return cgroups.groups(host.read().cpu_controller, name)
 
+    def usable_cpus(self) -> frozenset[int]:
+        return frozenset(os.sched_getaffinity(0))
+
     def process_use(self, pids: Iterable[int]) -> dict[int, ProcessUse]:
         use = {}
         for pid in pids:

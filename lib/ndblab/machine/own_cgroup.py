@@ -87,9 +87,10 @@ def cpu_controller(root: Path) -> CpuController:
         for group, why in ((mount, "the root group is ours to divide"), (own, "delegated to us")):
             if "cpu" in _controllers(group) and _writable(root, group / "cgroup.subtree_control"):
                 return CpuController("cgroup2", f"/{group.relative_to(root)}", why)
-    if _mount(root, "cgroup", "cpu") is not None:
+    if (mount_1 := _mount(root, "cgroup", "cpu")) is not None:
         # A container may see its group as the mount itself, whatever the path says.
-        own = next(group for group in _ancestors(root, "cgroup", "cpu") if group.is_dir())
+        visible = (group for group in _ancestors(root, "cgroup", "cpu") if group.is_dir())
+        own = next(visible, mount_1)
         if _writable(root, own):
             path = f"/{own.relative_to(root)}"
             return CpuController("cgroup1", path, "the cpu hierarchy is writable")

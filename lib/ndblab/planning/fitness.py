@@ -1,0 +1,74 @@
+"""Whether a host still is what a plan was made for.
+
+In: a `Plan`, and CPUs or memory as they are now. Out: nothing, or a LabError. Pure.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from ndblab.error import LabError
+from ndblab.machine.topology import format_cpu_list
+from ndblab.planning.memory import GIB
+
+if TYPE_CHECKING:
+    from ndblab.machine.host import Host
+    from ndblab.planning.deployment import Plan
+
+_ROUNDING_CPUS = 1e-6
+
+
+def check_cpus(plan: Plan, usable: Collection[int]) -> None:
+    """Refuse to go on if CPUs of the plan are gone: switched off, say, or taken from our cpuset.
+
+    Parameters
+    ----------
+    usable : logical CPUs that the lab may use now.
+
+    Raises
+    ------
+    LabError
+        If the plan binds a process to a CPU that is gone, or divides more CPUs than there are.
+    """
+    gone = {cpu for node in plan.nodes for cpu in node.share.cpus} - set(usable)
+    divided = sum(node.share.quota_cpus or 0 for node in plan.data_nodes)
+    divided += plan.sql_side.quota_cpus or 0
+    if not gone and divided <= len(usable) + _ROUNDING_CPUS:
+        return
+    raise LabError(
+        "CPUs of the plan are gone",
+        found=f"CPUs {format_cpu_list(usable)}"
+        + (f", without {format_cpu_list(gone)}" if gone else ""),
+        expected="those that were there when the plan was made"
+        + ("" if gone else f", {divided:g}"),
+        next_step="Switch them on again (hyperthreads: echo on | sudo tee "
+        "/sys/devices/system/cpu/smt/control) and run the same command, or start a new "
+        "measurement on what is left.",
+    )
+
+
+def check_numa_memory(plan: Plan, host: Host) -> None:
+    """Refuse a plan that binds processes to NUMA nodes with too little memory.
+
+    Raises
+    ------
+    LabError
+        If the processes that may use only certain nodes need more than all memory of these.
+    """
+    needed: Counter[tuple[int, ...]] = Counter()
+    for node in plan.data_nodes:
+        needed[node.share.memory_nodes] += plan.memory.data_node_bytes + plan.threads.more_bytes
+    for node in plan.servers:
+        needed[node.share.memory_nodes] += plan.memory.server_bytes
+    memory_of = {node.id: node.memory_bytes for node in host.numa_nodes}
+    for nodes, needed_bytes in needed.items():
+        there = sum(memory_of.get(node, 0) for node in nodes)
+        if nodes and needed_bytes > there:
+            raise LabError(
+                "A NUMA node has too little memory for the processes that are bound to it",
+                found=f"{there / GIB:.1f} GiB on node {format_cpu_list(nodes)}",
+                expected=f"{needed_bytes / GIB:.1f} GiB",
+                next_step="Use --budget scaled, a smaller --table-size or fewer --servers.",
+            )
