@@ -37,7 +37,7 @@ class Cluster:
     """A running cluster: what a workload, a monitor and a fault need of it.
 
     `machine` runs the load generators and the lab's own programs. `groups` are None unless the plan
-    is `scaled`, and limit nothing before `limit` is called, which puts the processes `placed` there.
+    is `scaled`, and limit nothing before `limit` is called, which fills `placed`: their processes.
     """
 
     plan: Plan

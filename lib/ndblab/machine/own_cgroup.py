@@ -100,7 +100,7 @@ def cpu_controller(root: Path) -> CpuController:
 def remedy(kind: str) -> str:
     """Return what lets a host limit CPU bandwidth whose `CpuController` is of this kind."""
     if kind == UNDELEGATED:
-        return f"Run: {DELEGATE} and log in again."
+        return f"Run `{DELEGATE}`, and log in again."
     return "Run as root or inside `systemd-run --user --scope -p Delegate=yes`."
 
 
