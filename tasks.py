@@ -133,8 +133,11 @@ def install(c, tarball=None, sha256=None, tools=False):
     --tools adds what some experiments take besides: ndb_import, flexAsynch, and go-tpc by Go.
     """
     from ndblab import install
+    from ndblab.experiments import prerequisites
     from ndblab.install import go_tpc
 
+    if tarball is None:
+        prerequisites.require(host.read(), installing=True)
     binaries = install.ensure(tarball, sha256)
     if tools:
         install.add_tools(binaries)
@@ -294,9 +297,11 @@ def report(c, out=None):
 def test(c, only=None, cluster=True):
     """Run the tests, real-cluster ones included (--no-cluster skips them; --only K selects)."""
     from ndblab import install
+    from ndblab.experiments import prerequisites
 
     arguments = [sys.executable, "-m", "pytest", "-q"]
     if cluster:
+        prerequisites.require(host.read(), installing=True)
         install.ensure()
     else:
         arguments += ["-m", "not cluster"]

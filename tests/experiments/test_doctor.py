@@ -12,6 +12,7 @@ import pytest
 from ndblab import install
 from ndblab.error import LabError
 from ndblab.experiments import doctor
+from ndblab.install import package_manager
 from ndblab.machine import host
 
 CAPTURED = Path(__file__).parents[1] / "captured/hosts/vm-2cpu-cgroup1"
@@ -25,7 +26,9 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> host.Host:
     monkeypatch.setattr(install, "find_ndb", lambda: None)
     monkeypatch.setattr(install, "find_sysbench", lambda: None)
     monkeypatch.setattr(install, "has_apt", lambda: True)
+    monkeypatch.setattr(install, "has_debian_archive", lambda: install.has_apt())
     monkeypatch.setattr(install, "missing_build_packages", lambda: ["g++", "bison"])
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
     return captured
 
 
@@ -35,9 +38,10 @@ def found(thing: str) -> doctor.Finding:
 
 def test_what_is_missing_comes_with_the_command_to_run(machine):
     """Build packages that are not there are named in a command that can be pasted."""
-    packages = found("build packages")
-    assert packages.state == "note"
-    assert "apt-get install" in packages.next_step
+    packages = found("only root can give")
+    assert packages.state == "missing"
+    assert "- build packages: to build NDB's data node" in packages.found
+    assert "sudo apt-get install" in packages.next_step
     assert "g++ bison" in packages.next_step
 
 
@@ -79,7 +83,7 @@ def test_a_missing_sysbench_does_not_hide_the_cluster(machine, monkeypatch):
         "ok", "NDB Cluster", "9.7.4 from NDB_HOME (/opt/ndb)"
     )
     assert found("sysbench").state == "note"
-    assert "build packages" not in [finding.thing for finding in doctor.examine()]
+    assert not any("build packages" in finding.found for finding in doctor.examine())
 
 
 def test_an_unfit_sysbench_counts_as_missing_by_itself(machine, monkeypatch):
@@ -96,11 +100,13 @@ def test_an_unfit_sysbench_counts_as_missing_by_itself(machine, monkeypatch):
 def test_where_there_is_no_apt_the_other_ways_are_named(machine, monkeypatch):
     """On Fedora, for example, no message mentions apt-get."""
     monkeypatch.setattr(install, "has_apt", lambda: False)
+    monkeypatch.setattr(package_manager, "name", lambda: "dnf")
     software = [f for f in doctor.examine() if f.thing in ("NDB Cluster", "sysbench")]
     assert [finding.state for finding in software] == ["missing", "missing"]
     assert "NDB_HOME" in software[0].next_step
     assert "--tarball" in software[0].next_step
     assert not any("apt-get" in finding.next_step for finding in doctor.examine())
+    assert "sudo dnf install -y sysbench" in found("only root can give").next_step
 
 
 @pytest.mark.parametrize(
@@ -121,3 +127,29 @@ def test_an_installation_without_tools_is_usable_and_says_what_adds_them(machine
     tools = found("NDB's tools")
     assert (tools.state, tools.found) == ("note", "no ndb_import, no flexAsynch")
     assert "./lab install --tools" in tools.next_step
+
+
+def test_a_user_manager_that_may_not_divide_cpus_is_a_note_with_the_line(machine, monkeypatch):
+    """Quotas are impossible, so CPUs are shared; what lets systemd delegate cpu is in the list."""
+    undelegated = host.CpuController("undelegated", "", "systemd delegates memory to this user")
+    here = dataclasses.replace(machine, cpu_controller=undelegated)
+    monkeypatch.setattr(host, "read", lambda root="/": here)
+    assert found("CPU bandwidth control").state == "note"
+    assert found("plan (quick)").found.startswith("shared (")
+    root = found("only root can give")
+    assert "- the cpu controller (systemd delegates memory to this user)" in root.found
+    assert root.next_step.count("apt-get") == 1
+    assert "&& sudo mkdir -p /etc/systemd/system/user@.service.d" in root.next_step
+    assert root.next_step.startswith("Type once, then log in again: sudo apt-get install -y")
+
+
+def test_a_scope_that_systemd_refused_is_a_note(machine, monkeypatch):
+    """Inside its own scope the lab would have found a control group."""
+    systemd = host.CpuController("systemd", "", "only a scope may limit CPUs, and we are in none")
+    monkeypatch.setattr(
+        host, "read", lambda root="/": dataclasses.replace(machine, cpu_controller=systemd)
+    )
+    monkeypatch.delenv("NDBLAB_SCOPE", raising=False)
+    assert found("CPU bandwidth control").state == "ok"
+    monkeypatch.setenv("NDBLAB_SCOPE", "1")
+    assert found("CPU bandwidth control").state == "note"

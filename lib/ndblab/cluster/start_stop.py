@@ -126,7 +126,7 @@ def _start(plan: Plan, binaries: Binaries, progress: bool, by_hand: bool) -> Clu
     clean(folder)
     cluster = Cluster(plan, binaries, folder)
     cluster.machine.check_ports(node.port for node in plan.nodes if node.port)
-    cluster.machine.allow_open_files(2 * plan.max_clients + 1024)
+    cluster.machine.allow_open_files(plan.open_files)
     record = {
         "by_hand": by_hand,
         "started_utc": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -11,16 +11,16 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeVar
 
 from ndblab import install
 from ndblab.cluster import start_stop
 from ndblab.error import LabError
-from ndblab.experiments import catalogue, measurement
+from ndblab.experiments import catalogue, measurement, prerequisites
 from ndblab.install import go_tpc
-from ndblab.machine import host
+from ndblab.machine import cgroups, host, own_cgroup
 from ndblab.machine.local import LOCAL
+from ndblab.planning.deployment import Plan
 
 T = TypeVar("T")
 
@@ -50,7 +50,8 @@ class Finding:
 def examine() -> list[Finding]:
     """Examine everything that the lab needs."""
     this_host = host.read()
-    return [*_host(this_host), *_plan(this_host), *_software()]
+    plan = _planned(this_host)
+    return [*_host(this_host), *_plan(this_host, plan), *_software(), *_root(this_host, plan)]
 
 
 def _host(this_host: host.Host) -> Iterator[Finding]:
@@ -60,11 +61,12 @@ def _host(this_host: host.Host) -> Iterator[Finding]:
     if this_host.cpu_limit:
         yield Finding("note", "CPU limit", f"this process may use {this_host.cpu_limit:g} CPUs")
     thing, controller = "CPU bandwidth control", this_host.cpu_controller
-    if controller.kind == "none":
-        remedy = "Run as root or in a systemd user session for the `scaled` budget."
-        yield Finding("note", thing, controller.reason, remedy)
+    how = _CONTROLLERS.get(controller.kind)
+    if how and not (controller.kind == "systemd" and cgroups.in_scope()):
+        yield Finding("ok", thing, how)
     else:
-        yield Finding("ok", thing, _CONTROLLERS[controller.kind])
+        remedy = own_cgroup.remedy(controller.kind) if controller.kind == "none" else ""
+        yield Finding("note", thing, controller.reason, remedy)
     home = start_stop.home()
     free_bytes = shutil.disk_usage(next(p for p in (home, *home.parents) if p.exists())).free
     yield Finding("ok", "disk", f"{free_bytes / 2**30:.0f} GiB free at {home}")
@@ -86,15 +88,21 @@ def _host(this_host: host.Host) -> Iterator[Finding]:
         yield Finding("note", "cluster", processes, "Stop it: ./lab cluster.stop")
 
 
-def _plan(this_host: host.Host) -> Iterator[Finding]:
+def _planned(this_host: host.Host) -> Plan | LabError:
+    """Plan a quick sweep of Figure 6, or return why this host cannot do it."""
     experiment = catalogue.find(figure=6)
     try:
         _, plan = measurement.plan_for(experiment, experiment.size("quick"), "auto")
-        measurement.check(this_host, plan)
+        measurement.check_size(this_host, plan)
     except LabError as error:
-        yield Finding(
-            "missing", "plan (quick)", f"{error.what}: {error.found}", error.next_step or ""
-        )
+        return error
+    return plan
+
+
+def _plan(this_host: host.Host, plan: Plan | LabError) -> Iterator[Finding]:
+    if isinstance(plan, LabError):
+        found = f"{plan.what}: {plan.found}"
+        yield Finding("missing", "plan (quick)", found, plan.next_step or "")
         return
     memory = f"{plan.memory_bytes / 2**30:.1f} GiB of memory"
     yield Finding("ok", "plan (quick)", f"{plan.budget.kind} ({plan.budget.reason}), {memory}")
@@ -106,10 +114,14 @@ def _plan(this_host: host.Host) -> Iterator[Finding]:
             f"limit {limit_mib:.3g} MiB, so LockPagesInMainMemory stays off",
             "Raise it with `ulimit -l unlimited` if the host may swap.",
         )
-    segments = int(LOCAL.get(Path("/proc/sys/kernel/shmmni")) or 0)
-    if segments and segments < 2 * len(plan.servers):
-        found = f"kernel.shmmni is {segments}"
-        yield Finding("missing", "shared memory", found, "Raise it with sysctl.")
+
+
+def _root(this_host: host.Host, plan: Plan | LabError) -> Iterator[Finding]:
+    lacks = prerequisites.every(this_host, None if isinstance(plan, LabError) else plan)
+    if lacks:
+        state = "missing" if any(lack.needed for lack in lacks) else "note"
+        found = "".join(f"\n        - {lack}" for lack in lacks)
+        yield Finding(state, "only root can give", found, prerequisites.next_step(lacks))
 
 
 def _software() -> Iterator[Finding]:
@@ -172,13 +184,6 @@ def _missing_ndb() -> Iterator[Finding]:
         return
     remedy = "`./lab install` installs it; so does reproduce."
     yield Finding("note", "NDB Cluster", "not installed yet", remedy)
-    if packages := install.missing_build_packages():
-        yield Finding(
-            "note",
-            "build packages",
-            f"{len(packages)} missing",
-            f"As root, the lab installs them. Otherwise run: {install.install_line(packages)}",
-        )
 
 
 def _missing_sysbench() -> Iterator[Finding]:

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ndblab.analysis.formatting import count, duration
-from ndblab.error import LabError
-from ndblab.experiments import disturbed, manifest, time_needed
+from ndblab.experiments import disturbed, manifest, prerequisites, time_needed
 from ndblab.experiments.designs import sweep
 from ndblab.experiments.designs.contrast import Contrast
 from ndblab.experiments.experiment import Experiment
@@ -61,15 +60,14 @@ def check(machine: host.Host, plan: Plan) -> None:
     Raises
     ------
     LabError
-        If it lacks memory, disk space, or numactl for a `pinned` plan.
+        If it lacks memory or disk space, or something that only root can give it.
     """
-    if plan.budget.kind == "pinned" and not shutil.which("numactl"):
-        raise LabError(
-            "Pinning processes needs numactl",
-            found="none on PATH",
-            expected="numactl, which binds CPUs and memory as the brief did",
-            next_step="Install it (sudo apt-get install -y numactl), or use --budget scaled.",
-        )
+    prerequisites.require(machine, plan)
+    check_size(machine, plan)
+
+
+def check_size(machine: host.Host, plan: Plan) -> None:
+    """Refuse a plan for which this host has too little memory or disk space; LabError says what."""
     folder = Path(plan.places.cluster_dir)
     existing = next(p for p in (folder, *folder.parents) if p.exists())
     plan.check(machine, shutil.disk_usage(existing).free)
@@ -138,6 +136,7 @@ def measure(
     if wanted.repeats == 1 and len(todo) > 1 and not experiment.contrasts:
         say("verdicts need at least two repeats: --repeats 2")
     if engines is None and install.find() is None:
+        prerequisites.require(machine, plan, installing=True)
         say(f"one-time install of NDB Cluster and sysbench: about {duration(INSTALL_S)} more")
     named = both(engines, progress) if engines else (install.ensure(progress=progress), None)
     binaries, second = named

@@ -13,6 +13,7 @@ from ndblab.error import LabError
 from ndblab.install import cache, ndb_tools, receipt
 from ndblab.install.binaries import Binaries, Ndb, Sysbench, join
 from ndblab.install.cache import location
+from ndblab.install.debian.apt import has_archive as has_debian_archive
 from ndblab.install.debian.apt import is_here as has_apt
 from ndblab.install.debian.build_dependencies import install_line
 from ndblab.install.debian.build_dependencies import missing as missing_build_packages
@@ -33,6 +34,7 @@ __all__ = [
     "find_ndb",
     "find_sysbench",
     "has_apt",
+    "has_debian_archive",
     "install_line",
     "location",
     "missing_build_packages",

@@ -124,6 +124,11 @@ class Plan:
         return len(self.data_nodes) * data_node + servers + clients + GIB // 2
 
     @property
+    def open_files(self) -> int:
+        """Most files and sockets that one process of the lab or of the cluster opens."""
+        return 2 * self.max_clients + 1024
+
+    @property
     def disk_bytes(self) -> int:
         """Most that the whole cluster writes: rows, two checkpoints, redo log, data folders."""
         checkpoints = 3 * self.memory.data_bytes // 2

@@ -71,6 +71,14 @@ def is_here() -> bool:
     return bool(shutil.which("apt-get") and shutil.which("dpkg-deb"))
 
 
+def has_archive() -> bool:
+    """Whether this machine has a Debian archive among its package sources."""
+    try:
+        return bool(mirror())
+    except LabError:
+        return False
+
+
 def mirror() -> str:
     """Return the address of this machine's Debian mirror.
 

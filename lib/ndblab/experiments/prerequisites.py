@@ -1,0 +1,149 @@
+"""What a host lacks that only root can give it: one list, and one line to type.
+
+In: a host, a plan, what is installed. Out: a list of `Lack`, and the line that mends all of them;
+or a LabError with both. It changes nothing.
+"""
+
+from __future__ import annotations
+
+import ctypes.util
+import getpass
+import os
+import resource
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ndblab import install
+from ndblab.error import LabError
+from ndblab.install import go_tpc, package_manager
+from ndblab.machine import own_cgroup
+from ndblab.machine.host import Host
+from ndblab.machine.local import LOCAL
+from ndblab.planning.deployment import Plan
+
+_SEGMENTS = 4096
+_GO = {"apt-get": "golang-go", "zypper": "go"}
+_LIBRARIES = {
+    "aio": {"apt-get": "libaio-dev", "zypper": "libaio1"},
+    "numa": {"apt-get": "libnuma1", "zypper": "libnuma1", None: "numactl-libs"},
+}
+"""Libraries of the vendor's programs, with their packages, which elsewhere are named lib..."""
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+@dataclass(frozen=True)
+class Lack:
+    """One thing that only root can provide, as packages or by a command.
+
+    What is not `needed` has a substitute, or only some experiments or tests use it. `again` tells
+    that the user must log in again after it.
+    """
+
+    what: str
+    use: str
+    needed: bool = False
+    packages: tuple[str, ...] = ()
+    command: str = ""
+    again: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.use}"
+
+
+def every(host: Host, plan: Plan | None = None) -> list[Lack]:
+    """List everything that this host lacks for the lab's commands, with a plan that it chose."""
+    of_plan = _of_plan(plan) if plan else ()
+    return [*_of_installation(), *of_plan, *_of_host(host), *_of_tests()]
+
+
+def line(lacks: Sequence[Lack]) -> str:
+    """Return the one line that an ordinary user types to provide everything that is lacking."""
+    packages = list(dict.fromkeys(name for lack in lacks for name in lack.packages))
+    commands = [package_manager.install_line(packages)] if packages else []
+    return " && ".join([*commands, *(lack.command for lack in lacks if lack.command)])
+
+
+def next_step(lacks: Sequence[Lack]) -> str:
+    """Return what to do about everything that is lacking."""
+    again = ", then log in again" if any(lack.again for lack in lacks) else ""
+    return f"Type once{again}: {line(lacks)}"
+
+
+def require(host: Host, plan: Plan | None = None, *, installing: bool = False) -> None:
+    """Refuse to start if something is lacking without which a plan or an installation fails.
+
+    Raises
+    ------
+    LabError
+        It lists everything that is lacking, so that one line suffices.
+    """
+    found = [*(_of_plan(plan) if plan else ()), *(_of_installation() if installing else ())]
+    if any(lack.needed for lack in found):
+        lacks = every(host, plan)
+        raise LabError(
+            "This host lacks what only root can give it",
+            found="\n            ".join(map(str, lacks)),
+            next_step=next_step(lacks),
+        )
+
+
+def _of_installation() -> Iterator[Lack]:
+    """What installing takes. On Debian root is given it by the lab itself."""
+    try:
+        ndb, sysbench = install.find_ndb(), install.find_sysbench()
+    except LabError:
+        return  # The doctor and the installation say what is wrong with what is there.
+    if install.has_debian_archive():
+        missing = install.missing_build_packages() if ndb is None and os.geteuid() != 0 else []
+        if missing:
+            yield Lack("build packages", "to build NDB's data node", True, tuple(missing))
+        return
+    if sysbench is None:
+        yield Lack("sysbench", "the load generator", True, ("sysbench",))
+    if ndb is None:
+        for library, names in _LIBRARIES.items():
+            if ctypes.util.find_library(library) is None:
+                package = names.get(package_manager.name(), names.get(None, f"lib{library}"))
+                yield Lack(f"lib{library}", "a library of NDB Cluster", True, (package,))
+
+
+def _of_plan(plan: Plan) -> Iterator[Lack]:
+    if plan.budget.kind == "pinned" and not shutil.which("numactl"):
+        use = "to bind CPUs and memory, as the brief did (or use --budget scaled)"
+        yield Lack("numactl", use, True, ("numactl",))
+    segments = int(LOCAL.get(Path("/proc/sys/kernel/shmmni")) or 0)
+    if segments and segments < 2 * len(plan.servers):
+        command = package_manager.as_root(f"sysctl -w kernel.shmmni={_SEGMENTS}")
+        what = f"shared-memory segments (kernel.shmmni is {segments})"
+        yield Lack(what, "transporters between servers and data nodes", True, command=command)
+    files, (_, hard) = plan.open_files, resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard not in (resource.RLIM_INFINITY, -1) and hard < files:
+        command = package_manager.as_root(f"prlimit --pid $$ --nofile={files}:{files}")
+        yield Lack(f"open files (at most {hard} here)", "a socket a client", True, command=command)
+
+
+def _of_host(host: Host) -> Iterator[Lack]:
+    """What the `scaled` budget takes of systemd."""
+    use = "CPU quotas, for the `scaled` budget"
+    if host.cpu_controller.kind == own_cgroup.UNDELEGATED:
+        what = f"the cpu controller ({host.cpu_controller.reason})"
+        yield Lack(what, use, command=own_cgroup.DELEGATE, again=True)
+    without = host.cpu_controller.kind == "none" and os.geteuid() != 0
+    if without and Path("/run/systemd/system").exists():
+        if Path(f"/run/user/{os.getuid()}/bus").exists():
+            return  # It runs, and cannot help: the cpu controller is in version 1.
+        packages = ("dbus-user-session",) if package_manager.name() == "apt-get" else ()
+        linger = package_manager.as_root(f"loginctl enable-linger {getpass.getuser()}")
+        yield Lack("a systemd user manager", use, packages=packages, command=linger)
+
+
+def _of_tests() -> Iterator[Lack]:
+    manager = package_manager.name()
+    if go_tpc.lacks():
+        yield Lack("Go", "to build go-tpc, for TPC-C", packages=(_GO.get(manager, "golang"),))
+    # Elsewhere apt's package of this name may be something else, such as a Snap.
+    has_package = manager not in (None, "apt-get") or install.has_debian_archive()
+    if os.geteuid() != 0 and has_package and not any(map(shutil.which, _BROWSERS)):
+        yield Lack("Chromium", "tests that open the report", packages=("chromium",))

@@ -1,0 +1,126 @@
+"""What only root can give: one list and one line, before anything starts."""
+
+from __future__ import annotations
+
+import dataclasses
+import resource
+import shutil
+from pathlib import Path
+
+import pytest
+
+from captured_hosts import unpack
+from ndblab import install
+from ndblab.error import LabError
+from ndblab.experiments import measurement, prerequisites
+from ndblab.experiments.prerequisites import Lack
+from ndblab.install import go_tpc, package_manager
+from ndblab.machine import host, own_cgroup
+from ndblab.planning import deployment
+
+UNDELEGATED = host.CpuController("undelegated", "", "systemd delegates memory to this user")
+
+
+@pytest.fixture(autouse=True)
+def bare(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An ordinary user of Debian, with nothing installed and nothing on PATH."""
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    monkeypatch.setattr(package_manager, "name", lambda: "apt-get")
+    monkeypatch.setattr(install, "find_ndb", lambda: None)
+    monkeypatch.setattr(install, "find_sysbench", lambda: None)
+    monkeypatch.setattr(install, "has_debian_archive", lambda: True)
+    monkeypatch.setattr(install, "missing_build_packages", lambda: ["g++", "bison"])
+    monkeypatch.setattr(go_tpc, "lacks", lambda: "go-tpc is not installed")
+
+
+@pytest.fixture
+def arm(tmp_path: Path) -> host.Host:
+    """A large host, which gets a pinned plan."""
+    machine = host.read(unpack("arm-128cpu", tmp_path))
+    return dataclasses.replace(machine, cpu_controller=UNDELEGATED)
+
+
+def plan(machine: host.Host, clients: int = 64) -> deployment.Plan:
+    return deployment.make(machine, deployment.Shape(servers=2, rows=1000, max_clients=clients))
+
+
+def test_everything_is_one_list_and_one_line(arm):
+    """Packages at once, then what systemd takes."""
+    lacks = prerequisites.every(arm, plan(arm))
+    assert [lack.what.partition(" (")[0] for lack in lacks] == [
+        "build packages", "numactl", "the cpu controller", "Go", "Chromium",
+    ]  # fmt: skip
+    assert prerequisites.line(lacks) == (
+        "sudo apt-get install -y --no-install-recommends "
+        f"g++ bison numactl golang-go chromium && {own_cgroup.DELEGATE}"
+    )
+    assert "\n" not in prerequisites.next_step(lacks)
+
+
+def test_what_a_plan_cannot_do_without_stops_it_with_the_whole_list(arm):
+    """Not only with what is missing first: the user types once."""
+    with pytest.raises(LabError, match="only root can give") as caught:
+        measurement.check(arm, plan(arm))
+    assert "numactl: to bind CPUs and memory" in caught.value.found
+    assert "build packages: to build NDB's data node" in caught.value.found
+    assert "g++ bison numactl golang-go" in caught.value.next_step
+
+
+def test_an_installation_is_stopped_before_it_downloads(arm):
+    """By the packages that build the data node; the rest of the list comes with them."""
+    with pytest.raises(LabError) as caught:
+        prerequisites.require(arm, installing=True)
+    assert "g++ bison" in caught.value.next_step
+    prerequisites.require(arm)
+
+
+def test_nothing_that_has_a_substitute_stops_anything(arm, monkeypatch):
+    """Go, Chromium and quotas are in the doctor's list, and everything else runs."""
+    monkeypatch.setattr(install, "missing_build_packages", lambda: [])
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
+    prerequisites.require(arm, plan(arm), installing=True)
+    assert [lack.needed for lack in prerequisites.every(arm, plan(arm))] == [False, False]
+
+
+def test_root_is_not_asked_for_packages_that_the_lab_installs_itself(arm, monkeypatch):
+    """And types no sudo for the others."""
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    prerequisites.require(arm, installing=True)
+    with pytest.raises(LabError) as caught:
+        prerequisites.require(arm, plan(arm))
+    assert ": apt-get install -y --no-install-recommends numactl golang-go" in str(caught.value)
+
+
+def test_a_host_of_another_distribution_lacks_sysbench_and_libraries(arm, monkeypatch):
+    """With the names that its packages have there."""
+    monkeypatch.setattr(install, "has_debian_archive", lambda: False)
+    monkeypatch.setattr(package_manager, "name", lambda: "dnf")
+    monkeypatch.setattr("ctypes.util.find_library", lambda name: None)
+    lacks = prerequisites.every(arm)
+    assert prerequisites.line(lacks).startswith(
+        "sudo dnf install -y sysbench libaio numactl-libs golang chromium"
+    )
+
+
+def test_without_a_known_package_manager_the_packages_are_named(arm, monkeypatch):
+    """On Arch Linux, for example."""
+    monkeypatch.setattr(package_manager, "name", lambda: None)
+    packages = package_manager.install_line(["numactl", "go"])
+    assert packages == "Install with this machine's package manager: numactl go"
+
+
+def test_too_few_open_files_for_a_plan_come_with_a_command_for_this_shell(arm, monkeypatch):
+    """A limit that no login is needed for."""
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (1024, 4096))
+    prerequisites.require(arm, plan(arm, clients=1024))
+    with pytest.raises(LabError, match="only root can give") as caught:
+        prerequisites.require(arm, plan(arm, clients=4096))
+    assert "sudo prlimit --pid $$ --nofile=9216:9216" in caught.value.next_step
+
+
+def test_packages_wanted_twice_are_typed_once():
+    """The line has each name once."""
+    twice = [Lack("a", "x", packages=("numactl", "go")), Lack("b", "y", packages=("go",))]
+    assert prerequisites.line(twice).endswith(" numactl go")
