@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -93,3 +94,23 @@ exit 1
     uv.chmod(0o755)
     done = lab(tmp_path, PATH=f"{uv.parent}:{os.environ['PATH']}", **variables)
     assert f"index: {index}\n" in done.stderr, done.stderr
+
+
+def test_a_python_that_makes_no_environments_costs_an_ordinary_user_one_line(tmp_path: Path):
+    """The line has the packages of the build too, which a fresh Debian lacks as well."""
+    for name in ("requirements.lock", "pyproject.toml", "lib"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    programs = {
+        "python3.13": f'case "$*" in *ensurepip*) exit 1 ;; esac\nexec {sys.executable} "$@"',
+        "id": "echo 1000",
+        "dpkg-query": "echo bison installed; exit 1",
+    }
+    bin_ = tmp_path / "bin"
+    bin_.mkdir()
+    for name, body in programs.items():
+        (bin_ / name).write_text(f"#!/bin/sh\n{body}\n")
+        (bin_ / name).chmod(0o700)
+    done = lab(tmp_path, PATH=f"{bin_}:/usr/bin:/bin")
+    package = f"python{sys.version_info.major}.{sys.version_info.minor}-venv"
+    assert done.returncode == 1
+    assert f"Type:  sudo apt-get install -y {package} g++ cmake ninja-build pkgconf" in done.stderr
