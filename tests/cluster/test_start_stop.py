@@ -167,6 +167,23 @@ def test_a_server_that_dies_in_a_run_ends_the_sweep_with_its_name(decided, binar
             measured_run.measure(running, job, 1)
 
 
+def test_a_server_that_is_moved_out_of_its_group_ends_the_run(decided, binaries):
+    """It would be measured without its limit; the cluster is stopped, and nothing of it stays."""
+    if decided.budget.kind != "scaled":
+        pytest.skip("CPUs cannot be limited here")
+
+    def move_a_server() -> None:
+        with start_stop.running(decided, binaries, progress=False) as running:
+            running.limit()
+            running.check_alive()
+            running.groups.place("sql/clients", running.processes["mysqld.1"].pid)
+            running.check_alive()
+            pytest.fail("it was not noticed")
+
+    with pytest.raises(LabError, match="lost its CPU limit"):
+        move_a_server()
+
+
 def test_a_cluster_by_hand_stays_until_it_is_stopped(decided, binaries, folder):
     """It survives the process that started it, and a second one in its folder is refused."""
     started = start_stop.start(decided, binaries, progress=False)

@@ -56,6 +56,7 @@ def test_an_ordinary_user_of_systemd_is_moved_into_a_delegated_scope_once(monkey
     root = host.CpuController("cgroup1", "/sys/fs/cgroup/cpu", "writable")
     argv, become = ["python", "invoke", "doctor"], []
     monkeypatch.setenv("NDBLAB_SCOPE", "1")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "/run/user/1000")
     monkeypatch.setattr(os, "execvp", lambda program, command: become.append(command))
     monkeypatch.setattr(commands, "output", lambda command, **how: "")
     cgroups.enter_scope(user, argv)
@@ -72,9 +73,13 @@ def test_where_systemd_gives_no_scope_the_lab_goes_on_without(monkeypatch):
     """The plan then says that CPUs cannot be limited."""
     monkeypatch.setenv("NDBLAB_SCOPE", "")
     monkeypatch.delenv("NDBLAB_SCOPE")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "")
+    monkeypatch.delenv("XDG_RUNTIME_DIR")
     monkeypatch.setattr(os, "execvp", lambda program, command: pytest.fail("it was replaced"))
     monkeypatch.setattr(cgroups, "SCOPE", ("false",))
     cgroups.enter_scope(host.CpuController("systemd", "", "a user"), ["invoke"])
+    # Nothing named the folder of the manager, as under su.
+    assert os.environ["XDG_RUNTIME_DIR"] == f"/run/user/{os.getuid()}"
 
 
 def test_a_delegated_group_is_emptied_before_it_is_divided(tmp_path: Path):

@@ -16,6 +16,7 @@ def ordinary_user(monkeypatch: pytest.MonkeyPatch) -> None:
     """User 1000, who may write nothing in the files of a captured host."""
     monkeypatch.setattr(os, "getuid", lambda: 1000)
     monkeypatch.setattr(os, "access", lambda path, mode: False)
+    monkeypatch.delenv("NDBLAB_SCOPE", raising=False)
 
 
 def test_a_container_with_cpus_has_these_and_cannot_divide_them(tmp_path: Path):
@@ -71,8 +72,19 @@ def test_a_user_to_whom_systemd_does_not_delegate_cpu_is_told_the_line_to_type(
     assert "log in again" in remedy
 
 
-def test_a_scope_without_the_cpu_controller_is_named(tmp_path: Path, ordinary_user):
-    """It is in the scope already, and still cannot limit CPUs."""
+def test_a_terminal_without_the_cpu_controller_does_not_matter(tmp_path: Path, ordinary_user):
+    """Systemd enables controllers for the groups that ask: a scope of the lab gets cpu."""
+    root = folder(unpack("fedora-user", tmp_path), "run/user/1000/bus")
+    own = "user.slice/user-1000.slice/user@1000.service/app.slice/app-terminal.scope"
+    (root / "proc/self/cgroup").write_text(f"0::/{own}\n")
+    scope = folder(root, f"sys/fs/cgroup/{own}") / "sys/fs/cgroup" / own
+    (scope / "cgroup.controllers").write_text("memory pids\n")
+    assert own_cgroup.cpu_controller(root).kind == "systemd"
+
+
+def test_a_scope_without_the_cpu_controller_is_named(tmp_path: Path, ordinary_user, monkeypatch):
+    """It is in the lab's scope already, and still cannot limit CPUs."""
+    monkeypatch.setenv("NDBLAB_SCOPE", "1")
     root = folder(unpack("fedora-user", tmp_path), "run/user/1000/bus")
     own = "user.slice/user-1000.slice/user@1000.service/app.slice/run-r1.scope"
     (root / "proc/self/cgroup").write_text(f"0::/{own}\n")

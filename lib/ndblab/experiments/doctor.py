@@ -18,7 +18,7 @@ from ndblab.cluster import start_stop
 from ndblab.error import LabError
 from ndblab.experiments import catalogue, measurement, prerequisites
 from ndblab.install import go_tpc
-from ndblab.machine import cgroups, host, own_cgroup
+from ndblab.machine import host, own_cgroup
 from ndblab.machine.local import LOCAL
 from ndblab.planning.deployment import Plan
 
@@ -62,7 +62,7 @@ def _host(this_host: host.Host) -> Iterator[Finding]:
         yield Finding("note", "CPU limit", f"this process may use {this_host.cpu_limit:g} CPUs")
     thing, controller = "CPU bandwidth control", this_host.cpu_controller
     how = _CONTROLLERS.get(controller.kind)
-    if how and not (controller.kind == "systemd" and cgroups.in_scope()):
+    if how and not (controller.kind == "systemd" and own_cgroup.in_scope()):
         yield Finding("ok", thing, how)
     else:
         remedy = own_cgroup.remedy(controller.kind) if controller.kind == "none" else ""

@@ -15,7 +15,6 @@ from ndblab.install.binaries import Binaries, Ndb, Sysbench, join
 from ndblab.install.cache import location
 from ndblab.install.debian.apt import has_archive as has_debian_archive
 from ndblab.install.debian.apt import is_here as has_apt
-from ndblab.install.debian.build_dependencies import install_line
 from ndblab.install.debian.build_dependencies import missing as missing_build_packages
 from ndblab.install.discovery import find_ndb, find_sysbench
 from ndblab.install.ndb_tools import missing as missing_tools
@@ -35,7 +34,6 @@ __all__ = [
     "find_sysbench",
     "has_apt",
     "has_debian_archive",
-    "install_line",
     "location",
     "missing_build_packages",
     "missing_tools",

@@ -34,12 +34,6 @@ def period_and_quota_us(cpus: float) -> tuple[int, int]:
 
 
 SCOPE = ("systemd-run", "--user", "--scope", "--quiet", "-p", "Delegate=yes", "--")
-_IN_SCOPE = "NDBLAB_SCOPE"
-
-
-def in_scope() -> bool:
-    """Whether this process, or one that started it, has asked systemd for a scope."""
-    return _IN_SCOPE in os.environ
 
 
 def enter_scope(controller: CpuController, argv: list[str]) -> None:
@@ -48,9 +42,9 @@ def enter_scope(controller: CpuController, argv: list[str]) -> None:
     An ordinary user may divide only what systemd delegates to it (systemd.resource-control(5),
     "Delegate="). If systemd refuses, this process continues as it is, and the plan says so.
     """
-    if controller.kind != "systemd" or in_scope():
+    if controller.kind != "systemd" or own_cgroup.in_scope():
         return
-    os.environ[_IN_SCOPE] = "1"
+    os.environ[own_cgroup.IN_SCOPE] = "1"
     # Without a login, as under su, nothing names the folder of the manager that runs there.
     os.environ.setdefault("XDG_RUNTIME_DIR", f"/run/user/{os.getuid()}")
     with contextlib.suppress(LabError):

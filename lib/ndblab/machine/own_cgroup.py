@@ -16,6 +16,8 @@ from ndblab.machine.topology import read_text
 
 LEAF = "lab"
 """Group into which the lab moves itself before it divides the one it was given."""
+IN_SCOPE = "NDBLAB_SCOPE"
+"""Environment variable that the lab sets before it asks systemd for a scope."""
 UNDELEGATED = "undelegated"
 _DROP_IN = "/etc/systemd/system/user@.service.d"
 DELEGATE = (
@@ -97,6 +99,11 @@ def cpu_controller(root: Path) -> CpuController:
     return _by_systemd(root, mount, groups.get("", "/"))
 
 
+def in_scope() -> bool:
+    """Whether this process, or one that started it, has asked systemd for a scope."""
+    return IN_SCOPE in os.environ
+
+
 def remedy(kind: str) -> str:
     """Return what lets a host limit CPU bandwidth whose `CpuController` is of this kind."""
     if kind == UNDELEGATED:
@@ -116,9 +123,12 @@ def _by_systemd(root: Path, mount: Path | None, own: str) -> CpuController:
     if mount is None or _mount(root, "cgroup", "cpu") is not None:
         reason = "the cpu controller is in cgroup version 1, which systemd delegates to no user"
         return CpuController("none", "", reason)
-    manager = mount / f"user.slice/user-{uid}.slice/user@{uid}.service"
-    for group, whose in ((mount / own.lstrip("/"), "this scope"), (manager, "this user")):
-        known = group.is_relative_to(manager) and (group / "cgroup.controllers").exists()
+    groups = {"this user": mount / f"user.slice/user-{uid}.slice/user@{uid}.service"}
+    # Any other group of ours, such as a terminal's, may lack what a scope of the lab would get.
+    if in_scope():
+        groups["this scope"] = mount / own.lstrip("/")
+    for whose, group in groups.items():
+        known = (group / "cgroup.controllers").exists()
         if known and "cpu" not in (has := _controllers(group)):
             names = " and ".join(has) or "no controller"
             return CpuController(UNDELEGATED, "", f"systemd delegates {names} to {whose}, not cpu")
