@@ -9,6 +9,7 @@ import pytest
 
 from ndblab import install
 from ndblab.cluster import start_stop
+from ndblab.error import LabError
 from ndblab.experiments import catalogue, dry_run, measurement
 from ndblab.experiments.designs.contrast import Contrast, Side
 from ndblab.experiments.experiment import Variant
@@ -111,3 +112,17 @@ def typed(line: str) -> str:
     done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def test_what_the_host_lacks_is_a_comment_before_the_commands(monkeypatch):
+    """All of it, however many lines: what is printed stays a shell script."""
+
+    def lacking(machine, plan):
+        raise LabError("This host lacks it", found="numactl\nGo", next_step="Type once: sudo x")
+
+    monkeypatch.setattr(measurement, "check", lacking)
+    printed = dry_run.dry_run(catalogue.find(figure=6), "smoke", "auto", {"servers": 1}, None)
+    lines = printed.splitlines()
+    at = lines.index("# This host lacks it.")
+    assert "Type once: sudo x" in lines[at + 3]
+    assert all(line.startswith("# ") for line in lines[: at + 4])

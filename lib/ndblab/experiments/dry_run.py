@@ -83,7 +83,7 @@ def dry_run(
         try:
             measurement.check(machine, usual)
         except LabError as error:
-            lines.append(f"# {error.what}: {error.found}; needed: {error.expected}")
+            lines += [f"# {line}" for line in str(error).splitlines()]
     binaries = _binaries(described)
     if binaries is None:
         return "\n".join([*lines, "# NDB Cluster is not installed yet: ./lab install"])

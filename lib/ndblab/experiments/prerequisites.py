@@ -95,6 +95,8 @@ def _of_installation() -> Iterator[Lack]:
         ndb, sysbench = install.find_ndb(), install.find_sysbench()
     except LabError:
         return  # The doctor and the installation say what is wrong with what is there.
+    if ndb and sysbench:
+        return
     if install.has_debian_archive():
         missing = install.missing_build_packages() if ndb is None and os.geteuid() != 0 else []
         if missing:
@@ -143,7 +145,8 @@ def _of_tests() -> Iterator[Lack]:
     manager = package_manager.name()
     if go_tpc.lacks():
         yield Lack("Go", "to build go-tpc, for TPC-C", packages=(_GO.get(manager, "golang"),))
+    if os.geteuid() == 0 or any(map(shutil.which, _BROWSERS)):
+        return
     # Elsewhere apt's package of this name may be something else, such as a Snap.
-    has_package = manager not in (None, "apt-get") or install.has_debian_archive()
-    if os.geteuid() != 0 and has_package and not any(map(shutil.which, _BROWSERS)):
+    if manager != "apt-get" or install.has_debian_archive():
         yield Lack("Chromium", "tests that open the report", packages=("chromium",))
