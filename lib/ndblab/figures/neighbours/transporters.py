@@ -186,8 +186,10 @@ def _ratio_panel(ax: Axes, comparison: Comparison, ratios: pd.DataFrame) -> bool
     quantity.against_clients(ax, ratios["clients"], 1)
     ax.set_xlabel("")
     low, high = _limits(ratios)
-    # The legend is above the ratios.
-    ax.set_ylim(low - 0.04, high + 0.04 + (high - low) * 0.09 * (len(handles) + 1))
+    # The legend is above the ratios and their whiskers, of which the panel shows a part.
+    shown = ratios["high"].clip(upper=ratios["mean"].max() * 1.6).max()
+    high = max(high, shown) if shown == shown else high
+    ax.set_ylim(low - 0.04, high + 0.04 + (high - low) * 0.11 * (len(handles) + 1))
     ax.legend(handles=handles, loc="upper left", handlelength=2.8, fontsize=8)
     bottom, top = ax.get_ylim()
     return bool((ratios["low"] < bottom).any() or (ratios["high"] > top).any())
