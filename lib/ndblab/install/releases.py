@@ -31,8 +31,8 @@ NEWEST = "newest"
 DATA = Path(__file__).with_name("releases.csv")
 KEYS = Path(__file__).with_name("vendor-keys.asc")
 # A release moves to the archive when a newer one of its series comes; 14 is the number of the
-# product there. Seen in use: the archive's folder, its number and its signatures in public scripts,
-# the other folder and the .asc in it in Dockerfiles (docker-library/mysql up to 5.7).
+# product there. Seen in public scripts: the three places of tarballs (8.0.30, 8.0.20 and 7.6.23),
+# and those of signatures for MySQL Server; only the .asc beside an archived tarball is a guess.
 TARBALLS = (
     "https://cdn.mysql.com/archives/mysql-cluster-gpl-{series}/{file}",
     "https://cdn.mysql.com/Downloads/MySQL-Cluster-{series}/{file}",
@@ -110,13 +110,13 @@ def fitting(releases: list[Release], wanted: str, architecture: str, glibc: str 
             next_step="Give one of these, or download the tarball by hand and give it with "
             "--tarball PATH.",
         )
-    name = "No release of NDB Cluster" if wanted == NEWEST else f"NDB Cluster {wanted}"
+    name = "Every release" if wanted == NEWEST else f"Release {wanted}"
     built = [release for release in asked if release.architecture == architecture]
     fits = [release for release in releases if _fits(release, architecture, glibc)]
     others = f"Give another release: {_listed(fits)}. " if fits else ""
     if not built:
         raise LabError(
-            f"{name} that the lab knows is built for this machine's processors",
+            f"{name} of NDB Cluster that the lab knows is built for other processors",
             found=architecture,
             expected=" or ".join(sorted({release.architecture for release in asked})),
             next_step=f"{others}{requirements.OTHERWISE}",
@@ -125,8 +125,8 @@ def fitting(releases: list[Release], wanted: str, architecture: str, glibc: str 
     if chosen is None:
         oldest = min(built, key=lambda release: _number(release.glibc)).glibc
         raise LabError(
-            f"{name} that the lab knows runs with this machine's C library",
-            found=f"glibc {glibc}" if glibc else "another C library than glibc",
+            f"{name} of NDB Cluster that the lab knows needs a C library that is not here",
+            found=f"glibc {glibc}" if glibc else "another C library",
             expected=f"glibc {oldest} or newer",
             next_step=f"{others}{requirements.OTHERWISE}",
         )
@@ -181,23 +181,23 @@ def install(folder: Path, release: Release, phases: Phases) -> receipt.Receipt:
 
 
 def _signature(url: str) -> bytes:
-    content = download.read(url)
-    if signature.BEGIN not in content:
+    found = signature.ARMOURED.search(download.read(url))
+    if found is None:
         raise download.Unreachable(f"{url} cannot be fetched", found="no signature there")
-    return content
+    return found[0]
 
 
 def _first(release: Release, templates: Iterable[str], act: Callable[[str], T]) -> T:
     """Do something with the first address of a release that can be reached."""
-    problems: list[download.Unreachable] = []
+    problems = []
     for url in release.addresses(templates):
         try:
             return act(url)
         except download.Unreachable as problem:
-            problems.append(problem)
+            problems.append(f"{url}: {problem.found}")
     raise LabError(
         f"{release} cannot be fetched from its vendor",
-        found="\n            ".join(f"{p.what}: {p.found}" for p in problems),
+        found="\n            ".join(problems),
         next_step="Check the network and repeat the command, which resumes; or download "
         f"{release.file} by hand and give it with --tarball PATH.",
     )

@@ -15,7 +15,10 @@ from ndblab.error import LabError
 from ndblab.install import requirements
 from ndblab.machine import commands
 
-BEGIN = b"-----BEGIN PGP SIGNATURE-----"
+ARMOURED = re.compile(
+    rb"-----BEGIN PGP SIGNATURE-----\n.*?\n-----END PGP SIGNATURE-----\n?", re.DOTALL
+)
+"""A detached signature, also within a page."""
 _KEY = re.compile(
     r"^-----BEGIN PGP PUBLIC KEY BLOCK-----\n(?:\S+: .*\n)*\n"
     r"([A-Za-z0-9+/=\n]+?)\n(?:=\S{4}\n)?-----END",
@@ -24,7 +27,6 @@ _KEY = re.compile(
 _STATUS = re.compile(r"^\[GNUPG:\] (\w+) ?(.*)$", re.MULTILINE)
 # An old release is signed by a key that has expired since; the signature is no worse for that.
 _GOOD = {"GOODSIG", "EXPKEYSIG"}
-_BAD = {"BADSIG", "ERRSIG", "EXPSIG", "REVKEYSIG"}
 
 
 def verify(file: Path, signature: bytes, keys: str, name: str) -> str:
@@ -69,7 +71,7 @@ def signer(text: str, name: str) -> str:
     """
     statuses = dict(_STATUS.findall(text))
     valid = statuses.get("VALIDSIG", "").split()
-    if valid and _GOOD & statuses.keys() and not _BAD & statuses.keys():
+    if valid and _GOOD & statuses.keys():
         # The last word is the primary key, also if a subkey of it signed.
         return valid[-1]
     if key := statuses.get("NO_PUBKEY"):
