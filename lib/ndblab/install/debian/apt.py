@@ -17,6 +17,7 @@ from ndblab.error import LabError
 from ndblab.machine import commands
 
 SUITE = "sid"
+_SOURCES = Path("/etc/apt")
 _KEYRINGS = (
     Path("/usr/share/keyrings/debian-archive-keyring.gpg"),
     Path("/usr/share/keyrings/debian-archive-keyring.pgp"),
@@ -96,8 +97,7 @@ def find_mirror() -> str | None:
         ["apt-get", "indextargets", "--format", _TARGETS_FORMAT],
         what="apt-get cannot list this machine's package sources",
     )
-    folder = Path("/etc/apt")
-    files = [folder / "sources.list", *sorted((folder / "sources.list.d").glob("*"))]
+    files = [_SOURCES / "sources.list", *sorted((_SOURCES / "sources.list.d").glob("*"))]
     texts = [f.read_text() for f in files if f.suffix in (".list", ".sources") and f.is_file()]
     return mirror_from(targets, texts)
 
