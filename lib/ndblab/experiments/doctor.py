@@ -162,15 +162,10 @@ def _program(
 
 
 def _missing_ndb() -> Iterator[Finding]:
-    if not install.has_apt():
-        yield Finding(
-            "missing",
-            "NDB Cluster",
-            "not installed, and without apt the lab cannot build it",
-            "Set NDB_HOME to an installation, or run: ./lab install --tarball PATH",
-        )
+    if not install.has_debian():
+        yield _missing_release()
         return
-    remedy = "`./lab install` installs it; so does reproduce."
+    remedy = "`./lab install` installs it from Debian's packages; so does reproduce."
     yield Finding("note", "NDB Cluster", "not installed yet", remedy)
     if packages := install.missing_build_packages():
         yield Finding(
@@ -181,15 +176,34 @@ def _missing_ndb() -> Iterator[Finding]:
         )
 
 
+def _missing_release() -> Finding:
+    """Without Debian's packages, NDB Cluster is the vendor's release."""
+    try:
+        release = install.releases.choose()
+    except LabError as error:
+        return Finding(
+            "missing", "NDB Cluster", f"{error.what}: {error.found}", error.next_step or ""
+        )
+    if lacking := install.requirements.missing(release.file):
+        return Finding(
+            "missing",
+            "NDB Cluster",
+            f"not installed, and {release} needs what is not here: {', '.join(lacking)}",
+            install.requirements.line(lacking),
+        )
+    remedy = f"`./lab install` installs {release}, the vendor's tarball; so does reproduce."
+    return Finding("note", "NDB Cluster", "not installed yet", remedy)
+
+
 def _missing_sysbench() -> Iterator[Finding]:
-    if install.has_apt():
+    if install.has_debian():
         yield Finding("note", "sysbench", "not installed yet", "`./lab install` installs it too.")
     else:
         yield Finding(
             "missing",
             "sysbench",
-            "not on PATH, and without apt the lab cannot fetch it",
-            "Install sysbench 1.0.20 or newer with the package manager of this machine.",
+            "not on PATH, and without a Debian archive the lab cannot fetch it",
+            install.requirements.line([install.requirements.SYSBENCH]),
         )
 
 
