@@ -87,10 +87,10 @@ def paint(
     empty.remove()
     ratio.set_title(caption.title())
     cut = _ratio_panel(ratio, comparison, ratios)
-    _absolute_panel(absolute, comparison, runs)
+    cut = _absolute_panel(absolute, comparison, runs) or cut
     _published(beside, comparison, anchors)
     notes = [_pairs(ratios)]
-    notes += ["Some whiskers reach beyond the panel."] if cut else []
+    notes += ["Some intervals reach beyond their panel."] if cut else []
     notes.append("Below: means of the same runs with their own intervals.")
     return notes + ([comparison.scaled_note] if caption.is_scaled else [])
 
@@ -195,7 +195,8 @@ def _ratio_panel(ax: Axes, comparison: Comparison, ratios: pd.DataFrame) -> bool
     return bool((ratios["low"] < bottom).any() or (ratios["high"] > top).any())
 
 
-def _absolute_panel(ax: Axes, comparison: Comparison, runs: pd.DataFrame) -> None:
+def _absolute_panel(ax: Axes, comparison: Comparison, runs: pd.DataFrame) -> bool:
+    """Draw throughput by kind; return whether an interval reaches beyond the panel."""
     kinds = {kind.name: kind for kind in (comparison.over, *comparison.kinds)}
     means = intervals.means(runs, ["kind", "workload", "clients"], "qps")
     for (name, workload), line in means.groupby(["kind", "workload"], sort=False):
@@ -219,6 +220,7 @@ def _absolute_panel(ax: Axes, comparison: Comparison, runs: pd.DataFrame) -> Non
     ]  # fmt: skip
     # Below the published panel.
     ax.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.08, 0.55))
+    return bool((means["high"] > ax.get_ylim()[1]).any())
 
 
 def _published(ax: Axes, comparison: Comparison, anchors: Sequence[Anchor]) -> None:
