@@ -67,8 +67,8 @@ def reproduce(
     --minutes 20 ends a measurement after that time though claims are open; where this host has
     measured the same before, it gives the open claims so much more time instead, and first measures
     again what others on the host disturbed. --all skips what this host has already measured;
-    --again repeats it. --engines A,B names the two installations (folders or tarballs) of an
-    experiment that compares engines.
+    --again repeats it. --engines A,B names the two installations (folders, tarballs or releases)
+    of an experiment that compares engines.
     --dry-run prints the plan and every command without running any, for this host or for
     --host FILE|brief.
     """
@@ -127,18 +127,20 @@ def reproduce(
 
 
 @command
-def install(c, tarball=None, sha256=None, tools=False):
+def install(c, tarball=None, sha256=None, tools=False, release=None):
     """Install NDB Cluster and sysbench unless present (--tarball PATH|URL --sha256 HEX).
 
+    They come from Debian's packages where this machine has a Debian archive. Elsewhere, and with
+    --release VERSION or --release newest, NDB Cluster is the vendor's own binary tarball, whose
+    signature is checked, and sysbench the distribution's.
     --tools adds what some experiments take besides: ndb_import, flexAsynch, and go-tpc by Go.
     """
     from ndblab import install
     from ndblab.experiments import prerequisites
     from ndblab.install import go_tpc
 
-    if tarball is None:
-        prerequisites.require(host.read(), installing=True)
-    binaries = install.ensure(tarball, sha256)
+    prerequisites.require(host.read(), installing=True, tarball=tarball, release=release)
+    binaries = install.ensure(tarball, sha256, release=release)
     if tools:
         install.add_tools(binaries)
         built = go_tpc.ensure()

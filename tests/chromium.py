@@ -10,8 +10,10 @@ import os
 import shutil
 from pathlib import Path
 
+from ndblab import install
 from ndblab.error import LabError
-from ndblab.install.debian import apt, build_dependencies
+from ndblab.install import package_manager
+from ndblab.install.debian import build_dependencies
 from ndblab.machine import commands
 
 PACKAGE = "chromium"
@@ -38,7 +40,8 @@ def ensure(log: Path) -> Path:
     """
     if (browser := find()) is not None:
         return browser
-    if os.geteuid() != 0 or not _is_debian():
+    # Elsewhere a package of this name may be something else, such as a Snap.
+    if os.geteuid() != 0 or not install.has_debian():
         raise _none_here(f"none of {', '.join(NAMES)} on PATH")
     try:
         build_dependencies.install([PACKAGE], log)
@@ -49,18 +52,10 @@ def ensure(log: Path) -> Path:
     return browser
 
 
-def _is_debian() -> bool:
-    # Elsewhere a package of this name may be something else, such as a Snap.
-    try:
-        return bool(apt.mirror())
-    except LabError:
-        return False
-
-
 def _none_here(found: str) -> LabError:
     return LabError(
         "There is no browser to look at the report with",
         found=found,
         expected="Chromium, or another browser made from it",
-        next_step=f"Type: {build_dependencies.install_line([PACKAGE])}",
+        next_step=package_manager.here().next_step([PACKAGE]),
     )

@@ -6,6 +6,7 @@ import pytest
 
 import chromium
 from ndblab.error import LabError
+from ndblab.install import package_manager
 from ndblab.install.debian import build_dependencies
 
 
@@ -30,6 +31,7 @@ def test_an_ordinary_user_gets_the_command_to_type(
     """Without root nothing is installed, and the error says what to type."""
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     monkeypatch.setattr(build_dependencies, "install", lambda *_: pytest.fail("it installs"))
+    monkeypatch.setattr(package_manager, "here", lambda: package_manager.DEBIAN)
     with pytest.raises(LabError) as caught:
         chromium.ensure(bare / "log")
     assert "sudo apt-get install -y --no-install-recommends chromium" in str(caught.value)
@@ -38,7 +40,9 @@ def test_an_ordinary_user_gets_the_command_to_type(
 def test_root_on_debian_gets_debians_own(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The package of the release is installed and then found."""
     monkeypatch.setattr("os.geteuid", lambda: 0)
-    monkeypatch.setattr("ndblab.install.debian.apt.mirror", lambda: "http://mirror.example/debian")
+    monkeypatch.setattr(
+        "ndblab.install.debian.apt.find_mirror", lambda: "http://mirror.example/debian"
+    )
 
     def install(packages: list[str], log: Path) -> None:
         assert packages == ["chromium"]

@@ -15,6 +15,7 @@ from ndblab.experiments import doctor
 from ndblab.install import package_manager
 from ndblab.machine import host
 
+THE_LINE = "The line below, of what only root can give, installs it."
 CAPTURED = Path(__file__).parents[1] / "captured/hosts/vm-2cpu-cgroup1"
 
 
@@ -25,8 +26,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> host.Host:
     monkeypatch.setattr(host, "read", lambda root="/": captured)
     monkeypatch.setattr(install, "find_ndb", lambda: None)
     monkeypatch.setattr(install, "find_sysbench", lambda: None)
-    monkeypatch.setattr(install, "has_apt", lambda: True)
-    monkeypatch.setattr(install, "has_debian_archive", lambda: install.has_apt())
+    monkeypatch.setattr(install, "has_debian", lambda: True)
     monkeypatch.setattr(install, "missing_build_packages", lambda: ["g++", "bison"])
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     return captured
@@ -97,15 +97,52 @@ def test_an_unfit_sysbench_counts_as_missing_by_itself(machine, monkeypatch):
     assert found("NDB Cluster").state == "note"
 
 
-def test_where_there_is_no_apt_the_other_ways_are_named(machine, monkeypatch):
-    """On Fedora, for example, no message mentions apt-get."""
-    monkeypatch.setattr(install, "has_apt", lambda: False)
-    monkeypatch.setattr(package_manager, "name", lambda: "dnf")
-    software = [f for f in doctor.examine() if f.thing in ("NDB Cluster", "sysbench")]
-    assert [finding.state for finding in software] == ["missing", "missing"]
-    assert "NDB_HOME" in software[0].next_step
-    assert "--tarball" in software[0].next_step
+@pytest.fixture
+def fedora(machine, monkeypatch, tmp_path) -> Path:
+    """A machine without a Debian archive, of the brief's architecture, that lacks nothing else."""
+    os_release = tmp_path / "os-release"
+    os_release.write_text('NAME="Fedora Linux"\nID=fedora\nVERSION_ID=41\n')
+    monkeypatch.setattr(install, "has_debian", lambda: False)
+    monkeypatch.setattr(package_manager, "_OS_RELEASE", os_release)
+    monkeypatch.setattr(install.requirements, "missing", lambda tarball: [])
+    monkeypatch.setattr(install.releases, "here", lambda: ("x86_64", "2.40"))
+    return os_release
+
+
+def test_without_debians_packages_the_doctor_names_the_vendors_release(fedora):
+    """And the one line for sysbench; on Fedora, no message mentions apt-get."""
+    newest = install.releases.fitting(install.releases.known(), "newest", "x86_64", "2.40")
+    assert found("NDB Cluster").state == "note"
+    assert f"NDB Cluster {newest.version}, the vendor's tarball" in found("NDB Cluster").next_step
+    sysbench = found("sysbench")
+    assert (sysbench.state, sysbench.next_step) == ("missing", THE_LINE)
     assert not any("apt-get" in finding.next_step for finding in doctor.examine())
+    assert "Type once: sudo dnf install -y sysbench" in found("only root can give").next_step
+
+
+def test_what_the_vendors_release_needs_is_said_before_anything_is_downloaded(fedora, monkeypatch):
+    """One line installs all of it."""
+    lacking = ["gpgv", "libaio.so.1"]
+    monkeypatch.setattr(install.requirements, "missing", lambda tarball: lacking)
+    ndb = found("NDB Cluster")
+    assert ndb.state == "missing"
+    assert "gpgv, libaio.so.1" in ndb.found
+    assert ndb.next_step == THE_LINE
+    root = found("only root can give")
+    assert "- gpgv: to check the vendor's signature" in root.found
+    assert "Type once: sudo dnf install -y sysbench gnupg2 libaio" in root.next_step
+    lines = [f for f in doctor.examine() if "dnf install" in f.next_step]
+    assert lines == [root]
+
+
+def test_where_no_release_runs_the_other_ways_are_named(fedora, monkeypatch):
+    """An own installation, or a tarball from elsewhere."""
+    monkeypatch.setattr(install.releases, "here", lambda: ("riscv64", "2.40"))
+    ndb = found("NDB Cluster")
+    assert ndb.state == "missing"
+    assert "NDB_HOME" in ndb.next_step
+    assert "--tarball" in ndb.next_step
+    assert found("sysbench").state == "missing"
     assert "sudo dnf install -y sysbench" in found("only root can give").next_step
 
 

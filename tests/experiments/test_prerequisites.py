@@ -19,6 +19,7 @@ from ndblab.machine import host, own_cgroup
 from ndblab.planning import deployment
 
 UNDELEGATED = host.CpuController("undelegated", "", "systemd delegates memory to this user")
+DELEGATED = host.CpuController("systemd", "", "a scope may limit CPUs")
 
 
 @pytest.fixture(autouse=True)
@@ -26,10 +27,10 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
     """An ordinary user of Debian, with nothing installed and nothing on PATH."""
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    monkeypatch.setattr(package_manager, "name", lambda: "apt-get")
+    monkeypatch.setattr(package_manager, "here", lambda: package_manager.DEBIAN)
     monkeypatch.setattr(install, "find_ndb", lambda: None)
     monkeypatch.setattr(install, "find_sysbench", lambda: None)
-    monkeypatch.setattr(install, "has_debian_archive", lambda: True)
+    monkeypatch.setattr(install, "has_debian", lambda: True)
     monkeypatch.setattr(install, "missing_build_packages", lambda: ["g++", "bison"])
     monkeypatch.setattr(go_tpc, "lacks", lambda: "go-tpc is not installed")
 
@@ -51,8 +52,8 @@ def test_everything_is_one_list_and_one_line(arm):
     assert [lack.what.partition(" (")[0] for lack in lacks] == [
         "build packages", "numactl", "the cpu controller", "Go", "Chromium",
     ]  # fmt: skip
-    assert prerequisites.line(lacks) == (
-        "sudo apt-get install -y --no-install-recommends "
+    assert prerequisites.next_step(lacks) == (
+        "Type once, then log in again: sudo apt-get install -y --no-install-recommends "
         f"g++ bison numactl golang-go chromium && {own_cgroup.DELEGATE}"
     )
     assert "\n" not in prerequisites.next_step(lacks)
@@ -92,22 +93,58 @@ def test_root_is_not_asked_for_packages_that_the_lab_installs_itself(arm, monkey
     assert ": apt-get install -y --no-install-recommends numactl golang-go" in str(caught.value)
 
 
-def test_a_host_of_another_distribution_lacks_sysbench_and_libraries(arm, monkeypatch):
-    """With the names that its packages have there."""
-    monkeypatch.setattr(install, "has_debian_archive", lambda: False)
-    monkeypatch.setattr(package_manager, "name", lambda: "dnf")
-    monkeypatch.setattr("ctypes.util.find_library", lambda name: None)
-    lacks = prerequisites.every(arm)
-    assert prerequisites.line(lacks).startswith(
-        "sudo dnf install -y sysbench libaio numactl-libs golang chromium"
+@pytest.fixture
+def fedora(arm, monkeypatch, tmp_path) -> host.Host:
+    """A host without a Debian archive, where nothing of a release's needs is installed."""
+    fedora = package_manager.PackageManager("dnf", "fedora", "41")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(install, "has_debian", lambda: False)
+    monkeypatch.setattr(package_manager, "here", lambda: fedora)
+    monkeypatch.setattr(install.requirements, "_can_load", lambda library: False)
+    monkeypatch.setattr(install.releases, "here", lambda: ("x86_64", "2.40"))
+    return arm
+
+
+def test_a_host_of_another_distribution_lacks_what_the_vendors_release_needs(fedora, monkeypatch):
+    """Sysbench, libraries and what checks its signature, with the names of the packages there."""
+    lacks = prerequisites.every(fedora)
+    assert prerequisites.next_step(lacks).startswith(
+        "Type once, then log in again: "
+        "sudo dnf install -y sysbench gnupg2 xz libaio numactl-libs golang chromium && "
+    )
+    monkeypatch.setattr(go_tpc, "lacks", lambda: "")
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
+    lacks = prerequisites.every(dataclasses.replace(fedora, cpu_controller=DELEGATED))
+    assert prerequisites.next_step(lacks) == (
+        "Type once: sudo dnf install -y sysbench libaio numactl-libs"
     )
 
 
-def test_without_a_known_package_manager_the_packages_are_named(arm, monkeypatch):
-    """On Arch Linux, for example."""
-    monkeypatch.setattr(package_manager, "name", lambda: None)
-    packages = package_manager.install_line(["numactl", "go"])
-    assert packages == "Install with this machine's package manager: numactl go"
+def test_a_release_on_debian_needs_its_libraries_and_no_compiler(arm, fedora, monkeypatch):
+    """It is asked for, so the build packages are not; sysbench is Debian's."""
+    monkeypatch.setattr(install, "has_debian", lambda: True)
+    with pytest.raises(LabError, match="only root can give") as caught:
+        prerequisites.require(arm, installing=True, release="8.0.26")
+    assert "dnf install -y gnupg2 libaio numactl-libs golang" in caught.value.next_step
+    with pytest.raises(LabError, match="knows no release"):
+        prerequisites.require(arm, installing=True, release="8.0.99")
+
+
+def test_a_tarball_needs_nothing_of_a_release_but_sysbench(fedora, monkeypatch):
+    """What it loads is not known before it is unpacked."""
+    with pytest.raises(LabError) as caught:
+        prerequisites.require(fedora, installing=True, tarball="ndb.tar.gz")
+    assert "sudo dnf install -y sysbench golang" in caught.value.next_step
+    monkeypatch.setattr(install, "has_debian", lambda: True)
+    prerequisites.require(fedora, installing=True, tarball="ndb.tar.gz")
+
+
+def test_where_no_release_runs_an_installation_says_so_first(fedora, monkeypatch):
+    """Before it asks for anything else, which would be in vain."""
+    monkeypatch.setattr(install.releases, "here", lambda: ("riscv64", "2.40"))
+    with pytest.raises(LabError, match="other processors"):
+        prerequisites.require(fedora, installing=True)
+    assert "sysbench" in [lack.what for lack in prerequisites.every(fedora)]
 
 
 def test_too_few_open_files_for_a_plan_come_with_a_command_for_this_shell(arm, monkeypatch):
@@ -123,4 +160,4 @@ def test_too_few_open_files_for_a_plan_come_with_a_command_for_this_shell(arm, m
 def test_packages_wanted_twice_are_typed_once():
     """The line has each name once."""
     twice = [Lack("a", "x", packages=("numactl", "go")), Lack("b", "y", packages=("go",))]
-    assert prerequisites.line(twice).endswith(" numactl go")
+    assert prerequisites.next_step(twice).endswith(" numactl go")

@@ -17,17 +17,19 @@ from ndblab.planning.point import Point
 from ndblab.planning.profile import Profile
 
 
-def swept_at_once(manifest: Path) -> bool:
-    """Whether all runs are of the first sitting: the time of those measured again is not known."""
-    resumed = json.loads(manifest.read_text()).get("resumed", [])
+def has_swept_time(manifest: Path) -> bool:
+    """Whether a dataset holds how long its first sweep took, though runs were measured again."""
+    known = json.loads(manifest.read_text())
+    if "swept_utc" in known:
+        return True
     last = pd.read_csv(manifest.with_name("runs.csv"), usecols=["started_utc"])["started_utc"].max()
-    return all(last[:19] < again["utc"][:19] for again in resumed)
+    return all(last[:19] < again["utc"][:19] for again in known.get("resumed", []))
 
 
 NAMES = [
     manifest.parent.parent.name
     for manifest in recorded.RECORDED.glob("*/*/manifest.json")
-    if swept_at_once(manifest)
+    if has_swept_time(manifest)
 ]
 SCALING = catalogue.find(figure=6)
 
@@ -42,7 +44,9 @@ def test_recorded_sweeps_took_what_was_estimated(name):
     columns = summary.point_columns(data.runs)
     points = {Point(**row) for row in data.runs[columns].astype(object).to_dict("records")}
     swept = dataclasses.replace(catalogue.find(name), grid=lambda *_: tuple(points))
-    if len(data.slices):
+    if "swept_utc" in known:
+        ended = datetime.fromisoformat(known["swept_utc"])
+    elif len(data.slices):
         last = timedelta(seconds=float(data.runs["duration_s"].max()))
         ended = datetime.fromisoformat(data.runs["started_utc"].max()) + last
     took_s = (ended - began).total_seconds()

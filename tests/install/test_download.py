@@ -85,7 +85,8 @@ def part(target: Path) -> Path:
 
 
 def fetch(server: Server, target: Path, **more: int) -> None:
-    download.fetch(server.url, target, SHA256, Phases(show=False), **more)
+    verify = download.sha256_is(SHA256, server.url)
+    download.fetch(server.url, target, verify, Phases(show=False), **more)
 
 
 def test_a_broken_connection_is_resumed_where_it_broke(server: Server, target: Path) -> None:
@@ -175,5 +176,5 @@ def test_a_host_that_refuses_connections_is_reported(target: Path) -> None:
     """The error contains the reason."""
     url = "http://127.0.0.1:9/ndb.tar.gz"
     with pytest.raises(LabError, match="cannot be fetched") as caught:
-        download.fetch(url, target, SHA256, Phases(show=False))
+        download.fetch(url, target, download.sha256_is(SHA256, url), Phases(show=False))
     assert "refused" in str(caught.value.found)

@@ -59,6 +59,16 @@ def test_a_moved_installation_is_not_used(ndb: Ndb, tmp_path: Path) -> None:
     assert receipt.read(moved) is None
 
 
+def test_an_installation_is_found_through_a_link_to_its_cache(ndb: Ndb, tmp_path: Path) -> None:
+    """A cache that a home directory only links to is the same cache."""
+    root = certify(ndb)
+    (tmp_path / "link").symlink_to(root.parent)
+    found = receipt.read(tmp_path / "link" / root.name)
+    assert found is not None
+    assert found.ndb is not None
+    assert found.ndb.mysqld.is_file()
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 99}', "null"])
 def test_a_damaged_receipt_is_none(ndb: Ndb, text: str) -> None:
     """An unreadable receipt means that nothing is installed."""

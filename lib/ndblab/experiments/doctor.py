@@ -32,6 +32,7 @@ _CONTROLLERS = {
     "systemd": "a scope of the systemd user manager",
 }
 """Ways to limit CPU bandwidth, by `CpuController.kind`."""
+_ROOT = "The line below, of what only root can give, installs it."
 
 
 @dataclass(frozen=True)
@@ -174,27 +175,31 @@ def _program(
 
 
 def _missing_ndb() -> Iterator[Finding]:
-    if not install.has_apt():
-        yield Finding(
-            "missing",
-            "NDB Cluster",
-            "not installed, and without apt the lab cannot build it",
-            "Set NDB_HOME to an installation, or run: ./lab install --tarball PATH",
-        )
+    thing = "NDB Cluster"
+    try:
+        release = install.release_for()
+    except LabError as error:
+        yield Finding("missing", thing, f"{error.what}: {error.found}", error.next_step or "")
         return
-    remedy = "`./lab install` installs it; so does reproduce."
-    yield Finding("note", "NDB Cluster", "not installed yet", remedy)
+    lacking = install.requirements.missing(release.file) if release else []
+    if lacking:
+        found = f"not installed, and {release} needs what is not here: {', '.join(lacking)}"
+        yield Finding("missing", thing, found, _ROOT)
+        return
+    source = f"{release}, the vendor's tarball" if release else "it from Debian's packages"
+    remedy = f"`./lab install` installs {source}; so does reproduce."
+    yield Finding("note", thing, "not installed yet", remedy)
 
 
 def _missing_sysbench() -> Iterator[Finding]:
-    if install.has_apt():
+    if install.has_debian():
         yield Finding("note", "sysbench", "not installed yet", "`./lab install` installs it too.")
     else:
         yield Finding(
             "missing",
             "sysbench",
-            "not on PATH, and without apt the lab cannot fetch it",
-            "Install sysbench 1.0.20 or newer with the package manager of this machine.",
+            "not on PATH, and without a Debian archive the lab cannot fetch it",
+            _ROOT,
         )
 
 

@@ -102,7 +102,7 @@ class Experiment:
         if self.compares_engines and not named:
             raise LabError(
                 f"{self.name} compares two installations of NDB Cluster or RonDB",
-                expected="--engines with two folders or tarballs, separated by a comma",
+                expected="--engines with two folders, tarballs or releases, separated by a comma",
                 next_step=f"Try: ./lab reproduce --experiment {self.name} --engines A,B",
             )
         if named and not self.compares_engines:

@@ -107,6 +107,7 @@ def measure(
     from ndblab.cluster import start_stop
     from ndblab.experiments.clusters import Clusters
     from ndblab.install.engines import both
+    from ndblab.workloads.measured_run import now_utc
 
     def say(text: str) -> None:
         if progress:
@@ -150,12 +151,15 @@ def measure(
     if known:
         data = datasets.read(known)
         spoilt = disturbed.described(data, _contrasts_of(data.manifest))
-        if minutes is None or not (spoilt or _is_open(data, judging)):
+        is_open = _is_open(data, judging)
+        if minutes is None or not (spoilt or is_open):
             decided = ", and no claim waits for more" if minutes else ""
             say(f"already measured{decided} (--again repeats it): {known.name}")
             return data
-        first = f"the {spoilt} that others on the host disturbed, then with " if spoilt else ""
-        say(f"going on with {first}its open claims for {minutes} min: {known.name}")
+        first = f"the {spoilt} that others on the host disturbed" if spoilt else ""
+        then = "its open claims" if is_open else ""
+        what = ", then with ".join(filter(None, (first, then)))
+        say(f"going on with {what} for {minutes} min: {known.name}")
     opened = (
         datasets.Writer.reopen(known, described)
         if known
@@ -174,6 +178,8 @@ def measure(
             again_ids = disturbed.runs(writer.snapshot().runs)[:fit]
         if not known or again_ids:
             sweep.perform(todo, writer, clusters.ready, clusters.measure, progress, again_ids)
+        if not known and "swept_utc" not in writer.manifest:
+            writer.note(swept_utc=now_utc())
         if experiment.contrasts:
             until_s = None if once else began_s + limit_s
             again_command = command(experiment, size, budget, overrides, port, engines)

@@ -6,7 +6,7 @@ or a LabError with both. It changes nothing.
 
 from __future__ import annotations
 
-import ctypes.util
+import contextlib
 import getpass
 import os
 import resource
@@ -17,19 +17,14 @@ from pathlib import Path
 
 from ndblab import install
 from ndblab.error import LabError
-from ndblab.install import go_tpc, package_manager
+from ndblab.install import go_tpc, package_manager, requirements
 from ndblab.machine import own_cgroup
 from ndblab.machine.host import Host
 from ndblab.machine.local import LOCAL
 from ndblab.planning.deployment import Plan
 
 _SEGMENTS = 4096
-_GO = {"apt-get": "golang-go", "zypper": "go"}
-_LIBRARIES = {
-    "aio": {"apt-get": "libaio-dev", "zypper": "libaio1"},
-    "numa": {"apt-get": "libnuma1", "zypper": "libnuma1", None: "numactl-libs"},
-}
-"""Libraries of the vendor's programs, with their packages, which elsewhere are named lib..."""
+_GO = {"apt-get": "golang-go", "dnf": "golang"}
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -52,36 +47,56 @@ class Lack:
         return f"{self.what}: {self.use}"
 
 
-def every(host: Host, plan: Plan | None = None) -> list[Lack]:
-    """List everything that this host lacks for the lab's commands, with a plan that it chose."""
-    of_plan = _of_plan(plan) if plan else ()
-    return [*_of_installation(), *of_plan, *_of_host(host), *_of_tests()]
+def every(
+    host: Host, plan: Plan | None = None, tarball: str | None = None, release: str | None = None
+) -> list[Lack]:
+    """List everything that this host lacks for the lab's commands, with a plan that it chose.
 
-
-def line(lacks: Sequence[Lack]) -> str:
-    """Return the one line that an ordinary user types to provide everything that is lacking."""
-    packages = list(dict.fromkeys(name for lack in lacks for name in lack.packages))
-    commands = [package_manager.install_line(packages)] if packages else []
-    return " && ".join([*commands, *(lack.command for lack in lacks if lack.command)])
+    Parameters
+    ----------
+    tarball, release : what is to be installed, as `install.ensure` has them.
+    """
+    lacks: list[Lack] = []
+    for part in (_of_sysbench(), _of_ndb(tarball, release)):
+        with contextlib.suppress(LabError):  # The doctor and the installation say what is wrong.
+            lacks += part
+    return [*lacks, *(_of_plan(plan) if plan else ()), *_of_host(host), *_of_tests()]
 
 
 def next_step(lacks: Sequence[Lack]) -> str:
-    """Return what to do about everything that is lacking."""
+    """Return the one line to type that provides everything that is lacking."""
+    packages = (name for lack in lacks for name in lack.packages)
+    commands = (lack.command for lack in lacks if lack.command)
     again = ", then log in again" if any(lack.again for lack in lacks) else ""
-    return f"Type once{again}: {line(lacks)}"
+    return package_manager.here().next_step(packages, commands, verb=f"Type once{again}")
 
 
-def require(host: Host, plan: Plan | None = None, *, installing: bool = False) -> None:
+def require(
+    host: Host,
+    plan: Plan | None = None,
+    *,
+    installing: bool = False,
+    tarball: str | None = None,
+    release: str | None = None,
+) -> None:
     """Refuse to start if something is lacking without which a plan or an installation fails.
+
+    Parameters
+    ----------
+    installing : whether NDB Cluster and sysbench are wanted, which are installed unless present.
+    tarball, release : what is to be installed, as `install.ensure` has them.
 
     Raises
     ------
     LabError
-        It lists everything that is lacking, so that one line suffices.
+        It lists everything that is lacking, so that one line suffices. Or what is installed cannot
+        be used, or no release fits.
     """
-    found = [*(_of_plan(plan) if plan else ()), *(_of_installation() if installing else ())]
+    found = list(_of_plan(plan)) if plan else []
+    if installing:
+        found += [*_of_ndb(tarball, release), *_of_sysbench()]
     if any(lack.needed for lack in found):
-        lacks = every(host, plan)
+        lacks = every(host, plan, tarball, release)
         raise LabError(
             "This host lacks what only root can give it",
             found="\n            ".join(map(str, lacks)),
@@ -89,26 +104,24 @@ def require(host: Host, plan: Plan | None = None, *, installing: bool = False) -
         )
 
 
-def _of_installation() -> Iterator[Lack]:
-    """What installing takes. On Debian root is given it by the lab itself."""
-    try:
-        ndb, sysbench = install.find_ndb(), install.find_sysbench()
-    except LabError:
-        return  # The doctor and the installation say what is wrong with what is there.
-    if ndb and sysbench:
+def _of_sysbench() -> Iterator[Lack]:
+    if install.find_sysbench() is None and not install.has_debian():
+        yield _required(requirements.SYSBENCH)
+
+
+def _of_ndb(tarball: str | None, release: str | None) -> Iterator[Lack]:
+    """What installing NDB Cluster takes. On Debian root is given it by the lab itself."""
+    if tarball is not None or (release is None and install.find_ndb() is not None):
         return
-    if install.has_debian_archive():
-        missing = install.missing_build_packages() if ndb is None and os.geteuid() != 0 else []
-        if missing:
-            yield Lack("build packages", "to build NDB's data node", True, tuple(missing))
-        return
-    if sysbench is None:
-        yield Lack("sysbench", "the load generator", True, ("sysbench",))
-    if ndb is None:
-        for library, names in _LIBRARIES.items():
-            if ctypes.util.find_library(library) is None:
-                package = names.get(package_manager.name(), names.get(None, f"lib{library}"))
-                yield Lack(f"lib{library}", "a library of NDB Cluster", True, (package,))
+    if chosen := install.release_for(release):
+        yield from map(_required, install.releases.missing(install.location(), chosen))
+    elif os.geteuid() != 0 and (missing := install.missing_build_packages()):
+        yield Lack("build packages", "to build NDB's data node", True, tuple(missing))
+
+
+def _required(thing: str) -> Lack:
+    use, package, command = requirements.provision(thing, package_manager.here())
+    return Lack(thing, use, True, (package,), command)
 
 
 def _of_plan(plan: Plan) -> Iterator[Lack]:
@@ -136,17 +149,18 @@ def _of_host(host: Host) -> Iterator[Lack]:
     if without and Path("/run/systemd/system").exists():
         if Path(f"/run/user/{os.getuid()}/bus").exists():
             return  # It runs, and cannot help: the cpu controller is in version 1.
-        packages = ("dbus-user-session",) if package_manager.name() == "apt-get" else ()
+        has_apt = package_manager.here().program == "apt-get"
+        packages = ("dbus-user-session",) if has_apt else ()
         linger = package_manager.as_root(f"loginctl enable-linger {getpass.getuser()}")
         yield Lack("a systemd user manager", use, packages=packages, command=linger)
 
 
 def _of_tests() -> Iterator[Lack]:
-    manager = package_manager.name()
+    manager = package_manager.here().program or ""
     if go_tpc.lacks():
-        yield Lack("Go", "to build go-tpc, for TPC-C", packages=(_GO.get(manager, "golang"),))
+        yield Lack("Go", "to build go-tpc, for TPC-C", packages=(_GO.get(manager, "go"),))
     if os.geteuid() == 0 or any(map(shutil.which, _BROWSERS)):
         return
     # Elsewhere apt's package of this name may be something else, such as a Snap.
-    if manager != "apt-get" or install.has_debian_archive():
+    if manager != "apt-get" or install.has_debian():
         yield Lack("Chromium", "tests that open the report", packages=("chromium",))

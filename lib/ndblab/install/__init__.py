@@ -1,4 +1,4 @@
-"""The programs of a lab: found on this machine, from Debian's packages, or from a tarball.
+"""The programs of a lab: found here, from Debian's packages, a vendor's release, or a tarball.
 
 In: the environment and the user's choice. Out: `Binaries`. An installation counts only once its
 programs ran and its receipt was written; an interrupted one resumes. It starts no cluster.
@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.error import LabError
-from ndblab.install import cache, ndb_tools, receipt
+from ndblab.install import cache, ndb_tools, receipt, releases, requirements
 from ndblab.install.binaries import Binaries, Ndb, Sysbench, join
 from ndblab.install.cache import location
-from ndblab.install.debian.apt import has_archive as has_debian_archive
-from ndblab.install.debian.apt import is_here as has_apt
 from ndblab.install.debian.build_dependencies import missing as missing_build_packages
 from ndblab.install.discovery import find_ndb, find_sysbench
 from ndblab.install.ndb_tools import missing as missing_tools
@@ -32,12 +30,37 @@ __all__ = [
     "find",
     "find_ndb",
     "find_sysbench",
-    "has_apt",
-    "has_debian_archive",
+    "has_debian",
     "location",
     "missing_build_packages",
     "missing_tools",
+    "release_for",
+    "releases",
+    "requirements",
 ]
+
+
+def has_debian() -> bool:
+    """Whether Debian's packages can be fetched here; elsewhere the vendor's release is."""
+    from ndblab.install.debian import apt
+
+    return apt.find_mirror() is not None
+
+
+def release_for(version: str | None = None) -> releases.Release | None:
+    """Choose the vendor's release that `ensure` installs here; None if it takes another way.
+
+    Parameters
+    ----------
+    version : of a release, "newest", or None for the default way.
+
+    Raises
+    ------
+    LabError : the lab does not know the version, or no release runs here.
+    """
+    if version is None and (find_ndb() is not None or has_debian()):
+        return None
+    return releases.choose(version or releases.NEWEST)
 
 
 def find() -> Binaries | None:
@@ -57,7 +80,10 @@ def find() -> Binaries | None:
 
 
 def ensure(
-    tarball: str | None = None, sha256: str | None = None, progress: bool = True
+    tarball: str | None = None,
+    sha256: str | None = None,
+    progress: bool = True,
+    release: str | None = None,
 ) -> Binaries:
     """Find NDB Cluster and sysbench, or install what is missing.
 
@@ -65,24 +91,38 @@ def ensure(
     ----------
     tarball : path or URL of a binary tarball of NDB Cluster; preferred to any installation.
     sha256 : its checksum, required with a URL.
+    release : version of a release of the vendor, or "newest"; preferred to any installation.
 
     Raises
     ------
     LabError : what is installed or downloaded cannot be used, or cannot be installed here.
     """
-    if tarball is None and (binaries := find()) is not None:
+    if tarball is not None and release is not None:
+        raise LabError(
+            "--tarball and --release exclude each other",
+            found=f"--tarball {tarball} with --release {release}",
+            next_step="Drop one of them.",
+        )
+    if tarball is None and release is None and (binaries := find()) is not None:
         return binaries
     from ndblab.install import tarball as tarballs
     from ndblab.install.progress import Phases
 
     if tarball is not None:
         tarballs.check_request(tarball, sha256)
+    chosen = release_for(release) if release is not None else None
     phases = Phases(progress)
     with commands.exit_on_sigterm(), cache.locked(phases.say) as folder:
         if tarball is not None:
             return _from_tarball(folder, tarball, sha256, phases)
+        if chosen is not None:
+            return _from_release(folder, chosen, phases)
         # If it waited for another installer, the work is done.
-        return find() or _from_debian(folder, phases)
+        if (binaries := find()) is not None:
+            return binaries
+        if (chosen := release_for()) is not None:
+            return _from_release(folder, chosen, phases)
+        return _from_debian(folder, phases)
 
 
 def add_tools(ndb: Ndb, progress: bool = True) -> None:
@@ -112,22 +152,36 @@ def add_tools(ndb: Ndb, progress: bool = True) -> None:
 
 
 def _from_tarball(folder: Path, tarball: str, sha256: str | None, phases: Phases) -> Binaries:
+    from ndblab.install import sysbench
     from ndblab.install import tarball as tarballs
-    from ndblab.install.debian import packages
 
+    sysbench.require()
     installed = tarballs.install(folder, tarball, sha256, phases)
     receipt.choose(installed)
     assert installed.ndb is not None
-    return join(installed.ndb, find_sysbench() or packages.install_sysbench(folder, phases))
+    return join(installed.ndb, sysbench.ensure(folder, phases))
+
+
+def _from_release(folder: Path, release: releases.Release, phases: Phases) -> Binaries:
+    from ndblab.install import sysbench
+
+    lacking = [*releases.missing(folder, release), *sysbench.missing()]
+    requirements.require(f"Installing {release}", lacking)
+    installed = releases.install(folder, release, phases)
+    receipt.choose(installed)
+    assert installed.ndb is not None
+    return join(installed.ndb, sysbench.ensure(folder, phases))
 
 
 def _from_debian(folder: Path, phases: Phases) -> Binaries:
+    from ndblab.install import sysbench
     from ndblab.install.debian import packages
 
     if find_ndb() is None:
         packages.install_cluster(folder, phases)
     else:
-        packages.install_sysbench(folder, phases)
+        sysbench.require()
+        sysbench.ensure(folder, phases)
     if (binaries := find()) is None:
         raise LabError(
             f"The installation in {folder} has disappeared",

@@ -1,6 +1,6 @@
 """Download of one file, resumed where an earlier attempt stopped.
 
-In: a URL, a checksum, a path. Out: the verified file. What was fetched before a failure stays in
+In: a URL, a check, a path. Out: the verified file. What was fetched before a failure stays in
 `.part` beside it; only a verified file gets the final name.
 """
 
@@ -20,18 +20,28 @@ from ndblab.install.progress import Phases
 
 _CHUNK_BYTES = 1 << 18
 _SILENCE_S = 60
+# Some servers refuse the name that urllib gives itself.
+_HEADERS = {"User-Agent": "ndblab"}
 
 
-def fetch(url: str, target: Path, sha256: str, phases: Phases, *, times: int = 1) -> None:
+class Unreachable(LabError):
+    """A file cannot be fetched from a URL; another may have it."""
+
+
+def fetch(
+    url: str, target: Path, verify: Callable[[Path], object], phases: Phases, *, times: int = 1
+) -> None:
     """Download `url` to `target`, unless it exists.
 
     Parameters
     ----------
+    verify : raises LabError if a file is not the wanted one, which is then deleted.
     times : the disk space needed for the file and what is unpacked from it, in file sizes.
 
     Raises
     ------
-    LabError : it cannot be fetched, does not fit on the disk, or has another checksum.
+    Unreachable : it cannot be fetched.
+    LabError : it does not fit on the disk, or is not the wanted one.
     """
     if target.exists():
         return
@@ -44,9 +54,42 @@ def fetch(url: str, target: Path, sha256: str, phases: Phases, *, times: int = 1
             if _size(part) <= before:
                 raise _unreachable(url, problem, part)
             before = _size(part)
-    with phases.timed("checksum"):
-        _verify(part, sha256, url)
+    with phases.timed("check"):
+        try:
+            verify(part)
+        except LabError:
+            part.unlink()
+            raise
     part.rename(target)
+
+
+def read(url: str, most_bytes: int = 1 << 20) -> bytes:
+    """Return what a URL of a small file gives.
+
+    Raises
+    ------
+    Unreachable : it cannot be fetched.
+    """
+    try:
+        with _open(url) as response:
+            return response.read(most_bytes)
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise _unreachable(url, _reason(error)) from None
+
+
+def sha256_is(expected: str, url: str) -> Callable[[Path], None]:
+    """Return the check that a file fetched from `url` has a checksum."""
+
+    def verify(file: Path) -> None:
+        if (actual := binaries.sha256(file)) != expected:
+            raise LabError(
+                f"{url} does not match its checksum",
+                found=actual,
+                expected=expected,
+                next_step="Compare the URL and --sha256 with the page that publishes them.",
+            )
+
+    return verify
 
 
 def _resume(url: str, part: Path, times: int, reach: Callable[[float, float], None]) -> str | None:
@@ -54,15 +97,13 @@ def _resume(url: str, part: Path, times: int, reach: Callable[[float, float], No
     here = _size(part)
     headers = {"Range": f"bytes={here}-"} if here else {}
     try:
-        response = urllib.request.urlopen(
-            urllib.request.Request(url, headers=headers), timeout=_SILENCE_S
-        )
+        response = _open(url, headers)
     except urllib.error.HTTPError as error:
         with error:
             # 416: no bytes after those that are here. The checksum decides whether they are right.
             return None if here and error.code == 416 else str(error)
     except (OSError, http.client.HTTPException, ValueError) as error:
-        return str(getattr(error, "reason", error))
+        return _reason(error)
     with response:
         begin, total = _span(response)
         if total is not None:
@@ -87,6 +128,16 @@ def _resume(url: str, part: Path, times: int, reach: Callable[[float, float], No
     return None
 
 
+def _reason(error: Exception) -> str:
+    answered = isinstance(error, urllib.error.HTTPError)
+    return str(error if answered else getattr(error, "reason", error))
+
+
+def _open(url: str, headers: dict[str, str] | None = None) -> Any:
+    request = urllib.request.Request(url, headers=_HEADERS | (headers or {}))
+    return urllib.request.urlopen(request, timeout=_SILENCE_S)
+
+
 def _span(response: Any) -> tuple[int, int | None]:
     """Return the position of the response in the file, and the file's size if it is given."""
     given = re.match(r"bytes (\d+)-\d+/(\d+|\*)", response.headers.get("Content-Range") or "")
@@ -96,20 +147,10 @@ def _span(response: Any) -> tuple[int, int | None]:
     return 0, int(length) if length else None
 
 
-def _verify(part: Path, sha256: str, url: str) -> None:
-    if (actual := binaries.sha256(part)) != sha256:
-        part.unlink()
-        raise LabError(
-            f"{url} does not match its checksum",
-            found=actual,
-            expected=sha256,
-            next_step="Compare the URL and --sha256 with the page that publishes them.",
-        )
-
-
-def _unreachable(url: str, problem: str, part: Path) -> LabError:
-    fetched = f"The first {_size(part) / 1e6:.1f} MB are saved. " if _size(part) else ""
-    return LabError(
+def _unreachable(url: str, problem: str, part: Path | None = None) -> Unreachable:
+    here = _size(part) if part else 0
+    fetched = f"The first {here / 1e6:.1f} MB are saved. " if here else ""
+    return Unreachable(
         f"{url} cannot be fetched",
         found=problem[:300],
         next_step=f"{fetched}Check the URL and the network, then repeat the command; "

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ndblab.error import LabError
-from ndblab.install import cache, discovery, receipt
+from ndblab.install import cache, discovery, receipt, releases, requirements, sysbench
 from ndblab.install import tarball as tarballs
 from ndblab.install.binaries import Binaries, Ndb, join
-from ndblab.install.debian import packages
 from ndblab.install.progress import Phases
 from ndblab.machine import commands
 
@@ -35,34 +34,46 @@ def both(named: str, progress: bool = True) -> Engines:
 
     Parameters
     ----------
-    named : two folders or tarballs, separated by a comma.
+    named : two folders, tarballs or versions of releases, separated by a comma.
 
     Raises
     ------
     LabError : there are not two, or one of them cannot be used.
     """
-    places = [Path(place.strip()).expanduser().absolute() for place in named.split(",")]
-    if len(places) != 2 or "" in map(str.strip, named.split(",")):
+    names = [name.strip() for name in named.split(",")]
+    if len(names) != 2 or "" in names:
         raise LabError(
             "A comparison of engines needs two installations",
             found=f"--engines {named}",
-            expected="two folders or binary tarballs, separated by a comma",
-            next_step="Name both, such as --engines /opt/rondb-21.04.1,rondb-21.10.1.tar.gz",
+            expected="two folders, binary tarballs or releases, separated by a comma",
+            next_step="Name both, such as --engines /opt/rondb-21.04.1,rondb-21.10.1.tar.gz "
+            "or --engines 8.0.26,9.7.4",
         )
     phases = Phases(progress)
     with commands.exit_on_sigterm(), cache.locked(phases.say) as folder:
-        first, second = (_one(folder, place, phases) for place in places)
-        sysbench = discovery.find_sysbench() or packages.install_sysbench(folder, phases)
-    return Engines(join(first, sysbench), join(second, sysbench))
+        sysbench.require()
+        first, second = (_one(folder, name, phases) for name in names)
+        load = sysbench.ensure(folder, phases)
+    return Engines(join(first, load), join(second, load))
 
 
-def _one(folder: Path, place: Path, phases: Phases) -> Ndb:
+def _one(folder: Path, name: str, phases: Phases) -> Ndb:
+    place = Path(name).expanduser().absolute()
     if place.is_dir():
         return discovery.in_home(place, "--engines")
-    tarballs.check_request(str(place), None)
     chosen = receipt.read_all(folder)[:1]
-    installed = tarballs.install(folder, str(place), None, phases)
+    if releases.is_version(name):
+        installed = releases.find(folder, name) or _release(folder, name, phases)
+    else:
+        tarballs.check_request(str(place), None)
+        installed = tarballs.install(folder, str(place), None, phases)
     for before in chosen:
         receipt.choose(before)
     assert installed.ndb is not None
     return installed.ndb
+
+
+def _release(folder: Path, version: str, phases: Phases) -> receipt.Receipt:
+    release = releases.choose(version)
+    requirements.require(f"Installing {release}", releases.missing(folder, release))
+    return releases.install(folder, release, phases)

@@ -71,7 +71,7 @@ def read(root: Path) -> Receipt | None:
     try:
         content = json.loads((root / NAME).read_text())
         # Libraries are found by absolute path, so a moved folder does not work.
-        if content["schema"] != SCHEMA or content["root"] != str(root):
+        if content["schema"] != SCHEMA or Path(content["root"]).resolve() != root.resolve():
             return None
         if any((root / name).stat().st_size != size for name, size in content["files"].items()):
             return None

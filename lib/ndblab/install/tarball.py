@@ -6,6 +6,7 @@ tarball is unpacked, and only programs that run get the final name.
 
 from __future__ import annotations
 
+import platform
 import re
 import shutil
 from pathlib import Path
@@ -18,8 +19,8 @@ from ndblab.install.progress import Phases
 from ndblab.machine import commands
 
 ORIGIN = "cache:tarball"
-# Unpacked, a tarball of this kind takes about four times its size.
-_UNPACKED_TIMES = 4
+UNPACKED_TIMES = 4
+"""Unpacked, a tarball of this kind takes about so many times its size."""
 
 
 def is_url(tarball: str) -> bool:
@@ -62,7 +63,27 @@ def install(folder: Path, tarball: str, sha256: str | None, phases: Phases) -> r
     if is_url(tarball):
         assert known is not None
         path = _downloaded(folder, tarball, known, phases)
-    cache.need_space(folder, _UNPACKED_TIMES * path.stat().st_size, f"unpacking {path.name}")
+    source = {"tarball": path.name, "sha256": known}
+    installed = unpack(folder, path, known, source, phases)
+    if is_url(tarball):
+        shutil.rmtree(path.parent)
+    return installed
+
+
+def unpack(
+    folder: Path, path: Path, sha256: str, source: dict[str, str], phases: Phases
+) -> receipt.Receipt:
+    """Install a verified tarball below the cache `folder`.
+
+    Parameters
+    ----------
+    source : what the receipt says about where the tarball came from.
+
+    Raises
+    ------
+    LabError : it holds no NDB Cluster that runs here; nothing of it stays.
+    """
+    cache.need_space(folder, UNPACKED_TIMES * path.stat().st_size, f"unpacking {path.name}")
     partial = folder / "tarball.partial"
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir()
@@ -70,22 +91,20 @@ def install(folder: Path, tarball: str, sha256: str | None, phases: Phases) -> r
         with phases.timed("unpack tarball"):
             _unpack(path, partial)
         ndb = _checked_ndb(_top_of(partial))
-        root = folder / f"ndb-{ndb.ndb_version}-tarball-{known[:8]}"
+        root = folder / f"ndb-{ndb.ndb_version}-tarball-{sha256[:8]}"
         shutil.rmtree(root, ignore_errors=True)
         receipt.write(
             ndb.basedir,
             ndb=ndb,
             sysbench=None,
             files=[ndb.mysqld, ndb.ndbmtd, ndb.ndb_mgmd, ndb.ndb_mgm],
-            source={"tarball": path.name, "sha256": known},
+            source=source,
             phases_s=phases.seconds,
             final_root=root,
         )
         ndb.basedir.rename(root)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
-    if is_url(tarball):
-        shutil.rmtree(path.parent)
     installed = receipt.read(root)
     assert installed is not None
     return installed
@@ -112,7 +131,8 @@ def _downloaded(folder: Path, url: str, sha256: str, phases: Phases) -> Path:
     name = url.rpartition("/")[2].partition("?")[0] or "tarball"
     # A folder per checksum keeps partial downloads of the same name apart.
     target = folder / "downloads" / sha256[:12] / name
-    download.fetch(url, target, sha256, phases, times=1 + _UNPACKED_TIMES)
+    verify = download.sha256_is(sha256, url)
+    download.fetch(url, target, verify, phases, times=1 + UNPACKED_TIMES)
     return target
 
 
@@ -144,6 +164,13 @@ def _checked_ndb(top: Path) -> Ndb:
             next_step="Use a binary tarball of NDB Cluster for this machine, "
             "not the source and not MySQL Server.",
         )
-    ndb = programs_version(programs, basedir=top, origin=ORIGIN)
-    require_engine(ndb.mysqld)
+    try:
+        ndb = programs_version(programs, basedir=top, origin=ORIGIN)
+        require_engine(ndb.mysqld)
+    except commands.ChildFailed as failure:
+        failure.next_step = failure.next_step or (
+            f"Use a tarball that is built for {platform.machine()} and for a C library no newer "
+            "than this machine's."
+        )
+        raise
     return ndb

@@ -87,10 +87,10 @@ def paint(
     empty.remove()
     ratio.set_title(caption.title())
     cut = _ratio_panel(ratio, comparison, ratios)
-    _absolute_panel(absolute, comparison, runs)
+    cut = _absolute_panel(absolute, comparison, runs) or cut
     _published(beside, comparison, anchors)
     notes = [_pairs(ratios)]
-    notes += ["Some whiskers reach beyond the panel."] if cut else []
+    notes += ["Some intervals reach beyond their panel."] if cut else []
     notes.append("Below: means of the same runs with their own intervals.")
     return notes + ([comparison.scaled_note] if caption.is_scaled else [])
 
@@ -186,14 +186,17 @@ def _ratio_panel(ax: Axes, comparison: Comparison, ratios: pd.DataFrame) -> bool
     quantity.against_clients(ax, ratios["clients"], 1)
     ax.set_xlabel("")
     low, high = _limits(ratios)
-    # The legend is above the ratios.
-    ax.set_ylim(low - 0.04, high + 0.04 + (high - low) * 0.09 * (len(handles) + 1))
+    # The legend is above the ratios and their whiskers, of which the panel shows a part.
+    shown = ratios["high"].clip(upper=ratios["mean"].max() * 1.6).max()
+    high = max(high, shown) if shown == shown else high
+    ax.set_ylim(low - 0.04, high + 0.04 + (high - low) * 0.11 * (len(handles) + 1))
     ax.legend(handles=handles, loc="upper left", handlelength=2.8, fontsize=8)
     bottom, top = ax.get_ylim()
     return bool((ratios["low"] < bottom).any() or (ratios["high"] > top).any())
 
 
-def _absolute_panel(ax: Axes, comparison: Comparison, runs: pd.DataFrame) -> None:
+def _absolute_panel(ax: Axes, comparison: Comparison, runs: pd.DataFrame) -> bool:
+    """Draw throughput by kind; return whether an interval reaches beyond the panel."""
     kinds = {kind.name: kind for kind in (comparison.over, *comparison.kinds)}
     means = intervals.means(runs, ["kind", "workload", "clients"], "qps")
     for (name, workload), line in means.groupby(["kind", "workload"], sort=False):
@@ -217,6 +220,7 @@ def _absolute_panel(ax: Axes, comparison: Comparison, runs: pd.DataFrame) -> Non
     ]  # fmt: skip
     # Below the published panel.
     ax.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.08, 0.55))
+    return bool((means["high"] > ax.get_ylim()[1]).any())
 
 
 def _published(ax: Axes, comparison: Comparison, anchors: Sequence[Anchor]) -> None:

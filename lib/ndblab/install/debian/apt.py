@@ -17,6 +17,7 @@ from ndblab.error import LabError
 from ndblab.machine import commands
 
 SUITE = "sid"
+_SOURCES = Path("/etc/apt")
 _KEYRINGS = (
     Path("/usr/share/keyrings/debian-archive-keyring.gpg"),
     Path("/usr/share/keyrings/debian-archive-keyring.pgp"),
@@ -66,19 +67,6 @@ def is_expired(text: str) -> bool:
     return bool(errors) and all(re.search(r"Release file .* is expired", e) for e in errors)
 
 
-def is_here() -> bool:
-    """Whether this machine has the tools to download and unpack Debian packages."""
-    return bool(shutil.which("apt-get") and shutil.which("dpkg-deb"))
-
-
-def has_archive() -> bool:
-    """Whether this machine has a Debian archive among its package sources."""
-    try:
-        return bool(mirror())
-    except LabError:
-        return False
-
-
 def mirror() -> str:
     """Return the address of this machine's Debian mirror.
 
@@ -86,19 +74,36 @@ def mirror() -> str:
     ------
     LabError : it is not a Debian machine, or has no Debian archive among its sources.
     """
-    if not is_here():
-        raise _no_debian("no apt-get here")
+    address = find_mirror()
+    if address is None:
+        raise LabError(
+            "Debian's packages cannot be fetched on this machine",
+            found="no Debian archive among the package sources" if _is_here() else "no apt-get",
+            expected="apt with a Debian archive",
+            next_step="Install NDB Cluster with --release or --tarball, and sysbench with the "
+            "package manager of this machine.",
+        )
+    return address
+
+
+def find_mirror() -> str | None:
+    """Return the address of this machine's Debian mirror; None if it has none.
+
+    Ubuntu, for example, has apt but no Debian archive.
+    """
+    if not _is_here():
+        return None
     targets = commands.output(
         ["apt-get", "indextargets", "--format", _TARGETS_FORMAT],
         what="apt-get cannot list this machine's package sources",
     )
-    folder = Path("/etc/apt")
-    files = [folder / "sources.list", *sorted((folder / "sources.list.d").glob("*"))]
+    files = [_SOURCES / "sources.list", *sorted((_SOURCES / "sources.list.d").glob("*"))]
     texts = [f.read_text() for f in files if f.suffix in (".list", ".sources") and f.is_file()]
-    address = mirror_from(targets, texts)
-    if address is None:
-        raise _no_debian("no Debian archive among the package sources")
-    return address
+    return mirror_from(targets, texts)
+
+
+def _is_here() -> bool:
+    return bool(shutil.which("apt-get") and shutil.which("dpkg-deb"))
 
 
 class PrivateApt:
@@ -218,14 +223,3 @@ def _sources_in(text: str) -> Iterable[tuple[str, list[str]]]:
         if "deb" in fields.get("types", "").split() and fields.get("enabled", "yes") == "yes":
             for address in fields.get("uris", "").split():
                 yield address, fields.get("suites", "").split()
-
-
-def _no_debian(found: str) -> LabError:
-    return LabError(
-        "NDB Cluster and sysbench are not on this machine, and only on Debian can the lab fetch "
-        "and build them by itself",
-        found=found,
-        expected="apt with a Debian archive",
-        next_step="Set NDB_HOME to an installation of NDB Cluster, or give its tarball with "
-        "--tarball PATH; install sysbench with your package manager.",
-    )

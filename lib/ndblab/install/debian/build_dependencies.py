@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ndblab.error import LabError
+from ndblab.install import package_manager
 from ndblab.machine import commands
 
 # The minimum to configure and build data node, management server and client on bookworm.
@@ -46,11 +47,6 @@ def missing() -> list[str]:
     return missing_packages(status, BUILD_PACKAGES)
 
 
-def install_line(packages: Iterable[str]) -> str:
-    """Return the command that installs packages, as an ordinary user types it."""
-    return f"sudo apt-get install -y --no-install-recommends {' '.join(packages)}"
-
-
 def require_root_for(packages: list[str]) -> None:
     """Refuse to continue if packages are missing and only root could install them."""
     if packages and os.geteuid() != 0:
@@ -58,7 +54,7 @@ def require_root_for(packages: list[str]) -> None:
             "Building the data node needs packages that this machine lacks",
             found=f"{len(packages)} missing: {' '.join(packages)}",
             expected="all of them, or root to install them",
-            next_step=f"Run: {install_line(packages)}",
+            next_step=package_manager.DEBIAN.next_step(packages),
         )
 
 

@@ -1,0 +1,225 @@
+"""Releases of NDB Cluster as its vendor's binary tarballs: which there are, and which fits here.
+
+In: a version or none, this machine, `releases.csv`, `vendor-keys.asc`. Out: a `Release`, or its
+installation, once its signature is good. It uses no tarball that the vendor did not sign.
+
+`releases.csv` holds only files that somebody has seen; its last column says who. "dbdeployer's
+list" is downloads/tarball_list.json of github.com/ProxySQL/dbdeployer, which has the vendor's own
+checksum and the size of each.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import platform
+import re
+import shutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from ndblab.error import LabError
+from ndblab.install import binaries, download, receipt, requirements, signature, tarball
+from ndblab.install.progress import Phases
+
+T = TypeVar("T")
+
+NEWEST = "newest"
+"""In place of a version: the newest that runs on this machine."""
+DATA = Path(__file__).with_name("releases.csv")
+KEYS = Path(__file__).with_name("vendor-keys.asc")
+# A release moves to the archive when a newer one of its series comes; 14 is the number of the
+# product there. Seen in public scripts: the three places of tarballs (8.0.30, 8.0.20 and 7.6.23),
+# and those of signatures for MySQL Server; only the .asc beside an archived tarball is a guess.
+TARBALLS = (
+    "https://cdn.mysql.com/archives/mysql-cluster-gpl-{series}/{file}",
+    "https://cdn.mysql.com/Downloads/MySQL-Cluster-{series}/{file}",
+    "https://downloads.mysql.com/archives/get/p/14/file/{file}",
+)
+SIGNATURES = (
+    "https://cdn.mysql.com/archives/mysql-cluster-gpl-{series}/{file}.asc",
+    "https://cdn.mysql.com/Downloads/MySQL-Cluster-{series}/{file}.asc",
+    "https://downloads.mysql.com/archives/gpg/?file={file}&p=14",
+)
+
+
+@dataclass(frozen=True)
+class Release:
+    """One tarball of the vendor; `glibc` is the oldest C library that it runs with."""
+
+    version: str
+    architecture: str
+    glibc: str
+    file: str
+
+    def __str__(self) -> str:
+        return f"NDB Cluster {self.version}"
+
+    def addresses(self, templates: Iterable[str]) -> list[str]:
+        """Return where it may be, the most likely place first."""
+        series = ".".join(self.version.split(".")[:2])
+        return [template.format(series=series, file=self.file) for template in templates]
+
+
+def is_version(text: str) -> bool:
+    """Return whether a text is a version, not a path."""
+    return re.fullmatch(r"\d+\.\d+\.\d+", text) is not None
+
+
+def known() -> list[Release]:
+    """Return every release that the lab knows, the newest first."""
+    with DATA.open() as stream:
+        rows = [Release(*row[:4]) for row in csv.reader(stream)][1:]
+    return sorted(rows, key=lambda row: (_number(row.version), _number(row.glibc)), reverse=True)
+
+
+def here() -> tuple[str, str | None]:
+    """Return this machine's architecture and the version of its glibc, None if it has another."""
+    try:
+        libc = os.confstr("CS_GNU_LIBC_VERSION")
+    except (OSError, ValueError):
+        libc = None
+    return platform.machine(), libc.split()[1] if libc else None
+
+
+def choose(wanted: str = NEWEST) -> Release:
+    """Choose the tarball of a version, or the newest, for this machine.
+
+    Raises
+    ------
+    LabError : the lab does not know the version, or it does not run here.
+    """
+    return fitting(known(), wanted, *here())
+
+
+def fitting(releases: list[Release], wanted: str, architecture: str, glibc: str | None) -> Release:
+    """Choose from `releases`, the newest first, what runs with an architecture and a glibc.
+
+    Raises
+    ------
+    LabError : none of them does.
+    """
+    versions = _listed(releases)
+    asked = [release for release in releases if wanted in (NEWEST, release.version)]
+    if not asked:
+        raise LabError(
+            f"The lab knows no release {wanted} of NDB Cluster",
+            expected=f"one of {versions}, or {NEWEST}",
+            next_step="Give one of these, or download the tarball by hand and give it with "
+            "--tarball PATH.",
+        )
+    name = "Every release" if wanted == NEWEST else f"Release {wanted}"
+    built = [release for release in asked if release.architecture == architecture]
+    fits = [release for release in releases if _fits(release, architecture, glibc)]
+    others = f"Give another release: {_listed(fits)}. " if fits else ""
+    if not built:
+        raise LabError(
+            f"{name} of NDB Cluster that the lab knows is built for other processors",
+            found=architecture,
+            expected=" or ".join(sorted({release.architecture for release in asked})),
+            next_step=f"{others}{requirements.OTHERWISE}",
+        )
+    chosen = next((release for release in built if release in fits), None)
+    if chosen is None:
+        oldest = min(built, key=lambda release: _number(release.glibc)).glibc
+        raise LabError(
+            f"{name} of NDB Cluster that the lab knows needs a C library that is not here",
+            found=f"glibc {glibc}" if glibc else "another C library",
+            expected=f"glibc {oldest} or newer",
+            next_step=f"{others}{requirements.OTHERWISE}",
+        )
+    return chosen
+
+
+def find(folder: Path, version: str) -> receipt.Receipt | None:
+    """Find a release that is already installed in the cache `folder`."""
+    receipts = receipt.read_all(folder)
+    return next((r for r in receipts if r.ndb and r.ndb.ndb_version == version), None)
+
+
+def installed(folder: Path, release: Release) -> receipt.Receipt | None:
+    """Return the receipt of a tarball that was installed after its signature was checked."""
+    for found in receipt.read_all(folder):
+        if (found.source.get("release"), found.source.get("tarball")) == (
+            release.version,
+            release.file,
+        ):
+            return found
+    return None
+
+
+def missing(folder: Path, release: Release) -> list[str]:
+    """Name what this machine lacks to install a release, unless it is in the cache `folder`."""
+    return [] if installed(folder, release) else requirements.missing(release.file)
+
+
+def install(folder: Path, release: Release, phases: Phases) -> receipt.Receipt:
+    """Download, verify and install a release below the cache `folder`, unless it is there.
+
+    Raises
+    ------
+    LabError : it cannot be fetched, is not signed by the vendor, or does not run here.
+    """
+    if (found := installed(folder, release)) is not None:
+        return found
+    phases.say(f"{release} comes from its vendor, as {release.file}")
+    detached = _first(release, SIGNATURES, _signature)
+    keys = KEYS.read_text()
+
+    def verify(file: Path) -> None:
+        signature.verify(file, detached, keys, release.file)
+
+    target = folder / "downloads" / release.file / release.file
+    times = 1 + tarball.UNPACKED_TIMES
+
+    def fetch(url: str) -> None:
+        download.fetch(url, target, verify, phases, times=times)
+
+    _first(release, TARBALLS, fetch)
+    sha256 = binaries.sha256(target)
+    source = {"release": release.version, "tarball": release.file, "sha256": sha256}
+    unpacked = tarball.unpack(folder, target, sha256, source, phases)
+    shutil.rmtree(target.parent)
+    return unpacked
+
+
+def _signature(url: str) -> bytes:
+    found = signature.ARMOURED.search(download.read(url))
+    if found is None:
+        raise download.Unreachable(f"{url} cannot be fetched", found="no signature there")
+    return found[0]
+
+
+def _first(release: Release, templates: Iterable[str], act: Callable[[str], T]) -> T:
+    """Do something with the first address of a release that can be reached."""
+    problems = []
+    for url in release.addresses(templates):
+        try:
+            return act(url)
+        except download.Unreachable as problem:
+            problems.append(f"{url}: {problem.found}")
+    raise LabError(
+        f"{release} cannot be fetched from its vendor",
+        found="\n            ".join(problems),
+        next_step="Check the network and repeat the command, which resumes; or download "
+        f"{release.file} by hand and give it with --tarball PATH.",
+    )
+
+
+def _fits(release: Release, architecture: str, glibc: str | None) -> bool:
+    return (
+        release.architecture == architecture
+        and glibc is not None
+        and _number(release.glibc) <= _number(glibc)
+    )
+
+
+def _listed(releases: Iterable[Release]) -> str:
+    versions = {release.version for release in releases}
+    return ", ".join(sorted(versions, key=_number)) or "none"
+
+
+def _number(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", version))
