@@ -51,8 +51,9 @@ ROOT_COMMANDS = (
     # It deletes what is old in /tmp, where the cache may be.
     "systemctl mask systemd-tmpfiles-clean.timer",
 )
-DISK = "6G"
-_DISK_BYTES = 6_000_000_000
+DISK = "12G"
+"""Most of it is a hole in the disk's file."""
+_DISK_BYTES = 5_000_000_000
 
 
 @dataclass(frozen=True)
@@ -87,11 +88,13 @@ def ensure() -> Image:
             commands.run(argv, what="No key for the virtual machine", log=log)
         root = folder / f"{SUITE}-{_digest(PACKAGES, FILES, ROOT_COMMANDS, key.read_text())}"
         if not root.exists():
+            _require_root()
             cache.need_space(folder, _DISK_BYTES, "the virtual machine's disk")
             with phases.timed("virtual machine: Debian"):
                 _unpack(root, key, log)
         disk = root.with_suffix(f".{_digest(installed, _stamp(), ROOT)}.img")
         if not disk.exists():
+            _require_root()
             for old in folder.glob("*.img"):
                 old.unlink()
             with phases.timed("virtual machine: disk"):
@@ -146,6 +149,16 @@ def _installed() -> Path:
         expected="NDB Cluster and sysbench from Debian's packages",
         next_step="Run: env -u NDB_HOME ./lab install",
     )
+
+
+def _require_root() -> None:
+    if os.geteuid() != 0:
+        line = f"sudo XDG_CACHE_HOME={cache.location().parent} ./lab test --hosts"
+        raise LabError(
+            "Only root can make the virtual machine's disk, with files of several users in it",
+            found=f"user {os.geteuid()}",
+            next_step=f"Type: {line}",
+        )
 
 
 def _unpack(root: Path, key: Path, log: Path) -> None:

@@ -22,7 +22,7 @@ from ndblab.install import cache
 from ndblab.machine import commands
 
 CPUS_OF_NODES = ("0-1", "2-3")
-NODE_MEMORY = "4G"
+NODE_MEMORY = "5G"
 BOOT_TIMEOUT_S = 300
 """Emulated, it boots in 40 s on two CPUs."""
 
