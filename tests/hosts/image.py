@@ -44,12 +44,12 @@ FILES = {
         "[Match]\nType=ether\n[Network]\nAddress=10.0.2.15/24\nGateway=10.0.2.2\n"
     ),
     "etc/ssh/sshd_config.d/key.conf": "AuthorizedKeysFile /etc/ssh/test_key.pub\n",
+    # Debian empties /tmp when it boots, and the checkout or the cache may be there.
+    "etc/tmpfiles.d/tmp.conf": "d /tmp 1777 root root -\n",
 }
 ROOT_COMMANDS = (
     f"useradd --create-home --shell /bin/bash --uid 1000 {USER}",
     "systemctl enable systemd-networkd",
-    # It deletes what is old in /tmp, where the cache may be.
-    "systemctl mask systemd-tmpfiles-clean.timer",
 )
 DISK = "12G"
 """Most of it is a hole in the disk's file."""
