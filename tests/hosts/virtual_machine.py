@@ -55,6 +55,19 @@ class VirtualMachine:
         what = f"In the virtual machine, as {user}, this failed: {command}"
         return commands.output(self.argv(command, user), what=what, timeout_s=timeout_s)
 
+    @contextlib.contextmanager
+    def logged_in(self, user: str) -> Iterator[None]:
+        """Stay logged in: systemd ends a user's scopes 10 s after the last session.
+
+        Source: logind.conf(5), UserStopDelaySec=.
+        """
+        session = subprocess.Popen(self.argv("sleep infinity", user))
+        try:
+            yield
+        finally:
+            session.kill()
+            session.wait()
+
 
 @contextlib.contextmanager
 def booted(image: Image, console: Path) -> Iterator[VirtualMachine]:
