@@ -296,14 +296,22 @@ def report(c, out=None):
 
 
 @cluster_command
-def test(c, only=None, cluster=True):
-    """Run the tests, real-cluster ones included (--no-cluster skips them; --only K selects)."""
+def test(c, only=None, cluster=True, hosts=False):
+    """Run the tests, real-cluster ones included (--no-cluster skips them; --only K selects).
+
+    --hosts runs those instead that boot Debian in QEMU, emulated: two sockets, two NUMA nodes,
+    systemd, cgroup v2. They take about an hour.
+    """
     from ndblab import install
     from ndblab.experiments import prerequisites
 
     arguments = [sys.executable, "-m", "pytest", "-q"]
-    if cluster:
+    if cluster or hosts:
         prerequisites.require(host.read(), installing=True)
+    if hosts:
+        install.ensure()
+        arguments += ["-m", "hosts"]
+    elif cluster:
         install.ensure()
     else:
         arguments += ["-m", "not cluster"]

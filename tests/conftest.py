@@ -9,6 +9,14 @@ import pytest
 from ndblab.machine import company
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave tests in a virtual machine to `-m hosts`: they take most of an hour."""
+    if "hosts" not in config.getoption("-m"):
+        left_out = [item for item in items if item.get_closest_marker("hosts")]
+        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=left_out)
+
+
 @pytest.fixture(autouse=True)
 def company_is_tolerated(monkeypatch: pytest.MonkeyPatch):
     """Measure as on a quiet host, whatever else this one does; tests of company set a limit."""

@@ -17,7 +17,7 @@ import pymysql
 
 from ndblab.cluster import node_log
 from ndblab.error import LabError
-from ndblab.machine import Machine, Process, commands
+from ndblab.machine import Machine, Process, commands, speed
 from ndblab.machine.local import LOCAL
 from ndblab.planning import config, fitness
 
@@ -61,13 +61,14 @@ class Cluster:
 
     def connect(self, server: int = 1) -> pymysql.Connection:
         """Open an SQL connection to the `server`-th MySQL server."""
+        timeout_s = speed.timeout_s(ANSWER_TIMEOUT_S)
         return pymysql.connect(
             unix_socket=self.plan.servers[server - 1].socket,
             user="root",
             autocommit=True,
             ssl_disabled=True,
-            connect_timeout=ANSWER_TIMEOUT_S,
-            read_timeout=ANSWER_TIMEOUT_S,
+            connect_timeout=timeout_s,
+            read_timeout=timeout_s,
         )
 
     def query(self, sql: str, server: int = 1) -> list[tuple]:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ndblab.error import LabError, writing
-from ndblab.machine import files
+from ndblab.machine import files, speed
 from ndblab.machine.local import LOCAL
 
 PATIENCE_S, POLL_S = 30, 0.05
@@ -89,7 +89,7 @@ def _check_ours(folder: Path) -> None:
 def _lock(folder: Path) -> int:
     place = folder / "lock"
     place.touch(mode=0o600)
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + speed.timeout_s(PATIENCE_S)
     while (fd := files.lock(place, wait=False)) is None:
         holder = read(folder).get("lab_pid")
         if Path(f"/proc/{holder}").exists() or time.monotonic() > deadline:

@@ -15,6 +15,7 @@ import pymysql
 
 from ndblab.cluster.cluster import ANSWER_TIMEOUT_S, Cluster
 from ndblab.error import LabError
+from ndblab.machine import speed
 from ndblab.machine.commands import ChildFailed
 from ndblab.planning import config
 
@@ -35,8 +36,10 @@ def wait_until(
     Raises
     ------
     LabError
-        If it does not hold within `timeout_s` seconds.
+        If it does not hold within the time that `timeout_s` seconds of an ordinary machine are
+        here.
     """
+    timeout_s = speed.timeout_s(timeout_s)
     deadline = time.monotonic() + timeout_s
     while not observed():
         if time.monotonic() > deadline:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ndblab.error import LabError
-from ndblab.machine import commands, own_cgroup
+from ndblab.machine import commands, own_cgroup, speed
 from ndblab.machine.own_cgroup import LEAF, CpuController
 from ndblab.machine.refusal import refusals, write
 from ndblab.machine.topology import read_text
@@ -22,6 +22,8 @@ from ndblab.machine.topology import read_text
 SHORTEST_US = 1000
 """Shortest period and shortest quota that the kernel accepts (Linux, kernel/sched/core.c and
 Documentation/scheduler/sched-bwc.rst)."""
+
+REMOVAL_TIMEOUT_S = 2
 
 
 def period_and_quota_us(cpus: float) -> tuple[int, int]:
@@ -140,8 +142,8 @@ class Groups:
         return ("cpu.max", "max") if self.kind == "cgroup2" else ("cpu.cfs_quota_us", "-1")
 
     def remove(self) -> None:
-        """Remove all groups, waiting up to 2 s for their last processes to end."""
-        deadline = time.monotonic() + 2
+        """Remove all groups, waiting for their last processes to end."""
+        deadline = time.monotonic() + speed.timeout_s(REMOVAL_TIMEOUT_S)
         while self.base.exists() and time.monotonic() < deadline:
             for folder, _, _ in os.walk(self.base, topdown=False):
                 with contextlib.suppress(OSError):

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from ndblab.error import LabError
+from ndblab.machine import speed
 
 _ERROR = re.compile(r"\b(fatal )?error\b|^E: |^FAILED|No space left|Killed", re.IGNORECASE)
 _GRACE_S = 10
@@ -109,12 +110,17 @@ def output(
 ) -> str:
     """Run one quick program and return everything it prints.
 
+    Parameters
+    ----------
+    timeout_s : what it may take on an ordinary machine; None for no limit.
+
     Raises
     ------
     ChildFailed
         If it fails, takes too long or cannot be executed.
     """
     program = str(argv[0])
+    limit_s = None if timeout_s is None else speed.timeout_s(timeout_s)
     try:
         done = subprocess.run(
             list(map(str, argv)),
@@ -123,10 +129,10 @@ def output(
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            timeout=timeout_s,
+            timeout=limit_s,
         )
     except subprocess.TimeoutExpired:
-        raise ChildFailed(what, found=f"{program} did not end in {timeout_s:g} s") from None
+        raise ChildFailed(what, found=f"{program} did not end in {limit_s:.3g} s") from None
     except OSError as error:
         # The kernel's message for a program of another architecture is misleading.
         reason = "built for another kind of machine" if error.errno == 8 else error.strerror

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ndblab.dataset import SCHEMAS
+from ndblab.machine import speed
 from ndblab.machine.company import disturbance
 from ndblab.planning import workload
 from ndblab.workloads import conditions, monitor, read_locality, registry, sysbench
@@ -93,7 +94,9 @@ def measure(
         began = [
             at
             for load, each in zip(loads, asked, strict=True)
-            for at in load.wait_began(CONNECT_TIMEOUT_S + sysbench.connect_s(each.job))
+            for at in load.wait_began(
+                speed.timeout_s(CONNECT_TIMEOUT_S + sysbench.connect_s(each.job))
+            )
         ]
         if monitored and None not in began:
             first_s = max(began) + times.warmup_s

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TextIO
 import pandas as pd
 
 from ndblab.error import LabError
+from ndblab.machine import speed
 from ndblab.planning import workload
 from ndblab.workloads import divided_load, sysbench_output
 from ndblab.workloads.load_generator import OK, Command, Filled, Job, Report, spawned
@@ -191,7 +192,7 @@ def read_back(cluster: Cluster) -> dict[str, pd.DataFrame]:
 
 
 def _timeout_s(job: Job, seconds: float) -> float:
-    return 2 * seconds + 30 + connect_s(job)
+    return speed.timeout_s(2 * seconds + 30 + connect_s(job))
 
 
 def connect_s(job: Job) -> float:

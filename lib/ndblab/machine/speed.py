@@ -1,0 +1,35 @@
+"""How slow this machine is, for timeouts: one that is emulated needs more time for everything.
+
+In: a timeout that is ample on an ordinary machine. Out: the timeout here. It is no benchmark.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+
+LOOPS, TRIES = 10_000, 5
+ORDINARY_S = 0.0008
+"""What the loop takes on an ordinary machine: one CPU of a server of 2021, Python 3.11."""
+
+
+def timeout_s(ordinary_s: float) -> float:
+    """Lengthen a timeout by as much as this machine is slower than an ordinary one."""
+    return ordinary_s * slowness()
+
+
+@functools.cache
+def slowness() -> float:
+    """Return how many times as long as an ordinary machine this one takes, at least 1.
+
+    The fastest of a few tries counts, since others may use the CPU meanwhile.
+    """
+    return max(1.0, min(_loop_s() for _ in range(TRIES)) / ORDINARY_S)
+
+
+def _loop_s() -> float:
+    began = time.perf_counter()
+    total = 0
+    for number in range(LOOPS):
+        total ^= number * number
+    return time.perf_counter() - began
