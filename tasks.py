@@ -300,7 +300,7 @@ def test(c, only=None, cluster=True, hosts=False):
     """Run the tests, real-cluster ones included (--no-cluster skips them; --only K selects).
 
     --hosts runs those instead that boot Debian in QEMU, emulated: two sockets, two NUMA nodes,
-    systemd, cgroup v2. They take about an hour.
+    systemd, cgroup v2. They take an hour or more.
     """
     from ndblab import install
     from ndblab.experiments import prerequisites

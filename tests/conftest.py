@@ -10,7 +10,7 @@ from ndblab.machine import company
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave tests in a virtual machine to `-m hosts`: they take most of an hour."""
+    """Leave tests in a virtual machine to `-m hosts`: emulated, they take an hour or more."""
     if "hosts" not in config.getoption("-m"):
         left_out = [item for item in items if item.get_closest_marker("hosts")]
         items[:] = [item for item in items if item not in left_out]

@@ -14,9 +14,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from ndblab import install
 from ndblab.error import LabError
 from ndblab.experiments.measurement import ROOT
-from ndblab.install import cache, receipt
+from ndblab.install import cache, package_manager, receipt
 from ndblab.install.debian import apt, build_dependencies
 from ndblab.install.progress import Phases
 from ndblab.machine import commands
@@ -115,12 +116,12 @@ def ensure_programs(log: Path) -> None:
     if not missing:
         return
     packages = sorted({PROGRAMS[name] for name in missing})
-    if os.geteuid() != 0 or not apt.is_here():
+    if os.geteuid() != 0 or not install.has_debian():
         raise LabError(
             "The virtual machine cannot be made or run here",
             found=f"no {', no '.join(missing)} on PATH",
             expected="QEMU, and what makes Debian's root file system",
-            next_step=f"Type: {build_dependencies.install_line(packages)}",
+            next_step=package_manager.DEBIAN.next_step(packages),
         )
     build_dependencies.install(packages, log)
 

@@ -32,7 +32,7 @@ def test_root_gets_only_the_packages_that_are_missing(
     for name in image.PROGRAMS.keys() - {"mmdebstrap"}:
         (tmp_path / name).touch(0o755)
     monkeypatch.setattr("os.geteuid", lambda: 0)
-    monkeypatch.setattr("ndblab.install.debian.apt.is_here", lambda: True)
+    monkeypatch.setattr("ndblab.install.has_debian", lambda: True)
     installed = []
     monkeypatch.setattr(build_dependencies, "install", lambda names, log: installed.extend(names))
     image.ensure_programs(tmp_path / "log")

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 RUNS = ROOT / "data/runs"
 
-INSTALL_S = 300
+INSTALL_S = 600
 
 
 def plan_for(
