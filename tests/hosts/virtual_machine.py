@@ -40,7 +40,7 @@ class VirtualMachine:
         argv = ["ssh", "-F", "none", "-i", str(self.key), "-p", str(self.port), "-n"]
         argv += [f"-o{option}" for option in options]
         # Root has a folder of its own for the cluster, since the cache is the user's.
-        own = " NDBLAB_CLUSTER_DIR=/root/cluster" if user == "root" else ""
+        own = " NDBLAB_CLUSTER_DIR=~/cluster" if user == "root" else ""
         settings = f"export XDG_CACHE_HOME={shlex.quote(str(cache.location().parent))}{own}"
         return [*argv, f"{user}@127.0.0.1", f"{settings}; cd {shlex.quote(str(ROOT))}; {command}"]
 
