@@ -51,6 +51,19 @@ def test_clients_follow_from_the_sweep() -> None:
     assert at(found["early-8-16"].a) == (16, 32, "default")
 
 
+def test_overload_is_past_the_peak_of_a_coarse_sweep() -> None:
+    """Twice the best may still be on the near side of a peak that the sweep stepped over."""
+    points = summary.points(
+        double(
+            lambda n, c: min(125.0 * c, 1000.0 * n, 5000.0) * (0.9 if c > 64 else 1) + c / 1e3,
+            spread=0.0, clients=(1, 4, 16, 64, 256),
+        ).runs.assign(variant="default")
+    )  # fmt: skip
+    assert at(contrasts("multi-server-scaling", points)["overload"].a) == (16, 256, "default")
+    rising = points.assign(qps_mean=points["clients"].astype(float))
+    assert at(contrasts("multi-server-scaling", rising)["overload"].a) == (16, 512, "default")
+
+
 def test_cpus_are_kept_awake_where_one_side_leaves_them_idle() -> None:
     """On both sides alike, or on neither: the condition is never what is compared."""
     found = contrasts("multi-server-scaling", swept()).values()

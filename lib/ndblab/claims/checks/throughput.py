@@ -164,7 +164,7 @@ def published_step(claim: Claim, evidence: Evidence) -> Finding:
 
 @check("F6-overload")
 def overload(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare twice the best clients of 16 servers with the best.
+    """Compare more clients of 16 servers than the best number with the best.
 
     The sweep chose the best, and the contrast measures it anew. A sweep alone allows for how it was
     picked. Throughput that stays within 3 % of the best contradicts the claim.

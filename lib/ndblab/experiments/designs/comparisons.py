@@ -64,6 +64,14 @@ class Swept:
         """Return the clients of the best mean throughput."""
         return int(self._of_peak(servers, transporter, "clients", self._middle(servers)))
 
+    def past(self, servers: int) -> int:
+        """Return clients past the peak: the next number swept after the best, or twice the best.
+
+        The peak lies between the neighbours of the best, so fewer may be on its near side.
+        """
+        best = self.best(servers)
+        return min((c for c in self.size.clients if c > best), default=2 * best)
+
     def top(self, transporter: str = DEFAULT_TRANSPORTER) -> int:
         """Return the clients of the best throughput of one server, enough to saturate it."""
         return max(LEAST_CLIENTS, self.best(1, transporter))
@@ -147,7 +155,7 @@ def many_servers(
     few = swept.unsaturated(8)
     found = (
         Contrast(
-            "overload", ALTERNATION, swept.point(most, 2 * best[most]), at_peak,
+            "overload", ALTERNATION, swept.point(most, swept.past(most)), at_peak,
             ("F6-overload", "F9-tc-bottleneck", "P-tc", "B-mgmd-idle"),
         ),
         Contrast(
