@@ -55,7 +55,7 @@ def reproduce(
     c, figure=None, table=None, experiment=None, all=False, profile="quick", budget="auto",
     recorded=False, dataset=None, servers=None, clients=None, repeats=None, duration=None,
     warmup=None, tables=None, table_size=None, seed=None, base_port=None, again=False,
-    minutes=None, dry_run=False, host=None, engines=None,
+    minutes=None, dry_run=False, host=None, engines=None, hosts=None, insecure_network=False,
 ):  # fmt: skip
     """Measure an experiment here (or read a dataset), draw its figures, judge its claims.
 
@@ -69,6 +69,9 @@ def reproduce(
     again what others on the host disturbed. --all skips what this host has already measured;
     --again repeats it. --engines A,B names the two installations (folders, tarballs or releases)
     of an experiment that compares engines.
+    --hosts user@a,user@b or --hosts FILE.toml spreads the cluster over hosts that are reached by
+    ssh. NDB's own links between them are not encrypted, and whoever reaches their ports can join:
+    the lab does it only with --insecure-network, for a network that you trust.
     --dry-run prints the plan and every command without running any, for this host or for
     --host FILE|brief.
     """
@@ -105,6 +108,18 @@ def reproduce(
         "--engines is for the measurement of one experiment",
         f"--engines {engines} with {'--all' if all else 'recorded data'}",
     )
+    refuse(
+        hosts and (all or recorded or dataset or dry_run or engines),
+        "--hosts is for the measurement of one experiment",
+        f"--hosts {hosts} with --all, --recorded, --dataset, --dry-run or --engines",
+    )
+    refuse(
+        bool(hosts) != insecure_network,
+        "--hosts and --insecure-network go together",
+        f"only --{'hosts' if hosts else 'insecure-network'}",
+        "NDB's links between hosts are neither encrypted nor protected by a password: give "
+        "--hosts with --insecure-network on a network that you trust, or neither.",
+    )
     minutes = minutes and number.whole("--minutes", minutes)
     found = [] if all else [catalogue.find(experiment, figure, table)]
     chosen = found or list(catalogue.EXPERIMENTS.values())
@@ -122,7 +137,7 @@ def reproduce(
     source = "recorded" if recorded else dataset
     reproduction.reproduce(
         chosen, source, profile, budget, overrides, base_port, OUT,
-        again=again or not (all or minutes), minutes=minutes, engines=engines,
+        again=again or not (all or minutes), minutes=minutes, engines=engines, hosts=hosts,
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+from ndblab.machine import Machine
 from ndblab.machine.local import LOCAL
 
 
@@ -20,7 +21,7 @@ class Scripted:
         script.chmod(0o700)
         self.folder, self.alive_checks = folder, 0
         nodes = tuple(SimpleNamespace(socket=f"{folder}/mysql.{n}.sock") for n in (1, 2))
-        self.plan = SimpleNamespace(servers=nodes)
+        self.plan = SimpleNamespace(servers=nodes, load_host="")
         self.log = str
         self.machine = LOCAL
         self.binaries = SimpleNamespace(
@@ -30,8 +31,12 @@ class Scripted:
             sysbench_script=lambda name: name,
         )
 
-    def pids(self) -> list[tuple[str, int, int]]:
-        return [("mysqld", 11, os.getpid())]
+    @property
+    def machines(self) -> dict[str, Machine]:
+        return {"": self.machine}
+
+    def pids(self) -> list[tuple[str, int, int, str]]:
+        return [("mysqld", 11, os.getpid(), "")]
 
     def query(self, sql: str, server: int = 1) -> list[tuple]:
         return []

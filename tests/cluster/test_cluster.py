@@ -30,7 +30,7 @@ def cluster(tmp_path: Path) -> Cluster:
         for n, node in enumerate(plan.nodes)
     }
     groups = Groups("cgroup1", tmp_path / "groups")
-    return Cluster(plan, None, tmp_path, groups, processes, machine=machine)
+    return Cluster(plan, None, tmp_path, {"": groups}, processes, machine=machine)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -83,7 +83,7 @@ def test_a_cluster_serves_and_leaves_nothing_behind(decided, binaries):
     with start_stop.running(decided, binaries, progress=False) as running:
         types = {kind for _, remote, kind in readiness.transporters(running) if remote in (11, 12)}
         assert types == {"SHM"}
-        pids = {pid for _, _, pid in running.pids()}
+        pids = {pid for _, _, pid, _ in running.pids()}
         listening = {
             c.laddr.ip
             for c in psutil.net_connections("tcp")
@@ -176,7 +176,7 @@ def test_a_server_that_is_moved_out_of_its_group_ends_the_run(decided, binaries)
         with start_stop.running(decided, binaries, progress=False) as running:
             running.limit()
             running.check_alive()
-            running.groups.place("sql/clients", running.processes["mysqld.1"].pid)
+            running.groups[""].place("sql/clients", running.processes["mysqld.1"].pid)
             running.check_alive()
             pytest.fail("it was not noticed")
 

@@ -126,10 +126,10 @@ class Double:
 
     def __init__(self) -> None:
         self.plan = SimpleNamespace(servers=(1, 2))
-        self.machine, self.readings = self, 0
+        self.machine, self.machines, self.readings = self, {"": self}, 0
 
-    def pids(self) -> list[tuple[str, int, int]]:
-        return [("mysqld", 11, 4321)]
+    def pids(self) -> list[tuple[str, int, int, str]]:
+        return [("mysqld", 11, 4321, "")]
 
     def query(self, sql: str, server: int = 1) -> list[tuple]:
         return THREADS if "ndbinfo.threads" in sql else NEWEST_FIRST

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pymysql
 
@@ -22,6 +22,7 @@ from ndblab.machine.local import LOCAL
 from ndblab.planning import config, fitness
 
 if TYPE_CHECKING:
+    from ndblab.cluster.account import Account
     from ndblab.install import Binaries
     from ndblab.machine.cgroups import Groups
     from ndblab.planning.deployment import Node, Plan
@@ -32,43 +33,85 @@ SQL_SIDE = "sql"
 CLIENT_GROUP = f"{SQL_SIDE}/clients"
 
 
+class Site(NamedTuple):
+    """A host as a cluster uses it: its machine, the folder of its nodes, the programs there.
+
+    `plan` is the part of the cluster's plan that is on it, once there is a plan.
+    """
+
+    machine: Machine
+    folder: Path
+    binaries: Binaries
+    plan: Plan | None = None
+
+
 @dataclass
 class Cluster:
     """A running cluster: what a workload, a monitor and a fault need of it.
 
-    `machine` runs the load generators and the lab's own programs. `groups` are None unless the plan
-    is `scaled`, and limit nothing before `limit` is called, which fills `placed`: their processes.
+    `machine` is the lab's own, where `binaries` and the cluster's `folder` are. Of a cluster over
+    several hosts, `sites` has the others by name, and `account` is what MySQL servers let clients
+    in with. There are `groups`, by host, only if the plan is `scaled`; they limit nothing before
+    `limit` is called, which fills `placed`: the processes in them, by host and process id.
     """
 
     plan: Plan
     binaries: Binaries
     folder: Path
-    groups: Groups | None = None
+    groups: dict[str, Groups] = field(default_factory=dict)
     processes: dict[str, Process] = field(default_factory=dict)
     timings: dict[str, float] = field(default_factory=dict)
     limited: bool = False
-    placed: set[int] = field(default_factory=set)
+    placed: set[tuple[str, int]] = field(default_factory=set)
     machine: Machine = LOCAL
+    sites: Mapping[str, Site] = field(default_factory=dict)
+    account: Account | None = None
+
+    def site(self, host: str) -> Site:
+        """Return machine, folder and programs of a host; of the lab's own if it is unnamed."""
+        own = Site(self.machine, self.folder, self.binaries, self.plan)
+        return self.sites.get(host, own)
+
+    @property
+    def every_site(self) -> Mapping[str, Site]:
+        """Machine, folder and programs of each host that the cluster is on, by name."""
+        return self.sites or {"": self.site("")}
+
+    @property
+    def machines(self) -> Mapping[str, Machine]:
+        """The machine of each host that the cluster is on, by name; "" where there is one."""
+        return {host: site.machine for host, site in self.every_site.items()}
 
     def machine_of(self, node: Node) -> Machine:
-        """Return the machine that a node runs on; a plan places all of them on one host."""
-        return self.machine
+        """Return the machine that a node runs on."""
+        return self.site(node.host).machine
+
+    @property
+    def load_site(self) -> Site:
+        """Machine, folder and programs of the load generators."""
+        return self.site(self.plan.load_host)
 
     def log(self) -> str:
         """Return the cluster log, which the management node writes."""
         node = self.plan.management_node
         return self.machine_of(node).get(Path(node.data_dir) / f"ndb_{node.node_id}_cluster.log")
 
+    def configuration(self, name: str) -> str:
+        """Return the text of config.ini or my.cnf, as the first node that needs it has it."""
+        node = self.plan.management_node if name == config.CONFIG_INI else self.plan.servers[0]
+        site = self.site(node.host)
+        return site.machine.get(site.folder / name)
+
     def connect(self, server: int = 1) -> pymysql.Connection:
         """Open an SQL connection to the `server`-th MySQL server."""
+        node = self.plan.servers[server - 1]
         timeout_s = speed.timeout_s(ANSWER_TIMEOUT_S)
+        if self.account:
+            where = self.account.connection(node)
+        else:
+            where = {"unix_socket": node.socket, "user": "root", "ssl_disabled": True}
         return pymysql.connect(
-            unix_socket=self.plan.servers[server - 1].socket,
-            user="root",
-            autocommit=True,
-            ssl_disabled=True,
-            connect_timeout=timeout_s,
-            read_timeout=timeout_s,
+            autocommit=True, connect_timeout=timeout_s, read_timeout=timeout_s, **where
         )
 
     def query(self, sql: str, server: int = 1) -> list[tuple]:
@@ -78,9 +121,9 @@ class Cluster:
             cursor.execute(sql)
             return list(cursor.fetchall())
 
-    def pids(self) -> list[tuple[str, int, int]]:
-        """Return role, node id and process id of every node."""
-        return [(n.role, n.node_id, self.processes[n.name].pid) for n in self.plan.nodes]
+    def pids(self) -> list[tuple[str, int, int, str]]:
+        """Return role, node id, process id and host of every node."""
+        return [(n.role, n.node_id, self.processes[n.name].pid, n.host) for n in self.plan.nodes]
 
     def runs(self, node: Node) -> bool:
         """Whether a node was started and has not ended."""
@@ -96,7 +139,8 @@ class Cluster:
             If one has ended, with the reason from its own log; if one has left its control group,
             or CPUs of the plan are gone.
         """
-        fitness.check_cpus(self.plan, self.machine.usable_cpus())
+        for site in self.every_site.values():
+            fitness.check_cpus(site.plan, site.machine.usable_cpus())
         for node in nodes or self.plan.nodes:
             started = self.processes.get(node.name)
             if started and (code := started.poll()) is not None:
@@ -105,9 +149,10 @@ class Cluster:
                     f"{commands.exit_reason(code)}",
                     found=self._end_reason(node),
                     expected="a node that keeps running",
-                    next_step=f"Its logs are in {node.data_dir} and {self.folder}/logs.",
+                    next_step=f"Its logs are in {node.data_dir} and {self._output(node).parent}"
+                    + (f" of host {node.host}." if node.host else "."),
                 )
-            if started and started.pid in self.placed:
+            if started and (node.host, started.pid) in self.placed:
                 self._check_limit(node, started.pid)
 
     def start_node(self, node: Node, initial: bool = True) -> None:
@@ -115,10 +160,9 @@ class Cluster:
 
         With `initial` False it keeps the data and the configuration that it has.
         """
-        argv = config.node_argv(self.plan, node, self.binaries, initial)
-        self.processes[node.name] = self.machine_of(node).spawn(
-            argv, self.folder, log=self._output(node)
-        )
+        site = self.site(node.host)
+        argv = config.node_argv(self.plan, node, site.binaries, initial)
+        self.processes[node.name] = site.machine.spawn(argv, site.folder, log=self._output(node))
 
     def start_again(self, node: Node) -> None:
         """Restart a node that has ended, with the data and the CPU limit it had."""
@@ -136,22 +180,30 @@ class Cluster:
         quotas_cpus : limits in CPUs (None: no limit) in place of the plan's, by name of a node, by
             role, or of the "sql" side as a whole. A node has at most what its side has.
         """
-        if self.groups is None:
-            return
+        for host, groups in self.groups.items():
+            self._limit(host, groups, self.every_site[host].plan, quotas_cpus)
+        self.limited = bool(self.groups)
+
+    def _limit(
+        self,
+        host: str,
+        groups: Groups,
+        plan: Plan,
+        quotas_cpus: Mapping[str, float | None],
+    ) -> None:
         # A group may not have more than the group it lies in, not even for a moment.
-        self.groups.lift()
-        sql_cpus = quotas_cpus.get(SQL_SIDE, self.plan.sql_side.quota_cpus)
-        self.groups.create(SQL_SIDE, sql_cpus)
-        self.groups.create(CLIENT_GROUP, None)
-        for node in (*self.plan.data_nodes, *self.plan.servers):
+        groups.lift()
+        sql_cpus = quotas_cpus.get(SQL_SIDE, plan.sql_side.quota_cpus)
+        groups.create(SQL_SIDE, sql_cpus)
+        groups.create(CLIENT_GROUP, None)
+        for node in (*plan.data_nodes, *plan.servers):
             cpus = quotas_cpus.get(node.role, node.share.quota_cpus)
             cpus = quotas_cpus.get(node.name, cpus)
             if node.role == "mysqld" and None not in (cpus, sql_cpus):
                 cpus = min(cpus, sql_cpus)
-            self.groups.create(_group(node), cpus)
+            groups.create(_group(node), cpus)
             if not self.limited:
                 self._place(node)
-        self.limited = True
 
     def tell_neighbours(self, told: bool) -> None:
         """Tell every MySQL server which data node is its own, or that none is."""
@@ -165,9 +217,10 @@ class Cluster:
 
         Under quotas there is none before the limits are set.
         """
-        if self.groups is not None and not self.limited:
+        if self.groups and not self.limited:
             return []
-        return client_prefix(self.plan, self.groups)
+        host = self.plan.load_host
+        return client_prefix(self.every_site[host].plan, self.groups.get(host))
 
     def spawn_client(
         self, argv: Sequence[str], env: Mapping[str, str] | None = None, **streams
@@ -176,23 +229,24 @@ class Cluster:
 
         Parameters are those of `Machine.spawn`; so are errors.
         """
-        return self.machine.spawn([*self.client_prefix(), *argv], self.folder, env, **streams)
+        site = self.load_site
+        return site.machine.spawn([*self.client_prefix(), *argv], site.folder, env, **streams)
 
     def _place(self, node: Node) -> None:
         pid = self.processes[node.name].pid
-        self.groups.place(_group(node), pid)
-        self.placed.add(pid)
+        self.groups[node.host].place(_group(node), pid)
+        self.placed.add((node.host, pid))
 
     def _check_limit(self, node: Node, pid: int) -> None:
         try:
-            self.groups.check(_group(node), pid)
+            self.groups[node.host].check(_group(node), pid)
         except LabError:
             # A process that has just ended is in no group either.
             if self.runs(node):
                 raise
 
     def _output(self, node: Node) -> Path:
-        return self.folder / "logs" / f"{node.name}.out"
+        return self.site(node.host).folder / "logs" / f"{node.name}.out"
 
     def _end_reason(self, node: Node) -> str:
         own = {"ndbmtd": f"ndb_{node.node_id}_error.log", "mysqld": "error.log"}

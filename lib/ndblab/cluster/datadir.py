@@ -5,7 +5,6 @@ In: a cluster that is about to be started. Out: its folders and configuration fi
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,7 @@ from ndblab.machine.local import LOCAL
 from ndblab.planning import config
 
 if TYPE_CHECKING:
-    from ndblab.cluster.cluster import Cluster
+    from ndblab.cluster.cluster import Cluster, Site
     from ndblab.machine import Machine
 
 TEMPLATE = "template"
@@ -30,33 +29,39 @@ def lay_out(cluster: Cluster) -> None:
     LabError
         If the sockets' folder is another user's, or the disk refuses.
     """
-    plan, folder, machine = cluster.plan, cluster.folder, cluster.machine
-    my_cnf = config.my_cnf(plan, cluster.binaries.mysqld_version, _mysqld_user())
-    machine.remove(folder, "mysqld.*", "ndb*.*", "logs")
-    for path in (Path(plan.places.socket_dir), folder / "logs", folder / config.NO_TLS):
-        machine.make_folder(path)
-    machine.put(folder / config.CONFIG_INI, config.config_ini(plan, cluster.binaries.ndb_version))
-    machine.put(folder / config.MY_CNF, my_cnf)
+    plan = cluster.plan
+    for host, site in cluster.every_site.items():
+        machine, folder = site.machine, site.folder
+        my_cnf = config.my_cnf(plan, site.binaries.mysqld_version, _mysqld_user(machine))
+        machine.remove(folder, "mysqld.*", "ndb*.*", "logs")
+        sockets = folder if host else Path(plan.places.socket_dir)
+        for path in (sockets, folder / "logs", folder / config.NO_TLS):
+            machine.make_folder(path)
+        config_ini = config.config_ini(plan, site.binaries.ndb_version)
+        machine.put(folder / config.CONFIG_INI, config_ini)
+        machine.put(folder / config.MY_CNF, my_cnf)
+        if cluster.account:
+            machine.put(folder / config.ACCOUNTS, cluster.account.statements)
     for node in (plan.management_node, *plan.data_nodes):
         cluster.machine_of(node).make_folder(Path(node.data_dir))
 
 
-def template(cluster: Cluster) -> Path:
-    """Return the initialised data folder for this mysqld, made once for all starts.
+def template(site: Site) -> Path:
+    """Return the initialised data folder for the mysqld of a host, made once for all starts.
 
     Raises
     ------
     LabError
         If mysqld cannot make it.
     """
-    binaries, folder, machine = cluster.binaries, cluster.folder, cluster.machine
+    binaries, folder, machine = site.binaries, site.folder, site.machine
     made = folder / f"{TEMPLATE}-{binaries.ndb_version}"
-    if made.exists():
+    if _shell(machine, 'test ! -e "$1" || echo there', made):
         return made
     partial = folder / f"{TEMPLATE}.partial"
     machine.remove(folder, partial.name)
     log = folder / "logs" / "initialize.out"
-    argv = config.template_argv(binaries, str(partial), _mysqld_user())
+    argv = config.template_argv(binaries, str(partial), _mysqld_user(machine))
     code = machine.spawn(argv, folder, log=log).wait()
     if code != 0:
         raise LabError(
@@ -66,7 +71,7 @@ def template(cluster: Cluster) -> Path:
             next_step=f"See {log}.",
         )
     machine.remove(partial, "auto.cnf")
-    partial.rename(made)
+    _shell(machine, 'mv "$1" "$2"', partial, made)
     return made
 
 
@@ -86,5 +91,10 @@ def copy(made: Path, data_dir: Path, machine: Machine = LOCAL) -> None:
     )
 
 
-def _mysqld_user() -> str:
-    return "root" if os.getuid() == 0 else ""
+def _mysqld_user(machine: Machine) -> str:
+    return "root" if _shell(machine, "id -u") == "0" else ""
+
+
+def _shell(machine: Machine, line: str, *paths: Path) -> str:
+    argv = ["sh", "-c", line, "sh", *map(str, paths)]
+    return machine.run(argv, what="The data folder of a MySQL server could not be made").strip()

@@ -52,11 +52,13 @@ def wait_until(
 
 
 def wait_management(cluster: Cluster) -> None:
-    """Wait for the management node's port."""
+    """Wait for the management node's port; on another host, for its answer."""
     node = cluster.plan.management_node
 
     def listening() -> bool:
         cluster.check_alive(node)
+        if node.host:
+            return "ndb_mgmd" in ask_management(cluster, "show")
         with socket.socket() as probe:
             return probe.connect_ex((node.endpoint, node.port)) == 0
 
@@ -68,14 +70,15 @@ def ask_management(cluster: Cluster, command: str) -> str:
 
     The answer is empty if there is none in time.
     """
+    site = cluster.site(cluster.plan.management_node.host)
     argv = [
-        str(cluster.binaries.ndb_mgm),
+        str(site.binaries.ndb_mgm),
         f"--ndb-connectstring={config.connectstring(cluster.plan)}",
         "--connect-retries=1",
         f"--execute={command}",
     ]
     try:
-        return cluster.machine.run(argv, what="No answer", timeout_s=ANSWER_TIMEOUT_S)
+        return site.machine.run(argv, what="No answer", timeout_s=ANSWER_TIMEOUT_S)
     except ChildFailed as failure:
         return failure.output
 
@@ -176,22 +179,33 @@ def check_transporters(cluster: Cluster) -> None:
     LabError
         If one is missing, or of another kind.
     """
-    servers = cluster.plan.servers
-    wanted = {number: node.transporter.upper() for node in servers for number in node.node_ids}
-    links = len(wanted) * len(cluster.plan.data_nodes)
+    servers, data_nodes = cluster.plan.servers, cluster.plan.data_nodes
+    wanted = {
+        (data_node.node_id, number): _kind(node, data_node)
+        for node in servers
+        for number in node.node_ids
+        for data_node in data_nodes
+    }
 
     def all_connected() -> bool:
         found = transporters(cluster)
-        return not found or sum(remote in wanted for _, remote, _ in found) == links
+        return not found or sum((node, remote) in wanted for node, remote, _ in found) == len(
+            wanted
+        )
 
-    if len(wanted) > len(servers):
+    if len(wanted) > len(servers) * len(data_nodes):
         wait_until(all_connected, SERVER_TIMEOUT_S, "the connection pools", poll_s=0.5)
-    wrong = [t for t in transporters(cluster) if wanted.get(t[1], t[2]) != t[2]]
+    wrong = [t for t in transporters(cluster) if wanted.get((t[0], t[1]), t[2]) != t[2]]
     if wrong:
         node, remote, kind = wrong[0]
         raise LabError(
             "A MySQL server is not connected as planned",
             found=f"{kind} between node {node} and node {remote}",
-            expected=wanted[remote],
+            expected=wanted[node, remote],
             next_step="Check UseShm and the limits in /proc/sys/kernel/shm*.",
         )
+
+
+def _kind(server: Node, data_node: Node) -> str:
+    """Return the transporter between a MySQL server and a data node: SHM only on one host."""
+    return server.transporter.upper() if server.host == data_node.host else "TCP"

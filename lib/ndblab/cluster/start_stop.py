@@ -10,14 +10,16 @@ import contextlib
 import hashlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from ndblab.cluster import datadir, lease, readiness, watchdog
+from ndblab.cluster import account, datadir, lease, readiness, watchdog
 from ndblab.cluster.cleanup import clean, recorded_groups
-from ndblab.cluster.cluster import Cluster
+from ndblab.cluster.cluster import Cluster, Site
 from ndblab.machine.local import LOCAL
 from ndblab.planning import number
 from ndblab.planning.deployment import Places, Plan
@@ -63,8 +65,17 @@ def groups_name(folder: Path) -> str:
 
 
 @contextlib.contextmanager
-def running(plan: Plan, binaries: Binaries, progress: bool = True) -> Iterator[Cluster]:
+def running(
+    plan: Plan,
+    binaries: Binaries,
+    progress: bool = True,
+    sites: Mapping[str, Site] = MappingProxyType({}),
+) -> Iterator[Cluster]:
     """Run a cluster for the duration of a `with` block, and stop it however the block is left.
+
+    Parameters
+    ----------
+    sites : the hosts of a plan over several, by name.
 
     Raises
     ------
@@ -72,14 +83,15 @@ def running(plan: Plan, binaries: Binaries, progress: bool = True) -> Iterator[C
         If another cluster runs in its folder, ports are taken, or a node does not come up.
     """
     folder = Path(plan.places.cluster_dir)
-    with lease.hold(folder) as lock_fd:
+    with lease.hold(folder) as lock_fd, contextlib.ExitStack() as stack:
         guard = watchdog.start(folder, lock_fd)
-        try:
-            yield _start(plan, binaries, progress, by_hand=False)
-            stop(folder)
-        finally:
-            clean(folder)
-            guard.communicate(b"done")
+        stack.callback(guard.communicate, b"done")
+        stack.callback(clean, folder)
+        for site in sites.values():
+            stack.callback(_clean_elsewhere, site, plan.budget.kind)
+        yield _start(plan, binaries, progress, by_hand=False, sites=sites)
+        _stop_elsewhere(sites)
+        stop(folder)
 
 
 def start(plan: Plan, binaries: Binaries, progress: bool = True) -> Cluster:
@@ -117,16 +129,41 @@ def status(folder: Path) -> list[dict[str, object]]:
     return rows
 
 
-def _start(plan: Plan, binaries: Binaries, progress: bool, by_hand: bool) -> Cluster:
+def _stop_elsewhere(sites: Mapping[str, Site]) -> None:
+    """Stop the nodes on several hosts, all hosts at once: servers wait for nobody else."""
+    with ThreadPoolExecutor(max(1, len(sites))) as pool:
+        for site in sites.values():
+            pool.submit(site.machine.end, site.folder, NODES[:2], STOP_PATIENCE_S)
+
+
+def _clean_elsewhere(site: Site, budget: str) -> None:
+    """Kill what is left of a cluster on another host; remove its control groups."""
+    site.machine.end(site.folder)
+    if budget == "scaled":
+        site.machine.groups(groups_name(site.folder)).remove()
+
+
+def _start(
+    plan: Plan,
+    binaries: Binaries,
+    progress: bool,
+    by_hand: bool,
+    sites: Mapping[str, Site] = MappingProxyType({}),
+) -> Cluster:
     from tqdm import tqdm
 
     began = time.monotonic()
     folder = Path(plan.places.cluster_dir)
     # Clean up first: our own record replaces the one that names what a dead lab has left.
     clean(folder)
-    cluster = Cluster(plan, binaries, folder)
-    cluster.machine.check_ports(node.port for node in plan.nodes if node.port)
-    cluster.machine.allow_open_files(plan.open_files)
+    of_hosts = {name: site._replace(plan=plan.of_host(name)) for name, site in sites.items()}
+    cluster = Cluster(plan, binaries, folder, sites=of_hosts)
+    if sites:
+        cluster.account = account.new()
+    for host, site in cluster.every_site.items():
+        ports = [node.port for node in plan.nodes if node.port and node.host == host]
+        site.machine.check_ports(ports, *_address(plan, host))
+        site.machine.allow_open_files(plan.open_files)
     record = {
         "by_hand": by_hand,
         "started_utc": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -135,9 +172,11 @@ def _start(plan: Plan, binaries: Binaries, progress: bool, by_hand: bool) -> Clu
         "budget": plan.budget.kind,
     }
     if plan.budget.kind == "scaled":
-        cluster.groups = cluster.machine.groups(groups_name(folder))
-        cluster.groups.claim()
-        record["groups"] = {"kind": cluster.groups.kind, "base": str(cluster.groups.base)}
+        for host, site in cluster.every_site.items():
+            cluster.groups[host] = site.machine.groups(groups_name(site.folder))
+            cluster.groups[host].claim()
+        if own := cluster.groups.get(""):
+            record["groups"] = {"kind": own.kind, "base": str(own.base)}
     lease.write(folder, record)
     datadir.lay_out(cluster)
     bar = tqdm(total=len(plan.nodes), desc="starting", unit="node", disable=not progress)
@@ -148,8 +187,11 @@ def _start(plan: Plan, binaries: Binaries, progress: bool, by_hand: bool) -> Clu
         for node in plan.data_nodes:
             cluster.start_node(node)
         for node in plan.servers:
-            machine = cluster.machine_of(node)
-            datadir.copy(datadir.template(cluster), Path(node.data_dir), machine)
+            site = cluster.site(node.host)
+            datadir.copy(datadir.template(site), Path(node.data_dir), site.machine)
+        if cluster.account:
+            account.give_certificates(cluster)
+        for node in plan.servers:
             cluster.start_node(node)
         readiness.wait_data_nodes(cluster, bar)
         cluster.timings["data_nodes_s"] = round(time.monotonic() - began, 2)
@@ -157,3 +199,8 @@ def _start(plan: Plan, binaries: Binaries, progress: bool, by_hand: bool) -> Clu
     readiness.check_transporters(cluster)
     cluster.timings["cluster_start_s"] = round(time.monotonic() - began, 2)
     return cluster
+
+
+def _address(plan: Plan, host: str) -> list[str]:
+    """Return the address that nodes of one of several hosts bind."""
+    return [each.address for each in plan.hosts if each.name == host]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ndblab.cluster import start_stop
-from ndblab.cluster.cluster import Cluster
+from ndblab.cluster.cluster import Cluster, Site
 from ndblab.faults import run_with_fault
 from ndblab.machine import host
 from ndblab.planning import config, deployment
@@ -36,7 +36,7 @@ class Clusters:
     `starts` counts the cluster starts of the whole dataset. With every other one, transporters and
     connection pools are dealt to the servers from the last (`deployment.turned`). The dataset keeps
     the configuration of the latest start. `contrasts` names those that the running cluster has
-    been measured for.
+    been measured for. Of clusters over several hosts, `sites` has these by name.
     """
 
     experiment: Experiment
@@ -46,6 +46,7 @@ class Clusters:
     writer: datasets.Writer
     progress: bool
     second: Binaries | None = None
+    sites: Mapping[str, Site] = field(default_factory=dict)
     starts: int = field(init=False)
     contrasts: set[str] = field(init=False, default_factory=set)
     _cluster: Cluster | None = None
@@ -72,11 +73,15 @@ class Clusters:
     def binaries_of(self, variant: str) -> Binaries:
         """Return the programs of a variant: those of the second installation, or the usual ones.
 
+        Over several hosts they are those where the load generators run.
+
         Raises
         ------
         ValueError
             If there is no second one.
         """
+        if self.sites:
+            return self.sites[self.plans[variant].load_host].binaries
         if not self.experiment.variant(variant).second_engine:
             return self.binaries
         if self.second is None:
@@ -117,7 +122,9 @@ class Clusters:
         self.starts += 1
         self.contrasts.clear()
         turned = deployment.turned(plan) if self.starts % 2 == 0 else plan
-        started = self._stack.enter_context(start_stop.running(turned, binaries, self.progress))
+        started = self._stack.enter_context(
+            start_stop.running(turned, binaries, self.progress, self.sites)
+        )
         jobs = [
             self.experiment.job(
                 self.size, binaries, turned, dataclasses.replace(point, variant=name)
@@ -126,10 +133,12 @@ class Clusters:
         ]
         generator = registry.find(point.workload)
         filled = [generator.prepare(started, job) for job in jobs]
-        usual = (plan, binaries) == (self.plans[DEFAULT_VARIANT], self.binaries)
+        usual = (plan, binaries) == self._needed(
+            dataclasses.replace(point, variant=DEFAULT_VARIANT)
+        )
         half = sysbench.weigh(started, jobs[0]) if usual and self.experiment.weighs_rows else None
         for name in (config.CONFIG_INI, config.MY_CNF):
-            text = (started.folder / name).read_text()
+            text = started.configuration(name)
             self.writer.add_config(name if usual else f"{point.variant}.{name}", text)
         facts: dict[str, object] = {"starts": self.starts}
         if usual:

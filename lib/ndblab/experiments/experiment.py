@@ -17,7 +17,7 @@ from ndblab.error import LabError
 from ndblab.experiments.designs.contrast import Length, length
 from ndblab.experiments.designs.sweep import Sweep
 from ndblab.experiments.variant import Variant
-from ndblab.planning import config, deployment
+from ndblab.planning import config, deployment, spread
 from ndblab.planning.point import DEFAULT_WORKLOAD, Point
 from ndblab.planning.profile import Profile, get
 from ndblab.planning.shape import Places, Shape
@@ -194,6 +194,7 @@ class Experiment:
             binaries, size, point, there[: point.servers], chosen.tcp_clients,
             {**chosen.options, **options}, chosen.table_options, chosen.processes,
             self._database(chosen), self.counts_reads, config.connectstring(plan),
+            config.account_file(plan),
         )  # fmt: skip
 
     def _database(self, variant: Variant) -> str:
@@ -203,10 +204,17 @@ class Experiment:
         return f"sbtest{place + 1}" if place else ""
 
     def plans(
-        self, size: Profile, budget: str, machine: Host, places: Places
+        self,
+        size: Profile,
+        budget: str,
+        machine: Host,
+        places: Places,
+        hosts: spread.Hosts | None = None,
     ) -> dict[str, deployment.Plan]:
-        """Plan the cluster of each variant on a host, by the variant's name."""
+        """Plan the cluster of each variant on a host, or over several, by the variant's name."""
         shapes = {v.name: self.cluster_shape(size, v.name, budget, places) for v in self.variants}
+        if hosts:
+            return {name: spread.make(hosts, shape) for name, shape in shapes.items()}
         return {name: deployment.make(machine, shape) for name, shape in shapes.items()}
 
     def sweep(self, size: Profile) -> Sweep:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.experiments.experiment import Experiment
 from ndblab.machine.host import Host
-from ndblab.planning import config
+from ndblab.planning import config, spread
 from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.planning.shape import Places
 from ndblab.workloads import registry
@@ -40,15 +40,17 @@ def describe(
     binaries: Binaries,
     overrides: Mapping[str, object] | None = None,
     second: Binaries | None = None,
+    hosts: spread.Hosts | None = None,
 ) -> tuple[dict[str, object], dict[str, object]]:
     """Describe a measurement for its manifest; return that and its identity.
 
     Parameters
     ----------
     second : the other installation, where engines are compared.
+    hosts : of a cluster over several.
     """
     todo = experiment.sweep(size)
-    plans = experiment.plans(size, budget, machine, ANYWHERE)
+    plans = experiment.plans(size, budget, machine, ANYWHERE, hosts)
     versions = {"ndb": binaries.ndb_version, "mysqld": binaries.mysqld_version}
     builds = dict(binaries.fingerprint())
     if second:
@@ -80,6 +82,8 @@ def describe(
         },
         "sweep": todo.to_dict(),
     }
+    if hosts:
+        identity["hosts"] = {name: each.fingerprint for name, each in hosts.described.items()}
     if experiment.contrasts:
         each = experiment.slice_length(size)
         identity["contrasts"] = {

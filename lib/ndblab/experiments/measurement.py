@@ -31,6 +31,7 @@ from ndblab.planning.point import DEFAULT_VARIANT
 if TYPE_CHECKING:
     from ndblab import dataset as datasets
     from ndblab.claims.verdict import Finding
+    from ndblab.experiments import several_hosts
     from ndblab.experiments.clusters import Clusters
     from ndblab.experiments.deciding.board import Board
     from ndblab.planning.profile import Profile
@@ -84,6 +85,7 @@ def measure(
     again: bool = True,
     minutes: int | None = None,
     engines: str | None = None,
+    hosts: str | None = None,
 ) -> datasets.Dataset:
     """Measure an experiment on this host, resuming an interrupted measurement.
 
@@ -96,12 +98,39 @@ def measure(
         completed. None for the profile's own time.
     engines : the two installations of an experiment that compares engines, as `install.engines` has
         them; None for any other experiment.
+    hosts : the hosts to spread the cluster over, as `several_hosts.read` has them; None for this.
 
     Raises
     ------
     LabError
         If it is impossible here, or a cluster fails on the way; completed runs are saved.
     """
+    rest = overrides, port, progress, again, minutes, engines
+    if hosts is None:
+        return _measure(experiment, size, budget, *rest)
+    from ndblab import install
+    from ndblab.experiments import several_hosts
+
+    several_hosts.refuse_unsuitable(experiment)
+    placed, binaries = several_hosts.read(hosts), install.ensure(progress=progress)
+    with several_hosts.connected(placed, binaries) as there:
+        return _measure(experiment, size, budget, *rest, hosts, there)
+
+
+def _measure(
+    experiment: Experiment,
+    size: str,
+    budget: str,
+    overrides: dict[str, object] | None,
+    port: int | str | None,
+    progress: bool,
+    again: bool,
+    minutes: int | None,
+    engines: str | None,
+    hosts: str | None = None,
+    there: several_hosts.Connected | None = None,
+) -> datasets.Dataset:
+    """Measure on this host, or over the hosts that are connected."""
     from ndblab import dataset as datasets
     from ndblab import install
     from ndblab.cluster import start_stop
@@ -116,13 +145,14 @@ def measure(
     experiment.check_engines(engines)
     wanted = experiment.size(size, overrides)
     todo = experiment.sweep(wanted)
-    machine = host.read()
+    machine = there.data_host if there else host.read()
     places = start_stop.places(start_stop.home(), port)
-    plans = experiment.plans(wanted, budget, machine, places)
+    plans = experiment.plans(wanted, budget, machine, places, there and there.hosts)
     for plan in plans.values():
-        check(machine, plan)
+        there.check(plan) if there else check(machine, plan)
     plan = plans[DEFAULT_VARIANT]
-    say(f"{experiment.name}: {experiment.question}\n{machine.describe()}")
+    say(f"{experiment.name}: {experiment.question}")
+    say(there.describe() if there else machine.describe())
     sweep_s = time_needed.sweep_s(experiment, wanted)
     own_s = time_needed.own_s(experiment, wanted)
     limit_s = 60 * minutes if minutes else time_needed.limit_s(sweep_s, wanted, own_s)
@@ -143,8 +173,10 @@ def measure(
     binaries, second = named
 
     described, identity = manifest.describe(
-        experiment, wanted, budget, machine, binaries, overrides, second
+        experiment, wanted, budget, machine, binaries, overrides, second, there and there.hosts
     )
+    if there:
+        described["hosts"] = there.to_dict()
     began_s = time.monotonic()
     known = None if again else datasets.complete(RUNS, experiment.name, identity)
     judging = _judge(experiment)
@@ -168,7 +200,16 @@ def measure(
     with (
         opened as writer,
         contextlib.closing(
-            Clusters(experiment, wanted, plans, binaries, writer, progress, second)
+            Clusters(
+                experiment,
+                wanted,
+                plans,
+                binaries,
+                writer,
+                progress,
+                second,
+                there.sites if there else {},
+            )
         ) as clusters,
     ):
         again_ids = []
@@ -182,7 +223,7 @@ def measure(
             writer.note(swept_utc=now_utc())
         if experiment.contrasts:
             until_s = None if once else began_s + limit_s
-            again_command = command(experiment, size, budget, overrides, port, engines)
+            again_command = command(experiment, size, budget, overrides, port, engines, hosts)
             _decide(experiment, wanted, clusters, judging, until_s, again_command, progress)
         clusters.close()
         return writer.finish()
@@ -234,6 +275,7 @@ def command(
     overrides: dict[str, object] | None,
     port: int | str | None = None,
     engines: str | None = None,
+    hosts: str | None = None,
 ) -> str:
     """Return the command of a measurement with these options."""
     figure = next((figure for figure in experiment.figures if figure.isdigit()), None)
@@ -241,7 +283,7 @@ def command(
     options |= {"profile": size} if size != "quick" else {}
     options |= {"budget": budget} if budget != "auto" else {}
     options |= {key.removesuffix("_s"): value for key, value in (overrides or {}).items()}
-    options |= {"base_port": port, "engines": engines}
+    options |= {"base_port": port, "engines": engines, "hosts": hosts}
     words = (
         f"--{name.replace('_', '-')} {_as_typed(value)}"
         for name, value in options.items()

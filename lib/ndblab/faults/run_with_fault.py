@@ -45,8 +45,8 @@ def measure(cluster: Cluster, job: Job, repeat: int, fault: Fault) -> measured_r
         try:
             for mark in injection.perform(cluster, fault):
                 marks.append(mark)
-                for role, node_id, pid in cluster.pids():  # those started again are new
-                    measured.samples.watch(role, node_id, pid)
+                for role, node_id, pid, host in cluster.pids():  # those started again are new
+                    measured.samples.watch(role, node_id, pid, host)
             time.sleep(AFTER * before_s)
         except LabError as failure:
             status = _words(failure)

@@ -18,7 +18,8 @@ from ndblab.planning.deployment import Node, Plan
 if TYPE_CHECKING:
     from ndblab.install import Binaries
 
-CONFIG_INI, MY_CNF, NO_TLS = "config.ini", "my.cnf", "no-tls"
+CONFIG_INI, MY_CNF, NO_TLS, ACCOUNTS = "config.ini", "my.cnf", "no-tls", "accounts.sql"
+ACCOUNT_FILE = "sysbench.cnf"
 """Files and folders in the cluster's own folder. From 8.3 on NDB looks for TLS keys, by default in
 the user's home: an empty folder keeps the brief's plain transporters."""
 
@@ -92,6 +93,7 @@ def my_cnf(plan_: Plan, mysql_version: str, user: str = "") -> str:
         max_connections=max_connections(plan_),
         max_prepared_statements=1_000_000,
         redo_log=_small_redo_log(version),
+        accounts=ACCOUNTS,
         knows_default_authentication_plugin=brief and version < (8, 4),
         user="root" if brief else user,
     )
@@ -137,6 +139,15 @@ def _set(section: list[str], parameter: str, value: object) -> None:
 def connectstring(plan_: Plan) -> str:
     """Return the address of the management node."""
     return f"{plan_.management_node.endpoint}:{plan_.management_node.port}"
+
+
+def account_file(plan_: Plan) -> str:
+    """Return the file, on their host, from which load generators know the account they use.
+
+    It is empty on one host, where they connect as root by Unix sockets.
+    """
+    folders = [host.folder for host in plan_.hosts if host.name == plan_.load_host]
+    return f"{folders[0]}/{ACCOUNT_FILE}" if folders else ""
 
 
 def max_connections(plan_: Plan) -> int:
@@ -185,7 +196,7 @@ def node_argv(plan_: Plan, node: Node, binaries: Binaries, initial: bool = True)
     our back. With `initial` False an NDB node keeps the data and the configuration that it has.
     What the plan's overlay sets in my.cnf is left out, as a command line would overrule it.
     """
-    folder = plan_.places.config_dir
+    folder = plan_.config_dir(node)
     if node.role == "mysqld":
         argv = [str(binaries.mysqld), f"--defaults-file={folder}/{MY_CNF}"]
         argv += [f"--defaults-group-suffix=.{node.number}"]

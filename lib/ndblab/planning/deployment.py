@@ -14,6 +14,7 @@ from ndblab.machine.host import Host
 from ndblab.planning import cpu_budget, memory
 from ndblab.planning import threads as ndb_threads
 from ndblab.planning.cpu_budget import BRIEF_CPUS, BRIEF_DATA_NODE_CPUS, Budget, Share
+from ndblab.planning.hosts import LOAD
 from ndblab.planning.memory import GIB, MIB, Memory
 from ndblab.planning.shape import Overlay, Places, Shape
 from ndblab.planning.threads import Threads
@@ -37,6 +38,7 @@ class Node:
     """One process of the cluster.
 
     `address` is the name or IP address of its host, `domain` its location domain, 0 for none.
+    `host` names its host where there are several.
     """
 
     role: str
@@ -50,6 +52,7 @@ class Node:
     transporter: str = ""
     address: str = field(default="localhost", metadata=_ADDED)
     domain: int = field(default=0, metadata=_ADDED)
+    host: str = field(default="", metadata=_ADDED)
 
     @property
     def name(self) -> str:
@@ -68,8 +71,23 @@ class Node:
 
 
 @dataclass(frozen=True)
+class HostPlan:
+    """What one of several hosts is for, and what its MySQL servers and load generators may use.
+
+    The lab keeps the files of its nodes in `folder`.
+    """
+
+    name: str
+    address: str
+    roles: tuple[str, ...]
+    folder: str = field(metadata=_NEVER)
+    sql_side: Share
+    sysbench: Share
+
+
+@dataclass(frozen=True)
 class Plan:
-    """A planned cluster on a host."""
+    """A planned cluster, on a host or, where `hosts` are named, over several."""
 
     budget: Budget
     places: Places = field(metadata=_NEVER)
@@ -82,6 +100,7 @@ class Plan:
     memory: Memory
     max_clients: int
     overlay: Overlay = field(default=Overlay(), metadata=_ADDED)
+    hosts: tuple[HostPlan, ...] = field(default=(), metadata=_ADDED)
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -94,8 +113,39 @@ class Plan:
         return all(node.transporter == "shm" for node in self.servers)
 
     def own_data_node(self, server: Node) -> Node:
-        """Return the data node that a MySQL server would share a host with."""
-        return self.data_nodes[(server.number - 1) % len(self.data_nodes)]
+        """Return the data node that a MySQL server shares a host with, or would on one host."""
+        there = [node for node in self.data_nodes if node.host == server.host] or self.data_nodes
+        return there[(server.number - 1) % len(there)]
+
+    def of_host(self, name: str) -> Plan:
+        """Return the part of a plan that is on one of several hosts.
+
+        The management node stays in it, without a share of the CPUs if it is elsewhere.
+        """
+        [part] = [host for host in self.hosts if host.name == name]
+        management = self.management_node
+        if management.host != name:
+            management = dataclasses.replace(management, share=Share())
+        return dataclasses.replace(
+            self,
+            management_node=management,
+            data_nodes=tuple(node for node in self.data_nodes if node.host == name),
+            servers=tuple(node for node in self.servers if node.host == name),
+            sysbench=part.sysbench,
+            sql_side=part.sql_side,
+            max_clients=self.max_clients if LOAD in part.roles else 0,
+            hosts=(part,),
+        )
+
+    def config_dir(self, node: Node) -> str:
+        """Return the folder of config.ini and my.cnf on the host of a node."""
+        folders = {host.name: host.folder for host in self.hosts}
+        return folders.get(node.host, self.places.config_dir)
+
+    @property
+    def load_host(self) -> str:
+        """Name of the host that load generators run on; empty if there is one host."""
+        return next((host.name for host in self.hosts if LOAD in host.roles), "")
 
     def near(self, server: Node) -> tuple[Node, ...]:
         """Return the data nodes near a MySQL server: those of its location domain, or its own."""

@@ -34,13 +34,14 @@ def reproduce(
     again: bool = True,
     minutes: int | None = None,
     engines: str | None = None,
+    hosts: str | None = None,
 ) -> None:
     """Reproduce experiments, and print their verdicts and what was made.
 
     Parameters
     ----------
     source : "recorded", the folder of a dataset, or None to measure on this host.
-    again, minutes, engines : as for `measurement.measure`.
+    again, minutes, engines, hosts : as for `measurement.measure`.
 
     Of several experiments, those that cannot be measured for lack of a program, or were never
     recorded, are left out with a line that says so; alone, such a one is an error.
@@ -60,7 +61,7 @@ def reproduce(
     if source is None:
         measure = functools.partial(
             measurement.measure, size=size, budget=budget, overrides=overrides, port=port,
-            again=again, minutes=minutes, engines=engines,
+            again=again, minutes=minutes, engines=engines, hosts=hosts,
         )  # fmt: skip
         where = [str(measure(e).path.resolve()) if e.grid else None for e in chosen]
     notebook.prepare()

@@ -56,7 +56,8 @@ class Job:
     tables in `database`, by default the generator's own. The clients belong to several `processes`
     of a generator that can be divided; sysbench can. With `counts_reads` the run tells where its
     reads were answered (`workloads.read_locality`). NDB's own programs reach the cluster by its
-    `connectstring`.
+    `connectstring`. Over several hosts, where clients connect over TCP/IP to the address of each
+    server, `account_file` has their name and password, as options of sysbench.
     """
 
     binaries: Binaries
@@ -70,6 +71,7 @@ class Job:
     database: str = ""
     counts_reads: bool = False
     connectstring: str = ""
+    account_file: str = ""
 
     @property
     def option_words(self) -> list[str]:

@@ -68,7 +68,7 @@ def under_load(cluster: Cluster, job: Job) -> Iterator[UnderLoad]:
         before = read_locality.read(cluster, job)
         with generator.running(cluster, job) as load:
             for number, pid in enumerate(load.pids):
-                samples.watch(generator.ROLE, number, pid)
+                samples.watch(generator.ROLE, number, pid, cluster.plan.load_host)
             yield UnderLoad(cluster, job, generator, samples, load, warm, before)
 
 

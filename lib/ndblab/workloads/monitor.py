@@ -14,7 +14,7 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pymysql
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
     from ndblab.machine import HostUse, ProcessUse
 
+LAB = "lab"
+"""In place of the host's name: the lab's process, beside a cluster over several hosts."""
 INTERVAL_S = 1.0
 IMPLAUSIBLE_PCT = 115
 """A thread uses at most one CPU; a counter read late shows a little more, never this much."""
@@ -44,31 +46,34 @@ class Samples:
     """The raw samples of one run; times are those of `time.monotonic`.
 
     `kinds` maps node id and thread number of an NDB thread to its kind: "main", "ldm", "tc" ...
-    `watched` maps the id of a process to its role and node id.
+    `watched` maps the id of a process to its role and node id, host by host; the host is unnamed
+    where there is one.
     """
 
     def __init__(self, kinds: Mapping[tuple[int, int], str]) -> None:
         self._kinds = kinds
-        self.watched: dict[int, tuple[str, int]] = {}
+        self.watched: dict[str, dict[int, tuple[str, int]]] = {}
         self._processes: list[tuple[float, str, int, float, int]] = []
         self._threads: list[tuple[int, int, float, tuple[int, ...]]] = []
         self._newest: dict[tuple[int, int], tuple[int, ...]] = {}
-        self._host: list[HostUse] = []
-        self._company: list[company.Reading] = []
+        self._host: dict[str, list[HostUse]] = {}
+        self._company: dict[str, list[company.Reading]] = {}
 
-    def watch(self, role: str, node_id: int, pid: int) -> None:
+    def watch(self, role: str, node_id: int, pid: int, host: str = "") -> None:
         """Sample one more process from now on."""
-        self.watched = {**self.watched, pid: (role, node_id)}
+        self.watched[host] = {**self.watched.get(host, {}), pid: (role, node_id)}
 
-    def add(self, processes: Mapping[int, ProcessUse], host: HostUse) -> None:
-        """Add one reading of processes, by process id, and of the host."""
-        for pid, use in processes.items():
-            self._processes.append((use.at_s, *self.watched[pid], use.cpu_s, use.rss_bytes))
-        self._host.append(host)
+    def add(self, processes: Mapping[int, ProcessUse], use: HostUse | None, host: str = "") -> None:
+        """Add one reading of processes, by process id, and of their host, unless it is None."""
+        for pid, used in processes.items():
+            watched = self.watched[host][pid]
+            self._processes.append((used.at_s, *watched, used.cpu_s, used.rss_bytes))
+        if use is not None:
+            self._host.setdefault(host, []).append(use)
 
-    def add_company(self, reading: company.Reading) -> None:
-        """Add one reading of the processes that are not the lab's."""
-        self._company.append(reading)
+    def add_company(self, reading: company.Reading, host: str = "") -> None:
+        """Add one reading of the processes of a host that are not the lab's."""
+        self._company.setdefault(host, []).append(reading)
 
     def add_threads(self, fetched_s: float, rows: Iterable[tuple[int, ...]]) -> None:
         """Add rows of ndbinfo.cpustat_1sec that are new since the last fetch, newest first.
@@ -129,27 +134,43 @@ class Samples:
         return table.loc[inside, order].sort_values(["t_s", "node_id", "thr_no"])
 
     def company(self) -> company.Company:
-        """Return what others used from the first reading to the last; nothing if there are none."""
-        if not self._company:
-            return company.NO_COMPANY
-        return company.between(self._company[0], self._company[-1])
+        """Return what others used from the first reading to the last; nothing if there are none.
+
+        Of several hosts, it is the one where they used most.
+        """
+        found = [
+            (company.between(readings[0], readings[-1]), host)
+            for host, readings in self._company.items()
+        ]
+        most, host = max(found, key=lambda each: each[0].pct, default=(company.NO_COMPANY, ""))
+        return most._replace(name=f"{most.name} on {host}") if host and most.name else most
 
     def host(self, began: float, duration_s: float) -> dict[str, float]:
-        """Return how busy the host was in a run: busy and stolen CPU in percent of all, load."""
-        inside = [use for use in self._host if -0.5 <= use.at_s - began <= duration_s + 0.5]
-        first, *_, last = inside if len(inside) > 1 else self._host
+        """Return how busy the hosts were in a run: busy and stolen CPU in percent of all, load.
+
+        The load is that of the host where it is highest.
+        """
+        spans = [_ends(uses, began, duration_s) for uses in self._host.values()]
         # iowait may run backwards (proc_stat(5)), so that the parts can exceed the whole a little.
-        total_s = max(0.0, last.total_s - first.total_s)
-        busy_s, steal_s = last.busy_s - first.busy_s, last.steal_s - first.steal_s
+        total_s, busy_s, steal_s = (
+            sum(max(0.0, getattr(last, name) - getattr(first, name)) for first, last in spans)
+            for name in ("total_s", "busy_s", "steal_s")
+        )
         busy_pct, steal_pct = (
-            min(100.0, 100 * max(0.0, part_s) / total_s) if total_s else 0.0
-            for part_s in (busy_s, steal_s)
+            min(100.0, 100 * part_s / total_s) if total_s else 0.0 for part_s in (busy_s, steal_s)
         )
         return {
             "host_busy_pct": round(busy_pct, 1),
             "host_steal_pct": round(steal_pct, 2),
-            "host_load_1min": round(last.load_1min, 2),
+            "host_load_1min": round(max(last.load_1min for _, last in spans), 2),
         }
+
+
+def _ends(uses: Sequence[HostUse], began: float, duration_s: float) -> tuple[HostUse, HostUse]:
+    """Return the first and the last reading of a host in a run, or of all if it has but one."""
+    inside = [use for use in uses if -0.5 <= use.at_s - began <= duration_s + 0.5]
+    first, *_, last = inside if len(inside) > 1 else uses
+    return first, last
 
 
 def of(cluster: Cluster) -> Samples:
@@ -161,15 +182,31 @@ def of(cluster: Cluster) -> Samples:
         If a node has ended, or a MySQL server does not answer.
     """
     samples = Samples(_thread_kinds(cluster))
-    for role, node_id, pid in (*cluster.pids(), ("lab", 0, os.getpid())):
-        samples.watch(role, node_id, pid)
+    for role, node_id, pid, host in cluster.pids():
+        samples.watch(role, node_id, pid, host)
+    samples.watch("lab", 0, os.getpid(), "" if "" in cluster.machines else LAB)
     return samples
 
 
 def read(cluster: Cluster, samples: Samples) -> None:
-    """Sample the processes and the host once."""
-    machine = cluster.machine
-    samples.add(machine.process_use(samples.watched), machine.host_use())
+    """Sample the processes and the hosts once."""
+    for host, machine in cluster.machines.items():
+        processes = machine.process_use(samples.watched.get(host, ()))
+        samples.add(processes, machine.host_use(), host)
+    if own := samples.watched.get(LAB):
+        samples.add(cluster.machine.process_use(own), None, LAB)
+
+
+def read_hosts(cluster: Cluster, samples: Samples) -> None:
+    """Sample the hosts once, but no process."""
+    for host, machine in cluster.machines.items():
+        samples.add({}, machine.host_use(), host)
+
+
+def read_company(cluster: Cluster, samples: Samples) -> None:
+    """Read once which other processes the hosts have."""
+    for host, machine in cluster.machines.items():
+        samples.add_company(machine.company(), host)
 
 
 def fetch_threads(cluster: Cluster, samples: Samples) -> None:
@@ -207,7 +244,7 @@ def sampling(cluster: Cluster) -> Iterator[Samples]:
     # Fetching has a thread of its own: servers under full load take seconds to answer.
     paces = ((sample, INTERVAL_S), (fetch, FETCH_EVERY_S))
     threads = [threading.Thread(target=repeat, args=pace, daemon=True) for pace in paces]
-    samples.add_company(cluster.machine.company())
+    read_company(cluster, samples)
     sample()
     for thread in threads:
         thread.start()
@@ -218,7 +255,7 @@ def sampling(cluster: Cluster) -> Iterator[Samples]:
         for thread in threads:
             thread.join()
         sample()
-        samples.add_company(cluster.machine.company())
+        read_company(cluster, samples)
         fetch()
 
 

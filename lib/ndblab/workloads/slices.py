@@ -5,7 +5,8 @@ decides neither what is compared nor what a failure means.
 
 sysbench 1.0 has no warm-up of its own, and starting it costs up to a second: one execution of a
 load generator covers both the warm-up and the measured span, and its first intervals are dropped.
-The cluster and the host are sampled at the two ends of the span, not in between. A load that ends
+The cluster and the host are sampled at the two ends of the span, not in between; if an overloaded
+host lets the lab take the first sample so late that little is left, there is none. A load that ends
 by itself has no warm-up, its span is the whole of it, and only the host is sampled.
 """
 
@@ -66,7 +67,7 @@ def measure(
         If a node of the cluster has ended.
     """
     samples = monitor.of(cluster)
-    machine, watched = cluster.machine, condition != conditions.NO_MONITOR
+    watched = condition != conditions.NO_MONITOR
     # Processes of a load that ends by itself are gone before the last reading.
     ends = any(each.job.point.workload in workload.ENDING for each in asked)
     monitored = watched and not ends
@@ -76,7 +77,7 @@ def measure(
     with ExitStack() as stack:
         stack.enter_context(conditions.holding(condition, cluster))
         if not monitored:
-            samples.add_company(machine.company())
+            monitor.read_company(cluster, samples)
         before = [read_locality.read(cluster, each.job) for each in asked]
         generators = [registry.find(each.job.point.workload) for each in asked]
         loads = [
@@ -87,10 +88,10 @@ def measure(
         numbers = [[next(free) for _ in load.pids] for load in loads]
         for mine, load, generator in zip(numbers, loads, generators, strict=True):
             for number, pid in zip(mine, load.pids, strict=True):
-                samples.watch(generator.ROLE, number, pid)
+                samples.watch(generator.ROLE, number, pid, cluster.plan.load_host)
         first_s = time.monotonic()
         if watched and ends:
-            samples.add({}, machine.host_use())
+            monitor.read_hosts(cluster, samples)
         began = [
             at
             for load, each in zip(loads, asked, strict=True)
@@ -102,10 +103,13 @@ def measure(
             first_s = max(began) + times.warmup_s
             last_s = min(began) + times.warmup_s + times.duration_s - END_MARGIN_S
             span = _read_at(first_s, last_s, cluster, samples)
-            host = samples.host(*span)
+            if span[1] < times.duration_s / 2:
+                span = None
+            else:
+                host = samples.host(*span)
         reports = [load.finish() for load in loads]
         if watched and ends:
-            samples.add({}, machine.host_use())
+            monitor.read_hosts(cluster, samples)
             host = samples.host(first_s, time.monotonic() - first_s)
         counted = [
             read_locality.tables(counters, cluster, each.job)
@@ -115,7 +119,7 @@ def measure(
     if monitored:
         monitor.fetch_threads(cluster, samples)
     else:
-        samples.add_company(machine.company())
+        monitor.read_company(cluster, samples)
     return [
         _run(each, report, samples, span, host, mine, started_utc, reads)
         for each, report, mine, reads in zip(asked, reports, numbers, counted, strict=True)
@@ -142,13 +146,13 @@ def _read_at(
 ) -> tuple[float, float]:
     """Sample at both ends of a span; return its begin by `time.monotonic`, and its times."""
     time.sleep(max(0.0, first_s - time.monotonic()))
-    samples.add_company(cluster.machine.company())
+    monitor.read_company(cluster, samples)
     first_s = time.monotonic()
     monitor.read(cluster, samples)
     time.sleep(max(0.0, last_s - time.monotonic()))
     last_s = time.monotonic()
     monitor.read(cluster, samples)
-    samples.add_company(cluster.machine.company())
+    monitor.read_company(cluster, samples)
     return first_s, last_s - first_s
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
     from ndblab.install import Binaries
     from ndblab.machine import Process
+    from ndblab.planning.deployment import Node
 
 ROLE = workload.SYSBENCH
 DATABASE, WEIGHED = "sbtest", "sbtest_half"
@@ -44,7 +45,7 @@ def versions(binaries: Binaries) -> dict[str, str]:
 
 
 def prepare_command(job: Job) -> Command:
-    """Return the command that fills the tables through the first server's socket.
+    """Return the command that fills the tables through the first server.
 
     It uses one client per table, the most that the scripts can keep busy.
     """
@@ -73,22 +74,14 @@ def _command(job: Job, verb: str, *options: str) -> Command:
     runs = verb == "run"
     script, clients = (job.point.workload if runs else workload.POINT_SELECT), job.point.clients
     servers = job.servers if runs else job.servers[:1]
-    tcp = runs and job.tcp_clients
-    addresses = [str(node.port if tcp else node.socket) for node in servers]
-    if not addresses or any("," in address for address in addresses):
-        raise LabError(
-            "sysbench needs the sockets of its MySQL servers",
-            found=addresses or "none",
-            expected="at least one path, without commas",
-            next_step="Choose a folder whose path has no comma.",
-        )
+    tcp = bool(job.account_file) or (runs and job.tcp_clients)
+    account = [f"--config-file={job.account_file}"] if job.account_file else ["--mysql-user=root"]
     argv = [
         str(job.binaries.sysbench),
         _script(job.binaries, script),
         "--db-driver=mysql",
-        *([f"--mysql-host={servers[0].endpoint}"] if tcp else []),
-        f"--mysql-{'port' if tcp else 'socket'}={','.join(addresses)}",
-        "--mysql-user=root",
+        *(_over_tcp(servers) if tcp else _by_sockets(servers)),
+        *account,
         f"--mysql-db={job.database or DATABASE}",
         f"--tables={job.profile.tables}",
         f"--table_size={job.profile.table_size}",
@@ -97,6 +90,32 @@ def _command(job: Job, verb: str, *options: str) -> Command:
         verb,
     ]
     return Command(argv, job.binaries.sysbench_env)
+
+
+def _by_sockets(servers: Sequence[Node]) -> list[str]:
+    sockets = [node.socket for node in servers]
+    if not sockets or any("," in path for path in sockets):
+        raise LabError(
+            "sysbench needs the sockets of its MySQL servers",
+            found=sockets or "none",
+            expected="at least one path, without commas",
+            next_step="Choose a folder whose path has no comma.",
+        )
+    return [f"--mysql-socket={','.join(sockets)}"]
+
+
+def _over_tcp(servers: Sequence[Node]) -> list[str]:
+    """Return addresses and ports; sysbench uses every port at every address (its drv_mysql.c)."""
+    addresses = list(dict.fromkeys(node.endpoint for node in servers))
+    ports = list(dict.fromkeys(str(node.port) for node in servers))
+    if len(servers) != len(addresses) * len(ports):
+        raise LabError(
+            "sysbench cannot load this number of MySQL servers at once",
+            found=f"{len(servers)} servers on {len(addresses)} hosts, not equally many on each",
+            expected=f"at most {len(addresses)} servers, or a multiple of {len(addresses)}",
+            next_step="Choose such numbers with --servers.",
+        )
+    return [f"--mysql-host={','.join(addresses)}", f"--mysql-port={','.join(ports)}"]
 
 
 def _script(binaries: Binaries, name: str) -> str:

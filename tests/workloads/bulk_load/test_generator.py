@@ -7,6 +7,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import ClassVar
 
 import pymysql
 import pytest
@@ -36,6 +37,7 @@ class Cluster:
     """A cluster that starts processes, and answers what its tables hold."""
 
     machine = LOCAL
+    machines: ClassVar = {"": LOCAL}
 
     def __init__(self, held: dict[str, tuple[int, int]]) -> None:
         self.held, self.asked = held, []

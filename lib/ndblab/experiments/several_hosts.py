@@ -1,0 +1,226 @@
+"""Several hosts, from what the user gives with --hosts to hosts that are ready for a cluster.
+
+In: destinations or a TOML file, the binaries of this host. Out: connected hosts, each described,
+with the programs in place, for the length of a `with` block. Afterwards nothing of the lab's is
+left on them but the programs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import socket
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ndblab.cluster.cluster import Site
+from ndblab.error import LabError
+from ndblab.install import binaries, cache, receipt
+from ndblab.machine import Machine, host, remote
+from ndblab.machine.local import LOCAL
+from ndblab.planning import hosts as several
+from ndblab.planning import spread
+from ndblab.planning.hosts import PlacedHost
+from ndblab.workloads import registry, sysbench
+
+if TYPE_CHECKING:
+    from ndblab.experiments.experiment import Experiment
+    from ndblab.install import Binaries
+    from ndblab.machine.host import Host
+    from ndblab.planning.deployment import Plan
+
+CLOCKS_APART_LIMIT_MS = 1000
+"""Logs and datasets date what happens by the hosts' clocks, to the second."""
+
+
+@dataclass(frozen=True)
+class Connected:
+    """Hosts that are ready: described, and each as a cluster uses it, by name.
+
+    `clocks_ms` is how much a host's clock is ahead of this one's, in milliseconds.
+    """
+
+    hosts: spread.Hosts
+    sites: Mapping[str, Site]
+    clocks_ms: Mapping[str, float]
+
+    @property
+    def data_host(self) -> Host:
+        """Describe the smallest host of a data node, which a dataset is named after."""
+        names = [placed.name for placed in self.hosts.placed if several.DATA in placed.roles]
+        return min((self.hosts.described[name] for name in names), key=lambda h: h.usable_cpus)
+
+    def describe(self) -> str:
+        """Describe the hosts, a line for each."""
+        return "\n".join(
+            f"{placed.name} ({', '.join(placed.roles)}): "
+            f"{self.hosts.described[placed.name].describe()}"
+            for placed in self.hosts.placed
+        )
+
+    def check(self, plan: Plan) -> None:
+        """Refuse a plan for which one of the hosts has too little memory or disk space.
+
+        Raises
+        ------
+        LabError
+            It names the host.
+        """
+        for name, site in self.sites.items():
+            argv = ["df", "--output=avail", "-B1", str(site.folder)]
+            free = site.machine.run(argv, what=f"The free disk space of host {name} is unknown")
+            with _naming(name):
+                plan.of_host(name).check(self.hosts.described[name], int(free.split()[-1]))
+
+    def to_dict(self) -> dict[str, object]:
+        """Return what a dataset says of the hosts, as plain data for JSON."""
+        return {
+            placed.name: {
+                "roles": list(placed.roles),
+                "address": placed.address,
+                "clock_ms": self.clocks_ms[placed.name],
+                **self.hosts.described[placed.name].to_dict(),
+            }
+            for placed in self.hosts.placed
+        }
+
+
+def read(given: str) -> tuple[PlacedHost, ...]:
+    """Read a list of destinations, or the TOML file of this name; LabError if it is unusable."""
+    if not given.endswith(".toml"):
+        return several.listed(given)
+    try:
+        text = Path(given).read_text()
+    except OSError as error:
+        raise LabError(
+            f"{given} cannot be read",
+            found=error.strerror,
+            expected="a TOML file that describes hosts",
+            next_step="Check the path, or write --hosts user@a,user@b.",
+        ) from None
+    return several.parsed(text, given)
+
+
+def refuse_unsuitable(experiment: Experiment) -> None:
+    """Refuse an experiment that only one host can carry.
+
+    Raises
+    ------
+    LabError
+        If it needs more than sysbench's own scripts, or does something to processes of this host.
+    """
+    variants = experiment.variants
+    why = [
+        reason
+        for reason, holds in (
+            ("its load is not one of sysbench's own scripts", _has_own_load(experiment)),
+            ("it injects faults", any(v.fault for v in variants)),
+            ("its clients use loopback", any(v.tcp_clients for v in variants)),
+            ("it compares installations", experiment.compares_engines),
+            ("it divides one host", any(v.quotas for v in variants)),
+        )
+        if holds
+    ]
+    if why:
+        raise LabError(
+            f"{experiment.name} cannot be measured over several hosts",
+            found=", and ".join(why),
+            expected="an experiment about numbers of servers, clients or threads, such as "
+            "multi-server-scaling",
+            next_step="Drop --hosts, or choose another experiment.",
+        )
+
+
+def _has_own_load(experiment: Experiment) -> bool:
+    size = experiment.size("smoke")
+    names = {point.workload for point in experiment.grid(experiment, size)}
+    return any(
+        registry.find(name) is not sysbench or (sysbench.SCRIPTS / f"{name}.lua").exists()
+        for name in names
+    )
+
+
+@contextlib.contextmanager
+def connected(placed: tuple[PlacedHost, ...], ours: Binaries) -> Iterator[Connected]:
+    """Connect to hosts and make them ready, for the length of a `with` block.
+
+    Raises
+    ------
+    LabError
+        If one cannot be reached or used, or its clock is wrong; it names the host.
+    """
+    with contextlib.ExitStack() as stack:
+        sites: dict[str, Site] = {}
+        found: list[PlacedHost] = []
+        described, clocks_ms = {}, {}
+        for each in placed:
+            folder = Path(each.folder)
+            if each.is_local:
+                machine, described[each.name] = LOCAL, host.read()
+                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                clocks_ms[each.name] = 0.0
+            else:
+                machine = stack.enter_context(remote.connect(each.destination, folder, each.name))
+                described[each.name] = machine.host()
+                clocks_ms[each.name] = _clock_ms(each.name, machine)
+                with _naming(each.name):
+                    _install(machine, ours)
+            sites[each.name] = Site(machine, folder, ours)
+            found.append(dataclasses.replace(each, address=each.address or _address(each)))
+        several.check(found)
+        yield Connected(spread.Hosts(tuple(found), described), sites, clocks_ms)
+
+
+def _clock_ms(name: str, machine: remote.Remote) -> float:
+    offset_ms = machine.clock_offset_ms()
+    if abs(offset_ms) > CLOCKS_APART_LIMIT_MS:
+        raise LabError(
+            f"The clock of host {name} is wrong",
+            found=f"{offset_ms / 1000:+.1f} s from this host's",
+            expected=f"at most {CLOCKS_APART_LIMIT_MS / 1000:g} s apart",
+            next_step="Have both hosts set their clocks by NTP (timedatectl set-ntp true).",
+        )
+    return round(offset_ms, 1)
+
+
+def _install(machine: Machine, ours: Binaries) -> None:
+    """Copy the lab's own programs to a host; those of the system must be there too.
+
+    What is unpacked from packages knows its own path, and is at the same path everywhere.
+    """
+    folders = [f for f in cache.location().glob("*/") if ours.basedir.is_relative_to(f)]
+    for folder in folders:
+        if machine.get(folder / receipt.NAME) != (folder / receipt.NAME).read_text():
+            machine.send_tree(folder, folder)
+    text = machine.run([str(ours.ndbmtd), "--version"], what="The data node does not run there")
+    _, version = binaries.ndb_versions(text) or (None, "unknown")
+    binaries.match_versions({"here": ours.ndb_version, "there": version}, str(ours.basedir))
+
+
+def _address(placed: PlacedHost) -> str:
+    """Return the IP address of the host that ssh would connect to."""
+    name = "localhost" if placed.is_local else remote.host_name(placed.destination)
+    if placed.is_local:
+        name = socket.gethostname()
+    try:
+        found = socket.getaddrinfo(name, None, socket.AF_INET, socket.SOCK_STREAM)
+    except OSError as error:
+        raise LabError(
+            f"The address of host {placed.name} is unknown",
+            found=f"{name}: {error.strerror}",
+            expected="a name that this host can resolve",
+            next_step='Give its address in a TOML file: address = "10.0.0.1".',
+        ) from None
+    return str(found[0][4][0])
+
+
+@contextlib.contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Add the host's name to an error about it."""
+    try:
+        yield
+    except LabError as error:
+        error.what = f"Host {name}: {error.what}"
+        raise

@@ -1,0 +1,147 @@
+"""A cluster over several hosts: which node runs where, with which share of that host.
+
+In: the hosts, a description of each, and a `Shape`. Out: one `Plan`. Pure. Each host is planned for
+itself, as if it carried the whole cluster; a node there gets the share that its role has in that
+plan, so that a data node has the same part of its host as in the brief's one box.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ndblab.error import LabError
+from ndblab.machine.host import Host
+from ndblab.planning import deployment
+from ndblab.planning import hosts as several
+from ndblab.planning.cpu_budget import Share
+from ndblab.planning.deployment import HostPlan, Node, Plan
+from ndblab.planning.hosts import DATA, LOAD, MANAGEMENT, SQL, PlacedHost
+from ndblab.planning.shape import Places, Shape
+
+
+@dataclass(frozen=True)
+class Hosts:
+    """Several hosts, their addresses known, and what each of them is, by name."""
+
+    placed: tuple[PlacedHost, ...]
+    described: Mapping[str, Host]
+
+
+def make(hosts: Hosts, shape: Shape) -> Plan:
+    """Plan the cluster of `shape` over several hosts.
+
+    Data nodes and MySQL servers are dealt to the hosts of their role in turn. All data nodes have
+    the threads and the memory that suit the smallest of their hosts. A server reaches a data node
+    on its own host by the transporter of `shape`, and all others by TCP.
+
+    Raises
+    ------
+    LabError
+        If the hosts would be divided in different ways, or one cannot carry its part.
+    """
+    placed, described = hosts.placed, hosts.described
+    groups = max(shape.node_groups, several.node_groups(placed))
+    of_role = {role: [host for host in placed if role in host.roles] for role in several.ROLES}
+    [management_host], [load_host] = of_role[MANAGEMENT], of_role[LOAD]
+    data_hosts, sql_hosts = of_role[DATA], of_role[SQL]
+    a_host = -(-groups // len(data_hosts)) if len(data_hosts) > 1 else groups
+    whole = {host.name: _whole(host, described[host.name], shape, a_host) for host in placed}
+    _check_budgets(whole)
+    smallest = min((host.name for host in data_hosts), key=lambda n: described[n].usable_cpus)
+    base = whole[smallest]
+    lock_pages = all(whole[host.name].memory.lock_pages for host in data_hosts)
+    places = shape.places
+    return dataclasses.replace(
+        base,
+        places=places,
+        management_node=_moved(
+            whole[management_host.name].management_node, management_host, "ndb_mgmd", places, 1
+        ),
+        data_nodes=tuple(
+            _data_node(number, data_hosts, whole, places, shape.domains)
+            for number in range(1, deployment.REPLICAS * groups + 1)
+        ),
+        servers=tuple(_server(node, sql_hosts, whole, places) for node in base.servers),
+        sysbench=_of_clients(load_host, whole),
+        sql_side=whole[sql_hosts[0].name].sql_side,
+        memory=dataclasses.replace(base.memory, lock_pages=lock_pages),
+        hosts=tuple(
+            HostPlan(
+                host.name, host.address, host.roles, host.folder,
+                whole[host.name].sql_side, _of_clients(host, whole),
+            )
+            for host in placed
+        ),
+    )  # fmt: skip
+
+
+def _whole(host: PlacedHost, described: Host, shape: Shape, node_groups: int) -> Plan:
+    """Plan a host as if it were the only one."""
+    places = Places(host.folder, host.folder, shape.places.base_port)
+    own = dataclasses.replace(shape, places=places, node_groups=node_groups, networking=True)
+    try:
+        return deployment.make(described, own)
+    except LabError as error:
+        error.what = f"{error.what} (host {host.name})"
+        raise
+
+
+def _check_budgets(whole: Mapping[str, Plan]) -> None:
+    kinds = {name: plan.budget.kind for name, plan in whole.items()}
+    if len({*kinds.values()}) > 1:
+        raise LabError(
+            "The hosts would be divided in different ways",
+            found=", ".join(f"{name}: {kind}" for name, kind in kinds.items()),
+            expected="one budget for all",
+            next_step="Choose one that is possible on all of them: --budget shared always is.",
+        )
+
+
+def _data_node(
+    number: int,
+    hosts: Sequence[PlacedHost],
+    whole: Mapping[str, Plan],
+    places: Places,
+    domains: bool,
+) -> Node:
+    """Place the `number`-th data node; those of a node group follow each other."""
+    place, turn = (number - 1) % len(hosts), (number - 1) // len(hosts)
+    own = whole[hosts[place].name].data_nodes[turn]
+    node = dataclasses.replace(
+        own,
+        number=number,
+        node_id=deployment.FIRST_DATA_NODE_ID + number - 1,
+        domain=1 + (number - 1) % deployment.REPLICAS if domains else 0,
+    )
+    return _moved(node, hosts[place], "ndbd", places, turn + 1)
+
+
+def _server(
+    node: Node, hosts: Sequence[PlacedHost], whole: Mapping[str, Plan], places: Places
+) -> Node:
+    """Place a server; on each host ports count from the same one, as sysbench needs it."""
+    place, turn = (node.number - 1) % len(hosts), (node.number - 1) // len(hosts)
+    shares = whole[hosts[place].name].servers
+    node = dataclasses.replace(node, share=shares[turn % len(shares)].share)
+    socket = Places(hosts[place].folder, hosts[place].folder).socket(node.number)
+    return dataclasses.replace(
+        _moved(node, hosts[place], "mysqld", places, turn + 1), socket=socket
+    )
+
+
+def _moved(node: Node, host: PlacedHost, folder: str, places: Places, turn: int) -> Node:
+    """Move a node to a host, where it is the `turn`-th of its role."""
+    return dataclasses.replace(
+        node,
+        host=host.name,
+        address=host.address,
+        data_dir=f"{host.folder}/{folder}.{node.number}",
+        port=places.port(node.role, turn, networking=True),
+    )
+
+
+def _of_clients(host: PlacedHost, whole: Mapping[str, Plan]) -> Share:
+    """Return what load generators may use: what servers leave, or the whole host without them."""
+    return whole[host.name].sysbench if {SQL, DATA} & {*host.roles} else Share()

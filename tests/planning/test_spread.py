@@ -1,0 +1,155 @@
+"""A cluster over several hosts: which node is where, and with which share of its host."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from ndblab.error import LabError
+from ndblab.machine import host
+from ndblab.planning import config, deployment, hosts, spread
+from ndblab.planning.hosts import PlacedHost
+from ndblab.planning.shape import Places, Shape
+
+SMALL = host.read(Path(__file__).parents[1] / "captured/hosts/vm-2cpu-cgroup1")
+LARGE = dataclasses.replace(SMALL, cpus=tuple(host.Cpu(n, n, 0, 0) for n in range(16)))
+SHAPE = Shape(4, 80_000, 256, budget="scaled", places=Places("/lab", "/lab"))
+
+
+def placed(name: str, *roles: str) -> PlacedHost:
+    return PlacedHost(name, name, f"10.0.0.{ord(name)}", f"/var/{name}", roles)
+
+
+THREE = spread.Hosts(
+    (placed("a", "management", "load"), placed("b", "data", "sql"), placed("c", "data", "sql")),
+    {"a": SMALL, "b": LARGE, "c": SMALL},
+)
+
+
+@pytest.fixture(scope="module")
+def plan() -> deployment.Plan:
+    return spread.make(THREE, SHAPE)
+
+
+def test_nodes_are_dealt_to_the_hosts_of_their_role(plan):
+    """Each with the address and the folder of its host."""
+    assert [(n.name, n.host, n.address, n.data_dir) for n in plan.nodes] == [
+        ("ndb_mgmd.1", "a", "10.0.0.97", "/var/a/ndb_mgmd.1"),
+        ("ndbmtd.1", "b", "10.0.0.98", "/var/b/ndbd.1"),
+        ("ndbmtd.2", "c", "10.0.0.99", "/var/c/ndbd.2"),
+        ("mysqld.1", "b", "10.0.0.98", "/var/b/mysqld.1"),
+        ("mysqld.2", "c", "10.0.0.99", "/var/c/mysqld.2"),
+        ("mysqld.3", "b", "10.0.0.98", "/var/b/mysqld.3"),
+        ("mysqld.4", "c", "10.0.0.99", "/var/c/mysqld.4"),
+    ]
+    assert len({node.node_id for node in plan.nodes}) == 7
+
+
+def test_each_node_has_its_share_of_its_own_host(plan):
+    """32/256 and 30/256 of 16 CPUs, and of two."""
+    quotas = {node.name: node.share.quota_cpus for node in plan.nodes}
+    assert quotas["ndbmtd.1"], quotas["ndbmtd.2"] == (2, 0.25)
+    assert quotas["mysqld.1"] == quotas["mysqld.3"] == pytest.approx(16 * 30 / 256)
+    assert quotas["mysqld.2"] == quotas["mysqld.4"] == pytest.approx(2 * 30 / 256)
+
+
+def test_all_data_nodes_suit_the_smallest_host(plan):
+    """NDB wants the same threads and the same memory in all of them."""
+    alone = deployment.make(SMALL, SHAPE)
+    assert (plan.threads, plan.memory) == (alone.threads, alone.memory)
+
+
+def test_ports_count_from_the_same_one_on_each_host(plan):
+    """That is how sysbench can be given hosts and ports."""
+    ports = {node.name: node.port for node in plan.servers}
+    assert ports["mysqld.1"] == ports["mysqld.2"]
+    assert ports["mysqld.3"] == ports["mysqld.4"] == ports["mysqld.1"] + 1
+
+
+def test_the_part_of_a_host_has_its_nodes_only(plan):
+    """Memory and disk are needed where a node is."""
+    part = plan.of_host("c")
+    assert [node.name for node in part.data_nodes] == ["ndbmtd.2"]
+    assert [node.name for node in part.servers] == ["mysqld.2", "mysqld.4"]
+    assert part.memory_bytes < plan.memory_bytes
+    assert plan.of_host("a").disk_bytes == 0
+    assert part.sql_side.quota_cpus == pytest.approx(2 * 192 / 256)
+
+
+def test_a_server_prefers_the_data_node_of_its_host(plan):
+    """Reads that can be local are."""
+    assert [plan.own_data_node(s).name for s in plan.servers] == ["ndbmtd.1", "ndbmtd.2"] * 2
+    assert [plan.own_data_node(s).name for s in deployment.turned(plan).servers] == [
+        "ndbmtd.1", "ndbmtd.2", "ndbmtd.1", "ndbmtd.2",
+    ]  # fmt: skip
+
+
+def test_load_generators_have_the_whole_of_a_host_without_servers(plan):
+    """They are limited only beside servers."""
+    assert plan.load_host == "a"
+    assert plan.sysbench == deployment.Share()
+
+
+def test_nothing_listens_beyond_the_named_addresses(plan):
+    """Each node binds its own; nobody else may take the place of a node or a tool."""
+    text = config.config_ini(plan)
+    names = [line for line in text.splitlines() if line.startswith("HostName=")]
+    sections = [s for s in ("[ndb_mgmd]", "[ndbd]", "[mysqld]", "[api]") if s in text]
+    assert len(sections) == 4
+    assert len(names) == sum(text.count(f"{section}\n") for section in sections)
+    my_cnf = config.my_cnf(plan, "9.7.4")
+    assert "bind-address=10.0.0.98" in my_cnf
+    assert "bind-address=10.0.0.99" in my_cnf
+    assert "skip-networking" not in my_cnf
+    assert "tls-version" not in my_cnf
+    assert "require-secure-transport=ON" in my_cnf
+
+
+def test_some_servers_by_tcp_leave_shared_memory_to_pairs_on_one_host():
+    """A section [shm] joins a server and a data node of the same host."""
+    plan = spread.make(THREE, dataclasses.replace(SHAPE, tcp_servers=2))
+    text = config.config_ini(plan)
+    assert "UseShm=0" in text
+    assert text.count("[shm]") == 2
+
+
+def test_a_plan_over_several_hosts_is_another_one(plan):
+    """Its identity names hosts and roles, not folders."""
+    alone = deployment.make(SMALL, SHAPE).identity()
+    assert "hosts" not in alone
+    assert "host" not in alone["servers"][0]
+    found = plan.identity()
+    assert next(each["roles"] for each in found["hosts"]) == ["management", "load"]
+    assert "folder" not in found["hosts"][0]
+
+
+def test_hosts_that_would_be_divided_in_different_ways_are_refused():
+    """A dataset has one budget."""
+    without = host.CpuController("none", "", "no control group")
+    mixed = {**THREE.described, "c": dataclasses.replace(SMALL, cpu_controller=without)}
+    with pytest.raises(LabError, match="in different ways") as caught:
+        spread.make(spread.Hosts(THREE.placed, mixed), dataclasses.replace(SHAPE, budget="auto"))
+    assert "--budget shared" in caught.value.next_step
+
+
+def test_an_error_names_the_host():
+    """One of several hosts may be the one that cannot."""
+    without = host.CpuController("none", "", "no control group")
+    mixed = {**THREE.described, "c": dataclasses.replace(SMALL, cpu_controller=without)}
+    with pytest.raises(LabError, match=r"\(host c\)"):
+        spread.make(spread.Hosts(THREE.placed, mixed), SHAPE)
+
+
+def test_several_node_groups_have_a_data_node_on_each_host():
+    """The two data nodes of a group are on different hosts."""
+    names = "bcde"
+    given = spread.Hosts(
+        (placed("a", *hosts.ROLES[:1], "load", "sql"), *(placed(n, "data") for n in names)),
+        dict.fromkeys("a" + names, SMALL),
+    )
+    plan = spread.make(given, SHAPE)
+    assert [node.host for node in plan.data_nodes] == list(names)
+    on_two = spread.make(THREE, dataclasses.replace(SHAPE, node_groups=2))
+    assert [node.host for node in on_two.data_nodes] == ["b", "c", "b", "c"]
