@@ -4,19 +4,23 @@ In: /proc, /sys and the lab's requests. Out: a `Host` (CPUs, NUMA nodes, memory,
 that are started, watched and ended, and control groups that limit their CPUs. It knows a
 cluster only as processes with a mark.
 
-`Machine` below is what a cluster needs of the host that a node runs on. `local.LOCAL` is this one.
+`Machine` below is what a cluster needs of the host that a node runs on. `local.LOCAL` is this one;
+`remote.connect` reaches another by SSH.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from subprocess import Popen as Process  # what a process on another host will have to behave like
+from subprocess import Popen as Process  # `remote_process` behaves like it, on another host
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from ndblab.machine.cgroups import Groups
     from ndblab.machine.company import Reading
+
+
+LOOPBACK = "127.0.0.1"
 
 
 class Marked(NamedTuple):
@@ -100,11 +104,14 @@ class Machine(Protocol):
         if a process survives that.
         """
 
-    def kill(self, process: Process) -> None:
-        """Kill a process, wait for its end, and remove the memory segments it leaves."""
+    def kill(self, process: Process, session: bool = False) -> None:
+        """Kill a process, wait for its end, and remove the memory segments it leaves.
 
-    def check_ports(self, ports: Iterable[int]) -> None:
-        """Make sure that these ports of loopback are free; LabError names who uses one."""
+        With `session`, everything that it has started in its session is killed as well.
+        """
+
+    def check_ports(self, ports: Iterable[int], address: str = LOOPBACK) -> None:
+        """Make sure that these ports of an address are free; LabError names who uses one."""
 
     def allow_open_files(self, count: int) -> None:
         """Let processes started from now on open `count` files; LabError if they may not."""

@@ -6,10 +6,12 @@ In: requests of a cluster. Out: processes, files and readings of this host; see 
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import os
 import resource
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -19,7 +21,17 @@ from pathlib import Path
 import psutil
 
 from ndblab.error import LabError, writing
-from ndblab.machine import HostUse, Machine, Marked, ProcessUse, cgroups, commands, company, host
+from ndblab.machine import (
+    LOOPBACK,
+    HostUse,
+    Machine,
+    Marked,
+    ProcessUse,
+    cgroups,
+    commands,
+    company,
+    host,
+)
 
 MARK = "NDBLAB_CLUSTER"
 """Environment variable that holds the folder of the cluster to which a process belongs."""
@@ -112,19 +124,30 @@ class Local:
             next_step="Look at their state with ps; a hung disk may be blocking them.",
         )
 
-    def kill(self, process: subprocess.Popen) -> None:
+    def kill(self, process: subprocess.Popen, session: bool = False) -> None:
+        if session and process.poll() is None:
+            # It leads a session of its own, whose processes form one group.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
         process.kill()
         process.wait()
         _remove_segments({process.pid})
 
-    def check_ports(self, ports: Iterable[int]) -> None:
+    def check_ports(self, ports: Iterable[int], address: str = LOOPBACK) -> None:
         ports = list(ports)
         for port in ports:
             with socket.socket() as probe:
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 try:
-                    probe.bind(("127.0.0.1", port))
+                    probe.bind((address, port))
                 except OSError as error:
+                    if error.errno == errno.EADDRNOTAVAIL:
+                        raise LabError(
+                            f"{address} is no address of this host",
+                            found=", ".join(_addresses()),
+                            expected="an address on which the cluster's nodes can listen",
+                            next_step="Use one of those found.",
+                        ) from error
                     raise LabError(
                         f"Port {port} is taken",
                         found=f"{error.strerror}: {_listener(port)}",
@@ -236,6 +259,12 @@ def _remove_segments(creators: set[int]) -> None:
         _, shmid, _, _, creator, _, attached, *_ = line.split()
         if int(creator) in creators and attached == "0":
             subprocess.run(["ipcrm", "-m", shmid], capture_output=True, check=False)
+
+
+def _addresses() -> list[str]:
+    """Return the IPv4 addresses of this host."""
+    known = psutil.net_if_addrs().values()
+    return [each.address for these in known for each in these if each.family == socket.AF_INET]
 
 
 def _listener(port: int) -> str:

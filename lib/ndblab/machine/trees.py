@@ -1,0 +1,130 @@
+"""Folders with all that they hold, as one stream of bytes from host to host.
+
+In: a folder, or such a stream (a tar archive). Out: the stream, or the folder, whole or not at all.
+Owners are left out: a copy belongs to who makes it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import tarfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from ndblab.error import LabError, writing
+
+STAMP = ".ndblab-copy"
+"""File of a copy that holds the checksum of its content."""
+
+
+def checksum(folder: Path) -> str:
+    """Return a checksum of all names, permissions and contents below a folder."""
+    total = hashlib.sha256()
+    for path in _everything(folder):
+        mode = path.lstat().st_mode
+        total.update(f"{path.relative_to(folder)}\0{mode:o}\0".encode())
+        if path.is_symlink():
+            total.update(os.readlink(path).encode())
+        elif path.is_file():
+            with path.open("rb") as file:
+                own = hashlib.sha256()
+                while block := file.read(1 << 20):
+                    own.update(block)
+            total.update(own.digest())
+    return total.hexdigest()
+
+
+def pack(folder: Path, stream: BinaryIO, patterns: Sequence[str] = ()) -> None:
+    """Write what a folder holds, or what matches the patterns, to a stream.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be read, or the stream not be written.
+    """
+    chosen = sorted({path for pattern in patterns for path in folder.glob(pattern)})
+    with tarfile.open(fileobj=stream, mode="w|", format=tarfile.PAX_FORMAT) as archive:
+        for path in chosen if patterns else _everything(folder):
+            archive.add(path, str(path.relative_to(folder)), recursive=False, filter=_ownerless)
+
+
+def unpack(stream: BinaryIO, folder: Path, links: bool = False) -> None:
+    """Write files and folders of a stream below an existing folder; links only if they are allowed.
+
+    Raises
+    ------
+    LabError
+        If the disk refuses, or the stream is no archive of files below that folder.
+    """
+    try:
+        with writing(folder), tarfile.open(fileobj=stream, mode="r|") as archive:
+            # A link of an installation may point anywhere, so it must be allowed as a whole.
+            archive.extraction_filter = getattr(tarfile, "fully_trusted_filter", None)
+            for member in archive:
+                name = Path(member.name)
+                inside = not name.is_absolute() and ".." not in name.parts
+                is_link = member.issym() or member.islnk()
+                if inside and (member.isreg() or member.isdir() or (links and is_link)):
+                    member.mode |= 0o700 if member.isdir() else 0o600
+                    archive.extract(member, folder)
+    except tarfile.TarError as error:
+        raise LabError(
+            f"The copy in {folder} is incomplete",
+            found=str(error),
+            expected="a whole archive",
+            next_step="Check the connection and that host's disk, and run the same command again.",
+        ) from error
+
+
+def has_copy(folder: Path, wanted: str) -> bool:
+    """Whether a folder is a copy of the content with this checksum.
+
+    Raises
+    ------
+    LabError
+        If it is there and no copy that the lab made.
+    """
+    stamp = folder / STAMP
+    if folder.exists() and not stamp.is_file() and any(folder.iterdir()):
+        raise LabError(
+            f"{folder} contains other files",
+            found=", ".join(sorted(path.name for path in folder.iterdir())[:5]),
+            expected="no such folder, or a copy that the lab made",
+            next_step="Choose another folder, or move that one away.",
+        )
+    return stamp.is_file() and stamp.read_text() == wanted
+
+
+def replace(stream: BinaryIO, folder: Path, content: str) -> None:
+    """Make a folder from a stream, in place of an older copy; LabError as `unpack`.
+
+    Its name stands for the whole of it: until then it is written under another one.
+    """
+    partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
+    with writing(folder):
+        partial.mkdir(parents=True)
+    try:
+        unpack(stream, partial, links=True)
+        with writing(folder):
+            (partial / STAMP).write_text(content)
+            old = partial.with_suffix(".old")
+            with contextlib.suppress(FileNotFoundError):
+                folder.rename(old)
+            partial.rename(folder)
+            shutil.rmtree(old, ignore_errors=True)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _everything(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.name != STAMP)
+
+
+def _ownerless(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    member.uid = member.gid = 0
+    member.uname = member.gname = ""
+    return member

@@ -1,0 +1,276 @@
+"""Several hosts on one machine: network namespaces on a bridge, each with an SSH server of its own.
+
+In: names, and a folder for keys and settings. Out: a `Network` whose hosts the lab reaches by these
+names, as it would any other, and whose connections can be cut. Only root can make one.
+
+A host has its own network, processes, System V segments, host name and mounts; it shares the files,
+the CPUs and the control groups of this machine, so give each a folder of its own. Its monotonic
+clock is ahead of this machine's, as that of another machine would be; its time of day is the same.
+This machine is in the network too, and so is a stranger: a namespace without an SSH server.
+
+What cuts a connection here (tried on Linux 6.18 in a virtual machine): `ip link set down`,
+`ip route add blackhole`, and nftables in each namespace (`drop` and `reject`, in one direction or
+both). `tc` has no qdisc, so there is no delay or random loss by it.
+
+OpenSSH's client takes the user's folder from /etc/passwd, not from HOME: a script named `ssh` that
+names the settings is first on PATH instead.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from ndblab import install
+from ndblab.error import LabError
+from ndblab.install import package_manager
+from ndblab.install.debian import build_dependencies
+from ndblab.machine import commands
+
+PROGRAMS = {
+    "ssh": "openssh-client",
+    "ssh-keygen": "openssh-client",
+    "sshd": "openssh-server",
+    "ip": "iproute2",
+    "nft": "nftables",
+    "nsenter": "util-linux",
+    "unshare": "util-linux",
+}
+"""What makes the hosts, and the Debian packages that have it."""
+PREFIX = "ndblab"
+MONOTONIC_AHEAD_S = 1000
+_SERVER_TIMEOUT_S = 10
+_PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
+_TABLE = "inet ndblab"
+
+
+@dataclass(frozen=True)
+class Namespace:
+    """A place in the network: its name, its address, and the names of its namespace and link."""
+
+    name: str
+    address: str
+    space: str
+    folder: Path
+
+    def argv(self, command: Sequence[str]) -> list[str]:
+        """Return the command that runs another in this network, among this machine's processes."""
+        return [program("nsenter"), f"--net=/run/netns/{self.space}", *command]
+
+    def run(self, *command: str) -> str:
+        """Run a command in this network; ChildFailed if it fails."""
+        return commands.output(self.argv(command), what=f"In {self.name}, this failed: {command}")
+
+    def link(self, state: str) -> None:
+        """Set the link to the bridge "up" or "down"."""
+        self.run(program("ip"), "link", "set", "eth0", state)
+
+    def drop_from(self, *addresses: str) -> None:
+        """Drop what comes from these addresses, while what is sent to them arrives."""
+        self._rules([f"ip saddr {address} drop" for address in addresses])
+
+    def reject_from(self, *addresses: str) -> None:
+        """Refuse what comes from these addresses, so that the other side knows at once."""
+        self._rules([f"ip saddr {address} reject" for address in addresses])
+
+    def accept_all(self) -> None:
+        """Undo `drop_from` and `reject_from`."""
+        self.run(program("nft"), f"table {_TABLE}; delete table {_TABLE}")
+
+    def _rules(self, rules: Sequence[str]) -> None:
+        chain = f"table {_TABLE} {{ chain input {{ type filter hook input priority 0; "
+        self.run(program("nft"), f"{chain}{'; '.join(rules)}; }}; }}")
+
+
+@dataclass(frozen=True)
+class NamespacedHost(Namespace):
+    """A namespace with an SSH server; `server` is the first of its processes, as seen from here."""
+
+    server: subprocess.Popen
+
+    def power_off(self) -> None:
+        """End the host without a word to anybody: its link first, then all its processes."""
+        self.link("down")
+        self.server.kill()
+        self.server.wait()
+
+
+@dataclass(frozen=True)
+class Network:
+    """The hosts by name, the stranger, this machine's address, and the folder of the settings.
+
+    `programs` is to be first on PATH, for `ssh` to know the hosts.
+    """
+
+    hosts: dict[str, NamespacedHost]
+    stranger: Namespace
+    address: str
+    folder: Path
+
+    @property
+    def programs(self) -> Path:
+        """The folder with the program `ssh`."""
+        return self.folder / "bin"
+
+    def add_settings(self, text: str) -> None:
+        """Add entries to the client's ssh_config; the first that matches counts."""
+        settings = self.folder / "ssh_config"
+        settings.write_text(text + settings.read_text())
+
+    def authorize(self, name: str, options: str = "") -> Path:
+        """Make a key that all hosts accept, under options of sshd(8), and return its path."""
+        key = _key(self.folder / name)
+        with (self.folder / "authorized_keys").open("a") as file:
+            file.write(f"{options} {key.with_suffix('.pub').read_text()}".lstrip())
+        return key
+
+
+def program(name: str) -> str:
+    """Return the path of a program, also of one that is not on an ordinary user's PATH."""
+    return shutil.which(name, path=_PATH) or name
+
+
+def why_not(log: Path) -> str:
+    """Say why no network can be made here; nothing if it can, once its programs are installed.
+
+    Programs are installed where the packages' own servers do not start by themselves.
+    """
+    if os.geteuid() != 0:
+        return "only root can make network namespaces"
+    missing = sorted({PROGRAMS[name] for name in PROGRAMS if not shutil.which(name, path=_PATH)})
+    if missing:
+        if not install.has_debian() or Path("/run/systemd/system").exists():
+            return package_manager.here().next_step(missing)
+        build_dependencies.install(missing, log)
+    try:
+        space = f"{PREFIX}-{os.getpid()}-try"
+        _ip("netns", "add", space)
+        _ip("netns", "del", space)
+    except LabError as error:
+        return f"no network namespaces here: {error.found}"
+    return ""
+
+
+@contextlib.contextmanager
+def network(names: Sequence[str], folder: Path) -> Iterator[Network]:
+    """Run hosts of these names for the length of a `with` block; nothing of them is left."""
+    _remove_dead()
+    bridge, base = f"{PREFIX}{os.getpid()}", f"10.{213 + os.getpid() % 40}.{os.getpid() // 40 % 250}"
+    (folder / "bin").mkdir(parents=True)
+    key = _key(folder / "key")
+    shutil.copy(key.with_suffix(".pub"), folder / "authorized_keys")
+    # sshd demands this folder, whatever its settings.
+    Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
+    with contextlib.ExitStack() as stack:
+        stack.callback(_remove, os.getpid())
+        _ip("link", "add", bridge, "type", "bridge")
+        _ip("addr", "add", f"{base}.254/24", "dev", bridge)
+        _ip("link", "set", bridge, "up")
+        hosts = {}
+        for number, name in enumerate([*names, "stranger"], 1):
+            place = Namespace(name, f"{base}.{number}", f"{bridge}-{name}", folder / name)
+            _join(place, bridge, number)
+            if name != "stranger":
+                server = stack.enter_context(_serving(place, folder))
+                hosts[name] = NamespacedHost(**vars(place), server=server)
+        _write_settings(hosts.values(), key, folder)
+        yield Network(hosts, place, f"{base}.254", folder)
+
+
+def _join(place: Namespace, bridge: str, number: int) -> None:
+    """Make a namespace with a link to the bridge."""
+    place.folder.mkdir()
+    _ip("netns", "add", place.space)
+    end = f"{bridge}.{number}"
+    _ip("link", "add", end, "type", "veth", "peer", "name", "eth0", "netns", place.space)
+    _ip("link", "set", end, "master", bridge, "up")
+    for what in (
+        ["addr", "add", f"{place.address}/24", "dev", "eth0"],
+        ["link", "set", "lo", "up"],
+        ["link", "set", "eth0", "up"],
+    ):
+        _ip("-n", place.space, *what)
+
+
+@contextlib.contextmanager
+def _serving(place: Namespace, folder: Path) -> Iterator[subprocess.Popen]:
+    """Run an SSH server as the first process of a host, which takes all others with it."""
+    _key(place.folder / "host_key")
+    settings = place.folder / "sshd_config"
+    settings.write_text(
+        f"ListenAddress {place.address}\nHostKey {place.folder}/host_key\nPidFile none\n"
+        f"AuthorizedKeysFile {folder}/authorized_keys\nStrictModes no\nUsePAM no\n"
+        "PermitRootLogin prohibit-password\nPasswordAuthentication no\n"
+    )
+    # The control groups' mounts stay, which `ip netns exec` would hide.
+    apart = ["--pid", "--fork", "--kill-child", "--mount-proc", "--ipc", "--uts", "--time"]
+    apart += ["--monotonic", str(MONOTONIC_AHEAD_S)]
+    start = f"hostname {place.name} && exec {program('sshd')} -D -e -f {settings}"
+    argv = place.argv([program("unshare"), *apart, "sh", "-c", start])
+    tied = ["setpriv", "--pdeathsig", "KILL", "--", *argv]
+    with (place.folder / "sshd.log").open("w") as log:
+        server = subprocess.Popen(tied, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    try:
+        until_s = time.monotonic() + _SERVER_TIMEOUT_S
+        while True:
+            with socket.socket() as probe:
+                if probe.connect_ex((place.address, 22)) == 0:
+                    break
+            if server.poll() is not None or time.monotonic() > until_s:
+                said = (place.folder / "sshd.log").read_text()
+                raise LabError(f"The SSH server of {place.name} does not start", found=said)
+            time.sleep(0.02)
+        yield server
+    finally:
+        server.kill()
+        server.wait()
+
+
+def _write_settings(hosts: Sequence[NamespacedHost], key: Path, folder: Path) -> None:
+    known = [f"{h.address} {(h.folder / 'host_key.pub').read_text()}" for h in hosts]
+    (folder / "known_hosts").write_text("".join(known))
+    entries = [f"Host {host.name}\n  HostName {host.address}\n" for host in hosts]
+    entries.append(
+        f"Host *\n  User root\n  IdentityFile {key}\n  IdentitiesOnly yes\n"
+        f"  UserKnownHostsFile {folder}/known_hosts\n  GlobalKnownHostsFile /dev/null\n"
+    )
+    (folder / "ssh_config").write_text("".join(entries))
+    script = folder / "bin/ssh"
+    script.write_text(f'#!/bin/sh\nexec {program("ssh")} -F {folder}/ssh_config "$@"\n')
+    script.chmod(0o755)
+
+
+def _key(path: Path) -> Path:
+    argv = [program("ssh-keygen"), "-q", "-t", "ed25519", "-N", "", "-C", path.name, "-f", path]
+    commands.output(argv, what="No key could be made")
+    return path
+
+
+def _remove_dead() -> None:
+    """Remove what a test run that was killed has left."""
+    spaces = Path("/run/netns")
+    for space in spaces.iterdir() if spaces.is_dir() else ():
+        pid = space.name.removeprefix(PREFIX).partition("-")[0]
+        if space.name.startswith(PREFIX) and pid.isdigit() and not psutil.pid_exists(int(pid)):
+            _remove(int(pid))
+
+
+def _remove(pid: int) -> None:
+    """Remove the namespaces and the bridge that a process has made; links go with them."""
+    for space in Path("/run/netns").glob(f"{PREFIX}{pid}-*"):
+        _ip("netns", "del", space.name)
+    with contextlib.suppress(LabError):
+        _ip("link", "del", f"{PREFIX}{pid}")
+
+
+def _ip(*words: str) -> None:
+    commands.output([program("ip"), *words], what=f"ip {' '.join(words)} failed")
