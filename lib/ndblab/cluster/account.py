@@ -12,19 +12,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ndblab.machine.local import LOCAL
 from ndblab.planning import config
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
+    from ndblab.machine import Machine
     from ndblab.planning.deployment import Node
 
 USER = "ndblab"
+_RIGHTS = (
+    "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, INDEX, ALTER, REFERENCES, PROCESS, RELOAD, "
+    "SYSTEM_VARIABLES_ADMIN"
+)
+"""Not all: that has NDB_STORED_USER in it, and a server drops such a user at its start if the data
+nodes do not know it yet."""
 AUTHORITY = "ca.pem"
-_SERVERS = (AUTHORITY, "server-cert.pem", "server-key.pem")
-_CLIENTS = {AUTHORITY: "cacert.pem", "client-cert.pem": "client-cert.pem"}
-_CLIENTS["client-key.pem"] = "client-key.pem"
-"""What mysqld makes in a new data folder (manual, "Creating SSL and RSA Certificates and Keys"),
-and the names by which sysbench expects it in its working folder (its drv_mysql.c)."""
+"""As a server expects it in its data folder, with `server-cert.pem` and `server-key.pem` (manual,
+"Creating SSL and RSA Certificates and Keys"). sysbench calls it `cacert.pem` and wants
+`client-cert.pem` and `client-key.pem` in its working folder (its drv_mysql.c)."""
+_DAYS = "30"
 
 
 @dataclass
@@ -39,7 +46,7 @@ class Account:
         """SQL that a server executes at each of its starts: no login without TLS."""
         return (
             f"CREATE USER IF NOT EXISTS {USER}@'%' IDENTIFIED BY '{self.password}' REQUIRE SSL;\n"
-            f"GRANT ALL ON *.* TO {USER}@'%' WITH GRANT OPTION;\n"
+            f"GRANT {_RIGHTS} ON *.* TO {USER}@'%';\n"
         )
 
     @property
@@ -48,12 +55,10 @@ class Account:
         return f"mysql-user={USER}\nmysql-password={self.password}\nmysql-ssl=on\n"
 
     def connection(self, node: Node) -> dict[str, object]:
-        """Return the options with which PyMySQL connects to a MySQL server.
-
-        A server's own certificate has no host name in it: its authority is what is checked.
-        """
+        """Return the options with which PyMySQL connects to a MySQL server."""
         context = ssl.create_default_context(cadata=self.authority)
-        context.check_hostname = False
+        # Python 3.13 is stricter than what old releases of OpenSSL make.
+        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
         where = {"host": node.endpoint, "port": node.port}
         return {**where, "user": USER, "password": self.password, "ssl": context}
 
@@ -64,15 +69,60 @@ def new() -> Account:
 
 
 def give_certificates(cluster: Cluster) -> None:
-    """Give all servers the certificates of the first, and clients theirs, by the hosts' folders."""
-    first, *others = cluster.plan.servers
-    get = cluster.machine_of(first).get
-    for node in others:
-        for name in _SERVERS:
-            text = get(Path(first.data_dir) / name)
-            cluster.machine_of(node).put(Path(node.data_dir) / name, text)
+    """Make an authority, and give each server and the clients a certificate that it signs.
+
+    That of a server names its address, which clients check.
+
+    Raises
+    ------
+    LabError
+        If this machine has no `openssl` program, or a host's disk refuses.
+    """
+    folder = cluster.folder / "certificates"
+    LOCAL.make_folder(folder)
+    authority, key = folder / AUTHORITY, folder / "ca-key.pem"
+    _openssl("req", "-x509", "-days", _DAYS, *_key(key), "-subj", f"/CN={USER}", "-out", authority)
+    cluster.account.authority = authority.read_text()
+    for address in {node.endpoint for node in cluster.plan.servers}:
+        _sign(folder, address, address)
+    for node in cluster.plan.servers:
+        _put(cluster.machine_of(node), Path(node.data_dir), folder, node.endpoint, "server")
     load = cluster.load_site
-    for made, name in _CLIENTS.items():
-        load.machine.put(load.folder / name, get(Path(first.data_dir) / made))
+    _sign(folder, "clients", USER)
+    _put(load.machine, load.folder, folder, "clients", "client")
+    load.machine.put(load.folder / "cacert.pem", cluster.account.authority)
     load.machine.put(load.folder / config.ACCOUNT_FILE, cluster.account.sysbench_options)
-    cluster.account.authority = get(Path(first.data_dir) / AUTHORITY)
+
+
+def _sign(folder: Path, name: str, subject: str) -> None:
+    """Make the key `name` and a certificate for it."""
+    key, request = folder / f"{name}-key.pem", folder / f"{name}.csr"
+    kind = "IP" if subject.replace(".", "").isdigit() or ":" in subject else "DNS"
+    names = folder / f"{name}.cnf"
+    names.write_text(f"subjectAltName={kind}:{subject}\n")
+    _openssl("req", "-new", *_key(key), "-subj", f"/CN={subject}", "-out", request)
+    _openssl(
+        "x509", "-req", "-days", _DAYS, "-in", request, "-CA", folder / AUTHORITY, "-CAkey",
+        folder / "ca-key.pem", "-CAcreateserial", "-extfile", names, "-out",
+        folder / f"{name}-cert.pem",
+    )  # fmt: skip
+
+
+def _key(file: Path) -> list[object]:
+    curve = ["-pkeyopt", "ec_paramgen_curve:prime256v1"]
+    return ["-newkey", "ec", *curve, "-nodes", "-keyout", file]
+
+
+def _put(machine: Machine, there: Path, folder: Path, name: str, role: str) -> None:
+    """Put a key, its certificate and the authority into a folder of a host."""
+    machine.put(there / AUTHORITY, (folder / AUTHORITY).read_text())
+    for what in ("cert", "key"):
+        machine.put(there / f"{role}-{what}.pem", (folder / f"{name}-{what}.pem").read_text())
+
+
+def _openssl(*words: object) -> None:
+    LOCAL.run(
+        ["openssl", *map(str, words)],
+        what="The certificates of a cluster over several hosts cannot be made",
+        next_step="Install OpenSSL's program on this machine (Debian: openssl).",
+    )

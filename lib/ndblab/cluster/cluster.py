@@ -230,7 +230,10 @@ class Cluster:
         Parameters are those of `Machine.spawn`; so are errors.
         """
         site = self.load_site
-        return site.machine.spawn([*self.client_prefix(), *argv], site.folder, env, **streams)
+        # sysbench looks for the account's certificates in its working folder.
+        at = ["env", "-C", str(site.folder)] if self.account else []
+        argv = [*self.client_prefix(), *at, *argv]
+        return site.machine.spawn(argv, site.folder, env, **streams)
 
     def _place(self, node: Node) -> None:
         pid = self.processes[node.name].pid

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ndblab.error import LabError, writing
-from ndblab.machine import files, speed
+from ndblab.machine import cleanup, files, speed
 from ndblab.machine.local import LOCAL
 
 PATIENCE_S, POLL_S = 30, 0.05
@@ -37,7 +37,7 @@ def hold(folder: Path) -> Iterator[int]:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     fd = _lock(folder)
     try:
-        record = read(folder)
+        record = cleanup.record(folder)
         left = LOCAL.marked(folder)
         if left and record.get("by_hand"):
             raise LabError(
@@ -53,14 +53,6 @@ def hold(folder: Path) -> Iterator[int]:
         os.close(fd)
 
 
-def read(folder: Path) -> dict:
-    """Return the record of the folder's last cluster; empty if there is none."""
-    try:
-        return json.loads((folder / "state.json").read_text())
-    except (OSError, ValueError):
-        return {}
-
-
 def write(folder: Path, record: dict[str, object]) -> None:
     """Replace the folder's record atomically, with our process id added.
 
@@ -69,7 +61,7 @@ def write(folder: Path, record: dict[str, object]) -> None:
     LabError
         If the disk refuses.
     """
-    file = folder / "state.json"
+    file = folder / cleanup.RECORD
     with writing(file):
         files.write(file, json.dumps({**record, "lab_pid": os.getpid()}).encode())
 
@@ -77,7 +69,7 @@ def write(folder: Path, record: dict[str, object]) -> None:
 def _check_ours(folder: Path) -> None:
     """Refuse a folder with other files in it, since a cluster's start removes files."""
     strange = [p.name for p in folder.iterdir()] if folder.is_dir() else []
-    if strange and not {"lock", "state.json"} & set(strange):
+    if strange and not {"lock", cleanup.RECORD} & set(strange):
         raise LabError(
             "The cluster folder contains other files",
             found=f"{', '.join(sorted(strange)[:5])} in {folder}",
@@ -91,7 +83,7 @@ def _lock(folder: Path) -> int:
     place.touch(mode=0o600)
     deadline = time.monotonic() + speed.timeout_s(PATIENCE_S)
     while (fd := files.lock(place, wait=False)) is None:
-        holder = read(folder).get("lab_pid")
+        holder = cleanup.record(folder).get("lab_pid")
         if Path(f"/proc/{holder}").exists() or time.monotonic() > deadline:
             raise LabError(
                 "Another lab uses this cluster folder",

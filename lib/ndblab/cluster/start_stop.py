@@ -18,8 +18,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ndblab.cluster import account, datadir, lease, readiness, watchdog
-from ndblab.cluster.cleanup import clean, recorded_groups
 from ndblab.cluster.cluster import Cluster, Site
+from ndblab.machine.cleanup import clean, recorded_groups
 from ndblab.machine.local import LOCAL
 from ndblab.planning import number
 from ndblab.planning.deployment import Places, Plan
@@ -175,8 +175,9 @@ def _start(
         for host, site in cluster.every_site.items():
             cluster.groups[host] = site.machine.groups(groups_name(site.folder))
             cluster.groups[host].claim()
-        if own := cluster.groups.get(""):
-            record["groups"] = {"kind": own.kind, "base": str(own.base)}
+            if site.machine is LOCAL:
+                own = cluster.groups[host]
+                record["groups"] = {"kind": own.kind, "base": str(own.base)}
     lease.write(folder, record)
     datadir.lay_out(cluster)
     bar = tqdm(total=len(plan.nodes), desc="starting", unit="node", disable=not progress)

@@ -40,7 +40,7 @@ def watch(cluster_dir: Path) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     if sys.stdin.buffer.read() != b"done":
-        from ndblab.cluster.cleanup import clean
+        from ndblab.machine.cleanup import clean
 
         clean(cluster_dir)
 

@@ -36,7 +36,8 @@ class Clusters:
     `starts` counts the cluster starts of the whole dataset. With every other one, transporters and
     connection pools are dealt to the servers from the last (`deployment.turned`). The dataset keeps
     the configuration of the latest start. `contrasts` names those that the running cluster has
-    been measured for. Of clusters over several hosts, `sites` has these by name.
+    been measured for. Of clusters over several hosts, `sites` has these by name. Quotas of variants
+    are shares of `usable_cpus`.
     """
 
     experiment: Experiment
@@ -47,6 +48,7 @@ class Clusters:
     progress: bool
     second: Binaries | None = None
     sites: Mapping[str, Site] = field(default_factory=dict)
+    usable_cpus: float = field(default_factory=lambda: host.read().usable_cpus)
     starts: int = field(init=False)
     contrasts: set[str] = field(init=False, default_factory=set)
     _cluster: Cluster | None = None
@@ -159,8 +161,7 @@ class Clusters:
     def _quotas_cpus(self, variant: str) -> dict[str, float | None]:
         """Return the quotas that a variant changes, in CPUs."""
         quotas = self.experiment.variant(variant).quotas
-        cpus = host.read().usable_cpus if quotas else 0
-        return {name: share and share * cpus for name, share in quotas.items()}
+        return {name: share and share * self.usable_cpus for name, share in quotas.items()}
 
 
 def _described(filled: Filled) -> dict[str, object]:

@@ -208,7 +208,7 @@ def _measure(
                 writer,
                 progress,
                 second,
-                there.sites if there else {},
+                there.sites if there else {}, machine.usable_cpus,
             )
         ) as clusters,
     ):

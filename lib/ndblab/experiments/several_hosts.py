@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ndblab.cluster import start_stop
 from ndblab.cluster.cluster import Site
 from ndblab.error import LabError
 from ndblab.install import binaries, cache, receipt
@@ -119,7 +120,6 @@ def refuse_unsuitable(experiment: Experiment) -> None:
             ("it injects faults", any(v.fault for v in variants)),
             ("its clients use loopback", any(v.tcp_clients for v in variants)),
             ("it compares installations", experiment.compares_engines),
-            ("it divides one host", any(v.quotas for v in variants)),
         )
         if holds
     ]
@@ -156,25 +156,24 @@ def connected(placed: tuple[PlacedHost, ...], ours: Binaries) -> Iterator[Connec
         found: list[PlacedHost] = []
         described, clocks_ms = {}, {}
         for each in placed:
-            folder = Path(each.folder)
             if each.is_local:
-                machine, described[each.name] = LOCAL, host.read()
-                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-                clocks_ms[each.name] = 0.0
+                folder = start_stop.home()
+                machine, described[each.name], clocks_ms[each.name] = LOCAL, host.read(), 0.0
             else:
-                machine = stack.enter_context(remote.connect(each.destination, folder, each.name))
-                described[each.name] = machine.host()
+                machine = stack.enter_context(remote.connect(each.destination, Path(each.folder)))
+                folder, described[each.name] = machine.folder, machine.host()
                 clocks_ms[each.name] = _clock_ms(each.name, machine)
                 with _naming(each.name):
                     _install(machine, ours)
             sites[each.name] = Site(machine, folder, ours)
-            found.append(dataclasses.replace(each, address=each.address or _address(each)))
+            address = each.address or _address(each)
+            found.append(dataclasses.replace(each, address=address, folder=str(folder)))
         several.check(found)
         yield Connected(spread.Hosts(tuple(found), described), sites, clocks_ms)
 
 
 def _clock_ms(name: str, machine: remote.Remote) -> float:
-    offset_ms = machine.clock_offset_ms()
+    offset_ms, _ = machine.clock_offset()
     if abs(offset_ms) > CLOCKS_APART_LIMIT_MS:
         raise LabError(
             f"The clock of host {name} is wrong",
@@ -201,9 +200,12 @@ def _install(machine: Machine, ours: Binaries) -> None:
 
 def _address(placed: PlacedHost) -> str:
     """Return the IP address of the host that ssh would connect to."""
-    name = "localhost" if placed.is_local else remote.host_name(placed.destination)
-    if placed.is_local:
-        name = socket.gethostname()
+    name = socket.gethostname()
+    if not placed.is_local:
+        what = f"ssh does not know the host {placed.name}"
+        settings = LOCAL.run(["ssh", "-G", "--", placed.destination], what=what)
+        known = dict(line.partition(" ")[::2] for line in settings.splitlines())
+        name = known["hostname"]
     try:
         found = socket.getaddrinfo(name, None, socket.AF_INET, socket.SOCK_STREAM)
     except OSError as error:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shlex
 import signal
+import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -123,9 +124,11 @@ def spawned(cluster: Cluster, command: Command, **streams) -> Iterator[Process]:
         yield child
     finally:
         if child.poll() is None:
-            # It leads a session of its own, whose processes form one group.
-            with suppress(ProcessLookupError):
-                os.killpg(child.pid, signal.SIGKILL)
+            # It leads a session of its own, whose processes form one group. A process of another
+            # host is sysbench alone, and its id means nothing here.
+            if isinstance(child, subprocess.Popen):
+                with suppress(ProcessLookupError):
+                    os.killpg(child.pid, signal.SIGKILL)
             child.kill()
         child.wait()
 
