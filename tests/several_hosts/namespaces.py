@@ -164,7 +164,10 @@ def why_not(log: Path) -> str:
 def network(names: Sequence[str], folder: Path) -> Iterator[Network]:
     """Run hosts of these names for the length of a `with` block; nothing of them is left."""
     _remove_dead()
-    bridge, base = f"{PREFIX}{os.getpid()}", f"10.{213 + os.getpid() % 40}.{os.getpid() // 40 % 250}"
+    bridge, base = (
+        f"{PREFIX}{os.getpid()}",
+        f"10.{213 + os.getpid() % 40}.{os.getpid() // 40 % 250}",
+    )
     (folder / "bin").mkdir(parents=True)
     key = _key(folder / "key")
     shutil.copy(key.with_suffix(".pub"), folder / "authorized_keys")

@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING
 
 from ndblab.cluster import account, datadir, lease, readiness, watchdog
 from ndblab.cluster.cluster import Cluster, Site
+from ndblab.error import LabError
 from ndblab.machine.cleanup import clean, recorded_groups
 from ndblab.machine.local import LOCAL
+from ndblab.machine.remote import Remote
 from ndblab.planning import number
 from ndblab.planning.deployment import Places, Plan
 
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from ndblab.install import Binaries
 
 STOP_PATIENCE_S = 20
+LOGS = ("logs/*", "mysqld.*/error.log", "ndb*.*/ndb_*.log")
+"""What the nodes write of themselves, below a cluster's folder on a host."""
 NODES = ("mysqld", "ndbmtd", "ndb_mgmd")
 LAST_BASE_PORT = 65000
 LONGEST_SOCKET_PATH = 107
@@ -89,7 +93,11 @@ def running(
         stack.callback(clean, folder)
         for site in sites.values():
             stack.callback(_clean_elsewhere, site, plan.budget.kind)
-        yield _start(plan, binaries, progress, by_hand=False, sites=sites)
+        try:
+            yield _start(plan, binaries, progress, by_hand=False, sites=sites)
+        except LabError:
+            _fetch_logs(sites, folder / "logs")
+            raise
         _stop_elsewhere(sites)
         stop(folder)
 
@@ -134,6 +142,14 @@ def _stop_elsewhere(sites: Mapping[str, Site]) -> None:
     with ThreadPoolExecutor(max(1, len(sites))) as pool:
         for site in sites.values():
             pool.submit(site.machine.end, site.folder, NODES[:2], STOP_PATIENCE_S)
+
+
+def _fetch_logs(sites: Mapping[str, Site], folder: Path) -> None:
+    """Copy the logs of other hosts into a folder here, since their folders will be removed."""
+    for name, site in sites.items():
+        if isinstance(site.machine, Remote):
+            with contextlib.suppress(LabError):
+                site.machine.fetch_tree(site.folder, folder / name, *LOGS)
 
 
 def _clean_elsewhere(site: Site, budget: str) -> None:

@@ -208,7 +208,8 @@ def _measure(
                 writer,
                 progress,
                 second,
-                there.sites if there else {}, machine.usable_cpus,
+                there.sites if there else {},
+                machine.usable_cpus,
             )
         ) as clusters,
     ):

@@ -1,0 +1,150 @@
+"""A real cluster over three hosts, by SSH: it is measured, protected, and gone afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import ssl
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import psutil
+import pymysql
+import pytest
+
+from ndblab import dataset, install
+from ndblab.cluster import readiness, start_stop
+from ndblab.cluster.cluster import Cluster, Site
+from ndblab.error import LabError
+from ndblab.experiments import catalogue, measurement, several_hosts
+from ndblab.planning import spread
+from ndblab.planning.deployment import Plan
+from ndblab.planning.hosts import DATA
+from ndblab.planning.shape import Places, Shape
+from several_hosts.namespaces import Network
+
+pytestmark = pytest.mark.cluster
+
+PORT = 21860
+
+
+def described(network: Network, folder: Path) -> str:
+    """The three hosts as a user describes them in a file, each with a folder of its own."""
+    hosts = (f'[[host]]\nname = "{name}"\nfolder = "{folder}/{name}"\n' for name in network.hosts)
+    file = folder / "hosts.toml"
+    file.write_text("".join(hosts))
+    return str(file)
+
+
+@contextlib.contextmanager
+def planned(network: Network, folder: Path, port: int) -> Iterator[tuple[Plan, Mapping[str, Site]]]:
+    """Two servers: a arbitrates, b and c have a data node and a server each."""
+    placed = several_hosts.read(described(network, folder))
+    with several_hosts.connected(placed, install.ensure(progress=False)) as there:
+        places = Places(str(folder / "lab"), str(folder / "lab"), port)
+        yield spread.make(there.hosts, Shape(2, 1000, 8, places=places)), there.sites
+
+
+@pytest.fixture(scope="module")
+def cluster(network: Network, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with planned(network, tmp_path_factory.mktemp("over"), PORT) as (plan, sites):
+        ours = install.ensure(progress=False)
+        with start_stop.running(plan, ours, progress=False, sites=sites) as running:
+            yield running
+
+
+def test_shared_memory_joins_what_shares_a_host(cluster: Cluster):
+    """Each server reaches the data node beside it by shared memory, and the other by TCP."""
+    found = {(node, remote): kind for node, remote, kind in readiness.transporters(cluster)}
+    assert {pair: kind for pair, kind in found.items() if pair[1] in (11, 12)} == {
+        (2, 11): "SHM",
+        (3, 12): "SHM",
+        (2, 12): "TCP",
+        (3, 11): "TCP",
+    }
+
+
+def test_a_login_takes_the_password_and_tls(cluster: Cluster):
+    """Root has no login from elsewhere, the account none without TLS or its password."""
+    node = cluster.plan.servers[0]
+    where = {"host": node.endpoint, "port": node.port}
+    allowed = cluster.account.connection(node)
+    for login in (
+        {"user": "root", "ssl_disabled": True},
+        {"user": "root", "ssl": allowed["ssl"]},
+        {"user": allowed["user"], "password": allowed["password"], "ssl_disabled": True},
+        {"user": allowed["user"], "password": "wrong", "ssl": allowed["ssl"]},
+    ):
+        with pytest.raises((pymysql.Error, RuntimeError)):
+            pymysql.connect(**where, **login)
+    strict = ssl.create_default_context()
+    with pytest.raises(pymysql.Error):
+        pymysql.connect(**{**allowed, "ssl": strict})
+    assert cluster.query("SELECT 1", server=2) == [(1,)]
+
+
+def test_the_password_is_on_no_command_line(cluster: Cluster):
+    """Nor in the environment of any process of the cluster."""
+    password = cluster.account.password
+    for site in cluster.sites.values():
+        for process in site.machine.marked(site.folder):
+            assert password not in " ".join(process.argv)
+    for process in psutil.process_iter(["cmdline"]):
+        assert password not in " ".join(process.info["cmdline"] or ())
+
+
+def test_each_node_listens_on_its_own_address_only(cluster: Cluster, network: Network):
+    """Not on all interfaces, as ndb_mgmd does by default."""
+    for name, host in network.hosts.items():
+        listening = host.run("ss", "-Hltn").splitlines()
+        addresses = {line.split()[3].rpartition(":")[0] for line in listening}
+        assert addresses <= {host.address, "127.0.0.1"}, name
+
+
+def test_what_is_measured_names_every_host(
+    network: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """A sweep of Figure 6, with CPU of every process, and roles, address and clock of each host."""
+    monkeypatch.setattr(measurement, "RUNS", tmp_path / "runs")
+    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "lab"))
+    overrides = {"servers": "1,2", "clients": "4", "table_size": 100}
+    experiment = catalogue.find(figure=6)
+    hosts = described(network, tmp_path)
+    data = measurement.measure(
+        experiment, "smoke", "scaled", overrides, PORT + 300, progress=False, hosts=hosts
+    )
+    assert set(data.runs["status"]) == {"ok"}
+    assert data.runs["qps"].gt(0).all()
+    seen = set(zip(data.processes["role"], data.processes["node_id"], strict=True))
+    nodes = {("ndb_mgmd", 1), ("ndbmtd", 2), ("ndbmtd", 3), ("mysqld", 11), ("mysqld", 12)}
+    assert seen >= {*nodes, ("sysbench", 0), ("lab", 0)}
+    manifest = json.loads((data.path / "manifest.json").read_text())
+    assert {name: host["roles"] for name, host in manifest["hosts"].items()} == {
+        "a": ["management", "load"],
+        "b": [DATA, "sql"],
+        "c": [DATA, "sql"],
+    }
+    assert all(abs(host["clock_ms"]) < 1000 for host in manifest["hosts"].values())
+    assert dataset.read(data.path).id == data.id
+    assert not [folder for folder in tmp_path.iterdir() if folder.name in "abc"]
+    assert manifest["hosts"]["a"]["address"] not in (data.path / "runs.csv").read_text()
+
+
+def test_a_busy_port_on_a_host_is_one_message(network: Network, tmp_path: Path):
+    """It names the host and the port, and nothing is left started."""
+    with planned(network, tmp_path, PORT + 600) as (plan, sites):
+        machine, node = sites["b"].machine, plan.data_nodes[0]
+        listen = "import socket, sys, time; "
+        listen += "s = socket.create_server((sys.argv[1], int(sys.argv[2]))); time.sleep(60)"
+        where = [node.address, str(node.port)]
+        machine.spawn([str(machine.python), "-c", listen, *where], machine.folder)
+        listening = f"until ss -Hltn | grep -q {node.address}:{node.port}; do sleep 0.1; done"
+        network.hosts["b"].run("sh", "-c", listening)
+        ours = install.ensure(progress=False)
+        with (
+            pytest.raises(LabError, match=f"Port {node.port}") as caught,
+            start_stop.running(plan, ours, progress=False, sites=sites),
+        ):
+            pass
+        assert "b" in caught.value.what.split(":")[0]
+        assert not sites["c"].machine.marked(sites["c"].folder)
