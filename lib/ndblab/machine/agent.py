@@ -8,7 +8,6 @@ so as well if the agent is killed, and outlives the SSH connection for that.
 
 from __future__ import annotations
 
-import getpass
 import json
 import os
 import shutil
@@ -58,7 +57,7 @@ def main(order: Mapping[str, object], answer: dict[str, object], reading: Binary
         "folder": str(folder),
         "home": str(Path.home()),
         "executable": sys.executable,
-        "user": getpass.getuser(),
+        "uid": os.getuid(),
         "pid": os.getpid(),
     }
     print(order["greeting"] + json.dumps(answer), flush=True)
@@ -236,13 +235,10 @@ def _take(folder: Path, lab: str) -> int:
     """
     deadline = time.monotonic() + speed.timeout_s(PATIENCE_S)
     while (lock := _lock(folder)) is None:
-        if time.monotonic() > deadline:
-            raise LabError(
-                f"Another lab uses the folder {folder}",
-                found=cleanup.record(folder).get("lab", "a lock on it"),
-                expected="one lab at a time in a folder",
-                next_step="Wait for it to end, or choose another folder.",
-            )
+        known = cleanup.record(folder)
+        # The guard of a dead lab has the lock as well, while it cleans up.
+        if Path(f"/proc/{known.get('agent_pid')}").exists() or time.monotonic() > deadline:
+            raise _in_use(folder, str(known.get("lab", "a lock on it")), lab)
         time.sleep(POLL_S)
     cleanup.clean(folder)
     with writing(folder):
@@ -251,8 +247,24 @@ def _take(folder: Path, lab: str) -> int:
                 shutil.rmtree(path)
             elif path.name != LOCK:
                 path.unlink()
-    cleanup.add_to_record(folder, {"lab": lab})
+    cleanup.add_to_record(folder, {"lab": lab, "agent_pid": os.getpid()})
     return lock
+
+
+def _in_use(folder: Path, holder: str, lab: str) -> LabError:
+    if holder == lab:
+        return LabError(
+            f"This host is in use already, with the folder {folder}",
+            found="two names of one host",
+            expected="every host named once",
+            next_step="Remove one of the names, or give them different folders.",
+        )
+    return LabError(
+        f"Another lab uses the folder {folder}",
+        found=holder,
+        expected="one lab at a time in a folder",
+        next_step="Wait for it to end, or choose another folder.",
+    )
 
 
 def _lock(folder: Path) -> int | None:

@@ -175,7 +175,8 @@ def _failure(destination: str, answer: Mapping) -> Exception | None:
 class Remote:
     """Another host. Methods without a description here are those of `Machine`.
 
-    `name` is the destination. `folder`, `home` and `python` (the program) are paths there.
+    `name` is the destination. `folder`, `home` and `python` (the program) are paths there, `uid` is
+    the user's id.
     """
 
     def __init__(
@@ -188,7 +189,7 @@ class Remote:
     ) -> None:
         self.name = name
         self.folder, self.home = Path(answer["folder"]), Path(answer["home"])
-        self.python, self.user = Path(answer["executable"]), answer["user"]
+        self.python, self.uid = Path(answer["executable"]), int(answer["uid"])
         self.agent_pid = int(answer["pid"])
         self._client, self._said, self._silence_s = client, said, silence_s
         self._processes: dict[int, RemoteProcess] = {}
