@@ -87,8 +87,9 @@ class Namespace:
         self.run(program("nft"), f"table {_TABLE}; delete table {_TABLE}")
 
     def _rules(self, rules: Sequence[str]) -> None:
-        chain = f"table {_TABLE} {{ chain input {{ type filter hook input priority 0; "
-        self.run(program("nft"), f"{chain}{'; '.join(rules)}; }}; }}")
+        chain = "chain input { type filter hook input priority 0; "
+        self.accept_all()
+        self.run(program("nft"), f"table {_TABLE} {{ {chain}{'; '.join(rules)}; }}; }}")
 
 
 @dataclass(frozen=True)
@@ -211,6 +212,8 @@ def _serving(place: Namespace, folder: Path) -> Iterator[subprocess.Popen]:
         f"ListenAddress {place.address}\nHostKey {place.folder}/host_key\nPidFile none\n"
         f"AuthorizedKeysFile {folder}/authorized_keys\nStrictModes no\nUsePAM no\n"
         "PermitRootLogin prohibit-password\nPasswordAuthentication no\n"
+        # Debian's bash reads root's own .bashrc at the first level only.
+        "SetEnv SHLVL=2\n"
     )
     # The control groups' mounts stay, which `ip netns exec` would hide.
     apart = ["--pid", "--fork", "--kill-child", "--mount-proc", "--ipc", "--uts", "--time"]
