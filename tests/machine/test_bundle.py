@@ -19,8 +19,9 @@ from pathlib import Path
 
 import pytest
 
-from ndblab.machine import bundle, wire
+from ndblab.machine import agent, boot, bundle, cgroups, host, wire
 from ndblab.machine.local import LOCAL
+from ndblab.machine.own_cgroup import CpuController
 
 PYTHONS = [f"python3.{minor}" for minor in range(bundle.OLDEST_PYTHON[1], 15)]
 SENT = zipfile.ZipFile(io.BytesIO(bundle._archive()))
@@ -78,7 +79,7 @@ def test_the_agent_serves_under_every_python_that_is_here(python: str, tmp_path:
     """From memory: it writes no file but in its folder, which is gone afterwards."""
     if python != sys.executable and not works(python):
         pytest.skip(f"no {python} here")
-    argv = [python, "-Iu", "-c", bundle._START]
+    argv = [python, *boot.OPTIONS]
     folder = tmp_path / "cluster"
     with started(argv, {"folder": str(folder)}) as (child, answer):
         assert "error" not in answer
@@ -110,7 +111,7 @@ def test_the_first_good_python_of_a_host_is_taken(tmp_path: Path):
 
 def test_a_machine_of_another_kind_says_which(tmp_path: Path):
     """Before anything that was built for this one is loaded."""
-    argv = [sys.executable, "-Iu", "-c", bundle._START]
+    argv = [sys.executable, *boot.OPTIONS]
     changed = {f'"machine": "{platform.machine()}"': '"machine": "s390x"'}
     with started(argv, {"folder": str(tmp_path / "x")}, **changed) as (_, answer):
         assert answer["machine"] == platform.machine()
@@ -120,7 +121,30 @@ def test_a_machine_of_another_kind_says_which(tmp_path: Path):
 def test_a_folder_with_other_files_is_refused(tmp_path: Path):
     """The agent removes its folder at the end, so it never takes a user's."""
     (tmp_path / "thesis.tex").touch()
-    argv = [sys.executable, "-Iu", "-c", bundle._START]
+    argv = [sys.executable, *boot.OPTIONS]
     with started(argv, {"folder": str(tmp_path)}) as (_, answer):
         assert "thesis.tex" in str(wire.error_from(answer["error"], "db1"))
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+@pytest.mark.parametrize("kind", ["systemd", "cgroup2"])
+def test_the_agent_starts_anew_where_only_a_scope_may_limit_cpus(
+    kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
+    """It asks for everything again; if systemd refuses, it has read that and continues."""
+
+    class Described:
+        cpu_controller = CpuController(kind, "", "")
+
+    entered = []
+    monkeypatch.setattr(host, "read", Described)
+    monkeypatch.setattr(cgroups, "enter_scope", lambda _, argv: entered.append(argv))
+    monkeypatch.delenv("NDBLAB_SCOPE", raising=False)
+    stream = io.BytesIO(bundle.order({}) + b"frames")
+    agent._enter_scope({"greeting": bundle.GREETING}, stream)
+    if kind == "systemd":
+        assert entered == [[sys.executable, *boot.OPTIONS]]
+        assert capsys.readouterr().out == bundle.GREETING + '{"again": true}\n'
+        assert stream.read() == b"frames"
+    else:
+        assert (entered, stream.tell()) == ([], 0)

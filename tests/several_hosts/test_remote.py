@@ -363,7 +363,7 @@ def test_one_host_is_not_used_twice_for_one_cluster(there: Remote, network: Netw
     network.add_settings(f"Host {network.hosts['a'].address}\n IdentityFile {network.folder}/key\n")
     with pytest.raises(LabError, match="in use already"), remote.connect(again, there.folder):
         pass
-    with contextlib.suppress(LabError), remote.connect("a", there.folder.with_name("other")) as own:
+    with remote.connect("a", there.folder.with_name("other")) as own:
         assert own.run(["echo", "fine"], what="no") == "fine\n"
     assert there.run(["echo", "still there"], what="no") == "still there\n"
 
@@ -447,6 +447,8 @@ def test_a_lab_that_is_killed_leaves_nothing_on_a_host(network: Network, tmp_pat
         process.wait()
         assert wait_for_nothing(network, "b", folder) < 10
     assert list(tmp_path.iterdir()) == []
+    limits_cpus = host.read().cpu_controller.kind in ("cgroup1", "cgroup2")
+    assert bool(group) == limits_cpus
     assert not group or not Path(group).exists()
 
 
@@ -596,6 +598,18 @@ def test_what_a_hosts_shell_prints_does_not_matter(network: Network, tmp_path: P
     network.add_settings(f"Host talkative\n HostName {address}\n IdentityFile {key}\n")
     with remote.connect("talkative", tmp_path / "cluster") as machine:
         assert machine.run(["echo", "fine"], what="no") == "fine\n"
+
+
+def test_a_host_behind_another_is_reached_by_the_users_settings(network: Network, tmp_path: Path):
+    """A jump host, as ssh_config names it."""
+    b = network.hosts["b"]
+    network.add_settings(
+        f"Host behind\n HostName {b.address}\n IdentityFile {network.folder}/key\n ProxyJump a\n"
+    )
+    with remote.connect("behind", tmp_path / "cluster") as machine:
+        assert machine.run(["hostname"], what="no") == "b\n"
+        client = machine.run(["sh", "-c", "echo $SSH_CLIENT"], what="no")
+    assert client.split()[0] == network.hosts["a"].address
 
 
 def test_hosts_reach_each_other_and_a_stranger_has_no_way_in(network: Network):

@@ -12,6 +12,9 @@ import os
 import platform
 import sys
 
+OPTIONS = ("-Iu", "-c", "import sys; exec(sys.stdin.buffer.read(int(sys.stdin.buffer.readline())))")
+"""Of the Python that reads this file from its input, after its length."""
+
 
 def in_memory(data):
     """Return a path to a file in memory, which ends with this process (memfd_create(2))."""
