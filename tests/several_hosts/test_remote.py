@@ -452,6 +452,29 @@ def test_a_lab_that_is_killed_leaves_nothing_on_a_host(network: Network, tmp_pat
     assert not group or not Path(group).exists()
 
 
+def test_a_lab_that_is_killed_leaves_no_half_of_a_copy(network: Network, tmp_path: Path):
+    """Nor the connection's; a copy that was complete stays."""
+    source, there = tmp_path / "source", tmp_path / "there"
+    source.mkdir()
+    with (source / "large").open("wb") as file:
+        file.truncate(300_000_000)
+    body = (
+        "import sys\nfrom pathlib import Path\nfrom ndblab.machine import remote\n"
+        "source, there = map(Path, sys.argv[1:])\n"
+        "with remote.connect('b', there / 'cluster') as machine:\n"
+        "    machine.send_tree(source, there / 'copy')\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", body, source, there]) as process:
+        until_s = time.monotonic() + 30
+        while not list(there.glob(".copy.*.partial/large")):
+            assert process.poll() is None
+            assert time.monotonic() < until_s
+            time.sleep(0.01)
+        process.kill()
+    wait_for_nothing(network, "b", there / "cluster")
+    assert list(there.iterdir()) == []
+
+
 def test_a_network_that_is_cut_leaves_nothing_on_a_host(network: Network, tmp_path: Path):
     """Within the time that it may be silent; the lab says which host it has lost, and why."""
     folder, silence_s = tmp_path / "cluster", 3

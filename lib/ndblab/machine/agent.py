@@ -87,6 +87,7 @@ class Agent:
     def __init__(self, reading: BinaryIO, writing: BinaryIO, folder: Path, guard: int) -> None:
         self._folder, self._guard = folder, guard
         self._children: dict[int, subprocess.Popen] = {}
+        self._recording = threading.Lock()
         own = (
             self.run, self.remove, self.spawn, self.kill, self.send_signal, self.host, self.groups,
             self.change_groups, self.record, self.receive_tree, self.send_tree, self.free_bytes,
@@ -158,10 +159,9 @@ class Agent:
         return host.read().to_dict()
 
     def groups(self, name: str) -> tuple[str, Path]:
-        """Name control groups; the guard knows of them from now on."""
+        """Name control groups, which the guard removes from now on."""
         groups = LOCAL.groups(name)
-        facts = {"groups": {"kind": groups.kind, "base": str(groups.base)}}
-        cleanup.add_to_record(self._folder, facts)
+        self.record({"groups": {"kind": groups.kind, "base": str(groups.base)}})
         return groups.kind, groups.base
 
     def change_groups(self, kind: str, base: Path, what: str, arguments: Sequence) -> None:
@@ -172,7 +172,8 @@ class Agent:
 
     def record(self, facts: dict[str, object]) -> None:
         """Add facts to the record in the cluster's folder."""
-        cleanup.add_to_record(self._folder, facts)
+        with self._recording:
+            cleanup.add_to_record(self._folder, facts)
 
     def free_bytes(self, path: Path) -> int:
         """Return the free space of the disk on which a file of this path would be."""
@@ -190,6 +191,10 @@ class Agent:
         try:
             if trees.has_copy(folder, content):
                 return False
+            with self._recording:
+                known = cleanup.record(self._folder).get("partial", [])
+                partial = [*known, str(trees.partial_name(folder))]
+                cleanup.add_to_record(self._folder, {"partial": partial})
             trees.replace(stream, folder, content)
             return True
         finally:

@@ -100,12 +100,17 @@ def has_copy(folder: Path, wanted: str) -> bool:
     return stamp.is_file() and stamp.read_text() == wanted
 
 
+def partial_name(folder: Path) -> Path:
+    """Return the name of a copy that this process is making."""
+    return folder.with_name(f".{folder.name}.{os.getpid()}.partial")
+
+
 def replace(stream: BinaryIO, folder: Path, content: str) -> None:
     """Make a folder from a stream, in place of an older copy; LabError as `unpack`.
 
-    Its name stands for the whole of it: until then it is written under another one.
+    Its name stands for the whole of it: until then it has its `partial_name`.
     """
-    partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
+    partial = partial_name(folder)
     with writing(folder):
         partial.mkdir(parents=True)
     try:
