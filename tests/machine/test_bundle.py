@@ -100,7 +100,7 @@ def test_the_first_good_python_of_a_host_is_taken(tmp_path: Path):
     """A newer one beside an old `python3`."""
     old, good = tmp_path / "python3", tmp_path / bundle._NAMES[1]
     old.write_text("#!/bin/sh\nexit 1\n")
-    good.write_text("#!/bin/sh\n" + 'case "$3" in *exec*) echo taken;; esac\n')
+    good.write_text("#!/bin/sh\n" + 'case "$*" in *exec*) echo taken;; esac\n')
     for script in (old, good):
         script.chmod(0o755)
     env = {**os.environ, "PATH": str(tmp_path)}

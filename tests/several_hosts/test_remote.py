@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -633,6 +634,28 @@ def test_a_host_behind_another_is_reached_by_the_users_settings(network: Network
         assert machine.run(["hostname"], what="no") == "b\n"
         client = machine.run(["sh", "-c", "echo $SSH_CLIENT"], what="no")
     assert client.split()[0] == network.hosts["a"].address
+
+
+def test_an_ordinary_user_needs_no_rights(network: Network):
+    """What only root may do is one message; what is left by a dead lab is removed all the same."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as home:
+        os.chown(home, 12345, 12345)
+        become = f"exec setpriv --reuid 12345 --regid 12345 --clear-groups env HOME={home}"
+        option = f'command="{become} sh -c \\"$SSH_ORIGINAL_COMMAND\\""'
+        key = network.authorize("ordinary", option)
+        address = network.hosts["b"].address
+        network.add_settings(f"Host ordinary\n HostName {address}\n IdentityFile {key}\n")
+        with remote.connect("ordinary", Path(".cache/ndblab/cluster")) as machine:
+            assert machine.uid == 12345
+            assert machine.folder == Path(home) / ".cache/ndblab/cluster"
+            child = machine.spawn(["sleep", "600"])
+            assert [found.pid for found in machine.marked(machine.folder)] == [child.pid]
+            assert machine.process_use([child.pid])[child.pid].rss_bytes > 0
+            with pytest.raises(LabError, match="On ordinary: "):
+                machine.put(Path("/etc/ndblab"), "x")
+            with pytest.raises(LabError, match="The connection to ordinary is lost"):
+                machine.run(["kill", "-KILL", str(machine.agent_pid)], what="no")
+        wait_for_nothing(network, "b", machine.folder)
 
 
 def test_hosts_reach_each_other_and_a_stranger_has_no_way_in(network: Network):

@@ -12,7 +12,8 @@ import os
 import platform
 import sys
 
-OPTIONS = ("-Iu", "-c", "import sys; exec(sys.stdin.buffer.read(int(sys.stdin.buffer.readline())))")
+START = "import sys; exec(sys.stdin.buffer.read(int(sys.stdin.buffer.readline())))"
+OPTIONS = ("-Iu", "-Xutf8", "-c", START)
 """Of the Python that reads this file from its input, after its length."""
 
 
