@@ -369,6 +369,16 @@ def test_one_host_is_not_used_twice_for_one_cluster(there: Remote, network: Netw
     assert there.run(["echo", "still there"], what="no") == "still there\n"
 
 
+def test_hosts_do_not_share_a_folder(there: Remote):
+    """As they would where the users' homes are on a file server."""
+    with (
+        pytest.raises(LabError, match=r"On b: .* in use by another host") as caught,
+        remote.connect("b", there.folder),
+    ):
+        pass
+    assert "a has locked it" in str(caught.value)
+
+
 def test_nothing_is_left_after_the_block(network: Network, tmp_path: Path):
     """No process, folder or agent; also not if the block ends by an error."""
     folder = tmp_path / "cluster"

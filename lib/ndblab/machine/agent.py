@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import shutil
 import signal
 import subprocess
@@ -264,12 +265,15 @@ def _take(folder: Path, lab: str) -> int:
     LabError
         If another lab uses the folder, or it contains other files.
     """
+    own = {"lab": lab, "host": platform.node(), "agent_pid": os.getpid()}
     deadline = time.monotonic() + speed.timeout_s(PATIENCE_S)
     while (lock := _lock(folder)) is None:
         known = cleanup.record(folder)
+        elsewhere = known.get("host", own["host"]) != own["host"]
         # The guard of a dead lab has the lock as well, while it cleans up.
-        if Path(f"/proc/{known.get('agent_pid')}").exists() or time.monotonic() > deadline:
-            raise _in_use(folder, str(known.get("lab", "a lock on it")), lab)
+        alive = Path(f"/proc/{known.get('agent_pid')}").exists()
+        if elsewhere or alive or time.monotonic() > deadline:
+            raise _in_use(folder, known, own)
         time.sleep(POLL_S)
     cleanup.clean(folder)
     with writing(folder):
@@ -278,12 +282,21 @@ def _take(folder: Path, lab: str) -> int:
                 shutil.rmtree(path)
             elif path.name != LOCK:
                 path.unlink()
-    cleanup.add_to_record(folder, {"lab": lab, "agent_pid": os.getpid()})
+    cleanup.add_to_record(folder, own)
     return lock
 
 
-def _in_use(folder: Path, holder: str, lab: str) -> LabError:
-    if holder == lab:
+def _in_use(folder: Path, known: Mapping, own: Mapping) -> LabError:
+    """Explain who has the lock, by the records of both."""
+    holder = known.get("lab", "a lock on it")
+    if known.get("host", own["host"]) != own["host"]:
+        return LabError(
+            f"The folder {folder} is in use by another host",
+            found=f"{known['host']} has locked it, for {holder}",
+            expected="a folder on a disk of the host's own, which is faster too",
+            next_step="Choose a folder that the hosts do not share, on /var/tmp for instance.",
+        )
+    if holder == own["lab"]:
         return LabError(
             f"This host is in use already, with the folder {folder}",
             found="two names of one host",
