@@ -75,11 +75,11 @@ class Namespace:
         self.run(program("ip"), "link", "set", "eth0", state)
 
     def drop_from(self, *addresses: str) -> None:
-        """Drop what comes from these addresses, while what is sent to them arrives."""
+        """Drop what comes from these addresses, and from no others; what goes there arrives."""
         self._rules([f"ip saddr {address} drop" for address in addresses])
 
     def reject_from(self, *addresses: str) -> None:
-        """Refuse what comes from these addresses, so that the other side knows at once."""
+        """Refuse what comes from these addresses, and from no others, by an answer."""
         self._rules([f"ip saddr {address} reject" for address in addresses])
 
     def accept_all(self) -> None:
@@ -87,8 +87,9 @@ class Namespace:
         self.run(program("nft"), f"table {_TABLE}; delete table {_TABLE}")
 
     def _rules(self, rules: Sequence[str]) -> None:
-        chain = f"table {_TABLE} {{ chain input {{ type filter hook input priority 0; "
-        self.run(program("nft"), f"{chain}{'; '.join(rules)}; }}; }}")
+        chain = "chain input { type filter hook input priority 0; "
+        self.accept_all()
+        self.run(program("nft"), f"table {_TABLE} {{ {chain}{'; '.join(rules)}; }}; }}")
 
 
 @dataclass(frozen=True)
@@ -164,17 +165,15 @@ def why_not(log: Path) -> str:
 def network(names: Sequence[str], folder: Path) -> Iterator[Network]:
     """Run hosts of these names for the length of a `with` block; nothing of them is left."""
     _remove_dead()
-    bridge, base = (
-        f"{PREFIX}{os.getpid()}",
-        f"10.{213 + os.getpid() % 40}.{os.getpid() // 40 % 250}",
-    )
+    pid = os.getpid()
+    bridge, base = f"{PREFIX}{pid}", f"10.{213 + pid % 40}.{pid // 40 % 250}"
     (folder / "bin").mkdir(parents=True)
     key = _key(folder / "key")
     shutil.copy(key.with_suffix(".pub"), folder / "authorized_keys")
     # sshd demands this folder, whatever its settings.
     Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
     with contextlib.ExitStack() as stack:
-        stack.callback(_remove, os.getpid())
+        stack.callback(_remove, pid)
         _ip("link", "add", bridge, "type", "bridge")
         _ip("addr", "add", f"{base}.254/24", "dev", bridge)
         _ip("link", "set", bridge, "up")
@@ -213,6 +212,8 @@ def _serving(place: Namespace, folder: Path) -> Iterator[subprocess.Popen]:
         f"ListenAddress {place.address}\nHostKey {place.folder}/host_key\nPidFile none\n"
         f"AuthorizedKeysFile {folder}/authorized_keys\nStrictModes no\nUsePAM no\n"
         "PermitRootLogin prohibit-password\nPasswordAuthentication no\n"
+        # Debian's bash reads root's own .bashrc at the first level only.
+        "SetEnv SHLVL=2\n"
     )
     # The control groups' mounts stay, which `ip netns exec` would hide.
     apart = ["--pid", "--fork", "--kill-child", "--mount-proc", "--ipc", "--uts", "--time"]
@@ -241,9 +242,11 @@ def _serving(place: Namespace, folder: Path) -> Iterator[subprocess.Popen]:
 def _write_settings(hosts: Sequence[NamespacedHost], key: Path, folder: Path) -> None:
     known = [f"{h.address} {(h.folder / 'host_key.pub').read_text()}" for h in hosts]
     (folder / "known_hosts").write_text("".join(known))
-    entries = [f"Host {host.name}\n  HostName {host.address}\n" for host in hosts]
+    entries = [
+        f"Host {host.name}\n  HostName {host.address}\n  IdentityFile {key}\n" for host in hosts
+    ]
     entries.append(
-        f"Host *\n  User root\n  IdentityFile {key}\n  IdentitiesOnly yes\n"
+        f"Host *\n  User root\n  IdentitiesOnly yes\n"
         f"  UserKnownHostsFile {folder}/known_hosts\n  GlobalKnownHostsFile /dev/null\n"
     )
     (folder / "ssh_config").write_text("".join(entries))

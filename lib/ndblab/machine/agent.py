@@ -8,9 +8,9 @@ so as well if the agent is killed, and outlives the SSH connection for that.
 
 from __future__ import annotations
 
-import getpass
 import json
 import os
+import platform
 import shutil
 import signal
 import subprocess
@@ -22,7 +22,17 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ndblab.error import LabError, writing
-from ndblab.machine import cleanup, files, host, speed, trees, wire
+from ndblab.machine import (
+    boot,
+    cgroups,
+    cleanup,
+    files,
+    host,
+    own_cgroup,
+    speed,
+    trees,
+    wire,
+)
 from ndblab.machine.cgroups import Groups
 from ndblab.machine.local import LOCAL, MARK
 
@@ -47,6 +57,7 @@ def main(order: Mapping[str, object], answer: dict[str, object], reading: Binary
     """
     # Not ignored: that would be inherited by every program that is started here.
     signal.signal(signal.SIGHUP, lambda *_: None)
+    _enter_scope(order, reading)
     folder = Path.home() / Path(str(order["folder"])).expanduser()
     try:
         lock = _take(folder, str(order["lab"]))
@@ -58,7 +69,7 @@ def main(order: Mapping[str, object], answer: dict[str, object], reading: Binary
         "folder": str(folder),
         "home": str(Path.home()),
         "executable": sys.executable,
-        "user": getpass.getuser(),
+        "uid": os.getuid(),
         "pid": os.getpid(),
     }
     print(order["greeting"] + json.dumps(answer), flush=True)
@@ -77,6 +88,7 @@ class Agent:
     def __init__(self, reading: BinaryIO, writing: BinaryIO, folder: Path, guard: int) -> None:
         self._folder, self._guard = folder, guard
         self._children: dict[int, subprocess.Popen] = {}
+        self._recording = threading.Lock()
         own = (
             self.run, self.remove, self.spawn, self.kill, self.send_signal, self.host, self.groups,
             self.change_groups, self.record, self.receive_tree, self.send_tree, self.free_bytes,
@@ -148,10 +160,9 @@ class Agent:
         return host.read().to_dict()
 
     def groups(self, name: str) -> tuple[str, Path]:
-        """Name control groups; the guard knows of them from now on."""
+        """Name control groups, which the guard removes from now on."""
         groups = LOCAL.groups(name)
-        facts = {"groups": {"kind": groups.kind, "base": str(groups.base)}}
-        cleanup.add_to_record(self._folder, facts)
+        self.record({"groups": {"kind": groups.kind, "base": str(groups.base)}})
         return groups.kind, groups.base
 
     def change_groups(self, kind: str, base: Path, what: str, arguments: Sequence) -> None:
@@ -162,7 +173,8 @@ class Agent:
 
     def record(self, facts: dict[str, object]) -> None:
         """Add facts to the record in the cluster's folder."""
-        cleanup.add_to_record(self._folder, facts)
+        with self._recording:
+            cleanup.add_to_record(self._folder, facts)
 
     def free_bytes(self, path: Path) -> int:
         """Return the free space of the disk on which a file of this path would be."""
@@ -180,6 +192,10 @@ class Agent:
         try:
             if trees.has_copy(folder, content):
                 return False
+            with self._recording:
+                known = cleanup.record(self._folder).get("partial", [])
+                partial = [*known, str(trees.partial_name(folder))]
+                cleanup.add_to_record(self._folder, {"partial": partial})
             trees.replace(stream, folder, content)
             return True
         finally:
@@ -197,6 +213,21 @@ class Agent:
         """Clean up, remove the cluster's folder, and dismiss the guard."""
         cleanup.clear(self._folder)
         os.write(self._guard, _DONE)
+
+
+def _enter_scope(order: Mapping[str, object], reading: BinaryIO) -> None:
+    """Start anew where systemd delegates control groups to this user, if only that allows any.
+
+    The lab sends everything again. If systemd refuses, this process continues as it is.
+    """
+    controller = host.read().cpu_controller
+    if controller.kind != "systemd" or own_cgroup.in_scope():
+        return
+    print(order["greeting"] + json.dumps({"again": True}), flush=True)
+    cgroups.enter_scope(controller, [sys.executable, *boot.OPTIONS])
+    reading.read(int(reading.readline()))
+    again = json.loads(reading.readline())
+    reading.read(again["archive_bytes"] + sum(again["compiled_bytes"].values()))
 
 
 def clocks() -> tuple[float, float]:
@@ -234,15 +265,15 @@ def _take(folder: Path, lab: str) -> int:
     LabError
         If another lab uses the folder, or it contains other files.
     """
+    own = {"lab": lab, "host": platform.node(), "agent_pid": os.getpid()}
     deadline = time.monotonic() + speed.timeout_s(PATIENCE_S)
     while (lock := _lock(folder)) is None:
-        if time.monotonic() > deadline:
-            raise LabError(
-                f"Another lab uses the folder {folder}",
-                found=cleanup.record(folder).get("lab", "a lock on it"),
-                expected="one lab at a time in a folder",
-                next_step="Wait for it to end, or choose another folder.",
-            )
+        known = cleanup.record(folder)
+        elsewhere = known.get("host", own["host"]) != own["host"]
+        # The guard of a dead lab has the lock as well, while it cleans up.
+        alive = Path(f"/proc/{known.get('agent_pid')}").exists()
+        if elsewhere or alive or time.monotonic() > deadline:
+            raise _in_use(folder, known, own)
         time.sleep(POLL_S)
     cleanup.clean(folder)
     with writing(folder):
@@ -251,8 +282,33 @@ def _take(folder: Path, lab: str) -> int:
                 shutil.rmtree(path)
             elif path.name != LOCK:
                 path.unlink()
-    cleanup.add_to_record(folder, {"lab": lab})
+    cleanup.add_to_record(folder, own)
     return lock
+
+
+def _in_use(folder: Path, known: Mapping, own: Mapping) -> LabError:
+    """Explain who has the lock, by the records of both."""
+    holder = known.get("lab", "a lock on it")
+    if known.get("host", own["host"]) != own["host"]:
+        return LabError(
+            f"The folder {folder} is in use by another host",
+            found=f"{known['host']} has locked it, for {holder}",
+            expected="a folder on a disk of the host's own, which is faster too",
+            next_step="Choose a folder that the hosts do not share, on /var/tmp for instance.",
+        )
+    if holder == own["lab"]:
+        return LabError(
+            f"This host is in use already, with the folder {folder}",
+            found="two names of one host",
+            expected="every host named once",
+            next_step="Remove one of the names, or give them different folders.",
+        )
+    return LabError(
+        f"Another lab uses the folder {folder}",
+        found=holder,
+        expected="one lab at a time in a folder",
+        next_step="Wait for it to end, or choose another folder.",
+    )
 
 
 def _lock(folder: Path) -> int | None:

@@ -12,6 +12,10 @@ import os
 import platform
 import sys
 
+START = "import sys; exec(sys.stdin.buffer.read(int(sys.stdin.buffer.readline())))"
+OPTIONS = ("-Iu", "-Xutf8", "-c", START)
+"""Of the Python that reads this file from its input, after its length."""
+
 
 def in_memory(data):
     """Return a path to a file in memory, which ends with this process (memfd_create(2))."""

@@ -17,22 +17,24 @@ from pathlib import Path
 
 import psutil
 
+from ndblab.machine import boot
+
 GREETING = "ndblab agent: "
 """What the agent says first; all that comes before it is the host's own, such as a shell's."""
 NO_PYTHON = "ndblab: no Python"
 OLDEST_PYTHON = (3, 9)
 """Of the distributions in use: Red Hat's and Oracle's release 9. The lab itself needs a newer."""
 _NAMES = ("python3", *(f"python3.{minor}" for minor in range(14, OLDEST_PYTHON[1] - 1, -1)))
-_START = "import sys; exec(sys.stdin.buffer.read(int(sys.stdin.buffer.readline())))"
 _LIBRARY = Path(__file__).parents[2]
 
 
 def command() -> str:
     """Return the line for the shell of a host that starts the first good Python there."""
+    *flags, start = boot.OPTIONS
     good = f"import sys; sys.exit(sys.version_info < {OLDEST_PYTHON})"
     script = (
         f'for name in {" ".join(_NAMES)}; do "$name" -c "{good}" 2>/dev/null && '
-        f'exec "$name" -Iu -c "{_START}"; done; '
+        f'exec "$name" {" ".join(flags)} "{start}"; done; '
         f'echo "{NO_PYTHON}: $(python3 --version 2>&1)"; exit 1'
     )
     return f"exec /bin/sh -c {shlex.quote(script)}"
@@ -53,8 +55,8 @@ def order(facts: Mapping[str, object]) -> bytes:
         "archive_bytes": len(archive),
         "compiled_bytes": {name: len(data) for name, data in compiled.items()},
     }
-    boot = Path(__file__).with_name("boot.py").read_bytes()
-    parts = [f"{len(boot)}\n".encode(), boot, json.dumps(line).encode(), b"\n", archive]
+    first = Path(boot.__file__).read_bytes()
+    parts = [f"{len(first)}\n".encode(), first, json.dumps(line).encode(), b"\n", archive]
     return b"".join([*parts, *compiled.values()])
 
 

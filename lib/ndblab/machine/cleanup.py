@@ -1,7 +1,7 @@
 """Remove whatever a cluster has left on this machine, whether its lab is alive or dead.
 
 In: a cluster's folder, with the record that its lab wrote there. Out: no process, control group,
-socket or memory segment of that cluster and, if asked for, no folder.
+socket or memory segment of that cluster, no half of a copy and, if asked for, no folder.
 """
 
 from __future__ import annotations
@@ -52,6 +52,8 @@ def clean(folder: Path) -> None:
         LOCAL.remove(folder, "mysql.*.sock*")
     else:
         LOCAL.remove(socket_dir.parent, socket_dir.name)
+    for partial in record(folder).get("partial", ()):
+        shutil.rmtree(partial, ignore_errors=True)
 
 
 def clear(folder: Path) -> None:

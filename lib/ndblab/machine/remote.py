@@ -101,12 +101,11 @@ def _connected(destination: str, folder: Path, silence_s: float) -> Remote:
     timer = threading.Timer(START_TIMEOUT_S, client.kill)
     timer.start()
     try:
-        with contextlib.suppress(BrokenPipeError):
-            lab = f"process {os.getpid()} on {platform.node()}"
-            facts = {"folder": str(folder), "silence_s": silence_s, "lab": lab}
-            client.stdin.write(bundle.order(facts))
-            client.stdin.flush()
-        printed, answer = _answer(client.stdout)
+        lab = f"process {os.getpid()} on {platform.node()}"
+        order = bundle.order({"folder": str(folder), "silence_s": silence_s, "lab": lab})
+        printed, answer = _ask(client, order)
+        if answer and "again" in answer:
+            printed, answer = _ask(client, order)
         in_time = timer.is_alive()
         if answer is None:
             status = client.wait()
@@ -128,10 +127,13 @@ def _listen(stream: io.BufferedReader, said: collections.deque[str]) -> None:
         said.append(line.decode(errors="replace"))
 
 
-def _answer(stream: io.BufferedReader) -> tuple[list[str], dict | None]:
-    """Read what a host's shell prints, and the agent's answer; None if it ends without one."""
+def _ask(client: Process, order: bytes) -> tuple[list[str], dict | None]:
+    """Send the agent; return what a host's shell prints, and its answer, None if there is none."""
     printed: collections.deque[str] = collections.deque(maxlen=_LINES_KEPT)
-    for line in stream:
+    with contextlib.suppress(BrokenPipeError):
+        client.stdin.write(order)
+        client.stdin.flush()
+    for line in client.stdout:
         text = line.decode(errors="replace")
         if text.startswith(bundle.GREETING):
             return list(printed), json.loads(text[len(bundle.GREETING) :])
@@ -175,7 +177,8 @@ def _failure(destination: str, answer: Mapping) -> Exception | None:
 class Remote:
     """Another host. Methods without a description here are those of `Machine`.
 
-    `name` is the destination. `folder`, `home` and `python` (the program) are paths there.
+    `name` is the destination. `folder`, `home` and `python` (the program) are paths there, `uid` is
+    the user's id.
     """
 
     def __init__(
@@ -188,7 +191,7 @@ class Remote:
     ) -> None:
         self.name = name
         self.folder, self.home = Path(answer["folder"]), Path(answer["home"])
-        self.python, self.user = Path(answer["executable"]), answer["user"]
+        self.python, self.uid = Path(answer["executable"]), int(answer["uid"])
         self.agent_pid = int(answer["pid"])
         self._client, self._said, self._silence_s = client, said, silence_s
         self._processes: dict[int, RemoteProcess] = {}

@@ -19,6 +19,7 @@ from ndblab.error import LabError, writing
 
 STAMP = ".ndblab-copy"
 """File of a copy that holds the checksum of its content."""
+BLOCK_BYTES = 1 << 16
 
 
 def checksum(folder: Path) -> str:
@@ -47,7 +48,7 @@ def pack(folder: Path, stream: BinaryIO, patterns: Sequence[str] = ()) -> None:
         If a file cannot be read, or the stream not be written.
     """
     chosen = sorted({path for pattern in patterns for path in folder.glob(pattern)})
-    with tarfile.open(fileobj=stream, mode="w|", format=tarfile.PAX_FORMAT) as archive:
+    with tarfile.open(None, "w|", stream, BLOCK_BYTES) as archive:
         for path in chosen if patterns else _everything(folder):
             archive.add(path, str(path.relative_to(folder)), recursive=False, filter=_ownerless)
 
@@ -61,7 +62,7 @@ def unpack(stream: BinaryIO, folder: Path, links: bool = False) -> None:
         If the disk refuses, or the stream is no archive of files below that folder.
     """
     try:
-        with writing(folder), tarfile.open(fileobj=stream, mode="r|") as archive:
+        with writing(folder), tarfile.open(None, "r|", stream, BLOCK_BYTES) as archive:
             # A link of an installation may point anywhere, so it must be allowed as a whole.
             archive.extraction_filter = getattr(tarfile, "fully_trusted_filter", None)
             for member in archive:
@@ -99,12 +100,17 @@ def has_copy(folder: Path, wanted: str) -> bool:
     return stamp.is_file() and stamp.read_text() == wanted
 
 
+def partial_name(folder: Path) -> Path:
+    """Return the name of a copy that this process is making."""
+    return folder.with_name(f".{folder.name}.{os.getpid()}.partial")
+
+
 def replace(stream: BinaryIO, folder: Path, content: str) -> None:
     """Make a folder from a stream, in place of an older copy; LabError as `unpack`.
 
-    Its name stands for the whole of it: until then it is written under another one.
+    Its name stands for the whole of it: until then it has its `partial_name`.
     """
-    partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
+    partial = partial_name(folder)
     with writing(folder):
         partial.mkdir(parents=True)
     try:
