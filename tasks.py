@@ -55,7 +55,7 @@ def reproduce(
     c, figure=None, table=None, experiment=None, all=False, profile="quick", budget="auto",
     recorded=False, dataset=None, servers=None, clients=None, repeats=None, duration=None,
     warmup=None, tables=None, table_size=None, seed=None, base_port=None, again=False,
-    minutes=None, dry_run=False, host=None, engines=None,
+    minutes=None, dry_run=False, host=None, engines=None, attach=None, endpoints=None,
 ):  # fmt: skip
     """Measure an experiment here (or read a dataset), draw its figures, judge its claims.
 
@@ -69,6 +69,8 @@ def reproduce(
     again what others on the host disturbed. --all skips what this host has already measured;
     --again repeats it. --engines A,B names the two installations (folders, tarballs or releases)
     of an experiment that compares engines.
+    --attach CONNECTSTRING --endpoints SOCKET|HOST:PORT,... measures a cluster that runs already,
+    and never changes it. User: user@SOCKET; password: [client] of ~/.my.cnf, or MYSQL_PWD.
     --dry-run prints the plan and every command without running any, for this host or for
     --host FILE|brief.
     """
@@ -105,6 +107,22 @@ def reproduce(
         "--engines is for the measurement of one experiment",
         f"--engines {engines} with {'--all' if all else 'recorded data'}",
     )
+    refuse(
+        endpoints and not attach,
+        "--endpoints are those of an attached cluster",
+        f"--endpoints {endpoints} without --attach",
+        "Add --attach with the connect string of the cluster's management node.",
+    )
+    contrary = {
+        "all": all, "budget": budget != "auto", "base-port": base_port, "engines": engines,
+        "recorded": recorded, "dataset": dataset, "dry-run": dry_run, "host": host,
+    }  # fmt: skip
+    with_it = [f"--{name}" for name, value in contrary.items() if value]
+    refuse(
+        attach and with_it,
+        "--attach measures one experiment on a cluster as it is",
+        f"--attach with {', '.join(with_it)}",
+    )
     minutes = minutes and number.whole("--minutes", minutes)
     found = [] if all else [catalogue.find(experiment, figure, table)]
     chosen = found or list(catalogue.EXPERIMENTS.values())
@@ -123,6 +141,7 @@ def reproduce(
     reproduction.reproduce(
         chosen, source, profile, budget, overrides, base_port, OUT,
         again=again or not (all or minutes), minutes=minutes, engines=engines,
+        **({"attach": (attach, endpoints)} if attach else {}),
     )  # fmt: skip
 
 
@@ -271,6 +290,21 @@ def stop(c):
     print(stopped if ended else "No cluster was running.")
 
 
+@command
+def detach(c, attach=None, endpoints=None):
+    """Remove what a killed `reproduce --attach` left on a cluster; same --attach, --endpoints."""
+    from ndblab.experiments import attaching
+
+    refuse(
+        not attach,
+        "Say which cluster",
+        "no --attach",
+        "Give --attach and --endpoints as reproduce had them.",
+    )
+    removed = attaching.detach(attach, endpoints)
+    print(f"Removed {removed}." if removed else "Nothing of the lab is left there.")
+
+
 @cluster_command
 def notebook(c):
     """Open JupyterLab in the folder of the notebooks."""
@@ -348,4 +382,4 @@ namespace = Collection(
     reproduce, report, claims, predict, size, install, doctor, config, notebook, render, test,
     bench, faults,
 )  # fmt: skip
-namespace.add_collection(Collection("cluster", start, status, stop))
+namespace.add_collection(Collection("cluster", start, status, stop, detach))

@@ -73,8 +73,10 @@ def _command(job: Job, verb: str, *options: str) -> Command:
     runs = verb == "run"
     script, clients = (job.point.workload if runs else workload.POINT_SELECT), job.point.clients
     servers = job.servers if runs else job.servers[:1]
-    tcp = runs and job.tcp_clients
-    addresses = [str(node.port if tcp else node.socket) for node in servers]
+    tcp = (runs and job.tcp_clients) or not all(node.socket for node in servers)
+    # sysbench takes every port on every host.
+    addresses = list(dict.fromkeys(str(n.port if tcp else n.socket) for n in servers))
+    hosts = ",".join(dict.fromkeys(n.endpoint for n in servers if tcp))
     if not addresses or any("," in address for address in addresses):
         raise LabError(
             "sysbench needs the sockets of its MySQL servers",
@@ -86,9 +88,10 @@ def _command(job: Job, verb: str, *options: str) -> Command:
         str(job.binaries.sysbench),
         _script(job.binaries, script),
         "--db-driver=mysql",
-        *([f"--mysql-host={servers[0].endpoint}"] if tcp else []),
+        *([f"--config-file={job.options_file}"] if job.options_file else []),
+        *([f"--mysql-host={hosts}"] if tcp else []),
         f"--mysql-{'port' if tcp else 'socket'}={','.join(addresses)}",
-        "--mysql-user=root",
+        f"--mysql-user={job.user}",
         f"--mysql-db={job.database or DATABASE}",
         f"--tables={job.profile.tables}",
         f"--table_size={job.profile.table_size}",
