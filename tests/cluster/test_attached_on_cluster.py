@@ -133,7 +133,7 @@ def schemas(cluster: Cluster) -> set[str]:
 def statements(cluster: Cluster, user: str) -> Iterator[str]:
     """Yield what an account sent, by the general logs of both servers."""
     for node in cluster.plan.servers:
-        [log] = Path(node.data_dir).glob("*.log")
+        [log] = set(Path(node.data_dir).glob("*.log")) - {Path(node.data_dir) / "error.log"}
         theirs: set[str] = set()
         for line in log.read_text(errors="replace").splitlines():
             found = re.match(r"\S+Z\s+(\d+) (Connect|Query|Execute|Prepare)\t(.*)", line)

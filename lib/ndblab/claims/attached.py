@@ -3,8 +3,9 @@
 In: a claim's id and kind, and what an undivided host answers. Out: an answer, as the columns of
 CPU budgets in `claims.csv` have them. Pure.
 
-Its CPUs may be divided in any way, and others may use it. What compares its loads with each other can
-be judged; what depends on how many CPUs a part of it has, or on who else uses its memory, cannot.
+Its CPUs may be divided in any way, and others may use it. What compares its loads with each other
+can be judged; what depends on how many CPUs a part of it has, or on who else uses its memory,
+cannot.
 """
 
 from __future__ import annotations
