@@ -26,10 +26,12 @@ ROOT = Path(__file__).resolve().parents[2]
 PORT = 14860
 USER, PASSWORD = "bench", "a#b 'c' =d"
 PROGRAM = """
-import sys, pathlib
+import math, sys, pathlib
 import tasks
 from invoke import Program
 from ndblab.experiments import measurement
+from ndblab.machine import company
+company.LIMIT_PCT = company.STEAL_LIMIT_PCT = math.inf
 folder = pathlib.Path(sys.argv[1])
 measurement.RUNS, tasks.OUT = folder / "runs", folder / "out"
 Program(namespace=tasks.namespace).run(["lab", *sys.argv[2:]])
@@ -143,11 +145,10 @@ def statements(cluster: Cluster, user: str) -> Iterator[str]:
                 yield found[3].strip()
 
 
-@pytest.mark.parametrize("by", ["socket", "port"])
-def test_an_attached_cluster_is_measured_and_left_as_it_was(cluster, lab, tmp_path, by):
+def test_an_attached_cluster_is_measured_and_left_as_it_was(cluster, lab, tmp_path):
     """The dataset is complete and says what it is; nothing of the cluster has changed."""
     before = observed(cluster)
-    said = ended(lab("reproduce", "--figure", "6", "--profile", "smoke", by=by))
+    said = ended(lab("reproduce", "--figure", "6", "--profile", "smoke"))
     assert observed(cluster) == before
     assert own_schema.SCHEMA not in schemas(cluster)
     [folder] = (tmp_path / "runs").glob("*/*")
@@ -168,6 +169,15 @@ def test_an_attached_cluster_is_measured_and_left_as_it_was(cluster, lab, tmp_pa
         assert not file.is_file() or PASSWORD.encode() not in file.read_bytes()
     strange = [each for each in statements(cluster, USER) if not ALLOWED.match(each)]
     assert strange == []
+
+
+def test_servers_are_loaded_over_tcp_with_a_password(cluster, lab, tmp_path):
+    """Those of several ports of a host, by an account that may enter from there."""
+    words = ("--experiment", "stability", "--profile", "smoke", "--duration", "2")
+    ended(lab("reproduce", *words, by="port"))
+    [folder] = (tmp_path / "runs").glob("*/*")
+    assert list(dataset.read(folder).runs["status"]) == ["ok"]
+    assert own_schema.SCHEMA not in schemas(cluster)
 
 
 def test_a_schema_of_that_name_is_refused_and_untouched(cluster, lab):
@@ -230,18 +240,31 @@ def test_what_a_killed_lab_leaves_is_removed_by_the_next(cluster, lab, tmp_path)
     assert "Nothing of the lab" in ended(lab("cluster.detach", **other))
 
 
+def test_a_killed_measurement_goes_on_after_the_schema_is_removed(cluster, lab, tmp_path):
+    """The same command removes what the killed one left, and measures what is missing."""
+    words = ("reproduce", "--figure", "4", "--profile", "smoke")
+    first = lab(*words)
+    readiness.wait_until(lambda: list(tmp_path.glob("runs/*/*/parts/s*")), 120, "a run")
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    said = ended(lab(*words))
+    assert "removed what a lab had left: the schema ndblab with 2 tables" in said
+    assert f"process {first.pid}" in said
+    [folder] = (tmp_path / "runs").glob("*/*")
+    data = dataset.read(folder)
+    assert data.complete
+    assert len(data.manifest["resumed"]) == 1
+    assert own_schema.SCHEMA not in schemas(cluster)
+
+
 def test_an_account_without_rights_is_told_what_to_type(cluster, lab, tmp_path):
     """The line names the account as the server knows it."""
     cluster.query("CREATE USER poor@localhost")
     (tmp_path / "poor.cnf").write_text("[client]\nuser=poor\n")
-    said = ended(
-        lab("cluster.detach", NDBLAB_MY_CNF=str(tmp_path / "poor.cnf")), code=1
-    )
+    said = ended(lab("cluster.detach", NDBLAB_MY_CNF=str(tmp_path / "poor.cnf")), code=1)
     assert "GRANT SELECT ON `ndbinfo`.* TO 'poor'@'localhost'" in said
     (tmp_path / "poor.cnf").write_text("[client]\nuser=nobody\npassword=wrong\n")
-    said = ended(
-        lab("cluster.detach", NDBLAB_MY_CNF=str(tmp_path / "poor.cnf")), code=1
-    )
+    said = ended(lab("cluster.detach", NDBLAB_MY_CNF=str(tmp_path / "poor.cnf")), code=1)
     assert "does not let nobody in" in said
     assert "~/.my.cnf" in said
 

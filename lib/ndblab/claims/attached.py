@@ -18,6 +18,11 @@ _CPU = ("F4-cpu-with-load", "B-less-cpu", "B-split", "R-filter-servers", "R-nosq
 _ELSEWHERE = {
     **dict.fromkeys(_CPU, NOT_DIVIDED_BY_US),
     "B-row-bytes": "others may use the data memory of an attached cluster",
+    "B-sockets": "needs clients of both kinds on the same MySQL servers",
+    **dict.fromkeys(
+        ("B-redo", "B-load-redo", "F9-next-step"),
+        "needs a configuration of its own, which an attached cluster keeps as it is",
+    ),
 }
 
 

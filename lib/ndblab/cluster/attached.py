@@ -16,6 +16,7 @@ import socket
 import ssl
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -170,6 +171,17 @@ def read(wanted: Target, binaries: Binaries) -> Facts:
         )
     planning.check(facts)
     return facts
+
+
+def others_per_s(wanted: Target) -> float:
+    """Measure for a second how many operations others ask of the data nodes."""
+    asked = "SELECT SUM(val) FROM ndbinfo.counters WHERE counter_name = 'OPERATIONS'"
+    with contextlib.closing(wanted.connect(1)) as connection:
+        [(before,)] = _run(connection, asked)
+        began = time.monotonic()
+        time.sleep(1)
+        [(after,)] = _run(connection, asked)
+    return float(after - before) / (time.monotonic() - began)
 
 
 @contextlib.contextmanager

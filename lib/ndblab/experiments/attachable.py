@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from ndblab.planning.profile import Profile
     from ndblab.workloads.load_generator import Job
 
+_REFUSED = {
+    "long-run": "it reads checkpoints from the cluster log, which is its administrator's",
+    "the-lab-itself": "it is about the lab's own clusters",
+}
 _SHAPES = ("networking",)
 """Fields of a shape without which an experiment's points can do."""
 
@@ -124,27 +128,27 @@ def why_not(experiment: Experiment) -> str:
     if len(compared) > 1 and len(compared & usable) == 1:
         [other, *_] = compared - usable
         return f"all that it compares, such as {other}, {_needs(experiment.variant(other))}"
-    if not experiment.claims:
-        return "it is about the lab's own clusters"
-    return ""
+    return _REFUSED.get(experiment.name, "")
 
 
 def left_out(experiment: Experiment, servers: int, size: Profile) -> list[str]:
-    """Name what an attached cluster does not allow of an experiment, each with the reason.
+    """List what an attached cluster does not allow of an experiment, a line for each reason.
 
     Parameters
     ----------
     servers : endpoints.
     """
-    found = [f"variant {v.name} {why}" for v in experiment.variants if (why := _needs(v))]
-    for each in (
-        experiment.contrasts(experiment, size, pd.DataFrame()) if experiment.contrasts else ()
-    ):
+    found: dict[str, list[str]] = {}
+    for variant in experiment.variants:
+        if why := _needs(variant):
+            found.setdefault(why, []).append(f"variant {variant.name}")
+    planned = experiment.contrasts(experiment, size, pd.DataFrame()) if experiment.contrasts else ()
+    for each in planned:
         if why := _why_not(each, experiment, servers):
-            found.append(f"contrast {each.name} {why}")
+            found.setdefault(why, []).append(f"contrast {each.name}")
     if experiment.weighs_rows:
-        found.append("the weight of a row would need a schema more")
-    return found
+        found.setdefault("needs a schema more", []).append("the weight of a row")
+    return [f"{', '.join(names)}: {why}" for why, names in found.items()]
 
 
 def _needs(variant: Variant) -> str:

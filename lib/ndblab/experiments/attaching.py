@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 CONFIG, VARIABLES = "attached-config.csv", "attached-variables.csv"
 """Files of a dataset: parameters of the data nodes, variables of the MySQL servers."""
+OTHERS_PER_S = 100
+"""Operations of the data nodes up to which nobody else is taken to use a cluster."""
 
 
 def measure(
@@ -248,7 +250,9 @@ def _size(
 def _notes(experiment: Experiment, facts: Facts, plan: Plan, wanted: Target, size: Profile):
     """Yield what the user should know before it begins."""
     if out := attachable.left_out(experiment, len(wanted.endpoints), size):
-        yield "not with --attach: " + "; ".join(out)
+        yield "\n  ".join(["not with --attach:", *out])
+    if (others := attached.others_per_s(wanted)) > OTHERS_PER_S:
+        yield f"others use the cluster too, with {others:.0f} operations/s before it begins"
     if not list(attached.local_processes(facts, plan)):
         yield "not all of its nodes run on this host: no CPU of its processes, only of NDB threads"
     if any(endpoint.on_network for endpoint in wanted.endpoints):

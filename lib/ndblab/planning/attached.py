@@ -163,9 +163,9 @@ def plan(facts: Facts, places: Places, max_clients: int) -> Plan:
     management = facts.of_kind("MGM")[0]
     data_nodes, endpoints = facts.of_kind("NDB"), facts.servers
     reason = (
-        f"attached to {facts.connectstring}, with {len(data_nodes)} data nodes, by the endpoints "
-        f"{', '.join(str(server.endpoint) for server in endpoints)}: the lab did not start it, and "
-        "how its CPUs are divided is not known"
+        f"{facts.connectstring} with {len(data_nodes)} data nodes, by the endpoints "
+        f"{', '.join(str(server.endpoint) for server in endpoints)}, which the lab did not start; "
+        "how their CPUs are divided is not known"
     )
     return Plan(
         budget=Budget(ATTACHED, reason),
@@ -231,6 +231,13 @@ def check(facts: Facts) -> None:
                     next_step="Drop one of them from --endpoints.",
                 )
             seen[key] = server
+        if server.endpoint.host and server.variables.get("require_secure_transport") == "ON":
+            raise LabError(
+                f"{server.endpoint} accepts encrypted connections only",
+                found="require_secure_transport=ON",
+                expected="a server that sysbench can reach: it speaks plain text over TCP",
+                next_step="Name the server's Unix socket, on its own host, in --endpoints.",
+            )
 
 
 def check_room(facts: Facts, size: Profile) -> None:
