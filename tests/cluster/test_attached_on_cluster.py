@@ -173,7 +173,7 @@ def test_an_attached_cluster_is_measured_and_left_as_it_was(cluster, lab, tmp_pa
 
 def test_servers_are_loaded_over_tcp_with_a_password(cluster, lab, tmp_path):
     """Those of several ports of a host, by an account that may enter from there."""
-    words = ("--experiment", "stability", "--profile", "smoke", "--duration", "2")
+    words = ("--experiment", "stability", "--profile", "smoke")
     ended(lab("reproduce", *words, by="port"))
     [folder] = (tmp_path / "runs").glob("*/*")
     assert list(dataset.read(folder).runs["status"]) == ["ok"]
