@@ -56,6 +56,7 @@ def reproduce(
     recorded=False, dataset=None, servers=None, clients=None, repeats=None, duration=None,
     warmup=None, tables=None, table_size=None, seed=None, base_port=None, again=False,
     minutes=None, dry_run=False, host=None, engines=None, hosts=None, insecure_network=False,
+    attach=None, endpoints=None,
 ):  # fmt: skip
     """Measure an experiment here (or read a dataset), draw its figures, judge its claims.
 
@@ -72,6 +73,8 @@ def reproduce(
     --hosts user@a,user@b or --hosts FILE.toml spreads the cluster over hosts that are reached by
     ssh. NDB's own links between them are not encrypted, and whoever reaches their ports can join:
     the lab does it only with --insecure-network, for a network that you trust.
+    --attach CONNECTSTRING --endpoints SOCKET|HOST:PORT,... measures a cluster that runs already,
+    and never changes it. User: user@SOCKET; password: [client] of ~/.my.cnf, or MYSQL_PWD.
     --dry-run prints the plan and every command without running any, for this host or for
     --host FILE|brief.
     """
@@ -109,9 +112,30 @@ def reproduce(
         f"--engines {engines} with {'--all' if all else 'recorded data'}",
     )
     refuse(
-        hosts and (all or recorded or dataset or dry_run or engines),
+        endpoints and not attach,
+        "--endpoints are those of an attached cluster",
+        f"--endpoints {endpoints} without --attach",
+        "Add --attach with the connect string of the cluster's management node.",
+    )
+    contrary = {
+        "all": all, "budget": budget != "auto", "base-port": base_port, "engines": engines,
+        "recorded": recorded, "dataset": dataset, "dry-run": dry_run, "host": host,
+    }  # fmt: skip
+    with_it = [f"--{name}" for name, value in contrary.items() if value]
+    refuse(
+        attach and with_it,
+        "--attach measures one experiment on a cluster as it is",
+        f"--attach with {', '.join(with_it)}",
+    )
+    alone = {
+        "all": all, "engines": engines, "recorded": recorded, "dataset": dataset,
+        "dry-run": dry_run, "attach": attach,
+    }  # fmt: skip
+    beside = [f"--{name}" for name, value in alone.items() if value]
+    refuse(
+        hosts and beside,
         "--hosts is for the measurement of one experiment",
-        f"--hosts {hosts} with --all, --recorded, --dataset, --dry-run or --engines",
+        f"--hosts with {', '.join(beside)}",
     )
     refuse(
         bool(hosts) != insecure_network,
@@ -138,6 +162,7 @@ def reproduce(
     reproduction.reproduce(
         chosen, source, profile, budget, overrides, base_port, OUT,
         again=again or not (all or minutes), minutes=minutes, engines=engines, hosts=hosts,
+        **({"attach": (attach, endpoints)} if attach else {}),
     )  # fmt: skip
 
 
@@ -286,6 +311,21 @@ def stop(c):
     print(stopped if ended else "No cluster was running.")
 
 
+@command
+def detach(c, attach=None, endpoints=None):
+    """Remove what a killed `reproduce --attach` left on a cluster; same --attach, --endpoints."""
+    from ndblab.experiments import attaching
+
+    refuse(
+        not attach,
+        "Say which cluster",
+        "no --attach",
+        "Give --attach and --endpoints as reproduce had them.",
+    )
+    removed = attaching.detach(attach, endpoints)
+    print(f"Removed {removed}." if removed else "Nothing of the lab is left there.")
+
+
 @cluster_command
 def notebook(c):
     """Open JupyterLab in the folder of the notebooks."""
@@ -363,4 +403,4 @@ namespace = Collection(
     reproduce, report, claims, predict, size, install, doctor, config, notebook, render, test,
     bench, faults,
 )  # fmt: skip
-namespace.add_collection(Collection("cluster", start, status, stop))
+namespace.add_collection(Collection("cluster", start, status, stop, detach))

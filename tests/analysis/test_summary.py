@@ -74,6 +74,14 @@ def test_a_client_without_cpu_left_measures_itself() -> None:
     assert summary.points(table).iloc[0].runs == 2
 
 
+def test_the_usual_runs_have_shared_memory_where_any_has() -> None:
+    """On a cluster of several hosts none has: there they are those over TCP."""
+    table = runs((1, 8, 100), (1, 8, 110))
+    mixed = table.assign(transporter=["shm", "tcp"])
+    assert list(summary.select(mixed)["run_id"]) == ["r0"]
+    assert len(summary.select(table.assign(transporter="tcp"))) == 2
+
+
 def test_idle_servers_never_make_a_peak() -> None:
     """A point with fewer clients than servers is marked, and is no peak."""
     table = summary.points(runs((4, 2, 999), (4, 4, 100), (4, 8, 200)))

@@ -77,6 +77,16 @@ def test_tcp_clients_connect_to_ports() -> None:
     assert "--mysql-socket=/s/1.sock" in sysbench.prepare_command(job(tcp_clients=True)).argv
 
 
+def test_servers_without_a_socket_are_filled_over_tcp_too() -> None:
+    """sysbench takes every port on every host: each is named once."""
+    there = [SimpleNamespace(socket="", port=3306, endpoint=host) for host in ("db1", "db2")]
+    asked = job(servers=there, user="bench", options_file="/f")
+    words = sysbench.commands(asked)[-1].argv
+    assert {"--mysql-host=db1,db2", "--mysql-port=3306", "--mysql-user=bench"} <= set(words)
+    assert "--config-file=/f" in words
+    assert {"--mysql-host=db1", "--mysql-port=3306"} <= set(sysbench.prepare_command(asked).argv)
+
+
 def test_tables_are_filled_through_one_socket_with_a_client_per_table() -> None:
     """In the storage engine of NDB, with the options of the job."""
     words = sysbench.prepare_command(job(table_options="COMMENT='NDB_TABLE=READ_BACKUP=0'")).argv

@@ -29,13 +29,23 @@ def point_columns(table: pd.DataFrame) -> list[str]:
     return [key for key in POINT_COLUMNS if key in table]
 
 
+def usual_transporter(runs: pd.DataFrame) -> str:
+    """Return "shm", or "tcp" where no run has shared memory, as on a cluster of several hosts."""
+    known = set(runs["transporter"].astype(str))
+    return "tcp" if known == {"tcp"} else "shm"
+
+
 def select(
     runs: pd.DataFrame,
-    transporter: str = "shm",
+    transporter: str = "",
     workload: str = "oltp_point_select",
     variant: str = "default",
 ) -> pd.DataFrame:
-    """Return the runs of one kind; where the table has no variants, all are the default one."""
+    """Return the runs of one kind; where the table has no variants, all are the default one.
+
+    Without a `transporter` it takes the usual one (`usual_transporter`).
+    """
+    transporter = transporter or usual_transporter(runs)
     kind = (runs["transporter"] == transporter) & (runs["workload"] == workload)
     if "variant" in runs:
         return runs[kind & (runs["variant"] == variant)]

@@ -143,7 +143,7 @@ class Evidence:
         """Return whether these runs or slices saturated the CPUs, as in `saturated`."""
         sql = self.used_cpus(runs, SQL_ROLES).mean() / (COMMON_SHARE * self.cpus)
         data = self.used_cpus(runs, ["ndbmtd"]).mean() / (DATA_NODES_SHARE * self.cpus)
-        divided = self.budget != "shared"
+        divided = self.budget in ("pinned", "scaled")
         full = divided and (sql >= SATURATED or data >= SATURATED)
         return bool(full or runs["host_busy_pct"].astype(float).mean() >= HOST_FULL_PCT)
 

@@ -27,6 +27,7 @@ from ndblab.claims.verdict import (
     Finding,
 )
 from ndblab.error import LabError, MissingData
+from ndblab.planning.attached import ATTACHED
 from ndblab.planning.cpu_budget import BRIEF_CPUS
 
 if TYPE_CHECKING:
@@ -83,11 +84,11 @@ def findings(
             expected="ids of data/brief/claims.csv",
             next_step="Run `./lab claims` to see them all.",
         )
-    if dataset.budget not in BUDGETS:
+    if dataset.budget not in (*BUDGETS, ATTACHED):
         raise LabError(
             f"The dataset {dataset.id} has a CPU budget that the lab does not know",
             found=repr(dataset.budget),
-            expected=", ".join(BUDGETS),
+            expected=", ".join((*BUDGETS, ATTACHED)),
             next_step="Check plan.budget.kind in its manifest.json.",
         )
     evidence = cache(lambda: Evidence(dataset))

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from ndblab.claims import attached
 from ndblab.error import LabError
+from ndblab.planning.attached import ATTACHED
 from ndblab.planning.cpu_budget import BRIEF_CPUS
 
 FOLDER = Path(__file__).resolve().parents[3] / "data" / "brief"
@@ -76,7 +78,11 @@ class Claim:
 
     def why_not(self, budget: str, cpus: float, cpu_model: str = "") -> str | None:
         """Return why a dataset of this budget and host cannot test the claim; None if it can."""
-        answer = self.budgets[budget]
+        answer = (
+            self.budgets[budget]
+            if budget != ATTACHED
+            else attached.answer(self.id, self.kind, self.budgets["shared"])
+        )
         if answer == "yes":
             return None
         condition = _CONDITION.fullmatch(answer)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ndblab.machine import Machine
     from ndblab.planning.deployment import Node
 
-USER = "ndblab"
+_USER = f"{config.ACCOUNT}@'%'"
 _RIGHTS = (
     "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, INDEX, ALTER, REFERENCES, PROCESS, RELOAD, "
     "SYSTEM_VARIABLES_ADMIN"
@@ -45,14 +45,14 @@ class Account:
     def statements(self) -> str:
         """SQL that a server executes at each of its starts: no login without TLS."""
         return (
-            f"CREATE USER IF NOT EXISTS {USER}@'%' IDENTIFIED BY '{self.password}' REQUIRE SSL;\n"
-            f"GRANT {_RIGHTS} ON *.* TO {USER}@'%';\n"
+            f"CREATE USER IF NOT EXISTS {_USER} IDENTIFIED BY '{self.password}' REQUIRE SSL;\n"
+            f"GRANT {_RIGHTS} ON *.* TO {_USER};\n"
         )
 
     @property
     def sysbench_options(self) -> str:
         """Text of the options file with which sysbench connects."""
-        return f"mysql-user={USER}\nmysql-password={self.password}\nmysql-ssl=on\n"
+        return f"mysql-password={self.password}\nmysql-ssl=on\n"
 
     def connection(self, node: Node) -> dict[str, object]:
         """Return the options with which PyMySQL connects to a MySQL server."""
@@ -60,7 +60,7 @@ class Account:
         # Python 3.13 is stricter than what old releases of OpenSSL make.
         context.verify_flags &= ~ssl.VERIFY_X509_STRICT
         where = {"host": node.endpoint, "port": node.port}
-        return {**where, "user": USER, "password": self.password, "ssl": context}
+        return {**where, "user": config.ACCOUNT, "password": self.password, "ssl": context}
 
 
 def new() -> Account:
@@ -81,14 +81,24 @@ def give_certificates(cluster: Cluster) -> None:
     folder = cluster.folder / "certificates"
     LOCAL.make_folder(folder)
     authority, key = folder / AUTHORITY, folder / "ca-key.pem"
-    _openssl("req", "-x509", "-days", _DAYS, *_key(key), "-subj", f"/CN={USER}", "-out", authority)
+    _openssl(
+        "req",
+        "-x509",
+        "-days",
+        _DAYS,
+        *_key(key),
+        "-subj",
+        f"/CN={config.ACCOUNT}",
+        "-out",
+        authority,
+    )
     cluster.account.authority = authority.read_text()
     for address in {node.endpoint for node in cluster.plan.servers}:
         _sign(folder, address, address)
     for node in cluster.plan.servers:
         _put(cluster.machine_of(node), Path(node.data_dir), folder, node.endpoint, "server")
     load = cluster.load_site
-    _sign(folder, "clients", USER)
+    _sign(folder, "clients", config.ACCOUNT)
     _put(load.machine, load.folder, folder, "clients", "client")
     load.machine.put(load.folder / "cacert.pem", cluster.account.authority)
     load.machine.put(load.folder / config.ACCOUNT_FILE, cluster.account.sysbench_options)

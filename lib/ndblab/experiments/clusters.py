@@ -146,7 +146,9 @@ class Clusters:
         if usual:
             seconds = sum(each.seconds for each in filled)
             facts["timings"] = {**started.timings, "prepare_s": round(seconds, 2)}
-            facts["filled"] = _described(filled[0]) | ({"half": _described(half)} if half else {})
+            facts["filled"] = described_filling(filled[0]) | (
+                {"half": described_filling(half)} if half else {}
+            )
             self.progress = False
         self.writer.note(**facts)
         self._cluster, self._running, self._neighbours = started, (plan, binaries), False
@@ -164,6 +166,7 @@ class Clusters:
         return {name: share and share * self.usable_cpus for name, share in quotas.items()}
 
 
-def _described(filled: Filled) -> dict[str, object]:
+def described_filling(filled: Filled) -> dict[str, object]:
+    """Return what filling the tables cost, as a manifest has it."""
     taken = {str(node): used for node, used in filled.data_memory_bytes.items()}
     return {"rows": filled.rows, "data_memory_bytes": taken}

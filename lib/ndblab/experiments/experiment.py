@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -190,11 +190,13 @@ class Experiment:
                 expected=f"{point.servers}",
                 next_step="Use more --servers.",
             )
+        # From another host a socket cannot be reached.
+        used = [replace(node, socket="") if plan.hosts else node for node in there[: point.servers]]
         return Job(
-            binaries, size, point, there[: point.servers], chosen.tcp_clients,
+            binaries, size, point, used, chosen.tcp_clients,
             {**chosen.options, **options}, chosen.table_options, chosen.processes,
             self._database(chosen), self.counts_reads, config.connectstring(plan),
-            config.account_file(plan),
+            **config.account(plan),
         )  # fmt: skip
 
     def _database(self, variant: Variant) -> str:

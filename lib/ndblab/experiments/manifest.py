@@ -69,7 +69,7 @@ def describe(
         **shared,
         "host": machine.to_dict(),
         "overrides": {k: v for k, v in (overrides or {}).items() if v is not None},
-        "git_commit": _git_commit(),
+        "git_commit": git_commit(),
     }
     identity = {
         **shared,
@@ -84,14 +84,18 @@ def describe(
     }
     if hosts:
         identity["hosts"] = {name: each.fingerprint for name, each in hosts.described.items()}
-    if experiment.contrasts:
-        each = experiment.slice_length(size)
-        identity["contrasts"] = {
-            "of": experiment.contrasts.__name__,
-            "warmup_s": each.warmup_s,
-            "duration_s": each.duration_s,
-        }
-    return described, identity
+    return described, identity | of_contrasts(experiment, size)
+
+
+def of_contrasts(experiment: Experiment, size: Profile) -> dict[str, object]:
+    """Return what contrasts add to an identity: nothing if there are none."""
+    if not experiment.contrasts:
+        return {}
+    each = experiment.slice_length(size)
+    of = experiment.contrasts.__name__
+    return {
+        "contrasts": {"of": of, "warmup_s": each.warmup_s, "duration_s": each.duration_s},
+    }
 
 
 def _config_digest(plan: Plan, binaries: Binaries) -> str:
@@ -104,7 +108,7 @@ def _config_digest(plan: Plan, binaries: Binaries) -> str:
 
 
 @functools.cache
-def _git_commit() -> str | None:
+def git_commit() -> str | None:
     """Commit of the lab that measures, marked if its files have changed since."""
     argv = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"]
     try:

@@ -131,12 +131,10 @@ def _measure(
     there: several_hosts.Connected | None = None,
 ) -> datasets.Dataset:
     """Measure on this host, or over the hosts that are connected."""
-    from ndblab import dataset as datasets
     from ndblab import install
     from ndblab.cluster import start_stop
     from ndblab.experiments.clusters import Clusters
     from ndblab.install.engines import both
-    from ndblab.workloads.measured_run import now_utc
 
     def say(text: str) -> None:
         if progress:
@@ -153,16 +151,7 @@ def _measure(
     plan = plans[DEFAULT_VARIANT]
     say(f"{experiment.name}: {experiment.question}")
     say(there.describe() if there else machine.describe())
-    sweep_s = time_needed.sweep_s(experiment, wanted)
-    own_s = time_needed.own_s(experiment, wanted)
-    limit_s = 60 * minutes if minutes else time_needed.limit_s(sweep_s, wanted, own_s)
-    expected = f"{count(len(todo), 'run')}, about {duration(sweep_s)}"
-    once = size == "smoke" and not minutes
-    if experiment.contrasts and once:
-        expected += "; then a block of each contrast"
-    elif experiment.contrasts and limit_s > sweep_s:
-        expected += f"; then contrasts until all claims are decided, {duration(limit_s)} at most"
-    say(expected)
+    say(expected(experiment, wanted, minutes))
     say(f"budget {plan.budget.kind}: {plan.budget.reason}")
     if wanted.repeats == 1 and len(todo) > 1 and not experiment.contrasts:
         say("verdicts need at least two repeats: --repeats 2")
@@ -177,6 +166,48 @@ def _measure(
     )
     if there:
         described["hosts"] = there.to_dict()
+
+    def clusters_of(writer: datasets.Writer) -> Clusters:
+        return Clusters(
+            experiment, wanted, plans, binaries, writer, progress, second,
+            there.sites if there else {}, machine.usable_cpus,
+        )  # fmt: skip
+
+    return carry_out(
+        experiment, wanted, described, identity, clusters_of,
+        command(experiment, size, budget, overrides, port, engines, hosts),
+        progress=progress, again=again, minutes=minutes,
+    )  # fmt: skip
+
+
+def carry_out(
+    experiment: Experiment,
+    wanted: Profile,
+    described: Mapping[str, object],
+    identity: Mapping[str, object],
+    clusters_of: Callable[[datasets.Writer], Clusters],
+    again_command: str,
+    *,
+    progress: bool,
+    again: bool,
+    minutes: int | None,
+) -> datasets.Dataset:
+    """Measure what was described, on the clusters that `clusters_of` gives for its dataset.
+
+    Parameters
+    ----------
+    again_command : the command of this measurement, without its minutes.
+    again, minutes : as for `measure`.
+    """
+    from ndblab import dataset as datasets
+    from ndblab.workloads.measured_run import now_utc
+
+    def say(text: str) -> None:
+        if progress:
+            print(text, file=sys.stderr)
+
+    todo, sweep_s = experiment.sweep(wanted), time_needed.sweep_s(experiment, wanted)
+    limit_s = limit_of_s(experiment, wanted, minutes)
     began_s = time.monotonic()
     known = None if again else datasets.complete(RUNS, experiment.name, identity)
     judging = _judge(experiment)
@@ -197,22 +228,7 @@ def _measure(
         if known
         else datasets.Writer.open(RUNS, experiment.name, identity, described)
     )
-    with (
-        opened as writer,
-        contextlib.closing(
-            Clusters(
-                experiment,
-                wanted,
-                plans,
-                binaries,
-                writer,
-                progress,
-                second,
-                there.sites if there else {},
-                machine.usable_cpus,
-            )
-        ) as clusters,
-    ):
+    with opened as writer, contextlib.closing(clusters_of(writer)) as clusters:
         again_ids = []
         if known:
             # No more than fit the time: an hour is not measured again in minutes.
@@ -223,11 +239,36 @@ def _measure(
         if not known and "swept_utc" not in writer.manifest:
             writer.note(swept_utc=now_utc())
         if experiment.contrasts:
-            until_s = None if once else began_s + limit_s
-            again_command = command(experiment, size, budget, overrides, port, engines, hosts)
+            until_s = None if _once(wanted, minutes) else began_s + limit_s
             _decide(experiment, wanted, clusters, judging, until_s, again_command, progress)
         clusters.close()
         return writer.finish()
+
+
+def limit_of_s(experiment: Experiment, wanted: Profile, minutes: int | None) -> float:
+    """Return after how many seconds a measurement ends though claims are open."""
+    sweep_s = time_needed.sweep_s(experiment, wanted)
+    own_s = time_needed.own_s(experiment, wanted)
+    return 60 * minutes if minutes else time_needed.limit_s(sweep_s, wanted, own_s)
+
+
+def expected(experiment: Experiment, wanted: Profile, minutes: int | None) -> str:
+    """Say how much is to be measured, and how long it takes."""
+    sweep_s, limit_s = (
+        time_needed.sweep_s(experiment, wanted),
+        limit_of_s(experiment, wanted, minutes),
+    )
+    words = f"{count(len(experiment.sweep(wanted)), 'run')}, about {duration(sweep_s)}"
+    if experiment.contrasts and _once(wanted, minutes):
+        return words + "; then a block of each contrast"
+    if experiment.contrasts and limit_s > sweep_s:
+        words += f"; then contrasts until all claims are decided, {duration(limit_s)} at most"
+    return words
+
+
+def _once(wanted: Profile, minutes: int | None) -> bool:
+    """Whether each contrast gets a single block."""
+    return wanted.name == "smoke" and not minutes
 
 
 def _decide(

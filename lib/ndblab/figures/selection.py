@@ -24,7 +24,7 @@ def with_variant(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_one_kind(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the runs, good or not, of one workload over SHM without a variant.
+    """Return the runs, good or not, of one workload without a variant, over SHM if any run is.
 
     Of several workloads it takes the brief's point selects, else the one with the most runs.
 
@@ -34,7 +34,8 @@ def of_one_kind(runs: pd.DataFrame) -> pd.DataFrame:
         If there are none.
     """
     runs = with_variant(runs)
-    plain = runs[(runs["transporter"] == "shm") & (runs["variant"] == DEFAULT)]
+    usual = runs["transporter"] == summary.usual_transporter(runs)
+    plain = runs[usual & (runs["variant"] == DEFAULT)]
     workloads = plain["workload"].astype(str)
     if workloads.empty:
         kinds = runs[["transporter", "workload", "variant"]].drop_duplicates()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ndblab.install import Binaries
 
 CONFIG_INI, MY_CNF, NO_TLS, ACCOUNTS = "config.ini", "my.cnf", "no-tls", "accounts.sql"
-ACCOUNT_FILE = "sysbench.cnf"
+ACCOUNT, ACCOUNT_FILE = "ndblab", "sysbench.cnf"
 """Files and folders in the cluster's own folder. From 8.3 on NDB looks for TLS keys, by default in
 the user's home: an empty folder keeps the brief's plain transporters."""
 
@@ -141,13 +141,13 @@ def connectstring(plan_: Plan) -> str:
     return f"{plan_.management_node.endpoint}:{plan_.management_node.port}"
 
 
-def account_file(plan_: Plan) -> str:
-    """Return the file, on their host, from which load generators know the account they use.
+def account(plan_: Plan) -> dict[str, str]:
+    """Return what a job knows of the account that load generators use: on one host, that is root's.
 
-    It is empty on one host, where they connect as root by Unix sockets.
+    Over several hosts it is the lab's, and a file on their host has its password.
     """
     folders = [host.folder for host in plan_.hosts if host.name == plan_.load_host]
-    return f"{folders[0]}/{ACCOUNT_FILE}" if folders else ""
+    return {"user": ACCOUNT, "options_file": f"{folders[0]}/{ACCOUNT_FILE}"} if folders else {}
 
 
 def max_connections(plan_: Plan) -> int:

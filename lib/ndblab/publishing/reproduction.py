@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from tqdm import tqdm
 
 from ndblab.error import LabError
-from ndblab.experiments import measurement, recorded
+from ndblab.experiments import attaching, measurement, recorded
 from ndblab.experiments.experiment import Experiment
 from ndblab.publishing import hosts, notebook, processes, terminal
 
@@ -35,6 +35,7 @@ def reproduce(
     minutes: int | None = None,
     engines: str | None = None,
     hosts: str | None = None,
+    attach: tuple[str, str | None] | None = None,
 ) -> None:
     """Reproduce experiments, and print their verdicts and what was made.
 
@@ -42,6 +43,7 @@ def reproduce(
     ----------
     source : "recorded", the folder of a dataset, or None to measure on this host.
     again, minutes, engines, hosts : as for `measurement.measure`.
+    attach : connect string and endpoints of a cluster that runs already, to measure that.
 
     Of several experiments, those that cannot be measured for lack of a program, or were never
     recorded, are left out with a line that says so; alone, such a one is an error.
@@ -63,6 +65,11 @@ def reproduce(
             measurement.measure, size=size, budget=budget, overrides=overrides, port=port,
             again=again, minutes=minutes, engines=engines, hosts=hosts,
         )  # fmt: skip
+        if attach:
+            measure = functools.partial(
+                attaching.measure, connectstring=attach[0], endpoints=attach[1], size=size,
+                overrides=overrides, again=again, minutes=minutes,
+            )  # fmt: skip
         where = [str(measure(e).path.resolve()) if e.grid else None for e in chosen]
     notebook.prepare()
     # A process with tqdm's monitor, which is a thread, must not be forked.

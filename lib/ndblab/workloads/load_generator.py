@@ -57,8 +57,7 @@ class Job:
     tables in `database`, by default the generator's own. The clients belong to several `processes`
     of a generator that can be divided; sysbench can. With `counts_reads` the run tells where its
     reads were answered (`workloads.read_locality`). NDB's own programs reach the cluster by its
-    `connectstring`. Over several hosts, where clients connect over TCP/IP to the address of each
-    server, `account_file` has their name and password, as options of sysbench.
+    `connectstring`. The MySQL account is `user`; `options_file` has its password, if there is one.
     """
 
     binaries: Binaries
@@ -72,7 +71,8 @@ class Job:
     database: str = ""
     counts_reads: bool = False
     connectstring: str = ""
-    account_file: str = ""
+    user: str = "root"
+    options_file: str = ""
 
     @property
     def option_words(self) -> list[str]:

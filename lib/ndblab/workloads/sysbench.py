@@ -74,14 +74,14 @@ def _command(job: Job, verb: str, *options: str) -> Command:
     runs = verb == "run"
     script, clients = (job.point.workload if runs else workload.POINT_SELECT), job.point.clients
     servers = job.servers if runs else job.servers[:1]
-    tcp = bool(job.account_file) or (runs and job.tcp_clients)
-    account = [f"--config-file={job.account_file}"] if job.account_file else ["--mysql-user=root"]
+    tcp = (runs and job.tcp_clients) or not all(node.socket for node in servers)
     argv = [
         str(job.binaries.sysbench),
         _script(job.binaries, script),
         "--db-driver=mysql",
+        *([f"--config-file={job.options_file}"] if job.options_file else []),
         *(_over_tcp(servers) if tcp else _by_sockets(servers)),
-        *account,
+        f"--mysql-user={job.user}",
         f"--mysql-db={job.database or DATABASE}",
         f"--tables={job.profile.tables}",
         f"--table_size={job.profile.table_size}",
@@ -110,10 +110,11 @@ def _over_tcp(servers: Sequence[Node]) -> list[str]:
     ports = list(dict.fromkeys(str(node.port) for node in servers))
     if len(servers) != len(addresses) * len(ports):
         raise LabError(
-            "sysbench cannot load this number of MySQL servers at once",
-            found=f"{len(servers)} servers on {len(addresses)} hosts, not equally many on each",
-            expected=f"at most {len(addresses)} servers, or a multiple of {len(addresses)}",
-            next_step="Choose such numbers with --servers.",
+            "sysbench cannot load these MySQL servers at once",
+            found=f"{len(servers)} servers on {len(addresses)} hosts and {len(ports)} ports",
+            expected="the same ports on each of the hosts",
+            next_step=f"Choose a number of servers that is at most {len(addresses)}, or a multiple "
+            "of it, with --servers.",
         )
     return [f"--mysql-host={','.join(addresses)}", f"--mysql-port={','.join(ports)}"]
 

@@ -1,0 +1,40 @@
+"""What a cluster can decide that the lab did not start.
+
+In: a claim's id and kind, and what an undivided host answers. Out: an answer, as the columns of
+CPU budgets in `claims.csv` have them. Pure.
+
+Its CPUs may be divided in any way, and others may use it. What compares its loads with each other
+can be judged; what depends on how many CPUs a part of it has, or on who else uses its memory,
+cannot.
+"""
+
+from __future__ import annotations
+
+NOT_DIVIDED_BY_US = (
+    "the lab did not start the attached cluster, and does not know how its CPUs are divided"
+)
+_CPU = ("F4-cpu-with-load", "B-less-cpu", "B-split", "R-filter-servers", "R-nosql")
+"""Claims on how much CPU parts of a cluster use, which limits on one of them would impose."""
+_ELSEWHERE = {
+    **dict.fromkeys(_CPU, NOT_DIVIDED_BY_US),
+    "B-row-bytes": "others may use the data memory of an attached cluster",
+    "B-sockets": "needs clients of both kinds on the same MySQL servers",
+    **dict.fromkeys(
+        ("B-redo", "B-load-redo", "F9-next-step"),
+        "needs a configuration of its own, which an attached cluster keeps as it is",
+    ),
+}
+
+
+def answer(claim: str, kind: str, undivided: str) -> str:
+    """Return "yes", or why an attached cluster cannot test a claim.
+
+    Parameters
+    ----------
+    undivided : what the budget `shared` answers.
+    """
+    if kind == "absolute":
+        return "an absolute value from another machine and setup: shown, not judged"
+    if undivided != "yes":
+        return undivided if undivided.startswith("needs") else NOT_DIVIDED_BY_US
+    return _ELSEWHERE.get(claim, "yes")

@@ -1,0 +1,98 @@
+"""The account by which the lab enters MySQL servers that are not its own.
+
+In: a user's name or none, option files, the environment. Out: a `Login`. A password is never on a
+command line, in a file of the lab, or in a message.
+
+As MySQL's own clients do, it takes user and password from the group [client] of ~/.my.cnf, or of
+the file that NDBLAB_MY_CNF names, and without one there the password from MYSQL_PWD.
+"""
+
+from __future__ import annotations
+
+import configparser
+import getpass
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pymysql.optionfile import Parser
+
+from ndblab.error import LabError
+
+FILE, PASSWORD = "NDBLAB_MY_CNF", "MYSQL_PWD"
+"""Environment variables: the option file, and the password of MySQL's own clients."""
+GROUP = "client"
+_LONGEST = 230
+"""Characters of a password that sysbench reads from a line of its option file (256 in all)."""
+
+
+@dataclass(frozen=True)
+class Login:
+    """A user and a password, which may be empty."""
+
+    user: str
+    password: str = field(default="", repr=False)
+
+    def sysbench_options(self) -> bytes:
+        """Return the text of an option file for sysbench; empty without a password.
+
+        It reads a value in quotes to the next such quote, without an escape (its sb_options.c).
+
+        Raises
+        ------
+        LabError
+            If the password cannot be written so.
+        """
+        if not self.password:
+            return b""
+        quote = '"' if '"' not in self.password else "'"
+        if quote in self.password or "\n" in self.password or len(self.password) > _LONGEST:
+            raise LabError(
+                "sysbench cannot read this password",
+                found="both kinds of quotes, an end of line, or more than "
+                f"{_LONGEST} characters in it",
+                expected="a password without them",
+                next_step="Use a MySQL account of its own for the lab.",
+            )
+        return f"mysql-password={quote}{self.password}{quote}\n".encode()
+
+
+def find(user: str = "", environment: Mapping[str, str] = os.environ) -> Login:
+    """Find the account: the user named, or that of the option file, or the one of this process.
+
+    Raises
+    ------
+    LabError
+        If the option file cannot be read.
+    """
+    known = _of_file(environment)
+    password = known.get("password") or environment.get(PASSWORD, "")
+    return Login(user or known.get("user") or getpass.getuser(), password)
+
+
+def _of_file(environment: Mapping[str, str]) -> dict[str, str]:
+    named = environment.get(FILE)
+    file = Path(named or Path(environment.get("HOME", "/")) / ".my.cnf").expanduser()
+    if not named and not file.exists():
+        return {}
+    options = Parser()
+    try:
+        text = file.read_text()
+        options.read_string(
+            "\n".join(line for line in text.splitlines() if not line.startswith("!"))
+        )
+    except (OSError, UnicodeDecodeError, configparser.Error) as error:
+        raise LabError(
+            f"The option file {file} cannot be read",
+            found=getattr(error, "strerror", None) or type(error).__name__,
+            expected=f"a MySQL option file with a group [{GROUP}]",
+            next_step=f"Correct it, or name another one with {FILE}.",
+        ) from None
+    found = dict(options.items(GROUP)) if options.has_section(GROUP) else {}
+    return {name: _unquoted(value) for name, value in found.items() if value}
+
+
+def _unquoted(value: str) -> str:
+    quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "'\""
+    return value[1:-1] if quoted else value

@@ -1,0 +1,220 @@
+"""The part of an experiment that a cluster allows which the lab did not start.
+
+In: an experiment, what was read of the cluster, the account. Out: an experiment of the points and
+contrasts that need nothing but numbers of servers and clients on its endpoints, and what that
+leaves out, each with the reason. Pure.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from ndblab.analysis.formatting import count
+from ndblab.error import LabError
+from ndblab.experiments.designs.contrast import DUET, STARTS, Contrast, Side
+from ndblab.experiments.experiment import Experiment
+from ndblab.planning.point import DEFAULT_TRANSPORTER, Point
+from ndblab.workloads import conditions, registry, sysbench
+
+if TYPE_CHECKING:
+    from ndblab.experiments.variant import Variant
+    from ndblab.install import Binaries
+    from ndblab.planning import deployment
+    from ndblab.planning.profile import Profile
+    from ndblab.workloads.load_generator import Job
+
+_REFUSED = {
+    "long-run": "it reads checkpoints from the cluster log, which is its administrator's",
+    "the-lab-itself": "it is about the lab's own clusters",
+}
+_SHAPES = ("networking",)
+"""Fields of a shape without which an experiment's points can do."""
+
+
+@dataclass(frozen=True)
+class Attachable(Experiment):
+    """An experiment on an attached cluster: its load uses the lab's own schema there.
+
+    `user` and `options_file` are those of a `Job`.
+    """
+
+    schema: str = ""
+    user: str = ""
+    options_file: str = ""
+
+    def job(
+        self,
+        size: Profile,
+        binaries: Binaries,
+        plan: deployment.Plan,
+        point: Point,
+        options: Mapping[str, object] = MappingProxyType({}),
+        skip: int = 0,
+    ) -> Job:
+        """Return what the load generator of a point is asked to do, in that schema."""
+        usual = super().job(size, binaries, plan, point, options, skip)
+        return replace(usual, database=self.schema, user=self.user, options_file=self.options_file)
+
+
+def part(
+    experiment: Experiment,
+    servers: int,
+    transporter: str,
+    schema: str,
+    user: str,
+    options_file: str = "",
+) -> Attachable:
+    """Return the part of an experiment that a cluster with these endpoints allows.
+
+    Parameters
+    ----------
+    servers : endpoints.
+    transporter : "shm" or "tcp", of all of them.
+
+    Raises
+    ------
+    LabError
+        If nothing of it is possible.
+    """
+    check(experiment)
+    known = {field.name: getattr(experiment, field.name) for field in fields(Experiment)}
+    known |= {
+        "variants": tuple(v for v in experiment.variants if not _needs(v)),
+        "grid": _grid(experiment, transporter),
+        "contrasts": experiment.contrasts and _contrasts(experiment, servers, transporter),
+        "shape": {},
+        "spare_servers": 0,
+        "weighs_rows": False,
+    }
+    return Attachable(**known, schema=schema, user=user, options_file=options_file)
+
+
+def check(experiment: Experiment) -> None:
+    """Refuse an experiment of which an attached cluster allows nothing; LabError says why."""
+    if why := why_not(experiment):
+        from ndblab.experiments.catalogue import EXPERIMENTS
+
+        raise LabError(
+            f"{experiment.name} cannot be measured on an attached cluster",
+            found=why,
+            expected="one of " + ", ".join(n for n, e in EXPERIMENTS.items() if not why_not(e)),
+            next_step="Choose one of them with --experiment, or drop --attach.",
+        )
+
+
+def why_not(experiment: Experiment) -> str:
+    """Return why nothing of an experiment can be measured on an attached cluster; empty if some."""
+    if experiment.grid is None:
+        return "it measures nothing"
+    if strange := sorted(set(experiment.shape) - {*_SHAPES}):
+        return f"its clusters are of a shape of their own ({', '.join(strange)})"
+    if experiment.compares_engines:
+        return "it compares two installations"
+    if why := _needs(experiment.variants[0]):
+        return why
+    points = experiment.grid(experiment, experiment.size("smoke"))
+    usable = {v.name for v in experiment.variants if not _needs(v)}
+    if not any(point.variant in usable for point in points):
+        return _needs(experiment.variant(points[0].variant))
+    if any(registry.find(point.workload) is not sysbench for point in points):
+        return "its load is not sysbench's"
+    compared = {v.name for v in experiment.variants if not v.contrasts_only}
+    if len(compared) > 1 and len(compared & usable) == 1:
+        [other, *_] = compared - usable
+        return f"all that it compares, such as {other}, {_needs(experiment.variant(other))}"
+    return _REFUSED.get(experiment.name, "")
+
+
+def left_out(experiment: Experiment, servers: int, size: Profile) -> list[str]:
+    """List what an attached cluster does not allow of an experiment, a line for each reason.
+
+    Parameters
+    ----------
+    servers : endpoints.
+    """
+    found: dict[str, list[str]] = {}
+    for variant in experiment.variants:
+        if why := _needs(variant):
+            found.setdefault(why, []).append(f"variant {variant.name}")
+    planned = experiment.contrasts(experiment, size, pd.DataFrame()) if experiment.contrasts else ()
+    for each in planned:
+        if why := _why_not(each, experiment, servers):
+            found.setdefault(why, []).append(f"contrast {each.name}")
+    if experiment.weighs_rows:
+        found.setdefault("needs a schema more", []).append("the weight of a row")
+    return [f"{', '.join(names)}: {why}" for why, names in found.items()]
+
+
+def _needs(variant: Variant) -> str:
+    """Return what a variant needs that an attached cluster does not allow, as a predicate."""
+    needs = (
+        (variant.fault, "injects a fault"),
+        (variant.second_engine, "needs a second installation"),
+        (
+            variant.shape or variant.config_ini or variant.my_cnf,
+            "needs a cluster with a configuration of its own",
+        ),
+        (any(share is not None for share in variant.quotas.values()), "needs CPU quotas"),
+        (variant.tcp_clients, "needs a socket and a port of each server"),
+        (variant.neighbours, "sets a global variable of each server"),
+        (variant.connections, "needs servers with other connection pools"),
+        (variant.table_options, "needs a schema more"),
+    )
+    return next((words for needed, words in needs if needed), "")
+
+
+def _why_not(contrast: Contrast, experiment: Experiment, servers: int) -> str:
+    sides = [side for side in (contrast.a, contrast.b) if side]
+    if contrast.design == STARTS or contrast.blocks_per_start:
+        return "starts clusters"
+    for side in sides:
+        if why := _needs(experiment.variant(side.point.variant)):
+            return why
+        if side.point.transporter != DEFAULT_TRANSPORTER:
+            return "needs servers of both transporters"
+    if len({side.condition for side in sides}) > 1:
+        return "compares conditions of this host"
+    numbers = [side.point.servers for side in sides]
+    needed = sum(numbers) if contrast.design == DUET else max(numbers)
+    return f"needs {count(needed, 'endpoint')}" if needed > servers else ""
+
+
+def _grid(experiment: Experiment, transporter: str):
+    grid = experiment.grid
+    assert grid
+    usable = {v.name for v in experiment.variants if not _needs(v)}
+
+    def points(_: Experiment, size: Profile) -> tuple[Point, ...]:
+        found = grid(experiment, size)
+        return tuple(replace(p, transporter=transporter) for p in found if p.variant in usable)
+
+    return points
+
+
+def _contrasts(experiment: Experiment, servers: int, transporter: str):
+    make = experiment.contrasts
+    assert make
+
+    def on(side: Side | None) -> Side | None:
+        """CPUs of this host need not be those of the servers: none is kept awake."""
+        return side and replace(
+            side, point=replace(side.point, transporter=transporter), condition=conditions.NONE
+        )
+
+    @functools.wraps(make)
+    def contrasts(_: Experiment, size: Profile, points: pd.DataFrame) -> tuple[Contrast, ...]:
+        # To the designs, the only transporter there is is the usual one.
+        known = points.assign(transporter=DEFAULT_TRANSPORTER) if len(points) else points
+        return tuple(
+            replace(each, a=on(each.a), b=on(each.b))
+            for each in make(experiment, size, known)
+            if not _why_not(each, experiment, servers)
+        )
+
+    return contrasts

@@ -1,0 +1,359 @@
+"""A cluster that the lab did not start: what was read of it, and the plan that stands for it.
+
+In: `Facts`, as `cluster.attached` reads them. Out: a `Plan` without shares, folders or commands; or
+a LabError if the cluster cannot be measured as asked. Pure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+
+from ndblab.error import LabError
+from ndblab.install.binaries import is_at_least, rondb_series
+from ndblab.planning.cpu_budget import Budget, Share
+from ndblab.planning.deployment import Node, Plan
+from ndblab.planning.endpoint import Endpoint
+from ndblab.planning.memory import MIB, Memory
+from ndblab.planning.profile import Profile
+from ndblab.planning.shape import Places
+from ndblab.planning.threads import Threads
+
+ATTACHED = "attached"
+"""The CPU budget of a cluster that the lab did not start: how its CPUs are divided is not known."""
+OLDEST_NDB = "8.0.0"
+"""Older ones lack what is read of ndbinfo."""
+ROW_BYTES, PAGE_BYTES, PAGES_OF_FRAGMENT = 1024, 32_768, 4
+"""Data memory of a sysbench row (845 bytes observed), and last pages of each fragment of a table:
+rows, hash index and two ordered indexes have their own."""
+LEFT_TO_OTHERS = 0.1
+"""Share of the data memory that the lab never takes."""
+SPARE_CONNECTIONS = 10
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A node as the management client shows it; `address` and `version` if it is connected."""
+
+    node_id: int
+    kind: str
+    address: str = ""
+    version: str = ""
+    state: str = ""
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process of the cluster by ndbinfo.processes; `pid` is that of its own host."""
+
+    node_id: int
+    kind: str
+    pid: int
+    name: str
+    uri: str
+
+
+@dataclass(frozen=True)
+class Server:
+    """What a MySQL server says of itself, and of the cluster that it is connected to."""
+
+    endpoint: Endpoint
+    node_id: int
+    data_nodes: tuple[int, ...]
+    management_port: int
+    variables: Mapping[str, str]
+    connections: int = 0
+    """Connections that others have."""
+
+    @property
+    def version(self) -> str:
+        """Its MySQL version, three numbers."""
+        found = re.match(r"\d+\.\d+\.\d+", self.variables.get("version", ""))
+        return found[0] if found else ""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What was read of an attached cluster.
+
+    `management` is the host and port of the management node that answered. Links are data node,
+    other node and transporter ("SHM", "TCP", or empty where ndbinfo does not tell). `config` has
+    parameters by data node, `memory` bytes of data memory in use and in all, `threads` the number
+    of threads by kind of the first data node.
+    """
+
+    connectstring: str
+    management: tuple[str, int]
+    nodes: tuple[Shown, ...]
+    servers: tuple[Server, ...]
+    processes: tuple[Process, ...] = ()
+    links: tuple[tuple[int, int, str], ...] = ()
+    config: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
+    memory: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    threads: Mapping[str, int] = field(default_factory=dict)
+
+    def of_kind(self, kind: str) -> tuple[Shown, ...]:
+        """Return the nodes of a kind, "MGM", "NDB" or "API"."""
+        return tuple(node for node in self.nodes if node.kind == kind)
+
+    @property
+    def ndb_version(self) -> str:
+        """Version of the data nodes; empty if it cannot be read."""
+        return ndb_version(self.of_kind("NDB")[0].version)
+
+    @property
+    def transporter(self) -> str:
+        """Return "shm" if every link of every endpoint's server is one, otherwise "tcp"."""
+        ids = {number for server in self.servers for number in self.connections_of(server)}
+        kinds = {kind for _, other, kind in self.links if other in ids}
+        if "" in kinds:
+            use = {values.get("UseShm", "0") for values in self.config.values()}
+            kinds = {"SHM"} if use == {"1"} else {"TCP"}
+        return "shm" if kinds == {"SHM"} else "tcp"
+
+    def connections_of(self, server: Server) -> tuple[int, ...]:
+        """Return the node ids of a server's connections to the cluster, its own first."""
+        mine = [each for each in self.processes if each.node_id == server.node_id]
+        more = [
+            each.node_id
+            for each in self.processes
+            if mine and each.kind == "API" and (each.pid, each.uri) == (mine[0].pid, mine[0].uri)
+        ]
+        return (server.node_id, *sorted(set(more) - {server.node_id}))
+
+    def to_dict(self) -> dict[str, object]:
+        """Return what belongs in a manifest, as plain data; the parameters are a file of theirs."""
+        known = asdict(self)
+        for name in ("config", "processes"):
+            known.pop(name)
+        known["servers"] = [
+            {**each, "endpoint": str(server.endpoint)}
+            for each, server in zip(known["servers"], self.servers, strict=True)
+        ]
+        return {**known, "memory": {str(node): used for node, used in self.memory.items()}}
+
+    def identity(self) -> dict[str, object]:
+        """Return what two attached clusters must share to be the same measurement."""
+        return {
+            "connectstring": self.connectstring,
+            "nodes": [
+                [n.node_id, n.kind, n.address, n.version] for n in self.nodes if n.kind != "API"
+            ],
+            "endpoints": [str(server.endpoint) for server in self.servers],
+            "servers": [[s.node_id, s.variables.get("server_uuid", "")] for s in self.servers],
+            "config": _digest({str(node): values for node, values in self.config.items()}),
+        }
+
+
+def ndb_version(shown: str) -> str:
+    """Read NDB's version from what the management client shows of a node.
+
+    >>> ndb_version("mysql-9.7.4 ndb-9.7.4"), ndb_version("RonDB-21.04.9"), ndb_version("?")
+    ('9.7.4', '21.4.9', '')
+    """
+    found = re.search(r"\b(?:ndb|i?RonDB)-(\d+)\.(\d+)\.(\d+)", shown)
+    return ".".join(str(int(part)) for part in found.groups()) if found else ""
+
+
+def plan(facts: Facts, places: Places, max_clients: int) -> Plan:
+    """Return the plan that stands for an attached cluster."""
+    management = facts.of_kind("MGM")[0]
+    data_nodes, endpoints = facts.of_kind("NDB"), facts.servers
+    reason = (
+        f"{facts.connectstring} with {len(data_nodes)} data nodes, by the endpoints "
+        f"{', '.join(str(server.endpoint) for server in endpoints)}, which the lab did not start; "
+        "how their CPUs are divided is not known"
+    )
+    return Plan(
+        budget=Budget(ATTACHED, reason),
+        places=places,
+        management_node=Node(
+            "ndb_mgmd", 1, management.node_id, "", Share(), facts.management[1],
+            address=facts.management[0],
+        ),
+        data_nodes=tuple(
+            Node("ndbmtd", number, node.node_id, "", Share(), address=node.address)
+            for number, node in enumerate(data_nodes, 1)
+        ),
+        servers=tuple(_node(facts, number) for number in range(1, len(endpoints) + 1)),
+        sysbench=Share(),
+        sql_side=Share(),
+        threads=_threads(facts),
+        memory=_memory(facts),
+        max_clients=max_clients,
+    )  # fmt: skip
+
+
+def check(facts: Facts) -> None:
+    """Refuse a cluster that is not whole, not known, or not the one of its endpoints.
+
+    Raises
+    ------
+    LabError
+        It names the endpoint or the node.
+    """
+    data_nodes = facts.of_kind("NDB")
+    down = [n for n in data_nodes if not n.version or n.state not in ("", "started")]
+    if not data_nodes or down:
+        raise LabError(
+            "The attached cluster is not complete",
+            found=", ".join(f"node {n.node_id} {n.state or 'not connected'}" for n in down)
+            or "no data node",
+            expected="data nodes that are all started",
+            next_step="Wait until `ndb_mgm -e 'all status'` shows every data node as started.",
+        )
+    _check_versions(facts)
+    connected = {node.node_id for node in facts.of_kind("API") if node.version}
+    ids = {node.node_id for node in data_nodes}
+    ports = {_port(each.uri) for each in facts.processes if each.kind == "MGM"} - {0}
+    seen: dict[object, Server] = {}
+    for server in facts.servers:
+        there = server.node_id in connected and set(server.data_nodes) == ids
+        known = ports | {server.management_port}
+        if not there or facts.management[1] not in known:
+            raise LabError(
+                f"{server.endpoint} belongs to another cluster than {facts.connectstring}",
+                found=f"node {server.node_id} of a cluster with data nodes "
+                f"{_listed(server.data_nodes)}, managed at port {_listed(known)}",
+                expected=f"one of the nodes {_listed(connected)}, data nodes {_listed(ids)}, "
+                f"port {facts.management[1]}",
+                next_step="Correct --attach or --endpoints.",
+            )
+        for key in (server.node_id, server.variables.get("server_uuid")):
+            if key and key in seen:
+                raise LabError(
+                    "Two endpoints are the same MySQL server",
+                    found=f"{seen[key].endpoint} and {server.endpoint}, node {server.node_id}",
+                    expected="an endpoint for each server",
+                    next_step="Drop one of them from --endpoints.",
+                )
+            seen[key] = server
+        if server.endpoint.host and server.variables.get("require_secure_transport") == "ON":
+            raise LabError(
+                f"{server.endpoint} accepts encrypted connections only",
+                found="require_secure_transport=ON",
+                expected="a server that sysbench can reach: it speaks plain text over TCP",
+                next_step="Name the server's Unix socket, on its own host, in --endpoints.",
+            )
+
+
+def check_room(facts: Facts, size: Profile) -> None:
+    """Refuse rows that do not fit the data memory, and clients that a server does not accept.
+
+    Raises
+    ------
+    LabError
+        It says by how much.
+    """
+    data_nodes = len(facts.of_kind("NDB"))
+    replicas = int(_parameter(facts, "NoOfReplicas", 2))
+    ldm = max(1, facts.threads.get("ldm", 1))
+    pages = size.tables * data_nodes * ldm * PAGES_OF_FRAGMENT * PAGE_BYTES
+    needed = (size.rows * ROW_BYTES + pages) * replicas // data_nodes
+    for node, (used, total) in facts.memory.items():
+        free = int((1 - LEFT_TO_OTHERS) * total) - used
+        if needed > free:
+            raise LabError(
+                f"Data node {node} has too little data memory for the rows",
+                found=f"{max(0, free) / MIB:.0f} MiB of {total / MIB:.0f} MiB, less a tenth that "
+                "is left to others",
+                expected=f"{needed / MIB:.0f} MiB for {size.tables} tables of {size.table_size} "
+                "rows",
+                next_step="Use a smaller --table-size or fewer --tables.",
+            )
+    clients = max(size.clients)
+    for server in facts.servers:
+        free = int(server.variables.get("max_connections", 0)) - server.connections
+        if clients + SPARE_CONNECTIONS > free:
+            raise LabError(
+                f"{server.endpoint} accepts too few connections",
+                found=f"{free} left of max_connections={server.variables.get('max_connections')}",
+                expected=f"{clients + SPARE_CONNECTIONS} for {clients} clients, who may all meet "
+                "on it",
+                next_step=f"Use fewer --clients, such as --clients "
+                f"{_fewer(size.clients, free - SPARE_CONNECTIONS)}.",
+            )
+
+
+def _check_versions(facts: Facts) -> None:
+    nodes = [node for node in facts.nodes if node.version and node.kind != "API"]
+    versions = {node.node_id: ndb_version(node.version) for node in nodes}
+    found = ", ".join(f"node {n.node_id} {n.version}" for n in nodes)
+    if any(not v or not (rondb_series(v) or is_at_least(v, OLDEST_NDB)) for v in versions.values()):
+        raise LabError(
+            "The lab does not know this version of NDB",
+            found=found,
+            expected=f"NDB Cluster {OLDEST_NDB} or newer, or RonDB",
+            next_step="Attach to a cluster of such a version.",
+        )
+    own = {server.version for server in facts.servers}
+    if len(set(versions.values())) > 1 or len(own) > 1:
+        raise LabError(
+            "The nodes of the attached cluster have different versions",
+            found=found + "; MySQL servers " + ", ".join(sorted(own)),
+            expected="one version, so that the numbers say something of it",
+            next_step="Wait until its upgrade is over.",
+        )
+
+
+def _node(facts: Facts, number: int) -> Node:
+    server = facts.servers[number - 1]
+    place = server.endpoint
+    return Node(
+        "mysqld", number, server.node_id, "", Share(), place.port or None, place.socket,
+        facts.connections_of(server)[1:], facts.transporter, address=place.host or "localhost",
+    )  # fmt: skip
+
+
+def _threads(facts: Facts) -> Threads:
+    automatic = _parameter(facts, "AutomaticThreadConfig", 0) and _parameter(facts, "NumCPUs", 0)
+    kinds = ("ldm", "query", "recover", "tc", "send", "recv")
+    counts = {kind: facts.threads.get(kind, 0) for kind in kinds}
+    spin_us = _parameter(facts, "SchedulerSpinTimer", 0)
+    return Threads(automatic_cpus=automatic or None, spin_us=spin_us, **counts)
+
+
+def _memory(facts: Facts) -> Memory:
+    return Memory(
+        data_bytes=_parameter(facts, "DataMemory", 0),
+        shared_global_bytes=_parameter(facts, "SharedGlobalMemory", 0),
+        redo_buffer_bytes=_parameter(facts, "RedoBuffer", 0),
+        disk_page_buffer_bytes=_parameter(facts, "DiskPageBufferMemory", 0),
+        long_message_buffer_bytes=_parameter(facts, "LongMessageBuffer", 0),
+        fragment_log_parts=_parameter(facts, "NoOfFragmentLogParts", 0),
+        fragment_log_files=_parameter(facts, "NoOfFragmentLogFiles", 0),
+        fragment_log_file_bytes=_parameter(facts, "FragmentLogFileSize", 0),
+        server_bytes=0,
+        client_bytes=0,
+        lock_pages=bool(_parameter(facts, "LockPagesInMainMemory", 0)),
+    )
+
+
+def _parameter(facts: Facts, name: str, otherwise: int) -> int:
+    values = (parameters.get(name, "") for parameters in facts.config.values())
+    return next((int(value) for value in values if value.isdigit()), otherwise)
+
+
+def _fewer(clients: Sequence[int], most: int) -> str:
+    return ",".join(str(n) for n in clients if n <= most) or str(max(1, most))
+
+
+def _port(uri: str) -> int:
+    """Return the port of a service URI; 0 if it has none.
+
+    >>> _port("ndb://127.0.0.1:1186"), _port("ndb://127.0.0.1"), _port("")
+    (1186, 0, 0)
+    """
+    found = re.search(r"://.*:(\d+)", uri)
+    return int(found[1]) if found else 0
+
+
+def _listed(numbers: object) -> str:
+    return ", ".join(map(str, sorted(numbers))) or "none"  # type: ignore[call-overload]
+
+
+def _digest(known: object) -> str:
+    return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()[:12]

@@ -1,0 +1,93 @@
+"""Endpoints: where MySQL servers are reached that the lab did not start.
+
+In: the text of `--endpoints`. Out: endpoints that one process of sysbench can load together, or a
+LabError. Pure.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ndblab.error import LabError
+from ndblab.planning import number
+
+OPTION = "--endpoints"
+_FORM = "/path/to/socket or host:port, each with user@ before it if need be, separated by commas"
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """One MySQL server: by its Unix socket, or by host and port."""
+
+    socket: str = ""
+    host: str = ""
+    port: int = 0
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return self.socket or f"{host}:{self.port}"
+
+    @property
+    def on_network(self) -> bool:
+        """Whether what is sent to it leaves this host, as far as the address tells."""
+        if self.socket or self.host == "localhost":
+            return False
+        try:
+            return not ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return True
+
+
+def parse(text: str) -> tuple[tuple[Endpoint, ...], str]:
+    """Read endpoints; return them, and the user that they name, empty if they name none.
+
+    >>> parse("bench@/run/a.sock,/run/b.sock")[1]
+    'bench'
+    >>> [str(each) for each in parse("db1:3306,[::1]:3306")[0]]
+    ['db1:3306', '[::1]:3306']
+
+    Raises
+    ------
+    LabError
+        If one cannot be read or is named twice, if they name several users, or if sysbench cannot
+        load them together.
+    """
+    users, found = [], []
+    for word in (word.strip() for word in text.split(",")):
+        user, _, place = word.rpartition("@")
+        users += [user] if user else []
+        found.append(_endpoint(place))
+    if len(set(users)) > 1:
+        raise _unusable("Endpoints name several users", ", ".join(dict.fromkeys(users)), "one user")
+    if twice := [str(each) for each in dict.fromkeys(found) if found.count(each) > 1]:
+        raise _unusable("An endpoint is named twice", ", ".join(twice), "each server once")
+    _check_together(found)
+    return tuple(found), users[0] if users else ""
+
+
+def _endpoint(place: str) -> Endpoint:
+    if place.startswith("/"):
+        return Endpoint(socket=place)
+    host, colon, port = place.rpartition(":")
+    if not colon or not host or (":" in host and not host.startswith("[")):
+        raise _unusable(f"{OPTION} has an endpoint that cannot be read", repr(place), _FORM)
+    return Endpoint(host=host.strip("[]"), port=number.whole(OPTION, port, 1, 65535))
+
+
+def _check_together(endpoints: Sequence[Endpoint]) -> None:
+    """sysbench takes a list of sockets, or every one of its ports on every one of its hosts."""
+    hosts = {each.host for each in endpoints if each.host}
+    ports = {each.port for each in endpoints if each.host}
+    mixed = bool(hosts) and any(each.socket for each in endpoints)
+    if mixed or min(len(hosts), len(ports)) > 1:
+        raise _unusable(
+            "sysbench cannot load these endpoints together",
+            ", ".join(map(str, endpoints)),
+            "sockets only, ports of one host, or the same port of several hosts",
+        )
+
+
+def _unusable(what: str, found: str, expected: str) -> LabError:
+    return LabError(what, found=found, expected=expected, next_step=f"Correct {OPTION}.")

@@ -1,0 +1,295 @@
+"""A real cluster that the lab is only attached to: measured, and left as it was."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pymysql
+import pytest
+
+from ndblab import dataset, install
+from ndblab.cluster import own_schema, readiness, start_stop
+from ndblab.cluster.cluster import Cluster
+from ndblab.machine import host
+from ndblab.planning import deployment
+
+pytestmark = pytest.mark.cluster
+
+ROOT = Path(__file__).resolve().parents[2]
+PORT = 14860
+USER, PASSWORD = "bench", "a#b 'c' =d"
+PROGRAM = """
+import math, sys, pathlib
+import tasks
+from invoke import Program
+from ndblab.experiments import measurement
+from ndblab.machine import company
+company.LIMIT_PCT = company.STEAL_LIMIT_PCT = math.inf
+folder = pathlib.Path(sys.argv[1])
+measurement.RUNS, tasks.OUT = folder / "runs", folder / "out"
+Program(namespace=tasks.namespace).run(["lab", *sys.argv[2:]])
+"""
+ALLOWED = re.compile(
+    r"SELECT |SHOW |SET (SESSION|AUTOCOMMIT|NAMES)|ROLLBACK|BEGIN|COMMIT"
+    r"|CREATE DATABASE (IF NOT EXISTS )?`?ndblab`?$"
+    r"|(CREATE TABLE|INSERT INTO|DROP TABLE IF EXISTS|CREATE INDEX \S+ ON) (`?ndblab`?\.)?"
+    r"`?(sbtest\d+|ndblab_owner)\b|DROP DATABASE `ndblab`$",
+    re.IGNORECASE,
+)
+"""Statements that an attached lab may send."""
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A cluster of two servers, with sockets and ports, TLS and an account with a password."""
+    places = start_stop.places(tmp_path_factory.mktemp("ndb") / "cluster", PORT)
+    overlay = deployment.Overlay(my_cnf={"tls-version": None, "general_log": 1})
+    shape = deployment.Shape(
+        2, 20_000, 64, budget="shared", networking=True, places=places, overlay=overlay
+    )
+    plan = deployment.make(host.read(), shape)
+    with start_stop.running(plan, install.ensure(progress=False), progress=False) as running:
+        for server in (1, 2):
+            for place in ("localhost", "127.0.0.1"):
+                account = f"'{USER}'@'{place}'"
+                with contextlib.closing(running.connect(server)) as connection:
+                    cursor = connection.cursor()
+                    cursor.execute(f"CREATE USER {account} IDENTIFIED BY %s", (PASSWORD,))
+                    cursor.execute(f"GRANT ALL ON `ndblab`.* TO {account}")
+                    cursor.execute(f"GRANT SELECT ON `ndbinfo`.* TO {account}")
+        yield running
+
+
+@pytest.fixture
+def lab(cluster: Cluster, tmp_path: Path):
+    """Start the command line of a lab of its own, as another user of the cluster would."""
+    option_file = tmp_path / "my.cnf"
+    option_file.write_text(f'[client]\nuser={USER}\npassword="{PASSWORD}"\n')
+    environment = {
+        **os.environ,
+        "NDBLAB_MY_CNF": str(option_file),
+        "NDBLAB_CLUSTER_DIR": str(tmp_path / "lab"),
+    }
+    started = []
+
+    def start(*words: str, by: str = "socket", **changes: str) -> subprocess.Popen:
+        argv = [sys.executable, "-c", PROGRAM, str(tmp_path), *words]
+        argv += ["--attach", f"127.0.0.1:{PORT}", "--endpoints", named(cluster, by)]
+        child = subprocess.Popen(
+            argv, cwd=ROOT, env=environment | changes, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+        started.append(child)
+        return child
+
+    yield start
+    for child in started:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+
+
+def named(cluster: Cluster, by: str) -> str:
+    servers = cluster.plan.servers
+    if by == "socket":
+        return ",".join(node.socket for node in servers)
+    return ",".join(f"127.0.0.1:{node.port}" for node in servers)
+
+
+def ended(child: subprocess.Popen, code: int = 0) -> str:
+    text, _ = child.communicate(timeout=300)
+    assert child.returncode == code, text
+    return text
+
+
+def observed(cluster: Cluster) -> dict[str, object]:
+    """What of a cluster must be the same before and after."""
+    volatile = re.compile(r"gtid|timestamp|pseudo|rand_seed|insert_id|identity", re.IGNORECASE)
+    variables = {
+        (server, name): value
+        for server in (1, 2)
+        for name, value in cluster.query("SHOW GLOBAL VARIABLES", server)
+        if not volatile.search(name)
+    }
+    return {
+        "variables": variables,
+        "schemas": [cluster.query("SHOW DATABASES", server) for server in (1, 2)],
+        "processes": cluster.query("SELECT * FROM ndbinfo.processes ORDER BY node_id"),
+        "config": cluster.query("SELECT * FROM ndbinfo.config_values ORDER BY 1, 2"),
+        "nodes": cluster.query("SELECT node_id, status, config_generation FROM ndbinfo.nodes"),
+        "pids": cluster.pids(),
+    }
+
+
+def schemas(cluster: Cluster) -> set[str]:
+    return {name for (name,) in cluster.query("SHOW DATABASES")}
+
+
+def statements(cluster: Cluster, user: str) -> Iterator[str]:
+    """Yield what an account sent, by the general logs of both servers."""
+    for node in cluster.plan.servers:
+        [log] = set(Path(node.data_dir).glob("*.log")) - {Path(node.data_dir) / "error.log"}
+        theirs: set[str] = set()
+        for line in log.read_text(errors="replace").splitlines():
+            found = re.match(r"\S+Z\s+(\d+) (Connect|Query|Execute|Prepare)\t(.*)", line)
+            if found and found[2] == "Connect" and found[3].startswith(f"{user}@"):
+                theirs.add(found[1])
+            elif found and found[1] in theirs:
+                yield found[3].strip()
+
+
+def test_an_attached_cluster_is_measured_and_left_as_it_was(cluster, lab, tmp_path):
+    """The dataset is complete and says what it is; nothing of the cluster has changed."""
+    before = observed(cluster)
+    said = ended(lab("reproduce", "--figure", "6", "--profile", "smoke"))
+    assert observed(cluster) == before
+    assert own_schema.SCHEMA not in schemas(cluster)
+    [folder] = (tmp_path / "runs").glob("*/*")
+    data = dataset.read(folder)
+    assert data.complete
+    assert data.budget == "attached"
+    assert set(data.runs["status"]) == {"ok"}
+    assert {(n, c) for n, c in zip(data.runs.servers, data.runs.clients, strict=True)} == {
+        (1, 2), (1, 8), (2, 2), (2, 8),
+    }  # fmt: skip
+    assert set(data.processes["role"]) == {"ndb_mgmd", "ndbmtd", "mysqld", "sysbench", "lab"}
+    assert len(data.ndb_threads) > 0
+    known = data.manifest["attached"]
+    assert known["connectstring"] == f"127.0.0.1:{PORT}"
+    assert [each["node_id"] for each in known["servers"]] == [11, 12]
+    assert "not with --attach" in said
+    for file in folder.rglob("*"):
+        assert not file.is_file() or PASSWORD.encode() not in file.read_bytes()
+    strange = [each for each in statements(cluster, USER) if not ALLOWED.match(each)]
+    assert strange == []
+
+
+def test_servers_are_loaded_over_tcp_with_a_password(cluster, lab, tmp_path):
+    """Those of several ports of a host, by an account that may enter from there."""
+    words = ("--experiment", "stability", "--profile", "smoke")
+    ended(lab("reproduce", *words, by="port"))
+    [folder] = (tmp_path / "runs").glob("*/*")
+    assert list(dataset.read(folder).runs["status"]) == ["ok"]
+    assert own_schema.SCHEMA not in schemas(cluster)
+
+
+def test_a_schema_of_that_name_is_refused_and_untouched(cluster, lab):
+    """It has no mark of a lab, whatever it is called."""
+    cluster.query("CREATE DATABASE ndblab")
+    cluster.query("CREATE TABLE ndblab.sbtest1 (a INT PRIMARY KEY) ENGINE=NDBCLUSTER")
+    cluster.query("INSERT INTO ndblab.sbtest1 VALUES (7)")
+    try:
+        said = ended(lab("reproduce", "--figure", "6", "--profile", "smoke"), code=1)
+        assert "is not the lab's" in said
+        assert cluster.query("SELECT a FROM ndblab.sbtest1") == [(7,)]
+    finally:
+        cluster.query("DROP DATABASE ndblab")
+
+
+def begun(cluster: Cluster, child: subprocess.Popen) -> None:
+    """Wait until a lab measures; its password is in no command line meanwhile."""
+
+    def loads() -> bool:
+        assert child.poll() is None, child.communicate()[0]
+        rows = cluster.query("SELECT DB, COMMAND FROM information_schema.PROCESSLIST")
+        return any(db == own_schema.SCHEMA for db, _ in rows)
+
+    readiness.wait_until(loads, 120, "the load")
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            assert PASSWORD.encode() not in file.read_bytes()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupted_lab_leaves_no_schema(cluster, lab, number):
+    """Ctrl-C, SIGTERM and the end of the terminal remove it first."""
+    child = lab("reproduce", "--figure", "1", "--profile", "smoke", "--duration", "60")
+    begun(cluster, child)
+    child.send_signal(number)
+    child.communicate(timeout=60)
+    assert child.returncode != 0
+    assert own_schema.SCHEMA not in schemas(cluster)
+
+
+def test_what_a_killed_lab_leaves_is_removed_by_the_next(cluster, lab, tmp_path):
+    """Its sysbench ends with it; the schema is named and removed, unless its lab is alive."""
+    first = lab("reproduce", "--figure", "1", "--profile", "smoke", "--duration", "60")
+    begun(cluster, first)
+    other = {"NDBLAB_CLUSTER_DIR": str(tmp_path / "other")}
+    said = ended(lab("cluster.detach", **other), code=1)
+    assert "Another lab measures this cluster" in said
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+
+    def quiet() -> bool:
+        rows = cluster.query("SELECT DB FROM information_schema.PROCESSLIST")
+        return not any(db == own_schema.SCHEMA for (db,) in rows)
+
+    readiness.wait_until(quiet, 30, "the end of its load")
+    assert own_schema.SCHEMA in schemas(cluster)
+    said = ended(lab("cluster.detach", **other))
+    assert re.search(rf"Removed the schema ndblab with 2 tables, of process {first.pid} on", said)
+    assert own_schema.SCHEMA not in schemas(cluster)
+    assert "Nothing of the lab" in ended(lab("cluster.detach", **other))
+
+
+def test_a_killed_measurement_goes_on_after_the_schema_is_removed(cluster, lab, tmp_path):
+    """The same command removes what the killed one left, and measures what is missing."""
+    words = ("reproduce", "--figure", "4", "--profile", "smoke")
+    first = lab(*words)
+    readiness.wait_until(lambda: list(tmp_path.glob("runs/*/*/parts/s*")), 120, "a run")
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    said = ended(lab(*words))
+    assert "removed what a lab had left: the schema ndblab with 2 tables" in said
+    assert f"process {first.pid}" in said
+    [folder] = (tmp_path / "runs").glob("*/*")
+    data = dataset.read(folder)
+    assert data.complete
+    assert len(data.manifest["resumed"]) == 1
+    assert own_schema.SCHEMA not in schemas(cluster)
+
+
+def test_an_account_without_rights_is_told_what_to_type(cluster, lab, tmp_path):
+    """The line names the account as the server knows it."""
+    cluster.query("CREATE USER poor@localhost")
+    (tmp_path / "poor.cnf").write_text("[client]\nuser=poor\n")
+    said = ended(lab("cluster.detach", NDBLAB_MY_CNF=str(tmp_path / "poor.cnf")), code=1)
+    assert "GRANT SELECT ON `ndbinfo`.* TO 'poor'@'localhost'" in said
+    (tmp_path / "poor.cnf").write_text("[client]\nuser=nobody\npassword=wrong\n")
+    said = ended(lab("cluster.detach", NDBLAB_MY_CNF=str(tmp_path / "poor.cnf")), code=1)
+    assert "does not let nobody in" in said
+    assert "~/.my.cnf" in said
+
+
+def test_a_server_does_not_take_part_before_it_has_a_row_in_the_schema(cluster):
+    """Two sessions of one cluster see each other's rows; the schema is gone at the end."""
+    sessions, record = [], {}
+    with contextlib.ExitStack() as stack:
+        for number in (1, 2):
+            connection = stack.enter_context(contextlib.closing(cluster.connect(number)))
+
+            def run(statement, *values, connection=connection):
+                cursor = connection.cursor()
+                cursor.execute(statement, values or None)
+                return list(cursor.fetchall())
+
+            sessions.append(own_schema.Session(f"server {number}", 10 + number, run))
+
+        @contextlib.contextmanager
+        def fresh():
+            yield sessions[0].run
+
+        with own_schema.held(sessions, fresh, {}, record.update, "here") as removed:
+            assert removed == ""
+            assert own_schema.look(sessions[1].run).nodes == {11, 12}
+            with pytest.raises(pymysql.Error):
+                sessions[1].run("CREATE DATABASE ndblab")
+    assert own_schema.SCHEMA not in schemas(cluster)

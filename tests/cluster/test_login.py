@@ -1,0 +1,65 @@
+"""The account of MySQL servers that are not the lab's."""
+
+from __future__ import annotations
+
+import getpass
+from pathlib import Path
+
+import pytest
+
+from ndblab.cluster import login
+from ndblab.cluster.login import Login
+from ndblab.error import LabError
+
+
+def written(folder: Path, text: str) -> dict[str, str]:
+    (folder / ".my.cnf").write_text(text)
+    return {"HOME": str(folder)}
+
+
+def test_user_and_password_come_from_the_option_file_of_mysql(tmp_path: Path) -> None:
+    """The user that an endpoint names comes first; the file may include others, and be quoted."""
+    home = written(tmp_path, '!includedir /etc/x\n[mysqld]\nuser=mysql\n[client]\nuser=bench\n'
+                             'password="a#b\'c"\nskip-ssl\n')  # fmt: skip
+    assert login.find("", home) == Login("bench", "a#b'c")
+    assert login.find("other", home).user == "other"
+    named = {"HOME": "/nowhere", login.FILE: str(tmp_path / ".my.cnf")}
+    assert login.find("", named).password == "a#b'c"
+
+
+def test_without_an_option_file_the_environment_has_the_password(tmp_path: Path) -> None:
+    """The user is then that of this process, as for MySQL's own clients."""
+    known = {"HOME": str(tmp_path), login.PASSWORD: "secret"}
+    assert login.find("", known) == Login(getpass.getuser(), "secret")
+    assert login.find("", {"HOME": str(tmp_path)}).password == ""
+
+
+def test_an_option_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    """Its content is not in the message."""
+    for known in (written(tmp_path, "password=secret\n"), {login.FILE: "/nowhere/my.cnf"}):
+        with pytest.raises(LabError, match="cannot be read") as caught:
+            login.find("", known)
+        assert "secret" not in str(caught.value)
+
+
+def test_a_password_is_shown_nowhere() -> None:
+    assert "secret" not in repr(Login("bench", "secret"))
+
+
+@pytest.mark.parametrize(
+    ("password", "text"),
+    [
+        ("", b""),
+        ("a b#'c", b'mysql-password="a b#\'c"\n'),
+        ('a"b', b"mysql-password='a\"b'\n"),
+    ],
+)
+def test_sysbench_gets_the_password_in_quotes(password: str, text: bytes) -> None:
+    assert Login("bench", password).sysbench_options() == text
+
+
+@pytest.mark.parametrize("password", ["'\"", "a\nb", "x" * 300])
+def test_a_password_that_sysbench_cannot_read_is_refused(password: str) -> None:
+    with pytest.raises(LabError, match="sysbench cannot read") as caught:
+        Login("bench", password).sysbench_options()
+    assert password not in str(caught.value)

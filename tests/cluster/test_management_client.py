@@ -1,0 +1,40 @@
+"""What a management node says, as NDB 9.7.4 said it."""
+
+from __future__ import annotations
+
+import pytest
+
+from attached_facts import CAPTURED, SHOW, STATUS
+from ndblab.cluster import management_client
+from ndblab.error import LabError
+from ndblab.machine.commands import ChildFailed
+
+
+def test_nodes_are_read_with_address_version_and_state() -> None:
+    """Those that are not connected have neither."""
+    found = {node.node_id: node for node in management_client.nodes(SHOW, STATUS)}
+    assert [n for n, node in found.items() if node.version] == [2, 3, 1, 11, 12]
+    assert (found[2].kind, found[2].state, found[2].address) == ("NDB", "started", "127.0.0.1")
+    assert (found[1].kind, found[11].kind, found[250].kind) == ("MGM", "API", "API")
+    assert found[2].version == "mysql-9.7.4 ndb-9.7.4"
+    assert management_client.server(SHOW) == ("127.0.0.1", 13860)
+
+
+def test_an_older_client_names_the_management_node_in_other_words() -> None:
+    """As the manual of 8.0 shows it."""
+    text = "Connected to Management Server at: db1:1186\n"
+    assert management_client.server(text) == ("db1", 1186)
+
+
+def test_nobody_and_somebody_else_are_told_apart_from_a_cluster() -> None:
+    """The message has what the client said."""
+
+    def fails(command: str) -> str:
+        said = (CAPTURED / "ndb_mgm/nobody_answers.txt").read_text().strip()
+        raise ChildFailed("No management node answers", found=said)
+
+    with pytest.raises(LabError, match="answers at db1:1186") as caught:
+        management_client._asked(fails, "db1:1186")
+    assert "Unable to connect" in str(caught.value)
+    with pytest.raises(LabError, match="answers at db1:3306"):
+        management_client._asked(lambda command: "garbage", "db1:3306")

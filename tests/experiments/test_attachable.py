@@ -1,0 +1,143 @@
+"""What an attached cluster allows of each experiment."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+import tasks
+from invoke import Context
+
+from attached_facts import facts
+from ndblab.dataset.folder import identity_hash
+from ndblab.error import LabError
+from ndblab.experiments import attachable, attaching, catalogue
+from ndblab.machine import host
+from ndblab.planning import attached
+from ndblab.planning.shape import Places
+from ndblab.workloads import sysbench
+
+POSSIBLE = {"single-server-scaling", "multi-server-scaling", "stability", "read-write"}
+BINARIES = SimpleNamespace(
+    sysbench="sysbench", sysbench_script=str, sysbench_env={}, sysbench_version="1.0.20",
+    fingerprint=lambda: {"sysbench": "a", "ndbmtd": "b"},
+)  # fmt: skip
+
+
+def part(name: str, servers: int = 2, transporter: str = "tcp") -> attachable.Attachable:
+    return attachable.part(
+        catalogue.find(name), servers, transporter, "ndblab", "bench", "/proc/self/fd/7"
+    )
+
+
+def test_experiments_that_need_a_cluster_of_their_own_are_refused() -> None:
+    """Each with its reason, and with those that are possible."""
+    for name, experiment in catalogue.EXPERIMENTS.items():
+        if name in POSSIBLE:
+            attachable.check(experiment)
+            continue
+        with pytest.raises(LabError, match="cannot be measured on an attached") as caught:
+            attachable.check(experiment)
+        assert caught.value.found
+        assert set(caught.value.expected.removeprefix("one of ").split(", ")) == POSSIBLE
+
+
+@pytest.mark.parametrize("name", sorted(POSSIBLE))
+@pytest.mark.parametrize("profile", ["smoke", "quick", "brief"])
+def test_nothing_that_is_left_changes_a_cluster(name: str, profile: str) -> None:
+    """No quota, no configuration, no fault, no start, no schema but the lab's own."""
+    allowed = part(name, servers=16)
+    size = allowed.size(profile)
+    contrasts = allowed.contrasts(allowed, size, pd.DataFrame()) if allowed.contrasts else ()
+    sides = [side for each in contrasts for side in (each.a, each.b) if side]
+    points = [*allowed.sweep(size).points, *(side.point for side in sides)]
+    assert points
+    for point in points:
+        variant = allowed.variant(point.variant)
+        assert not any((variant.config_ini, variant.my_cnf, variant.shape, variant.fault))
+        assert not any((variant.neighbours, variant.table_options, variant.second_engine))
+        assert set(variant.quotas.values()) <= {None}
+        assert point.transporter == "tcp"
+    assert all(each.design != "starts" and not each.blocks_per_start for each in contrasts)
+    assert not any(side.condition for side in sides)
+    assert not allowed.weighs_rows
+
+
+def test_what_is_left_out_is_named_with_its_reason() -> None:
+    """Once for each reason; a contrast needs as many endpoints as it loads servers."""
+    experiment = catalogue.find(figure=6)
+    out = attachable.left_out(experiment, 16, experiment.size("quick"))
+    assert any("variant small-servers" in line and line.endswith("CPU quotas") for line in out)
+    few = attachable.left_out(experiment, 8, experiment.size("quick"))
+    assert any("servers-4-16" in line and line.endswith("needs 16 endpoints") for line in few)
+
+
+def test_contrasts_keep_the_name_by_which_datasets_know_them() -> None:
+    """It is part of their identity."""
+    assert part("multi-server-scaling").contrasts.__name__ == "many_servers"
+
+
+def test_a_load_uses_the_account_and_the_schema_of_the_lab() -> None:
+    """The password is in a file that only sysbench inherits."""
+    allowed = part("multi-server-scaling")
+    plan = attached.plan(facts(), Places("/x", "/x"), 64)
+    size = allowed.size("smoke")
+    [*_, last] = allowed.sweep(size).points
+    job = allowed.job(size, BINARIES, plan, last)
+    for command in (sysbench.prepare_command(job), *sysbench.commands(job)):
+        assert {"--mysql-user=bench", "--mysql-db=ndblab", "--config-file=/proc/self/fd/7"} <= set(
+            command.argv
+        )
+    assert "--mysql-socket=/run/1.sock,/run/2.sock" in sysbench.commands(job)[-1].argv
+
+
+def described(name: str = "stability", **changes: object) -> tuple[dict, dict]:
+    known = facts(**changes)
+    allowed = part(name, transporter=known.transporter)
+    size = allowed.size("smoke")
+    plan = attached.plan(known, Places("/x", "/x"), 64)
+    return attaching.describe(allowed, size, host.read(), BINARIES, known, plan, {})
+
+
+def test_a_dataset_names_the_cluster_and_no_password() -> None:
+    """Versions are those of the cluster, not of the programs of this host."""
+    manifest, identity = described()
+    assert manifest["versions"] == {"ndb": "9.7.4", "mysqld": "9.7.4", "sysbench": "1.0.20"}
+    assert manifest["builds"] == {"sysbench": "a"}
+    assert manifest["attached"]["connectstring"] == "127.0.0.1:13860"
+    assert manifest["plan"]["budget"]["kind"] == "attached"
+    assert "/proc/self/fd" not in str(manifest)
+    other = {node: values | {"DataMemory": "1"} for node, values in facts().config.items()}
+    assert identity_hash(described(config=other)[1]) != identity_hash(identity)
+    assert identity_hash(described()[1]) == identity_hash(identity)
+
+
+def test_servers_are_as_many_as_there_are_endpoints() -> None:
+    """A profile is cut; what the user asked for is not."""
+    experiment = catalogue.find(figure=6)
+    assert attaching._size(experiment, "quick", {}, 4).servers == (1, 2, 4)
+    assert attaching._size(catalogue.find(figure=1), "quick", {}, 3).servers == (3,)
+    with pytest.raises(LabError, match="more --servers than endpoints"):
+        attaching._size(experiment, "quick", {"servers": "1,8"}, 4)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"all": True}, {"budget": "scaled"}, {"base_port": "14000"}, {"engines": "a,b"},
+        {"recorded": True}, {"dataset": "x"}, {"dry_run": True},
+    ],
+)  # fmt: skip
+def test_options_of_clusters_of_the_labs_own_are_refused(options: dict) -> None:
+    """Before anything is asked of the cluster."""
+    asked = {} if "all" in options else {"figure": "6"}
+    with pytest.raises(tasks.Exit, match="--attach measures one experiment"):
+        tasks.reproduce.body(Context(), attach="db1", endpoints="/x", **asked, **options)
+
+
+def test_endpoints_need_a_cluster_and_a_cluster_endpoints() -> None:
+    with pytest.raises(tasks.Exit, match="those of an attached cluster"):
+        tasks.reproduce.body(Context(), figure="6", endpoints="/x")
+    with pytest.raises(tasks.Exit, match="needs the MySQL servers"):
+        tasks.reproduce.body(Context(), figure="6", attach="db1")
