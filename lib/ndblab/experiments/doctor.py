@@ -118,7 +118,8 @@ def _plan(this_host: host.Host, plan: Plan | LabError) -> Iterator[Finding]:
 
 
 def _root(this_host: host.Host, plan: Plan | LabError) -> Iterator[Finding]:
-    lacks = prerequisites.every(this_host, None if isinstance(plan, LabError) else plan)
+    plans = () if isinstance(plan, LabError) else (plan,)
+    lacks = prerequisites.every(this_host, *plans)
     if lacks:
         state = "missing" if any(lack.needed for lack in lacks) else "note"
         found = "".join(f"\n        - {lack}" for lack in lacks)
