@@ -35,7 +35,7 @@ PROGRAMS = {
 """What makes and runs the machine, and the Debian packages that have it."""
 PACKAGES = (
     "systemd", "systemd-sysv", "dbus-user-session", "udev", "kmod", "linux-image-cloud-amd64",
-    "openssh-server", "procps", "python3", "numactl", "netbase",
+    "openssh-server", "procps", "python3", "numactl", "netbase", "sudo",
 )  # fmt: skip
 FILES = {
     "etc/hostname": "numa\n",
