@@ -12,7 +12,7 @@ import time
 import pytest
 
 from hosts.image import USER
-from hosts.sweeps import COMMAND_S, POLL_S, SCOPE_END_S, SMALL, SWEEP_S, left, nothing_is_left
+from hosts.sweeps import COMMAND_S, POLL_S, SMALL, SWEEP_S, left, nothing_is_left
 from hosts.virtual_machine import VirtualMachine
 from ndblab.machine import commands
 
@@ -39,7 +39,7 @@ def refused(machine: VirtualMachine, command: str) -> str:
 
 def log_out(machine: VirtualMachine) -> None:
     """Wait until systemd has ended the user's manager, a while after the last session."""
-    until_s = time.monotonic() + SCOPE_END_S
+    until_s = time.monotonic() + COMMAND_S
     state = f"systemctl show --property=ActiveState --value user@$(id -u {USER})"
     while machine.run(state, "root").strip() != "inactive":
         assert time.monotonic() < until_s
