@@ -12,17 +12,17 @@ from pathlib import Path
 
 from ndblab import install
 from ndblab.error import LabError
+from ndblab.experiments.prerequisites import BROWSERS
 from ndblab.install import package_manager
 from ndblab.install.debian import build_dependencies
 from ndblab.machine import commands
 
 PACKAGE = "chromium"
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
 def find() -> Path | None:
     """Find a browser of the Chromium family on PATH."""
-    paths = (shutil.which(name) for name in NAMES)
+    paths = (shutil.which(name) for name in BROWSERS)
     return next((Path(path) for path in paths if path), None)
 
 
@@ -42,7 +42,7 @@ def ensure(log: Path) -> Path:
         return browser
     # Elsewhere a package of this name may be something else, such as a Snap.
     if os.geteuid() != 0 or not install.has_debian():
-        raise _none_here(f"none of {', '.join(NAMES)} on PATH")
+        raise _none_here(f"none of {', '.join(BROWSERS)} on PATH")
     try:
         build_dependencies.install([PACKAGE], log)
     except commands.ChildFailed as failure:

@@ -76,6 +76,31 @@ def test_an_installation_is_stopped_before_it_downloads(arm):
     prerequisites.require(arm)
 
 
+def test_a_measurement_needs_all_that_its_installation_takes(arm, monkeypatch):
+    """`cluster.start` and `reproduce` stop before they download, with the same list."""
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
+    with pytest.raises(LabError, match="only root can give") as caught:
+        measurement.check(arm, plan(arm))
+    assert "build packages: to build NDB's data node" in caught.value.found
+
+
+def test_engines_need_what_their_releases_take(fedora, monkeypatch):
+    """Before the first is downloaded; an installation that is in a folder takes none of it."""
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(install, "find_sysbench", lambda: "sysbench")
+    monkeypatch.setattr(measurement, "check_size", lambda machine, plan: None)
+    with pytest.raises(LabError, match="only root can give") as caught:
+        measurement.check(fedora, plan(fedora), engines="/opt/rondb,8.0.26")
+    assert "sudo dnf install -y libaio numactl-libs" in caught.value.next_step
+    measurement.check(fedora, plan(fedora), engines="/opt/rondb,/opt/ndb")
+
+
+def test_the_plans_of_several_variants_are_one_list(arm, monkeypatch):
+    """Each thing once, whatever plan lacks it."""
+    lacks = prerequisites.every(arm, plan(arm), plan(arm, clients=8))
+    assert [lack.what for lack in lacks].count("numactl") == 1
+
+
 def test_nothing_that_has_a_substitute_stops_anything(arm, monkeypatch):
     """Go, Chromium and quotas are in the doctor's list, and everything else runs."""
     monkeypatch.setattr(install, "missing_build_packages", lambda: [])

@@ -35,7 +35,7 @@ PROGRAMS = {
 """What makes and runs the machine, and the Debian packages that have it."""
 PACKAGES = (
     "systemd", "systemd-sysv", "dbus-user-session", "udev", "kmod", "linux-image-cloud-amd64",
-    "openssh-server", "procps", "python3", "numactl", "netbase",
+    "openssh-server", "procps", "python3", "numactl", "netbase", "sudo",
 )  # fmt: skip
 FILES = {
     "etc/hostname": "numa\n",
@@ -91,6 +91,8 @@ def ensure() -> Image:
         if not root.exists():
             _require_root()
             cache.need_space(folder, _DISK_BYTES, "the virtual machine's disk")
+            for old in folder.glob(f"{SUITE}-*/"):
+                shutil.rmtree(old)
             with phases.timed("virtual machine: Debian"):
                 _unpack(root, key, log)
         disk = root.with_suffix(f".{_digest(installed, _stamp(), ROOT)}.img")

@@ -2,69 +2,98 @@
 
 Executed in the virtual machine: `python placement.py FILE COMMAND ...`. In: a command that starts a
 cluster. Out: FILE, with every placement that each process was seen in, as JSON; the command's own
-exit status.
+exit status. It must not be company that disturbs what is measured, so it reads little.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 PROGRAMS = ("ndb_mgmd", "ndbmtd", "mysqld", "sysbench")
-EVERY_S = 2
-PROC, CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")
+EVERY_S = 5
+CGROUPS = "/sys/fs/cgroup"
 
 
-def placement(process: Path) -> tuple[str, str, str]:
-    """Return allowed CPUs, memory policy and cpu.max of a process, given its folder in /proc.
+class Processes:
+    """What is known of processes by their ids, of which the kernel gives each once in a while."""
 
-    A process that has just begun has no heap yet, and no policy; one in a group without the cpu
-    controller has no cpu.max. Source: proc(5); numa_maps has a line for each mapping, its policy in
-    the second column.
+    def __init__(self) -> None:
+        self.seen: dict[str, set[tuple[str, str, str]]] = {}
+        self._policies: dict[int, str] = {}
+
+    def look(self) -> None:
+        """Look at every process once."""
+        for entry in os.listdir("/proc"):
+            # It may end while it is looked at, or be another user's.
+            with contextlib.suppress(OSError):
+                if entry.isdigit() and (found := name(int(entry))):
+                    self._place(int(entry), found)
+
+    def _place(self, pid: int, found: str) -> None:
+        """Note allowed CPUs, memory policy and cpu.max of a process.
+
+        A process that has just begun has no heap yet, and no policy: it is left out. One in a group
+        without the cpu controller has no cpu.max.
+        """
+        # Reading a policy takes the kernel long, and only the process itself can change it.
+        policy = self._policies.get(pid) or policy_of_heap(pid)
+        if not policy:
+            return
+        self._policies[pid] = policy
+        cpus = re.search(r"^Cpus_allowed_list:\s+(\S+)", read(f"/proc/{pid}/status"), re.MULTILINE)
+        group = read(f"/proc/{pid}/cgroup").strip().removeprefix("0::")
+        limit = f"{CGROUPS}{group}/cpu.max"
+        quota = read(limit).strip() if os.path.exists(limit) else ""
+        self.seen.setdefault(found, set()).add((cpus[1] if cpus else "", policy, quota))
+
+
+def policy_of_heap(pid: int) -> str:
+    """Return the memory policy of a process's heap.
+
+    Source: proc(5); numa_maps has a line for each mapping, its policy in the second column.
     """
-    status = (process / "status").read_text()
-    cpus = re.search(r"^Cpus_allowed_list:\s+(\S+)", status, re.MULTILINE)
-    policy = re.search(r"^\S+ (\S+) heap", (process / "numa_maps").read_text(), re.MULTILINE)
-    group = (process / "cgroup").read_text().strip().removeprefix("0::/")
-    limit = CGROUPS / group / "cpu.max"
-    quota = limit.read_text().strip() if limit.exists() else ""
-    return (cpus[1] if cpus else "", policy[1] if policy else "", quota)
+    policy = re.search(r"^\S+ (\S+) heap", read(f"/proc/{pid}/numa_maps"), re.MULTILINE)
+    return policy[1] if policy else ""
 
 
-def name(process: Path) -> str:
+def name(pid: int) -> str:
     """Name a node by its program and number ("ndbmtd 2", "mysqld 1"); "" for other processes.
 
     The mysqld that initialises a data folder has no number, and is none of the nodes.
     """
-    program = (process / "comm").read_text().strip()
+    program = read(f"/proc/{pid}/comm").strip()
     if program not in PROGRAMS:
         return ""
-    words = (process / "cmdline").read_text().split("\0")
+    words = read(f"/proc/{pid}/cmdline").split("\0")
     numbers = [w.partition("=")[2].lstrip(".") for w in words if "nodeid=" in w or "suffix=" in w]
     if program == "sysbench":
         return program
     return f"{program} {numbers[0]}" if numbers else ""
 
 
-def main(file: Path, command: list[str]) -> int:
+def read(path: str) -> str:
+    """Read a file of the kernel, which may be longer than it says."""
+    with open(path) as file:
+        return file.read()
+
+
+def main(file: str, command: list[str]) -> int:
     """Run a command to its end, looking at the processes every few seconds."""
-    seen: dict[str, set[tuple[str, str, str]]] = {}
+    processes = Processes()
     child = subprocess.Popen(command)
     while child.poll() is None:
-        for process in PROC.glob("[0-9]*"):
-            # It may end while it is looked at, or be another user's.
-            with contextlib.suppress(OSError):
-                if (found := name(process)) and (placed := placement(process))[1]:
-                    seen.setdefault(found, set()).add(placed)
+        processes.look()
         time.sleep(EVERY_S)
-    file.write_text(json.dumps({each: sorted(places) for each, places in seen.items()}))
+    with open(file, "w") as written:
+        json.dump({each: sorted(places) for each, places in processes.seen.items()}, written)
     return child.returncode
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), sys.argv[2:]))
+    sys.exit(main(sys.argv[1], sys.argv[2:]))

@@ -5,19 +5,14 @@ What is expected follows from the machine: logical CPUs 0 and 1 on node 0, 2 and
 
 from __future__ import annotations
 
-import json
-import time
-
 import pytest
 
 from hosts.image import USER
+from hosts.sweeps import COMMAND_S, SMALL, begin, left, nothing_is_left, swept
 from hosts.virtual_machine import VirtualMachine
 
 pytestmark = pytest.mark.hosts
 
-SMALL = "--figure 6 --profile smoke --servers 2 --clients 2 --duration 1 --table-size 100"
-SWEEP_S, START_S, COMMAND_S, SCOPE_END_S, POLL_S = 1800, 900, 300, 30, 5
-"""An emulated machine takes minutes to start a cluster; these only end what hangs."""
 UNLIMITED, BY_AFFINITY = "max 100000", {
     "ndb_mgmd 1": ("1,3", "bind:0-1"),
     "ndbmtd 2": ("0", "bind:0"),
@@ -41,39 +36,6 @@ def user(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-def swept(machine: VirtualMachine, user: str, budget: str) -> dict[str, list[list[str]]]:
-    """Measure a small sweep and return every placement in which each process was seen."""
-    seen = f"/tmp/{user}-{budget}.json"
-    watch = f".venv/bin/python tests/hosts/placement.py {seen}"
-    lab = f"./lab reproduce {SMALL} --budget {budget}"
-    printed = machine.run(f"{watch} {lab}", user, SWEEP_S)
-    print(printed)
-    return json.loads(machine.run(f"cat {seen}", user))
-
-
-def left(machine: VirtualMachine, user: str) -> str:
-    """List what a cluster has left: processes, control groups, scopes, memory segments."""
-    return machine.run(
-        "ps -C ndb_mgmd,ndbmtd,mysqld,sysbench -o comm=; "
-        "find /sys/fs/cgroup -type d -name 'ndblab-*'; "
-        "[ $(id -u) -eq 0 ] || "
-        "systemctl --user list-units --plain --no-legend --type=scope 'run-*'; "
-        "tail -n +2 /proc/sysvipc/shm",
-        user,
-    )
-
-
-def nothing_is_left(machine: VirtualMachine, user: str) -> bool:
-    """Whether nothing is left soon; systemd removes an empty scope a moment after its end."""
-    until_s = time.monotonic() + SCOPE_END_S
-    while found := left(machine, user):
-        if time.monotonic() > until_s:
-            print(found)
-            return False
-        time.sleep(POLL_S)
-    return True
-
-
 def test_the_doctor_finds_what_the_host_has(machine: VirtualMachine, user: str) -> None:
     """CPUs, NUMA nodes and a control group that may be divided, root or not."""
     found = machine.run("./lab doctor", user, COMMAND_S)
@@ -95,7 +57,6 @@ def test_the_plan_names_node_and_core(machine: VirtualMachine, user: str) -> Non
 def test_every_process_is_where_numactl_puts_it(machine: VirtualMachine, user: str) -> None:
     """In `pinned`, affinity and memory policy in /proc are those of the plan, from the start."""
     seen = swept(machine, user, "pinned")
-    print(seen)
     assert {name: {tuple(place[:2]) for place in places} for name, places in seen.items()} == {
         name: {place} for name, place in BY_AFFINITY.items()
     }
@@ -106,7 +67,6 @@ def test_every_process_is_where_numactl_puts_it(machine: VirtualMachine, user: s
 def test_every_process_has_its_quota(machine: VirtualMachine, user: str) -> None:
     """In `scaled`, each process runs in a group with the quota of the plan, on all CPUs."""
     seen = swept(machine, user, "scaled")
-    print(seen)
     for name, quota in BY_QUOTA.items():
         assert quota in {place[2] for place in seen[name]}
         assert {place[0] for place in seen[name]} == {"0-3"}
@@ -116,15 +76,12 @@ def test_every_process_has_its_quota(machine: VirtualMachine, user: str) -> None
 def test_a_killed_lab_leaves_nothing_after_cluster_stop(machine: VirtualMachine, user: str) -> None:
     """With its watchdog killed too, `cluster.stop` ends the nodes and removes groups and scope."""
     with machine.logged_in(user):
-        lab = f"./lab reproduce {SMALL} --budget scaled --again"
-        machine.run(f"nohup {lab} >/tmp/killed-{user}.txt 2>&1 </dev/null &", user)
-        until_s = time.monotonic() + START_S
-        while "sysbench" not in machine.run("pgrep -l -x sysbench || true", user):
-            assert time.monotonic() < until_s, machine.run(f"cat /tmp/killed-{user}.txt", user)
-            time.sleep(POLL_S)
+        begin(machine, user, "scaled")
         machine.run("pkill -KILL -x 'invoke|python'", user)
-        print(left(machine, user))
-        assert "ndbmtd" in left(machine, user)
+        remains = left(machine, user)
+        print(remains)
+        assert "ndbmtd" in remains
+        assert "ndblab-" in remains
         stopped = machine.run("./lab cluster.stop", user, COMMAND_S)
         print(stopped)
         assert "Nothing of the cluster is left" in stopped

@@ -22,7 +22,8 @@ from ndblab.install import cache
 from ndblab.machine import commands
 
 CPUS_OF_NODES = ("0-1", "2-3")
-NODE_MEMORY = "5G"
+MEMORY_OF_NODES = (5, 5)
+"""In GiB; a node may have none."""
 BOOT_TIMEOUT_S = 300
 """Emulated, it boots in 40 s on two CPUs."""
 
@@ -70,12 +71,15 @@ class VirtualMachine:
 
 
 @contextlib.contextmanager
-def booted(image: Image, console: Path) -> Iterator[VirtualMachine]:
+def booted(
+    image: Image, console: Path, memory_of_nodes: tuple[int, int] = MEMORY_OF_NODES
+) -> Iterator[VirtualMachine]:
     """Boot a machine with the tracked and the new files of this checkout in it.
 
     Parameters
     ----------
     console : the file for what it prints while booting.
+    memory_of_nodes : of each NUMA node, in GiB.
 
     Raises
     ------
@@ -86,7 +90,9 @@ def booted(image: Image, console: Path) -> Iterator[VirtualMachine]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     qemu = subprocess.Popen(
-        _command(image, port, console), stdin=subprocess.DEVNULL, stderr=console.open("w")
+        _command(image, port, console, memory_of_nodes),
+        stdin=subprocess.DEVNULL,
+        stderr=console.open("w"),
     )
     machine = VirtualMachine(port, image.key)
     try:
@@ -98,15 +104,17 @@ def booted(image: Image, console: Path) -> Iterator[VirtualMachine]:
         qemu.wait()
 
 
-def _command(image: Image, port: int, console: Path) -> list[str]:
+def _command(image: Image, port: int, console: Path, memory_of_nodes: tuple[int, int]) -> list[str]:
     argv = ["setpriv", "--pdeathsig", "KILL", "--", "qemu-system-x86_64"]
     argv += ["-nodefaults", "-display", "none", "-no-reboot", "-serial", f"file:{console}"]
     # Emulation of a newer CPU, with AVX, makes numpy fail.
     argv += ["-machine", "q35", "-accel", "tcg,thread=multi", "-cpu", "Nehalem"]
-    argv += ["-smp", "4,sockets=2,cores=2,threads=1", "-m", f"{2 * int(NODE_MEMORY[:-1])}G"]
-    for node, cpus in enumerate(CPUS_OF_NODES):
-        argv += ["-object", f"memory-backend-ram,id=memory{node},size={NODE_MEMORY}"]
-        argv += ["-numa", f"node,nodeid={node},cpus={cpus},memdev=memory{node}"]
+    argv += ["-smp", "4,sockets=2,cores=2,threads=1", "-m", f"{sum(memory_of_nodes)}G"]
+    for node, (cpus, gib) in enumerate(zip(CPUS_OF_NODES, memory_of_nodes, strict=True)):
+        memory = f",memdev=memory{node}" if gib else ""
+        if gib:
+            argv += ["-object", f"memory-backend-ram,id=memory{node},size={gib}G"]
+        argv += ["-numa", f"node,nodeid={node},cpus={cpus}{memory}"]
     argv += ["-kernel", str(image.kernel), "-initrd", str(image.initrd)]
     argv += ["-append", "root=/dev/vda rw console=ttyS0 mitigations=off"]
     drive = f"file={image.disk},format=raw,if=virtio,snapshot=on,cache=unsafe"

@@ -44,6 +44,20 @@ def test_a_comparison_leaves_the_usual_installation_as_it_is(
     assert install.find() == usual
 
 
+def test_only_a_release_that_is_not_here_has_to_be_fetched(
+    places: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Folders, tarballs and installed releases take nothing of a user who is not root."""
+    named = f"8.0.26,{places[1]}"
+    assert engines.sources(named) == [{"release": "8.0.26"}, {"tarball": str(places[1])}]
+    packed = stand_ins.put_cluster(tmp_path / "other", version="8.0.26")
+    install.ensure(str(stand_ins.pack(packed, tmp_path / "other.tar.gz")), progress=False)
+    assert engines.sources("8.0.26,9.7.4") == [{"tarball": "8.0.26"}, {"release": "9.7.4"}]
+    (tmp_path / "9.7.4").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert {"tarball": "9.7.4"} in engines.sources("8.0.26,9.7.4")
+
+
 @pytest.mark.parametrize("named", ["/opt/ndb", "/a,/b,/c", "/a,", ""])
 def test_one_installation_is_no_comparison(bare_machine: Path, named: str) -> None:
     """Nothing is installed before there are two names."""

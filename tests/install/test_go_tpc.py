@@ -9,7 +9,7 @@ import pytest
 from stand_ins import put_program
 
 from ndblab.error import LabError
-from ndblab.install import go_tpc
+from ndblab.install import go_tpc, package_manager
 
 SAYS = '#!/bin/sh\necho "Git Commit Hash: x"\necho "Release version: {}"\n'
 GO = (
@@ -43,6 +43,24 @@ def test_without_go_the_message_says_what_to_install(machine: Path) -> None:
     with pytest.raises(LabError, match="go-tpc is missing") as caught:
         go_tpc.ensure(progress=False)
     assert "golang-go" in caught.value.next_step
+
+
+@pytest.mark.parametrize(
+    ("program", "line"),
+    [
+        ("dnf", "sudo dnf install -y golang)"),
+        ("zypper", "sudo zypper install -y go)"),
+        (None, "(Install with this machine's package manager: go)"),
+    ],
+)
+def test_go_is_named_as_this_distribution_names_it(
+    machine: Path, monkeypatch: pytest.MonkeyPatch, program: str | None, line: str
+) -> None:
+    """Debian's command is of no use to others."""
+    here = package_manager.PackageManager(program, "another")
+    monkeypatch.setattr(package_manager, "here", lambda: here)
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    assert go_tpc.lacks().endswith(line)
 
 
 def test_the_one_on_path_goes_first_with_its_own_version(machine: Path) -> None:

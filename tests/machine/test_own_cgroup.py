@@ -95,6 +95,17 @@ def test_a_scope_without_the_cpu_controller_is_named(tmp_path: Path, ordinary_us
     assert "to this scope, not cpu" in controller.reason
 
 
+def test_a_scope_of_a_user_who_does_not_linger_ends_at_log_out(tmp_path: Path, ordinary_user):
+    """A login session goes on with its processes; what the user's systemd has started does not."""
+    root = unpack("fedora-user", tmp_path)
+    assert not own_cgroup.ends_at_log_out(root, "tester")
+    scope = "user.slice/user-1000.slice/user@1000.service/app.slice/run-r1.scope"
+    (root / "proc/self/cgroup").write_text(f"0::/{scope}\n")
+    assert own_cgroup.ends_at_log_out(root, "tester")
+    (folder(root, "var/lib/systemd/linger") / "var/lib/systemd/linger/tester").touch()
+    assert not own_cgroup.ends_at_log_out(root, "tester")
+
+
 def test_the_root_group_of_version_2_is_divided_by_root_without_systemd(tmp_path: Path):
     """It has the cpu controller, even if systemd hands it down to nobody."""
     controller = own_cgroup.cpu_controller(unpack("vm-cgroup2-cpu-not-delegated", tmp_path))

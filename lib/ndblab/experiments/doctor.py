@@ -6,18 +6,20 @@ In: the host. Out: one `Finding` per thing the lab needs. It changes nothing.
 from __future__ import annotations
 
 import contextlib
+import getpass
 import resource
 import shutil
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeVar
 
 from ndblab import install
 from ndblab.cluster import start_stop
 from ndblab.error import LabError
 from ndblab.experiments import catalogue, measurement, prerequisites
-from ndblab.install import go_tpc
+from ndblab.install import go_tpc, package_manager
 from ndblab.machine import host, own_cgroup
 from ndblab.machine.local import LOCAL
 from ndblab.planning.deployment import Plan
@@ -68,6 +70,11 @@ def _host(this_host: host.Host) -> Iterator[Finding]:
     else:
         remedy = own_cgroup.remedy(controller.kind) if controller.kind == "none" else ""
         yield Finding("note", thing, controller.reason, remedy)
+    user = getpass.getuser()
+    if own_cgroup.ends_at_log_out(Path("/"), user):
+        linger = package_manager.as_root(f"loginctl enable-linger {user}")
+        found = "systemd ends the lab, and a cluster, soon after your last session ends"
+        yield Finding("note", "log-out", found, f"To let them go on: {linger}")
     home = start_stop.home()
     free_bytes = shutil.disk_usage(next(p for p in (home, *home.parents) if p.exists())).free
     yield Finding("ok", "disk", f"{free_bytes / 2**30:.0f} GiB free at {home}")
@@ -118,7 +125,8 @@ def _plan(this_host: host.Host, plan: Plan | LabError) -> Iterator[Finding]:
 
 
 def _root(this_host: host.Host, plan: Plan | LabError) -> Iterator[Finding]:
-    lacks = prerequisites.every(this_host, None if isinstance(plan, LabError) else plan)
+    plans = () if isinstance(plan, LabError) else (plan,)
+    lacks = prerequisites.every(this_host, *plans)
     if lacks:
         state = "missing" if any(lack.needed for lack in lacks) else "note"
         found = "".join(f"\n        - {lack}" for lack in lacks)

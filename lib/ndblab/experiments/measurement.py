@@ -55,16 +55,24 @@ def plan_for(
     return machine, experiment.plans(size, budget, machine, places)[DEFAULT_VARIANT]
 
 
-def check(machine: host.Host, plan: Plan) -> None:
-    """Refuse a plan that this host cannot carry out.
+def check(machine: host.Host, *plans: Plan, engines: str | None = None) -> None:
+    """Refuse plans that this host cannot carry out, or whose programs it cannot install.
+
+    Parameters
+    ----------
+    engines : as for `measure`.
 
     Raises
     ------
     LabError
         If it lacks memory or disk space, or something that only root can give it.
     """
-    prerequisites.require(machine, plan)
-    check_size(machine, plan)
+    from ndblab.install.engines import sources
+
+    for source in sources(engines) if engines else [{}]:
+        prerequisites.require(machine, *plans, installing=True, **source)
+    for plan in plans:
+        check_size(machine, plan)
 
 
 def check_size(machine: host.Host, plan: Plan) -> None:
@@ -146,8 +154,10 @@ def _measure(
     machine = there.data_host if there else host.read()
     places = start_stop.places(start_stop.home(), port)
     plans = experiment.plans(wanted, budget, machine, places, there and there.hosts)
-    for plan in plans.values():
-        there.check(plan) if there else check(machine, plan)
+    if there:
+        there.check(*plans.values())
+    else:
+        check(machine, *plans.values(), engines=engines)
     plan = plans[DEFAULT_VARIANT]
     say(f"{experiment.name}: {experiment.question}")
     say(there.describe() if there else machine.describe())
@@ -156,7 +166,6 @@ def _measure(
     if wanted.repeats == 1 and len(todo) > 1 and not experiment.contrasts:
         say("verdicts need at least two repeats: --repeats 2")
     if engines is None and install.find() is None:
-        prerequisites.require(machine, plan, installing=True)
         say(f"one-time install of NDB Cluster and sysbench: about {duration(INSTALL_S)} more")
     named = both(engines, progress) if engines else (install.ensure(progress=progress), None)
     binaries, second = named

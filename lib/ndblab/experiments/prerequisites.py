@@ -11,7 +11,7 @@ import getpass
 import os
 import resource
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,8 +24,8 @@ from ndblab.machine.local import LOCAL
 from ndblab.planning.deployment import Plan
 
 _SEGMENTS = 4096
-_GO = {"apt-get": "golang-go", "dnf": "golang"}
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+"""Programs in which tests look at the report."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ class Lack:
 
 
 def every(
-    host: Host, plan: Plan | None = None, tarball: str | None = None, release: str | None = None
+    host: Host, *plans: Plan, tarball: str | None = None, release: str | None = None
 ) -> list[Lack]:
-    """List everything that this host lacks for the lab's commands, with a plan that it chose.
+    """List everything that this host lacks for the lab's commands, with plans that it chose.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def every(
     for part in (_of_sysbench(), _of_ndb(tarball, release)):
         with contextlib.suppress(LabError):  # The doctor and the installation say what is wrong.
             lacks += part
-    return [*lacks, *(_of_plan(plan) if plan else ()), *_of_host(host), *_of_tests()]
+    return [*lacks, *_of_plans(plans), *_of_host(host), *_of_tests()]
 
 
 def next_step(lacks: Sequence[Lack]) -> str:
@@ -73,13 +73,12 @@ def next_step(lacks: Sequence[Lack]) -> str:
 
 def require(
     host: Host,
-    plan: Plan | None = None,
-    *,
+    *plans: Plan,
     installing: bool = False,
     tarball: str | None = None,
     release: str | None = None,
 ) -> None:
-    """Refuse to start if something is lacking without which a plan or an installation fails.
+    """Refuse to start if something is lacking without which plans or an installation fail.
 
     Parameters
     ----------
@@ -92,11 +91,11 @@ def require(
         It lists everything that is lacking, so that one line suffices. Or what is installed cannot
         be used, or no release fits.
     """
-    found = list(_of_plan(plan)) if plan else []
+    found = _of_plans(plans)
     if installing:
         found += [*_of_ndb(tarball, release), *_of_sysbench()]
     if any(lack.needed for lack in found):
-        lacks = every(host, plan, tarball, release)
+        lacks = every(host, *plans, tarball=tarball, release=release)
         raise LabError(
             "This host lacks what only root can give it",
             found="\n            ".join(map(str, lacks)),
@@ -122,6 +121,10 @@ def _of_ndb(tarball: str | None, release: str | None) -> Iterator[Lack]:
 def _required(thing: str) -> Lack:
     use, package, command = requirements.provision(thing, package_manager.here())
     return Lack(thing, use, True, (package,), command)
+
+
+def _of_plans(plans: Iterable[Plan]) -> list[Lack]:
+    return list(dict.fromkeys(lack for plan in plans for lack in _of_plan(plan)))
 
 
 def _of_plan(plan: Plan) -> Iterator[Lack]:
@@ -158,8 +161,8 @@ def _of_host(host: Host) -> Iterator[Lack]:
 def _of_tests() -> Iterator[Lack]:
     manager = package_manager.here().program or ""
     if go_tpc.lacks():
-        yield Lack("Go", "to build go-tpc, for TPC-C", packages=(_GO.get(manager, "go"),))
-    if os.geteuid() == 0 or any(map(shutil.which, _BROWSERS)):
+        yield Lack("Go", "to build go-tpc, for TPC-C", packages=(go_tpc.go_package(),))
+    if os.geteuid() == 0 or any(map(shutil.which, BROWSERS)):
         return
     # Elsewhere apt's package of this name may be something else, such as a Snap.
     if manager != "apt-get" or install.has_debian():

@@ -61,8 +61,8 @@ class Connected:
             for placed in self.hosts.placed
         )
 
-    def check(self, plan: Plan) -> None:
-        """Refuse a plan for which one of the hosts has too little memory or disk space.
+    def check(self, *plans: Plan) -> None:
+        """Refuse plans for which one of the hosts has too little memory or disk space.
 
         Raises
         ------
@@ -73,7 +73,8 @@ class Connected:
             argv = ["df", "--output=avail", "-B1", str(site.folder)]
             free = site.machine.run(argv, what=f"The free disk space of host {name} is unknown")
             with _naming(name):
-                plan.of_host(name).check(self.hosts.described[name], int(free.split()[-1]))
+                for plan in plans:
+                    plan.of_host(name).check(self.hosts.described[name], int(free.split()[-1]))
 
     def to_dict(self) -> dict[str, object]:
         """Return what a dataset says of the hosts, as plain data for JSON."""

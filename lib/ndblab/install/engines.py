@@ -40,6 +40,35 @@ def both(named: str, progress: bool = True) -> Engines:
     ------
     LabError : there are not two, or one of them cannot be used.
     """
+    names = _names(named)
+    phases = Phases(progress)
+    with commands.exit_on_sigterm(), cache.locked(phases.say) as folder:
+        sysbench.require()
+        first, second = (_one(folder, name, phases) for name in names)
+        load = sysbench.ensure(folder, phases)
+    return Engines(join(first, load), join(second, load))
+
+
+def sources(named: str) -> list[dict[str, str]]:
+    """Tell of each installation where it comes from, by the parameter of `install.ensure`.
+
+    A folder, and a release that is installed, count as tarballs: nothing is needed for them.
+
+    Raises
+    ------
+    LabError : there are not two.
+    """
+    folder = cache.location()
+    fetched = {
+        name: releases.is_version(name)
+        and not Path(name).is_dir()
+        and not releases.find(folder, name)
+        for name in _names(named)
+    }
+    return [{"release" if is_so else "tarball": name} for name, is_so in fetched.items()]
+
+
+def _names(named: str) -> list[str]:
     names = [name.strip() for name in named.split(",")]
     if len(names) != 2 or "" in names:
         raise LabError(
@@ -49,12 +78,7 @@ def both(named: str, progress: bool = True) -> Engines:
             next_step="Name both, such as --engines /opt/rondb-21.04.1,rondb-21.10.1.tar.gz "
             "or --engines 8.0.26,9.7.4",
         )
-    phases = Phases(progress)
-    with commands.exit_on_sigterm(), cache.locked(phases.say) as folder:
-        sysbench.require()
-        first, second = (_one(folder, name, phases) for name in names)
-        load = sysbench.ensure(folder, phases)
-    return Engines(join(first, load), join(second, load))
+    return names
 
 
 def _one(folder: Path, name: str, phases: Phases) -> Ndb:

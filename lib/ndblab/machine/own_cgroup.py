@@ -104,6 +104,17 @@ def in_scope() -> bool:
     return IN_SCOPE in os.environ
 
 
+def ends_at_log_out(root: Path, user: str) -> bool:
+    """Whether systemd ends this process when its user logs out everywhere.
+
+    It ends the user's manager then, and with it all scopes, unless the user lingers.
+    Source: loginctl(1), "enable-linger"; systemd, src/login/logind-user.c, for the folder.
+    """
+    manager = f"/user@{os.getuid()}.service/"
+    lingers = (root / "var/lib/systemd/linger" / user).exists()
+    return manager in _own_groups(root).get("", "") and not lingers
+
+
 def remedy(kind: str) -> str:
     """Return what lets a host limit CPU bandwidth whose `CpuController` is of this kind."""
     if kind == UNDELEGATED:

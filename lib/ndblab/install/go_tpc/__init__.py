@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ndblab.error import LabError
-from ndblab.install import cache
+from ndblab.install import cache, package_manager
 from ndblab.install.binaries import sha256
 from ndblab.install.progress import Phases
 from ndblab.machine import commands, files
@@ -23,6 +23,7 @@ NAME, MODULE, VERSION = "go-tpc", "github.com/pingcap/go-tpc", "v1.0.12"
 """The lab's own version; one on PATH may be another."""
 BUILD_BYTES = 1_500_000_000
 """What a build takes for a while: modules, Go's own cache."""
+_GO = {"apt-get": "golang-go", "dnf": "golang"}
 _VERSION = re.compile(r"^Release [Vv]ersion:\s*(\S+)$", re.MULTILINE)
 _PINS = Path(__file__).parent
 
@@ -57,7 +58,13 @@ def lacks() -> str:
     """Say in one line what this machine lacks to have go-tpc; nothing if it has or can build it."""
     if place() or shutil.which("go"):
         return ""
-    return f"{NAME} is not installed, and there is no Go to build it ({_NEXT_STEP})"
+    step = package_manager.here().next_step([go_package()]).rstrip(".")
+    return f"{NAME} is not installed, and there is no Go to build it ({step})"
+
+
+def go_package() -> str:
+    """Return what Go's package is called on this machine's distribution."""
+    return _GO.get(package_manager.here().program or "", "go")
 
 
 def ensure(progress: bool = True) -> GoTpc:
@@ -75,15 +82,13 @@ def ensure(progress: bool = True) -> GoTpc:
             f"{NAME} is missing, which loads a cluster with TPC-C",
             found=why.partition(" (")[0],
             expected=f"{NAME} on PATH, or Go 1.21 or newer to build {VERSION}",
-            next_step=f"{_NEXT_STEP}, and repeat the command.",
+            next_step=f"{package_manager.here().next_step([go_package()])}\n            "
+            "Then repeat the command.",
         )
     phases = Phases(progress)
     with commands.exit_on_sigterm(), cache.locked(phases.say) as folder:
         # If it waited for another installer, the work is done.
         return find() or _built(folder, phases)
-
-
-_NEXT_STEP = "Install Go (on Debian: sudo apt-get install -y golang-go)"
 
 
 def _place() -> Path:
