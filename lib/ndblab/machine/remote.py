@@ -69,8 +69,8 @@ def connect(destination: str, folder: Path, silence_s: float = SILENCE_S) -> Ite
     ----------
     folder : the cluster's folder there, which nothing else uses; relative to the user's home if it
         is not absolute. It is made, or cleared of what a dead lab has left.
-    silence_s : how long the connection may be silent. A lab that is suspended for longer, or a host
-        that is, has lost its cluster there.
+    silence_s : how long the connection may be silent; three times as long at the start, and 60 s at
+        least. A lab that is suspended for longer, or a host that is, has lost its cluster there.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def _connected(destination: str, folder: Path, silence_s: float) -> Remote:
     said: collections.deque[str] = collections.deque(maxlen=_LINES_KEPT)
     listener = threading.Thread(target=_listen, args=(client.stderr, said), daemon=True)
     listener.start()
-    timer = threading.Timer(START_TIMEOUT_S, client.kill)
+    timer = threading.Timer(max(START_TIMEOUT_S, 3 * silence_s), client.kill)
     timer.start()
     try:
         lab = f"process {os.getpid()} on {platform.node()}"
@@ -113,13 +113,13 @@ def _connected(destination: str, folder: Path, silence_s: float) -> Remote:
             raise _no_agent(destination, [*said, *printed], status if in_time else None)
         if failure := _failure(destination, answer):
             raise failure
+        return Remote(destination, answer, client, said, silence_s)
     except BaseException:
         client.kill()
         client.wait()
         raise
     finally:
         timer.cancel()
-    return Remote(destination, answer, client, said, silence_s)
 
 
 def _listen(stream: io.BufferedReader, said: collections.deque[str]) -> None:
