@@ -54,8 +54,11 @@ class Machine(Protocol):
     """A host on which a cluster's nodes run. Paths are that host's own.
 
     A cluster's processes carry its folder as a mark in their environment, so that all of them can
-    be found and ended even if the lab that started them has died.
+    be found and ended even if the lab that started them has died. `python` is a Python there,
+    without the lab's modules unless it is this host.
     """
+
+    python: Path
 
     def run(
         self,

@@ -14,6 +14,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -44,6 +45,7 @@ class Local:
     """This machine."""
 
     run = staticmethod(commands.output)
+    python = Path(sys.executable)
 
     def spawn(
         self,

@@ -10,11 +10,12 @@ import sys
 _IDLE = "os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))"
 
 
-def command(idle: bool = False, cpu: int | None = None) -> list[str]:
+def command(python: str = sys.executable, idle: bool = False, cpu: int | None = None) -> list[str]:
     """Return the command of a process that spins.
 
     Parameters
     ----------
+    python : the program that executes it, which any Python is.
     idle : give way to every process of normal priority (sched(7), SCHED_IDLE): it takes only time
         in which its CPU would sleep.
     cpu : the only logical CPU that it may use.
@@ -22,4 +23,4 @@ def command(idle: bool = False, cpu: int | None = None) -> list[str]:
     steps = ["import os"]
     steps += [f"os.sched_setaffinity(0, {{{cpu}}})"] if cpu is not None else []
     steps += [_IDLE] if idle else []
-    return [sys.executable, "-S", "-E", "-c", "\n".join([*steps, "while True: pass"])]
+    return [python, "-S", "-E", "-c", "\n".join([*steps, "while True: pass"])]

@@ -7,7 +7,7 @@ leaves.
 
 from __future__ import annotations
 
-import os
+import functools
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from ndblab.machine import spinner
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
+    from ndblab.machine import Machine
 
 NONE, NO_MONITOR, BUSY_NEIGHBOUR, IDLE_SPINNER = "", "no-monitor", "busy-neighbour", "idle-spinner"
 CONDITIONS = (NONE, NO_MONITOR, BUSY_NEIGHBOUR, IDLE_SPINNER)
@@ -35,9 +36,12 @@ def holding(condition: str, cluster: Cluster) -> Iterator[None]:
     """
     with ExitStack() as stack:
         children = []
-        for argv in _commands(condition):
-            children.append(cluster.machine.spawn(argv, cluster.folder))
-            stack.callback(cluster.machine.kill, children[-1])
+        for machine in cluster.machines.values():
+            # On another host the cluster has a folder of its own, by which its processes are known.
+            mark = getattr(machine, "folder", cluster.folder)
+            for argv in _commands(condition, machine):
+                children.append(machine.spawn(argv, mark))
+                stack.callback(machine.kill, children[-1])
         yield
         if any(child.poll() is not None for child in children):
             raise LabError(
@@ -48,9 +52,10 @@ def holding(condition: str, cluster: Cluster) -> Iterator[None]:
             )
 
 
-def _commands(condition: str) -> list[list[str]]:
+def _commands(condition: str, machine: Machine) -> list[list[str]]:
+    command = functools.partial(spinner.command, str(machine.python))
     if condition == BUSY_NEIGHBOUR:
-        return [spinner.command()]
+        return [command()]
     if condition == IDLE_SPINNER:
-        return [spinner.command(idle=True, cpu=cpu) for cpu in sorted(os.sched_getaffinity(0))]
+        return [command(idle=True, cpu=cpu) for cpu in sorted(machine.usable_cpus())]
     return []

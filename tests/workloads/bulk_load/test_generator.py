@@ -38,6 +38,7 @@ class Cluster:
 
     machine = LOCAL
     machines: ClassVar = {"": LOCAL}
+    plan = SimpleNamespace(load_host="")
 
     def __init__(self, held: dict[str, tuple[int, int]]) -> None:
         self.held, self.asked = held, []
