@@ -302,7 +302,7 @@ class Attached(Cluster):
         found = {int(node): (state, int(uptime_s)) for node, state, uptime_s in rows}
         for node in self.plan.data_nodes:
             state, uptime_s = found.get(node.node_id, ("not connected", 0))
-            again = uptime_s < self.uptimes_s.get(node.node_id, 0)
+            again = state == "STARTED" and uptime_s < self.uptimes_s.get(node.node_id, 0)
             if state != "STARTED" or again:
                 raise LabError(
                     "The attached cluster changed while it was measured",
