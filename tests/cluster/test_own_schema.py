@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 
+import pymysql
 import pytest
 
 from ndblab.cluster import own_schema
@@ -121,6 +122,26 @@ def test_a_second_lab_is_refused_before_it_looks() -> None:
         pass
     assert "connection 77" in str(caught.value)
     assert servers.written == []
+
+
+def test_a_schema_that_somebody_makes_meanwhile_is_not_removed() -> None:
+    """Between our look and our CREATE DATABASE."""
+    servers, notes = Servers(), []
+    answer = servers.run
+
+    def run(statement: str, *values: object) -> list[tuple]:
+        if statement.startswith("CREATE DATABASE"):
+            servers.tables = {}
+            raise pymysql.ProgrammingError(1007, "database exists")
+        return answer(statement, *values)
+
+    with (
+        pytest.raises(LabError, match="is not the lab's"),
+        own_schema.held([Session("/x", 11, run)], None, {}, notes.append, "here"),
+    ):
+        pass
+    assert servers.tables == {}
+    assert notes[-1] == {}
 
 
 def test_the_schema_is_removed_however_the_block_ends() -> None:

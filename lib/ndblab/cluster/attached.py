@@ -65,8 +65,8 @@ class Target:
     endpoints: tuple[Endpoint, ...]
     login: Login
 
-    def connect(self, number: int) -> pymysql.Connection:
-        """Open a session on the server of the `number`-th endpoint; LabError if it refuses.
+    def open(self, number: int) -> pymysql.Connection:
+        """Open a session on the server of the `number`-th endpoint.
 
         Over TCP it is encrypted where the server can, though no certificate is checked.
         """
@@ -78,23 +78,22 @@ class Target:
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
             host = "127.0.0.1" if place.host == "localhost" else place.host
             address = {"host": host, "port": place.port, "ssl": context}
-        try:
-            return pymysql.connect(
-                **address,
-                user=self.login.user,
-                password=self.login.password,
-                autocommit=True,
-                connect_timeout=timeout_s,
-                read_timeout=timeout_s,
-                program_name="scale-up lab",
-            )
-        except (pymysql.Error, OSError, RuntimeError) as error:
-            raise _closed(place, self.login, error) from None
+        return pymysql.connect(
+            **address,
+            user=self.login.user,
+            password=self.login.password,
+            autocommit=True,
+            connect_timeout=timeout_s,
+            read_timeout=timeout_s,
+            program_name="scale-up lab",
+        )
 
-    def run(self, number: int, statement: str, *values: object) -> list[tuple]:
-        """Run one statement on the server of an endpoint, in a session of its own."""
-        with contextlib.closing(self.connect(number)) as connection:
-            return _run(connection, statement, *values)
+    def connect(self, number: int) -> pymysql.Connection:
+        """Open a session, as `open` does; LabError says why that fails."""
+        try:
+            return self.open(number)
+        except (pymysql.Error, OSError, RuntimeError) as error:
+            raise _closed(self.endpoints[number - 1], self.login, error) from None
 
 
 def target(connectstring: str, named: str | None) -> Target:
@@ -137,7 +136,7 @@ def read(wanted: Target, binaries: Binaries) -> Facts:
     """
     management, nodes = management_client.ask(binaries.ndb_mgm, wanted.connectstring)
     servers = tuple(_server(wanted, number) for number in range(1, len(wanted.endpoints) + 1))
-    with contextlib.closing(wanted.connect(1)) as connection:
+    with _answering(wanted, 1) as connection:
         rows = functools.partial(_run, connection)
         facts = Facts(
             wanted.connectstring,
@@ -175,7 +174,7 @@ def read(wanted: Target, binaries: Binaries) -> Facts:
 def others_per_s(wanted: Target) -> float:
     """Measure for a second how many operations others ask of the data nodes."""
     asked = "SELECT SUM(val) FROM ndbinfo.counters WHERE counter_name = 'OPERATIONS'"
-    with contextlib.closing(wanted.connect(1)) as connection:
+    with _answering(wanted, 1) as connection:
         [(before,)] = _run(connection, asked)
         began = time.monotonic()
         time.sleep(1)
@@ -221,11 +220,12 @@ def running(
     with _ended_in_order(), lease.hold(folder) as lock_fd:
         guard = watchdog.start(folder, lock_fd)
         try:
+            here = tuple(local_processes(facts, plan))
             cluster = Attached(
                 plan, binaries, folder, wanted=wanted, options=options,
-                known=tuple(local_processes(facts, plan)),
+                known=here if len(here) == len(plan.nodes) else (),
             )  # fmt: skip
-            cluster.machine = Beside(LOCAL, {pid for *_, pid in cluster.known})
+            cluster.machine = Beside(LOCAL, {pid for *_, pid in here})
             with _schema(wanted, facts, folder) as removed:
                 if removed:
                     print(f"removed what a lab had left: {removed}", file=sys.stderr)
@@ -265,7 +265,7 @@ class Attached(Cluster):
     def connect(self, server: int = 1) -> pymysql.Connection:
         """Open an SQL connection to the `server`-th endpoint."""
         assert self.wanted
-        return self.wanted.connect(server)
+        return self.wanted.open(server)
 
     def pids(self) -> list[tuple[str, int, int, str]]:
         """Return role, node id, process id and host of the nodes; nothing if some run elsewhere."""
@@ -301,7 +301,7 @@ class Attached(Cluster):
         found = {int(node): (state, int(uptime_s)) for node, state, uptime_s in rows}
         for node in self.plan.data_nodes:
             state, uptime_s = found.get(node.node_id, ("not connected", 0))
-            again = uptime_s < self.uptimes_s.get(node.node_id, 0)
+            again = state == "STARTED" and uptime_s < self.uptimes_s.get(node.node_id, 0)
             if state != "STARTED" or again:
                 raise LabError(
                     "The attached cluster changed while it was measured",
@@ -356,19 +356,15 @@ class Beside:
 
 
 def local_processes(facts: Facts, plan: Plan) -> Iterator[tuple[str, int, int]]:
-    """Yield role, node id and process id of all nodes of a plan, if all run on this host."""
+    """Yield role, node id and process id of the nodes of a plan that run on this host."""
     processes = {each.node_id: each for each in facts.processes}
     addresses = {node.node_id: node.address for node in facts.nodes}
-    found = []
     for node in plan.nodes:
         process = processes.get(node.node_id)
-        if process is None or not _is_here(addresses.get(node.node_id, "")):
-            return
-        name = LOCAL.get(Path(f"/proc/{process.pid}/comm")).strip()
-        if not name or name != process.name:
-            return
-        found.append((node.role, node.node_id, process.pid))
-    yield from found
+        if process and _is_here(addresses.get(node.node_id, "")):
+            name = LOCAL.get(Path(f"/proc/{process.pid}/comm")).strip()
+            if name and name == process.name:
+                yield node.role, node.node_id, process.pid
 
 
 def _is_here(address: str) -> bool:
@@ -435,7 +431,7 @@ def _run(connection: pymysql.Connection, statement: str, *values: object) -> lis
 
 def _server(wanted: Target, number: int) -> Server:
     place = wanted.endpoints[number - 1]
-    with contextlib.closing(wanted.connect(number)) as connection:
+    with _answering(wanted, number) as connection:
 
         def named(what: str, names: Sequence[str]) -> dict[str, str]:
             listed = ", ".join(f"'{name}'" for name in names)
@@ -453,20 +449,7 @@ def _server(wanted: Target, number: int) -> Server:
                 expected="a mysqld with --ndbcluster, connected",
                 next_step="Correct --endpoints, or look at the server's error log.",
             )
-        try:
-            rows = _run(
-                connection, "SELECT node_id FROM ndbinfo.config_nodes WHERE node_type = 'NDB'"
-            )
-        except pymysql.Error as error:
-            if not own_schema.lacks_right(error):
-                raise LabError(
-                    f"{place} does not answer from ndbinfo",
-                    found=str(error.args[-1]),
-                    expected="rows of ndbinfo.config_nodes",
-                    next_step="Enable ndbinfo on it (ndbinfo_offline=OFF), or use another server.",
-                ) from None
-            [(account,)] = _run(connection, "SELECT CURRENT_USER()")
-            raise own_schema.without_right(str(place), account, error) from None
+        rows = _run(connection, "SELECT node_id FROM ndbinfo.config_nodes WHERE node_type = 'NDB'")
         return Server(
             place,
             node_id,
@@ -475,6 +458,25 @@ def _server(wanted: Target, number: int) -> Server:
             named("VARIABLES", VARIABLES),
             int(status.get("Threads_connected", 0)),
         )
+
+
+@contextlib.contextmanager
+def _answering(wanted: Target, number: int) -> Iterator[pymysql.Connection]:
+    """Open a session to read from; LabError if it is not allowed to, or gets no answer."""
+    place = wanted.endpoints[number - 1]
+    with contextlib.closing(wanted.connect(number)) as connection:
+        try:
+            yield connection
+        except pymysql.Error as error:
+            if own_schema.lacks_right(error):
+                [(account,)] = _run(connection, "SELECT CURRENT_USER()")
+                raise own_schema.without_right(str(place), account, error) from None
+            raise LabError(
+                f"{place} does not answer from ndbinfo",
+                found=str(error.args[-1]),
+                expected="rows of its tables",
+                next_step="Enable ndbinfo on it (ndbinfo_offline=OFF), or name another server.",
+            ) from None
 
 
 def _links(rows) -> tuple[tuple[int, int, str], ...]:

@@ -133,7 +133,13 @@ def held(
     token = secrets.token_hex(16)
     remember({"attached": cluster, "token": token})
     try:
-        _create(sessions, token)
+        _make(sessions[0])
+    except LabError:
+        # Nothing was made: what may be there now is somebody else's.
+        remember({})
+        raise
+    try:
+        _mark(sessions, token)
         yield removed
     finally:
         with _undisturbed():
@@ -161,6 +167,11 @@ def clear(sessions: Sequence[Session], record: Mapping[str, object], cluster: st
     LabError
         If the schema is somebody else's, or of a lab that may be alive.
     """
+    with _rights(sessions[0]):
+        return _cleared(sessions, record, cluster)
+
+
+def _cleared(sessions: Sequence[Session], record: Mapping[str, object], cluster: str) -> str:
     run = sessions[0].run
     state = look(run)
     if not state.exists:
@@ -226,17 +237,21 @@ def without_right(endpoint: str, account: str, error: pymysql.Error) -> LabError
     )
 
 
-def _create(sessions: Sequence[Session], token: str) -> None:
+def _make(session: Session) -> None:
+    with _rights(session):
+        try:
+            session.run(f"CREATE DATABASE `{SCHEMA}`")
+        except pymysql.Error as error:
+            if error.args[0] != _EXISTS:
+                raise
+            raise _foreign(look(session.run)) from None
+
+
+def _mark(sessions: Sequence[Session], token: str) -> None:
     started_utc = datetime.now(UTC).isoformat(timespec="seconds")
     row = (token, socket.gethostname(), os.getpid(), started_utc)
     first = sessions[0]
     with _rights(first):
-        try:
-            first.run(f"CREATE DATABASE `{SCHEMA}`")
-        except pymysql.Error as error:
-            if error.args[0] != _EXISTS:
-                raise
-            raise _foreign(look(first.run)) from None
         comment = _COMMENT.format(token=token, node=first.node_id)
         first.run(
             f"CREATE TABLE `{SCHEMA}`.`{OWNER}` (node_id INT PRIMARY KEY, token CHAR(32) NOT NULL,"

@@ -77,6 +77,9 @@ def measure(
     given = {key: value for key, value in (overrides or {}).items() if value is not None}
     fitting = _size(experiment, size, given, len(wanted.endpoints))
     facts = attached.read(wanted, binaries)
+    if removed := attached.detach(wanted, facts):
+        say(f"removed what a lab had left: {removed}")
+        facts = attached.read(wanted, binaries)
     planning.check_room(facts, fitting)
     plan = planning.plan(facts, attached.places(), max(fitting.clients))
     with attached.secret(wanted.login) as options:
@@ -253,7 +256,7 @@ def _notes(experiment: Experiment, facts: Facts, plan: Plan, wanted: Target, siz
         yield "\n  ".join(["not with --attach:", *out])
     if (others := attached.others_per_s(wanted)) > OTHERS_PER_S:
         yield f"others use the cluster too, with {others:.0f} operations/s before it begins"
-    if not list(attached.local_processes(facts, plan)):
+    if len(list(attached.local_processes(facts, plan))) < len(plan.nodes):
         yield "not all of its nodes run on this host: no CPU of its processes, only of NDB threads"
     if any(endpoint.on_network for endpoint in wanted.endpoints):
         yield "over the network sysbench sends its queries and their answers in plain text"
