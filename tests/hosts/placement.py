@@ -16,7 +16,7 @@ import sys
 import time
 
 PROGRAMS = ("ndb_mgmd", "ndbmtd", "mysqld", "sysbench")
-EVERY_S = 5
+EVERY_S = 10
 CGROUPS = "/sys/fs/cgroup"
 
 

@@ -14,7 +14,7 @@ from ndblab.workloads import sysbench_output
 from ndblab.workloads.load_generator import METRICS
 
 CAPTURED = Path(__file__).parents[1] / "captured" / "sysbench"
-WHOLE = ("ndb_c1", "ndb_c8", "ndb_c64", "ndb_percentile0", "ignored_errors")
+WHOLE = ("ndb_c1", "ndb_c8", "ndb_c64", "ndb_c2_no_interval", "ndb_percentile0", "ignored_errors")
 WITHOUT_RESULT = (
     "connect_plugin",
     "missing_database",
@@ -69,6 +69,18 @@ def test_a_report_on_milliseconds_is_joined_with_the_late_one_before_it() -> Non
     assert result.intervals["qps"][2] == pytest.approx((1000 * 1.96 + 100000 * 0.04) / 2)
     assert result.intervals["latency_p95_ms"][2] == 13.70
     assert result.ended_s == pytest.approx((1.0, 2.0, 4.0, 5.0, 6.0))
+
+
+def test_a_run_that_ends_before_its_first_report_is_one_interval() -> None:
+    """A second on an emulated machine: what is drawn second by second would otherwise lack it."""
+    result = sysbench_output.parse(captured("ndb_c2_no_interval"))
+    assert result.intervals.to_dict("records") == [
+        {
+            "t_s": 1.4215, "clients": 2, "qps": pytest.approx(43.6, abs=0.1),
+            "latency_p95_ms": 77.19, "errors_per_s": 0, "reconnects_per_s": 0,
+        }
+    ]  # fmt: skip
+    assert result.ended_s == (1.4215,)
 
 
 def test_lines_that_came_at_an_impossible_time_are_taken_at_their_word() -> None:

@@ -5,7 +5,8 @@ a `Result`, or the line that says what went wrong. It never takes a truncated re
 whole one. Pure.
 
 sysbench means to report every second. Short of CPU time it reports late, and catches up with a
-report on the milliseconds that are left, whose rate means nothing: such reports are joined.
+report on the milliseconds that are left, whose rate means nothing: such reports are joined. A run
+that ends before its first report is one interval.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ _TOTALS = {
 _PERCENTILE = re.compile(
     rf"^ +(?:(\d{{1,3}})th percentile: +{_NUMBER}|percentile stats: +disabled)$"
 )
+_CLIENTS = re.compile(r"^Number of threads: (\d{1,9})$")
 _WARMING_UP = re.compile(r"^Warming up for \d+ seconds")
 _COMPLAINT = re.compile(r"^(?:(?:FATAL|ALERT|PANIC): *(.+)|(invalid .+))$")
 _ERROR_NUMBER = re.compile(r"\b(?:MySQL error: |error |errno = )(\d{3,5})\b")
@@ -160,7 +162,7 @@ def parse(text: str, arrived_s: Sequence[float] = ()) -> Result:
     """
     totals: dict[str, float] = {}
     intervals: list[_Interval] = []
-    p95, warming_up = None, False
+    p95, clients, warming_up = None, 0.0, False
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n")[:-1]):
         if match := _INTERVAL.match(line):
             t_s, threads, _, qps, percent, latency, *counts = map(float, match.groups())
@@ -173,6 +175,8 @@ def parse(text: str, arrived_s: Sequence[float] = ()) -> Result:
             warming_up = False
         elif match := _PERCENTILE.match(line):
             p95 = float(match[2]) if match[1] == "95" else math.nan
+        elif match := _CLIENTS.match(line):
+            clients = float(match[1])
         elif _WARMING_UP.match(line):
             warming_up = True
         else:
@@ -189,6 +193,9 @@ def parse(text: str, arrived_s: Sequence[float] = ()) -> Result:
     counts = {name: int(totals[name]) for name in ("queries", "errors", "reconnects")}
     qps = counts["queries"] / duration_s if duration_s > 0 else 0.0
     metrics = {**totals, **counts, "qps": qps, "latency_p95_ms": p95}
+    if not intervals and duration_s > 0 and clients:
+        per_s = (qps, p95, counts["errors"] / duration_s, counts["reconnects"] / duration_s)
+        intervals = [_Interval(duration_s, (duration_s, clients, *per_s))]
     found = _joined(intervals)
     ended = tuple(each.ended_s for each in found)
     return Result(duration_s, {name: metrics[name] for name in METRICS}, _frame(found), ended)
