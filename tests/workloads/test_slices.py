@@ -52,6 +52,22 @@ def test_only_what_was_reported_after_the_warm_up_counts(tmp_path: Path):
     assert found["latency_p95_ms"] == pytest.approx((11.65 + 12.30) / 2)
 
 
+def test_a_host_too_busy_to_be_read_in_time_tells_nothing_of_its_cpus(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """A reading over a fraction of the span could be anything, and its ratios infinite."""
+    read_at = slices._read_at
+
+    def late(*asked) -> tuple[float, float]:
+        return read_at(*asked)[0], 0.4
+
+    monkeypatch.setattr(slices, "_read_at", late)
+    [run] = measured(Scripted(tmp_path, RUNS))
+    assert row(run)["status"] == "ok"
+    assert not {"processes", "ndb_threads"} & run.tables.keys()
+    assert pd.isna(row(run)["host_busy_pct"])
+
+
 def test_a_second_that_sysbench_did_not_report_is_what_its_totals_leave(tmp_path: Path):
     """It sometimes ends just before it would report; the queries count, and the time."""
     short = REPORT.replace(REPORT[REPORT.index("[ 6s ]") : REPORT.index("SQL stat")], "")

@@ -113,16 +113,16 @@ def measure(
     LabError
         If it is impossible here, or a cluster fails on the way; completed runs are saved.
     """
-    rest = overrides, port, progress, again, minutes, engines
+    wanted = experiment, size, budget, overrides, port, progress, again, minutes, engines
     if hosts is None:
-        return _measure(experiment, size, budget, *rest)
+        return _measure(*wanted)
     from ndblab import install
     from ndblab.experiments import several_hosts
 
     several_hosts.refuse_unsuitable(experiment)
     placed, binaries = several_hosts.read(hosts), install.ensure(progress=progress)
     with several_hosts.connected(placed, binaries) as there:
-        return _measure(experiment, size, budget, *rest, hosts, there)
+        return _measure(*wanted, hosts, there)
 
 
 def _measure(

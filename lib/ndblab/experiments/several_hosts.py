@@ -190,8 +190,10 @@ def _install(machine: Machine, ours: Binaries) -> None:
 
     What is unpacked from packages knows its own path, and is at the same path everywhere.
     """
-    folders = [f for f in cache.location().glob("*/") if ours.basedir.is_relative_to(f)]
-    for folder in folders:
+    places = ours.basedir, ours.sysbench
+    for folder in cache.location().glob("*/"):
+        if not any(place.is_relative_to(folder) for place in places):
+            continue
         if machine.get(folder / receipt.NAME) != (folder / receipt.NAME).read_text():
             machine.send_tree(folder, folder)
     text = machine.run([str(ours.ndbmtd), "--version"], what="The data node does not run there")
