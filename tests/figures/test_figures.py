@@ -274,6 +274,13 @@ def test_a_dataset_without_runs_of_the_kind_is_refused(column: str, other: str) 
         draw("6", runs().assign(**{column: other}))
 
 
+def test_a_cluster_with_tcp_only_is_drawn() -> None:
+    """Such as one of several hosts: its runs over TCP are its plain ones."""
+    table = runs().assign(transporter="tcp")
+    table.attrs["transporter"] = "tcp"
+    assert len(line_of(draw("6", table), 4).get_ydata()) == 3
+
+
 @pytest.mark.parametrize("number", ["6", "7"])
 def test_another_workload_is_drawn_and_named(number: str) -> None:
     """A dataset of another sysbench script draws, without numbers published for point selects."""

@@ -15,6 +15,7 @@ from ndblab.error import LabError
 Tables = Mapping[str, pd.DataFrame]
 
 DEFAULT = "default"
+TRANSPORTER = "transporter"
 POINT_SELECT = "oltp_point_select"
 
 
@@ -24,8 +25,9 @@ def with_variant(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_one_kind(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the runs, good or not, of one workload without a variant, over SHM if any run is.
+    """Return the runs, good or not, of one workload over SHM without a variant.
 
+    Those of a cluster that has TCP only are over TCP: then `runs.attrs` say so (`TRANSPORTER`).
     Of several workloads it takes the brief's point selects, else the one with the most runs.
 
     Raises
@@ -34,8 +36,8 @@ def of_one_kind(runs: pd.DataFrame) -> pd.DataFrame:
         If there are none.
     """
     runs = with_variant(runs)
-    usual = runs["transporter"] == summary.usual_transporter(runs)
-    plain = runs[usual & (runs["variant"] == DEFAULT)]
+    transporter = runs.attrs.get(TRANSPORTER, "shm")
+    plain = runs[(runs["transporter"] == transporter) & (runs["variant"] == DEFAULT)]
     workloads = plain["workload"].astype(str)
     if workloads.empty:
         kinds = runs[["transporter", "workload", "variant"]].drop_duplicates()

@@ -13,6 +13,7 @@ from ndblab import figures
 from ndblab.claims import bounds, evidence, publication
 from ndblab.dataset import Dataset
 from ndblab.figures import Caption
+from ndblab.figures.selection import TRANSPORTER
 from ndblab.machine import host
 from ndblab.publishing import hosts
 from ndblab.publishing.exhibit import Picture, picture
@@ -53,6 +54,11 @@ def _of_dataset(key: str, data: Dataset) -> Inputs:
     machine, cpus = host.from_dict(dict(data.host)), evidence.usable_cpus(data.host)
     caption = Caption(machine.describe(), data.id, data.budget, cpus)
     tables: Mapping[str, pd.DataFrame] = data.tables
+    servers = data.manifest["plan"].get("servers", ())
+    if {node.get("transporter") for node in servers} == {"tcp"}:
+        runs = data.runs.copy()
+        runs.attrs[TRANSPORTER] = "tcp"
+        tables = ChainMap({"runs": runs}, tables)
     if key == "faults":
         from ndblab.analysis.checked_writes import outage
 
