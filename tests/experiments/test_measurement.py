@@ -32,11 +32,28 @@ def test_the_command_that_goes_on_is_that_of_the_same_measurement(typed, monkeyp
     options = {word[2:].replace("-", "_"): next(words) for word in words}
     tasks.reproduce.body(Context(), **options, minutes="10")
     [((chosen, _, size, budget, overrides, port, _), more)] = asked
-    engines = more.pop("engines")
+    engines, hosts = more.pop("engines"), more.pop("hosts")
+    assert hosts is None
     assert more == {"again": False, "minutes": 10}
     [experiment] = chosen
     command = measurement.command(experiment, size, budget, overrides, port, engines)
     assert command == f"./lab reproduce {typed}"
+
+
+def test_the_command_that_goes_on_over_several_hosts_is_accepted_as_typed(monkeypatch):
+    """It repeats that the network is one to trust, without which --hosts is refused."""
+    asked = []
+    monkeypatch.setattr(reproduction, "reproduce", lambda *a, **k: asked.append(k))
+    experiment = catalogue.find(figure=6)
+    command = measurement.command(experiment, "smoke", "auto", None, hosts="me@a,b")
+    assert command == (
+        "./lab reproduce --figure 6 --profile smoke --hosts me@a,b --insecure-network"
+    )
+    options = {"figure": "6", "profile": "smoke", "hosts": "me@a,b"}
+    tasks.reproduce.body(Context(), **options, insecure_network=True, minutes="10")
+    assert asked[0]["hosts"] == "me@a,b"
+    with pytest.raises(tasks.Exit, match="--hosts and --insecure-network go together"):
+        tasks.reproduce.body(Context(), **options)
 
 
 @pytest.mark.parametrize("given", [{"all": True}, {"experiment": "engines", "recorded": True}])

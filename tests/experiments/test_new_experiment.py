@@ -68,12 +68,16 @@ from ndblab.workloads import measured_run, sysbench
 from ndblab.workloads.load_generator import Filled
 
 @contextlib.contextmanager
-def running(plan, binaries, progress):
+def running(plan, binaries, progress, sites):
     folder = Path(plan.places.cluster_dir)
     folder.mkdir(exist_ok=True)
     (folder / "config.ini").write_text(config.config_ini(plan))
     (folder / "my.cnf").write_text(config.my_cnf(plan, binaries.mysqld_version))
-    yield SimpleNamespace(plan=plan, folder=folder, timings={}, limit=lambda quotas: None)
+    def configuration(name):
+        return (folder / name).read_text()
+
+    shown = dict(configuration=configuration, limit=lambda quotas: None)
+    yield SimpleNamespace(plan=plan, folder=folder, timings={}, **shown)
 
 def measure(cluster, job, repeat):
     print(*sysbench.commands(job)[-1].argv)

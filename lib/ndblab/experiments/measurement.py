@@ -340,7 +340,8 @@ def command(
         for name, value in options.items()
         if value is not None
     )
-    return " ".join(["./lab reproduce", *words])
+    insecure = ["--insecure-network"] if hosts else []
+    return " ".join(["./lab reproduce", *words, *insecure])
 
 
 def _as_typed(value: object) -> str:
