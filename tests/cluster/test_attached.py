@@ -92,7 +92,7 @@ def test_nothing_of_it_is_started_limited_or_configured(cluster) -> None:
     """Whoever calls for that has a bug."""
     [node, *_] = cluster.plan.data_nodes
     cluster.limit({"mysqld": 0.5})
-    assert (cluster.groups, cluster.placed, cluster.processes) == (None, set(), {})
+    assert (cluster.groups, cluster.placed, cluster.processes) == ({}, set(), {})
     for action in (cluster.start_node, cluster.start_again):
         with pytest.raises(ValueError, match="not the lab's to start"):
             action(node)

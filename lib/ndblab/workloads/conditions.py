@@ -37,9 +37,9 @@ def holding(condition: str, cluster: Cluster) -> Iterator[None]:
     with ExitStack() as stack:
         children = []
         for machine in cluster.machines.values():
-            # On another host the cluster has a folder of its own, by which its processes are known.
-            mark = getattr(machine, "folder", cluster.folder)
             for argv in _commands(condition, machine):
+                # On another host its own folder marks the cluster's processes.
+                mark = getattr(machine, "folder", None) or cluster.folder
                 children.append(machine.spawn(argv, mark))
                 stack.callback(machine.kill, children[-1])
         yield
