@@ -26,11 +26,13 @@ ROOT = Path(__file__).resolve().parents[2]
 PORT = 14860
 USER, PASSWORD = "bench", "a#b 'c' =d"
 PROGRAM = """
-import math, sys, pathlib
+import math, signal, sys, pathlib
 import tasks
 from invoke import Program
 from ndblab.experiments import measurement
 from ndblab.machine import company
+# A shell that runs tests in the background has them ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 company.LIMIT_PCT = company.STEAL_LIMIT_PCT = math.inf
 folder = pathlib.Path(sys.argv[1])
 measurement.RUNS, tasks.OUT = folder / "runs", folder / "out"
