@@ -9,6 +9,13 @@ import pytest
 
 from ndblab.error import LabError
 from ndblab.experiments import catalogue, several_hosts
+from ndblab.machine import host
+from ndblab.planning import spread
+from ndblab.planning.hosts import PlacedHost
+from ndblab.planning.point import Point
+from ndblab.planning.shape import Places
+
+CAPTURED = Path(__file__).parents[1] / "captured/hosts/vm-2cpu-cgroup1"
 
 
 def test_a_name_with_toml_is_a_file_and_anything_else_a_list(tmp_path: Path):
@@ -43,6 +50,24 @@ def test_an_experiment_that_only_one_host_can_carry_is_refused(name: str, why: s
 def test_experiments_about_servers_and_threads_are_not(name: str):
     """They need nothing but sysbench's own scripts, and addresses of servers."""
     several_hosts.refuse_unsuitable(catalogue.find(name))
+
+
+def test_servers_left_to_others_come_in_whole_rows():
+    """A slice that would begin with the second host's server begins with the first one's."""
+    experiment = catalogue.find(figure=6)
+    size = experiment.size("smoke", {"servers": "4", "clients": "8"})
+    alone = host.read(CAPTURED)
+    names = {"a": ("management", "load"), "b": ("data", "sql"), "c": ("data", "sql")}
+    placed = tuple(
+        PlacedHost(name, name, f"10.0.0.{number}", f"/var/{name}", roles)
+        for number, (name, roles) in enumerate(names.items(), 1)
+    )
+    hosts = spread.Hosts(placed, dict.fromkeys(names, alone))
+    plan = experiment.plans(size, "scaled", alone, Places("/lab", "/lab"), hosts)["default"]
+    for servers, skip, first in ((1, 1, 2), (2, 1, 1), (2, 2, 3), (4, 0, 1)):
+        job = experiment.job(size, None, plan, Point(servers, 8), skip=skip)
+        assert [node.number for node in job.servers] == list(range(first, first + servers))
+        assert not any(node.socket for node in job.servers)
 
 
 def test_a_clock_that_is_off_by_minutes_is_refused():

@@ -153,3 +153,15 @@ def test_several_node_groups_have_a_data_node_on_each_host():
     assert [node.host for node in plan.data_nodes] == list(names)
     on_two = spread.make(THREE, dataclasses.replace(SHAPE, node_groups=2))
     assert [node.host for node in on_two.data_nodes] == ["b", "c", "b", "c"]
+
+
+def test_servers_that_sysbench_can_load_at_once_are_those_of_whole_rows(plan):
+    """One a host, or equally many on each; not the second of one host beside the first of another.
+
+    It connects to every port at every address.
+    """
+    one, two, three, four = plan.servers
+    for servers in ([one], [two], [one, two], [three, four], [one, two, three, four]):
+        assert spread.is_grid(servers)
+    for servers in ([two, three], [one, two, three]):
+        assert not spread.is_grid(servers)

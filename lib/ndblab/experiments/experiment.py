@@ -180,7 +180,11 @@ class Experiment:
         LabError
             If the cluster has too few servers.
         """
-        there = self.usable_servers(plan, point)[skip:]
+        usable = self.usable_servers(plan, point)
+        there = usable[skip:]
+        if plan.hosts and not spread.is_grid(there[: point.servers]):
+            # The servers that were skipped do not come in whole rows of a server a host.
+            there = usable
         chosen = self.variant(point.variant)
         pool = f" and {count(chosen.connections, 'connection')}" if chosen.connections else ""
         if len(there) < point.servers:

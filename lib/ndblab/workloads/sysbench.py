@@ -19,7 +19,7 @@ import pandas as pd
 
 from ndblab.error import LabError
 from ndblab.machine import speed
-from ndblab.planning import workload
+from ndblab.planning import spread, workload
 from ndblab.workloads import divided_load, sysbench_output
 from ndblab.workloads.load_generator import OK, Command, Filled, Job, Report, spawned
 from ndblab.workloads.sysbench_output import Outcome
@@ -105,10 +105,10 @@ def _by_sockets(servers: Sequence[Node]) -> list[str]:
 
 
 def _over_tcp(servers: Sequence[Node]) -> list[str]:
-    """Return addresses and ports; sysbench uses every port at every address (its drv_mysql.c)."""
+    """Return addresses and ports, of which sysbench uses each with each."""
     addresses = list(dict.fromkeys(node.endpoint for node in servers))
     ports = list(dict.fromkeys(str(node.port) for node in servers))
-    if len(servers) != len(addresses) * len(ports):
+    if not spread.is_grid(servers):
         raise LabError(
             "sysbench cannot load these MySQL servers at once",
             found=f"{len(servers)} servers on {len(addresses)} hosts and {len(ports)} ports",
