@@ -125,7 +125,11 @@ def test_what_is_measured_names_every_host(
         "c": [DATA, "sql"],
     }
     assert all(abs(host["clock_ms"]) < 1000 for host in manifest["hosts"].values())
-    assert dataset.read(data.path).id == data.id
+    assert (
+        dataset.read(data.path)
+        .describe_host()
+        .startswith("3 hosts: a (management, load), b (data, sql), c (data, sql); ")
+    )
     assert not [folder for folder in tmp_path.iterdir() if folder.name in "abc"]
     assert manifest["hosts"]["a"]["address"] not in (data.path / "runs.csv").read_text()
 

@@ -19,6 +19,7 @@ from ndblab.dataset import sealed, unfinished
 from ndblab.dataset.manifest import COMPLETE, read_manifest
 from ndblab.dataset.schema import MEASURE_AGAIN, OK, REQUIRED, ROW_PER_RUN, SCHEMAS, file_name
 from ndblab.error import LabError
+from ndblab.machine import host
 
 _COMPARED = ("host", "versions", "plan", "profile")
 # The other tables hold no run that these lack; the rest is read on first use.
@@ -67,6 +68,15 @@ class Dataset:
     def host(self) -> Mapping[str, Any]:
         """Return the description of the host it was measured on."""
         return self.manifest["host"]
+
+    def describe_host(self) -> str:
+        """Describe in words the host it was measured on, or all hosts of a cluster over several."""
+        several = self.manifest.get("hosts", {})
+        described = host.from_dict(dict(self.host)).describe()
+        if not several:
+            return described
+        names = ", ".join(f"{name} ({', '.join(of['roles'])})" for name, of in several.items())
+        return f"{len(several)} hosts: {names}; the smallest of the data nodes': {described}"
 
     @property
     def budget(self) -> str:

@@ -51,8 +51,8 @@ def draw(key: str, source: Dataset | Forecast | str) -> tuple[Picture, Figure]:
 
 
 def _of_dataset(key: str, data: Dataset) -> Inputs:
-    machine, cpus = host.from_dict(dict(data.host)), evidence.usable_cpus(data.host)
-    caption = Caption(machine.describe(), data.id, data.budget, cpus)
+    cpus = evidence.usable_cpus(data.host)
+    caption = Caption(data.describe_host(), data.id, data.budget, cpus)
     tables: Mapping[str, pd.DataFrame] = data.tables
     servers = data.manifest["plan"].get("servers", ())
     if {node.get("transporter") for node in servers} == {"tcp"}:

@@ -119,7 +119,7 @@ def _facts(data: Dataset) -> dict[str, str]:
     return {
         "dataset": data.id,
         "measured": f"{manifest['started_utc']} to {manifest['finished_utc']}",
-        "host": machine.describe(),
+        "host": data.describe_host(),
         "distribution": machine.distribution,
         "software": ", ".join(f"{name} {value}" for name, value in manifest["versions"].items()),
         "CPU budget": f"{data.budget}: {manifest['plan']['budget']['reason']}",

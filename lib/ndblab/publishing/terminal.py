@@ -14,7 +14,6 @@ import pandas as pd
 from ndblab.analysis.formatting import count, plain
 from ndblab.claims import publication, verdict
 from ndblab.claims.publication import READING
-from ndblab.machine import host
 from ndblab.publishing import verdict_tables
 from ndblab.publishing.verdict_tables import NOT_COMPARABLE
 
@@ -108,7 +107,7 @@ def by_dataset(table: pd.DataFrame, datasets: Sequence[Dataset]) -> str:
     parts = []
     for data in datasets:
         rows = table[table["dataset"] == data.id]
-        machine = host.from_dict(dict(data.host)).describe()
+        machine = data.describe_host()
         if len(rows):
             head = f"{data.id}, {data.manifest['started_utc']}"
             parts.append("\n".join([head, machine, *one_line_each(rows)]))
@@ -150,7 +149,7 @@ def in_full(table: pd.DataFrame, datasets: Mapping[str, Dataset]) -> str:
             "verdict": row.verdict,
             "why": row.reason,
             "dataset": row.dataset,
-            "host": data and host.from_dict(dict(data.host)).describe(),
+            "host": data and data.describe_host(),
         }
         lines = [*textwrap.wrap(f"{row.id}: {claim.statement}", COLUMNS)]
         for name, text in facts.items():

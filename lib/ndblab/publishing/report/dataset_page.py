@@ -20,7 +20,6 @@ from ndblab.dataset.folder import read_bytes, sha256
 from ndblab.dataset.manifest import MANIFEST
 from ndblab.dataset.schema import SCHEMAS, file_name
 from ndblab.error import LabError
-from ndblab.machine import host
 from ndblab.publishing.report import page
 from ndblab.publishing.report.section import Section
 
@@ -78,7 +77,7 @@ def facts(dataset: Dataset) -> Facts:
     """Describe in a few words where a dataset comes from."""
     manifest, runs = dataset.manifest, dataset.runs
     return Facts(
-        host=host.from_dict(dict(dataset.host)).describe(),
+        host=dataset.describe_host(),
         software=", ".join(f"{name} {value}" for name, value in manifest["versions"].items()),
         budget=dataset.budget,
         measured=page.times(manifest["started_utc"], manifest["finished_utc"]),
