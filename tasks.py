@@ -173,7 +173,7 @@ def install(c, tarball=None, sha256=None, tools=False, release=None):
     They come from Debian's packages where this machine has a Debian archive. Elsewhere, and with
     --release VERSION or --release newest, NDB Cluster is the vendor's own binary tarball, whose
     signature is checked, and sysbench the distribution's.
-    --tools adds what some experiments take besides: ndb_import, flexAsynch, and go-tpc by Go.
+    --tools adds what some experiments take besides: ndb_import, flexAsynch, ndb_sign_keys, and go-tpc by Go.
     """
     from ndblab import install
     from ndblab.experiments import prerequisites

@@ -13,9 +13,8 @@ from ndblab.install import binaries
 from ndblab.install.binaries import Ndb
 from ndblab.machine import commands
 
-IMPORT, FLEX_ASYNCH = TOOLS = ("ndb_import", "flexAsynch")
+IMPORT, FLEX_ASYNCH, SIGN_KEYS = TOOLS = ("ndb_import", "flexAsynch", "ndb_sign_keys")
 """The programs that the lab uses. The second one belongs to NDB's tests, and prints no version."""
-
 
 _NEXT_STEP = "Run: ./lab install --tools"
 
@@ -64,7 +63,7 @@ def version(ndb: Ndb, name: str) -> str:
         If it is missing, does not run, or is of another version than the cluster.
     """
     program = find(ndb, name)
-    if name == IMPORT:
+    if name != FLEX_ASYNCH:
         text = commands.output([program, "--version"], what=f"{program} does not run")
         _, own = binaries.ndb_versions(text) or (None, "unknown")
         binaries.match_versions({"ndbmtd": ndb.ndb_version, name: own}, str(program.parent))

@@ -67,13 +67,14 @@ def install_cluster(folder: Path, phases: Phases) -> None:
 
 
 def install_tools(folder: Path, ndb: Ndb, phases: Phases) -> None:
-    """Build the tools of an installation that was made without them, and put them beside it.
+    """Build the tools that an installation was made without, and put them beside it.
 
     Raises
     ------
     LabError
         If Debian no longer has the source of its version, or the tools cannot be built here.
     """
+    tools = ndb_tools.missing(ndb)
     lacking = build_dependencies.missing()
     mirror = apt.mirror()
     build_dependencies.require_root_for(lacking)
@@ -96,8 +97,8 @@ def install_tools(folder: Path, ndb: Ndb, phases: Phases) -> None:
     with phases.timed("configure"):
         build.configure()
     with phases.bar("build", 1, "steps") as reach:
-        build.make(reach, ndb_tools.TOOLS)
-    build.copy(ndb_tools.TOOLS, ndb.ndbmtd.parent)
+        build.make(reach, tools)
+    build.copy(tools, ndb.ndbmtd.parent)
     _check_tools(ndb)
     shutil.rmtree(work)
 
