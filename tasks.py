@@ -71,7 +71,8 @@ def reproduce(
     --again repeats it. --engines A,B names the two installations (folders, tarballs or releases)
     of an experiment that compares engines.
     --hosts user@a,user@b or --hosts FILE.toml spreads the cluster over hosts that are reached by
-    ssh. NDB's own links between them are not encrypted, and whoever reaches their ports can join:
+    ssh; --hosts namespaces over three network namespaces of this machine, which only root can make.
+    NDB's own links between them are not encrypted, and whoever reaches their ports can join:
     the lab does it only with --insecure-network, for a network that you trust.
     --attach CONNECTSTRING --endpoints SOCKET|HOST:PORT,... measures a cluster that runs already,
     and never changes it. User: user@SOCKET; password: [client] of ~/.my.cnf, or MYSQL_PWD.
@@ -138,7 +139,7 @@ def reproduce(
         f"--hosts with {', '.join(beside)}",
     )
     refuse(
-        bool(hosts) != insecure_network,
+        (hosts not in (None, "namespaces")) != insecure_network,
         "--hosts and --insecure-network go together",
         f"only --{'hosts' if hosts else 'insecure-network'}",
         "NDB's links between hosts are neither encrypted nor protected by a password: give "
@@ -173,7 +174,8 @@ def install(c, tarball=None, sha256=None, tools=False, release=None):
     They come from Debian's packages where this machine has a Debian archive. Elsewhere, and with
     --release VERSION or --release newest, NDB Cluster is the vendor's own binary tarball, whose
     signature is checked, and sysbench the distribution's.
-    --tools adds what some experiments take besides: ndb_import, flexAsynch, ndb_sign_keys, and go-tpc by Go.
+    --tools adds what some experiments take besides: ndb_import, flexAsynch, ndb_sign_keys, and
+    go-tpc by Go.
     """
     from ndblab import install
     from ndblab.experiments import prerequisites

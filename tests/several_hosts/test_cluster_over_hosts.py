@@ -17,11 +17,11 @@ from ndblab.cluster import readiness, start_stop
 from ndblab.cluster.cluster import Cluster, Site
 from ndblab.error import LabError
 from ndblab.experiments import catalogue, measurement, several_hosts
+from ndblab.machine.namespaces import Network
 from ndblab.planning import spread
 from ndblab.planning.deployment import Plan
 from ndblab.planning.hosts import DATA
 from ndblab.planning.shape import Places, Shape
-from several_hosts.namespaces import Network
 
 pytestmark = pytest.mark.cluster
 

@@ -24,8 +24,8 @@ from ndblab.error import LabError
 from ndblab.machine import Machine, host, remote
 from ndblab.machine.commands import ChildFailed
 from ndblab.machine.local import LOCAL
+from ndblab.machine.namespaces import Network
 from ndblab.machine.remote import Remote
-from several_hosts.namespaces import Network
 
 PIPES = dict(stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 

@@ -43,7 +43,8 @@ class Experiment:
     from the sweep's points (`analysis.summary.points`); a dry run has none of them. `spare_servers`
     run beside those of the sweep, for the other side of a duet. With `weighs_rows` the tables are
     filled twice in different sizes, to weigh a row. With `counts_reads` each run tells where its
-    reads were answered. `lacks` says in one line what this machine lacks to measure it, nothing if
+    reads were answered. `hosts` are the roles of each host (`planning.hosts`) if it needs several.
+    `lacks` says in one line what this machine lacks to measure it, nothing if
     it lacks nothing.
     """
 
@@ -65,6 +66,7 @@ class Experiment:
     spare_servers: int = 0
     weighs_rows: bool = False
     counts_reads: bool = False
+    hosts: tuple[tuple[str, ...], ...] = ()
     lacks: Callable[[], str] | None = None
 
     def size(self, name: str, overrides: Mapping[str, object] | None = None) -> Profile:

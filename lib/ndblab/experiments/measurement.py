@@ -106,7 +106,8 @@ def measure(
         completed. None for the profile's own time.
     engines : the two installations of an experiment that compares engines, as `install.engines` has
         them; None for any other experiment.
-    hosts : the hosts to spread the cluster over, as `several_hosts.read` has them; None for this.
+    hosts : the hosts to spread the cluster over, as `several_hosts.opened` has them; None for those
+        that the experiment needs, which are namespaces of this machine, or for this machine alone.
 
     Raises
     ------
@@ -114,14 +115,15 @@ def measure(
         If it is impossible here, or a cluster fails on the way; completed runs are saved.
     """
     wanted = experiment, size, budget, overrides, port, progress, again, minutes, engines
-    if hosts is None:
+    if hosts is None and not experiment.hosts:
         return _measure(*wanted)
     from ndblab import install
     from ndblab.experiments import several_hosts
 
     several_hosts.refuse_unsuitable(experiment)
-    placed, binaries = several_hosts.read(hosts), install.ensure(progress=progress)
-    with several_hosts.connected(placed, binaries) as there:
+    binaries = install.ensure(progress=progress)
+    given = hosts or several_hosts.NAMESPACES
+    with several_hosts.opened(given, binaries, experiment.hosts) as there:
         return _measure(*wanted, hosts, there)
 
 
@@ -340,7 +342,7 @@ def command(
         for name, value in options.items()
         if value is not None
     )
-    insecure = ["--insecure-network"] if hosts else []
+    insecure = ["--insecure-network"] if hosts not in (None, "namespaces") else []
     return " ".join(["./lab reproduce", *words, *insecure])
 
 

@@ -1,8 +1,8 @@
 """Several hosts, from what the user gives with --hosts to hosts that are ready for a cluster.
 
-In: destinations or a TOML file, the binaries of this host. Out: connected hosts, each described,
-with the programs in place, for the length of a `with` block. Afterwards nothing of the lab's is
-left on them but the programs.
+In: destinations, a TOML file or the word "namespaces"; the binaries of this host. Out: connected
+hosts, each described, with the programs in place, for the length of a `with` block. Afterwards
+nothing of the lab's is left on them but the programs.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import socket
-from collections.abc import Iterator, Mapping
+import string
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,8 +20,8 @@ from typing import TYPE_CHECKING
 from ndblab.cluster import start_stop
 from ndblab.cluster.cluster import Site
 from ndblab.error import LabError
-from ndblab.install import binaries, cache, receipt
-from ndblab.machine import Machine, host, remote
+from ndblab.install import binaries, cache, package_manager, receipt
+from ndblab.machine import Machine, host, namespaces, remote
 from ndblab.machine.local import LOCAL
 from ndblab.planning import hosts as several
 from ndblab.planning import spread
@@ -30,8 +32,12 @@ if TYPE_CHECKING:
     from ndblab.experiments.experiment import Experiment
     from ndblab.install import Binaries
     from ndblab.machine.host import Host
+    from ndblab.machine.namespaces import Network
     from ndblab.planning.deployment import Plan
 
+NAMESPACES = "namespaces"
+"""What --hosts takes for hosts that are network namespaces of this machine."""
+USUAL_NAMESPACES = 3
 CLOCKS_APART_LIMIT_MS = 1000
 """Logs and datasets date what happens by the hosts' clocks, to the second."""
 
@@ -40,12 +46,14 @@ CLOCKS_APART_LIMIT_MS = 1000
 class Connected:
     """Hosts that are ready: described, and each as a cluster uses it, by name.
 
-    `clocks_ms` is how much a host's clock is ahead of this one's, in milliseconds.
+    `clocks_ms` is how much a host's clock is ahead of this one's, in milliseconds. There is a
+    `network` only if the hosts are namespaces of this machine.
     """
 
     hosts: spread.Hosts
     sites: Mapping[str, Site]
     clocks_ms: Mapping[str, float]
+    network: Network | None = None
 
     @property
     def data_host(self) -> Host:
@@ -87,6 +95,54 @@ class Connected:
             }
             for placed in self.hosts.placed
         }
+
+
+def lacks() -> str:
+    """Say in one line why hosts cannot be namespaces of this machine; nothing if they can."""
+    if packages := namespaces.missing():
+        return package_manager.here().next_step(packages)
+    return namespaces.refused()
+
+
+@contextlib.contextmanager
+def opened(
+    given: str, ours: Binaries, roles: Sequence[tuple[str, ...]] = ()
+) -> Iterator[Connected]:
+    """Connect to the hosts of --hosts and make them ready, for the length of a `with` block.
+
+    Parameters
+    ----------
+    given : "namespaces", or what `read` takes.
+    roles : of each namespace; the usual ones of three hosts if left out.
+
+    Raises
+    ------
+    LabError
+        As `read` and `connected` do, or if no namespaces can be made here.
+    """
+    if given != NAMESPACES:
+        with connected(read(given), ours) as there:
+            yield there
+        return
+    if why := lacks():
+        raise LabError(
+            "This machine cannot stand in for several hosts",
+            found=why,
+            expected="root, and the programs of network namespaces and SSH",
+            next_step="Or give hosts of their own: --hosts user@a,user@b,user@c.",
+        )
+    roles = roles or several.usual_roles(USUAL_NAMESPACES)
+    names = string.ascii_lowercase[: len(roles)]
+    with (
+        tempfile.TemporaryDirectory(prefix="ndblab-hosts-") as folder,
+        namespaces.network(names, Path(folder)) as network,
+    ):
+        placed = tuple(
+            PlacedHost(name, name, each.address, str(each.folder), mine, str(network.settings))
+            for (name, each), mine in zip(network.hosts.items(), roles, strict=True)
+        )
+        with connected(placed, ours) as there:
+            yield dataclasses.replace(there, network=network)
 
 
 def read(given: str) -> tuple[PlacedHost, ...]:
@@ -161,7 +217,9 @@ def connected(placed: tuple[PlacedHost, ...], ours: Binaries) -> Iterator[Connec
                 folder = start_stop.home()
                 machine, described[each.name], clocks_ms[each.name] = LOCAL, host.read(), 0.0
             else:
-                machine = stack.enter_context(remote.connect(each.destination, Path(each.folder)))
+                machine = stack.enter_context(
+                    remote.connect(each.destination, Path(each.folder), settings=each.settings)
+                )
                 folder, described[each.name] = machine.folder, machine.host()
                 clocks_ms[each.name] = _clock_ms(each.name, machine)
                 with _naming(each.name):

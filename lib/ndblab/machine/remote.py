@@ -62,7 +62,9 @@ _LINES_KEPT = 50
 
 
 @contextlib.contextmanager
-def connect(destination: str, folder: Path, silence_s: float = SILENCE_S) -> Iterator[Remote]:
+def connect(
+    destination: str, folder: Path, silence_s: float = SILENCE_S, settings: str = ""
+) -> Iterator[Remote]:
     """Connect to a host for the length of a `with` block.
 
     Parameters
@@ -71,6 +73,7 @@ def connect(destination: str, folder: Path, silence_s: float = SILENCE_S) -> Ite
         is not absolute. It is made, or cleared of what a dead lab has left.
     silence_s : how long the connection may be silent; three times as long at the start, and 60 s at
         least. A lab that is suspended for longer, or a host that is, has lost its cluster there.
+    settings : an ssh_config to use in place of the user's.
 
     Raises
     ------
@@ -78,14 +81,14 @@ def connect(destination: str, folder: Path, silence_s: float = SILENCE_S) -> Ite
         If the host is unknown, cannot be reached, is not the one it was, does not let the user in,
         has no suitable Python or another architecture, or if another lab uses the folder.
     """
-    remote = _connected(destination, folder, silence_s)
+    remote = _connected(destination, folder, silence_s, settings)
     try:
         yield remote
     finally:
         remote.close()
 
 
-def _connected(destination: str, folder: Path, silence_s: float) -> Remote:
+def _connected(destination: str, folder: Path, silence_s: float, settings: str) -> Remote:
     if shutil.which("ssh") is None:
         raise LabError(
             "There is no SSH client on this machine",
@@ -94,7 +97,7 @@ def _connected(destination: str, folder: Path, silence_s: float) -> Remote:
             next_step="Install it (Debian: openssh-client).",
         )
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    client = LOCAL.spawn(ssh.command(destination, bundle.command()), **pipes)
+    client = LOCAL.spawn(ssh.command(destination, bundle.command(), settings), **pipes)
     said: collections.deque[str] = collections.deque(maxlen=_LINES_KEPT)
     listener = threading.Thread(target=_listen, args=(client.stderr, said), daemon=True)
     listener.start()

@@ -24,10 +24,16 @@ OPTIONS = (
 use gets in the way. A connection that the user shares (ControlPath) is used."""
 
 
-def command(destination: str, line: str) -> list[str]:
-    """Return the command that runs a line in the shell of a host."""
+def command(destination: str, line: str, settings: str = "") -> list[str]:
+    """Return the command that runs a line in the shell of a host.
+
+    Parameters
+    ----------
+    settings : an ssh_config to use in place of the user's and the system's.
+    """
     options = [word for option in OPTIONS for word in ("-o", option)]
-    return ["ssh", "-T", "-x", *options, "--", destination, line]
+    instead = ["-F", settings] if settings else []
+    return ["ssh", "-T", "-x", *instead, *options, "--", destination, line]
 
 
 def refusal(destination: str, said: Sequence[str], exit_status: int | None) -> LabError:

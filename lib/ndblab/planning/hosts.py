@@ -39,7 +39,8 @@ class PlacedHost:
     """One of several hosts, and what runs on it.
 
     `destination` is what ssh takes. `address` is where the other hosts reach it; it is empty until
-    it is looked up. The nodes' files are in `folder`.
+    it is looked up. The nodes' files are in `folder`. `settings` is an ssh_config to use instead of
+    the user's.
     """
 
     name: str
@@ -47,6 +48,7 @@ class PlacedHost:
     address: str
     folder: str
     roles: tuple[str, ...]
+    settings: str = ""
 
     @property
     def is_local(self) -> bool:

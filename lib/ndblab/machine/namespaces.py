@@ -1,7 +1,7 @@
 """Several hosts on one machine: network namespaces on a bridge, each with an SSH server of its own.
 
-In: names, and a folder for keys and settings. Out: a `Network` whose hosts the lab reaches by these
-names, as it would any other, and whose connections can be cut. Only root can make one.
+In: names, and a folder for keys and settings. Out: a `Network` whose hosts the lab reaches by SSH
+and by these names, as it would any other, and whose connections can be cut. Only root can make one.
 
 A host has its own network, processes, System V segments, host name and mounts; it shares the files,
 the CPUs and the control groups of this machine, so give each a folder of its own. Its monotonic
@@ -11,9 +11,6 @@ This machine is in the network too, and so is a stranger: a namespace without an
 What cuts a connection here (tried on Linux 6.18 in a virtual machine): `ip link set down`,
 `ip route add blackhole`, and nftables in each namespace (`drop` and `reject`, in one direction or
 both). `tc` has no qdisc, so there is no delay or random loss by it.
-
-OpenSSH's client takes the user's folder from /etc/passwd, not from HOME: a script named `ssh` that
-names the settings is first on PATH instead.
 """
 
 from __future__ import annotations
@@ -30,10 +27,7 @@ from pathlib import Path
 
 import psutil
 
-from ndblab import install
 from ndblab.error import LabError
-from ndblab.install import package_manager
-from ndblab.install.debian import build_dependencies
 from ndblab.machine import commands
 
 PROGRAMS = {
@@ -45,7 +39,7 @@ PROGRAMS = {
     "nsenter": "util-linux",
     "unshare": "util-linux",
 }
-"""What makes the hosts, and the Debian packages that have it."""
+"""What makes the hosts, and the packages that have it, by their names in Debian."""
 PREFIX = "ndblab"
 MONOTONIC_AHEAD_S = 1000
 _SERVER_TIMEOUT_S = 10
@@ -107,10 +101,7 @@ class NamespacedHost(Namespace):
 
 @dataclass(frozen=True)
 class Network:
-    """The hosts by name, the stranger, this machine's address, and the folder of the settings.
-
-    `programs` is to be first on PATH, for `ssh` to know the hosts.
-    """
+    """The hosts by name, the stranger, this machine's address, and the folder of keys."""
 
     hosts: dict[str, NamespacedHost]
     stranger: Namespace
@@ -118,14 +109,13 @@ class Network:
     folder: Path
 
     @property
-    def programs(self) -> Path:
-        """The folder with the program `ssh`."""
-        return self.folder / "bin"
+    def settings(self) -> Path:
+        """The ssh_config by which the hosts are reached."""
+        return self.folder / "ssh_config"
 
     def add_settings(self, text: str) -> None:
         """Add entries to the client's ssh_config; the first that matches counts."""
-        settings = self.folder / "ssh_config"
-        settings.write_text(text + settings.read_text())
+        self.settings.write_text(text + self.settings.read_text())
 
     def authorize(self, name: str, options: str = "") -> Path:
         """Make a key that all hosts accept, under options of sshd(8), and return its path."""
@@ -140,18 +130,15 @@ def program(name: str) -> str:
     return shutil.which(name, path=_PATH) or name
 
 
-def why_not(log: Path) -> str:
-    """Say why no network can be made here; nothing if it can, once its programs are installed.
+def missing() -> list[str]:
+    """Return the packages, by their names in Debian, whose programs this machine lacks."""
+    return sorted({PROGRAMS[name] for name in PROGRAMS if not shutil.which(name, path=_PATH)})
 
-    Programs are installed where the packages' own servers do not start by themselves.
-    """
+
+def refused() -> str:
+    """Say why this user or this kernel can make no network namespaces; nothing if they can."""
     if os.geteuid() != 0:
         return "only root can make network namespaces"
-    missing = sorted({PROGRAMS[name] for name in PROGRAMS if not shutil.which(name, path=_PATH)})
-    if missing:
-        if not install.has_debian() or Path("/run/systemd/system").exists():
-            return package_manager.here().next_step(missing)
-        build_dependencies.install(missing, log)
     try:
         space = f"{PREFIX}-{os.getpid()}-try"
         _ip("netns", "add", space)
@@ -164,10 +151,10 @@ def why_not(log: Path) -> str:
 @contextlib.contextmanager
 def network(names: Sequence[str], folder: Path) -> Iterator[Network]:
     """Run hosts of these names for the length of a `with` block; nothing of them is left."""
-    _remove_dead()
+    remove_dead()
     pid = os.getpid()
     bridge, base = f"{PREFIX}{pid}", f"10.{213 + pid % 40}.{pid // 40 % 250}"
-    (folder / "bin").mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     key = _key(folder / "key")
     shutil.copy(key.with_suffix(".pub"), folder / "authorized_keys")
     # sshd demands this folder, whatever its settings.
@@ -250,9 +237,6 @@ def _write_settings(hosts: Sequence[NamespacedHost], key: Path, folder: Path) ->
         f"  UserKnownHostsFile {folder}/known_hosts\n  GlobalKnownHostsFile /dev/null\n"
     )
     (folder / "ssh_config").write_text("".join(entries))
-    script = folder / "bin/ssh"
-    script.write_text(f'#!/bin/sh\nexec {program("ssh")} -F {folder}/ssh_config "$@"\n')
-    script.chmod(0o755)
 
 
 def _key(path: Path) -> Path:
@@ -261,8 +245,8 @@ def _key(path: Path) -> Path:
     return path
 
 
-def _remove_dead() -> None:
-    """Remove what a test run that was killed has left."""
+def remove_dead() -> None:
+    """Remove the networks of processes that were killed."""
     spaces = Path("/run/netns")
     for space in spaces.iterdir() if spaces.is_dir() else ():
         pid = space.name.removeprefix(PREFIX).partition("-")[0]
