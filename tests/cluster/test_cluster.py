@@ -61,6 +61,18 @@ def test_a_node_whose_group_has_vanished_ends_the_run(cluster, tmp_path):
         cluster.check_alive()
 
 
+def test_a_period_that_the_kernel_has_lengthened_is_told(cluster, tmp_path):
+    """By name of the node, beside the one that was set; other nodes are not named."""
+    cluster.limit()
+    assert cluster.lengthened_us() == {}
+    period = tmp_path / "groups/sql/mysqld.2/cpu.cfs_period_us"
+    set_us = int(period.read_text())
+    period.write_text(f"{4 * set_us}\n")
+    assert cluster.lengthened_us() == {"mysqld.2": (set_us, 4 * set_us)}
+    cluster.limit({"mysqld": None})
+    assert cluster.lengthened_us() == {}
+
+
 def test_a_node_that_ended_is_not_blamed_on_its_group(cluster, tmp_path):
     """The kernel takes it out of the group before we learn of its end."""
     cluster.limit()

@@ -42,6 +42,22 @@ def test_version_2_limits_enable_the_controller_on_the_way_down(tmp_path: Path):
     assert (tmp_path / "lab/sql/cgroup.subtree_control").read_text() == "+cpu"
 
 
+@pytest.mark.parametrize(
+    ("kind", "file", "text"),
+    [("cgroup1", "cpu.cfs_period_us", "8000"), ("cgroup2", "cpu.max", "2000 8000")],
+)
+def test_a_period_is_read_back_as_the_kernel_has_it(
+    tmp_path: Path, kind: str, file: str, text: str
+):
+    """It may have lengthened the one that was set."""
+    groups = cgroups.Groups(kind, tmp_path / "lab")
+    groups.create("sql", 0.25)
+    assert groups.period_us("sql") == 4000
+    (tmp_path / "lab/sql" / file).write_text(f"{text}\n")
+    assert groups.period_us("sql") == 8000
+    assert groups.period_us("none") == 0
+
+
 def test_a_refused_limit_names_the_group_and_the_way_out(tmp_path: Path):
     """A refusal by the kernel becomes one message."""
     (tmp_path / "lab").write_text("not a folder")

@@ -17,7 +17,7 @@ import pymysql
 
 from ndblab.cluster import node_log
 from ndblab.error import LabError
-from ndblab.machine import Machine, Process, commands, speed
+from ndblab.machine import Machine, Process, cgroups, commands, speed
 from ndblab.machine.local import LOCAL
 from ndblab.planning import config, fitness
 
@@ -52,7 +52,8 @@ class Cluster:
     `machine` is the lab's own, where `binaries` and the cluster's `folder` are. Of a cluster over
     several hosts, `sites` has the others by name, and `account` is what MySQL servers let clients
     in with. There are `groups`, by host, only if the plan is `scaled`; they limit nothing before
-    `limit` is called, which fills `placed`: the processes in them, by host and process id.
+    `limit` is called, which fills `placed`, the processes in them by host and process id, and
+    `quotas_cpus`, the limits of nodes by name.
     """
 
     plan: Plan
@@ -63,6 +64,7 @@ class Cluster:
     timings: dict[str, float] = field(default_factory=dict)
     limited: bool = False
     placed: set[tuple[str, int]] = field(default_factory=set)
+    quotas_cpus: dict[str, float | None] = field(default_factory=dict)
     machine: Machine = LOCAL
     sites: Mapping[str, Site] = field(default_factory=dict)
     account: Account | None = None
@@ -202,8 +204,24 @@ class Cluster:
             if node.role == "mysqld" and None not in (cpus, sql_cpus):
                 cpus = min(cpus, sql_cpus)
             groups.create(_group(node), cpus)
+            self.quotas_cpus[node.name] = cpus
             if not self.limited:
                 self._place(node)
+
+    def lengthened_us(self) -> dict[str, tuple[int, int]]:
+        """Return the period that was set and the one in force where the kernel has lengthened it.
+
+        They are in microseconds, by name of the node. A node that has used its quota waits for as
+        long as the period, which shows in latency.
+        """
+        found = {}
+        for node in self.plan.nodes:
+            if cpus := self.quotas_cpus.get(node.name):
+                set_us, _ = cgroups.period_and_quota_us(cpus)
+                now_us = self.groups[node.host].period_us(_group(node))
+                if now_us > set_us:
+                    found[node.name] = (set_us, now_us)
+        return found
 
     def tell_neighbours(self, told: bool) -> None:
         """Tell every MySQL server which data node is its own, or that none is."""

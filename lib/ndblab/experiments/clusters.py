@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.cluster import start_stop
 from ndblab.cluster.cluster import Cluster, Site
+from ndblab.error import LabError
 from ndblab.faults import run_with_fault
 from ndblab.machine import host
 from ndblab.planning import config, deployment
@@ -92,6 +93,7 @@ class Clusters:
 
     def close(self) -> None:
         """Stop the cluster that is running."""
+        self._note_periods()
         self._cluster = None
         self._stack.close()
 
@@ -156,7 +158,21 @@ class Clusters:
     def _needed(self, point: Point) -> tuple[Plan, Binaries]:
         return self.plans[point.variant], self.binaries_of(point.variant)
 
+    def _note_periods(self) -> None:
+        """Note the longest periods to which the kernel has lengthened those of CPU quotas."""
+        found = {}
+        # A cluster whose host is lost has none to note, and its own error.
+        with contextlib.suppress(LabError):
+            found = self._cluster.lengthened_us() if self._cluster else {}
+        known = dict(self.writer.manifest.get("lengthened_us", {}))
+        for node, (set_us, now_us) in found.items():
+            if now_us > known.get(node, (0, 0))[1]:
+                known[node] = [set_us, now_us]
+        if found:
+            self.writer.note(lengthened_us=known)
+
     def _limit(self, quotas_cpus: dict[str, float | None]) -> None:
+        self._note_periods()
         self._cluster.limit(quotas_cpus)
         self._limited = quotas_cpus
 

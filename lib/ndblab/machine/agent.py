@@ -42,7 +42,7 @@ LOCAL_OPERATIONS = (
     "put", "get", "make_folder", "marked", "end", "check_ports", "allow_open_files",
     "usable_cpus", "process_use", "host_use", "company",
 )  # fmt: skip
-GROUP_OPERATIONS = ("claim", "create", "place", "check", "lift", "remove")
+GROUP_OPERATIONS = ("claim", "create", "place", "check", "period_us", "lift", "remove")
 _DONE = b"done"
 
 
@@ -91,7 +91,7 @@ class Agent:
         self._recording = threading.Lock()
         own = (
             self.run, self.remove, self.spawn, self.kill, self.send_signal, self.host, self.groups,
-            self.change_groups, self.record, self.receive_tree, self.send_tree, self.free_bytes,
+            self.call_groups, self.record, self.receive_tree, self.send_tree, self.free_bytes,
             self.close, speed.slowness,
         )  # fmt: skip
         operations = {name: getattr(LOCAL, name) for name in LOCAL_OPERATIONS}
@@ -165,11 +165,11 @@ class Agent:
         self.record({"groups": {"kind": groups.kind, "base": str(groups.base)}})
         return groups.kind, groups.base
 
-    def change_groups(self, kind: str, base: Path, what: str, arguments: Sequence) -> None:
+    def call_groups(self, kind: str, base: Path, what: str, arguments: Sequence) -> int | None:
         """Call a method of `Groups`."""
         if what not in GROUP_OPERATIONS:
             raise ValueError(what)
-        getattr(Groups(kind, base), what)(*arguments)
+        return getattr(Groups(kind, base), what)(*arguments)
 
     def record(self, facts: dict[str, object]) -> None:
         """Add facts to the record in the cluster's folder."""

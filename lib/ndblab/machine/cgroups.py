@@ -124,6 +124,15 @@ class Groups:
                 "container's manager. Run the same command again; completed runs are saved.",
             )
 
+    def period_us(self, name: str) -> int:
+        """Return the period in which the group `name` has its quota; 0 if there is no such group.
+
+        The kernel doubles a period that is too short for the machine, and the quota with it (Linux,
+        kernel/sched/fair.c, sched_cfs_period_timer).
+        """
+        file = "cpu.max" if self.kind == "cgroup2" else "cpu.cfs_period_us"
+        return int((read_text(self.base / name / file).split() or ["0"])[-1])
+
     def entering(self, name: str) -> list[str]:
         """Return a command prefix that enters the group before it becomes the command."""
         target = self.base / name / "cgroup.procs"

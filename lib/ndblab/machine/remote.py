@@ -444,22 +444,25 @@ class RemoteGroups(Groups):
     machine: Remote = field(repr=False, compare=False, kw_only=True)
 
     def claim(self) -> None:
-        self._change("claim")
+        self._call("claim")
 
     def create(self, name: str, cpus: float | None) -> None:
-        self._change("create", name, cpus)
+        self._call("create", name, cpus)
 
     def place(self, name: str, pid: int) -> None:
-        self._change("place", name, pid)
+        self._call("place", name, pid)
 
     def check(self, name: str, pid: int) -> None:
-        self._change("check", name, pid)
+        self._call("check", name, pid)
+
+    def period_us(self, name: str) -> int:
+        return self._call("period_us", name)
 
     def lift(self) -> None:
-        self._change("lift")
+        self._call("lift")
 
     def remove(self) -> None:
-        self._change("remove")
+        self._call("remove")
 
-    def _change(self, what: str, *arguments: object) -> None:
-        self.machine._call("change_groups", self.kind, self.base, what, arguments)
+    def _call(self, what: str, *arguments: object):
+        return self.machine._call("call_groups", self.kind, self.base, what, arguments)

@@ -186,6 +186,7 @@ def _details(manifest: Any) -> list[tuple[str, str]]:
     changed = [f"{name} {value}" for name, value in (manifest.get("overrides") or {}).items()]
     details = {
         "CPU budget": f"{plan['budget']['kind']}: {plan['budget'].get('reason', '')}",
+        "Periods of CPU quotas": _lengthened(manifest.get("lengthened_us") or {}),
         "Data nodes": _nodes(plan.get("data_nodes")),
         "MySQL servers": _nodes(plan.get("servers")),
         "Threads of a data node": _threads(plan.get("threads")),
@@ -212,6 +213,15 @@ def _nodes(nodes: Any) -> str | None:
     quota = (nodes[0].get("share") or {}).get("quota_cpus")
     each = f", {page.number(quota)} CPUs each" if quota and len(shares) == 1 else ""
     return f"{len(nodes)}{each}"
+
+
+def _lengthened(periods_us: Any) -> str | None:
+    """Say which periods the kernel has lengthened, as it does where the CPUs are too slow."""
+    each = [
+        f"{node} from {set_us / 1000:g} ms to {now_us / 1000:g} ms"
+        for node, (set_us, now_us) in periods_us.items()
+    ]
+    return f"lengthened by the kernel: {', '.join(each)}" if each else None
 
 
 def _threads(threads: Any) -> str:
