@@ -13,7 +13,7 @@ import subprocess
 from pathlib import Path
 
 PACKAGES = ("golang-go", "chromium")
-ARCHIVE, SOURCES = Path("/var/local/archive"), Path("/etc/apt/sources.list.d/archive.list")
+ARCHIVE, SOURCES = Path("/srv/archive"), Path("/etc/apt/sources.list.d/archive.list")
 UNDELEGATED = "[Service]\nDelegate=\nDelegate=memory pids\n"
 """Drop-ins are read in the order of their names: the lab's own comes after this one."""
 SEGMENTS = 3

@@ -62,12 +62,13 @@ class VirtualMachine:
 
         Source: logind.conf(5), UserStopDelaySec=.
         """
-        session = subprocess.Popen(self.argv("sleep infinity", user))
+        # It ends with its input, so that nothing keeps the session open afterwards.
+        login = [word for word in self.argv("exec cat", user) if word != "-n"]
+        session = subprocess.Popen(login, stdin=subprocess.PIPE)
         try:
             yield
         finally:
-            session.kill()
-            session.wait()
+            session.communicate()
 
 
 @contextlib.contextmanager
