@@ -29,6 +29,13 @@ def swept(machine: VirtualMachine, user: str, budget: str) -> Placements:
     return placements
 
 
+def lengthened_us(machine: VirtualMachine, user: str) -> dict[str, list[int]]:
+    """Return what the newest dataset says of periods of CPU quotas: set, and found, by node."""
+    newest = machine.run("ls -t data/runs/*/*/manifest.json | head -1", user).strip()
+    manifest = json.loads(machine.run(f"cat {newest}", user))
+    return {name.replace(".", " "): pair for name, pair in manifest["lengthened_us"].items()}
+
+
 def begin(machine: VirtualMachine, user: str, budget: str) -> str:
     """Begin a small sweep of a user who stays logged in, and return once its load runs.
 
