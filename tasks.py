@@ -77,7 +77,7 @@ def reproduce(
     --attach CONNECTSTRING --endpoints SOCKET|HOST:PORT,... measures a cluster that runs already,
     and never changes it. User: user@SOCKET; password: [client] of ~/.my.cnf, or MYSQL_PWD.
     --dry-run prints the plan and every command without running any, for this host or for
-    --host FILE|brief.
+    --host FILE|brief; with --attach it reads the cluster, and writes nothing there.
     """
     from ndblab.experiments import catalogue
     from ndblab.planning import number
@@ -120,7 +120,7 @@ def reproduce(
     )
     contrary = {
         "all": all, "budget": budget != "auto", "base-port": base_port, "engines": engines,
-        "recorded": recorded, "dataset": dataset, "dry-run": dry_run, "host": host,
+        "recorded": recorded, "dataset": dataset, "host": host,
     }  # fmt: skip
     with_it = [f"--{name}" for name, value in contrary.items() if value]
     refuse(
@@ -150,6 +150,11 @@ def reproduce(
     chosen = found or list(catalogue.EXPERIMENTS.values())
     for each in chosen:
         each.size(profile, overrides)
+    if dry_run and attach:
+        from ndblab.experiments import attaching
+
+        print(attaching.describe_only(*chosen, attach, endpoints, profile, overrides))
+        return
     if dry_run:
         from ndblab.experiments.dry_run import dry_run
 

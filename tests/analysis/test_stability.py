@@ -74,3 +74,17 @@ def test_memory_that_grows_shows_by_role() -> None:
     assert table.loc["ndbmtd", "first_mib"] == pytest.approx(2048, rel=0.01)
     assert table.loc["ndbmtd", "growth_pct"] == pytest.approx(10, abs=0.5)
     assert table.loc["mysqld", "growth_pct"] == 0
+
+
+@pytest.mark.parametrize("whole", [1, 0])
+def test_a_run_of_two_seconds_is_one_sample(whole: int) -> None:
+    """Its last second is left out, unless it is the only one; nothing is said of its trend."""
+    ended = sampled(noise()).head(whole + 1).assign(clients=[8, 3][-whole - 1 :])
+    run = RUN.to_dict() | {"duration_s": 2.0}
+    seconds = stability.samples(pd.Series(run), ended)
+    assert len(seconds) == 1
+    table = stability.starts(seconds)
+    assert table["start_s"].to_list() == [1.0]
+    assert "too short to estimate its trend" in stability.describe_trend(pd.Series(run), table)
+    row = stability.steadiness(seconds).loc["qps"]
+    assert row["mean"] == row["lowest"] == seconds["qps"].iloc[0]

@@ -14,6 +14,7 @@ from pathlib import Path
 import pymysql
 import pytest
 
+from certificates import an_authority
 from ndblab import dataset, install
 from ndblab.cluster import own_schema, readiness, start_stop
 from ndblab.cluster.cluster import Cluster
@@ -81,7 +82,7 @@ def lab(cluster: Cluster, tmp_path: Path):
     }
     started = []
 
-    def start(*words: str, by: str = "socket", **changes: str) -> subprocess.Popen:
+    def start(*words: str, by: str | list[str] = "socket", **changes: str) -> subprocess.Popen:
         argv = [sys.executable, "-c", PROGRAM, str(tmp_path), *words]
         argv += ["--attach", f"127.0.0.1:{PORT}", "--endpoints", named(cluster, by)]
         child = subprocess.Popen(
@@ -98,7 +99,9 @@ def lab(cluster: Cluster, tmp_path: Path):
         child.wait()
 
 
-def named(cluster: Cluster, by: str) -> str:
+def named(cluster: Cluster, by: str | list[str]) -> str:
+    if isinstance(by, list):
+        return ",".join(by)
     servers = cluster.plan.servers
     if by == "socket":
         return ",".join(node.socket for node in servers)
@@ -173,6 +176,26 @@ def test_an_attached_cluster_is_measured_and_left_as_it_was(cluster, lab, tmp_pa
     assert strange == []
 
 
+def test_a_dry_run_says_what_would_be_sent_and_writes_nothing(cluster, lab, tmp_path):
+    """Statements, endpoints and load, read from the cluster; nobody's password."""
+    said = ended(lab("reproduce", "--figure", "6", "--profile", "smoke", "--dry-run"))
+    assert own_schema.SCHEMA not in schemas(cluster)
+    assert not (tmp_path / "runs").exists()
+    for line in (
+        "# budget attached: ",
+        f"# on every endpoint: {named(cluster, 'socket').replace(',', ', ')}, as {USER}",
+        "CREATE DATABASE `ndblab`;",
+        "DROP DATABASE `ndblab`;",
+        "# s02_c0008_r1",
+        "F6-double-servers",
+    ):
+        assert line in said
+    assert len(re.findall(r"sysbench .* prepare$", said, re.MULTILINE)) == 1
+    assert len(re.findall(r"sysbench .* run$", said, re.MULTILINE)) == 8
+    assert PASSWORD not in said
+    assert all(map(ALLOWED.match, statements(cluster, USER)))
+
+
 def test_servers_are_loaded_over_tcp_with_a_password(cluster, lab, tmp_path):
     """Those of several ports of a host, by an account that may enter from there."""
     words = ("--experiment", "stability", "--profile", "smoke")
@@ -180,6 +203,23 @@ def test_servers_are_loaded_over_tcp_with_a_password(cluster, lab, tmp_path):
     [folder] = (tmp_path / "runs").glob("*/*")
     assert list(dataset.read(folder).runs["status"]) == ["ok"]
     assert own_schema.SCHEMA not in schemas(cluster)
+
+
+def test_the_certificate_of_a_server_is_checked_against_the_users_authority(cluster, lab, tmp_path):
+    """A server with one of another authority, or without the name of its host, is not entered."""
+    option_file, data = tmp_path / "my.cnf", Path(cluster.plan.servers[0].data_dir)
+    own = option_file.read_text() + f"ssl-ca={data}/ca.pem\n"
+    other = an_authority(tmp_path / "other.pem")
+    first = ["127.0.0.1:" + str(cluster.plan.servers[0].port)]
+    for lines, found in (
+        (own, ""),
+        (own + "ssl-mode=VERIFY_IDENTITY\n", "certificate that"),
+        (own.replace(f"{data}/ca.pem", str(other)), "CERTIFICATE_VERIFY_FAILED"),
+    ):
+        option_file.write_text(lines)
+        said = ended(lab("cluster.detach", by=first), code=1 if found else 0)
+        assert found in said
+        assert ("cannot be entered with ssl-mode=VERIFY_" in said) == bool(found)
 
 
 def test_a_schema_of_that_name_is_refused_and_untouched(cluster, lab):

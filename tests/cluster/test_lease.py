@@ -68,6 +68,18 @@ def test_a_second_lab_in_the_same_folder_is_refused(tmp_path: Path):
     ):
         pass
     assert str(os.getpid()) in str(caught.value)
+    assert "--base-port" in caught.value.next_step
+
+
+def test_a_second_lab_without_ports_is_not_told_to_choose_others(tmp_path: Path):
+    """As it would be beside an attached cluster."""
+    with (
+        lease.hold(tmp_path, ports=False),
+        pytest.raises(LabError, match="Another lab uses") as caught,
+        lease.hold(tmp_path, ports=False),
+    ):
+        pass
+    assert caught.value.next_step.endswith("NDBLAB_CLUSTER_DIR to another folder.")
 
 
 def test_a_cluster_started_by_hand_is_not_ended(tmp_path: Path):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import getpass
+import ssl
 from pathlib import Path
 
 import pytest
 
+from certificates import an_authority
 from ndblab.cluster import login
 from ndblab.cluster.login import Login
 from ndblab.error import LabError
@@ -25,6 +27,29 @@ def test_user_and_password_come_from_the_option_file_of_mysql(tmp_path: Path) ->
     assert login.find("other", home).user == "other"
     named = {"HOME": "/nowhere", login.FILE: str(tmp_path / ".my.cnf")}
     assert login.find("", named).password == "a#b'c"
+
+
+def test_tls_is_used_as_the_option_file_of_mysql_says(tmp_path: Path) -> None:
+    """Preferred without a word; an authority is checked; names only if that is asked for."""
+    authority = an_authority(tmp_path / "ca.pem")
+    modes = {
+        "": (login.PREFERRED, ssl.CERT_NONE, False),
+        "ssl_mode=required": (login.REQUIRED, ssl.CERT_NONE, False),
+        f"ssl-ca={authority}": (login.VERIFY_CA, ssl.CERT_REQUIRED, False),
+        f"ssl-ca={authority}\nssl-mode=VERIFY_IDENTITY":
+            (login.VERIFY_IDENTITY, ssl.CERT_REQUIRED, True),
+    }  # fmt: skip
+    for lines, (mode, verified, names) in modes.items():
+        found = login.find("", written(tmp_path, f"[client]\n{lines}\n"))
+        context = found.tls()
+        assert found.mode == mode
+        assert (context.verify_mode, context.check_hostname) == (verified, names)
+    assert login.find("", written(tmp_path, "[client]\nssl-mode=DISABLED\n")).tls() is None
+    with pytest.raises(LabError, match="unknown ssl-mode"):
+        login.find("", written(tmp_path, "[client]\nssl-mode=ALWAYS\n"))
+    missing = login.find("", written(tmp_path, "[client]\nssl-ca=/no/ca.pem\n"))
+    with pytest.raises(LabError, match=r"ssl-ca=/no/ca\.pem cannot be read"):
+        missing.tls()
 
 
 def test_without_an_option_file_the_environment_has_the_password(tmp_path: Path) -> None:

@@ -162,7 +162,8 @@ def test_an_installation_without_tools_is_usable_and_says_what_adds_them(machine
     monkeypatch.setattr(install, "find_ndb", lambda: ndb)
     assert found("NDB Cluster").state == "ok"
     tools = found("NDB's tools")
-    assert (tools.state, tools.found) == ("note", "no ndb_import, no flexAsynch")
+    assert (tools.state, tools.found) == ("note", "no ndb_import, no flexAsynch, no ndb_sign_keys")
+    assert "api-ceiling needs flexAsynch; TLS between hosts" in tools.next_step
     assert "./lab install --tools" in tools.next_step
 
 

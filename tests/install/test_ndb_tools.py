@@ -10,7 +10,8 @@ from stand_ins import NDB_TOOL, put_program
 
 from ndblab import install
 from ndblab.error import LabError
-from ndblab.install import ndb_tools
+from ndblab.experiments import catalogue
+from ndblab.install import discovery, ndb_tools
 
 
 def cluster(top: Path, *tools: str, version: str = "9.7.4", origin: str = "NDB_HOME"):
@@ -33,7 +34,7 @@ def test_a_tool_beside_the_data_node_is_found_with_its_version(tmp_path):
 
 def test_a_missing_tool_is_named_with_the_command_that_installs_it(tmp_path):
     """The installation is usable without it."""
-    ndb = cluster(tmp_path, "flexAsynch")
+    ndb = cluster(tmp_path, "flexAsynch", "ndb_sign_keys")
     assert ndb_tools.missing(ndb) == ["ndb_import"]
     with pytest.raises(LabError, match="ndb_import is not installed") as caught:
         ndb_tools.find(ndb, "ndb_import")
@@ -54,3 +55,10 @@ def test_tools_are_built_only_where_they_are_missing(tmp_path):
     with pytest.raises(LabError, match="only for the NDB Cluster that it installs") as caught:
         install.add_tools(cluster(tmp_path / "other", "ndb_import"))
     assert "without flexAsynch" in caught.value.found
+
+
+def test_an_experiment_lacks_only_the_tools_that_it_uses(tmp_path, monkeypatch):
+    """An installation without the others is good enough for it."""
+    monkeypatch.setattr(discovery, "find_ndb", lambda: cluster(tmp_path, "ndb_import"))
+    assert catalogue.find("bulk-load").lacks() == ""
+    assert catalogue.find("api-ceiling").lacks().startswith("flexAsynch not installed")

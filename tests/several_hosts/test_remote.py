@@ -17,7 +17,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 
 from ndblab.error import LabError
@@ -26,6 +25,7 @@ from ndblab.machine.commands import ChildFailed
 from ndblab.machine.local import LOCAL
 from ndblab.machine.namespaces import Network
 from ndblab.machine.remote import Remote
+from several_hosts.left import programs_of, wait_for_nothing
 
 PIPES = dict(stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -396,24 +396,6 @@ def test_nothing_is_left_after_the_block(network: Network, tmp_path: Path):
         use(ZeroDivisionError)
     assert not folder.exists()
     wait_for_nothing(network, "b", folder)
-
-
-def programs_of(network: Network, name: str) -> list[str]:
-    """Command lines on a host, those of its SSH server apart."""
-    found = []
-    for process in psutil.Process(network.hosts[name].server.pid).children(recursive=True):
-        with contextlib.suppress(psutil.Error):
-            found.append((process.name(), " ".join(process.cmdline())))
-    return [line for program, line in found if program != "sshd" and line]
-
-
-def wait_for_nothing(network: Network, name: str, folder: Path, timeout_s: float = 20) -> float:
-    """Wait until a host has no process and no folder of a cluster; return how long that took."""
-    began = time.monotonic()
-    while (left := programs_of(network, name)) or folder.exists():
-        assert time.monotonic() - began < timeout_s, (left, folder.exists())
-        time.sleep(0.05)
-    return time.monotonic() - began
 
 
 LAB = """

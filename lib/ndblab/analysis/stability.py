@@ -32,9 +32,13 @@ def longest(runs: pd.DataFrame) -> pd.Series:
 
 
 def samples(run: pd.Series, intervals: pd.DataFrame) -> pd.DataFrame:
-    """Return the samples of a run in order, without a last one after some clients had ended."""
-    own = (intervals["run_id"] == run["run_id"]) & (intervals["clients"] >= run["clients"])
-    return intervals[own].sort_values("t_s", ignore_index=True)
+    """Return the samples of a run in order, without a last one after some clients had ended.
+
+    A run of seconds may have that one only: then it is kept.
+    """
+    own = intervals[intervals["run_id"] == run["run_id"]].sort_values("t_s", ignore_index=True)
+    whole = own[own["clients"] >= run["clients"]]
+    return own if whole.empty else whole.reset_index(drop=True)
 
 
 def steadiness(seconds: pd.DataFrame) -> pd.DataFrame:
@@ -151,5 +155,9 @@ def _trend(values: pd.Series, step_s: float) -> Estimate:
 
 
 def _step_s(seconds: pd.DataFrame) -> float:
-    """Return the time from one sample to the next, to a tenth of a second as sysbench is asked."""
-    return float(round(seconds["t_s"].diff().median(), 1))
+    """Return the time from one sample to the next, to a tenth of a second as sysbench is asked.
+
+    A single sample took as long as the run had lasted when it was taken.
+    """
+    steps = seconds["t_s"].diff().iloc[1:] if len(seconds) > 1 else seconds["t_s"]
+    return float(round(steps.median(), 1))

@@ -13,7 +13,6 @@ import functools
 import os
 import signal
 import socket
-import ssl
 import sys
 import threading
 import time
@@ -55,6 +54,7 @@ VARIABLES = (
 """Of each MySQL server, for the manifest and for what is checked."""
 _STATUS = ("Ndb_cluster_node_id", "Ndb_config_from_port", "Threads_connected")
 _REFUSED, _DENIED = (2002, 2003), (1045, 1130, 1698, 1251)
+_NO_TLS, _CIPHER = 2026, "SHOW SESSION STATUS LIKE 'Ssl_cipher'"
 
 
 @dataclass(frozen=True)
@@ -68,16 +68,29 @@ class Target:
     def open(self, number: int) -> pymysql.Connection:
         """Open a session on the server of the `number`-th endpoint.
 
-        Over TCP it is encrypted where the server can, though no certificate is checked.
+        Over TCP it is encrypted as the account's `mode` says: by default where the server can.
         """
         place = self.endpoints[number - 1]
+        if place.socket:
+            return self._session(unix_socket=place.socket, ssl_disabled=True)
+        host = "127.0.0.1" if place.host == "localhost" else place.host
+        plain = {"host": host, "port": place.port, "ssl_disabled": True}
+        if (context := self.login.tls()) is None:
+            return self._session(**plain)
+        try:
+            session = self._session(host=host, port=place.port, ssl=context)
+        except pymysql.OperationalError as error:
+            if error.args[0] != _NO_TLS or self.login.mode != login.PREFERRED:
+                raise
+            return self._session(**plain)
+        # Older releases of PyMySQL do without TLS where the server does.
+        if self.login.mode != login.PREFERRED and not _run(session, _CIPHER)[0][1]:
+            session.close()
+            raise pymysql.OperationalError(_NO_TLS, "the server does not support it")
+        return session
+
+    def _session(self, **address: object) -> pymysql.Connection:
         timeout_s = speed.timeout_s(ANSWER_TIMEOUT_S)
-        address: dict[str, object] = {"unix_socket": place.socket, "ssl_disabled": True}
-        if not place.socket:
-            context = ssl.create_default_context()
-            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-            host = "127.0.0.1" if place.host == "localhost" else place.host
-            address = {"host": host, "port": place.port, "ssl": context}
         return pymysql.connect(
             **address,
             user=self.login.user,
@@ -217,7 +230,7 @@ def running(
     """
     folder = Path(plan.places.cluster_dir)
     LOCAL.allow_open_files(plan.open_files)
-    with _ended_in_order(), lease.hold(folder) as lock_fd:
+    with _ended_in_order(), lease.hold(folder, ports=False) as lock_fd:
         guard = watchdog.start(folder, lock_fd)
         try:
             here = tuple(local_processes(facts, plan))
@@ -244,7 +257,7 @@ def detach(wanted: Target, facts: Facts) -> str:
     LabError
         If it is not a lab's, or of one that may be alive.
     """
-    with lease.hold(home()), _sessions(wanted, facts) as sessions:
+    with lease.hold(home(), ports=False), _sessions(wanted, facts) as sessions:
         own_schema.lock(sessions)
         return own_schema.clear(sessions, cleanup.record(home()), _name(facts))
 
@@ -512,6 +525,16 @@ def _closed(place: Endpoint, account: Login, error: Exception) -> LabError:
             expected="an account of that server",
             next_step=f"Name the user as user@{place}, and put its password into the group "
             f"[{login.GROUP}] of ~/.my.cnf, or into the environment as {login.PASSWORD}.",
+        )
+    if code == _NO_TLS or "CERTIFICATE_VERIFY_FAILED" in said:
+        signed = f"a certificate that {account.authority or 'an authority of this host'} signs"
+        of_host = f" and that names {place.host}" if account.mode == login.VERIFY_IDENTITY else ""
+        return LabError(
+            f"{place} cannot be entered with ssl-mode={account.mode}",
+            found=said,
+            expected="TLS" if code == _NO_TLS else f"{signed}{of_host}",
+            next_step=f"Correct ssl-ca or ssl-mode in the group [{login.GROUP}] of ~/.my.cnf, or "
+            "enable TLS on the server.",
         )
     what = "refuses connections" if code in _REFUSED else "does not answer as a MySQL server"
     return LabError(

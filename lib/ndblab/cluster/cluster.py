@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ndblab.planning.deployment import Node, Plan
 
 ANSWER_TIMEOUT_S = 30
+FULL_BYTES = 1 << 20
 SQL_SIDE = "sql"
 """Control group of all MySQL servers and load generators together."""
 CLIENT_GROUP = f"{SQL_SIDE}/clients"
@@ -93,6 +94,13 @@ class Cluster:
         """Machine, folder and programs of the load generators."""
         return self.site(self.plan.load_host)
 
+    def kept(self, path: Path, host: str) -> Path:
+        """Return where a log is to be read: those of other hosts are copied here before they go."""
+        site = self.site(host)
+        if site.machine is self.machine:
+            return path
+        return logs_of(self.folder, host) / path.relative_to(site.folder)
+
     def log(self) -> str:
         """Return the cluster log, which the management node writes."""
         node = self.plan.management_node
@@ -143,19 +151,32 @@ class Cluster:
         """
         for site in self.every_site.values():
             fitness.check_cpus(site.plan, site.machine.usable_cpus())
-        for node in nodes or self.plan.nodes:
-            started = self.processes.get(node.name)
-            if started and (code := started.poll()) is not None:
-                raise LabError(
-                    f"{node.name} (node {node.node_id}) ended by itself, "
-                    f"{commands.exit_reason(code)}",
-                    found=self._end_reason(node),
-                    expected="a node that keeps running",
-                    next_step=f"Its logs are in {node.data_dir} and {self._output(node).parent}"
-                    + (f" of host {node.host}." if node.host else "."),
-                )
-            if started and (node.host, started.pid) in self.placed:
-                self._check_limit(node, started.pid)
+        started = [node for node in nodes or self.plan.nodes if node.name in self.processes]
+        if ended := [node for node in started if not self.runs(node)]:
+            raise self._ended(ended)
+        for node in started:
+            pid = self.processes[node.name].pid
+            if (node.host, pid) in self.placed:
+                self._check_limit(node, pid)
+
+    def _ended(self, ended: Sequence[Node]) -> LabError:
+        """Explain why nodes have ended: by a full disk, or else by the log of the first one."""
+        full = {host: site.folder for host, site in self.every_site.items() if _is_full(site)}
+        node = next((node for node in ended if node.host in full), ended[0])
+        folder, output = Path(node.data_dir), self._output(node)
+        found = self._end_reason(node)
+        next_step = f"Its logs are in {self.kept(folder, node.host)} and "
+        next_step += f"{self.kept(output, node.host).parent}."
+        for host, place in full.items():
+            found = f"no space left in {place}{host and f' of host {host}'}"
+            next_step = f"Free some space there. {next_step}"
+        return LabError(
+            f"{node.name} (node {node.node_id}) ended by itself, "
+            f"{commands.exit_reason(self.processes[node.name].poll())}",
+            found=found,
+            expected="a node that keeps running",
+            next_step=next_step,
+        )
 
     def start_node(self, node: Node, initial: bool = True) -> None:
         """Start the process of a node; its output goes to the cluster's `logs`.
@@ -274,6 +295,20 @@ class Cluster:
         get = self.machine_of(node).get
         own_log = get(Path(node.data_dir) / own[node.role]) if node.role in own else ""
         return node_log.reason(node.role, own_log, get(self._output(node)))
+
+
+def _is_full(site: Site) -> bool:
+    """Whether the disk of a cluster's folder on a host has next to no space left."""
+    argv = ["df", "--output=avail", "-B1", str(site.folder)]
+    try:
+        return int(site.machine.run(argv, what="not shown").split()[-1]) < FULL_BYTES
+    except LabError:
+        return False
+
+
+def logs_of(folder: Path, host: str) -> Path:
+    """Return the place for the logs of another host in a cluster's folder here."""
+    return folder / "logs" / host
 
 
 def neighbours(plan: Plan, server: Node, told: bool) -> list[str]:

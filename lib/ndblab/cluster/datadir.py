@@ -15,7 +15,7 @@ from ndblab.machine.local import LOCAL
 from ndblab.planning import config
 
 if TYPE_CHECKING:
-    from ndblab.cluster.cluster import Cluster, Site
+    from ndblab.cluster.cluster import Cluster
     from ndblab.machine import Machine
 
 TEMPLATE = "template"
@@ -46,7 +46,7 @@ def lay_out(cluster: Cluster) -> None:
         cluster.machine_of(node).make_folder(Path(node.data_dir))
 
 
-def template(site: Site) -> Path:
+def template(cluster: Cluster, host: str) -> Path:
     """Return the initialised data folder for the mysqld of a host, made once for all starts.
 
     Raises
@@ -54,7 +54,7 @@ def template(site: Site) -> Path:
     LabError
         If mysqld cannot make it.
     """
-    binaries, folder, machine = site.binaries, site.folder, site.machine
+    machine, folder, binaries, _ = cluster.site(host)
     made = folder / f"{TEMPLATE}-{binaries.ndb_version}"
     if _shell(machine, 'test ! -e "$1" || echo there', made):
         return made
@@ -68,7 +68,7 @@ def template(site: Site) -> Path:
             f"mysqld could not initialise a data folder, {commands.exit_reason(code)}",
             found=node_log.tail(machine.get(log)),
             expected="an initialised data folder",
-            next_step=f"See {log}.",
+            next_step=f"See {cluster.kept(log, host)}.",
         )
     machine.remove(partial, "auto.cnf")
     _shell(machine, 'mv "$1" "$2"', partial, made)
@@ -83,12 +83,17 @@ def copy(made: Path, data_dir: Path, machine: Machine = LOCAL) -> None:
     LabError
         If the disk refuses.
     """
-    machine.run(
-        ["cp", "-r", "--sparse=always", "--reflink=auto", str(made), str(data_dir)],
-        what="The data folder of a MySQL server could not be made",
-        next_step="Free disk space, or set NDBLAB_CLUSTER_DIR to a larger disk.",
-        timeout_s=None,
-    )
+    larger = "set NDBLAB_CLUSTER_DIR to" if machine is LOCAL else "give that host a folder on"
+    try:
+        machine.run(
+            ["cp", "-r", "--sparse=always", "--reflink=auto", str(made), str(data_dir)],
+            what="The data folder of a MySQL server could not be made",
+            next_step=f"Free disk space, or {larger} a larger disk.",
+            timeout_s=None,
+        )
+    except commands.ChildFailed as failure:
+        failure.expected = f"a disk that takes a copy of {made}"
+        raise
 
 
 def _mysqld_user(machine: Machine) -> str:

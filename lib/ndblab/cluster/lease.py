@@ -22,11 +22,15 @@ PATIENCE_S, POLL_S = 30, 0.05
 
 
 @contextlib.contextmanager
-def hold(folder: Path) -> Iterator[int]:
+def hold(folder: Path, ports: bool = True) -> Iterator[int]:
     """Lock `folder` and yield the lock's file descriptor.
 
     If a lab has died, its watchdog may still be cleaning up: this waits for it, then ends whatever
     both have left behind.
+
+    Parameters
+    ----------
+    ports : whether the cluster has ports, so that a second one needs others.
 
     Raises
     ------
@@ -35,7 +39,7 @@ def hold(folder: Path) -> Iterator[int]:
     """
     _check_ours(folder)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    fd = _lock(folder)
+    fd = _lock(folder, ports)
     try:
         record = cleanup.record(folder)
         left = LOCAL.marked(folder)
@@ -78,7 +82,7 @@ def _check_ours(folder: Path) -> None:
         )
 
 
-def _lock(folder: Path) -> int:
+def _lock(folder: Path, ports: bool) -> int:
     place = folder / "lock"
     place.touch(mode=0o600)
     deadline = time.monotonic() + speed.timeout_s(PATIENCE_S)
@@ -89,8 +93,8 @@ def _lock(folder: Path) -> int:
                 "Another lab uses this cluster folder",
                 found=f"process {holder} holds {folder}",
                 expected="one lab at a time in a folder",
-                next_step="Wait for it, or set NDBLAB_CLUSTER_DIR to another folder "
-                "and give another --base-port.",
+                next_step="Wait for it, or set NDBLAB_CLUSTER_DIR to another folder"
+                + (" and give another --base-port." if ports else "."),
             )
         time.sleep(POLL_S)
     return fd

@@ -3,8 +3,9 @@
 In: a user's name or none, option files, the environment. Out: a `Login`. A password is never on a
 command line, in a file of the lab, or in a message.
 
-As MySQL's own clients do, it takes user and password from the group [client] of ~/.my.cnf, or of
-the file that NDBLAB_MY_CNF names, and without one there the password from MYSQL_PWD.
+As MySQL's own clients do, it takes user, password, ssl-ca and ssl-mode from the group [client] of
+~/.my.cnf, or of the file that NDBLAB_MY_CNF names, and without one there the password from
+MYSQL_PWD.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import configparser
 import getpass
 import os
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,12 +29,49 @@ _LONGEST = 230
 """Characters of a password that sysbench reads from a line of its option file (256 in all)."""
 
 
+DISABLED, PREFERRED, REQUIRED, VERIFY_CA, VERIFY_IDENTITY = MODES = (
+    "DISABLED", "PREFERRED", "REQUIRED", "VERIFY_CA", "VERIFY_IDENTITY",
+)  # fmt: skip
+"""Of `ssl-mode` (manual, "Command Options for Encrypted Connections")."""
+
+
 @dataclass(frozen=True)
 class Login:
-    """A user and a password, which may be empty."""
+    """A user and a password, which may be empty, and how connections over TCP are protected.
+
+    `authority` is the file of certificates that sign those of the servers; `mode` is one of MODES.
+    """
 
     user: str
     password: str = field(default="", repr=False)
+    authority: str = ""
+    mode: str = PREFERRED
+
+    def tls(self) -> ssl.SSLContext | None:
+        """Return how TLS is used over TCP, None if it is not.
+
+        Raises
+        ------
+        LabError
+            If the file of the authority cannot be read.
+        """
+        if self.mode == DISABLED:
+            return None
+        try:
+            context = ssl.create_default_context(cafile=self.authority or None)
+        except OSError as error:
+            raise LabError(
+                f"ssl-ca={self.authority} cannot be read",
+                found=error.strerror or str(error),
+                expected="a file of certificates (PEM)",
+                next_step=f"Correct it in the group [{GROUP}] of your option file.",
+            ) from None
+        # Python 3.13 is stricter than the certificates that MySQL servers make for themselves.
+        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+        context.check_hostname = self.mode == VERIFY_IDENTITY
+        if self.mode not in (VERIFY_CA, VERIFY_IDENTITY):
+            context.verify_mode = ssl.CERT_NONE
+        return context
 
     def sysbench_options(self) -> bytes:
         """Return the text of an option file for sysbench; empty without a password.
@@ -64,11 +103,20 @@ def find(user: str = "", environment: Mapping[str, str] = os.environ) -> Login:
     Raises
     ------
     LabError
-        If the option file cannot be read.
+        If the option file cannot be read, or has an unknown ssl-mode.
     """
     known = _of_file(environment)
     password = known.get("password") or environment.get(PASSWORD, "")
-    return Login(user or known.get("user") or getpass.getuser(), password)
+    authority = known.get("ssl-ca", "")
+    mode = known.get("ssl-mode", VERIFY_CA if authority else PREFERRED).upper()
+    if mode not in MODES:
+        raise LabError(
+            f"The group [{GROUP}] of your option file has an unknown ssl-mode",
+            found=mode,
+            expected=f"one of {', '.join(MODES)}",
+            next_step="Correct it, or remove it.",
+        )
+    return Login(user or known.get("user") or getpass.getuser(), password, authority, mode)
 
 
 def _of_file(environment: Mapping[str, str]) -> dict[str, str]:

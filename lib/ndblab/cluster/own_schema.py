@@ -38,6 +38,14 @@ _EXISTS = 1007
 _LONGEST_WAIT_S = 31_536_000
 """The most that MySQL allows for wait_timeout: sessions that hold a lock are idle for hours."""
 
+_MAKING = f"CREATE DATABASE `{SCHEMA}`"
+_TABLE = (
+    f"CREATE TABLE `{SCHEMA}`.`{OWNER}` (node_id INT PRIMARY KEY, token CHAR(32) NOT NULL,"
+    " host VARCHAR(255) NOT NULL, pid INT NOT NULL, started_utc VARCHAR(32) NOT NULL)"
+    " ENGINE = NDBCLUSTER COMMENT = "
+)
+_ROW = f"INSERT INTO `{SCHEMA}`.`{OWNER}` VALUES (%s, %s, %s, %s, %s)"
+_REMOVING = f"DROP DATABASE `{SCHEMA}`"
 Run = Callable[..., list[tuple]]
 """Run one statement and return its rows."""
 
@@ -193,6 +201,18 @@ def _cleared(sessions: Sequence[Session], record: Mapping[str, object], cluster:
     return f"the schema {SCHEMA} with {len(state.ours)} tables, of {state.maker or 'a killed lab'}"
 
 
+def described() -> tuple[list[str], list[str]]:
+    """Return what `held` sends at the beginning and at the end, for people to read."""
+    comment = _COMMENT.format(token="...", node="...")
+    begin = [
+        f"SELECT GET_LOCK('{LOCK}', 0)",
+        _MAKING,
+        f"{_TABLE}'{comment}'",
+        _ROW % ("node_id", "'...'", f"'{socket.gethostname()}'", "pid", "now"),
+    ]
+    return begin, [f"DROP TABLE IF EXISTS `{SCHEMA}`.`sbtest1`", _REMOVING]
+
+
 def lock(sessions: Sequence[Session]) -> None:
     """Hold the lab's lock on every endpoint; LabError if another lab does on one."""
     for session in sessions:
@@ -240,7 +260,7 @@ def without_right(endpoint: str, account: str, error: pymysql.Error) -> LabError
 def _make(session: Session) -> None:
     with _rights(session):
         try:
-            session.run(f"CREATE DATABASE `{SCHEMA}`")
+            session.run(_MAKING)
         except pymysql.Error as error:
             if error.args[0] != _EXISTS:
                 raise
@@ -253,15 +273,10 @@ def _mark(sessions: Sequence[Session], token: str) -> None:
     first = sessions[0]
     with _rights(first):
         comment = _COMMENT.format(token=token, node=first.node_id)
-        first.run(
-            f"CREATE TABLE `{SCHEMA}`.`{OWNER}` (node_id INT PRIMARY KEY, token CHAR(32) NOT NULL,"
-            " host VARCHAR(255) NOT NULL, pid INT NOT NULL, started_utc VARCHAR(32) NOT NULL)"
-            f" ENGINE = NDBCLUSTER COMMENT = '{comment}'"
-        )
+        first.run(f"{_TABLE}'{comment}'")
     for session in sessions:
         with _rights(session):
-            statement = f"INSERT INTO `{SCHEMA}`.`{OWNER}` VALUES (%s, %s, %s, %s, %s)"
-            session.run(statement, session.node_id, *row)
+            session.run(_ROW, session.node_id, *row)
     for session in sessions:
         seen = session.run(f"SELECT COUNT(*) FROM `{SCHEMA}`.`{OWNER}`")[0][0]
         if seen != len(sessions):
@@ -303,7 +318,7 @@ def _remove(run: Run, state: State) -> None:
             expected="the lab's own tables, which are removed",
             next_step="Move it to another schema, and drop this one.",
         )
-    run(f"DROP DATABASE `{SCHEMA}`")
+    run(_REMOVING)
 
 
 def _unmarked(state: State) -> bool:

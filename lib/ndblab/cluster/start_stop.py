@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ndblab.cluster import account, datadir, lease, readiness, watchdog
-from ndblab.cluster.cluster import Cluster, Site
+from ndblab.cluster.cluster import Cluster, Site, logs_of
 from ndblab.error import LabError
 from ndblab.machine.cleanup import clean, recorded_groups
 from ndblab.machine.local import LOCAL
@@ -94,10 +94,13 @@ def running(
         for site in sites.values():
             stack.callback(_clean_elsewhere, site, plan.budget.kind)
         try:
-            yield _start(plan, binaries, progress, by_hand=False, sites=sites)
+            cluster = _start(plan, binaries, progress, by_hand=False, sites=sites)
+            yield cluster
         except LabError:
-            _fetch_logs(sites, folder / "logs")
+            _fetch_logs(sites, folder)
             raise
+        if sites and not all(map(cluster.runs, cluster.plan.nodes)):
+            _fetch_logs(sites, folder)
         _stop_elsewhere(sites)
         stop(folder)
 
@@ -145,11 +148,12 @@ def _stop_elsewhere(sites: Mapping[str, Site]) -> None:
 
 
 def _fetch_logs(sites: Mapping[str, Site], folder: Path) -> None:
-    """Copy the logs of other hosts into a folder here, since their folders will be removed."""
+    """Copy the logs of other hosts to the cluster's folder here, since theirs will be removed."""
     for name, site in sites.items():
         if isinstance(site.machine, Remote):
+            LOCAL.remove(folder / "logs", name)
             with contextlib.suppress(LabError):
-                site.machine.fetch_tree(site.folder, folder / name, *LOGS)
+                site.machine.fetch_tree(site.folder, logs_of(folder, name), *LOGS)
 
 
 def _clean_elsewhere(site: Site, budget: str) -> None:
@@ -204,8 +208,8 @@ def _start(
         for node in plan.data_nodes:
             cluster.start_node(node)
         for node in plan.servers:
-            site = cluster.site(node.host)
-            datadir.copy(datadir.template(site), Path(node.data_dir), site.machine)
+            made = datadir.template(cluster, node.host)
+            datadir.copy(made, Path(node.data_dir), cluster.machine_of(node))
         if cluster.account:
             account.give_certificates(cluster)
         for node in plan.servers:

@@ -20,7 +20,7 @@ from ndblab.analysis.formatting import duration
 from ndblab.cluster import attached, own_schema
 from ndblab.cluster.attached import Target
 from ndblab.error import LabError
-from ndblab.experiments import attachable, manifest, measurement, prerequisites
+from ndblab.experiments import attachable, dry_run, manifest, measurement, prerequisites
 from ndblab.experiments.clusters import Clusters, described_filling
 from ndblab.install.binaries import is_at_least
 from ndblab.machine import host
@@ -83,10 +83,7 @@ def measure(
     planning.check_room(facts, fitting)
     plan = planning.plan(facts, attached.places(), max(fitting.clients))
     with attached.secret(wanted.login) as options:
-        allowed = attachable.part(
-            experiment, len(wanted.endpoints), facts.transporter, own_schema.SCHEMA,
-            wanted.login.user, f"/proc/self/fd/{options}" if options is not None else "",
-        )  # fmt: skip
+        allowed = _allowed(experiment, wanted, facts, options)
         say(f"{experiment.name}: {experiment.question}\n{machine.describe()}")
         say(measurement.expected(allowed, fitting, minutes))
         say(f"budget {plan.budget.kind}: {plan.budget.reason}")
@@ -104,6 +101,70 @@ def measure(
             ),
             command, progress=progress, again=again, minutes=minutes,
         )  # fmt: skip
+
+
+def describe_only(
+    experiment: Experiment,
+    connectstring: str,
+    endpoints: str | None,
+    size: str = "quick",
+    overrides: Mapping[str, object] | None = None,
+) -> str:
+    """Describe what `measure` would do: it reads the cluster, and writes nothing there.
+
+    Raises
+    ------
+    LabError
+        As `measure`, or if the programs are not installed: then nothing can be read.
+    """
+    attachable.check(experiment)
+    wanted, machine = attached.target(connectstring, endpoints), host.read()
+    if (binaries := install.find()) is None:
+        raise LabError(
+            "A dry run reads the cluster by NDB's management client",
+            found="no NDB Cluster on this machine",
+            expected="ndb_mgm",
+            next_step="Install it first: ./lab install",
+        )
+    given = {key: value for key, value in (overrides or {}).items() if value is not None}
+    fitting = _size(experiment, size, given, len(wanted.endpoints))
+    facts = attached.read(wanted, binaries)
+    planning.check_room(facts, fitting)
+    plan = planning.plan(facts, attached.places(), max(fitting.clients))
+    with attached.secret(wanted.login) as options:
+        allowed = _allowed(experiment, wanted, facts, options)
+        todo = allowed.sweep(fitting)
+        jobs = [allowed.job(fitting, binaries, plan, point) for point, _ in todo.order()]
+    begin, end = own_schema.described()
+    lines = [
+        f"# {experiment.name}: {experiment.question}",
+        f"# {machine.describe()}",
+        f"# budget {plan.budget.kind}: {plan.budget.reason}",
+        f"# {measurement.expected(allowed, fitting, None)}",
+        *dry_run.contrasts(allowed, fitting),
+        *(f"# {line}" for note in _notes(experiment, facts, plan, wanted, fitting)
+          for line in note.splitlines()),
+        f"# on every endpoint: {', '.join(map(str, wanted.endpoints))}, as {wanted.login.user}",
+        *(f"{statement};" for statement in begin),
+        "# the load; sysbench reads the password, if there is one, from a file in memory",
+        sysbench.prepare_command(jobs[0]).line([]),
+    ]  # fmt: skip
+    for (point, repeat), job in zip(todo.order(), jobs, strict=True):
+        lines.append(f"# {point.run_id(repeat)}")
+        lines += (command.line([]) for command in sysbench.commands(job))
+    ending = "# at the end, or by ./lab cluster.detach; the tables one by one"
+    return "\n".join([*lines, ending, *(f"{statement};" for statement in end)])
+
+
+def _allowed(
+    experiment: Experiment, wanted: Target, facts: Facts, options: int | None
+) -> Attachable:
+    """Return what a cluster allows of an experiment, with the file of the password."""
+    file = f"/proc/self/fd/{options}" if options is not None else ""
+    return attachable.part(
+        experiment, len(wanted.endpoints), facts.transporter, own_schema.SCHEMA,
+        wanted.login.user, file,
+    )  # fmt: skip
 
 
 def detach(connectstring: str, endpoints: str | None) -> str:

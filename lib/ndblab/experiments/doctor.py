@@ -19,7 +19,7 @@ from ndblab import install
 from ndblab.cluster import start_stop
 from ndblab.error import LabError
 from ndblab.experiments import catalogue, measurement, prerequisites
-from ndblab.install import go_tpc, package_manager
+from ndblab.install import go_tpc, ndb_tools, package_manager
 from ndblab.machine import host, own_cgroup
 from ndblab.machine.local import LOCAL
 from ndblab.planning.deployment import Plan
@@ -153,16 +153,13 @@ def _software() -> Iterator[Finding]:
 
 
 def _tools() -> Iterator[Finding]:
-    """An installation is usable without them, but for two experiments."""
+    """An installation is usable without them, but for what each of them is for."""
     with contextlib.suppress(LabError):
         ndb = install.find_ndb()
         if ndb and (lacking := install.missing_tools(ndb)):
-            yield Finding(
-                "note",
-                "NDB's tools",
-                f"no {', no '.join(lacking)}",
-                "bulk-load and api-ceiling need them: ./lab install --tools",
-            )
+            found = f"no {', no '.join(lacking)}"
+            uses = "; ".join(f"{ndb_tools.TOOLS[name]} needs {name}" for name in lacking)
+            yield Finding("note", "NDB's tools", found, f"{uses}: ./lab install --tools")
 
 
 def _program(

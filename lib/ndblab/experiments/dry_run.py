@@ -76,7 +76,7 @@ def dry_run(
         f"# {machine.describe()}",
         f"# budget {usual.budget.kind}: {usual.budget.reason}",
         f"# {count(len(todo), 'run')}, about {estimate} once installed",
-        *_contrasts(experiment, wanted),
+        *contrasts(experiment, wanted),
         "# The lab itself writes the clusters' files and creates the databases for the load.",
     ]
     if described is None:
@@ -121,7 +121,7 @@ def dry_run(
     return "\n".join(lines)
 
 
-def _contrasts(experiment: Experiment, size: Profile) -> Iterator[str]:
+def contrasts(experiment: Experiment, size: Profile) -> Iterator[str]:
     """Name the contrasts that would follow the sweep."""
     import pandas as pd
 

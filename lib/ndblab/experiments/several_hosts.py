@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from ndblab.cluster import start_stop
 from ndblab.cluster.cluster import Site
 from ndblab.error import LabError
-from ndblab.install import binaries, cache, package_manager, receipt
+from ndblab.install import elsewhere, package_manager
 from ndblab.machine import Machine, host, namespaces, remote
 from ndblab.machine.local import LOCAL
 from ndblab.planning import hosts as several
@@ -38,6 +38,13 @@ if TYPE_CHECKING:
 NAMESPACES = "namespaces"
 """What --hosts takes for hosts that are network namespaces of this machine."""
 USUAL_NAMESPACES = 3
+PROGRAMS = {
+    several.MANAGEMENT: ("ndb_mgmd", "ndb_mgm"),
+    several.DATA: ("ndbmtd",),
+    several.SQL: ("mysqld",),
+    several.LOAD: ("sysbench",),
+}
+"""What a host must have for each of its roles."""
 CLOCKS_APART_LIMIT_MS = 1000
 """Logs and datasets date what happens by the hosts' clocks, to the second."""
 
@@ -80,9 +87,16 @@ class Connected:
         for name, site in self.sites.items():
             argv = ["df", "--output=avail", "-B1", str(site.folder)]
             free = site.machine.run(argv, what=f"The free disk space of host {name} is unknown")
-            with _naming(name):
+            try:
                 for plan in plans:
                     plan.of_host(name).check(self.hosts.described[name], int(free.split()[-1]))
+            except LabError as error:
+                error.what = f"Host {name}: {error.what}"
+                error.next_step = (
+                    f"Free some there, name another folder than {site.folder} (in a TOML file), "
+                    "or use a smaller --table-size or fewer --servers."
+                )
+                raise
 
     def to_dict(self) -> dict[str, object]:
         """Return what a dataset says of the hosts, as plain data for JSON."""
@@ -211,7 +225,7 @@ def connected(placed: tuple[PlacedHost, ...], ours: Binaries) -> Iterator[Connec
     with contextlib.ExitStack() as stack:
         sites: dict[str, Site] = {}
         found: list[PlacedHost] = []
-        described, clocks_ms = {}, {}
+        described, clocks_ms, known = {}, {}, {}
         for each in placed:
             if each.is_local:
                 folder = start_stop.home()
@@ -222,8 +236,10 @@ def connected(placed: tuple[PlacedHost, ...], ours: Binaries) -> Iterator[Connec
                 )
                 folder, described[each.name] = machine.folder, machine.host()
                 clocks_ms[each.name] = _clock_ms(each.name, machine)
-                with _naming(each.name):
-                    _install(machine, ours)
+            several.refuse_twice(each, known.setdefault(_identity(machine), each))
+            if not each.is_local:
+                names = [name for role in each.roles for name in PROGRAMS[role]]
+                elsewhere.ensure(machine, ours, names)
             sites[each.name] = Site(machine, folder, ours)
             address = each.address or _address(each)
             found.append(dataclasses.replace(each, address=address, folder=str(folder)))
@@ -243,20 +259,10 @@ def _clock_ms(name: str, machine: remote.Remote) -> float:
     return round(offset_ms, 1)
 
 
-def _install(machine: Machine, ours: Binaries) -> None:
-    """Copy the lab's own programs to a host; those of the system must be there too.
-
-    What is unpacked from packages knows its own path, and is at the same path everywhere.
-    """
-    places = ours.basedir, ours.sysbench
-    for folder in cache.location().glob("*/"):
-        if not any(place.is_relative_to(folder) for place in places):
-            continue
-        if machine.get(folder / receipt.NAME) != (folder / receipt.NAME).read_text():
-            machine.send_tree(folder, folder)
-    text = machine.run([str(ours.ndbmtd), "--version"], what="The data node does not run there")
-    _, version = binaries.ndb_versions(text) or (None, "unknown")
-    binaries.match_versions({"here": ours.ndb_version, "there": version}, str(ours.basedir))
+def _identity(machine: Machine) -> str:
+    """Return what only this host has: since when its kernel runs, and its network namespace."""
+    line = "cat /proc/sys/kernel/random/boot_id && readlink /proc/self/ns/net"
+    return machine.run(["sh", "-c", line], what="The host cannot be told from others")
 
 
 def _address(placed: PlacedHost) -> str:
@@ -277,13 +283,3 @@ def _address(placed: PlacedHost) -> str:
             next_step='Give its address in a TOML file: address = "10.0.0.1".',
         ) from None
     return str(found[0][4][0])
-
-
-@contextlib.contextmanager
-def _naming(name: str) -> Iterator[None]:
-    """Add the host's name to an error about it."""
-    try:
-        yield
-    except LabError as error:
-        error.what = f"Host {name}: {error.what}"
-        raise

@@ -13,8 +13,14 @@ from ndblab.install import binaries
 from ndblab.install.binaries import Ndb
 from ndblab.machine import commands
 
-IMPORT, FLEX_ASYNCH, SIGN_KEYS = TOOLS = ("ndb_import", "flexAsynch", "ndb_sign_keys")
-"""The programs that the lab uses. The second one belongs to NDB's tests, and prints no version."""
+IMPORT, FLEX_ASYNCH, SIGN_KEYS = "ndb_import", "flexAsynch", "ndb_sign_keys"
+TOOLS = {
+    IMPORT: "bulk-load",
+    FLEX_ASYNCH: "api-ceiling",
+    SIGN_KEYS: "TLS between hosts (--hosts)",
+}
+"""The programs that the lab uses, and what for. flexAsynch is one of NDB's tests, and prints no
+version."""
 
 _NEXT_STEP = "Run: ./lab install --tools"
 
@@ -24,15 +30,15 @@ def missing(ndb: Ndb) -> list[str]:
     return [name for name in TOOLS if _beside(ndb, name) is None]
 
 
-def lacks() -> str:
-    """Say in one line which tools the installation in use lacks; nothing if it has them all.
+def lacks(*needed: str) -> str:
+    """Say in one line which of these tools the installation in use lacks; nothing if none.
 
     Nothing either where none is installed yet: `./lab install` builds them with the cluster.
     """
     from ndblab.install import discovery
 
     ndb = discovery.find_ndb()
-    names = missing(ndb) if ndb else []
+    names = [name for name in missing(ndb) if name in needed] if ndb else []
     return f"{' and '.join(names)} not installed ({_NEXT_STEP})" if names else ""
 
 

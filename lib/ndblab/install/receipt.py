@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ndblab.install.binaries import Ndb, Sysbench
+from ndblab.install.binaries import Ndb, Sysbench, product
 from ndblab.machine.files import write as write_file
 
 NAME = "receipt.json"
@@ -86,6 +86,29 @@ def read(root: Path) -> Receipt | None:
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def content(text: str) -> dict[str, Any] | None:
+    """Return what an installation consists of, whenever it was made; None without a receipt.
+
+    Parameters
+    ----------
+    text : of a receipt, also one of another host.
+    """
+    try:
+        known = json.loads(text)
+        return {key: known[key] for key in ("root", "ndb", "sysbench", "files", "source")}
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def summary(text: str) -> str:
+    """Say in one line what the text of a receipt is about."""
+    known = json.loads(text)
+    programs = [product(known["ndb"]["ndb_version"])] if known["ndb"] else []
+    programs += [f"sysbench {known['sysbench']['version']}"] if known["sysbench"] else []
+    installed_utc = known["installed_utc"][:16].replace("T", " ")
+    return f"{' and '.join(programs)}, installed on {installed_utc} UTC"
 
 
 def read_all(cache: Path) -> list[Receipt]:

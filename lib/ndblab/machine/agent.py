@@ -51,8 +51,8 @@ def main(order: Mapping[str, object], answer: dict[str, object], reading: Binary
 
     Parameters
     ----------
-    order : the cluster's `folder`, the `lab` by a name for people, the `silence_s` after which it
-        counts as gone, and the `greeting` before the answer.
+    order : the cluster's `folder`, the `lab` by a name for people and the `name` that it has for
+        this host, the `silence_s` after which it counts as gone, the `greeting` before the answer.
     answer : facts about this Python, to be sent with others.
     """
     # Not ignored: that would be inherited by every program that is started here.
@@ -60,7 +60,7 @@ def main(order: Mapping[str, object], answer: dict[str, object], reading: Binary
     _enter_scope(order, reading)
     folder = Path.home() / Path(str(order["folder"])).expanduser()
     try:
-        lock = _take(folder, str(order["lab"]))
+        lock = _take(folder, {"lab": str(order["lab"]), "name": str(order["name"])})
     except (LabError, OSError) as error:
         print(order["greeting"] + json.dumps({**answer, "error": wire.error_parts(error)}))
         return
@@ -162,7 +162,9 @@ class Agent:
     def groups(self, name: str) -> tuple[str, Path]:
         """Name control groups, which the guard removes from now on."""
         groups = LOCAL.groups(name)
-        self.record({"groups": {"kind": groups.kind, "base": str(groups.base)}})
+        # Known ones can be removed with a full disk too.
+        if cleanup.recorded_groups(self._folder) != groups:
+            self.record({"groups": {"kind": groups.kind, "base": str(groups.base)}})
         return groups.kind, groups.base
 
     def call_groups(self, kind: str, base: Path, what: str, arguments: Sequence) -> int | None:
@@ -257,7 +259,7 @@ def _feed(receiver: wire.Receiver, stream: BinaryIO) -> None:
         receiver.stop()
 
 
-def _take(folder: Path, lab: str) -> int:
+def _take(folder: Path, user: Mapping[str, str]) -> int:
     """Make the folder, lock it, and clean up what a dead lab has left in it; return the lock.
 
     Raises
@@ -265,7 +267,7 @@ def _take(folder: Path, lab: str) -> int:
     LabError
         If another lab uses the folder, or it contains other files.
     """
-    own = {"lab": lab, "host": platform.node(), "agent_pid": os.getpid()}
+    own = {**user, "host": platform.node(), "agent_pid": os.getpid()}
     deadline = time.monotonic() + speed.timeout_s(PATIENCE_S)
     while (lock := _lock(folder)) is None:
         known = cleanup.record(folder)
@@ -299,9 +301,9 @@ def _in_use(folder: Path, known: Mapping, own: Mapping) -> LabError:
     if holder == own["lab"]:
         return LabError(
             f"This host is in use already, with the folder {folder}",
-            found="two names of one host",
+            found=f"{known['name']} and {own['name']} are two names of it",
             expected="every host named once",
-            next_step="Remove one of the names, or give them different folders.",
+            next_step="Remove one of the names.",
         )
     return LabError(
         f"Another lab uses the folder {folder}",

@@ -105,7 +105,8 @@ def _connected(destination: str, folder: Path, silence_s: float, settings: str) 
     timer.start()
     try:
         lab = f"process {os.getpid()} on {platform.node()}"
-        order = bundle.order({"folder": str(folder), "silence_s": silence_s, "lab": lab})
+        facts = {"folder": str(folder), "silence_s": silence_s, "lab": lab, "name": destination}
+        order = bundle.order(facts)
         printed, answer = _ask(client, order)
         if answer and "again" in answer:
             printed, answer = _ask(client, order)

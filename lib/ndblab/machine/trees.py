@@ -39,6 +39,11 @@ def checksum(folder: Path) -> str:
     return total.hexdigest()
 
 
+def size_bytes(folder: Path) -> int:
+    """Return how much disk space a copy of a folder takes, about."""
+    return sum(path.lstat().st_size for path in _everything(folder))
+
+
 def pack(folder: Path, stream: BinaryIO, patterns: Sequence[str] = ()) -> None:
     """Write what a folder holds, or what matches the patterns, to a stream.
 

@@ -149,6 +149,17 @@ def check(hosts: Sequence[PlacedHost]) -> None:
         )
 
 
+def refuse_twice(host: PlacedHost, first: PlacedHost) -> None:
+    """Refuse a host that has turned out to be one which was named before; LabError names both."""
+    if host != first:
+        raise LabError(
+            f"{first.name} and {host.name} are the same host",
+            found=f"one machine behind {first.destination} and {host.destination}",
+            expected="hosts that differ",
+            next_step="Name each host once. " + _NEXT_STEP,
+        )
+
+
 def node_groups(hosts: Sequence[PlacedHost]) -> int:
     """Return how many node groups give each host of data nodes one, if that is possible."""
     return max(1, sum(DATA in host.roles for host in hosts) // 2)

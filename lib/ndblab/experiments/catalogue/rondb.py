@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from ndblab.analysis.tpc_c import loads
 from ndblab.analysis.tpc_h import pushdown
 from ndblab.experiments.designs import (
@@ -139,7 +141,7 @@ EXPERIMENTS = (
         ),
         budget="shared",
         contrasts=interfaces.contrasts,
-        lacks=ndb_tools.lacks,
+        lacks=functools.partial(ndb_tools.lacks, ndb_tools.FLEX_ASYNCH),
     ),
     Experiment(
         "bulk-load",
@@ -176,7 +178,7 @@ EXPERIMENTS = (
         ),
         budget="shared",
         contrasts=bulk_loads.contrasts,
-        lacks=ndb_tools.lacks,
+        lacks=functools.partial(ndb_tools.lacks, ndb_tools.IMPORT),
     ),
     Experiment(
         "long-run",
