@@ -11,6 +11,7 @@ import socket
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import psutil
 
@@ -29,32 +30,41 @@ POLL_S = 0.25
 SEGMENTS = Path("/proc/sysvipc/shm")
 
 
-def leaks(folder: Path, port: int, before: set[int], patience_s: float = PATIENCE_S) -> dict:
+def leaks(
+    folder: Path,
+    port: int,
+    before: set[int],
+    patience_s: float = PATIENCE_S,
+    elsewhere: Callable[[], Mapping[str, str]] = dict,
+) -> dict:
     """Look for what a cluster left, repeatedly until nothing is found or time is up.
 
     Parameters
     ----------
     port : the first of the cluster's.
     before : ids of the orphaned memory segments that were there before.
+    elsewhere : looks on other hosts, by the name of a check.
     """
     looks: Mapping[str, Callable[[], str]] = {
         "processes": lambda: processes(folder),
         "ports": lambda: ports(folder, port),
-        "segments": lambda: _left("memory segment", orphaned_segments() - before),
+        "segments": lambda: left("memory segment", orphaned_segments() - before),
         "groups": lambda: groups(folder),
+        "files": str,
     }
     deadline = time.monotonic() + patience_s
     while True:
-        left = {name: look() for name, look in looks.items()}
-        if not any(left.values()) or time.monotonic() > deadline:
-            return left
+        found, there = {name: look() for name, look in looks.items()}, elsewhere()
+        found = {name: here or there.get(name, "") for name, here in found.items()}
+        if not any(found.values()) or time.monotonic() > deadline:
+            return found
         time.sleep(POLL_S)
 
 
 def processes(folder: Path) -> str:
     """Name the processes of a cluster and the watchdogs of its folder."""
-    left = [f"{p.program} {p.pid}" for p in LOCAL.marked(folder)]
-    return _left("process", [*left, *(f"watchdog {p.pid}" for p in watchdogs(folder))])
+    found = [f"{p.program} {p.pid}" for p in LOCAL.marked(folder)]
+    return left("process", [*found, *(f"watchdog {p.pid}" for p in watchdogs(folder))])
 
 
 def watchdogs(folder: Path) -> list[psutil.Process]:
@@ -78,7 +88,7 @@ def ports(folder: Path, first: int) -> str:
             except OSError:
                 taken.append(port)
     sockets = Path(start_stop.places(folder, first).socket_dir)
-    return _left("port or socket", [*taken, *sorted(p.name for p in sockets.glob("*.sock"))])
+    return left("port or socket", [*taken, *sorted(p.name for p in sockets.glob("*.sock"))])
 
 
 def orphaned_segments(table: Path = SEGMENTS) -> set[int]:
@@ -99,8 +109,8 @@ def groups(folder: Path) -> str:
     controller = host.read().cpu_controller
     if controller.kind not in ("cgroup1", "cgroup2"):
         return ""
-    left = Path(controller.path).glob(f"{start_stop.groups_name(folder)}*")
-    return _left("control group", [path.name for path in left])
+    found = Path(controller.path).glob(f"{start_stop.groups_name(folder)}*")
+    return left("control group", [path.name for path in found])
 
 
 def complete_runs(runs: Path) -> dict[str, str]:
@@ -148,7 +158,7 @@ def unfinished(runs: Path, before: Mapping[str, str], repeats: int) -> str:
     there = {(str(r.run_id), str(r.started_utc)) for d in datasets for r in d.runs.itertuples()}
     if lost := [run_id for run_id, began in before.items() if (run_id, began) not in there]:
         return f"complete runs lost: {', '.join(lost)}"
-    return _left("temporary file", sorted(str(p.relative_to(runs)) for p in runs.rglob(".*")))
+    return left("temporary file", sorted(str(p.relative_to(runs)) for p in runs.rglob(".*")))
 
 
 def lost_writes(runs: Path) -> str:
@@ -164,10 +174,38 @@ def lost_writes(runs: Path) -> str:
     return "; ".join(wrong) if checked else "no writes were checked"
 
 
+class Checked(NamedTuple):
+    """A run with a fault: its status, what the fault was, and what is wrong with its writes."""
+
+    status: str
+    injected: str
+    writes: str
+
+
+def runs_with_faults(runs: Path) -> dict[str, Checked]:
+    """Check the writes of every run in the datasets, complete or not, by the name of its fault."""
+    found = {}
+    for folder in _folders(runs):
+        with contextlib.suppress(LabError):
+            data = dataset.read(folder)
+            seed = data.manifest["profile"]["seed"]
+            writes = history.of_runs(data.history, data.copies, data.counters, seed)
+            hurt = data.events[data.events["event"].astype(str) == "fault"]
+            for run in data.runs.itertuples():
+                own = writes.get(str(run.run_id))
+                wrong = own.words() if own and not own.sound else ""
+                texts = hurt.loc[hurt["run_id"].astype(str) == str(run.run_id), "text"]
+                injected = ", ".join(map(str, texts))
+                unread = "" if own and own.replicas else "no writes were checked"
+                found[str(run.variant)] = Checked(str(run.status), injected, wrong or unread)
+    return found
+
+
 def _folders(runs: Path) -> list[Path]:
     return sorted(p for p in runs.glob("*/*") if p.is_dir() and not p.name.startswith("."))
 
 
-def _left(noun: str, things: Iterable) -> str:
+def left(noun: str, things: Iterable) -> str:
+    """Name the first of the things that are left; empty if there are none."""
     names = [str(each) for each in things]
     return f"{noun} left: {', '.join(names[:6])}" if names else ""

@@ -7,20 +7,21 @@ a failure the evidence is saved; the sandbox is left clean for the next injectio
 from __future__ import annotations
 
 import contextlib
+import functools
 import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import psutil
 
 from campaign import checks, small_disk, target
-from campaign.injection import LOAD_S, Injection
+from campaign.injection import LOAD_S, NODES, ON_NETWORK, Injection
 from campaign.sandbox import Sandbox
-from campaign.target import INTERRUPTED, MEASURED, REPORTED, Ended, Job
+from campaign.target import INTERRUPTED, LIMIT_S, MEASURED, REPORTED, Ended, Job
 from ndblab.error import LabError
 from ndblab.machine.local import LOCAL
 from ndblab.workloads.checked_writes import client
@@ -33,13 +34,16 @@ CHECKS = (
     "ports",
     "segments",
     "groups",
+    "files",
     "next start",
 )
 """No acknowledged write lost; the lab ended by the signal, well, or with one message; datasets
-whole, and resumed; nothing left of the cluster; the next measurement there works."""
+whole, and resumed; nothing left of the cluster, on any host; the next measurement there works."""
 BEFORE_S = 1
 """How long clients write before the first moment at which a node may fail."""
 POLL_S = 0.02
+LIMIT_EACH_S = 60
+"""How much longer a target may take for each fault that it injects."""
 _STATUSES = {"SIGKILL": (-9,), "SIGTERM": (-15, MEASURED), "SIGINT": (INTERRUPTED, -2, MEASURED)}
 """Exit statuses a signal may cause. Python itself ends by SIGINT while it starts; a lab that is
 about to end may finish before it notices the signal."""
@@ -112,12 +116,151 @@ def _execute(injection: Injection, sandbox: Sandbox, evidence: Path) -> Outcome:
     return Outcome(found, injected=ended.injected, ended=ended.words)
 
 
+def execute_in_turn(group: Sequence[Injection], sandbox: Sandbox, evidence: Path) -> list[Outcome]:
+    """Inject faults that end the lab into one that is started again each time, and check each.
+
+    Each lab resumes what the one before has left; the next start works or does not work for all.
+    """
+    shutil.rmtree(evidence, ignore_errors=True)
+    sandbox.clear()
+    sound = False
+    try:
+        outcomes = _execute_in_turn(group, sandbox, evidence)
+        sound = all(each.sound for each in outcomes)
+    finally:
+        if not sound:
+            sandbox.stop_cluster()
+        sandbox.clear()
+    return outcomes
+
+
+def _execute_in_turn(group: Sequence[Injection], sandbox: Sandbox, evidence: Path) -> list[Outcome]:
+    segments = checks.orphaned_segments()
+    complete: dict[str, str] = {}
+    outcomes = []
+    for each in group:
+        during = functools.partial(_inject, each, sandbox)
+        ended = sandbox.run(job_for(each, sandbox), "injected", during)
+        found = {"message": complaint(each, ended), **sandbox.leaks(segments)}
+        found["dataset"] = checks.damaged(sandbox.runs)
+        complete |= checks.complete_runs(sandbox.runs)
+        if any(found.values()):
+            sandbox.save(evidence / f"injected-{each.number}")
+            sandbox.stop_cluster()
+        outcomes.append(Outcome(found, injected=ended.injected, ended=ended.words))
+    repeats = group[0].repeats
+    again = sandbox.run(sandbox.job(group[0].budget, repeats=repeats), "again")
+    shared = {"next start": "" if again.code == MEASURED else again.words}
+    shared["dataset"] = checks.unfinished(sandbox.runs, complete, repeats)
+    _share(outcomes, shared, sandbox.leaks(segments))
+    if not all(each.sound for each in outcomes):
+        sandbox.save(evidence / "again")
+    return outcomes
+
+
+def _share(outcomes: Sequence[Outcome], shared: dict[str, str], left: dict[str, str]) -> None:
+    """Add what was found after the next start to all whose next start it was."""
+    shared |= {name: f"after the next start: {now}" if now else "" for name, now in left.items()}
+    for each in outcomes:
+        each.checks.update({name: each.checks.get(name) or now for name, now in shared.items()})
+
+
+def execute_together(group: Sequence[Injection], sandbox: Sandbox, evidence: Path) -> list[Outcome]:
+    """Inject faults that leave the lab alive into one cluster, one after the other, and check.
+
+    The writes of each are its own; what is left is looked for after the last of them, and the next
+    start works or does not work for all of them.
+    """
+    shutil.rmtree(evidence, ignore_errors=True)
+    over_hosts = group[0].kind in ON_NETWORK
+    if over_hosts and sandbox.hosts is None:
+        return [Outcome(skipped=sandbox.no_hosts) for _ in group]
+    sandbox.clear()
+    sound = False
+    try:
+        outcomes = _execute_together(group, sandbox, evidence, over_hosts)
+        sound = all(each.sound for each in outcomes)
+    finally:
+        if not sound:
+            sandbox.stop_cluster()
+        sandbox.clear()
+    return outcomes
+
+
+def _execute_together(
+    group: Sequence[Injection], sandbox: Sandbox, evidence: Path, over_hosts: bool
+) -> list[Outcome]:
+    segments = checks.orphaned_segments()
+    job = sandbox.writing(
+        {name_of(each): actions(each) for each in group}, BEFORE_S, over_hosts=over_hosts
+    )
+    if group[0].loses_lab:
+        [cut] = group
+        ended = sandbox.run(job, "injected", lambda child: _cut_off(cut, sandbox, child))
+        before = checks.complete_runs(sandbox.runs)
+    else:
+        ended = sandbox.run(job, "injected", limit_s=LIMIT_S + LIMIT_EACH_S * len(group))
+        before = {}
+    left = sandbox.leaks(segments, over_hosts)
+    runs, damaged = checks.runs_with_faults(sandbox.runs), checks.damaged(sandbox.runs)
+    outcomes = []
+    for each in group:
+        found: dict[str, str] = {**left, "dataset": damaged}
+        if each.loses_lab:
+            well = ended.code in (MEASURED, REPORTED) if ended.injected else ended.code == MEASURED
+            found["message"] = "" if well else ended.words
+            outcomes.append(Outcome(found, injected=ended.injected, ended=ended.words))
+            continue
+        run = runs.get(name_of(each), checks.Checked(ended.words, "", "no writes were checked"))
+        found["writes"] = run.writes
+        missed = "" if run.injected else "the fault was not injected"
+        found["message"] = run.status if run.status != "ok" else missed
+        if not found["message"] and ended.code != MEASURED:
+            found["message"] = ended.words
+        outcomes.append(Outcome(found, injected=bool(run.injected), ended=ended.words))
+    if not all(each.sound for each in outcomes):
+        sandbox.save(evidence / "injected")
+    if not group[0].loses_lab:
+        sandbox.clear()
+        plain = {"undisturbed": ()}
+        job = sandbox.writing(plain, BEFORE_S, over_hosts) if over_hosts else sandbox.job("shared")
+    again = sandbox.run(job, "again")
+    shared = {"next start": "" if again.code == MEASURED else again.words}
+    shared["dataset"] = checks.unfinished(sandbox.runs, before, 1)
+    if group[0].loses_lab:
+        written = checks.runs_with_faults(sandbox.runs).values()
+        shared["writes"] = "; ".join(each.writes for each in written if each.writes)
+    _share(outcomes, shared, sandbox.leaks(segments, over_hosts))
+    if any(shared.values()):
+        sandbox.save(evidence / "again")
+    return outcomes
+
+
+def name_of(injection: Injection) -> str:
+    """Name the variant whose runs have this fault."""
+    return f"{injection.kind}-{injection.number}"
+
+
+def _cut_off(injection: Injection, sandbox: Sandbox, child: subprocess.Popen) -> dict[str, object]:
+    """Cut a host off from the lab for a while, at the moment drawn."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        child.wait(injection.moment_s)
+        return {}
+    name = sandbox.host_of(*injection.ends)
+    sandbox.hosts.cut_from_lab(name)
+    try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(injection.pause_s)
+    finally:
+        sandbox.hosts.restore()
+    return {"injected": f"{name} at {injection.moment_s} s"}
+
+
 def job_for(injection: Injection, sandbox: Sandbox) -> Job:
     """Return the job of the target that the fault is injected into."""
     job = sandbox.job(injection.budget, repeats=injection.repeats)
     if injection.writes_are_checked:
-        lasts_s = LOAD_S if injection.load else BEFORE_S
-        return replace(job, checked_writes=True, duration_s=lasts_s, actions=actions(injection))
+        return sandbox.writing({name_of(injection): ()}, LOAD_S)
     if injection.load:
         return replace(job, duration_s=LOAD_S)
     if not injection.failpoint:
@@ -133,8 +276,10 @@ def job_for(injection: Injection, sandbox: Sandbox) -> Job:
     )
 
 
-def actions(injection: Injection) -> tuple[tuple[float, str, str, int], ...]:
-    """Return what is done to a node under checked writes: seconds, action, role and number."""
+def actions(injection: Injection) -> tuple[tuple, ...]:
+    """Return what is done under checked writes: seconds, action, role and number or nodes."""
+    if injection.kind in ON_NETWORK:
+        return _network_actions(injection)
     node, at_s = (injection.role, injection.node), injection.moment_s
     if injection.kind == "node-killed":
         return (at_s, "kill", *node), (at_s, "start", *node), (at_s, "wait", *node)
@@ -142,6 +287,24 @@ def actions(injection: Injection) -> tuple[tuple[float, str, str, int], ...]:
         ends_s = round(at_s + injection.pause_s, 2)
         return (at_s, "freeze", *node), (ends_s, "thaw", *node), (ends_s, "wait", *node)
     return ()
+
+
+def _network_actions(injection: Injection) -> tuple[tuple, ...]:
+    at_s, ends = injection.moment_s, injection.ends
+    if injection.loses_lab:
+        return ()
+    if injection.kind == "ssh-cut":
+        return (at_s, "cut-off", ends), (round(at_s + injection.pause_s, 2), "heal", ())
+    healed_s = round(at_s + target.CUT_S, 2)
+    recovery = (
+        *((healed_s, "start", "ndbmtd", number) for number in (1, 2)),
+        *((healed_s, "wait", *node) for node in NODES),
+    )
+    if injection.kind == "host-lost":
+        return (at_s, "power-off", ends), (healed_s, "power-on", ends), *recovery
+    what = "drop" if injection.kind == "one-way-loss" else "cut"
+    pairs = zip(ends[::2], ends[1::2], strict=True)
+    return *((at_s, what, pair) for pair in pairs), (healed_s, "heal", ()), *recovery
 
 
 def complaint(injection: Injection, ended: Ended) -> str:

@@ -12,18 +12,31 @@ from dataclasses import asdict, dataclass, replace
 from ndblab.error import LabError
 
 KINDS = {
-    "lab-killed": 40,
-    "terminated": 20,
-    "node-killed": 12,
-    "node-frozen": 8,
-    "disk-full": 12,
-    "load-stopped": 8,
+    "lab-killed": 22,
+    "terminated": 10,
+    "node-killed": 13,
+    "node-frozen": 10,
+    "disk-full": 8,
+    "load-stopped": 6,
+    "partition": 8,
+    "partition-server": 6,
+    "one-way-loss": 6,
+    "host-lost": 6,
+    "ssh-cut": 5,
 }
 """How often each kind is drawn, in percent."""
 
 ON_NODES = ("node-killed", "node-frozen")
+ON_NETWORK = ("partition", "partition-server", "one-way-loss", "host-lost", "ssh-cut")
+"""These need several hosts."""
+ON_LAB = ("lab-killed", "terminated")
+TOGETHER, IN_TURN = 8, 4
+"""Faults that leave the lab alive share a cluster, so many at a time. Others are injected in turn
+into a lab that is started again each time, before one that is left to itself."""
 LOAD_S = 3
 """How long clients write under a fault that ends at once."""
+SILENCE_S = 6
+"""How long an SSH connection may be silent here: less than the lab's own limit, to wait less."""
 NODES = (("ndbmtd", 1), ("ndbmtd", 2), ("mysqld", 1), ("mysqld", 2), ("ndb_mgmd", 1))
 
 
@@ -36,7 +49,9 @@ class Injection:
     start of the lab or of the load, or into a `failpoint` and the number of its `call`, before
     or `after` which the fault is injected. With `watchdog`, the cluster's watchdog is killed too.
     `disk` is the one that is full, "runs" or "cluster"; `load` is what is stopped for `pause_s`,
-    "sysbench" or "client".
+    "sysbench" or "client". `ends` are names of nodes, two by two, whose hosts are cut off from each
+    other, in one direction if the loss is one-way; or the one node whose host is lost, or is cut
+    off from the lab for `pause_s`.
     """
 
     number: int
@@ -55,11 +70,32 @@ class Injection:
     disk: str = ""
     load: str = ""
     pause_s: float = 0.0
+    ends: tuple[str, ...] = ()
 
     @property
     def writes_are_checked(self) -> bool:
         """Whether clients write checked rows under the fault, instead of a sysbench measurement."""
-        return self.kind in ON_NODES or self.load == "client"
+        return self.kind in (*ON_NODES, *ON_NETWORK) or self.load == "client"
+
+    @property
+    def loses_lab(self) -> bool:
+        """Whether the lab gives up, since a host is cut off from it for too long."""
+        return self.kind == "ssh-cut" and self.pause_s > SILENCE_S
+
+    @property
+    def shares(self) -> str:
+        """What it can share with other faults, by a name; empty if it shares nothing.
+
+        A fault of a node or the network shares a cluster. One that ends the lab shares the next
+        start, unless its watchdog is killed too: the next start has to clean up after it.
+        """
+        if self.loses_lab or self.watchdog:
+            return ""
+        if self.kind in ON_LAB:
+            return f"{self.budget} {self.repeats}"
+        return {**dict.fromkeys(ON_NODES, "nodes"), **dict.fromkeys(ON_NETWORK, "network")}.get(
+            self.kind, ""
+        )
 
     def placed(self, calls: Mapping[str, int], duration_s: float) -> Injection:
         """Place it in a measurement that calls each failpoint so often and lasts so long."""
@@ -90,7 +126,8 @@ class Injection:
             "node-frozen": f"{self.role}.{self.node} for {self.pause_s:.1f} s",
             "disk-full": f"of {self.disk}",
             "load-stopped": f"{self.load} for {self.pause_s:.1f} s",
-        }[self.kind]
+            "ssh-cut": f"{''.join(self.ends)} for {self.pause_s:.1f} s",
+        }.get(self.kind, " | ".join(self.ends))
         return f"{self.kind}: {what} {when}"
 
 
@@ -103,6 +140,14 @@ def draw(seed: int, number: int) -> Injection:
         role, node = rng.choice(NODES)
         pause_s = pause_s if kind == "node-frozen" else 0.0
         return Injection(number, kind, moment_s=moment_s, role=role, node=node, pause_s=pause_s)
+    if kind in ON_NETWORK:
+        ends = _ends(kind, rng)
+        if kind != "ssh-cut":
+            return Injection(number, kind, moment_s=moment_s, ends=ends)
+        if rng.random() < 0.5:
+            return Injection(number, kind, moment_s=moment_s, ends=ends, pause_s=pause_s)
+        pause_s, position = round(SILENCE_S + 2 * pause_s, 2), (rng.random(),)
+        return Injection(number, kind, ends=ends, pause_s=pause_s, position=position)
     budget = rng.choice(("scaled", "shared"))
     if kind == "load-stopped":
         load = rng.choice(("sysbench", "client"))
@@ -122,6 +167,41 @@ def draw(seed: int, number: int) -> Injection:
     if kind == "terminated":
         return replace(drawn, signal=rng.choice(("SIGTERM", "SIGINT")))
     return replace(drawn, signal="SIGKILL", watchdog=rng.random() < 0.15)
+
+
+def _ends(kind: str, rng: random.Random) -> tuple[str, ...]:
+    """Draw the nodes that a fault of a network is about."""
+    one, other = rng.sample(("ndbmtd.1", "ndbmtd.2"), 2)
+    if kind == "partition":
+        return rng.choice(((one, other), (one, other, "ndb_mgmd.1", one)))
+    if kind == "partition-server":
+        return rng.choice(("mysqld.1", "mysqld.2")), one
+    if kind == "one-way-loss":
+        return one, other
+    if kind == "ssh-cut":
+        role, node = rng.choice(NODES)
+        return (f"{role}.{node}",)
+    return (one,)
+
+
+def together(drawn: Sequence[Injection]) -> list[list[Injection]]:
+    """Group the injections that share a cluster, in the order of the first of each group.
+
+    >>> kinds = ("node-killed", "terminated", "node-frozen", "partition")
+    >>> groups = together([Injection(n, kind) for n, kind in enumerate(kinds)])
+    >>> [[each.number for each in group] for group in groups]
+    [[0, 2], [1], [3]]
+    """
+    groups: list[list[Injection]] = []
+    open_: dict[str, list[Injection]] = {}
+    for each in drawn:
+        group = open_.setdefault(each.shares, []) if each.shares else []
+        if not group:
+            groups.append(group)
+        group.append(each)
+        if len(group) == (IN_TURN if each.kind in ON_LAB else TOGETHER):
+            open_.pop(each.shares)
+    return groups
 
 
 def numbers(seed: int, first: int, count: int, kind: str | None = None) -> list[int]:

@@ -11,10 +11,12 @@ import dataclasses
 import json
 import os
 import queue
+import shutil
+import string
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,11 +24,13 @@ from pathlib import Path
 from campaign import execution
 from campaign import sandbox as sandboxes
 from campaign.execution import CHECKS, Outcome
-from campaign.injection import KINDS, Injection, draw, numbers
+from campaign.hosts import Hosts
+from campaign.injection import KINDS, ON_LAB, ON_NETWORK, Injection, draw, numbers, together
 from campaign.sandbox import Sandbox
 from ndblab import install
 from ndblab.error import LabError
-from ndblab.experiments import measurement
+from ndblab.experiments import catalogue, measurement, several_hosts
+from ndblab.machine import namespaces
 from ndblab.planning import number
 
 OUT = measurement.ROOT / "out/faults"
@@ -118,12 +122,14 @@ def table(lines: Iterable[Mapping]) -> str:
     lines = list(lines)
     crashed = [CRASHED] if any(CRASHED in line["checks"] for line in lines) else []
     checks = [*CHECKS, *crashed]
-    rows = [["kind", "faults", "injected", *checks]]
+    rows = [["kind", "faults", "injected", "mean s", *checks]]
     for kind in [*KINDS, "all"]:
         own = [line for line in lines if kind in (line["kind"], "all") and not line["skipped"]]
         found = [[line["checks"][c] for line in own if c in line["checks"]] for c in checks]
         cells = [_cell(each) for each in found]
-        rows.append([kind, str(len(own)), str(sum(line["injected"] for line in own)), *cells])
+        mean_s = sum(line["seconds"] for line in own) / len(own) if own else 0.0
+        injected = str(sum(line["injected"] for line in own))
+        rows.append([kind, str(len(own)), injected, f"{mean_s:.1f}", *cells])
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -145,6 +151,8 @@ def _execute(drawn: list[Injection], total: int, log: Log, at_once: int, out: Pa
     with contextlib.ExitStack() as stack:
         free: queue.SimpleQueue[Sandbox] = queue.SimpleQueue()
         opened = [stack.enter_context(sandboxes.opened(number)) for number in range(at_once)]
+        if any(each.kind in ON_NETWORK for each in drawn):
+            _give_hosts(opened, stack)
         pool = stack.enter_context(ThreadPoolExecutor(at_once))
         pending: set[Future[dict]] = set()
         failed = sum(bool(failures(line)) for line in log.lines.values())
@@ -158,9 +166,11 @@ def _execute(drawn: list[Injection], total: int, log: Log, at_once: int, out: Pa
                     file=sys.stderr,
                 )
             )  # fmt: skip
-            pending |= {pool.submit(_in_free_sandbox, i, free, out / str(i.number)) for i in drawn}
-            for done in as_completed(pending):
-                line = done.result()
+            pending |= {
+                pool.submit(_in_free_sandbox, group, free, out / str(group[0].number))
+                for group in together(drawn)
+            }
+            for line in (line for done in as_completed(pending) for line in done.result()):
                 log.append(line)
                 failed += bool(failures(line))
                 bar.set_postfix_str(f"{failed} failed", refresh=False)
@@ -175,32 +185,63 @@ def _execute(drawn: list[Injection], total: int, log: Log, at_once: int, out: Pa
             raise
 
 
+def _give_hosts(opened: list[Sandbox], stack: contextlib.ExitStack) -> None:
+    """Give each sandbox hosts of its own in one network; or the reason why it has none."""
+    if why := several_hosts.lacks():
+        for sandbox in opened:
+            sandbox.no_hosts = why
+        return
+    folder = opened[0].home / "hosts"
+    shutil.rmtree(folder, ignore_errors=True)
+    each = len(catalogue.find("network-faults").hosts)
+    letters = string.ascii_letters[: each * len(opened)]
+    network = stack.enter_context(namespaces.network(letters, folder))
+    for place, sandbox in enumerate(opened):
+        sandbox.hosts = Hosts(network, letters[each * place : each * (place + 1)])
+
+
 def _in_free_sandbox(
-    drawn: Injection, free: queue.SimpleQueue[Sandbox], evidence: Path
-) -> dict[str, object]:
+    group: Sequence[Injection], free: queue.SimpleQueue[Sandbox], evidence: Path
+) -> list[dict[str, object]]:
     sandbox = free.get()
     try:
-        placed = drawn.placed(sandbox.calls[drawn.budget], sandbox.duration_s)
-        return line_of(placed, lambda: execution.execute(placed, sandbox, evidence))
+        placed = [i.placed(sandbox.calls[i.budget], sandbox.duration_s) for i in group]
+        if group[0].kind in ON_LAB and group[0].shares:
+            return lines_of(placed, lambda: execution.execute_in_turn(placed, sandbox, evidence))
+        if group[0].shares or group[0].loses_lab:
+            return lines_of(placed, lambda: execution.execute_together(placed, sandbox, evidence))
+        [alone] = placed
+        return [line_of(alone, lambda: execution.execute(alone, sandbox, evidence))]
     finally:
         free.put(sandbox)
 
 
 def line_of(injection: Injection, execute: Callable[[], Outcome]) -> dict[str, object]:
     """Execute an injection and return its line of the log; a crash is a failed check."""
+    return lines_of([injection], lambda: [execute()])[0]
+
+
+def lines_of(
+    group: Sequence[Injection], execute: Callable[[], list[Outcome]]
+) -> list[dict[str, object]]:
+    """Execute injections together and return their lines; each has its share of the seconds."""
     began, started = time.monotonic(), datetime.now(UTC)
     try:
-        outcome = execute()
+        outcomes = execute()
     except sandboxes.Abandoned:
         raise
     except Exception:
-        outcome = Outcome({CRASHED: traceback.format_exc()})
-    return {
-        "number": injection.number,
-        "kind": injection.kind,
-        "words": injection.words(),
-        "drawn": injection.to_dict(),
-        **dataclasses.asdict(outcome),
-        "started_utc": started.isoformat(timespec="seconds"),
-        "seconds": round(time.monotonic() - began, 1),
-    }
+        outcomes = [Outcome({CRASHED: traceback.format_exc()}) for _ in group]
+    return [
+        {
+            "number": injection.number,
+            "kind": injection.kind,
+            "words": injection.words(),
+            "drawn": injection.to_dict(),
+            **dataclasses.asdict(outcome),
+            "started_utc": started.isoformat(timespec="seconds"),
+            "seconds": round((time.monotonic() - began) / len(group), 1),
+            "together": len(group),
+        }
+        for injection, outcome in zip(group, outcomes, strict=True)
+    ]

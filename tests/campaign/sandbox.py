@@ -16,15 +16,17 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from campaign import checks, small_disk, target
+from campaign.hosts import Hosts
 from campaign.target import LIMIT_S, MEASURED, Ended, Job
 from ndblab.cluster import datadir, start_stop
 from ndblab.error import LabError
 from ndblab.machine import host
+from ndblab.planning.hosts import DATA, MANAGEMENT, SQL, usual_roles
 
 TESTS = Path(__file__).parents[1]
 PORT = 14160
@@ -33,6 +35,7 @@ PORTS_EACH, MOST_SANDBOXES = 20, 40
 PATIENCE_S = LIMIT_S + 30
 SMALL_BYTES = {"runs": 64 << 20, "cluster": 6 << 30}
 """A disk for datasets, and one that is large enough for the plan of a small cluster."""
+ROLE_NAMES = {"ndb_mgmd": MANAGEMENT, "ndbmtd": DATA, "mysqld": SQL}
 LOGS = ("*.out", "*.log", "state.json", "config.ini", "my.cnf")
 
 
@@ -44,6 +47,7 @@ class Abandoned(Exception):
 class Sandbox:
     """Folders and ports; `cluster` and `runs` lie on a small disk while one is mounted.
 
+    `hosts` are those that faults of a network take; without any, `no_hosts` says why.
     `calls`, by CPU budget, and `duration_s` are those of undisturbed measurements by `warm_up`.
     """
 
@@ -51,6 +55,8 @@ class Sandbox:
     port: int
     lock: int
     small: str = ""
+    hosts: Hosts | None = None
+    no_hosts: str = "no hosts"
     calls: dict[str, dict[str, int]] = field(default_factory=dict)
     duration_s: float = 0.0
     _child: subprocess.Popen | None = field(default=None, init=False, repr=False)
@@ -72,7 +78,11 @@ class Sandbox:
         return (self.disk if self.small == "runs" else self.home) / "runs"
 
     def run(
-        self, job: Job, name: str, during: Callable[[subprocess.Popen], dict] | None = None
+        self,
+        job: Job,
+        name: str,
+        during: Callable[[subprocess.Popen], dict] | None = None,
+        limit_s: float = LIMIT_S,
     ) -> Ended:
         """Run a target to its end; `during` may inject a fault from outside and returns facts.
 
@@ -97,7 +107,7 @@ class Sandbox:
                 pass_fds=(self.lock,),
             )
         self._child = child
-        alarm = threading.Timer(LIMIT_S, child.kill)
+        alarm = threading.Timer(limit_s, child.kill)
         alarm.start()
         began = time.monotonic()
         try:
@@ -111,8 +121,10 @@ class Sandbox:
         duration_s = time.monotonic() - began
         if self._abandoned:
             raise Abandoned
-        if code == -signal.SIGKILL and duration_s >= LIMIT_S:
+        if code == -signal.SIGKILL and duration_s >= limit_s:
             code = None
+        if job.hosts:
+            self.hosts.restore()
         for line in out.read_text(errors="replace").splitlines():
             with contextlib.suppress(ValueError):
                 facts |= json.loads(line)
@@ -144,6 +156,29 @@ class Sandbox:
         limits = host.read().cpu_controller.kind in ("cgroup1", "cgroup2")
         scaled = budget == "scaled" and limits
         return Job(str(self.runs), self.port, "scaled" if scaled else "shared", **options)
+
+    def writing(
+        self, faults: Mapping[str, Sequence], lasts_s: int, over_hosts: bool = False
+    ) -> Job:
+        """Return a job of checked writes under these faults, here or over the hosts."""
+        named = tuple((name, tuple(done)) for name, done in faults.items())
+        text = self.hosts.to_json() if over_hosts else ""
+        return self.job("shared", duration_s=lasts_s, faults=named, hosts=text)
+
+    def leaks(self, segments: set[int], over_hosts: bool = False) -> dict[str, str]:
+        """Look for what a cluster has left here and, if it was there, on the hosts."""
+        elsewhere = self.hosts.leaks if over_hosts else dict
+        return checks.leaks(self.cluster, self.port, segments, elsewhere=elsewhere)
+
+    def host_of(self, node: str) -> str:
+        """Name the host that a node is planned on."""
+        role, _, number = node.partition(".")
+        places = [
+            at
+            for at, roles in enumerate(usual_roles(len(self.hosts.names)))
+            if ROLE_NAMES[role] in roles
+        ]
+        return self.hosts.names[places[int(number) - 1]]
 
     def abandon(self) -> None:
         """Kill the target that runs, and start no other."""

@@ -19,12 +19,15 @@ from pathlib import Path
 
 import psutil
 
-from campaign import failpoints, small_disk
+from campaign import failpoints, hosts, small_disk
+from campaign.injection import SILENCE_S
 from ndblab.cluster import watchdog
 from ndblab.error import LabError
-from ndblab.experiments import catalogue, measurement
+from ndblab.experiments import blocks, catalogue, measurement, several_hosts
+from ndblab.experiments.designs import sweep
+from ndblab.experiments.designs.contrast import Length
 from ndblab.experiments.variant import Variant
-from ndblab.machine import commands
+from ndblab.machine import commands, remote
 from ndblab.planning import fault, workload
 from ndblab.planning.point import Point
 
@@ -36,6 +39,20 @@ LIMIT_S = 300
 FULL = "full"
 TABLE_SIZE, CLIENTS = 1000, 2
 SERVERS, WRITING_CLIENTS = 2, 8
+SOONER = {"ndbd default": {"TimeBetweenGlobalCheckpoints": 100, "TimeBetweenEpochs": 50}}
+"""A node that starts waits for several global checkpoints, one every 2 s by default."""
+SOONER_OVER_HOSTS = {
+    "ndbd default": {
+        **SOONER["ndbd default"],
+        "HeartbeatIntervalDbDb": 500,
+        "HeartbeatIntervalDbApi": 500,
+        "ArbitrationTimeout": 1500,
+    }
+}
+"""A node is declared dead after five heartbeat intervals at most, of 5 s by default; one that does
+not reach the arbitrator ends after this timeout, 7.5 s by default. Only waiting gets shorter."""
+CUT_S = 6
+"""How long a link is cut or a host is off: longer than both together."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +60,9 @@ class Job:
     """What the target measures, and the fault that it injects into itself.
 
     `fault` is a signal, or "full" for the disk mounted at `disk`, at the `call`-th call of
-    `failpoint`, before or `after` it. With `checked_writes` clients write under the `actions` of a
-    fault. With `count` it reports how often each failpoint was called.
+    `failpoint`, before or `after` it. With `faults`, names and what is done, clients write under
+    each in turn. `hosts` are described as by `campaign.hosts`. With `count` it reports how
+    often each failpoint was called.
     """
 
     runs: str
@@ -58,8 +76,8 @@ class Job:
     after: bool = False
     watchdog: bool = False
     disk: str = ""
-    checked_writes: bool = False
-    actions: tuple[tuple[float, str, str, int], ...] = ()
+    faults: tuple[tuple[str, tuple[tuple, ...]], ...] = ()
+    hosts: str = ""
     count: bool = False
 
     def to_json(self) -> str:
@@ -137,23 +155,55 @@ def kill_watchdogs(pid: int) -> None:
 
 
 def measure(job: Job) -> None:
-    """Measure one small point, as `./lab reproduce` does."""
-    _measure(job, catalogue.find(figure=6), 1, CLIENTS)
+    """Measure one small point and a block of one contrast, as `./lab reproduce` does."""
+    experiment = catalogue.find(figure=6)
+    every = experiment.contrasts
+
+    def one_contrast(*arguments):
+        return every(*arguments)[:1]
+
+    short = dataclasses.replace(
+        experiment,
+        variants=tuple(dataclasses.replace(v, config_ini=SOONER) for v in experiment.variants),
+        contrasts=one_contrast,
+        slices={"smoke": Length(0, 1)},
+    )
+    _measure(job, short, 1, CLIENTS)
 
 
 def measure_checked_writes(job: Job) -> None:
-    """Have clients write under the job's fault, and report whether it was injected."""
-    actions = tuple(fault.Action(*action) for action in job.actions)
-    drawn = fault.Fault("drawn", "Is an acknowledged write lost?", actions, lasts_s=job.duration_s)
-    point = Point(SERVERS, WRITING_CLIENTS, workload=workload.CHECKED_WRITES, variant="drawn")
-    experiment = dataclasses.replace(
-        catalogue.find("availability"),
-        variants=(Variant(), Variant("drawn", fault=drawn)),
-        grid=lambda experiment, size: (point,),
+    """Have clients write under each of the job's faults."""
+    settings = SOONER_OVER_HOSTS if job.hosts else SOONER
+    drawn = tuple(
+        Variant(
+            name,
+            fault=fault.Fault(name, "Is an acknowledged write lost?", _actions(done), 0),
+            config_ini=settings,
+        )
+        for name, done in job.faults
     )
-    data = _measure(job, experiment, SERVERS, WRITING_CLIENTS)
-    for text in data.events.loc[data.events["event"].astype(str) == "fault", "text"].head(1):
-        _report(injected=str(text))
+    points = tuple(
+        Point(SERVERS, WRITING_CLIENTS, workload=workload.CHECKED_WRITES, variant=each.name)
+        for each in drawn
+    )
+    experiment = dataclasses.replace(
+        catalogue.find("network-faults" if job.hosts else "availability"),
+        variants=(Variant(config_ini=settings), *drawn),
+        grid=lambda experiment, size: points,
+    )
+    if job.hosts:
+        remote.SILENCE_S = SILENCE_S
+        several_hosts.opened = lambda given, ours, roles: hosts.connected(job.hosts, ours, roles)
+    _measure(job, experiment, SERVERS, WRITING_CLIENTS)
+
+
+def _actions(done) -> tuple[fault.Action | fault.NetworkAction, ...]:
+    return tuple(
+        fault.NetworkAction(at_s, what, tuple(*rest))
+        if what in fault.NETWORK_ACTIONS
+        else fault.Action(at_s, what, *rest)
+        for at_s, what, *rest in done
+    )
 
 
 def _measure(job, experiment, servers: int, clients: int):
@@ -167,13 +217,15 @@ def _measure(job, experiment, servers: int, clients: int):
         "clients": (clients,),
     }
     measurement.RUNS = Path(job.runs)
+    # Other faults at the same time disturb a measurement, and its numbers do not matter.
+    sweep.ATTEMPTS = blocks.ATTEMPTS = 1
     return measurement.measure(experiment, "smoke", job.budget, size, job.port, progress=False)
 
 
 def _measured(job: Job) -> tuple[int, str]:
     """Measure; return the exit status and the message that a user would see."""
     try:
-        (measure_checked_writes if job.checked_writes else measure)(job)
+        (measure_checked_writes if job.faults else measure)(job)
     except LabError as error:
         return REPORTED, str(error)
     except OSError as error:

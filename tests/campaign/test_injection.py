@@ -33,6 +33,28 @@ def test_two_hundred_injections_are_of_every_kind():
     assert any(e.watchdog for e in drawn)
 
 
+def test_a_thousand_injections_cut_every_link_and_every_host():
+    """Both data nodes in both roles, with the arbitrator on either side; short cuts and long."""
+    drawn = [draw(1, number) for number in range(1, 1001)]
+    ends = {kind: {e.ends for e in drawn if e.kind == kind} for kind in injection.ON_NETWORK}
+    assert len(ends["partition"]) == 4
+    assert len(ends["partition-server"]) == 4
+    assert len(ends["one-way-loss"]) == len(ends["host-lost"]) == 2
+    assert ends["ssh-cut"] == {(f"{role}.{node}",) for role, node in injection.NODES}
+    assert {e.loses_lab for e in drawn if e.kind == "ssh-cut"} == {False, True}
+
+
+def test_faults_that_leave_the_lab_alive_share_clusters():
+    """Each has its place in one group, of its own kind of cluster and not too large."""
+    drawn = [draw(1, number) for number in range(1, 201)]
+    groups = injection.together(drawn)
+    assert sorted(e.number for group in groups for e in group) == [e.number for e in drawn]
+    assert max(map(len, groups)) == injection.TOGETHER
+    for group in groups:
+        assert len({each.shares for each in group}) == 1
+        assert len(group) == 1 or group[0].shares
+
+
 def test_every_call_of_every_failpoint_can_be_drawn():
     """Calls are drawn by package first: a busy function does not crowd out the others."""
     drawn = [draw(1, number).placed(CALLS, 20) for number in range(1, 3000)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -67,12 +68,18 @@ def executed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
         found = "port left: 1" if injection.number == 3 else ""
         return Outcome({"ports": found}, injected=True)
 
+    def together(group: Sequence[Injection], sandbox: Sandbox, evidence: Path) -> list[Outcome]:
+        return [execute(each, sandbox, evidence) for each in group]
+
     def warm_up(sandbox: Sandbox) -> None:
         calls = {"os.fsync": 3}
         sandbox.calls, sandbox.duration_s = {"shared": calls, "scaled": calls}, 20
 
     monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
     monkeypatch.setattr(execution, "execute", execute)
+    monkeypatch.setattr(execution, "execute_together", together)
+    monkeypatch.setattr(execution, "execute_in_turn", together)
+    monkeypatch.setattr(run, "_give_hosts", lambda opened, stack: None)
     monkeypatch.setattr(run.install, "ensure", lambda: None)
     monkeypatch.setattr(Sandbox, "warm_up", warm_up)
     return numbers

@@ -126,7 +126,7 @@ def test_servers_are_as_many_as_there_are_endpoints() -> None:
     "options",
     [
         {"all": True}, {"budget": "scaled"}, {"base_port": "14000"}, {"engines": "a,b"},
-        {"recorded": True}, {"dataset": "x"}, {"dry_run": True},
+        {"recorded": True}, {"dataset": "x"},
     ],
 )  # fmt: skip
 def test_options_of_clusters_of_the_labs_own_are_refused(options: dict) -> None:

@@ -126,3 +126,17 @@ def test_what_the_host_lacks_is_a_comment_before_the_commands(monkeypatch):
     at = lines.index("# This host lacks it.")
     assert "Type once: sudo x" in lines[at + 3]
     assert all(line.startswith("# ") for line in lines[: at + 4])
+
+
+def test_a_measurement_over_several_hosts_names_the_host_of_each_command():
+    """Nodes and load generators; what the hosts are comes first."""
+    printed = dry_run.dry_run(catalogue.find("network-cost"), "smoke", "shared", {}, None, "brief")
+    assert "# over 5 network namespaces of this machine" in printed
+    assert "#   d: sql\n" in printed
+    commands = [line for line in printed.splitlines() if line and not line.startswith("#")]
+    where = [(line.split(" # on ")[0], line.rpartition(" # on ")[2]) for line in commands]
+    assert [name for line, name in where if "defaults-group-suffix" in line] == list("bcdebc")
+    local = [(line, name) for line, name in where if "--mysql-socket=" in line]
+    assert local
+    assert all(name == "b" and "/b/mysql.1.sock" in line for line, name in local)
+    assert {name for line, name in where if "--mysql-host=" in line} == {"a"}

@@ -14,6 +14,8 @@ from ndblab.experiments import catalogue, manifest
 from ndblab.experiments.designs.contrast import Contrast, Side
 from ndblab.experiments.experiment import Experiment, Variant
 from ndblab.machine import host
+from ndblab.planning import spread
+from ndblab.planning.hosts import PlacedHost
 from ndblab.planning.point import Point
 from ndblab.planning.profile import Profile
 
@@ -53,6 +55,31 @@ def test_recorded_datasets_keep_their_identity(name):
         known["identity"]
     )
     assert known["dataset_id"].endswith(f"{identity_hash(known['identity'])[:8]}-1")
+
+
+def test_hosts_that_are_elsewhere_in_the_network_are_the_same_measurement():
+    """Namespaces have other addresses and folders each time, and a measurement is resumed."""
+    known, experiment = recorded("availability"), catalogue.find("network-faults")
+    machine = host.from_dict(known["host"])
+
+    def identity(base: str, named: str = "abcde") -> str:
+        placed = tuple(
+            PlacedHost(name, name, f"{base}.{number}", f"/tmp/{base}/{name}", roles)
+            for number, (name, roles) in enumerate(zip(named, experiment.hosts, strict=True))
+        )
+        hosts = spread.Hosts(placed, dict.fromkeys(named, machine))
+        binaries = SimpleNamespace(
+            ndb_version="9.7.4",
+            mysqld_version="9.7.4",
+            sysbench_version="1.0.20",
+            fingerprint=lambda: known["builds"],
+        )
+        size = experiment.size("smoke")
+        described = manifest.describe(experiment, size, "auto", machine, binaries, hosts=hosts)
+        return identity_hash(described[1])
+
+    assert identity("10.214.1") == identity("10.230.7")
+    assert identity("10.214.1") != identity("10.214.1", "abcdf")
 
 
 def test_an_overlaid_parameter_is_another_measurement():

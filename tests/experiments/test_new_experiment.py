@@ -68,7 +68,7 @@ from ndblab.workloads import measured_run, sysbench
 from ndblab.workloads.load_generator import Filled
 
 @contextlib.contextmanager
-def running(plan, binaries, progress, sites):
+def running(plan, binaries, progress, sites, links):
     folder = Path(plan.places.cluster_dir)
     folder.mkdir(exist_ok=True)
     (folder / "config.ini").write_text(config.config_ini(plan))

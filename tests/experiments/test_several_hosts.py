@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from ndblab.error import LabError
-from ndblab.experiments import catalogue, several_hosts
+from ndblab.experiments import catalogue, manifest, several_hosts
 from ndblab.machine import host
 from ndblab.planning import spread
 from ndblab.planning.hosts import PlacedHost
@@ -52,6 +53,16 @@ def test_experiments_about_servers_and_threads_are_not(name: str):
     several_hosts.refuse_unsuitable(catalogue.find(name))
 
 
+def test_links_between_hosts_that_are_not_the_labs_are_not_cut():
+    """Faults of a network take namespaces of this machine, and no other hosts."""
+    experiment = catalogue.find("network-faults")
+    several_hosts.refuse_unsuitable(experiment)
+    with pytest.raises(LabError, match="cuts links") as caught:
+        several_hosts.refuse_unsuitable(experiment, "me@a,me@b,me@c")
+    assert "me@a" in caught.value.found
+    assert caught.value.next_step == "Drop --hosts."
+
+
 def test_servers_left_to_others_come_in_whole_rows():
     """A slice that would begin with the second host's server begins with the first one's."""
     experiment = catalogue.find(figure=6)
@@ -79,3 +90,41 @@ def test_a_clock_that_is_off_by_minutes_is_refused():
     assert "timedatectl" in caught.value.next_step
     right = SimpleNamespace(clock_offset=lambda: (0.42, 0.1))
     assert several_hosts._clock_ms("db2", right) == 0.4
+
+
+def test_addresses_and_folders_of_hosts_do_not_change_a_measurement():
+    """Namespaces have others every time, and an interrupted sweep over them is resumed."""
+    experiment, alone = catalogue.find("network-cost"), host.read(CAPTURED)
+    programs = SimpleNamespace(
+        ndb_version="9.7.4", mysqld_version="9.7.4", sysbench_version="1.0.20", fingerprint=dict
+    )
+    identities = []
+    for net in (1, 2):
+        made = several_hosts.stand_ins(experiment.hosts, alone)
+        placed = tuple(
+            dataclasses.replace(each, address=f"10.{net}.0.{number}", folder=f"/tmp/{net}/{number}")
+            for number, each in enumerate(made.placed)
+        )
+        hosts = dataclasses.replace(made, placed=placed)
+        size = experiment.size("smoke")
+        described, identity = manifest.describe(
+            experiment, size, "scaled", alone, programs, hosts=hosts
+        )
+        identities.append(identity)
+        assert described["plan"]["servers"][0]["host"] == "b"
+    assert identities[0] == identities[1]
+
+
+def test_hosts_of_a_user_that_do_not_suit_an_experiment_are_refused_before_they_are_reached(
+    tmp_path: Path,
+):
+    """Nothing is connected to: these hosts do not exist."""
+    file = tmp_path / "hosts.toml"
+    file.write_text("".join(f'[[host]]\nname = "{name}.invalid"\n' for name in "abc"))
+    roles = catalogue.find("network-cost").hosts
+    with (
+        pytest.raises(LabError, match="needs hosts with other roles") as caught,
+        several_hosts.opened(str(file), None, roles),
+    ):
+        pass
+    assert "a.invalid: management, load" in caught.value.found

@@ -12,8 +12,9 @@ import pytest
 from ndblab.cluster import readiness
 from ndblab.error import LabError
 from ndblab.faults import injection
+from ndblab.machine import THIS_MACHINE
 from ndblab.machine.local import LOCAL
-from ndblab.planning.fault import Action, Fault
+from ndblab.planning.fault import Action, Fault, NetworkAction
 
 
 class Nodes:
@@ -25,11 +26,18 @@ class Nodes:
         self.plan = SimpleNamespace(
             nodes=[
                 SimpleNamespace(
-                    role=role, number=n, name=f"{role}.{n}", node_id=i, data_dir=str(folder)
+                    role=role,
+                    number=n,
+                    name=f"{role}.{n}",
+                    node_id=i,
+                    data_dir=str(folder),
+                    host=f"host {i}",
                 )
                 for role, n, i in names
             ]
         )
+        self.links: Links | None = None
+        self.sites: dict[str, None] = {}
         self.processes: dict[str, subprocess.Popen] = {}
         for node in self.plan.nodes:
             self.start_again(node)
@@ -43,6 +51,31 @@ class Nodes:
 
     def runs(self, node) -> bool:
         return self.processes[node.name].poll() is None
+
+    def lost(self, host: str) -> None:
+        self.links.done.append(("lost", host))
+
+    def regained(self, host: str) -> None:
+        self.links.done.append(("regained", host))
+
+
+class Links:
+    """Links that only remember what is done to them."""
+
+    def __init__(self) -> None:
+        self.done: list[tuple[str, ...]] = []
+
+    def drop(self, sender: str, receiver: str) -> None:
+        self.done.append(("drop", sender, receiver))
+
+    def heal(self) -> None:
+        self.done.append(("heal",))
+
+    def power_off(self, host: str) -> None:
+        self.done.append(("power off", host))
+
+    def power_on(self, host: str) -> None:
+        self.done.append(("power on", host))
 
 
 @pytest.fixture
@@ -115,3 +148,44 @@ def test_a_fault_on_a_missing_node_is_refused(nodes: Nodes):
     with pytest.raises(LabError, match=r"no mysqld\.2") as caught:
         done(nodes, (0, "kill", "mysqld", 2))
     assert "mysqld.1" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("what", "ends", "dropped"),
+    [
+        ("cut", ("ndbmtd.1", "ndbmtd.2"), [("host 2", "host 3"), ("host 3", "host 2")]),
+        ("drop", ("ndbmtd.1", "ndbmtd.2"), [("host 2", "host 3")]),
+        ("cut-off", ("mysqld.1",), [(THIS_MACHINE, "host 11")]),
+    ],
+)
+def test_a_link_is_cut_in_one_direction_or_in_both(nodes: Nodes, what, ends, dropped):
+    """It is that between the hosts of the nodes; the mark has the node that is named last."""
+    nodes.links = Links()
+    cut = (NetworkAction(0, what, ends), NetworkAction(0.1, "heal"))
+    marks = list(injection.perform(nodes, Fault("made-up", "?", cut, 1)))
+    assert nodes.links.done == [*(("drop", *pair) for pair in dropped), ("heal",)]
+    assert [mark.event for mark in marks] == ["fault", "healed"]
+    assert marks[0].node_id == next(n.node_id for n in nodes.plan.nodes if n.name == ends[-1])
+    assert marks[0].text == cut[0].words
+
+
+def test_a_host_loses_its_power_and_is_connected_to_again(nodes: Nodes):
+    """The connection is given up as soon as it is off, and made anew once it is on."""
+    nodes.links = Links()
+    actions = (
+        NetworkAction(0, "power-off", ("ndbmtd.2",)),
+        NetworkAction(0.1, "power-on", ("ndbmtd.2",)),
+    )
+    list(injection.perform(nodes, Fault("made-up", "?", actions, 1)))
+    done = ["power off", "lost", "power on", "regained"]
+    assert nodes.links.done == [(what, "host 3") for what in done]
+
+
+def test_a_cluster_whose_links_cannot_be_cut_says_so(nodes: Nodes):
+    """The message says where they can."""
+    fault = Fault("made-up", "?", (NetworkAction(0, "cut", ("ndbmtd.1", "ndbmtd.2")),), 1)
+    with pytest.raises(LabError, match="cannot be cut") as caught:
+        list(injection.perform(nodes, fault))
+    assert "a cluster on one host" in str(caught.value)
+    assert "--hosts namespaces" in caught.value.next_step
+    injection.heal(nodes)

@@ -38,7 +38,7 @@ def works(python: str) -> bool:
 @contextlib.contextmanager
 def started(argv: list[str], facts: dict, **changed) -> Iterator[tuple[subprocess.Popen, dict]]:
     """Run an agent on this machine; yield it and its answer."""
-    order = bundle.order({"silence_s": 20, "lab": "a test", **facts})
+    order = bundle.order({"silence_s": 20, "lab": "a test", "name": "a", "keep": False, **facts})
     for old, new in changed.items():
         order = order.replace(old.encode(), new.encode())
     pipes = dict(stdin=subprocess.PIPE, stdout=subprocess.PIPE)

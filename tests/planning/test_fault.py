@@ -8,7 +8,7 @@ import pytest
 
 from ndblab.error import LabError
 from ndblab.planning import fault
-from ndblab.planning.fault import FAULTS, Action
+from ndblab.planning.fault import EVERY_FAULT, FAULTS, NETWORK_FAULTS, Action, NetworkAction
 
 
 @pytest.mark.parametrize("each", FAULTS.values(), ids=lambda f: f.name)
@@ -26,13 +26,39 @@ def test_a_survivor_that_may_have_given_up_is_started_too():
     assert done.index("SIGKILL ndb_mgmd.1") < done.index("SIGKILL ndbmtd.2")
 
 
-@pytest.mark.parametrize("each", FAULTS.values(), ids=lambda f: f.name)
+@pytest.mark.parametrize("each", EVERY_FAULT.values(), ids=lambda f: f.name)
 def test_actions_are_in_the_order_of_their_times(each: fault.Fault):
     """Each has a name that is a run's, and its first action is when it begins."""
     times = [action.at_s for action in each.actions]
     assert times == sorted(times)
     assert times[0] == 0
-    assert FAULTS[each.name] is each
+    assert EVERY_FAULT[each.name] is each
+
+
+@pytest.mark.parametrize("each", NETWORK_FAULTS.values(), ids=lambda f: f.name)
+def test_every_network_is_healed_and_every_node_that_may_have_ended_serves_again(each):
+    """Cut links are healed and hosts powered on before data nodes are started and waited for."""
+    done = [action.what for action in each.actions]
+    healed = done.index("power-on" if "power-off" in done else "heal")
+    assert set(done[:healed]) <= {"cut", "drop", "power-off"}
+    assert done[healed + 1 :] == ["start", "start", "wait", "wait", "wait", "wait"]
+    waited = [action.node for action in each.actions if action.what == "wait"]
+    assert waited == ["ndbmtd.1", "ndbmtd.2", "mysqld.1", "mysqld.2"]
+
+
+def test_a_link_is_cut_until_a_node_without_the_arbitrator_has_given_up():
+    """Five heartbeats of 5 s, then ArbitrationTimeout, 7.5 s: NDB's own defaults."""
+    times = {a.at_s for f in NETWORK_FAULTS.values() for a in f.actions if a.what == "heal"}
+    assert min(times) > 5 * 5 + 7.5
+
+
+@pytest.mark.parametrize(
+    ("what", "nodes"), [("tear", ()), ("cut", ("ndbmtd.1",)), ("heal", ("ndbmtd.1",)), ("drop", ())]
+)
+def test_a_fault_of_a_network_that_there_is_not_is_refused(what: str, nodes: tuple[str, ...]):
+    """An unknown action, or one about another number of nodes."""
+    with pytest.raises(LabError, match="Unknown fault of a network"):
+        NetworkAction(0, what, nodes)
 
 
 def test_a_frozen_data_node_is_thawed_after_it_was_declared_dead():

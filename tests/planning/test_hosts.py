@@ -105,3 +105,24 @@ def test_roles_that_make_no_cluster_are_refused(roles, words):
     text = "".join(f"[[host]]\nname = 'h{n}'\nroles = {mine}\n" for n, mine in enumerate(roles))
     with pytest.raises(LabError, match=words):
         hosts.parsed(text, "f")
+
+
+WANTED = (("management", "load"), ("data", "sql"), ("data", "sql"), ("sql",), ("sql",))
+
+
+def test_hosts_without_roles_get_those_that_an_experiment_needs():
+    """In their order, from a list as from a file; another number of hosts gets the usual ones."""
+    assert tuple(h.roles for h in hosts.listed("a,b,c,d,e", WANTED)) == WANTED
+    file = "".join(f'[[host]]\nname = "{name}"\n' for name in "abcde")
+    assert tuple(h.roles for h in hosts.parsed(file, "hosts.toml", WANTED)) == WANTED
+    assert hosts.listed("a,b,c", WANTED) == hosts.listed("a,b,c")
+
+
+def test_hosts_with_other_roles_than_an_experiment_needs_are_refused():
+    """The message has the roles of each host and those that are needed; their order is free."""
+    hosts.check_roles(hosts.listed("a,b,c,d,e", WANTED[::-1]), WANTED)
+    with pytest.raises(LabError, match="other roles") as caught:
+        hosts.check_roles(hosts.listed("a,b,c"), WANTED)
+    assert caught.value.found == "a: management, load; b: data, sql; c: data, sql"
+    assert caught.value.expected.startswith("5 hosts: management, load; data, sql; ")
+    assert "--hosts" in caught.value.next_step

@@ -19,6 +19,7 @@ _ELSEWHERE = {
     **dict.fromkeys(_CPU, NOT_DIVIDED_BY_US),
     "B-row-bytes": "others may use the data memory of an attached cluster",
     "B-sockets": "needs clients of both kinds on the same MySQL servers",
+    "N-clients": "needs clients on the MySQL servers' hosts and on another",
     **dict.fromkeys(
         ("B-redo", "B-load-redo", "F9-next-step"),
         "needs a configuration of its own, which an attached cluster keeps as it is",

@@ -97,11 +97,13 @@ def give_certificates(cluster: Cluster) -> None:
         _sign(folder, address, address)
     for node in cluster.plan.servers:
         _put(cluster.machine_of(node), Path(node.data_dir), folder, node.endpoint, "server")
-    load = cluster.load_site
     _sign(folder, "clients", config.ACCOUNT)
-    _put(load.machine, load.folder, folder, "clients", "client")
-    load.machine.put(load.folder / "cacert.pem", cluster.account.authority)
-    load.machine.put(load.folder / config.ACCOUNT_FILE, cluster.account.sysbench_options)
+    # Clients are on a host of their own, or beside their server.
+    for host in {cluster.plan.load_host, *(node.host for node in cluster.plan.servers)}:
+        site = cluster.site(host)
+        _put(site.machine, site.folder, folder, "clients", "client")
+        site.machine.put(site.folder / "cacert.pem", cluster.account.authority)
+        site.machine.put(site.folder / config.ACCOUNT_FILE, cluster.account.sysbench_options)
 
 
 def _sign(folder: Path, name: str, subject: str) -> None:

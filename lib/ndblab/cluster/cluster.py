@@ -17,7 +17,7 @@ import pymysql
 
 from ndblab.cluster import node_log
 from ndblab.error import LabError
-from ndblab.machine import Machine, Process, cgroups, commands, speed
+from ndblab.machine import Links, Machine, Process, cgroups, commands, speed
 from ndblab.machine.local import LOCAL
 from ndblab.planning import config, fitness
 
@@ -52,9 +52,10 @@ class Cluster:
 
     `machine` is the lab's own, where `binaries` and the cluster's `folder` are. Of a cluster over
     several hosts, `sites` has the others by name, and `account` is what MySQL servers let clients
-    in with. There are `groups`, by host, only if the plan is `scaled`; they limit nothing before
-    `limit` is called, which fills `placed`, the processes in them by host and process id, and
-    `quotas_cpus`, the limits of nodes by name.
+    in with; `links` can cut those between the hosts, where that is possible. There are `groups`, by
+    host, only if the plan is `scaled`; they limit nothing before `limit` is called, which fills
+    `placed`, the processes in them by host and process id, and `quotas_cpus`, the limits of nodes
+    by name.
     """
 
     plan: Plan
@@ -69,6 +70,7 @@ class Cluster:
     machine: Machine = LOCAL
     sites: Mapping[str, Site] = field(default_factory=dict)
     account: Account | None = None
+    links: Links | None = None
 
     def site(self, host: str) -> Site:
         """Return machine, folder and programs of a host; of the lab's own if it is unnamed."""
@@ -132,8 +134,9 @@ class Cluster:
             return list(cursor.fetchall())
 
     def pids(self) -> list[tuple[str, int, int, str]]:
-        """Return role, node id, process id and host of every node."""
-        return [(n.role, n.node_id, self.processes[n.name].pid, n.host) for n in self.plan.nodes]
+        """Return role, node id, process id and host of every node that was started."""
+        started = [(node, self.processes.get(node.name)) for node in self.plan.nodes]
+        return [(n.role, n.node_id, process.pid, n.host) for n, process in started if process]
 
     def runs(self, node: Node) -> bool:
         """Whether a node was started and has not ended."""
@@ -193,6 +196,20 @@ class Cluster:
         if self.limited and node.role != "ndb_mgmd":
             self._place(node)
 
+    def lost(self, host: str) -> None:
+        """Forget the processes of a host that is known to be gone, and the connection to it."""
+        self.sites[host].machine.abandon()
+        for node in self.plan.nodes:
+            if node.host == host:
+                self.processes.pop(node.name, None)
+
+    def regained(self, host: str) -> None:
+        """Connect again to a host that was gone and has its files; LabError if that fails."""
+        self.sites[host].machine.reconnect()
+        if host in self.groups:
+            self.groups[host].claim()
+            self._limit(host, self.groups[host], self.sites[host].plan, {})
+
     def limit(self, quotas_cpus: Mapping[str, float | None] = MappingProxyType({})) -> None:
         """Put every node under the CPU limits of a `scaled` plan; other plans have none.
 
@@ -251,28 +268,43 @@ class Cluster:
                 for statement in neighbours(self.plan, node, told):
                     connection.cursor().execute(statement)
 
-    def client_prefix(self) -> list[str]:
+    def client_prefix(self, host: str = "") -> list[str]:
         """Return the command prefix that gives a load generator its share of the CPUs.
 
         Under quotas there is none before the limits are set.
+
+        Parameters
+        ----------
+        host : of the load generator, if it is not the one of that role.
         """
         if self.groups and not self.limited:
             return []
-        host = self.plan.load_host
+        host = host or self.plan.load_host
         return client_prefix(self.every_site[host].plan, self.groups.get(host))
 
     def spawn_client(
-        self, argv: Sequence[str], env: Mapping[str, str] | None = None, **streams
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str] | None = None,
+        host: str = "",
+        **streams,
     ) -> Process:
         """Start a process of a load generator with its share of the plan and the cluster's mark.
 
-        Parameters are those of `Machine.spawn`; so are errors.
+        Parameters are those of `Machine.spawn` and `client_prefix`; errors are those of the former.
         """
-        site = self.load_site
+        site = self.site(host or self.plan.load_host)
         # sysbench looks for the account's certificates in its working folder.
         at = ["env", "-C", str(site.folder)] if self.account else []
-        argv = [*self.client_prefix(), *at, *argv]
+        argv = [*self.client_prefix(host), *at, *argv]
         return site.machine.spawn(argv, site.folder, env, **streams)
+
+    def spawn_beside_lab(
+        self, argv: Sequence[str], env: Mapping[str, str] | None = None, **streams
+    ) -> Process:
+        """Start a load generator as `spawn_client` does, but always on the lab's own host."""
+        prefix = [] if self.sites else self.client_prefix()
+        return self.machine.spawn([*prefix, *argv], self.folder, env, **streams)
 
     def _place(self, node: Node) -> None:
         pid = self.processes[node.name].pid

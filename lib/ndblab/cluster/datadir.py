@@ -15,7 +15,7 @@ from ndblab.machine.local import LOCAL
 from ndblab.planning import config
 
 if TYPE_CHECKING:
-    from ndblab.cluster.cluster import Cluster
+    from ndblab.cluster.cluster import Cluster, Site
     from ndblab.machine import Machine
 
 TEMPLATE = "template"
@@ -46,6 +46,11 @@ def lay_out(cluster: Cluster) -> None:
         cluster.machine_of(node).make_folder(Path(node.data_dir))
 
 
+def template_name(site: Site) -> str:
+    """Name the initialised data folder for the mysqld of a host."""
+    return f"{TEMPLATE}-{site.binaries.ndb_version}"
+
+
 def template(cluster: Cluster, host: str) -> Path:
     """Return the initialised data folder for the mysqld of a host, made once for all starts.
 
@@ -54,8 +59,8 @@ def template(cluster: Cluster, host: str) -> Path:
     LabError
         If mysqld cannot make it.
     """
-    machine, folder, binaries, _ = cluster.site(host)
-    made = folder / f"{TEMPLATE}-{binaries.ndb_version}"
+    machine, folder, binaries, _ = site = cluster.site(host)
+    made = folder / template_name(site)
     if _shell(machine, 'test ! -e "$1" || echo there', made):
         return made
     partial = folder / f"{TEMPLATE}.partial"

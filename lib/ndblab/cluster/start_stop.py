@@ -28,6 +28,7 @@ from ndblab.planning.deployment import Places, Plan
 
 if TYPE_CHECKING:
     from ndblab.install import Binaries
+    from ndblab.machine import Links
 
 STOP_PATIENCE_S = 20
 LOGS = ("logs/*", "mysqld.*/error.log", "ndb*.*/ndb_*.log")
@@ -74,12 +75,14 @@ def running(
     binaries: Binaries,
     progress: bool = True,
     sites: Mapping[str, Site] = MappingProxyType({}),
+    links: Links | None = None,
 ) -> Iterator[Cluster]:
     """Run a cluster for the duration of a `with` block, and stop it however the block is left.
 
     Parameters
     ----------
     sites : the hosts of a plan over several, by name.
+    links : between these hosts, if they can be cut.
 
     Raises
     ------
@@ -95,6 +98,7 @@ def running(
             stack.callback(_clean_elsewhere, site, plan.budget.kind)
         try:
             cluster = _start(plan, binaries, progress, by_hand=False, sites=sites)
+            cluster.links = links
             yield cluster
         except LabError:
             _fetch_logs(sites, folder)

@@ -76,6 +76,9 @@ class Dataset:
         if not several:
             return described
         names = ", ".join(f"{name} ({', '.join(of['roles'])})" for name, of in several.items())
+        if self.manifest.get("namespaces"):
+            kind = "network namespaces of one machine, which share its CPUs"
+            return f"{len(several)} {kind}: {names}; {described}"
         return f"{len(several)} hosts: {names}; the smallest of the data nodes': {described}"
 
     @property

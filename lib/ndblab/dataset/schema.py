@@ -34,6 +34,7 @@ EVENTS = (
     fault.FAULT,
     fault.RESTART,
     fault.SERVED,
+    fault.HEALED,
 )
 ROLES = ("ndb_mgmd", "ndbmtd", "mysqld", *workload.CLIENT_ROLES, "lab")
 

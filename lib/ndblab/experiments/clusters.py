@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ndblab import dataset as datasets
     from ndblab.experiments.experiment import Experiment
     from ndblab.install import Binaries
+    from ndblab.machine import Links
     from ndblab.planning.deployment import Plan
     from ndblab.planning.profile import Profile
     from ndblab.workloads.load_generator import Filled
@@ -38,7 +39,7 @@ class Clusters:
     connection pools are dealt to the servers from the last (`deployment.turned`). The dataset keeps
     the configuration of the latest start. `contrasts` names those that the running cluster has
     been measured for. Of clusters over several hosts, `sites` has these by name. Quotas of variants
-    are shares of `usable_cpus`.
+    are shares of `usable_cpus`. The `links` between hosts can be cut, if there are any.
     """
 
     experiment: Experiment
@@ -50,6 +51,7 @@ class Clusters:
     second: Binaries | None = None
     sites: Mapping[str, Site] = field(default_factory=dict)
     usable_cpus: float = field(default_factory=lambda: host.read().usable_cpus)
+    links: Links | None = None
     starts: int = field(init=False)
     contrasts: set[str] = field(init=False, default_factory=set)
     _cluster: Cluster | None = None
@@ -127,7 +129,7 @@ class Clusters:
         self.contrasts.clear()
         turned = deployment.turned(plan) if self.starts % 2 == 0 else plan
         started = self._stack.enter_context(
-            start_stop.running(turned, binaries, self.progress, self.sites)
+            start_stop.running(turned, binaries, self.progress, self.sites, self.links)
         )
         jobs = [
             self.experiment.job(

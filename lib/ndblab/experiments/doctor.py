@@ -18,7 +18,7 @@ from typing import TypeVar
 from ndblab import install
 from ndblab.cluster import start_stop
 from ndblab.error import LabError
-from ndblab.experiments import catalogue, measurement, prerequisites
+from ndblab.experiments import catalogue, measurement, prerequisites, several_hosts
 from ndblab.install import go_tpc, ndb_tools, package_manager
 from ndblab.machine import host, own_cgroup
 from ndblab.machine.local import LOCAL
@@ -150,6 +150,7 @@ def _software() -> Iterator[Finding]:
     yield from _program(
         go_tpc.NAME, go_tpc.find, lambda it: f"{it.version} ({it.program})", _missing_go_tpc
     )
+    yield _namespaces()
 
 
 def _tools() -> Iterator[Finding]:
@@ -160,6 +161,15 @@ def _tools() -> Iterator[Finding]:
             found = f"no {', no '.join(lacking)}"
             uses = "; ".join(f"{ndb_tools.TOOLS[name]} needs {name}" for name in lacking)
             yield Finding("note", "NDB's tools", found, f"{uses}: ./lab install --tools")
+
+
+def _namespaces() -> Finding:
+    """Hosts of the user's own serve as well."""
+    thing = "network namespaces"
+    if why := several_hosts.lacks():
+        need = "network-cost needs them, or hosts of your own (--hosts)"
+        return Finding("note", thing, f"none, {need}", why)
+    return Finding("ok", thing, "usable as hosts (--hosts namespaces)")
 
 
 def _program(

@@ -16,7 +16,7 @@ from ndblab.claims import publication
 from ndblab.cluster import start_stop
 from ndblab.cluster.cluster import client_prefix, neighbours
 from ndblab.error import LabError
-from ndblab.experiments import catalogue, measurement, time_needed
+from ndblab.experiments import catalogue, measurement, several_hosts, time_needed
 from ndblab.experiments.designs.contrast import Side
 from ndblab.experiments.experiment import Experiment
 from ndblab.install import Binaries
@@ -69,6 +69,7 @@ def dry_run(
     wanted = experiment.size(size, overrides)
     todo = experiment.sweep(wanted)
     machine, planned = _plan(experiment, wanted, budget, port, described)
+    hosts = planned[DEFAULT_VARIANT].hosts
     usual = planned[DEFAULT_VARIANT]
     estimate = duration(time_needed.sweep_s(experiment, wanted))
     lines = [
@@ -79,9 +80,14 @@ def dry_run(
         *contrasts(experiment, wanted),
         "# The lab itself writes the clusters' files and creates the databases for the load.",
     ]
+    if hosts:
+        lines += [f"# over {len(hosts)} network namespaces of this machine, named by letters:"]
+        lines += [f"#   {each.name}: {', '.join(each.roles)}" for each in hosts]
     if described is None:
         try:
             measurement.check(machine, usual)
+            if hosts and (why := several_hosts.lacks()):
+                lines += [f"# not possible here: {why}"]
         except LabError as error:
             lines += [f"# {line}" for line in str(error).splitlines()]
     binaries = _binaries(described)
@@ -91,17 +97,20 @@ def dry_run(
     for point, repeat in todo.order():
         plan, fault = planned[point.variant], experiment.variant(point.variant).fault
         job = experiment.job(wanted, binaries, plan, point)
-        generator, groups = registry.find(point.workload), _groups(plan, machine)
+        generator, groups = registry.find(point.workload), _groups(plan, machine, job.host)
         if plan != running:
             lines += ["", f"# cluster of variant {point.variant}"]
             lines += _changes(plan, usual, binaries)
-            lines += (shlex.join(config.node_argv(plan, node, binaries)) for node in plan.nodes)
+            lines += (
+                _on(node.host, shlex.join(config.node_argv(plan, node, binaries)))
+                for node in plan.nodes
+            )
             # Limits are set once the tables are filled.
             prefix = [] if groups else client_prefix(plan, None)
             for name in experiment.filled(point.variant):
                 filling = dataclasses.replace(point, variant=name)
                 filled = experiment.job(wanted, binaries, plan, filling)
-                lines.append(generator.prepare_command(filled).line(prefix))
+                lines.append(_on(filled.host, generator.prepare_command(filled).line(prefix)))
             if groups:
                 lines.append(f"# CPU limits from here on, by control groups in {groups.base}")
             running, told = plan, False
@@ -117,8 +126,13 @@ def dry_run(
         if job.processes > 1:
             lines.append(f"# {job.processes} processes at the same time:")
         prefix = client_prefix(plan, groups)
-        lines += (command.line(prefix) for command in generator.commands(job))
+        lines += (_on(job.host, command.line(prefix)) for command in generator.commands(job))
     return "\n".join(lines)
+
+
+def _on(host: str, command: str) -> str:
+    """Name the host of a command, if there are several."""
+    return f"{command}  # on {host}" if host else command
 
 
 def contrasts(experiment: Experiment, size: Profile) -> Iterator[str]:
@@ -164,7 +178,8 @@ def _plan(
     else:
         machine = host.load(Path(described)) if described else host.read()
         places = start_stop.places(start_stop.home(), port)
-    return machine, experiment.plans(size, budget, machine, places)
+    hosts = several_hosts.stand_ins(experiment.hosts, machine) if experiment.hosts else None
+    return machine, experiment.plans(size, budget, machine, places, hosts)
 
 
 def _binaries(described: str | None) -> Binaries | None:
@@ -184,10 +199,11 @@ def _binaries(described: str | None) -> Binaries | None:
     )
 
 
-def _groups(plan: Plan, machine: host.Host) -> cgroups.Groups | None:
+def _groups(plan: Plan, machine: host.Host, load_host: str) -> cgroups.Groups | None:
     if plan.budget.kind != "scaled":
         return None
-    name = start_stop.groups_name(Path(plan.places.cluster_dir))
+    folders = {each.name: each.folder for each in plan.hosts}
+    name = start_stop.groups_name(Path(folders.get(load_host, plan.places.cluster_dir)))
     return cgroups.groups(machine.cpu_controller, name)
 
 

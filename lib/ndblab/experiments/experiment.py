@@ -158,8 +158,12 @@ class Experiment:
         )
 
     def usable_servers(self, plan: deployment.Plan, point: Point) -> tuple[deployment.Node, ...]:
-        """Return the MySQL servers with the transporter of a point and its variant's pool."""
-        return plan.servers_by(point.transporter, self.variant(point.variant).connections)
+        """Return the MySQL servers of a point's transporter, and its variant's pool and place."""
+        chosen = self.variant(point.variant)
+        found = plan.servers_by(point.transporter, chosen.connections)
+        with_data = {node.host for node in plan.data_nodes}
+        wanted = chosen.beside_data
+        return tuple(n for n in found if wanted is None or wanted == (n.host in with_data))
 
     def job(
         self,
@@ -196,13 +200,18 @@ class Experiment:
                 expected=f"{point.servers}",
                 next_step="Use more --servers.",
             )
-        # From another host a socket cannot be reached.
-        used = [replace(node, socket="") if plan.hosts else node for node in there[: point.servers]]
+        used = there[: point.servers]
+        host = plan.load_host
+        if plan.hosts and chosen.clients_beside:
+            host = used[0].host
+        elif plan.hosts:
+            # From another host a socket cannot be reached.
+            used = tuple(replace(node, socket="") for node in used)
         return Job(
             binaries, size, point, used, chosen.tcp_clients,
             {**chosen.options, **options}, chosen.table_options, chosen.processes,
             self._database(chosen), self.counts_reads, config.connectstring(plan),
-            **config.account(plan),
+            **config.account(plan, host), host=host,
         )  # fmt: skip
 
     def _database(self, variant: Variant) -> str:

@@ -50,7 +50,7 @@ def describe(
     hosts : of a cluster over several.
     """
     todo = experiment.sweep(size)
-    plans = experiment.plans(size, budget, machine, ANYWHERE, hosts)
+    plans = experiment.plans(size, budget, machine, ANYWHERE, hosts and _anywhere(hosts))
     versions = {"ndb": binaries.ndb_version, "mysqld": binaries.mysqld_version}
     builds = dict(binaries.fingerprint())
     if second:
@@ -85,6 +85,13 @@ def describe(
     if hosts:
         identity["hosts"] = {name: each.fingerprint for name, each in hosts.described.items()}
     return described, identity | of_contrasts(experiment, size)
+
+
+def _anywhere(hosts: spread.Hosts) -> spread.Hosts:
+    """Return hosts without their addresses and folders: those of namespaces are always others."""
+    folder = ANYWHERE.cluster_dir
+    placed = (dataclasses.replace(h, address=h.name, folder=folder) for h in hosts.placed)
+    return dataclasses.replace(hosts, placed=tuple(placed))
 
 
 def of_contrasts(experiment: Experiment, size: Profile) -> dict[str, object]:

@@ -120,9 +120,9 @@ def measure(
     from ndblab import install
     from ndblab.experiments import several_hosts
 
-    several_hosts.refuse_unsuitable(experiment)
-    binaries = install.ensure(progress=progress)
     given = hosts or several_hosts.NAMESPACES
+    several_hosts.refuse_unsuitable(experiment, given)
+    binaries = install.ensure(progress=progress)
     with several_hosts.opened(given, binaries, experiment.hosts) as there:
         return _measure(*wanted, hosts, there)
 
@@ -158,6 +158,9 @@ def _measure(
     plans = experiment.plans(wanted, budget, machine, places, there and there.hosts)
     if there:
         there.check(*plans.values())
+        # Namespaces have the memory of this machine together.
+        for each in plans.values() if there.network else ():
+            check_size(host.read(), each)
     else:
         check(machine, *plans.values(), engines=engines)
     plan = plans[DEFAULT_VARIANT]
@@ -177,11 +180,12 @@ def _measure(
     )
     if there:
         described["hosts"] = there.to_dict()
+        described["namespaces"] = there.network is not None
 
     def clusters_of(writer: datasets.Writer) -> Clusters:
         return Clusters(
             experiment, wanted, plans, binaries, writer, progress, second,
-            there.sites if there else {}, machine.usable_cpus,
+            there.sites if there else {}, machine.usable_cpus, there and there.network,
         )  # fmt: skip
 
     return carry_out(

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ndblab.cluster import start_stop
+from ndblab.cluster import datadir, start_stop
 from ndblab.cluster.cluster import Site
 from ndblab.error import LabError
 from ndblab.install import elsewhere, package_manager
@@ -127,15 +127,20 @@ def opened(
     Parameters
     ----------
     given : "namespaces", or what `read` takes.
-    roles : of each namespace; the usual ones of three hosts if left out.
+    roles : that the hosts must have; if left out, namespaces have the usual ones of three hosts,
+        and others any.
 
     Raises
     ------
     LabError
-        As `read` and `connected` do, or if no namespaces can be made here.
+        As `read` and `connected` do, if hosts have other roles, or if no namespaces can be made
+        here.
     """
     if given != NAMESPACES:
-        with connected(read(given), ours) as there:
+        placed = read(given, roles)
+        if roles:
+            several.check_roles(placed, roles)
+        with connected(placed, ours) as there:
             yield there
         return
     if why := lacks():
@@ -152,17 +157,45 @@ def opened(
         namespaces.network(names, Path(folder)) as network,
     ):
         placed = tuple(
-            PlacedHost(name, name, each.address, str(each.folder), mine, str(network.settings))
+            PlacedHost(
+                name, name, each.address, str(each.folder / "cluster"), mine, str(network.settings)
+            )
             for (name, each), mine in zip(network.hosts.items(), roles, strict=True)
         )
         with connected(placed, ours) as there:
+            share_template(there)
             yield dataclasses.replace(there, network=network)
 
 
-def read(given: str) -> tuple[PlacedHost, ...]:
-    """Read a list of destinations, or the TOML file of this name; LabError if it is unusable."""
+def share_template(there: Connected) -> None:
+    """Give namespaces, which share this machine's files, the folder of which servers get a copy.
+
+    Nothing happens before the lab has made it for a cluster of its own: then each host makes one.
+    """
+    made = start_stop.home() / datadir.template_name(next(iter(there.sites.values())))
+    for placed in there.hosts.placed:
+        if several.SQL in placed.roles and made.exists():
+            datadir.copy(made, Path(placed.folder) / made.name)
+
+
+def stand_ins(roles: Sequence[tuple[str, ...]], described: Host) -> spread.Hosts:
+    """Return namespaces of a machine with these roles as they would be, names as addresses."""
+    placed = tuple(
+        PlacedHost(name, name, name, f"{several.FOLDER}/{name}", mine)
+        for name, mine in zip(string.ascii_lowercase, roles, strict=False)
+    )
+    return spread.Hosts(placed, {host.name: described for host in placed})
+
+
+def read(given: str, roles: Sequence[tuple[str, ...]] = ()) -> tuple[PlacedHost, ...]:
+    """Read a list of destinations, or the TOML file of this name; LabError if it is unusable.
+
+    Parameters
+    ----------
+    roles : of so many hosts, where the user gives none.
+    """
     if not given.endswith(".toml"):
-        return several.listed(given)
+        return several.listed(given, roles)
     try:
         text = Path(given).read_text()
     except OSError as error:
@@ -172,18 +205,28 @@ def read(given: str) -> tuple[PlacedHost, ...]:
             expected="a TOML file that describes hosts",
             next_step="Check the path, or write --hosts user@a,user@b.",
         ) from None
-    return several.parsed(text, given)
+    return several.parsed(text, given, roles)
 
 
-def refuse_unsuitable(experiment: Experiment) -> None:
-    """Refuse an experiment that only one host can carry.
+def refuse_unsuitable(experiment: Experiment, given: str = NAMESPACES) -> None:
+    """Refuse an experiment that only one host can carry, or that the hosts given cannot.
 
     Raises
     ------
     LabError
-        If it needs more than sysbench's own scripts, or does something to processes of this host.
+        If it needs more than sysbench's own scripts, or does something to processes of this host;
+        or to links between hosts that are not the lab's.
     """
     variants = experiment.variants
+    if experiment.hosts and any(v.fault for v in variants):
+        if given != NAMESPACES:
+            raise LabError(
+                f"{experiment.name} cuts links between hosts",
+                found=f"--hosts {given}",
+                expected="network namespaces of this machine, whose links are the lab's own",
+                next_step="Drop --hosts.",
+            )
+        return
     why = [
         reason
         for reason, holds in (

@@ -31,8 +31,11 @@ class Variant:
     `planning.shape.Shape`: settings that follow from the host. With `neighbours` each server is
     told which data node is its own (ndb_data_node_neighbour). With `tcp_clients` the clients
     connect over TCP/IP on loopback rather than by Unix sockets. They belong to `processes`
-    of the load generator that run at once. A `fault` is injected in each run. With `connections`
-    only the servers are loaded whose pool has so many.
+    of the load generator that run at once. Over several hosts clients are on the host of that role
+    and connect over the network, but with `clients_beside` on the host of the first of their
+    servers, by its socket; and only servers are loaded that are on a data node's host, or on no
+    data node's, if `beside_data` is True or False. A `fault` is injected in each run. With
+    `connections` only the servers are loaded whose pool has so many.
 
     `quotas` replace the CPU quotas of the `scaled` budget on a running cluster; other budgets
     ignore them. They are shares of the host's usable CPUs (None: no limit), by name of a node
@@ -45,6 +48,8 @@ class Variant:
     name: str = DEFAULT_VARIANT
     shape: Mapping[str, object] = field(default_factory=dict)
     tcp_clients: bool = False
+    clients_beside: bool = False
+    beside_data: bool | None = None
     processes: int = 1
     fault: Fault | None = None
     config_ini: Mapping[str, Mapping[str, object]] = field(default_factory=dict)

@@ -1,7 +1,7 @@
-"""Fault injection: kills, freezes, stops and starts nodes of a running cluster.
+"""Fault injection: hurts nodes of a running cluster, their hosts and the links between them.
 
 In: a cluster under load and a `Fault`. Out: a mark for each action, as it is done. It decides
-nothing: the fault says what is done, when and to which node. It cleans up nothing afterwards.
+nothing: the fault says what is done, when and to what. It cleans up nothing afterwards.
 """
 
 from __future__ import annotations
@@ -14,15 +14,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ndblab.cluster import readiness
 from ndblab.error import LabError
-from ndblab.planning.fault import FAULT, RESTART, SERVED
+from ndblab.machine import THIS_MACHINE
+from ndblab.planning.fault import FAULT, HEALED, RESTART, SERVED, NetworkAction
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
-    from ndblab.machine import Process
+    from ndblab.machine import Links, Process
     from ndblab.planning.deployment import Node
-    from ndblab.planning.fault import Action, Fault
+    from ndblab.planning.fault import Fault
 
 STOP_PATIENCE_S = 60
+NO_NODE = 0
+"""Node id of what is done to no node in particular."""
 _SIGNALS = {"freeze": signal.SIGSTOP, "thaw": signal.SIGCONT}
 
 
@@ -43,11 +46,20 @@ def perform(cluster: Cluster, fault: Fault) -> Iterator[Mark]:
     Raises
     ------
     LabError
-        If there is no such node, or it does not stop, start or serve again.
+        If there is no such node, or it does not stop, start or serve again; if the cluster's links
+        cannot be cut.
     """
     began = time.monotonic()
     for action in fault.actions:
-        node = find(cluster, action)
+        if isinstance(action, NetworkAction):
+            links, nodes = _links(cluster), [find(cluster, name) for name in action.nodes]
+            time.sleep(max(0.0, began + action.at_s - time.monotonic()))
+            event = HEALED if action.what in ("heal", "power-on") else FAULT
+            node_id = nodes[-1].node_id if nodes else NO_NODE
+            yield Mark(time.monotonic(), node_id, event, action.words)
+            _do_to_network(cluster, links, action.what, [node.host for node in nodes])
+            continue
+        node = find(cluster, action.node)
         time.sleep(max(0.0, began + action.at_s - time.monotonic()))
         if action.what == "wait":
             readiness.wait_node(cluster, node)
@@ -64,17 +76,52 @@ def perform(cluster: Cluster, fault: Fault) -> Iterator[Mark]:
             _do(cluster, action.what, node)
 
 
-def find(cluster: Cluster, action: Action) -> Node:
+def find(cluster: Cluster, name: str) -> Node:
     """Find the node of an action; LabError if the cluster has none of this name."""
     by_name = {node.name: node for node in cluster.plan.nodes}
-    if action.node not in by_name:
+    if name not in by_name:
         raise LabError(
-            f"The cluster has no {action.node}, which the fault acts on",
+            f"The cluster has no {name}, which the fault acts on",
             found=", ".join(by_name),
-            expected=action.node,
+            expected=name,
             next_step="Use at least 2 --servers.",
         )
-    return by_name[action.node]
+    return by_name[name]
+
+
+def heal(cluster: Cluster) -> None:
+    """Let everything arrive again between the hosts of a cluster, if its links can be cut."""
+    if cluster.links is not None:
+        cluster.links.heal()
+
+
+def _links(cluster: Cluster) -> Links:
+    if cluster.links is None:
+        raise LabError(
+            "The links of this cluster cannot be cut",
+            found=f"hosts {', '.join(cluster.sites)}" if cluster.sites else "a cluster on one host",
+            expected="hosts that are network namespaces of this machine",
+            next_step="Use --hosts namespaces, as root.",
+        )
+    return cluster.links
+
+
+def _do_to_network(cluster: Cluster, links: Links, what: str, hosts: list[str]) -> None:
+    if what == "heal":
+        links.heal()
+    elif what == "power-off":
+        links.power_off(*hosts)
+        cluster.lost(*hosts)
+    elif what == "power-on":
+        links.power_on(*hosts)
+        cluster.regained(*hosts)
+    elif what == "cut-off":
+        links.drop(THIS_MACHINE, *hosts)
+    else:
+        one, other = hosts
+        links.drop(one, other)
+        if what == "cut":
+            links.drop(other, one)
 
 
 def _do(cluster: Cluster, what: str, node: Node) -> None:

@@ -50,6 +50,8 @@ def measure(cluster: Cluster, job: Job, repeat: int, fault: Fault) -> measured_r
             time.sleep(AFTER * before_s)
         except LabError as failure:
             status = _words(failure)
+        finally:
+            injection.heal(cluster)
         measured.finish()
     if status == OK:
         status, tables = _recover(cluster, measured.generator)

@@ -25,6 +25,7 @@ from ndblab.figures.lab import (
     brief_predicted,
     contrast,
     faults,
+    network_cost,
     prediction_errors,
     predictions,
     variance,
@@ -135,6 +136,10 @@ FIGURES = {
         "What do clients see when a part of the cluster fails?",
         faults.paint, faults.describe, ("outages", "intervals", "events"),
     ),
+    "network-faults": Entry(
+        "What do clients see when the network or a host fails?",
+        faults.paint, faults.describe, ("outages", "intervals", "events"),
+    ),
     "capacity": _forecast(
         "How well does a one-server sweep predict many servers?",
         predictions, "points", "predicted", "simulated", height_in=6.8,
@@ -194,6 +199,11 @@ FIGURES = {
     "read-locality": Entry(
         "How far do reads stay on the data node that is near?",
         read_locality.paint, read_locality.describe, ("runs", "reads"), height_in=11.2,
+    ),
+    "network-cost": Entry(
+        "What does the network between clients, servers and data nodes cost?",
+        network_cost.paint, network_cost.describe, ("runs", "processes", "slices"),
+        height_in=network_cost.HEIGHT_IN,
     ),
     "dump": Entry(
         "How long does a dump take, and what does compression save?",

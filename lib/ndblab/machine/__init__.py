@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 
 LOOPBACK = "127.0.0.1"
+THIS_MACHINE = ""
+"""Name of the machine that the lab runs on, among hosts."""
 
 
 class Marked(NamedTuple):
@@ -133,3 +135,22 @@ class Machine(Protocol):
 
     def company(self) -> Reading:
         """Read the CPU time of the processes that are not the lab's."""
+
+
+class Links(Protocol):
+    """The network between hosts, where the lab can cut it: `namespaces.Network`, for instance.
+
+    Hosts are named as a plan names them; a sender may be `THIS_MACHINE` too.
+    """
+
+    def drop(self, sender: str, receiver: str) -> None:
+        """Drop what one host sends to another, from now on."""
+
+    def heal(self) -> None:
+        """Let everything arrive again."""
+
+    def power_off(self, host: str) -> None:
+        """End a host with all its processes, without a word to anybody."""
+
+    def power_on(self, host: str) -> None:
+        """Start a host again that was powered off; it has its files."""

@@ -52,7 +52,8 @@ def main(order: Mapping[str, object], answer: dict[str, object], reading: Binary
     Parameters
     ----------
     order : the cluster's `folder`, the `lab` by a name for people and the `name` that it has for
-        this host, the `silence_s` after which it counts as gone, the `greeting` before the answer.
+        this host, the `silence_s` after which it counts as gone, whether to `keep` the files that
+        are in the folder, and the `greeting` before the answer.
     answer : facts about this Python, to be sent with others.
     """
     # Not ignored: that would be inherited by every program that is started here.
@@ -60,7 +61,8 @@ def main(order: Mapping[str, object], answer: dict[str, object], reading: Binary
     _enter_scope(order, reading)
     folder = Path.home() / Path(str(order["folder"])).expanduser()
     try:
-        lock = _take(folder, {"lab": str(order["lab"]), "name": str(order["name"])})
+        user = {"lab": str(order["lab"]), "name": str(order["name"])}
+        lock = _take(folder, user, bool(order["keep"]))
     except (LabError, OSError) as error:
         print(order["greeting"] + json.dumps({**answer, "error": wire.error_parts(error)}))
         return
@@ -259,8 +261,10 @@ def _feed(receiver: wire.Receiver, stream: BinaryIO) -> None:
         receiver.stop()
 
 
-def _take(folder: Path, user: Mapping[str, str]) -> int:
+def _take(folder: Path, user: Mapping[str, str], keep: bool) -> int:
     """Make the folder, lock it, and clean up what a dead lab has left in it; return the lock.
+
+    With `keep`, files stay: only processes and what belongs to them are ended.
 
     Raises
     ------
@@ -279,7 +283,7 @@ def _take(folder: Path, user: Mapping[str, str]) -> int:
         time.sleep(POLL_S)
     cleanup.clean(folder)
     with writing(folder):
-        for path in folder.iterdir():
+        for path in () if keep else folder.iterdir():
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
             elif path.name != LOCK:

@@ -16,19 +16,20 @@ both). `tc` has no qdisc, so there is no delay or random loss by it.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import shutil
 import socket
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
 
 from ndblab.error import LabError
-from ndblab.machine import commands
+from ndblab.machine import THIS_MACHINE, commands
 
 PROGRAMS = {
     "ssh": "openssh-client",
@@ -70,7 +71,10 @@ class Namespace:
 
     def drop_from(self, *addresses: str) -> None:
         """Drop what comes from these addresses, and from no others; what goes there arrives."""
-        self._rules([f"ip saddr {address} drop" for address in addresses])
+        if addresses:
+            self._rules([f"ip saddr {address} drop" for address in addresses])
+        else:
+            self.accept_all()
 
     def reject_from(self, *addresses: str) -> None:
         """Refuse what comes from these addresses, and from no others, by an answer."""
@@ -101,12 +105,44 @@ class NamespacedHost(Namespace):
 
 @dataclass(frozen=True)
 class Network:
-    """The hosts by name, the stranger, this machine's address, and the folder of keys."""
+    """The hosts by name, the stranger, this machine's address, and the folder of keys.
+
+    It has the methods of `machine.Links`. A host that is powered on again has its files, and
+    nothing else of what it had.
+    """
 
     hosts: dict[str, NamespacedHost]
     stranger: Namespace
     address: str
     folder: Path
+    _servers: contextlib.ExitStack = field(default_factory=contextlib.ExitStack, repr=False)
+    _dropped: dict[str, set[str]] = field(default_factory=dict, repr=False)
+
+    def drop(self, sender: str, receiver: str) -> None:
+        """Drop what one host sends to another, from now on."""
+        dropped = self._dropped.setdefault(receiver, set())
+        dropped.add(self._address(sender))
+        self.hosts[receiver].drop_from(*dropped)
+
+    def heal(self) -> None:
+        """Let everything arrive again."""
+        for receiver in self._dropped:
+            self.hosts[receiver].accept_all()
+        self._dropped.clear()
+
+    def power_off(self, host: str) -> None:
+        """End a host without a word to anybody."""
+        self.hosts[host].power_off()
+
+    def power_on(self, host: str) -> None:
+        """Start a host again that was powered off."""
+        off = self.hosts[host]
+        off.link("up")
+        server = self._servers.enter_context(_serving(off, self.folder))
+        self.hosts[host] = dataclasses.replace(off, server=server)
+
+    def _address(self, name: str) -> str:
+        return self.address if name == THIS_MACHINE else self.hosts[name].address
 
     @property
     def settings(self) -> Path:
@@ -172,7 +208,8 @@ def network(names: Sequence[str], folder: Path) -> Iterator[Network]:
                 server = stack.enter_context(_serving(place, folder))
                 hosts[name] = NamespacedHost(**vars(place), server=server)
         _write_settings(hosts.values(), key, folder)
-        yield Network(hosts, place, f"{base}.254", folder)
+        servers = stack.enter_context(contextlib.ExitStack())
+        yield Network(hosts, place, f"{base}.254", folder, servers)
 
 
 def _join(place: Namespace, bridge: str, number: int) -> None:
@@ -193,7 +230,8 @@ def _join(place: Namespace, bridge: str, number: int) -> None:
 @contextlib.contextmanager
 def _serving(place: Namespace, folder: Path) -> Iterator[subprocess.Popen]:
     """Run an SSH server as the first process of a host, which takes all others with it."""
-    _key(place.folder / "host_key")
+    if not (place.folder / "host_key").exists():
+        _key(place.folder / "host_key")
     settings = place.folder / "sshd_config"
     settings.write_text(
         f"ListenAddress {place.address}\nHostKey {place.folder}/host_key\nPidFile none\n"
@@ -208,7 +246,7 @@ def _serving(place: Namespace, folder: Path) -> Iterator[subprocess.Popen]:
     start = f"hostname {place.name} && exec {program('sshd')} -D -e -f {settings}"
     argv = place.argv([program("unshare"), *apart, "sh", "-c", start])
     tied = ["setpriv", "--pdeathsig", "KILL", "--", *argv]
-    with (place.folder / "sshd.log").open("w") as log:
+    with (place.folder / "sshd.log").open("a") as log:
         server = subprocess.Popen(tied, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     try:
         until_s = time.monotonic() + _SERVER_TIMEOUT_S

@@ -63,7 +63,7 @@ _LINES_KEPT = 50
 
 @contextlib.contextmanager
 def connect(
-    destination: str, folder: Path, silence_s: float = SILENCE_S, settings: str = ""
+    destination: str, folder: Path, silence_s: float | None = None, settings: str = ""
 ) -> Iterator[Remote]:
     """Connect to a host for the length of a `with` block.
 
@@ -71,8 +71,9 @@ def connect(
     ----------
     folder : the cluster's folder there, which nothing else uses; relative to the user's home if it
         is not absolute. It is made, or cleared of what a dead lab has left.
-    silence_s : how long the connection may be silent; three times as long at the start, and 60 s at
-        least. A lab that is suspended for longer, or a host that is, has lost its cluster there.
+    silence_s : how long the connection may be silent, `SILENCE_S` if left out; three times as long
+        at the start, and 60 s at least. A lab that is suspended for longer, or a host that is, has
+        lost its cluster there.
     settings : an ssh_config to use in place of the user's.
 
     Raises
@@ -81,14 +82,16 @@ def connect(
         If the host is unknown, cannot be reached, is not the one it was, does not let the user in,
         has no suitable Python or another architecture, or if another lab uses the folder.
     """
-    remote = _connected(destination, folder, silence_s, settings)
+    remote = _connected(destination, folder, silence_s or SILENCE_S, settings)
     try:
         yield remote
     finally:
         remote.close()
 
 
-def _connected(destination: str, folder: Path, silence_s: float, settings: str) -> Remote:
+def _connected(
+    destination: str, folder: Path, silence_s: float, settings: str, keep: bool = False
+) -> Remote:
     if shutil.which("ssh") is None:
         raise LabError(
             "There is no SSH client on this machine",
@@ -106,7 +109,7 @@ def _connected(destination: str, folder: Path, silence_s: float, settings: str) 
     try:
         lab = f"process {os.getpid()} on {platform.node()}"
         facts = {"folder": str(folder), "silence_s": silence_s, "lab": lab, "name": destination}
-        order = bundle.order(facts)
+        order = bundle.order({**facts, "keep": keep})
         printed, answer = _ask(client, order)
         if answer and "again" in answer:
             printed, answer = _ask(client, order)
@@ -117,7 +120,7 @@ def _connected(destination: str, folder: Path, silence_s: float, settings: str) 
             raise _no_agent(destination, [*said, *printed], status if in_time else None)
         if failure := _failure(destination, answer):
             raise failure
-        return Remote(destination, answer, client, said, silence_s)
+        return Remote(destination, answer, client, said, silence_s, settings)
     except BaseException:
         client.kill()
         client.wait()
@@ -192,14 +195,15 @@ class Remote:
         client: Process,
         said: Sequence[str],
         silence_s: float,
+        settings: str = "",
     ) -> None:
-        self.name = name
+        self.name, self._settings = name, settings
         self.folder, self.home = Path(answer["folder"]), Path(answer["home"])
         self.python, self.uid = Path(answer["executable"]), int(answer["uid"])
         self.agent_pid = int(answer["pid"])
         self._client, self._said, self._silence_s = client, said, silence_s
         self._processes: dict[int, RemoteProcess] = {}
-        self._closed = threading.Event()
+        self._closed, self._over_s = threading.Event(), 0.0
         self._monotonic = clock.Monotonic()
         self._link = wire.Link(client.stdout, client.stdin, {"ended": self._ended})
         for work in (self._serve, self._beat, self._watch):
@@ -359,6 +363,22 @@ class Remote:
         receiver.stop()
         self._result(result)
 
+    def abandon(self) -> None:
+        """End the connection to a host that is known to be gone; nothing can be asked of it."""
+        self._client.kill()
+        self._client.wait()
+
+    def reconnect(self) -> None:
+        """Connect again to a host that was gone; `folder` has what it had.
+
+        Processes started before are none of this connection's. Errors are those of `connect`.
+        """
+        self.abandon()
+        again = _connected(self.name, self.folder, self._silence_s, self._settings, keep=True)
+        # Whoever holds this object holds the new connection. The threads of that one use the same
+        # link and the same processes.
+        vars(self).update(vars(again))
+
     def close(self) -> None:
         """Have the agent clean up, and end the connection.
 
@@ -400,7 +420,8 @@ class Remote:
             raise wire.error_from(failed.parts, self.name) from None
 
     def _lost(self) -> LabError:
-        silent_s = time.monotonic() - self._link.heard_s
+        until_s = self._over_s or time.monotonic()
+        silent_s = until_s - self._link.heard_s
         why = next(reversed([line.strip() for line in self._said if line.strip()]), "")
         if not why:
             why = f"no answer for {silent_s:.0f} s" if silent_s > 1 else "the connection ended"
@@ -408,6 +429,7 @@ class Remote:
 
     def _serve(self) -> None:
         self._link.serve()
+        self._over_s = time.monotonic()
         for process in list(self._processes.values()):
             if not process.ended.done():
                 process.ended.set_exception(self._lost())

@@ -141,12 +141,12 @@ def connectstring(plan_: Plan) -> str:
     return f"{plan_.management_node.endpoint}:{plan_.management_node.port}"
 
 
-def account(plan_: Plan) -> dict[str, str]:
+def account(plan_: Plan, load_host: str) -> dict[str, str]:
     """Return what a job knows of the account that load generators use: on one host, that is root's.
 
     Over several hosts it is the lab's, and a file on their host has its password.
     """
-    folders = [host.folder for host in plan_.hosts if host.name == plan_.load_host]
+    folders = [host.folder for host in plan_.hosts if host.name == load_host]
     return {"user": ACCOUNT, "options_file": f"{folders[0]}/{ACCOUNT_FILE}"} if folders else {}
 
 

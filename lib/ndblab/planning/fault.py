@@ -1,7 +1,7 @@
-"""Faults as data: what is done to which node, and when.
+"""Faults as data: what is done to which node, host or link, and when.
 
-In: nothing. Out: `FAULTS`, each a question with the actions that ask it. To add one, add an entry.
-Pure: `faults.injection` performs the actions.
+In: nothing. Out: `FAULTS` of nodes and `NETWORK_FAULTS`, each a question with the actions that ask
+it. To add one, add an entry. Pure: `faults.injection` performs the actions.
 """
 
 from __future__ import annotations
@@ -22,8 +22,19 @@ ACTIONS = {
 """What can be done to a node, and its name in descriptions. `stop` is graceful, `start` starts a
 node with the data it has unless it is running, `wait` waits until it serves."""
 ROLES = ("ndb_mgmd", "ndbmtd", "mysqld")
-FAULT, RESTART, SERVED = "fault", "restart", "served"
-"""Events of a run with a fault: a node was hurt; it was started again; it serves again."""
+FAULT, RESTART, SERVED, HEALED = "fault", "restart", "served", "healed"
+"""Events of a run with a fault: a node, host or link was hurt; a node was started again; it serves
+again; the network or a host is as it was."""
+NETWORK_ACTIONS = {
+    "cut": "cut {0} from {1}",
+    "drop": "drop from {0} to {1}",
+    "cut-off": "cut the lab off from {0}",
+    "heal": "heal the network",
+    "power-off": "power off the host of {0}",
+    "power-on": "power on the host of {0}",
+}
+"""What can be done to hosts and the links between them, and its words for the nodes there. What is
+dropped or cut off is lost without an answer, in one direction or in both."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +73,34 @@ class Action:
 
 
 @dataclass(frozen=True)
+class NetworkAction:
+    """One thing done to the hosts of these nodes, or to the link between them, as an `Action` is.
+
+    >>> NetworkAction(0, "cut", ("ndbmtd.1", "ndbmtd.2")).words
+    'cut ndbmtd.1 from ndbmtd.2'
+    """
+
+    at_s: float
+    what: str
+    nodes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        words = NETWORK_ACTIONS.get(self.what)
+        if words is None or len(self.nodes) != words.count("{"):
+            raise LabError(
+                "Unknown fault of a network",
+                found=f"{self.what} of {', '.join(self.nodes) or 'no node'}",
+                expected=", ".join(NETWORK_ACTIONS) + ", each with as many nodes as it is about",
+                next_step="This is a bug in the lab; please report it.",
+            )
+
+    @property
+    def words(self) -> str:
+        """The action in a few words."""
+        return NETWORK_ACTIONS[self.what].format(*self.nodes)
+
+
+@dataclass(frozen=True)
 class Fault:
     """What is done to a cluster under load, and the question that this answers.
 
@@ -70,7 +109,7 @@ class Fault:
 
     name: str
     question: str
-    actions: tuple[Action, ...]
+    actions: tuple[Action | NetworkAction, ...]
     lasts_s: float
 
     def describe(self, before_s: float) -> list[str]:
@@ -165,3 +204,67 @@ FAULTS: dict[str, Fault] = {
         ),
     )
 }
+
+
+CUT_S = 40
+"""How long a link is cut: until a node is declared dead, five times HeartbeatIntervalDbDb at most,
+and until one that does not reach the arbitrator has given it up (ArbitrationTimeout, 7.5 s)."""
+BOTH_DATA_NODES = ("ndbmtd.1", "ndbmtd.2")
+
+
+def _mended(what: str, *nodes: str) -> tuple[Action | NetworkAction, ...]:
+    """Undo a fault, start the data nodes that have ended, and wait for all nodes."""
+    return (
+        NetworkAction(CUT_S, what, nodes),
+        Action(CUT_S, "start", "ndbmtd", 1),
+        Action(CUT_S, "start", "ndbmtd", 2),
+        *(
+            Action(CUT_S, "wait", role, number)
+            for role in ("ndbmtd", "mysqld")
+            for number in (1, 2)
+        ),
+    )
+
+
+NETWORK_FAULTS: dict[str, Fault] = {
+    fault.name: fault
+    for fault in (
+        Fault(
+            "partition",
+            "The link between the data nodes is cut: does one of them go on, and only one?",
+            (NetworkAction(0, "cut", BOTH_DATA_NODES), *_mended("heal")),
+            lasts_s=64,
+        ),
+        Fault(
+            "partition-from-arbitrator",
+            "The data nodes are cut off from each other, and one of them from the management node "
+            "too: does the other go on?",
+            (
+                NetworkAction(0, "cut", ("ndb_mgmd.1", "ndbmtd.1")),
+                NetworkAction(0, "cut", BOTH_DATA_NODES),
+                *_mended("heal"),
+            ),
+            lasts_s=64,
+        ),
+        Fault(
+            "one-way-loss",
+            "What one data node sends does not reach the other: does either go on?",
+            (NetworkAction(0, "drop", BOTH_DATA_NODES), *_mended("heal")),
+            lasts_s=64,
+        ),
+        Fault(
+            "partition-server",
+            "A MySQL server is cut off from one data node: is anything else disturbed?",
+            (NetworkAction(0, "cut", ("mysqld.1", "ndbmtd.1")), *_mended("heal")),
+            lasts_s=45,
+        ),
+        Fault(
+            "lose-host",
+            "The host of a data node loses its power: how long do the others wait for it?",
+            (NetworkAction(0, "power-off", ("ndbmtd.2",)), *_mended("power-on", "ndbmtd.2")),
+            lasts_s=64,
+        ),
+    )
+}
+"""Each needs hosts of their own for the data nodes, the MySQL servers and the management node."""
+EVERY_FAULT = {**FAULTS, **NETWORK_FAULTS}

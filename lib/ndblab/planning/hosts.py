@@ -56,8 +56,12 @@ class PlacedHost:
         return self.destination == LOCAL
 
 
-def listed(text: str) -> tuple[PlacedHost, ...]:
+def listed(text: str, wanted: Sequence[tuple[str, ...]] = ()) -> tuple[PlacedHost, ...]:
     """Read a list of destinations, such as "me@a,me@b", and give each host its usual roles.
+
+    Parameters
+    ----------
+    wanted : the roles of so many hosts instead, in their order.
 
     Raises
     ------
@@ -65,7 +69,7 @@ def listed(text: str) -> tuple[PlacedHost, ...]:
         If it names no host, or one twice.
     """
     destinations = [part.strip() for part in text.split(",") if part.strip()]
-    roles = usual_roles(len(destinations))
+    roles = _roles(len(destinations), wanted)
     hosts = tuple(
         PlacedHost(destination.rpartition("@")[2], destination, "", FOLDER, mine)
         for destination, mine in zip(destinations, roles, strict=True)
@@ -90,8 +94,16 @@ def usual_roles(count: int) -> list[tuple[str, ...]]:
     return [(MANAGEMENT, LOAD), with_data, with_data, *others][:count]
 
 
-def parsed(text: str, file: str) -> tuple[PlacedHost, ...]:
+def _roles(count: int, wanted: Sequence[tuple[str, ...]]) -> Sequence[tuple[str, ...]]:
+    return wanted if len(wanted) == count else usual_roles(count)
+
+
+def parsed(text: str, file: str, wanted: Sequence[tuple[str, ...]] = ()) -> tuple[PlacedHost, ...]:
     """Read the text of a TOML file, as the docstring of this module shows it.
+
+    Parameters
+    ----------
+    wanted : roles of so many hosts, in their order, where the file gives none.
 
     Raises
     ------
@@ -105,7 +117,7 @@ def parsed(text: str, file: str) -> tuple[PlacedHost, ...]:
     tables = content.get("host")
     if set(content) != {"host"} or not isinstance(tables, list):
         raise _unusable(file, ", ".join(content) or "nothing", "tables named [[host]]")
-    usual = usual_roles(len(tables))
+    usual = _roles(len(tables), wanted)
     hosts = tuple(_of(table, usual[place], file) for place, table in enumerate(tables))
     check(hosts)
     return hosts
@@ -158,6 +170,25 @@ def refuse_twice(host: PlacedHost, first: PlacedHost) -> None:
             expected="hosts that differ",
             next_step="Name each host once. " + _NEXT_STEP,
         )
+
+
+def check_roles(hosts: Sequence[PlacedHost], wanted: Sequence[tuple[str, ...]]) -> None:
+    """Make sure that hosts have the roles that an experiment needs, in any order.
+
+    Raises
+    ------
+    LabError
+        If they have others; it names both.
+    """
+    if Counter(frozenset(host.roles) for host in hosts) == Counter(map(frozenset, wanted)):
+        return
+    raise LabError(
+        "This experiment needs hosts with other roles",
+        found="; ".join(f"{host.name}: {', '.join(host.roles)}" for host in hosts),
+        expected=f"{len(wanted)} hosts: " + "; ".join(", ".join(roles) for roles in wanted),
+        next_step="Give the hosts these roles in a TOML file, or leave --hosts out for network "
+        "namespaces of this machine.",
+    )
 
 
 def node_groups(hosts: Sequence[PlacedHost]) -> int:

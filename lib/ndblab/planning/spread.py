@@ -41,9 +41,10 @@ def is_grid(servers: Sequence[Node]) -> bool:
 def make(hosts: Hosts, shape: Shape) -> Plan:
     """Plan the cluster of `shape` over several hosts.
 
-    Data nodes and MySQL servers are dealt to the hosts of their role in turn. All data nodes have
-    the threads and the memory that suit the smallest of their hosts. A server reaches a data node
-    on its own host by the transporter of `shape`, and all others by TCP.
+    Data nodes and MySQL servers are dealt to the hosts of their role in turn, servers first to
+    hosts with a data node. All data nodes have the threads and the memory that suit the smallest of
+    their hosts. A server reaches a data node on its own host by the transporter of `shape`, and all
+    others by TCP.
 
     Raises
     ------
@@ -54,7 +55,8 @@ def make(hosts: Hosts, shape: Shape) -> Plan:
     groups = max(shape.node_groups, several.node_groups(placed))
     of_role = {role: [host for host in placed if role in host.roles] for role in several.ROLES}
     [management_host], [load_host] = of_role[MANAGEMENT], of_role[LOAD]
-    data_hosts, sql_hosts = of_role[DATA], of_role[SQL]
+    data_hosts = of_role[DATA]
+    sql_hosts = sorted(of_role[SQL], key=lambda host: DATA not in host.roles)
     a_host = -(-groups // len(data_hosts)) if len(data_hosts) > 1 else groups
     whole = {host.name: _whole(host, described[host.name], shape, a_host) for host in placed}
     _check_budgets(whole)

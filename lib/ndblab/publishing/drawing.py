@@ -59,7 +59,7 @@ def _of_dataset(key: str, data: Dataset) -> Inputs:
         runs = data.runs.copy()
         runs.attrs[TRANSPORTER] = "tcp"
         tables = ChainMap({"runs": runs}, tables)
-    if key == "faults":
+    if key in ("faults", "network-faults"):
         from ndblab.analysis.checked_writes import outage
 
         tables = ChainMap({"outages": outage.of_dataset(data)}, tables)

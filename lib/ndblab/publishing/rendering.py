@@ -25,7 +25,7 @@ _MARKS = ("<!-- verdicts -->", "<!-- /verdicts -->")
 
 def render(only: str | None = None) -> list[Path]:
     """Render the committed notebook and pictures of one experiment or all, and the README."""
-    chosen = [catalogue.find(only)] if only else list(catalogue.EXPERIMENTS.values())
+    chosen = [catalogue.find(only)] if only else _published()
     written = [recorded.NOTEBOOKS / experiment.notebook for experiment in chosen]
     pictures = [recorded.RECORDED / experiment.name for experiment in chosen]
     notebook.prepare()
@@ -33,6 +33,12 @@ def render(only: str | None = None) -> list[Path]:
     readme = recorded.ROOT / "README.md"
     readme.write_text(with_verdicts(readme.read_text()))
     return [*written, readme]
+
+
+def _published() -> list[Experiment]:
+    """Return the experiments that have something to show: all but those never recorded."""
+    every = catalogue.EXPERIMENTS.values()
+    return [each for each in every if each.grid is None or recorded.has(each)]
 
 
 def with_verdicts(readme: str) -> str:
@@ -45,7 +51,7 @@ def with_verdicts(readme: str) -> str:
     table = verdict_tables.with_statements(verdict_tables.every())
     readings = table["statement"].str.startswith(READING)
     tested = table["verdict"].isin(verdict.TESTED) & ~readings
-    lines = [_answer(experiment) for experiment in catalogue.EXPERIMENTS.values()]
+    lines = [_answer(experiment) for experiment in _published()]
     lines += ["", "| claim | verdict here | measured |", "|---|---|---|"]
     for row in table[tested].itertuples():
         claim = f"{row.statement} (`{row.id}`)"
@@ -67,7 +73,7 @@ def _answer(experiment: Experiment) -> str:
 def write_report(out: Path) -> Path:
     """Write the report of all recorded datasets; give its first page."""
     every = verdict_tables.told_apart(verdict_tables.with_statements(verdict_tables.every()))
-    sections = [_section(experiment, every) for experiment in catalogue.EXPERIMENTS.values()]
+    sections = [_section(experiment, every) for experiment in _published()]
     judged = {name for s in sections if s.verdicts is not None for name in s.verdicts["id"]}
     return report.write(out, sections, every[~every["id"].isin(judged)])
 

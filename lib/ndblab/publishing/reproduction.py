@@ -93,7 +93,8 @@ def reproduce(
 def _left_out(chosen: Sequence[Experiment], source: str | None) -> dict[str, str]:
     """Return, by name, what is lacking to measure experiments, or to have recorded them."""
     asked = [each for each in chosen if each.grid and not (source and recorded.has(each))]
-    lacking = {each.name: each.lacks() for each in asked if each.lacks}
+    never = "no dataset of it comes with the lab" if source else ""
+    lacking = {each.name: (each.lacks() if each.lacks else "") or never for each in asked}
     return {name: why for name, why in lacking.items() if why}
 
 

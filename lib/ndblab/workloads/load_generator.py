@@ -36,10 +36,14 @@ METRICS = (
 
 @dataclass(frozen=True)
 class Command:
-    """One command of a load generator; `env` is added to the environment of the lab."""
+    """One command of a load generator; `env` is added to the environment of the lab.
+
+    Of several hosts, it runs on `host`.
+    """
 
     argv: Sequence[str]
     env: Mapping[str, str] = field(default_factory=dict)
+    host: str = ""
 
     def line(self, prefix: Sequence[str] = ()) -> str:
         """Return the line to type in a shell; `prefix` gives the command its share of the CPUs."""
@@ -58,6 +62,7 @@ class Job:
     of a generator that can be divided; sysbench can. With `counts_reads` the run tells where its
     reads were answered (`workloads.read_locality`). NDB's own programs reach the cluster by its
     `connectstring`. The MySQL account is `user`; `options_file` has its password, if there is one.
+    Of several hosts, `host` is the one that the generator runs on.
     """
 
     binaries: Binaries
@@ -73,6 +78,7 @@ class Job:
     connectstring: str = ""
     user: str = "root"
     options_file: str = ""
+    host: str = ""
 
     @property
     def option_words(self) -> list[str]:
@@ -114,12 +120,18 @@ class Report:
 
 
 @contextmanager
-def spawned(cluster: Cluster, command: Command, **streams) -> Iterator[Process]:
+def spawned(
+    cluster: Cluster, command: Command, beside_lab: bool = False, **streams
+) -> Iterator[Process]:
     """Run a command against a cluster until it ends, or the `with` block does.
 
-    Then it is killed, with all that it has started.
+    Then it is killed, with all that it has started. It runs on the host of load generators, or, if
+    it is `beside_lab`, on the lab's own.
     """
-    child = cluster.spawn_client(command.argv, command.env, text=True, errors="replace", **streams)
+    if command.host and not beside_lab:
+        streams["host"] = command.host
+    spawn = cluster.spawn_beside_lab if beside_lab else cluster.spawn_client
+    child = spawn(command.argv, command.env, text=True, errors="replace", **streams)
     try:
         yield child
     finally:

@@ -68,7 +68,8 @@ def under_load(cluster: Cluster, job: Job) -> Iterator[UnderLoad]:
         before = read_locality.read(cluster, job)
         with generator.running(cluster, job) as load:
             for number, pid in enumerate(load.pids):
-                samples.watch(generator.ROLE, number, pid, cluster.plan.load_host)
+                host = monitor.load_host(cluster, generator, job)
+                samples.watch(generator.ROLE, number, pid, host)
             yield UnderLoad(cluster, job, generator, samples, load, warm, before)
 
 

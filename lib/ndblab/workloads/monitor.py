@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from ndblab.cluster.cluster import Cluster
     from ndblab.machine import HostUse, ProcessUse
+    from ndblab.workloads.load_generator import Job, LoadGenerator
 
 LAB = "lab"
 """In place of the host's name: the lab's process, beside a cluster over several hosts."""
@@ -188,11 +189,19 @@ def of(cluster: Cluster) -> Samples:
     return samples
 
 
+def load_host(cluster: Cluster, generator: LoadGenerator, job: Job) -> str:
+    """Name the host of a generator's processes, as samples do."""
+    beside_lab = getattr(generator, "BESIDE_LAB", False)
+    return LAB if beside_lab and cluster.sites else job.host
+
+
 def read(cluster: Cluster, samples: Samples) -> None:
     """Sample the processes and the hosts once."""
     for host, machine in cluster.machines.items():
-        processes = machine.process_use(samples.watched.get(host, ()))
-        samples.add(processes, machine.host_use(), host)
+        # Of a host that is gone there is nothing to sample. Whoever needs it will say so.
+        with contextlib.suppress(LabError):
+            processes = machine.process_use(samples.watched.get(host, ()))
+            samples.add(processes, machine.host_use(), host)
     if own := samples.watched.get(LAB):
         samples.add(cluster.machine.process_use(own), None, LAB)
 
@@ -206,7 +215,8 @@ def read_hosts(cluster: Cluster, samples: Samples) -> None:
 def read_company(cluster: Cluster, samples: Samples) -> None:
     """Read once which other processes the hosts have."""
     for host, machine in cluster.machines.items():
-        samples.add_company(machine.company(), host)
+        with contextlib.suppress(LabError):
+            samples.add_company(machine.company(), host)
 
 
 def fetch_threads(cluster: Cluster, samples: Samples) -> None:

@@ -86,9 +86,9 @@ def measure(
         ]
         free = itertools.count()
         numbers = [[next(free) for _ in load.pids] for load in loads]
-        for mine, load, generator in zip(numbers, loads, generators, strict=True):
+        for each, mine, load, generator in zip(asked, numbers, loads, generators, strict=True):
             for number, pid in zip(mine, load.pids, strict=True):
-                samples.watch(generator.ROLE, number, pid, cluster.plan.load_host)
+                samples.watch(generator.ROLE, number, pid, each.job.host)
         first_s = time.monotonic()
         if watched and ends:
             monitor.read_hosts(cluster, samples)

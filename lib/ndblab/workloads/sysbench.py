@@ -89,7 +89,7 @@ def _command(job: Job, verb: str, *options: str) -> Command:
         *options,
         verb,
     ]
-    return Command(argv, job.binaries.sysbench_env)
+    return Command(argv, job.binaries.sysbench_env, job.host)
 
 
 def _by_sockets(servers: Sequence[Node]) -> list[str]:

@@ -98,6 +98,61 @@ def test_faults_that_the_sources_do_not_speak_of_never_decide() -> None:
     assert "4 acknowledged writes lost" in row.reason
 
 
+def partitioned(
+    fault: str, repeat: int, dead_s: float = 30.0, ended: tuple[int, ...] = (2,), **what: object
+) -> Part:
+    """Give a run in which a data node was declared dead and these had ended at the end."""
+    part = faults.run(fault, repeat, text="cut ndbmtd.1 from ndbmtd.2", **what)
+    name = part["runs"]["run_id"].iloc[0]
+    dead = (name, dead_s, 3, "warning", "Node 2 declared dead due to missed heartbeat")
+    starts = [
+        (name, 12.0, 1 + number, "restart",
+         f"start ndbmtd.{number}" if number in ended else f"ndbmtd.{number} still runs")
+        for number in (1, 2)
+    ]  # fmt: skip
+    events = part["events"][part["events"]["event"] != "restart"]
+    more = pd.DataFrame([dead, *starts], columns=faults.EVENTS)
+    return {**part, "events": pd.concat([events, more], ignore_index=True)}
+
+
+def test_a_partition_that_one_data_node_survives_is_as_the_manual_says() -> None:
+    """Cut in both directions or in one; the host that is lost is no partition."""
+    parts = [
+        partitioned("partition", 1, gap_s=20.0),
+        partitioned("one-way-loss", 1, ended=(1,)),
+        partitioned("lose-host", 1, ended=()),
+    ]
+    row = verdict(dataset(*parts), "A-arbitration")
+    assert (row.verdict, row.measured) == ("reproduced", 0)
+    assert "exactly one data node went on in 2 of 2 partitions" in row.reason
+
+
+@pytest.mark.parametrize("ended", [(), (1, 2)])
+def test_a_partition_that_both_or_none_survive_contradicts(ended: tuple[int, ...]) -> None:
+    """Two halves that both go on would be two truths, none would be no service."""
+    parts = [partitioned("partition", 1), partitioned("partition", 2, ended=ended)]
+    row = verdict(dataset(*parts), "A-arbitration")
+    assert (row.verdict, row.measured) == ("contradicted", 1)
+
+
+def test_a_partition_that_loses_a_write_contradicts() -> None:
+    """One data node went on, but without what it had acknowledged."""
+    parts = [partitioned("partition", 1), partitioned("partition", 2, lost=1)]
+    assert verdict(dataset(*parts), "A-arbitration").verdict == "contradicted"
+
+
+@pytest.mark.parametrize(
+    ("dead_s", "decided", "intervals"), [(34.9, "reproduced", 4.98), (36.0, "contradicted", 5.2)]
+)
+def test_the_slowest_declaration_decides(dead_s: float, decided: str, intervals: float) -> None:
+    """Counted from the fault, which comes after 10 s, in heartbeat intervals of 5 s."""
+    parts = [partitioned("partition", 1, 25.0), partitioned("lose-host", 1, dead_s)]
+    row = verdict(dataset(*parts), "A-heartbeat")
+    assert row.verdict == decided
+    assert row.measured == pytest.approx(intervals)
+    assert "lose host" in row.reason
+
+
 def test_clients_of_a_killed_server_do_not_count_for_the_other() -> None:
     """Server 2 was killed: its own clients retry, those of server 1 notice nothing."""
     parts = twice("kill-server")

@@ -62,6 +62,18 @@ def test_every_second_of_every_run_is_drawn() -> None:
     assert second.min() > 0
 
 
+def test_what_heals_a_network_is_marked_with_the_faults() -> None:
+    """A dashed line with its words, as every action has."""
+    run = faults.run("partition", text="cut ndbmtd.1 from ndbmtd.2")
+    name = run["runs"]["run_id"].iloc[0]
+    healed = pd.DataFrame([(name, 13.5, 0, "healed", "heal the network")], columns=faults.EVENTS)
+    run["events"] = pd.concat([run["events"], healed], ignore_index=True)
+    figure = figures.draw("network-faults", measured(faults.together([run])), [], caption("shared"))
+    assert figures.FIGURES["network-faults"].question in said(figure)
+    labels = [text.get_text() for text in figure.axes[0].texts]
+    assert {"cut ndbmtd.1 from ndbmtd.2", "heal the network"} <= set(labels)
+
+
 def test_time_counts_from_the_fault_in_every_run() -> None:
     """Faults that came at different times stand on one line."""
     tables = faults.together([faults.run(repeat=1, gap_s=1.0), faults.run(repeat=2, fault_s=8.0)])

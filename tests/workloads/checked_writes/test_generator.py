@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from ndblab.cluster.account import Account
 from ndblab.error import LabError
 from ndblab.planning import profile
 from ndblab.planning.point import Point
@@ -21,10 +22,10 @@ class Cluster:
     """A cluster that only starts processes."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.folder, self.account = folder, None
         (folder / "logs").mkdir()
 
-    def spawn_client(self, argv, env, **streams) -> subprocess.Popen:
+    def spawn_beside_lab(self, argv, env, **streams) -> subprocess.Popen:
         return subprocess.Popen(argv, env={**os.environ, **env}, **streams)
 
 
@@ -57,3 +58,21 @@ def test_clients_that_do_not_begin_say_why(tmp_path):
     ):
         pass
     assert "sockets" in str(caught.value)
+
+
+def test_clients_reach_servers_of_other_hosts_by_address_and_account(tmp_path):
+    """The password is in a private file that is gone once they have read it."""
+    cluster = Cluster(tmp_path)
+    authority, key = tmp_path / "ca.pem", tmp_path / "key.pem"
+    argv = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=lab"]
+    argv += ["-keyout", str(key), "-out", str(authority)]
+    subprocess.run(argv, check=True, capture_output=True)
+    cluster.account = Account("a password", authority.read_text())
+    remote = job("")
+    remote.servers[0].endpoint, remote.servers[0].port = "127.0.0.1", 9
+    [command] = generator.commands(remote)
+    assert command.argv[-1] == "127.0.0.1:9"
+    with generator.running(cluster, remote) as load:
+        assert not (tmp_path / "client.json").exists()
+        report = load.finish()
+    assert set(report.tables["history"]["error"]) == {2003}

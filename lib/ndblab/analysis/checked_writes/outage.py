@@ -18,7 +18,7 @@ import pandas as pd
 
 from ndblab.analysis.checked_writes import history
 from ndblab.planning import workload
-from ndblab.planning.fault import FAULT, FAULTS, RESTART, SERVED
+from ndblab.planning.fault import EVERY_FAULT, FAULT, RESTART, SERVED
 
 if TYPE_CHECKING:
     from ndblab.dataset import Dataset
@@ -151,7 +151,7 @@ def of_runs(tables: Mapping[str, pd.DataFrame], seed: object = None) -> pd.DataF
                 "writes": findings.words(),
             }
         )
-    place = {fault: at for at, fault in enumerate(FAULTS)}
+    place = {fault: at for at, fault in enumerate(EVERY_FAULT)}
     rows.sort(key=lambda row: (place.get(row["fault"], len(place)), row["repeat"], row["run_id"]))
     return pd.DataFrame(rows, columns=COLUMNS)
 

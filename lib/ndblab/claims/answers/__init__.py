@@ -17,6 +17,7 @@ from ndblab.analysis.formatting import count, listed
 from ndblab.claims.answers import (
     availability,
     capacity_model,
+    network,
     scaling,
     sources,
     stability,
@@ -52,6 +53,7 @@ __all__ = [
     "capacity_model",
     "connection_pools",
     "engines",
+    "network",
     "read_locality",
     "read_write",
     "scaling",

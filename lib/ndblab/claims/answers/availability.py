@@ -1,4 +1,4 @@
-"""The answer about availability: which failures clients notice, and the worst that happened."""
+"""Answers about faults: which failures clients notice, and the worst that happened."""
 
 from __future__ import annotations
 
@@ -46,6 +46,30 @@ def failures(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             "a killed mysqld makes {value} queries fail on the other",
             "whether a killed mysqld disturbs others",
         ),
+    ]
+
+
+@answers("network-faults")
+def network(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
+    """Say who survives a partition, how long clients wait, and which writes were lost."""
+    outages = outage.of_dataset(dataset)
+    gaps_s = outages.groupby("fault", observed=True)["longest_gap_s"].max()
+    lost = int(outages["lost"].sum())
+    return [
+        Clause(
+            "A-arbitration",
+            "of two data nodes that are cut off from each other exactly one goes on",
+            "after {value} partitions not exactly one data node went on",
+            "which data nodes survive a partition",
+        ),
+        Clause(
+            "A-heartbeat",
+            "a silent one is declared dead after {value} heartbeat intervals at the latest",
+            "a silent one is declared dead only after {value} heartbeat intervals",
+            "how soon a silent data node is declared dead",
+        ),
+        f"{count(lost, 'acknowledged write')} lost" if lost else "no acknowledged write was lost",
+        f"the longest gap was {plain(gaps_s.max())} s ({gaps_s.idxmax()})",
     ]
 
 

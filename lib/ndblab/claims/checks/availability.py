@@ -1,4 +1,4 @@
-"""Checks on what clients experience when a node fails or is restarted under load.
+"""Checks on what clients experience when a node, a host or the network fails under load.
 
 All runs of a fault are judged, and the worst decides, since an average hides outages. Faults that
 the sources do not mention are shown and never decide.
@@ -6,6 +6,7 @@ the sources do not mention are shown and never decide.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -20,6 +21,7 @@ from ndblab.claims.publication import Claim
 from ndblab.claims.verdict import INCONCLUSIVE, REPRODUCED, Comparison, Finding, decide
 from ndblab.dataset.schema import OK
 from ndblab.error import MissingData
+from ndblab.planning.fault import RESTART
 
 KILL_DATA_NODE, FREEZE_DATA_NODE = "kill-data-node", "freeze-data-node"
 KILL_SERVER, LOSE_ARBITRATOR = "kill-server", "lose-arbitrator"
@@ -28,6 +30,11 @@ RESTART_DATA_NODE, ROLLING_RESTART = "restart-data-node", "rolling-restart"
 LEAST_RUNS = 2
 # NDB keeps every row on both data nodes of a node group.
 REPLICAS = 2
+PARTITIONS = ("partition", "partition-from-arbitrator", "one-way-loss")
+SILENT = (*PARTITIONS, "lose-host")
+# HeartbeatIntervalDbDb, unless CPU quotas make a data node slow.
+HEARTBEAT_S = 5.0
+DECLARED_DEAD = "declared dead"
 
 
 @check("A-node-loss")
@@ -44,14 +51,52 @@ def online(claim: Claim, evidence: Evidence) -> Finding:
     return _gave_up(claim, evidence, ROLLING_RESTART, subject, (RESTART_DATA_NODE,))
 
 
+@check("A-heartbeat")
+def heartbeat(claim: Claim, evidence: Evidence) -> Finding:
+    """Measure how long it takes until a data node that is not heard of is declared dead."""
+    took = {}
+    for fault in SILENT:
+        for run in _outages(evidence, fault).itertuples():
+            own = _events(evidence, run.run_id)
+            dead = own["text"].astype(str).str.contains(DECLARED_DEAD)
+            dead_s = own.loc[dead & (own["t_s"] >= run.fault_s), "t_s"].min()
+            if math.isnan(dead_s):
+                raise MissingData(f"no data node was declared dead in {run.run_id}")
+            took[run.run_id] = (fault, dead_s - run.fault_s)
+    if not took:
+        raise MissingData("no run in which a data node is not heard of")
+    fault, longest_s = max(took.values(), key=lambda each: each[1])
+    exact = Estimate(*[longest_s / HEARTBEAT_S] * 3)
+    missing = "" if len(took) >= LEAST_RUNS else "a second run"
+    finding = decide(claim, "", [Comparison("", exact)], missing=missing)
+    text = f"declared dead {significant(longest_s)} s after it was cut off at the latest "
+    text += (
+        f"({fault.replace('-', ' ')}; {count(len(took), 'run')}; intervals of {HEARTBEAT_S:g} s)"
+    )
+    return replace(finding, numbers=text, measured=exact)
+
+
+@check("A-arbitration")
+def arbitration(claim: Claim, evidence: Evidence) -> Finding:
+    """Count the partitions after which both data nodes had ended, or both went on."""
+    runs = pd.concat([_outages(evidence, fault) for fault in PARTITIONS])
+    if runs.empty:
+        raise MissingData("no run in which the data nodes were partitioned")
+    ended = [_data_nodes_restarted(evidence, run_id) for run_id in runs["run_id"]]
+    undecided = sum(number != 1 for number in ended)
+    text = f"exactly one data node went on in {len(ended) - undecided} of "
+    text += count(len(ended), "partition")
+    return _finding(claim, evidence, runs, undecided, text, ())
+
+
 @check("A-separate")
 def separate(claim: Claim, evidence: Evidence) -> Finding:
     """Count the queries that fail on the other servers when one of them is killed."""
     runs = _runs(evidence, KILL_SERVER)
-    history, events = evidence.dataset.history, evidence.dataset.events
+    history = evidence.dataset.history
     failed, ended = [], []
     for run in runs.itertuples():
-        own = events[events["run_id"].astype(str) == run.run_id]
+        own = _events(evidence, run.run_id)
         killed = outage.struck(own, "mysqld")
         if killed is None:
             raise MissingData(f"which mysqld was killed in {run.run_id} is not recorded")
@@ -102,7 +147,7 @@ def _finding(
         *(part for part in shown if part),
     ]
     finding = replace(finding, numbers="; ".join(parts), measured=exact[0])
-    unfinished = _unfinished(evidence, str(runs["fault"].iloc[0]))
+    unfinished = "; ".join(filter(None, (_unfinished(evidence, f) for f in runs["fault"].unique())))
     if unfinished and finding.verdict == REPRODUCED:
         return replace(finding, verdict=INCONCLUSIVE, why=unfinished)
     return finding
@@ -148,6 +193,18 @@ def _shown(evidence: Evidence, fault: str) -> str:
 
 def _gap(runs: pd.DataFrame) -> str:
     return f"{significant(runs['longest_gap_s'].max())} s"
+
+
+def _events(evidence: Evidence, run_id: str) -> pd.DataFrame:
+    events = evidence.dataset.events
+    return events[events["run_id"].astype(str) == run_id]
+
+
+def _data_nodes_restarted(evidence: Evidence, run_id: str) -> int:
+    """Count the data nodes that had ended by the time the network was healed."""
+    own = _events(evidence, run_id)
+    started = own[own["event"].astype(str) == RESTART]
+    return int(started["text"].astype(str).str.match("start ndbmtd").sum())
 
 
 def _data_nodes_ended(events: pd.DataFrame) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ndblab.experiments.designs import comparisons, grids
+from ndblab.experiments.designs import comparisons, grids, network
 from ndblab.experiments.designs.contrast import Length
 from ndblab.experiments.experiment import Experiment
 from ndblab.experiments.variant import NO_QUOTAS, Variant
@@ -13,6 +13,13 @@ SMALL_SERVER_SHARE = 9 / cpu_budget.BRIEF_CPUS
 may then do twice the work, and whether they do is up to the software."""
 SLOWER_SERVER_SHARE = cpu_budget.BRIEF_SERVER_CPUS / cpu_budget.BRIEF_CPUS * 38 / 52
 """As much slower as the slow servers of select-pk-2010: 38 000 reads/s where others did 52 000."""
+
+
+def _lacks_hosts() -> str:
+    from ndblab.experiments import several_hosts
+
+    return several_hosts.lacks()
+
 
 EXPERIMENTS = (
     Experiment(
@@ -111,5 +118,28 @@ EXPERIMENTS = (
             ),
         ),
         contrasts=comparisons.thread_splits,
+    ),
+    Experiment(
+        "network-cost",
+        "What does the network between clients, servers and data nodes cost?",
+        "20_network_cost.ipynb",
+        figures=("network-cost",),
+        claims=("N-",),
+        grid=network.grid,
+        sizes={
+            "smoke": {"servers": (1,)},
+            "quick": {"servers": (1,), "clients": (1, 4, 16, 64), "repeats": 3},
+            "brief": {"servers": (1,), "clients": profile.powers_of_two(1024), "repeats": 3},
+        },
+        shape={"tcp_servers": network.TCP_SERVERS},
+        variants=(
+            Variant(beside_data=True),
+            Variant(network.SERVERS_ELSEWHERE, beside_data=False),
+            Variant(network.CLIENTS_BESIDE, beside_data=True, clients_beside=True),
+        ),
+        contrasts=network.contrasts,
+        spare_servers=network.SPARE_SERVERS,
+        hosts=network.HOSTS,
+        lacks=_lacks_hosts,
     ),
 )  # fmt: skip

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from ndblab.experiments import several_hosts
 from ndblab.experiments.designs import grids, self_contrasts
 from ndblab.experiments.experiment import Experiment
 from ndblab.experiments.variant import Variant
-from ndblab.planning import fault
+from ndblab.planning import fault, hosts
+
+_FAULT_SIZES: Mapping[str, Mapping[str, object]] = {
+    "smoke": {"servers": (2,), "clients": (8,), "warmup_s": 0, "duration_s": 4},
+    "quick": {"servers": (2,), "clients": (8,), "warmup_s": 0, "duration_s": 10},
+    "brief": {"servers": (2,), "clients": (8,), "warmup_s": 0, "duration_s": 30, "repeats": 3},
+}
 
 EXPERIMENTS = (
     Experiment(
@@ -21,17 +30,24 @@ EXPERIMENTS = (
         "What do clients see when part of the cluster fails?",
         "06_availability.ipynb",
         figures=("faults",),
-        claims=("A-",),
+        claims=("A-node", "A-online", "A-separate"),
         grid=grids.every_fault,
-        sizes={
-            "smoke": {"servers": (2,), "clients": (8,), "warmup_s": 0, "duration_s": 4},
-            "quick": {"servers": (2,), "clients": (8,), "warmup_s": 0, "duration_s": 10},
-            "brief": {
-                "servers": (2,), "clients": (8,), "warmup_s": 0, "duration_s": 30, "repeats": 3,
-            },
-        },
+        sizes=_FAULT_SIZES,
         variants=(Variant(), *(Variant(f.name, fault=f) for f in fault.FAULTS.values())),
         budget="shared",
+    ),
+    Experiment(
+        "network-faults",
+        "What do clients see when the network or a host fails?",
+        "20_network_faults.ipynb",
+        figures=("network-faults",),
+        claims=("A-arbitration", "A-heartbeat"),
+        grid=grids.every_fault,
+        sizes=_FAULT_SIZES,
+        variants=(Variant(), *(Variant(f.name, fault=f) for f in fault.NETWORK_FAULTS.values())),
+        budget="shared",
+        hosts=tuple(hosts.usual_roles(5)),
+        lacks=several_hosts.lacks,
     ),
     Experiment(
         "the-lab-itself",

@@ -18,7 +18,7 @@ from ndblab.planning.workload import CHECKED_WRITES, POINT_SELECT, READ_WRITE
 if TYPE_CHECKING:
     from ndblab.experiments.experiment import Experiment, Variant
 
-BRIEFEST_FAULTS = ("kill-data-node", "kill-server")
+BRIEFEST_FAULTS = ("kill-data-node", "kill-server", "partition", "lose-host")
 """The faults of the smoke profile."""
 
 
@@ -56,7 +56,7 @@ def both_transporters(experiment: Experiment, size: Profile) -> tuple[Point, ...
 
 
 def every_fault(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
-    """The most servers with the most clients under every fault; two faults in the smoke profile.
+    """The most servers with the most clients under every fault; two in the smoke profile.
 
     Raises
     ------
@@ -74,7 +74,8 @@ def every_fault(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
     faults = [variant.name for variant in experiment.variants if variant.fault]
     return tuple(
         Point(servers, clients, workload=CHECKED_WRITES, variant=name)
-        for name in (BRIEFEST_FAULTS if size.name == "smoke" else faults)
+        for name in faults
+        if size.name != "smoke" or name in BRIEFEST_FAULTS
     )
 
 

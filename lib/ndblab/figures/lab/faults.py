@@ -22,8 +22,10 @@ from ndblab.figures import selection, sheet, style
 from ndblab.figures.quantity import QPS
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
+from ndblab.planning.fault import FAULT, HEALED, RESTART, SERVED
 
 _SUCCEEDED = replace(QPS, name="Succeeded", unit="operations/s")
+_DONE = (FAULT, HEALED, RESTART)
 _COLUMNS = 2
 _ROW_IN, _REST_IN = 2.1, 2.75
 _TOLERANCE_S = 0.1
@@ -128,7 +130,7 @@ def _marks(ax: Axes, run: pd.Series, events: pd.DataFrame) -> None:
     """Mark the actions in a run, and when the nodes served again, with labels."""
     own = events[events["run_id"].astype(str) == run["run_id"]].sort_values("t_s")
     kind = own["event"].astype(str)
-    done, served = own[kind.isin([outage.FAULT, outage.RESTART])], own[kind == outage.SERVED]
+    done, served = own[kind.isin(_DONE)], own[kind == SERVED]
     for dashes, marked in (("--", done), (":", served)):
         for t_s in marked["t_s"]:
             ax.axvline(t_s - run["fault_s"], color=style.INK, lw=0.9, ls=dashes, zorder=2)

@@ -1,8 +1,8 @@
 """Clients whose every write can be verified afterwards; a program, which `generator` starts.
 
-In: Unix sockets of MySQL servers, a number of clients, a seed. Out: a row for each operation: what
-was asked, which server answered, how long it took and how it ended. No failure of a server ends
-it: it runs until its standard input ends.
+In: Unix sockets or addresses of MySQL servers, a number of clients, a seed. Out: a row for each
+operation: what was asked, which server answered, how long it took and how it ended. No failure of a
+server ends it: it runs until its standard input ends.
 
 sysbench does not report which of its writes were acknowledged, and 1.0.20 crashes when its server
 is killed. This program prints when it began, by `time.monotonic`, which all processes of a machine
@@ -14,16 +14,19 @@ from __future__ import annotations
 import argparse
 import contextlib
 import itertools
+import json
 import random
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
 import pymysql
 
+from ndblab.cluster.account import Account
 from ndblab.planning.workload import FAILED, OK, READ, UNKNOWN, WRITE, WRONG, written_value
 
 DATABASE = "ndblab_checked"
@@ -208,9 +211,11 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(prog="client")
     parser.add_argument("--clients", type=int, required=True)
     parser.add_argument("--seed", required=True)
-    parser.add_argument("sockets", nargs="+")
+    parser.add_argument("--account", help="a file with the fields of cluster.account.Account")
+    parser.add_argument("sockets", nargs="+", help="of servers, or HOST:PORT")
     options = parser.parse_args(arguments)
-    servers = [_connector(socket) for socket in options.sockets]
+    known = Account(**json.loads(Path(options.account).read_text())) if options.account else None
+    servers = [_connector(socket, known) for socket in options.sockets]
     clients = [Client(n, servers, options.seed) for n in range(1, options.clients + 1)]
     stop = threading.Event()
     threads = [threading.Thread(target=client.run, args=(stop,)) for client in clients]
@@ -227,16 +232,27 @@ def main(arguments: Sequence[str]) -> None:
         print(*row[:5], t_s, latency_ms, *row[7:], sep=",")
 
 
-def _connector(socket: str) -> Callable[[], pymysql.Connection]:
-    """Return a function that connects by a Unix socket."""
+class Endpoint(NamedTuple):
+    """Where a MySQL server listens for TCP/IP."""
+
+    endpoint: str
+    port: int
+
+
+def _connector(socket: str, account: Account | None) -> Callable[[], pymysql.Connection]:
+    """Return a function that connects by a Unix socket, or with an account by TCP/IP and TLS."""
+    if account:
+        address, _, port = socket.rpartition(":")
+        where = account.connection(Endpoint(address, int(port)))
+    else:
+        # The TLS handshake costs more than all the rest.
+        where = {"unix_socket": socket, "user": "root", "ssl_disabled": True}
 
     def connect() -> pymysql.Connection:
         return pymysql.connect(
-            unix_socket=socket,
-            user="root",
+            **where,
             database=DATABASE,
             autocommit=True,
-            ssl_disabled=True,  # the TLS handshake costs more than all the rest
             connect_timeout=CONNECT_TIMEOUT_S,
             read_timeout=ANSWER_TIMEOUT_S,
             write_timeout=ANSWER_TIMEOUT_S,

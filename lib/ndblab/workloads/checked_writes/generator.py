@@ -7,12 +7,14 @@ The tables of sysbench are filled as well: they are the data that a restarted no
 from __future__ import annotations
 
 import io
+import json
 import select
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from ndblab.machine import Process
 
 ROLE = workload.CLIENT
+BESIDE_LAB = True
+"""It runs on the lab's host, whose monotonic clock it shares, wherever the cluster is."""
 BEGIN_TIMEOUT_S = 60
 END_TIMEOUT_S = client.ATTEMPTS * (client.CONNECT_TIMEOUT_S + client.ANSWER_TIMEOUT_S) + 20
 """All attempts of an operation, each with the longest possible wait, and the time to print."""
@@ -42,7 +46,8 @@ read_back = tables.read
 def commands(job: Job) -> list[Command]:
     """Return the one command of a run; it needs no warm-up."""
     options = [f"--clients={job.point.clients}", f"--seed={job.profile.seed}", *job.option_words]
-    argv = [sys.executable, "-m", client.__name__, *options, *(n.socket for n in job.servers)]
+    servers = (node.socket or f"{node.endpoint}:{node.port}" for node in job.servers)
+    argv = [sys.executable, "-m", client.__name__, *options, *servers]
     return [Command(argv, {"PYTHONPATH": str(Path(__file__).parents[3])})]
 
 
@@ -56,14 +61,21 @@ def warm_up(cluster: Cluster, job: Job) -> str:
 def running(cluster: Cluster, job: Job) -> Iterator[Load]:
     """Run the clients for the length of a `with` block; LabError if they do not begin."""
     log = cluster.folder / "logs" / "client.out"
+    log.parent.mkdir(exist_ok=True)
     [command] = commands(job)
+    account = cluster.folder / "client.json"
+    if cluster.account:
+        account.touch(mode=0o600)
+        account.write_text(json.dumps(vars(cluster.account)))
+        command = replace(command, argv=[*command.argv, f"--account={account}"])
+    piped = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with (
         log.open("ab") as errors,
-        spawned(
-            cluster, command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors
-        ) as child,
+        spawned(cluster, command, BESIDE_LAB, stderr=errors, **piped) as child,
     ):
-        yield Load(child, log, job)
+        load = Load(child, log, job)
+        account.unlink(missing_ok=True)
+        yield load
 
 
 class Load:

@@ -1,0 +1,49 @@
+"""The answer about the cost of the network between hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ndblab.analysis import ratio_tables
+from ndblab.analysis.formatting import plain
+from ndblab.claims.answers.clause import Clause
+from ndblab.claims.answers.registry import answers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndblab.dataset import Dataset
+
+_SERVERS = {
+    "servers": "a server on another host than the data nodes carries {} times as much as one "
+    "beside them by shared memory",
+    "servers-by-tcp": "and {} times as much as one beside them by TCP",
+}
+
+
+@answers("network-cost")
+def cost(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
+    """Say what clients elsewhere get, and what servers elsewhere carry."""
+    return [
+        Clause(
+            "N-clients",
+            "as published, clients on another host get less than on their server's own, {value} "
+            "times as much {interval}",
+            "unlike published, clients on another host get no less than on their server's own, "
+            "{value} times as much {interval}",
+            "whether clients on another host get less than on their server's own",
+        ),
+        *_measured(dataset),
+    ]
+
+
+def _measured(dataset: Dataset) -> Iterator[str]:
+    """Say the ratios that have an interval, and what stands for the network."""
+    found = ratio_tables.of_contrasts(dataset.slices).set_index("contrast").dropna(subset="low")
+    for name, words in _SERVERS.items():
+        if name in found.index:
+            value, low, high = (plain(found.at[name, part]) for part in ("ratio", "low", "high"))
+            yield words.format(value) + f" ({low} to {high})"
+    if len(found) and dataset.manifest.get("namespaces"):
+        yield "the hosts are network namespaces of one machine, without a cable between them"

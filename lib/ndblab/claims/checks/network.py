@@ -1,0 +1,27 @@
+"""Checks on what the network between hosts costs."""
+
+from __future__ import annotations
+
+from ndblab.claims.checks.decorator import check
+from ndblab.claims.contrasted import A, place, ratio
+from ndblab.claims.evidence import Evidence
+from ndblab.claims.publication import Claim
+from ndblab.claims.verdict import Finding, decide
+from ndblab.error import MissingData
+
+CLIENTS = "clients"
+
+
+@check("N-clients")
+def clients_elsewhere(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare clients on a host of their own with clients on their server's, by its Unix socket."""
+    hosts = evidence.dataset.manifest.get("hosts", {})
+    if not hosts:
+        raise MissingData("the cluster was on one host")
+    where = place(evidence, CLIENTS, A)
+    test = ratio(evidence, CLIENTS, f"times that on the server's own host {where.words}")
+    apart = f"{len(hosts)} hosts"
+    if evidence.dataset.manifest.get("namespaces"):
+        apart = "network namespaces of one machine: the kernel's path, without a cable"
+    note = f"{apart}; TLS on both sides"
+    return decide(claim, "throughput of clients on another host is", [test], note)

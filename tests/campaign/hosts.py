@@ -1,0 +1,168 @@
+"""Hosts of a campaign: network namespaces that outlive its targets, as hosts outlive a lab.
+
+In: a network and the names of the hosts that a sandbox has in it. Out: their description for a
+target, which connects to them by SSH, and what a target has left on them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import psutil
+
+from campaign import checks
+from ndblab.error import LabError
+from ndblab.experiments import several_hosts
+from ndblab.machine import commands
+from ndblab.machine.namespaces import NamespacedHost, Network, program
+from ndblab.planning.hosts import PlacedHost
+
+SSH_PORT = "22"
+SHARED_FILES = "cluster"
+"""The folder of a cluster's nodes on a host, below the host's own."""
+_SERVERS = ("unshare", "sshd")
+
+
+@dataclass(frozen=True)
+class Hosts:
+    """Some of the hosts of a network; `network` names them by letters."""
+
+    network: Network
+    names: Sequence[str]
+
+    def to_json(self) -> str:
+        """Describe them for another process."""
+        facts = ("name", "address", "space")
+        return json.dumps(
+            {
+                "address": self.network.address,
+                "folder": str(self.network.folder),
+                "hosts": [
+                    {
+                        **{fact: getattr(each, fact) for fact in facts},
+                        "folder": str(each.folder),
+                        "server": each.server.pid,
+                    }
+                    for each in self._hosts
+                ],
+            }
+        )
+
+    def cut_from_lab(self, name: str) -> None:
+        """Drop what comes from this machine on one of the hosts."""
+        self.network.drop("", name)
+
+    def restore(self) -> None:
+        """Heal the network, and start the hosts again that are off."""
+        for each in self._hosts:
+            if each.server.poll() is not None:
+                self.network.power_on(each.name)
+            each.accept_all()
+
+    def leaks(self) -> dict[str, str]:
+        """Look for what a cluster has left on the hosts, by the name of a check."""
+        found: dict[str, list[str]] = {name: [] for name in CHECKS}
+        for each in self._hosts:
+            for name, look in CHECKS.items():
+                if left := look(each):
+                    found[name].append(f"{each.name}: {left}")
+        return {name: "; ".join(left) for name, left in found.items()}
+
+    @property
+    def _hosts(self) -> list[NamespacedHost]:
+        return [self.network.hosts[name] for name in self.names]
+
+
+class _Server(psutil.Process):
+    """An SSH server that another process has started, and will reap."""
+
+    def wait(self, timeout: float | None = None) -> None:
+        """Wait until it has ended."""
+        with contextlib.suppress(psutil.NoSuchProcess):
+            while self.status() != psutil.STATUS_ZOMBIE:
+                time.sleep(checks.POLL_S / 10)
+
+
+def borrowed(text: str) -> Network:
+    """Return the network that another process has described: its hosts and links."""
+    known = json.loads(text)
+    hosts = {
+        each["name"]: NamespacedHost(
+            each["name"], each["address"], each["space"], Path(each["folder"]),
+            _Server(each["server"]),
+        )
+        for each in known["hosts"]
+    }  # fmt: skip
+    return Network(hosts, next(iter(hosts.values())), known["address"], Path(known["folder"]))
+
+
+@contextlib.contextmanager
+def connected(text: str, ours, roles: Sequence[tuple[str, ...]]) -> Iterator:
+    """Connect to the hosts that another process has described, as `several_hosts.opened` does."""
+    network = borrowed(text)
+    with contextlib.ExitStack() as stack:
+        # A host that this process powers on runs for as long as it does.
+        network = replace(network, _servers=stack.enter_context(contextlib.ExitStack()))
+        placed = tuple(
+            PlacedHost(
+                name, name, each.address, str(each.folder / SHARED_FILES), mine,
+                str(network.settings),
+            )
+            for (name, each), mine in zip(network.hosts.items(), roles, strict=True)
+        )  # fmt: skip
+        there = stack.enter_context(several_hosts.connected(placed, ours))
+        several_hosts.share_template(there)
+        yield replace(there, network=network)
+
+
+def _processes(host: NamespacedHost) -> str:
+    """Name the processes in the network of a host, other than its SSH server."""
+    try:
+        own = os.stat(f"/run/netns/{host.space}").st_ino
+    except OSError:
+        return f"no namespace {host.space}"
+    left = []
+    for each in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            if os.stat(f"/proc/{each.pid}/ns/net").st_ino == own and each.name() not in _SERVERS:
+                left.append(f"{each.name()} {each.pid}")
+    return checks.left("process", left)
+
+
+def _ports(host: NamespacedHost) -> str:
+    listening = host.run("ss", "-Hltn").splitlines()
+    ports = {line.split()[3].rpartition(":")[2] for line in listening} - {SSH_PORT}
+    return checks.left("port", sorted(ports))
+
+
+def _segments(host: NamespacedHost) -> str:
+    with contextlib.suppress(psutil.Error, LabError, IndexError):
+        [server] = psutil.Process(host.server.pid).children()
+        argv = [program("nsenter"), f"--ipc=/proc/{server.pid}/ns/ipc", "cat", "/proc/sysvipc/shm"]
+        table = commands.output(argv, what="No table of segments")
+        return checks.left("memory segment", [line.split()[1] for line in table.splitlines()[1:]])
+    return ""
+
+
+def _groups(host: NamespacedHost) -> str:
+    return checks.groups(host.folder / SHARED_FILES)
+
+
+def _files(host: NamespacedHost) -> str:
+    folder = host.folder / SHARED_FILES
+    return checks.left("file", sorted(p.name for p in folder.iterdir()) if folder.exists() else [])
+
+
+CHECKS = {
+    "processes": _processes,
+    "ports": _ports,
+    "segments": _segments,
+    "groups": _groups,
+    "files": _files,
+}

@@ -1,0 +1,34 @@
+"""The answer about the network between hosts. The datasets are made up, never a measurement."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from made_up import CLAIMS, Double, contrasted, double
+from ndblab.claims import answers, judge
+
+
+def answered(blocks: int, namespaces: bool = True) -> answers.Answer:
+    dataset: Double = double(lambda n, c: 100.0)
+    for name, ratio in (("clients", 0.9), ("servers", 0.8), ("servers-by-tcp", 1.02)):
+        sides = {"a": (1, 32, {"qps": 1000 * ratio}), "b": (1, 32, {"qps": 1000.0})}
+        dataset = contrasted(dataset, name, sides, blocks=blocks)
+    known = {"hosts": {"a": {}, "b": {}}, "namespaces": namespaces}
+    dataset = replace(dataset, manifest={**dataset.manifest, **known})
+    return answers.answer("network-cost", judge.judge(dataset, ["N-clients"], CLAIMS), dataset)
+
+
+def test_clients_come_first_then_servers_then_what_the_network_was():
+    """Each with its ratio and interval."""
+    clients, servers, by_tcp, hosts = answered(9).certain
+    assert clients.startswith("as published, clients on another host get less")
+    assert "carries 0.8" in servers
+    assert "by TCP (" in by_tcp
+    assert "without a cable" in hosts
+
+
+def test_before_there_is_an_interval_nothing_is_said_of_servers():
+    """One block has a ratio only, and the claim is open."""
+    found = answered(1)
+    assert not found.certain
+    assert found.open == ("whether clients on another host get less than on their server's own",)

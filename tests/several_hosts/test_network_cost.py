@@ -1,0 +1,59 @@
+"""What the network costs: a cluster over five namespaces, its servers and clients in all places."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ndblab.experiments import catalogue, measurement, several_hosts
+from ndblab.workloads import sysbench
+
+pytestmark = pytest.mark.cluster
+
+PORT = 23460
+
+
+def test_a_minimal_smoke_run_has_every_kind_and_both_contrasts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Each server and client is where its kind says, and the dataset tells that hosts are made."""
+    if why := several_hosts.lacks():
+        pytest.skip(why)
+    monkeypatch.setattr(measurement, "RUNS", tmp_path / "runs")
+    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "lab"))
+    ran: set[tuple[str, ...]] = set()
+    commands = sysbench.commands
+
+    def noted(job):
+        [found] = {(each.host, _target(each.argv)) for each in commands(job)}
+        ran.add((job.point.variant, job.point.transporter, *found))
+        return commands(job)
+
+    monkeypatch.setattr(sysbench, "commands", noted)
+    data = measurement.measure(
+        catalogue.find("network-cost"), "smoke", "scaled", {"clients": "4", "table_size": 100, "warmup_s": 0, "duration_s": 1},
+        PORT, progress=False,
+    )  # fmt: skip
+    manifest = json.loads((data.path / "manifest.json").read_text())
+    address = {name: host["address"] for name, host in manifest["hosts"].items()}
+    assert manifest["namespaces"]
+    assert {
+        ("default", "shm", "a", address["b"]),
+        ("default", "tcp", "a", address["b"]),
+        ("servers-elsewhere", "tcp", "a", address["d"]),
+        ("clients-beside", "shm", "b", "mysql.1.sock"),
+    } <= ran
+    assert list(data.runs["status"]) == ["ok"] * 4
+    assert data.runs["qps"].gt(0).all()
+    assert data.runs["client_cpu_pct"].gt(0).all()
+    assert set(data.slices["status"]) == {"ok"}
+    assert set(data.slices["contrast"]) == {"clients", "servers"}
+    assert "5 network namespaces of one machine" in data.describe_host()
+
+
+def _target(argv: list[str]) -> str:
+    """The address or the name of the socket that a command of sysbench connects to."""
+    [word] = [w for w in argv if w.startswith(("--mysql-host=", "--mysql-socket="))]
+    return word.partition("=")[2].rpartition("/")[2]
