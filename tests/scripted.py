@@ -24,6 +24,7 @@ class Scripted:
         self.plan = SimpleNamespace(servers=nodes, load_host="")
         self.log = str
         self.machine = LOCAL
+        self.load_site = SimpleNamespace(machine=LOCAL)
         self.binaries = SimpleNamespace(
             sysbench=script,
             sysbench_env={},

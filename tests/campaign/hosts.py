@@ -19,6 +19,7 @@ import psutil
 from campaign import checks
 from ndblab.error import LabError
 from ndblab.experiments import several_hosts
+from ndblab.install import Binaries
 from ndblab.machine import commands
 from ndblab.machine.namespaces import NamespacedHost, Network, program
 from ndblab.planning.hosts import PlacedHost
@@ -61,9 +62,9 @@ class Hosts:
     def restore(self) -> None:
         """Heal the network, and start the hosts again that are off."""
         for each in self._hosts:
+            each.accept_all()
             if each.server.poll() is not None:
                 self.network.power_on(each.name)
-            each.accept_all()
 
     def leaks(self) -> dict[str, str]:
         """Look for what a cluster has left on the hosts, by the name of a check."""
@@ -103,7 +104,9 @@ def borrowed(text: str) -> Network:
 
 
 @contextlib.contextmanager
-def connected(text: str, ours, roles: Sequence[tuple[str, ...]]) -> Iterator:
+def connected(
+    text: str, ours: Binaries, roles: Sequence[tuple[str, ...]], insecure_network: bool
+) -> Iterator[several_hosts.Connected]:
     """Connect to the hosts that another process has described, as `several_hosts.opened` does."""
     network = borrowed(text)
     with contextlib.ExitStack() as stack:
@@ -116,7 +119,8 @@ def connected(text: str, ours, roles: Sequence[tuple[str, ...]]) -> Iterator:
             )
             for (name, each), mine in zip(network.hosts.items(), roles, strict=True)
         )  # fmt: skip
-        there = stack.enter_context(several_hosts.connected(placed, ours))
+        opened = several_hosts.connected(placed, ours, insecure_network)
+        there = stack.enter_context(opened)
         several_hosts.share_template(there)
         yield replace(there, network=network)
 

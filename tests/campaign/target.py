@@ -193,7 +193,7 @@ def measure_checked_writes(job: Job) -> None:
     )
     if job.hosts:
         remote.SILENCE_S = SILENCE_S
-        several_hosts.opened = lambda given, ours, roles: hosts.connected(job.hosts, ours, roles)
+        several_hosts.opened = lambda given, *chosen: hosts.connected(job.hosts, *chosen)
     _measure(job, experiment, SERVERS, WRITING_CLIENTS)
 
 

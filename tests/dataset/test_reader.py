@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,10 @@ import pytest
 import small_runs
 from ndblab import dataset
 from ndblab.error import LabError
+from ndblab.machine import host
 from small_runs import RUNS
+
+CAPTURED = Path(__file__).parents[1] / "captured/hosts/vm-2cpu-cgroup1"
 
 
 def test_tables_that_a_dataset_lacks_are_empty(tmp_path: Path) -> None:
@@ -252,3 +256,23 @@ def test_datasets_that_differ_are_never_mixed(
 def test_equal_datasets_may_be_joined(tmp_path: Path) -> None:
     """Two measurements of the same thing may stand in one figure."""
     dataset.same([small_runs.written(tmp_path), small_runs.written(tmp_path)])
+
+
+@pytest.mark.parametrize(
+    ("known", "words"),
+    [
+        ({}, "b (data); the smallest of the data nodes': "),
+        ({"links_encrypted": True}, "; NDB's links encrypted"),
+        ({"links_encrypted": False}, "; NDB's links plain text"),
+    ],
+)
+def test_a_dataset_over_several_hosts_says_whether_its_links_were_encrypted(
+    tmp_path: Path, known: dict[str, Any], words: str
+) -> None:
+    """One from before there was a choice says nothing of it."""
+    data = small_runs.written(tmp_path)
+    hosts = {"a": {"roles": ["load"]}, "b": {"roles": ["data"]}}
+    known = {"host": host.read(CAPTURED).to_dict(), "hosts": hosts, **known}
+    said = replace(data, manifest={**data.manifest, **known}).describe_host()
+    assert words in said
+    assert ("NDB's links" in said) is ("links_encrypted" in known)

@@ -11,7 +11,7 @@ import pytest
 
 from ndblab import install
 from ndblab.error import LabError
-from ndblab.experiments import doctor
+from ndblab.experiments import doctor, several_hosts
 from ndblab.install import package_manager
 from ndblab.machine import host
 
@@ -191,3 +191,11 @@ def test_a_scope_that_systemd_refused_is_a_note(machine, monkeypatch):
     assert found("CPU bandwidth control").state == "ok"
     monkeypatch.setenv("NDBLAB_SCOPE", "1")
     assert found("CPU bandwidth control").state == "note"
+
+
+def test_a_user_without_namespaces_is_told_what_they_are_for(machine, monkeypatch):
+    """An experiment over several hosts can have hosts of the user's own instead."""
+    assert found("network namespaces").state == "note"
+    assert "--hosts" in found("network namespaces").found
+    monkeypatch.setattr(several_hosts, "lacks", lambda: "")
+    assert found("network namespaces").state == "ok"

@@ -41,19 +41,25 @@ def test_the_command_that_goes_on_is_that_of_the_same_measurement(typed, monkeyp
 
 
 def test_the_command_that_goes_on_over_several_hosts_is_accepted_as_typed(monkeypatch):
-    """It repeats that the network is one to trust, without which --hosts is refused."""
+    """It repeats that the network is one to trust, which says nothing without --hosts."""
     asked = []
     monkeypatch.setattr(reproduction, "reproduce", lambda *a, **k: asked.append(k))
     experiment = catalogue.find(figure=6)
     command = measurement.command(experiment, "smoke", "auto", None, hosts="me@a,b")
+    assert command == "./lab reproduce --figure 6 --profile smoke --hosts me@a,b"
+    command = measurement.command(
+        experiment, "smoke", "auto", None, hosts="me@a,b", insecure_network=True
+    )
     assert command == (
         "./lab reproduce --figure 6 --profile smoke --hosts me@a,b --insecure-network"
     )
     options = {"figure": "6", "profile": "smoke", "hosts": "me@a,b"}
     tasks.reproduce.body(Context(), **options, insecure_network=True, minutes="10")
-    assert asked[0]["hosts"] == "me@a,b"
-    with pytest.raises(tasks.Exit, match="--hosts and --insecure-network go together"):
-        tasks.reproduce.body(Context(), **options)
+    tasks.reproduce.body(Context(), **options)
+    assert [each["hosts"] for each in asked] == ["me@a,b"] * 2
+    assert [each.get("insecure_network", False) for each in asked] == [True, False]
+    with pytest.raises(tasks.Exit, match="--insecure-network without --hosts"):
+        tasks.reproduce.body(Context(), figure="6", insecure_network=True)
 
 
 @pytest.mark.parametrize("given", [{"all": True}, {"experiment": "engines", "recorded": True}])

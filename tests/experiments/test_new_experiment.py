@@ -76,7 +76,7 @@ def running(plan, binaries, progress, sites, links):
     def configuration(name):
         return (folder / name).read_text()
 
-    shown = dict(configuration=configuration, limit=lambda quotas: None)
+    shown = dict(configuration=configuration, limit=lambda quotas: None, lengthened_us=dict)
     yield SimpleNamespace(plan=plan, folder=folder, timings={}, **shown)
 
 def measure(cluster, job, repeat):

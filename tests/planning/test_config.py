@@ -306,3 +306,37 @@ def test_servers_with_a_port_listen_on_loopback_without_encryption():
     assert parser["mysqld"]["tls-version"] == ""
     assert "skip-networking" not in parser["mysqld"]
     assert parser["mysqld.2"]["port"] == str(plan.servers[1].port)
+
+
+def test_programs_look_for_keys_only_where_links_are_encrypted(small):
+    """Elsewhere in an empty folder, and before 8.3 nowhere: no option for it was known."""
+    node = small.data_nodes[0]
+    plain = config.node_argv(small, node, BINARIES)
+    assert "--ndb-tls-search-path=/lab/no-tls" in plain
+    encrypted = config.node_argv(dataclasses.replace(small, tls=True), node, BINARIES)
+    assert {"--ndb-tls-search-path=/lab/ndb-tls", "--ndb-mgm-tls=strict"} <= set(encrypted)
+    assert not {"--ndb-tls-search-path=/lab/no-tls"} & set(encrypted)
+    assert config.tls_options("/lab", "8.2.0") == []
+
+
+def test_the_pass_phrase_of_the_authority_is_on_no_command_line():
+    """It is in a file that only the lab can read."""
+    argv = config.authority_argv("/ndb/sign", "/lab/o.cnf", "/lab/ca")
+    argv += config.key_argv("/ndb/sign", "/lab/o.cnf", "/lab/ca/b", config.DATA_KEY, "10.0.0.2")
+    text = config.authority_options("/lab/ca", "geheim")
+    assert "passphrase=geheim" in text
+    assert not any("geheim" in word for word in argv)
+    assert "--bound-hostname=10.0.0.2" in argv
+
+
+def test_all_servers_can_be_connected_by_tcp():
+    """Then no link of a host is shared memory, which has no TLS."""
+    shape = deployment.Shape(
+        2, 80_000, 256, places=deployment.Places("/lab", "/lab"), transporter="tcp", tls=True
+    )
+    plan = deployment.make(host.read(CAPTURED), shape)
+    text = config.config_ini(plan)
+    assert {node.transporter for node in plan.servers} == {"tcp"}
+    assert "UseShm=0" in text
+    assert "[shm]\n" not in text
+    assert config.tls_keys(plan) == {"": dict.fromkeys(("mgmd", "api", "db"), "localhost")}

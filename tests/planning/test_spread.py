@@ -165,3 +165,31 @@ def test_servers_that_sysbench_can_load_at_once_are_those_of_whole_rows(plan):
         assert spread.is_grid(servers)
     for servers in ([two, three], [one, two, three]):
         assert not spread.is_grid(servers)
+
+
+def test_between_hosts_all_links_are_encrypted_unless_the_network_is_trusted(plan):
+    """Management node and data nodes demand keys and TLS; on one host nothing is encrypted."""
+    demands = "RequireCertificate=1\nRequireTls=1\n"
+    assert config.config_ini(plan).count(demands) == 2
+    trusting = spread.make(dataclasses.replace(THREE, insecure_network=True), SHAPE)
+    for other in (trusting, deployment.make(SMALL, SHAPE)):
+        assert "Require" not in config.config_ini(other)
+        assert "tls" not in other.identity()
+    assert plan.identity()["tls"] is True
+
+
+def test_shared_memory_is_agreed_on_within_the_host(plan):
+    """A data node listens in plain text for nobody else."""
+    text = config.config_ini(plan)
+    within = "HostName1=127.0.0.1\nHostName2=127.0.0.1\n"
+    assert "UseShm=0" in text
+    assert text.count("[shm]") == text.count(within) == 4
+
+
+def test_each_host_gets_the_keys_of_its_own_nodes(plan):
+    """By the types that ndb_sign_keys knows, bound to the host's address."""
+    assert config.tls_keys(plan) == {
+        "a": {"mgmd": "10.0.0.97", "api": "10.0.0.97"},
+        "b": {"db": "10.0.0.98", "api": "10.0.0.98"},
+        "c": {"db": "10.0.0.99", "api": "10.0.0.99"},
+    }

@@ -125,6 +125,8 @@ def test_what_is_measured_names_every_host(
         "c": [DATA, "sql"],
     }
     assert all(abs(host["clock_ms"]) < 1000 for host in manifest["hosts"].values())
+    assert manifest["links_encrypted"] is True
+    assert dataset.read(data.path).describe_host().endswith("; NDB's links encrypted")
     assert (
         dataset.read(data.path)
         .describe_host()

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from ndblab.experiments import catalogue, measurement, several_hosts
-from ndblab.workloads import sysbench
+from ndblab.workloads import measured_run, sysbench
 
 pytestmark = pytest.mark.cluster
 
-PORT = 23460
+PORT, CLIENTS = 23460, 6
 
 
 def test_a_minimal_smoke_run_has_every_kind_and_both_contrasts(
@@ -31,11 +31,22 @@ def test_a_minimal_smoke_run_has_every_kind_and_both_contrasts(
         ran.add((job.point.variant, job.point.transporter, *found))
         return commands(job)
 
+    encrypted: dict[str, int] = {}
+    measure = measured_run.measure
+
+    def counted(cluster, job, repeat):
+        status, [server] = "SHOW GLOBAL STATUS LIKE 'Ssl_accepts'", job.servers
+        before = cluster.query(status, server.number)
+        run = measure(cluster, job, repeat)
+        [[(_, first)], [(_, last)]] = before, cluster.query(status, server.number)
+        encrypted[job.point.run_id(repeat)] = int(last) - int(first)
+        return run
+
     monkeypatch.setattr(sysbench, "commands", noted)
-    data = measurement.measure(
-        catalogue.find("network-cost"), "smoke", "scaled", {"clients": "4", "table_size": 100, "warmup_s": 0, "duration_s": 1},
-        PORT, progress=False,
-    )  # fmt: skip
+    monkeypatch.setattr(measured_run, "measure", counted)
+    overrides = {"clients": str(CLIENTS), "table_size": 100, "warmup_s": 0}
+    experiment = catalogue.find("network-cost")
+    data = measurement.measure(experiment, "smoke", "scaled", overrides, PORT, progress=False)
     manifest = json.loads((data.path / "manifest.json").read_text())
     address = {name: host["address"] for name, host in manifest["hosts"].items()}
     assert manifest["namespaces"]
@@ -46,6 +57,8 @@ def test_a_minimal_smoke_run_has_every_kind_and_both_contrasts(
         ("clients-beside", "shm", "b", "mysql.1.sock"),
     } <= ran
     assert list(data.runs["status"]) == ["ok"] * 4
+    # The clients of each run, those on a socket too, and at most two sessions of the lab.
+    assert min(encrypted.values()) >= CLIENTS
     assert data.runs["qps"].gt(0).all()
     assert data.runs["client_cpu_pct"].gt(0).all()
     assert set(data.slices["status"]) == {"ok"}

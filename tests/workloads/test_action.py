@@ -6,6 +6,7 @@ import os
 import subprocess
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pandas as pd
 
@@ -16,6 +17,8 @@ from ndblab.workloads.load_generator import Command, Report
 
 class Cluster:
     """A cluster that only starts processes."""
+
+    load_site = SimpleNamespace(machine=LOCAL)
 
     def spawn_client(self, argv, env, **streams) -> subprocess.Popen:
         return LOCAL.spawn(argv, None, env, **streams)

@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from ndblab.error import LabError
+from ndblab.machine.local import LOCAL
 from ndblab.planning import profile, workload
 from ndblab.planning.point import Point
 from ndblab.workloads import registry, sysbench, sysbench_output
@@ -40,7 +41,8 @@ def program(code: str) -> Command:
 
 
 CLUSTER = SimpleNamespace(
-    spawn_client=lambda argv, env, **streams: subprocess.Popen(argv, **streams)
+    spawn_client=lambda argv, env, **streams: subprocess.Popen(argv, **streams),
+    load_site=SimpleNamespace(machine=LOCAL),
 )
 
 

@@ -22,6 +22,7 @@ from ndblab.planning import config
 if TYPE_CHECKING:
     from tqdm import tqdm
 
+    from ndblab.cluster.cluster import Site
     from ndblab.planning.deployment import Node
 
 MANAGEMENT_TIMEOUT_S, DATA_NODE_TIMEOUT_S, SERVER_TIMEOUT_S = 30, 180, 240
@@ -75,12 +76,19 @@ def ask_management(cluster: Cluster, command: str) -> str:
         str(site.binaries.ndb_mgm),
         f"--ndb-connectstring={config.connectstring(cluster.plan)}",
         "--connect-retries=1",
+        *_tls_options(cluster, site),
         f"--execute={command}",
     ]
     try:
         return site.machine.run(argv, what="No answer", timeout_s=ANSWER_TIMEOUT_S)
     except ChildFailed as failure:
         return failure.output
+
+
+def _tls_options(cluster: Cluster, site: Site) -> list[str]:
+    if not cluster.plan.tls:
+        return []
+    return config.tls_options(str(site.folder), site.binaries.mysqld_version, tls=True)
 
 
 def data_node_states(cluster: Cluster) -> dict[int, str]:
@@ -204,6 +212,55 @@ def check_transporters(cluster: Cluster) -> None:
             expected=wanted[node, remote],
             next_step="Check UseShm and the limits in /proc/sys/kernel/shm*.",
         )
+
+
+def encryption(cluster: Cluster) -> list[tuple[int, int, str, int]]:
+    """Node id, remote node id, type and 1 if encrypted, of every connected link of data nodes.
+
+    Raises
+    ------
+    LabError
+        If ndbinfo does not tell.
+    """
+    try:
+        return cluster.query(
+            "SELECT node_id, remote_node_id, type, encrypted FROM ndbinfo.transporter_details"
+            " WHERE status = 'CONNECTED' AND node_id <> remote_node_id"
+        )
+    except pymysql.Error as error:
+        raise LabError(
+            "It is unknown whether NDB's links are encrypted",
+            found=str(error),
+            expected="the column `encrypted` of ndbinfo.transporter_details",
+            next_step="Use NDB Cluster 9.0 or newer; on a network that you trust, "
+            "--insecure-network.",
+        ) from None
+
+
+def check_encryption(cluster: Cluster) -> None:
+    """Make sure that every link of every data node that uses TCP is encrypted.
+
+    Shared memory is a link within a host, which has no TLS.
+
+    Raises
+    ------
+    LabError
+        If one is plain text.
+    """
+    links = encryption(cluster)
+    plain = [(node, remote) for node, remote, kind, tls in links if kind != "SHM" and not tls]
+    if plain or not links:
+        told = _named(plain) if plain else "ndbinfo tells of no link"
+        raise LabError(
+            "NDB's links are not encrypted as planned",
+            found=told,
+            expected="TLS on every link that uses TCP",
+            next_step="Look at the logs in the cluster's folder; nothing was measured.",
+        )
+
+
+def _named(links: list[tuple[int, int]]) -> str:
+    return "plain text between nodes " + ", ".join(f"{one} and {other}" for one, other in links)
 
 
 def _kind(server: Node, data_node: Node) -> str:

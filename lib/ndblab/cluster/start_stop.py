@@ -17,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from ndblab.cluster import account, datadir, lease, readiness, watchdog
+from ndblab.cluster import account, datadir, keys, lease, readiness, watchdog
 from ndblab.cluster.cluster import Cluster, Site, logs_of
 from ndblab.error import LabError
 from ndblab.machine.cleanup import clean, recorded_groups
@@ -94,6 +94,7 @@ def running(
         guard = watchdog.start(folder, lock_fd)
         stack.callback(guard.communicate, b"done")
         stack.callback(clean, folder)
+        stack.callback(keys.remove, folder)
         for site in sites.values():
             stack.callback(_clean_elsewhere, site, plan.budget.kind)
         try:
@@ -204,6 +205,8 @@ def _start(
                 record["groups"] = {"kind": own.kind, "base": str(own.base)}
     lease.write(folder, record)
     datadir.lay_out(cluster)
+    if plan.tls:
+        keys.give(cluster)
     bar = tqdm(total=len(plan.nodes), desc="starting", unit="node", disable=not progress)
     with bar:
         cluster.start_node(plan.management_node)
@@ -222,6 +225,8 @@ def _start(
         cluster.timings["data_nodes_s"] = round(time.monotonic() - began, 2)
         readiness.wait_servers(cluster, bar)
     readiness.check_transporters(cluster)
+    if plan.tls:
+        readiness.check_encryption(cluster)
     cluster.timings["cluster_start_s"] = round(time.monotonic() - began, 2)
     return cluster
 

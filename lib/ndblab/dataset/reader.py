@@ -78,8 +78,14 @@ class Dataset:
         names = ", ".join(f"{name} ({', '.join(of['roles'])})" for name, of in several.items())
         if self.manifest.get("namespaces"):
             kind = "network namespaces of one machine, which share its CPUs"
-            return f"{len(several)} {kind}: {names}; {described}"
-        return f"{len(several)} hosts: {names}; the smallest of the data nodes': {described}"
+            return f"{len(several)} {kind}: {names}; {described}{self._links()}"
+        smallest = f"the smallest of the data nodes': {described}"
+        return f"{len(several)} hosts: {names}; {smallest}{self._links()}"
+
+    def _links(self) -> str:
+        """Say whether NDB's own links were encrypted; nothing of a dataset that does not know."""
+        words = {True: "; NDB's links encrypted", False: "; NDB's links plain text", None: ""}
+        return words[self.manifest.get("links_encrypted")]
 
     @property
     def budget(self) -> str:

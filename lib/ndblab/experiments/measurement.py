@@ -94,6 +94,7 @@ def measure(
     minutes: int | None = None,
     engines: str | None = None,
     hosts: str | None = None,
+    insecure_network: bool = False,
 ) -> datasets.Dataset:
     """Measure an experiment on this host, resuming an interrupted measurement.
 
@@ -108,6 +109,8 @@ def measure(
         them; None for any other experiment.
     hosts : the hosts to spread the cluster over, as `several_hosts.opened` has them; None for those
         that the experiment needs, which are namespaces of this machine, or for this machine alone.
+    insecure_network : leave NDB's own links between `hosts` plain text. Those of namespaces that
+        the experiment needs never leave this machine, and always are.
 
     Raises
     ------
@@ -123,7 +126,8 @@ def measure(
     given = hosts or several_hosts.NAMESPACES
     several_hosts.refuse_unsuitable(experiment, given)
     binaries = install.ensure(progress=progress)
-    with several_hosts.opened(given, binaries, experiment.hosts) as there:
+    plain = insecure_network or hosts is None
+    with several_hosts.opened(given, binaries, experiment.hosts, plain) as there:
         return _measure(*wanted, hosts, there)
 
 
@@ -181,6 +185,7 @@ def _measure(
     if there:
         described["hosts"] = there.to_dict()
         described["namespaces"] = there.network is not None
+        described["links_encrypted"] = plan.tls
 
     def clusters_of(writer: datasets.Writer) -> Clusters:
         return Clusters(
@@ -190,7 +195,10 @@ def _measure(
 
     return carry_out(
         experiment, wanted, described, identity, clusters_of,
-        command(experiment, size, budget, overrides, port, engines, hosts),
+        command(
+            experiment, size, budget, overrides, port, engines, hosts,
+            bool(hosts and there and there.hosts.insecure_network),
+        ),
         progress=progress, again=again, minutes=minutes,
     )  # fmt: skip
 
@@ -333,6 +341,7 @@ def command(
     port: int | str | None = None,
     engines: str | None = None,
     hosts: str | None = None,
+    insecure_network: bool = False,
 ) -> str:
     """Return the command of a measurement with these options."""
     figure = next((figure for figure in experiment.figures if figure.isdigit()), None)
@@ -346,7 +355,7 @@ def command(
         for name, value in options.items()
         if value is not None
     )
-    insecure = ["--insecure-network"] if hosts not in (None, "namespaces") else []
+    insecure = ["--insecure-network"] if insecure_network else []
     return " ".join(["./lab reproduce", *words, *insecure])
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ndblab.cluster import datadir, start_stop
+from ndblab.cluster import datadir, keys, start_stop
 from ndblab.cluster.cluster import Site
 from ndblab.error import LabError
 from ndblab.install import elsewhere, package_manager
@@ -120,7 +120,10 @@ def lacks() -> str:
 
 @contextlib.contextmanager
 def opened(
-    given: str, ours: Binaries, roles: Sequence[tuple[str, ...]] = ()
+    given: str,
+    ours: Binaries,
+    roles: Sequence[tuple[str, ...]] = (),
+    insecure_network: bool = False,
 ) -> Iterator[Connected]:
     """Connect to the hosts of --hosts and make them ready, for the length of a `with` block.
 
@@ -129,6 +132,7 @@ def opened(
     given : "namespaces", or what `read` takes.
     roles : that the hosts must have; if left out, namespaces have the usual ones of three hosts,
         and others any.
+    insecure_network : leave NDB's own links between the hosts plain text.
 
     Raises
     ------
@@ -140,7 +144,7 @@ def opened(
         placed = read(given, roles)
         if roles:
             several.check_roles(placed, roles)
-        with connected(placed, ours) as there:
+        with connected(placed, ours, insecure_network) as there:
             yield there
         return
     if why := lacks():
@@ -162,7 +166,7 @@ def opened(
             )
             for (name, each), mine in zip(network.hosts.items(), roles, strict=True)
         )
-        with connected(placed, ours) as there:
+        with connected(placed, ours, insecure_network) as there:
             share_template(there)
             yield dataclasses.replace(there, network=network)
 
@@ -184,7 +188,8 @@ def stand_ins(roles: Sequence[tuple[str, ...]], described: Host) -> spread.Hosts
         PlacedHost(name, name, name, f"{several.FOLDER}/{name}", mine)
         for name, mine in zip(string.ascii_lowercase, roles, strict=False)
     )
-    return spread.Hosts(placed, {host.name: described for host in placed})
+    known = {host.name: described for host in placed}
+    return spread.Hosts(placed, known, insecure_network=True)
 
 
 def read(given: str, roles: Sequence[tuple[str, ...]] = ()) -> tuple[PlacedHost, ...]:
@@ -257,14 +262,19 @@ def _has_own_load(experiment: Experiment) -> bool:
 
 
 @contextlib.contextmanager
-def connected(placed: tuple[PlacedHost, ...], ours: Binaries) -> Iterator[Connected]:
+def connected(
+    placed: tuple[PlacedHost, ...], ours: Binaries, insecure_network: bool = False
+) -> Iterator[Connected]:
     """Connect to hosts and make them ready, for the length of a `with` block.
 
     Raises
     ------
     LabError
-        If one cannot be reached or used, or its clock is wrong; it names the host.
+        If one cannot be reached or used, or its clock is wrong; it names the host. If NDB's links
+        cannot be encrypted, unless the network is an insecure one.
     """
+    if not insecure_network:
+        keys.program(ours)
     with contextlib.ExitStack() as stack:
         sites: dict[str, Site] = {}
         found: list[PlacedHost] = []
@@ -287,7 +297,7 @@ def connected(placed: tuple[PlacedHost, ...], ours: Binaries) -> Iterator[Connec
             address = each.address or _address(each)
             found.append(dataclasses.replace(each, address=address, folder=str(folder)))
         several.check(found)
-        yield Connected(spread.Hosts(tuple(found), described), sites, clocks_ms)
+        yield Connected(spread.Hosts(tuple(found), described, insecure_network), sites, clocks_ms)
 
 
 def _clock_ms(name: str, machine: remote.Remote) -> float:

@@ -127,6 +127,10 @@ FIGURES = {
     "thread-balance": _compared(
         "Do balanced NDB threads raise throughput?", transporters.THREADS
     ),
+    "tls": _compared("How much throughput does TLS on NDB's links cost?", transporters.TLS),
+    "tls-contrast": Entry(
+        "How certain is the cost of TLS?", contrast.paint, contrast.describe, ("slices",)
+    ),
     "connection-pool": Entry(
         "Does a MySQL server need more than one connection to the cluster?",
         connection_pools.paint, connection_pools.describe, ("runs", "processes"),

@@ -18,12 +18,19 @@ from ndblab.planning.deployment import Node, Plan
 if TYPE_CHECKING:
     from ndblab.install import Binaries
 
-CONFIG_INI, MY_CNF, NO_TLS, ACCOUNTS = "config.ini", "my.cnf", "no-tls", "accounts.sql"
+CONFIG_INI, MY_CNF, ACCOUNTS = "config.ini", "my.cnf", "accounts.sql"
 ACCOUNT, ACCOUNT_FILE = "ndblab", "sysbench.cnf"
+NO_TLS, TLS_KEYS = "no-tls", "ndb-tls"
 """Files and folders in the cluster's own folder. From 8.3 on NDB looks for TLS keys, by default in
 the user's home: an empty folder keeps the brief's plain transporters."""
+OLDEST_WITH_TLS = "8.3.0"
+"""Manual, "What is New in MySQL NDB Cluster 8.3"."""
+MGMD_KEY, DATA_KEY, API_KEY = "mgmd", "db", "api"
+"""The types of key that `ndb_sign_keys` knows (its option --node-type)."""
 
 _SIZES = (("G", 2**30), ("M", 2**20), ("K", 2**10))
+TLS_KEY_S = 30 * 24 * 3600
+"""How long a certificate is valid, in seconds: longer than any measurement."""
 BRIEF_CLIENTS = 4096
 BRIEF_MAX_CONNECTIONS = 8200
 RONDB_WITHOUT_QUERY_THREADS = (22,)
@@ -168,15 +175,63 @@ def _small_redo_log(version: tuple[int, ...]) -> str:
     return "innodb_redo_log_capacity=8M" if new else "innodb_log_file_size=4M"
 
 
-def tls_options(folder: str, mysql_version: str) -> list[str]:
-    """Return the option that keeps a program of NDB from TLS keys, if it knows TLS.
+def tls_options(folder: str, mysql_version: str, tls: bool = False) -> list[str]:
+    """Return the options that give a program of NDB its TLS keys, or keep it from any.
+
+    With TLS it sends a management node nothing before the connection is encrypted.
 
     Parameters
     ----------
     folder : of the configuration.
     """
-    known = version_of(mysql_version) >= (8, 3)
+    if tls:
+        return [f"--ndb-tls-search-path={folder}/{TLS_KEYS}", "--ndb-mgm-tls=strict"]
+    known = knows_tls(mysql_version)
     return [f"--ndb-tls-search-path={folder}/{NO_TLS}"] if known else []
+
+
+def knows_tls(mysql_version: str) -> bool:
+    """Whether NDB of this version can encrypt its links."""
+    return version_of(mysql_version) >= version_of(OLDEST_WITH_TLS)
+
+
+def tls_keys(plan_: Plan) -> dict[str, dict[str, str]]:
+    """Return the keys that each host needs: by its name, the address that each type is bound to.
+
+    NDB looks for a key by type: all data nodes of a host share one, and so do its MySQL servers.
+    The management node's host has one for `ndb_mgm` too.
+    """
+    wanted: dict[str, dict[str, str]] = {}
+    types = {"ndb_mgmd": (MGMD_KEY, API_KEY), "ndbmtd": (DATA_KEY,), "mysqld": (API_KEY,)}
+    for node in plan_.nodes:
+        wanted.setdefault(node.host, {}).update(dict.fromkeys(types[node.role], node.address))
+    return wanted
+
+
+def authority_argv(program: str, options_file: str, folder: str) -> list[str]:
+    """Return the command that makes a certification authority in a folder.
+
+    Parameters
+    ----------
+    options_file : names the folder and the pass phrase, which is on no command line.
+    """
+    return [program, f"--defaults-file={options_file}", "--create-CA", f"--to-dir={folder}"]
+
+
+def authority_options(folder: str, pass_phrase: str) -> str:
+    """Return the text of the options file of `ndb_sign_keys`."""
+    return f"[ndb_sign_keys]\npassphrase={pass_phrase}\nCA-search-path={folder}\n"
+
+
+def key_argv(program: str, options_file: str, folder: str, type_: str, address: str) -> list[str]:
+    """Return the command that makes a key and a certificate bound to an address.
+
+    Those of data nodes are bound to none: NDB compares their addresses with config.ini (manual,
+    "Overview of TLS for NDB Cluster").
+    """
+    argv = [program, f"--defaults-file={options_file}", "--no-config", "--create-key"]
+    argv += [f"--node-type={type_}", f"--bound-hostname={address}"]
+    return [*argv, f"--duration={TLS_KEY_S}", f"--to-dir={folder}"]
 
 
 def binding(share: deployment.Share) -> list[str]:
@@ -208,7 +263,7 @@ def node_argv(plan_: Plan, node: Node, binaries: Binaries, initial: bool = True)
             argv += [f"--configdir={node.data_dir}", f"--config-file={folder}/{CONFIG_INI}"]
             argv += ["--nodaemon", f"--bind-address={node.endpoint}"]
         argv += ["--initial"] if initial else []
-    argv += tls_options(folder, binaries.mysqld_version)
+    argv += tls_options(folder, binaries.mysqld_version, plan_.tls)
     if node.role == "mysqld":
         set_ = {f"--{name.replace('_', '-')}" for name in plan_.overlay.my_cnf}
         argv += [word for word in binaries.mysqld_args if word.partition("=")[0] not in set_]

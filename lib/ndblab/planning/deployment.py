@@ -87,7 +87,10 @@ class HostPlan:
 
 @dataclass(frozen=True)
 class Plan:
-    """A planned cluster, on a host or, where `hosts` are named, over several."""
+    """A planned cluster, on a host or, where `hosts` are named, over several.
+
+    With `tls` every node has a key, and NDB's own links that use TCP are encrypted.
+    """
 
     budget: Budget
     places: Places = field(metadata=_NEVER)
@@ -101,6 +104,7 @@ class Plan:
     max_clients: int
     overlay: Overlay = field(default=Overlay(), metadata=_ADDED)
     hosts: tuple[HostPlan, ...] = field(default=(), metadata=_ADDED)
+    tls: bool = field(default=False, metadata=_ADDED)
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -111,6 +115,15 @@ class Plan:
     def shm(self) -> bool:
         """Whether every MySQL server is connected by shared memory."""
         return all(node.transporter == "shm" for node in self.servers)
+
+    @property
+    def shm_everywhere(self) -> bool:
+        """Whether NDB may choose shared memory for all nodes of a host, which is UseShm.
+
+        With TLS each link by shared memory has a section of its own: a data node listens for those
+        that need no TLS apart from the others, which cannot be at the same address and port.
+        """
+        return self.shm and not self.tls
 
     def own_data_node(self, server: Node) -> Node:
         """Return the data node that a MySQL server shares a host with, or would on one host."""
@@ -267,6 +280,7 @@ def make(host: Host, shape: Shape) -> Plan:
         ),
         max_clients=shape.max_clients,
         overlay=shape.overlay,
+        tls=shape.tls,
     )  # fmt: skip
 
 
@@ -297,7 +311,7 @@ def _server(shape: Shape, number: int, share: Share) -> Node:
         shape.places.port("mysqld", number, shape.networking),
         shape.places.socket(number),
         tuple(range(first_more, first_more + more[number - 1])),
-        "tcp" if number > shape.servers - shape.tcp_servers else "shm",
+        "tcp" if number > shape.servers - shape.tcp_servers else shape.transporter,
         domain=_domain(shape, number),
     )
 

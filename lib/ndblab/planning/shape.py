@@ -9,6 +9,8 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ndblab.planning.point import DEFAULT_TRANSPORTER
+
 
 @dataclass(frozen=True)
 class Places:
@@ -68,7 +70,7 @@ class Overlay:
 class Shape:
     """What is wanted of a cluster.
 
-    The last `tcp_servers` of the servers reach the data nodes by TCP, the others by shared memory.
+    The last `tcp_servers` of the servers reach the data nodes by TCP, the others by `transporter`.
     `connection_pools` has the connections of a server to the cluster, for each server in turns.
     With `networking` servers also listen for TCP/IP on their node's address. `small_redo` takes a
     redo log just large enough to load the rows. `thread_spin_us` is how long tc and ldm threads
@@ -76,7 +78,8 @@ class Shape:
     the brief's share. `balanced_threads` takes the split of a data node's threads that the capacity
     model balances best. With `num_cpus` data nodes choose their threads for so many CPUs, whatever
     they have. Each of the `node_groups` has two data nodes; with `domains` they are in two location
-    domains, and each server in that of its own data node.
+    domains, and each server in that of its own data node. With `tls` NDB's own links that use TCP
+    are encrypted.
     """
 
     servers: int
@@ -93,6 +96,8 @@ class Shape:
     num_cpus: int = 0
     node_groups: int = 1
     domains: bool = False
+    tls: bool = False
+    transporter: str = DEFAULT_TRANSPORTER
     places: Places = Places()
     overlay: Overlay = Overlay()
 

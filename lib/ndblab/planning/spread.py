@@ -23,10 +23,14 @@ from ndblab.planning.shape import Places, Shape
 
 @dataclass(frozen=True)
 class Hosts:
-    """Several hosts, their addresses known, and what each of them is, by name."""
+    """Several hosts, their addresses known, and what each of them is, by name.
+
+    On an `insecure_network`, one that is trusted, NDB's own links are plain text.
+    """
 
     placed: tuple[PlacedHost, ...]
     described: Mapping[str, Host]
+    insecure_network: bool = False
 
 
 def is_grid(servers: Sequence[Node]) -> bool:
@@ -78,6 +82,7 @@ def make(hosts: Hosts, shape: Shape) -> Plan:
         sysbench=_of_clients(load_host, whole),
         sql_side=whole[sql_hosts[0].name].sql_side,
         memory=dataclasses.replace(base.memory, lock_pages=lock_pages),
+        tls=not hosts.insecure_network,
         hosts=tuple(
             HostPlan(
                 host.name, host.address, host.roles, host.folder,

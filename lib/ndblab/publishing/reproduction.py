@@ -35,6 +35,7 @@ def reproduce(
     minutes: int | None = None,
     engines: str | None = None,
     hosts: str | None = None,
+    insecure_network: bool = False,
     attach: tuple[str, str | None] | None = None,
 ) -> None:
     """Reproduce experiments, and print their verdicts and what was made.
@@ -42,7 +43,7 @@ def reproduce(
     Parameters
     ----------
     source : "recorded", the folder of a dataset, or None to measure on this host.
-    again, minutes, engines, hosts : as for `measurement.measure`.
+    again, minutes, engines, hosts, insecure_network : as for `measurement.measure`.
     attach : connect string and endpoints of a cluster that runs already, to measure that.
 
     Of several experiments, those that cannot be measured for lack of a program, or were never
@@ -64,6 +65,7 @@ def reproduce(
         measure = functools.partial(
             measurement.measure, size=size, budget=budget, overrides=overrides, port=port,
             again=again, minutes=minutes, engines=engines, hosts=hosts,
+            **({"insecure_network": True} if insecure_network else {}),
         )  # fmt: skip
         if attach:
             measure = functools.partial(

@@ -7,12 +7,9 @@ entry in `registry`. It never decides what is measured, nor what a failure means
 
 from __future__ import annotations
 
-import os
 import shlex
-import signal
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -136,13 +133,7 @@ def spawned(
         yield child
     finally:
         if child.poll() is None:
-            # It leads a session of its own, whose processes form one group. A process of another
-            # host is sysbench alone, and its id means nothing here.
-            if isinstance(child, subprocess.Popen):
-                with suppress(ProcessLookupError):
-                    os.killpg(child.pid, signal.SIGKILL)
-            child.kill()
-        child.wait()
+            cluster.load_site.machine.kill(child, session=True)
 
 
 class Load(Protocol):

@@ -8,12 +8,12 @@ from made_up import CLAIMS, Double, contrasted, double
 from ndblab.claims import answers, judge
 
 
-def answered(blocks: int, namespaces: bool = True) -> answers.Answer:
+def answered(blocks: int, namespaces: bool = True, tls: bool = False) -> answers.Answer:
     dataset: Double = double(lambda n, c: 100.0)
     for name, ratio in (("clients", 0.9), ("servers", 0.8), ("servers-by-tcp", 1.02)):
         sides = {"a": (1, 32, {"qps": 1000 * ratio}), "b": (1, 32, {"qps": 1000.0})}
         dataset = contrasted(dataset, name, sides, blocks=blocks)
-    known = {"hosts": {"a": {}, "b": {}}, "namespaces": namespaces}
+    known = {"hosts": {"a": {}, "b": {}}, "namespaces": namespaces, "links_encrypted": tls}
     dataset = replace(dataset, manifest={**dataset.manifest, **known})
     return answers.answer("network-cost", judge.judge(dataset, ["N-clients"], CLAIMS), dataset)
 
@@ -32,3 +32,9 @@ def test_before_there_is_an_interval_nothing_is_said_of_servers():
     found = answered(1)
     assert not found.certain
     assert found.open == ("whether clients on another host get less than on their server's own",)
+
+
+def test_encrypted_links_are_named_as_a_part_of_the_ratio():
+    """Hosts of a user's own have them by default, and shared memory is never encrypted."""
+    *_, links = answered(9, namespaces=False, tls=True).certain
+    assert "TLS is part of this" in links

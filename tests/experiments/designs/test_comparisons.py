@@ -148,3 +148,17 @@ def test_a_contrast_is_plain_data_in_a_manifest() -> None:
     assert kept["b"]["point"]["clients"] == 128
     assert "F6-overload" in kept["claims"]
     assert replace(contrast, claims=()).to_dict()["claims"] == ()
+
+
+def test_tls_is_compared_start_by_start_with_every_server_by_tcp() -> None:
+    """Shared memory has no TLS; nothing else differs, and each contrast has blocks of its own."""
+    experiment = catalogue.find("tls")
+    size = experiment.size("quick")
+    found = experiment.contrasts(experiment, size, pd.DataFrame())
+    assert [c.name for c in found] == ["tls-best", "tls-one"]
+    for contrast in found:
+        assert (contrast.design, contrast.claims) == (STARTS, ())
+        assert contrast.blocks > 0
+        assert replace(contrast.a.point, variant="default") == contrast.b.point
+        assert contrast.a.point.transporter == "tcp"
+    assert experiment.clusters() == (("default",), ("tls",))

@@ -37,6 +37,7 @@ class Cluster:
     """A cluster that starts processes, and answers what its tables hold."""
 
     machine = LOCAL
+    load_site = SimpleNamespace(machine=LOCAL)
     machines: ClassVar = {"": LOCAL}
     plan = SimpleNamespace(load_host="")
 

@@ -11,6 +11,7 @@ import pytest
 
 from ndblab.cluster.account import Account
 from ndblab.error import LabError
+from ndblab.machine.local import LOCAL
 from ndblab.planning import profile
 from ndblab.planning.point import Point
 from ndblab.workloads import registry
@@ -20,6 +21,8 @@ from ndblab.workloads.load_generator import Job
 
 class Cluster:
     """A cluster that only starts processes."""
+
+    load_site = SimpleNamespace(machine=LOCAL)
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.account = folder, None

@@ -38,6 +38,7 @@ class Cluster:
     """A cluster that only starts processes."""
 
     machine = LOCAL
+    load_site = SimpleNamespace(machine=LOCAL)
 
     def spawn_client(self, argv, env, **streams):
         return LOCAL.spawn(argv, None, env, **streams)

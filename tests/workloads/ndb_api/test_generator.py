@@ -44,6 +44,7 @@ class Cluster:
 
     machine = LOCAL
     plan = SimpleNamespace(servers=[None])
+    load_site = SimpleNamespace(machine=LOCAL)
 
     def __init__(self, there: bool = False, counted: tuple[object, ...] = (1000, 1900)) -> None:
         self.there, self.counted = there, list(counted)

@@ -13,6 +13,7 @@ import pytest
 
 from ndblab.dataset import table
 from ndblab.error import LabError
+from ndblab.machine.local import LOCAL
 from ndblab.planning import profile
 from ndblab.planning.point import Point
 from ndblab.workloads import registry
@@ -29,6 +30,8 @@ BEGIN = "print('began', 1.0, flush=True)"
 
 class Cluster:
     """A cluster that only starts processes."""
+
+    load_site = SimpleNamespace(machine=LOCAL)
 
     def spawn_client(self, argv, env, **streams) -> subprocess.Popen:
         return subprocess.Popen(argv, env={**os.environ, **env}, **streams)

@@ -22,6 +22,7 @@ from ndblab.claims.answers import (
     sources,
     stability,
     the_lab_itself,
+    tls,
 )
 from ndblab.claims.answers.clause import Answer, Clause, compose
 from ndblab.claims.answers.neighbours import (
@@ -60,6 +61,7 @@ __all__ = [
     "sources",
     "stability",
     "the_lab_itself",
+    "tls",
     "tpc_c",
     "tpc_h",
     "transporters",

@@ -45,5 +45,7 @@ def _measured(dataset: Dataset) -> Iterator[str]:
         if name in found.index:
             value, low, high = (plain(found.at[name, part]) for part in ("ratio", "low", "high"))
             yield words.format(value) + f" ({low} to {high})"
+    if len(found) and dataset.manifest.get("links_encrypted"):
+        yield "NDB's links over TCP were encrypted, and shared memory was not: TLS is part of this"
     if len(found) and dataset.manifest.get("namespaces"):
         yield "the hosts are network namespaces of one machine, without a cable between them"

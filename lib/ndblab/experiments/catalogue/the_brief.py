@@ -129,7 +129,10 @@ EXPERIMENTS = (
         sizes={
             "smoke": {"servers": (1,)},
             "quick": {"servers": (1,), "clients": (1, 4, 16, 64), "repeats": 3},
-            "brief": {"servers": (1,), "clients": profile.powers_of_two(1024), "repeats": 3},
+            "brief": {
+                "servers": (1,), "clients": profile.powers_of_two(1024), "repeats": 3,
+                "table_size": 1_000_000,
+            },
         },
         shape={"tcp_servers": network.TCP_SERVERS},
         variants=(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ndblab.experiments import several_hosts
-from ndblab.experiments.designs import grids, self_contrasts
+from ndblab.experiments.designs import comparisons, grids, self_contrasts
 from ndblab.experiments.experiment import Experiment
 from ndblab.experiments.variant import Variant
-from ndblab.planning import fault, hosts
+from ndblab.install import ndb_tools
+from ndblab.planning import fault, hosts, profile
 
 _FAULT_SIZES: Mapping[str, Mapping[str, object]] = {
     "smoke": {"servers": (2,), "clients": (8,), "warmup_s": 0, "duration_s": 4},
@@ -39,7 +40,7 @@ EXPERIMENTS = (
     Experiment(
         "network-faults",
         "What do clients see when the network or a host fails?",
-        "20_network_faults.ipynb",
+        "21_network_faults.ipynb",
         figures=("network-faults",),
         claims=("A-arbitration", "A-heartbeat"),
         grid=grids.every_fault,
@@ -65,5 +66,22 @@ EXPERIMENTS = (
             },
         },
         contrasts=self_contrasts.the_lab_itself,
+    ),
+    Experiment(
+        "tls",
+        "What does TLS cost on NDB's own links?",
+        "22_tls.ipynb",
+        figures=("tls", "tls-contrast"),
+        claims=(),
+        grid=grids.every_variant_by_tcp,
+        sizes={
+            "smoke": {"servers": (1,), "clients": (2, 8)},
+            "quick": {"servers": (2,), "clients": (2, 8, 32, 128), "repeats": 3},
+            "brief": {"servers": (2,), "clients": profile.powers_of_two(1024), "repeats": 3},
+        },
+        shape={"transporter": "tcp"},
+        variants=(Variant(), Variant(comparisons.TLS, {"tls": True})),
+        contrasts=comparisons.encrypted_links,
+        lacks=ndb_tools.lacks,
     ),
 )  # fmt: skip

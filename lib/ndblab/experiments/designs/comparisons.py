@@ -30,6 +30,7 @@ TCP_CLIENTS, REDO_SMALL = "tcp-clients", "redo-small"
 SHM_SPIN, ALL_SPIN = "shm-spin", "all-spin"
 BALANCED, THREADS_OF_32 = "balanced-threads", "threads-of-32"
 SECOND_ENGINE = "second-engine"
+TLS = "tls"
 """Names of variants."""
 
 LEAST_CLIENTS = 4
@@ -248,6 +249,25 @@ def thread_splits(
             "balance", STARTS, swept.point(servers, best, BALANCED), swept.point(servers, best),
             ("F9-next-step",),
         ),
+    )  # fmt: skip
+
+
+def encrypted_links(
+    experiment: Experiment, size: Profile, points: pd.DataFrame
+) -> tuple[Contrast, ...]:
+    """NDB's links with TLS against plain text, start by start: saturated, and with one client.
+
+    No claim waits: no source says what TLS costs. So each has a number of blocks of its own.
+    """
+    swept = Swept(size, points)
+    servers = max(size.servers)
+    loads = {"tls-best": swept.best(servers, "tcp"), "tls-one": servers}
+    return tuple(
+        Contrast(
+            name, STARTS, swept.point(servers, clients, TLS, transporter="tcp"),
+            swept.point(servers, clients, transporter="tcp"), (), blocks=sequential.LOOKS[2],
+        )
+        for name, clients in loads.items()
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ decides the order of measuring. Pure.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,11 @@ def every_variant(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
     """The most servers with every number of clients, in every variant."""
     workload = experiment.workload
     return _of_variants(_swept(experiment), max(size.servers), size.clients, workload)
+
+
+def every_variant_by_tcp(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
+    """As `every_variant`, with servers that reach the data nodes by TCP."""
+    return tuple(replace(point, transporter="tcp") for point in every_variant(experiment, size))
 
 
 def one_server(experiment: Experiment, size: Profile) -> tuple[Point, ...]:

@@ -71,6 +71,13 @@ THREADS = Comparison(
     "All threads of a data node share its CPU quota.",
 )
 
+TLS = Comparison(
+    "Throughput, TLS over plain text",
+    Kind("plain text", "tcp", DEFAULT, "#8a4fa0"),
+    (Kind("TLS", "tcp", "tls", "#2b7a6f"),),
+    "Both sides have the same share of the CPUs as a quota, which encryption uses too.",
+)
+
 
 def paint(
     comparison: Comparison,
@@ -143,7 +150,7 @@ def _ratios(comparison: Comparison, tables: Tables) -> pd.DataFrame:
             "The figure has no pair of runs to compare",
             found="no two good runs of the same repeat, clients and workload",
             expected=f'runs of "{comparison.over.name}" and of {others}',
-            next_step="Choose a dataset of the experiment shm-vs-tcp.",
+            next_step="Choose a dataset of an experiment that compares them.",
         )
     columns = ["kind", "workload", "clients", "runs", "mean", "low", "high"]
     return pd.DataFrame(rows, columns=columns)

@@ -1,0 +1,97 @@
+"""The keys of NDB's own TLS: who has none cannot join a cluster, read it or listen to it.
+
+In: a cluster that is about to be started, and NDB's own `ndb_sign_keys`. Out: on each host the keys
+and certificates of its own nodes, signed by an authority of this cluster's. The authority's key is
+on this machine only, and only until it has signed them: nobody can make another one.
+"""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ndblab.error import LabError
+from ndblab.install import ndb_tools
+from ndblab.machine.local import LOCAL
+from ndblab.planning import config
+
+if TYPE_CHECKING:
+    from ndblab.cluster.cluster import Cluster
+    from ndblab.install.binaries import Ndb
+
+AUTHORITY = "ndb-authority"
+"""Folder below the cluster's while keys are made."""
+
+
+def program(ndb: Ndb) -> Path:
+    """Return the path of `ndb_sign_keys`.
+
+    Raises
+    ------
+    LabError
+        If NDB is too old for TLS, or came without that program.
+    """
+    what = "NDB's links cannot be encrypted"
+    otherwise = "between hosts of a network that you trust, --insecure-network leaves them so."
+    if not config.knows_tls(ndb.mysqld_version):
+        raise LabError(
+            what,
+            found=f"{ndb.product}, which has no TLS",
+            expected=f"NDB Cluster {config.OLDEST_WITH_TLS} or newer",
+            next_step=f"Install a newer release; or, {otherwise}",
+        )
+    try:
+        return ndb_tools.find(ndb, ndb_tools.SIGN_KEYS)
+    except LabError as error:
+        raise LabError(
+            what,
+            found=error.found,
+            expected=f"{ndb_tools.SIGN_KEYS} of {ndb.product}, which makes their keys",
+            next_step=f"{error.next_step}; or, {otherwise}",
+        ) from None
+
+
+def give(cluster: Cluster) -> None:
+    """Make an authority, and give each host the keys of its nodes, and no others.
+
+    Raises
+    ------
+    LabError
+        If `ndb_sign_keys` is missing or fails, or a host's disk refuses.
+    """
+    sign = str(program(cluster.binaries))
+    remove(cluster.folder)
+    authority = cluster.folder / AUTHORITY
+    options = authority / "options.cnf"
+    LOCAL.make_folder(authority)
+    try:
+        text = config.authority_options(str(authority), secrets.token_hex(24))
+        LOCAL.put(options, text)
+        _run(config.authority_argv(sign, str(options), str(authority)))
+        for host, bound in config.tls_keys(cluster.plan).items():
+            made = authority / f"of-{host}"
+            LOCAL.make_folder(made)
+            for type_, address in bound.items():
+                _run(config.key_argv(sign, str(options), str(made), type_, address))
+            site = cluster.site(host)
+            there = site.folder / config.TLS_KEYS
+            site.machine.remove(site.folder, config.TLS_KEYS)
+            site.machine.make_folder(there)
+            for file in made.iterdir():
+                site.machine.put(there / file.name, file.read_text())
+    finally:
+        LOCAL.remove(cluster.folder, AUTHORITY)
+
+
+def remove(folder: Path) -> None:
+    """Remove the keys that are in a cluster's folder on this machine, and what made them."""
+    LOCAL.remove(folder, AUTHORITY, config.TLS_KEYS)
+
+
+def _run(argv: list[str]) -> None:
+    LOCAL.run(
+        argv,
+        what="The keys for NDB's TLS cannot be made",
+        next_step="On a network that you trust: --insecure-network.",
+    )

@@ -1,0 +1,40 @@
+"""What the lab says of the cost of TLS on NDB's own links. The datasets are made up."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from made_up import Double, contrasted, double
+from ndblab.claims import answers
+
+
+def measured(ratio: float, name: str = "tls-best", **more: object) -> Double:
+    sides = {"a": (2, 32, {"qps": 1000 * ratio}), "b": (2, 32, {"qps": 1000.0})}
+    return contrasted(double(lambda n, c: 100.0), name, sides, **more)
+
+
+def said(data: Double) -> str:
+    return str(answers.answer("tls", pd.DataFrame(columns=["verdict"]), data))
+
+
+@pytest.mark.parametrize(
+    ("ratio", "words"),
+    [
+        (0.8, "costs throughput at the best throughput: 0.802 times that of plain text (0.7"),
+        (1.2, "gains throughput at the best throughput: 1.2 times that of plain text (1.1"),
+    ],
+)
+def test_a_cost_is_certain_if_its_interval_leaves_out_equality(ratio: float, words: str) -> None:
+    """It is told with its interval and the load; the other load is open."""
+    text = said(measured(ratio))
+    assert words in text
+    assert "what TLS costs with one client a server" in text
+
+
+def test_an_interval_around_equality_decides_nothing() -> None:
+    """Nor do so few blocks that there is none."""
+    assert "no cost is certain here" in said(measured(1.0, spread=0.05))
+    few = said(measured(0.5, blocks=1))
+    assert "no cost is certain here" in few
+    assert "0.51 times the throughput" in few
