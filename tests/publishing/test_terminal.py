@@ -71,6 +71,23 @@ def test_one_of_many_takes_one_line_if_that_is_enough() -> None:
     assert text == "multi-server-scaling: 1 reproduced. A finding."
 
 
+@pytest.mark.parametrize("experiments", [2, 13, 23, 39])
+def test_so_many_experiments_fit_one_screen(experiments: int) -> None:
+    """With a line each for what they are, and one for where their pages are."""
+    rooms = terminal.rooms(experiments)
+    assert len(rooms) == experiments
+    assert sum(1 + room for room in rooms) + 1 == terminal.MOST_OF_ALL
+    assert sorted(rooms, reverse=True) == rooms
+
+
+def test_one_of_very_many_has_its_tally_alone() -> None:
+    """Unless its answer fits beside it."""
+    answer = Answer(("a long finding of this experiment " * 5,))
+    judged = table({"F6-overload": verdict.REPRODUCED})
+    text = terminal.few_lines(SCALING, answer, judged, room=0)
+    assert text == "multi-server-scaling: 1 reproduced"
+
+
 def test_readings_and_values_of_another_machine_are_only_counted() -> None:
     """They would hide what was decided."""
     ids = ("F9-tc-26", "F9-tc-27", "F6-peak-qps", "F6-8-to-16")

@@ -78,9 +78,10 @@ def reproduce(
     tqdm.monitor_interval = 0
     if tqdm.monitor:
         tqdm.monitor.exit()
-    room = 0 if len(chosen) == 1 else max(1, (terminal.MOST_OF_ALL - 1) // len(chosen) - 1)
+    rooms = terminal.rooms(len(chosen))
     calls = [
-        (experiment, place, out, room) for experiment, place in zip(chosen, where, strict=True)
+        (experiment, place, out, room)
+        for experiment, place, room in zip(chosen, where, rooms, strict=True)
     ]
     texts = processes.each(_publish, calls, processes.AT_ONCE)
     for text in tqdm(texts, "notebooks", len(calls), leave=False, disable=None, unit="notebook"):
@@ -88,7 +89,7 @@ def reproduce(
             print(text)
     for name, why in left_out.items():
         print(f"{name}: not {'recorded' if source else 'measured'}, {why}")
-    if room:
+    if len(chosen) > 1:
         print(f"pages: {_relative(out)}/*/*.html, with their figures beside them")
 
 
@@ -111,12 +112,12 @@ def _check(experiment: Experiment, source: str | None) -> None:
         )
 
 
-def _publish(experiment: Experiment, source: str | None, out: Path, room: int) -> str:
+def _publish(experiment: Experiment, source: str | None, out: Path, room: int | None) -> str:
     """Make the results of an experiment; give the report on them for the terminal.
 
     Parameters
     ----------
-    room : lines for the answer if it is one of many experiments; 0 if it is the only one.
+    room : lines for the answer if it is one of many experiments; None if it is the only one.
     """
     data = recorded.obtain(experiment.name, source) if experiment.grid and source else None
     folder = out / (data.id if data else experiment.name)
@@ -131,7 +132,7 @@ def _publish(experiment: Experiment, source: str | None, out: Path, room: int) -
     tables = {name: place for name, place in made if place.suffix == ".csv"}
     verdicts = tables.pop("verdicts", None)
     judged = None if verdicts is None else verdict_tables.from_csv(verdicts.read_text())
-    if room:
+    if room is not None:
         return terminal.few_lines(experiment, answer, judged, room)
     pictures = ", ".join(place.stem for _, place in made if place.suffix == ".png")
     drawn = [f"figures  {pictures} (PNG and SVG) in {_relative(folder)}"] if pictures else []

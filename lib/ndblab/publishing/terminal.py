@@ -76,6 +76,17 @@ def _verdicts(table: pd.DataFrame, room: int) -> list[str]:
     return [*lines, *counted]
 
 
+def rooms(experiments: int) -> list[int | None]:
+    """Return how many lines the answer of each of so many experiments has on one screen.
+
+    Lines that cannot be dealt evenly go to the first ones. A single experiment has no limit: None.
+    """
+    if experiments == 1:
+        return [None]
+    each, more = divmod(max(0, MOST_OF_ALL - 1 - experiments), experiments)
+    return [each + (place < more) for place in range(experiments)]
+
+
 def few_lines(
     experiment: Experiment, answer: Answer | None, table: pd.DataFrame | None, room: int
 ) -> str:
@@ -96,7 +107,7 @@ def few_lines(
         claims = claims[~readings & (claims["verdict"] != NOT_COMPARABLE)]
         head = verdict_tables.tally(claims) if len(claims) else head
     said = "" if answer is None else answer.brief(room, COLUMNS)
-    lines = textwrap.wrap(said, COLUMNS, max_lines=room, placeholder=" ...")
+    lines = textwrap.wrap(said, COLUMNS, max_lines=room, placeholder=" ...") if room else []
     head = f"{experiment.name}: {head}"
     one_line = f"{head}{'' if head.endswith('?') else '.'} {said}"
     return one_line if said and len(one_line) <= COLUMNS else "\n".join([head, *lines])

@@ -29,6 +29,11 @@ EXPERIMENTS = {
     )
 }
 """In the order of their notebooks."""
+UNRECORDED = {
+    experiment.name: experiment for experiment in (*the_brief.UNRECORDED, *the_lab.UNRECORDED)
+}
+"""Those without a recorded dataset so far. They are found by name or figure, but are no part of
+`--all`, of the report and of the README's verdicts. Their notebooks have no outputs."""
 
 
 def find(
@@ -52,7 +57,8 @@ def find(
         )
     found = []
     for what, key in asked.items():
-        known = {k: e for e in EXPERIMENTS.values() for k in _keys(e)[what]}
+        every = (*EXPERIMENTS.values(), *UNRECORDED.values())
+        known = {k: e for e in every for k in _keys(e)[what]}
         if key not in known:
             raise LabError(
                 f"Unknown {what}",

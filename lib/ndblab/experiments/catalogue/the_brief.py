@@ -119,10 +119,13 @@ EXPERIMENTS = (
         ),
         contrasts=comparisons.thread_splits,
     ),
+)  # fmt: skip
+
+UNRECORDED = (
     Experiment(
         "network-cost",
         "What does the network between clients, servers and data nodes cost?",
-        "20_network_cost.ipynb",
+        "unrecorded/20_network_cost.ipynb",
         figures=("network-cost",),
         claims=("N-",),
         grid=network.grid,
@@ -130,7 +133,9 @@ EXPERIMENTS = (
             "smoke": {"servers": (1,)},
             "quick": {"servers": (1,), "clients": (1, 4, 16, 64), "repeats": 3},
             "brief": {
-                "servers": (1,), "clients": profile.powers_of_two(1024), "repeats": 3,
+                "servers": (1,),
+                "clients": profile.powers_of_two(1024),
+                "repeats": 3,
                 "table_size": 1_000_000,
             },
         },
@@ -145,4 +150,4 @@ EXPERIMENTS = (
         hosts=network.HOSTS,
         lacks=_lacks_hosts,
     ),
-)  # fmt: skip
+)
