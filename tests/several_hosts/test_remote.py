@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from ndblab.error import LabError
-from ndblab.machine import Machine, host, remote
+from ndblab.machine import Machine, host, namespaces, remote
 from ndblab.machine.commands import ChildFailed
 from ndblab.machine.local import LOCAL
 from ndblab.machine.namespaces import Network
@@ -597,6 +597,18 @@ def test_every_refusal_is_one_message_with_the_hosts_name(difficult: Network, tm
         assert next_line.startswith("  next:     ")
         assert rest == []
     assert not (tmp_path / "never").exists()
+
+
+def test_a_process_may_make_several_networks(network: Network, tmp_path: Path):
+    """Each with links and addresses of its own; the end of one leaves the others as they are."""
+    with namespaces.network("ab", tmp_path / "hosts") as other:
+        assert other.address != network.address
+        assert {host.space for host in other.hosts.values()}.isdisjoint(
+            host.space for host in network.hosts.values()
+        )
+    assert network.hosts["a"].address in network.hosts["a"].run("ip", "address")
+    with remote.connect("a", tmp_path / "cluster") as machine:
+        assert machine.run(["hostname"], what="no") == "a\n"
 
 
 def test_no_ssh_client_is_one_message(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

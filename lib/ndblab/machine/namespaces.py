@@ -17,9 +17,12 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 import os
+import re
 import shutil
 import socket
+import string
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
@@ -41,7 +44,10 @@ PROGRAMS = {
     "unshare": "util-linux",
 }
 """What makes the hosts, and the packages that have it, by their names in Debian."""
-PREFIX = "ndblab"
+PREFIX = "ndbl"
+"""A link's name has 15 characters at most: this, a process id, a letter, a dot and a number."""
+_letters = itertools.cycle(string.ascii_lowercase)
+"""A process may make several networks."""
 MONOTONIC_AHEAD_S = 1000
 _SERVER_TIMEOUT_S = 10
 _PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
@@ -189,14 +195,16 @@ def network(names: Sequence[str], folder: Path) -> Iterator[Network]:
     """Run hosts of these names for the length of a `with` block; nothing of them is left."""
     remove_dead()
     pid = os.getpid()
-    bridge, base = f"{PREFIX}{pid}", f"10.{213 + pid % 40}.{pid // 40 % 250}"
+    letter = next(_letters)
+    number = pid + 97 * string.ascii_lowercase.index(letter)
+    bridge, base = f"{PREFIX}{pid}{letter}", f"10.{213 + number % 40}.{number // 40 % 250}"
     folder.mkdir(parents=True, exist_ok=True)
     key = _key(folder / "key")
     shutil.copy(key.with_suffix(".pub"), folder / "authorized_keys")
     # sshd demands this folder, whatever its settings.
     Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
     with contextlib.ExitStack() as stack:
-        stack.callback(_remove, pid)
+        stack.callback(_remove, bridge)
         _ip("link", "add", bridge, "type", "bridge")
         _ip("addr", "add", f"{base}.254/24", "dev", bridge)
         _ip("link", "set", bridge, "up")
@@ -287,17 +295,17 @@ def remove_dead() -> None:
     """Remove the networks of processes that were killed."""
     spaces = Path("/run/netns")
     for space in spaces.iterdir() if spaces.is_dir() else ():
-        pid = space.name.removeprefix(PREFIX).partition("-")[0]
-        if space.name.startswith(PREFIX) and pid.isdigit() and not psutil.pid_exists(int(pid)):
-            _remove(int(pid))
+        made = re.match(rf"({PREFIX}(\d+)[a-z])-", space.name)
+        if made and not psutil.pid_exists(int(made[2])):
+            _remove(made[1])
 
 
-def _remove(pid: int) -> None:
+def _remove(bridge: str) -> None:
     """Remove the namespaces and the bridge that a process has made; links go with them."""
-    for space in Path("/run/netns").glob(f"{PREFIX}{pid}-*"):
+    for space in Path("/run/netns").glob(f"{bridge}-*"):
         _ip("netns", "del", space.name)
     with contextlib.suppress(LabError):
-        _ip("link", "del", f"{PREFIX}{pid}")
+        _ip("link", "del", bridge)
 
 
 def _ip(*words: str) -> None:
