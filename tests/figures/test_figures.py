@@ -16,7 +16,7 @@ from ndblab import figures
 from ndblab.analysis import formatting, summary
 from ndblab.claims import publication
 from ndblab.error import LabError
-from ndblab.experiments.catalogue import EXPERIMENTS
+from ndblab.experiments.catalogue import EXPERIMENTS, UNRECORDED
 from ndblab.figures import style
 
 
@@ -322,5 +322,6 @@ def test_nothing_but_failures_is_refused() -> None:
 
 def test_every_figure_belongs_to_one_experiment() -> None:
     """What the catalogue lists can be drawn, and no figure is left without an experiment."""
-    listed = [key for experiment in EXPERIMENTS.values() for key in experiment.figures]
+    every = (*EXPERIMENTS.values(), *UNRECORDED.values())
+    listed = [key for experiment in every for key in experiment.figures]
     assert sorted(listed) == sorted(figures.FIGURES)
