@@ -51,7 +51,7 @@ SOONER_OVER_HOSTS = {
 }
 """A node is declared dead after five heartbeat intervals at most, of 5 s by default; one that does
 not reach the arbitrator ends after this timeout, 7.5 s by default. Only waiting gets shorter."""
-CUT_S = 14
+CUT_S = 6
 """How long a link is cut or a host is off: longer than both together."""
 
 
