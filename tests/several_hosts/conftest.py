@@ -9,9 +9,18 @@ from pathlib import Path
 import pytest
 
 from ndblab import install
-from ndblab.install.debian import build_dependencies
+from ndblab.install.debian import build_dependencies, packages
 from ndblab.machine import namespaces
 from ndblab.machine.namespaces import Network
+
+
+@pytest.fixture(scope="session", autouse=True)
+def keys(request: pytest.FixtureRequest) -> None:
+    """Build what makes the keys of NDB's TLS where an installation is older than the lab's use."""
+    if any(item.get_closest_marker("cluster") for item in request.session.items):
+        ndb = install.ensure(progress=False)
+        if ndb.origin == packages.ORIGIN:
+            install.add_tools(ndb, progress=False)
 
 
 @pytest.fixture(scope="session")
