@@ -30,10 +30,18 @@ def swept(machine: VirtualMachine, user: str, budget: str) -> Placements:
 
 
 def lengthened_us(machine: VirtualMachine, user: str) -> dict[str, list[int]]:
-    """Return what the newest dataset says of periods of CPU quotas: set, and found, by node."""
+    """Return what the newest dataset says of periods of CPU quotas: set, and found.
+
+    They are under the names of `placement.name`: a data node has its node id there, one above its
+    number in the plan, since node id 1 is the management node's.
+    """
     newest = machine.run("ls -t data/runs/*/*/manifest.json | head -1", user).strip()
     manifest = json.loads(machine.run(f"cat {newest}", user))
-    return {name.replace(".", " "): pair for name, pair in manifest["lengthened_us"].items()}
+    found = {}
+    for node, pair in manifest["lengthened_us"].items():
+        role, number = node.split(".")
+        found[f"{role} {int(number) + (role == 'ndbmtd')}"] = pair
+    return found
 
 
 def begin(machine: VirtualMachine, user: str, budget: str) -> str:
