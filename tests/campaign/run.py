@@ -1,7 +1,8 @@
 """The campaign itself: injections executed one after the other, each logged when it is done.
 
 In: a seed and a number of faults. Out: a line of JSON for each fault, and a table of the checks.
-An interrupted campaign resumes after its last line; each fault can be repeated by its number.
+An interrupted campaign resumes with the faults that have no line or were skipped; each can be
+repeated by its number.
 """
 
 from __future__ import annotations
@@ -54,6 +55,10 @@ class Log:
                     self.lines[entry["number"]] = entry
         self._torn = bool(text) and not text.endswith("\n")
 
+    def missing(self, numbers: Iterable[int]) -> list[int]:
+        """Return those of the numbers that have no line or were skipped: the reason may be gone."""
+        return [n for n in numbers if n not in self.lines or self.lines[n]["skipped"]]
+
     def append(self, line: Mapping[str, object]) -> None:
         """Append a line; half a line is never read back."""
         self.file.parent.mkdir(parents=True, exist_ok=True)
@@ -90,7 +95,7 @@ def campaign(
     start = number.whole("--first", 1 if first is None else first)
     chosen = numbers(seed, start, number.whole("--count", count), kind)
     log = Log(out / f"{seed}.jsonl")
-    todo = [n for n in chosen if first is not None or n not in log.lines]
+    todo = chosen if first is not None else log.missing(chosen)
     if todo:
         install.ensure()
         drawn = [draw(seed, each) for each in todo]
@@ -188,6 +193,7 @@ def _execute(drawn: list[Injection], total: int, log: Log, at_once: int, out: Pa
 def _give_hosts(opened: list[Sandbox], stack: contextlib.ExitStack) -> None:
     """Give each sandbox hosts of its own in one network; or the reason why it has none."""
     if why := several_hosts.lacks():
+        print(f"lab: no faults of a network are injected: {why}", file=sys.stderr)
         for sandbox in opened:
             sandbox.no_hosts = why
         return

@@ -36,6 +36,14 @@ def test_a_campaign_resumes_after_its_last_whole_line(tmp_path: Path):
     assert run.failures(last[1]) == {"processes": "left"}
 
 
+def test_a_skipped_fault_is_tried_again(tmp_path: Path):
+    """What it lacked may be there now; one that was injected is not repeated."""
+    log = run.Log(tmp_path / "1.jsonl")
+    log.append(line(1))
+    log.append(run.line_of(Injection(2, "disk-full"), lambda: Outcome(skipped="no root")))
+    assert log.missing([1, 2, 3]) == [2, 3]
+
+
 def test_an_injection_that_crashes_the_campaign_has_failed():
     """A check that crashed is never a pass."""
 
