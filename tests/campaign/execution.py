@@ -67,21 +67,15 @@ class Outcome:
 def execute(injection: Injection, sandbox: Sandbox, evidence: Path) -> Outcome:
     """Inject and check; what may explain a failure is saved in `evidence`."""
     shutil.rmtree(evidence, ignore_errors=True)
-    with contextlib.ExitStack() as stack:
-        if injection.kind == "disk-full":
-            try:
-                stack.enter_context(sandbox.on_small_disk(injection.disk))
-            except LabError as error:
-                return Outcome(skipped=f"{error.what}: {error.found}")
+    sandbox.clear()
+    sound = False
+    try:
+        outcome = _execute(injection, sandbox, evidence)
+        sound = outcome.sound
+    finally:
+        if not sound:
+            sandbox.stop_cluster()
         sandbox.clear()
-        sound = False
-        try:
-            outcome = _execute(injection, sandbox, evidence)
-            sound = outcome.sound
-        finally:
-            if not sound:
-                sandbox.stop_cluster()
-            sandbox.clear()
     return outcome
 
 
@@ -103,7 +97,6 @@ def _execute(injection: Injection, sandbox: Sandbox, evidence: Path) -> Outcome:
         sandbox.save(evidence / "injected")
     if injection.writes_are_checked:
         sandbox.clear()
-    sandbox.free_disk()
     repeats = 1 if injection.writes_are_checked else job.repeats
     plain = sandbox.job(job.budget, repeats=repeats, duration_s=job.duration_s)
     again = sandbox.run(plain, "again")
@@ -117,20 +110,27 @@ def _execute(injection: Injection, sandbox: Sandbox, evidence: Path) -> Outcome:
 
 
 def execute_in_turn(group: Sequence[Injection], sandbox: Sandbox, evidence: Path) -> list[Outcome]:
-    """Inject faults that end the lab into one that is started again each time, and check each.
+    """Inject faults into a lab that is started again after each, and check each.
 
     Each lab resumes what the one before has left; the next start works or does not work for all.
+    Faults of a small disk share it: it has space again after each.
     """
     shutil.rmtree(evidence, ignore_errors=True)
-    sandbox.clear()
-    sound = False
-    try:
-        outcomes = _execute_in_turn(group, sandbox, evidence)
-        sound = all(each.sound for each in outcomes)
-    finally:
-        if not sound:
-            sandbox.stop_cluster()
+    with contextlib.ExitStack() as stack:
+        if disk := group[0].disk:
+            try:
+                stack.enter_context(sandbox.on_small_disk(disk))
+            except LabError as error:
+                return [Outcome(skipped=f"{error.what}: {error.found}") for _ in group]
         sandbox.clear()
+        sound = False
+        try:
+            outcomes = _execute_in_turn(group, sandbox, evidence)
+            sound = all(each.sound for each in outcomes)
+        finally:
+            if not sound:
+                sandbox.stop_cluster()
+            sandbox.clear()
     return outcomes
 
 
@@ -147,9 +147,11 @@ def _execute_in_turn(group: Sequence[Injection], sandbox: Sandbox, evidence: Pat
         if any(found.values()):
             sandbox.save(evidence / f"injected-{each.number}")
             sandbox.stop_cluster()
+        sandbox.free_disk()
         outcomes.append(Outcome(found, injected=ended.injected, ended=ended.words))
-    repeats = group[0].repeats
-    again = sandbox.run(sandbox.job(group[0].budget, repeats=repeats), "again")
+    repeats, duration_s = group[0].repeats, job_for(group[0], sandbox).duration_s
+    plain = sandbox.job(group[0].budget, repeats=repeats, duration_s=duration_s)
+    again = sandbox.run(plain, "again")
     shared = {"next start": "" if again.code == MEASURED else again.words}
     shared["dataset"] = checks.unfinished(sandbox.runs, complete, repeats)
     _share(outcomes, shared, sandbox.leaks(segments))

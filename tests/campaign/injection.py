@@ -29,9 +29,9 @@ KINDS = {
 ON_NODES = ("node-killed", "node-frozen")
 ON_NETWORK = ("partition", "partition-server", "one-way-loss", "host-lost", "ssh-cut")
 """These need several hosts."""
-ON_LAB = ("lab-killed", "terminated")
+ON_LAB = ("lab-killed", "terminated", "disk-full")
 TOGETHER, IN_TURN = 8, 4
-"""Faults that leave the lab alive share a cluster, so many at a time. Others are injected in turn
+"""Faults of nodes and the network share a cluster, so many at a time. Others are injected in turn
 into a lab that is started again each time, before one that is left to itself."""
 LOAD_S = 3
 """How long clients write under a fault that ends at once."""
@@ -83,19 +83,24 @@ class Injection:
         return self.kind == "ssh-cut" and self.pause_s > SILENCE_S
 
     @property
-    def shares(self) -> str:
-        """What it can share with other faults, by a name; empty if it shares nothing.
+    def in_turn(self) -> bool:
+        """Whether it shares the next start with others of its kind.
 
-        A fault of a node or the network shares a cluster. One that ends the lab shares the next
-        start, unless its watchdog is killed too: the next start has to clean up after it.
+        Not if the watchdog is killed too: the next start has to clean up after it.
         """
-        if self.loses_lab or self.watchdog:
-            return ""
-        if self.kind in ON_LAB:
-            return f"{self.budget} {self.repeats}"
-        return {**dict.fromkeys(ON_NODES, "nodes"), **dict.fromkeys(ON_NETWORK, "network")}.get(
-            self.kind, ""
-        )
+        return (self.kind in ON_LAB and not self.watchdog) or self.load == "sysbench"
+
+    @property
+    def shares(self) -> str:
+        """What it can share with other faults, by a name: a cluster or the next start.
+
+        Empty if it shares nothing.
+        """
+        if self.in_turn:
+            return f"{self.disk}{self.load} {self.budget} {self.repeats}"
+        if self.kind in ON_NODES:
+            return "nodes"
+        return "network" if self.kind in ON_NETWORK and not self.loses_lab else ""
 
     def placed(self, calls: Mapping[str, int], duration_s: float) -> Injection:
         """Place it in a measurement that calls each failpoint so often and lasts so long."""
@@ -199,7 +204,7 @@ def together(drawn: Sequence[Injection]) -> list[list[Injection]]:
         if not group:
             groups.append(group)
         group.append(each)
-        if len(group) == (IN_TURN if each.kind in ON_LAB else TOGETHER):
+        if len(group) == (IN_TURN if each.in_turn else TOGETHER):
             open_.pop(each.shares)
     return groups
 

@@ -26,7 +26,7 @@ from campaign import execution
 from campaign import sandbox as sandboxes
 from campaign.execution import CHECKS, Outcome
 from campaign.hosts import Hosts
-from campaign.injection import KINDS, ON_LAB, ON_NETWORK, Injection, draw, numbers, together
+from campaign.injection import KINDS, ON_NETWORK, Injection, draw, numbers, together
 from campaign.sandbox import Sandbox
 from ndblab import install
 from ndblab.error import LabError
@@ -212,7 +212,7 @@ def _in_free_sandbox(
     sandbox = free.get()
     try:
         placed = [i.placed(sandbox.calls[i.budget], sandbox.duration_s) for i in group]
-        if group[0].kind in ON_LAB and group[0].shares:
+        if group[0].in_turn:
             return lines_of(placed, lambda: execution.execute_in_turn(placed, sandbox, evidence))
         if group[0].shares or group[0].loses_lab:
             return lines_of(placed, lambda: execution.execute_together(placed, sandbox, evidence))

@@ -45,14 +45,18 @@ SOONER_OVER_HOSTS = {
     "ndbd default": {
         **SOONER["ndbd default"],
         "HeartbeatIntervalDbDb": 500,
-        "HeartbeatIntervalDbApi": 500,
         "ArbitrationTimeout": 1500,
     }
 }
-"""A node is declared dead after five heartbeat intervals at most, of 5 s by default; one that does
-not reach the arbitrator ends after this timeout, 7.5 s by default. Only waiting gets shorter."""
-CUT_S = 6
-"""How long a link is cut or a host is off: longer than both together."""
+"""A data node is declared dead after five heartbeat intervals at most, of 5 s by default; one that
+does not reach the arbitrator ends after this timeout, 7.5 s by default. Only waiting gets shorter.
+
+HeartbeatIntervalDbApi keeps its 1.5 s: if a data node that starts is too slow for three heartbeats
+just after it has connected, the management node gives its link up for good (seen with NDB 9.7.4)
+and never reports it as started."""
+CUT_S = 8
+"""How long a link is cut or a host is off: longer than it takes until a data node is declared dead
+or ends, and than the four heartbeats of 1.5 s after which a MySQL server is."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from campaign import execution, sandbox
+from campaign import execution, sandbox, target
 from campaign.injection import SILENCE_S, Injection
 from campaign.target import CRASHED, INTERRUPTED, MEASURED, REPORTED, Ended
 from ndblab.machine import files
@@ -67,7 +67,7 @@ def test_a_network_recovers_from_its_fault_before_the_run_ends():
     )
     assert done["one-way-loss"][:2] == (
         (0.5, "drop", ("ndbmtd.2", "ndbmtd.1")),
-        (6.5, "heal", ()),
+        (target.CUT_S + 0.5, "heal", ()),
     )
     assert [each[1] for each in done["host-lost"]] == [
         "power-off", "power-on", *["start"] * 2, *["wait"] * 5,

@@ -55,6 +55,18 @@ def test_faults_that_leave_the_lab_alive_share_clusters():
         assert len(group) == 1 or group[0].shares
 
 
+def test_faults_that_end_a_measurement_share_the_next_start():
+    """Not where a watchdog is killed too; those of one disk or load are among themselves."""
+    drawn = [draw(1, number) for number in range(1, 1001)]
+    for group in injection.together(drawn):
+        if group[0].in_turn:
+            assert len(group) <= injection.IN_TURN
+            assert len({(e.disk, e.load, e.budget, e.repeats) for e in group}) == 1
+            assert not any(e.watchdog for e in group)
+    apart = {e.kind for e in drawn if not e.shares}
+    assert apart == {"lab-killed", "load-stopped", "ssh-cut"}
+
+
 def test_every_call_of_every_failpoint_can_be_drawn():
     """Calls are drawn by package first: a busy function does not crowd out the others."""
     drawn = [draw(1, number).placed(CALLS, 20) for number in range(1, 3000)]

@@ -18,6 +18,18 @@ def test_waiting_in_vain_ends_with_what_was_waited_for():
         readiness.wait_until(lambda: False, 0.1, "the moon")
 
 
+def test_waiting_for_a_data_node_in_vain_ends_with_what_the_management_node_reports(monkeypatch):
+    """It may have lost sight of a node that serves."""
+    answer = "Node 2: not connected\nNode 3: started (mysql-9.7.4 ndb-9.7.4)\n"
+    monkeypatch.setattr(readiness, "ask_management", lambda cluster, command: answer)
+    monkeypatch.setattr(readiness, "DATA_NODE_TIMEOUT_S", 0.1)
+    plan = deployment.make(host.read(), deployment.Shape(1, 1000, 8))
+    cluster = SimpleNamespace(plan=plan, check_alive=lambda node: None)
+    with pytest.raises(LabError, match=r"ndbmtd\.1") as caught:
+        readiness.wait_node(cluster, plan.data_nodes[0])
+    assert "reports node 2 not connected, node 3 started after" in caught.value.found
+
+
 def pooled(monkeypatch: pytest.MonkeyPatch, *answers: list[tuple[int, int, str]]):
     """Give a cluster of servers with 1 and 2 connections, and what ndbinfo says in turns."""
     said = list(answers)

@@ -5,6 +5,7 @@ In: a cluster whose processes were started. Out: nothing, once each of them serv
 
 from __future__ import annotations
 
+import functools
 import re
 import socket
 import time
@@ -30,9 +31,13 @@ POLL_S = 0.05
 
 
 def wait_until(
-    observed: Callable[[], bool], timeout_s: float, what: str, poll_s: float = POLL_S
+    observed: Callable[[], bool],
+    timeout_s: float,
+    what: str,
+    poll_s: float = POLL_S,
+    seen: Callable[[], str] = lambda: "nothing",
 ) -> None:
-    """Check repeatedly until `observed()` holds.
+    """Check repeatedly until `observed()` holds; if it never does, the error tells what is `seen`.
 
     Raises
     ------
@@ -46,7 +51,7 @@ def wait_until(
         if time.monotonic() > deadline:
             raise LabError(
                 f"Timed out waiting for {what}",
-                found=f"nothing after {timeout_s:.0f} s",
+                found=f"{seen()} after {timeout_s:.0f} s",
                 next_step="Look at the logs in the cluster's folder (`./lab cluster.status`).",
             )
         time.sleep(poll_s)
@@ -98,6 +103,13 @@ def data_node_states(cluster: Cluster) -> dict[int, str]:
     return {int(node): state for node, state in states}
 
 
+def _reported(cluster: Cluster) -> str:
+    """Put the management node's answer into words."""
+    states = data_node_states(cluster)
+    told = ", ".join(f"node {node} {state}" for node, state in sorted(states.items()))
+    return f"the management node reports {told}" if told else "no answer of the management node"
+
+
 def wait_data_nodes(cluster: Cluster, bar: tqdm) -> None:
     """Wait until the management node reports every data node as started."""
     wanted = {node.node_id for node in cluster.plan.data_nodes}
@@ -111,7 +123,8 @@ def wait_data_nodes(cluster: Cluster, bar: tqdm) -> None:
         ready.update(now_ready)
         return ready >= wanted
 
-    wait_until(all_started, DATA_NODE_TIMEOUT_S, "the data nodes", poll_s=0.3)
+    seen = functools.partial(_reported, cluster)
+    wait_until(all_started, DATA_NODE_TIMEOUT_S, "the data nodes", poll_s=0.3, seen=seen)
 
 
 def wait_servers(cluster: Cluster, bar: tqdm) -> None:
@@ -150,8 +163,11 @@ def wait_node(cluster: Cluster, node: Node) -> None:
         running = (other.node_id for other in cluster.plan.data_nodes if cluster.runs(other))
         return bool(states) and all(states.get(other) == "started" for other in running)
 
-    timeout_s = SERVER_TIMEOUT_S if node.role == "mysqld" else DATA_NODE_TIMEOUT_S
-    wait_until(serves, timeout_s, node.name, poll_s=0.2)
+    if node.role == "mysqld":
+        wait_until(serves, SERVER_TIMEOUT_S, node.name, poll_s=0.2)
+        return
+    seen = functools.partial(_reported, cluster)
+    wait_until(serves, DATA_NODE_TIMEOUT_S, node.name, poll_s=0.2, seen=seen)
 
 
 def _server_ready(cluster: Cluster, server: int) -> bool:

@@ -133,7 +133,9 @@ def spawned(
         yield child
     finally:
         if child.poll() is None:
-            cluster.load_site.machine.kill(child, session=True)
+            site = cluster.site(command.host) if command.host else cluster.load_site
+            machine = cluster.machine if beside_lab else site.machine
+            machine.kill(child, session=True)
 
 
 class Load(Protocol):

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
+import psutil
 import pytest
 
 from ndblab.cluster.account import Account
@@ -20,9 +21,9 @@ from ndblab.workloads.load_generator import Job
 
 
 class Cluster:
-    """A cluster that only starts processes."""
+    """A cluster over several hosts that only starts processes; no load runs on its own."""
 
-    load_site = SimpleNamespace(machine=LOCAL)
+    machine, load_site = LOCAL, SimpleNamespace(machine=None)
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.account = folder, None
@@ -51,6 +52,16 @@ def test_clients_run_for_the_seconds_of_the_profile(tmp_path):
     assert (report.status, report.metrics["queries"]) == ("ok", 0)
     assert report.metrics["errors"] == len(report.tables["history"]) > 0
     assert report.intervals["qps"].tolist()[:1] == [0]
+
+
+def test_clients_of_a_run_that_is_interrupted_end(tmp_path):
+    """Ctrl-C stays Ctrl-C, wherever the cluster's own load would run."""
+    with (
+        pytest.raises(KeyboardInterrupt),
+        generator.running(Cluster(tmp_path), job(f"{tmp_path}/no.sock")) as load,
+    ):
+        raise KeyboardInterrupt
+    assert not any(map(psutil.pid_exists, load.pids))
 
 
 def test_clients_that_do_not_begin_say_why(tmp_path):

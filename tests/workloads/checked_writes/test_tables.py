@@ -83,3 +83,6 @@ def test_a_server_that_does_not_answer_is_an_error_of_the_lab():
 
     with pytest.raises(LabError, match="could not be read back"):
         tables.read(Dead({2: 2, 3: 3}))
+    with pytest.raises(LabError, match="could not be created") as caught:
+        tables.create(Dead({2: 2, 3: 3}), 8)
+    assert "DROP DATABASE: " in caught.value.found

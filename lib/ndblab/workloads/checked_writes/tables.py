@@ -34,6 +34,11 @@ def create(cluster: Cluster, clients: int) -> None:
 
     The key of the second table has its columns in reverse order: NDB hashes them in order, so that
     the two rows of a write are in different partitions.
+
+    Raises
+    ------
+    LabError
+        If a MySQL server refuses, or does not answer in time.
     """
     name = client.DATABASE
     counters = ", ".join(f"({number}, 0)" for number in range(1, clients + 1))
@@ -45,7 +50,15 @@ def create(cluster: Cluster, clients: int) -> None:
         _COUNTERS.format(name),
         f"INSERT INTO {name}.counters VALUES {counters}",
     ):
-        cluster.query(statement)
+        try:
+            cluster.query(statement)
+        except pymysql.Error as error:
+            raise LabError(
+                "The tables of the checked writes could not be created",
+                found=f"{' '.join(statement.split()[:2])}: {error}",
+                expected="an answer from the first MySQL server",
+                next_step="Look at its error log in the cluster's folder.",
+            ) from error
 
 
 def read(cluster: Cluster) -> dict[str, pd.DataFrame]:
