@@ -12,7 +12,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -66,17 +66,25 @@ class Outcome:
 
 def execute(injection: Injection, sandbox: Sandbox, evidence: Path) -> Outcome:
     """Inject and check; what may explain a failure is saved in `evidence`."""
+    [outcome] = _cleanly(sandbox, evidence, lambda: [_execute(injection, sandbox, evidence)])
+    return outcome
+
+
+def _cleanly(
+    sandbox: Sandbox, evidence: Path, inject: Callable[[], list[Outcome]]
+) -> list[Outcome]:
+    """Inject with nothing there from before, and leave nothing, whatever happens."""
     shutil.rmtree(evidence, ignore_errors=True)
     sandbox.clear()
     sound = False
     try:
-        outcome = _execute(injection, sandbox, evidence)
-        sound = outcome.sound
+        outcomes = inject()
+        sound = all(each.sound for each in outcomes)
     finally:
         if not sound:
             sandbox.stop_cluster()
         sandbox.clear()
-    return outcome
+    return outcomes
 
 
 def _execute(injection: Injection, sandbox: Sandbox, evidence: Path) -> Outcome:
@@ -115,23 +123,13 @@ def execute_in_turn(group: Sequence[Injection], sandbox: Sandbox, evidence: Path
     Each lab resumes what the one before has left; the next start works or does not work for all.
     Faults of a small disk share it: it has space again after each.
     """
-    shutil.rmtree(evidence, ignore_errors=True)
     with contextlib.ExitStack() as stack:
         if disk := group[0].disk:
             try:
                 stack.enter_context(sandbox.on_small_disk(disk))
             except LabError as error:
                 return [Outcome(skipped=f"{error.what}: {error.found}") for _ in group]
-        sandbox.clear()
-        sound = False
-        try:
-            outcomes = _execute_in_turn(group, sandbox, evidence)
-            sound = all(each.sound for each in outcomes)
-        finally:
-            if not sound:
-                sandbox.stop_cluster()
-            sandbox.clear()
-    return outcomes
+        return _cleanly(sandbox, evidence, lambda: _execute_in_turn(group, sandbox, evidence))
 
 
 def _execute_in_turn(group: Sequence[Injection], sandbox: Sandbox, evidence: Path) -> list[Outcome]:
@@ -173,20 +171,12 @@ def execute_together(group: Sequence[Injection], sandbox: Sandbox, evidence: Pat
     The writes of each are its own; what is left is looked for after the last of them, and the next
     start works or does not work for all of them.
     """
-    shutil.rmtree(evidence, ignore_errors=True)
     over_hosts = group[0].kind in ON_NETWORK
     if over_hosts and sandbox.hosts is None:
         return [Outcome(skipped=sandbox.no_hosts) for _ in group]
-    sandbox.clear()
-    sound = False
-    try:
-        outcomes = _execute_together(group, sandbox, evidence, over_hosts)
-        sound = all(each.sound for each in outcomes)
-    finally:
-        if not sound:
-            sandbox.stop_cluster()
-        sandbox.clear()
-    return outcomes
+    return _cleanly(
+        sandbox, evidence, lambda: _execute_together(group, sandbox, evidence, over_hosts)
+    )
 
 
 def _execute_together(

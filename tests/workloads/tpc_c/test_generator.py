@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from ndblab.dataset import table
@@ -70,6 +72,21 @@ def test_inconsistent_rows_are_a_failed_run_and_never_a_number() -> None:
 def test_a_load_without_intervals_after_its_warm_up_has_failed() -> None:
     """There would be nothing to tell a steady load by."""
     assert reported(warmup_s=4).status == "go-tpc printed nothing after the warm-up"
+
+
+def test_an_interval_that_was_printed_late_is_counted() -> None:
+    """Its transactions and its time; not if the load had ended by then."""
+    late = (*FOUND.intervals[:2], Interval(3.7, 40, 0), Interval(4.1, 4, 0))
+    found = generator.report(
+        job(), dataclasses.replace(FOUND, intervals=late), "ok", 100.0, LOCAL, "printed"
+    )
+    assert found.metrics["queries"] == 60
+    assert found.lasted_s == pytest.approx(2.68)
+    assert list(found.intervals["t_s"]) == [1, 2]
+    slept = dataclasses.replace(FOUND, intervals=(*late[:2], late[3]))
+    found = generator.report(job(), slept, "ok", 100.0, LOCAL, "printed")
+    assert found.metrics["queries"] == 20
+    assert found.lasted_s == pytest.approx(0.99)
 
 
 def test_a_slice_cuts_its_own_warm_up() -> None:

@@ -209,21 +209,27 @@ def report(
 def _divided(
     intervals: tuple[Interval, ...], job: Job
 ) -> tuple[tuple[Interval, ...], tuple[Interval, ...]]:
-    """Return the intervals of the warm-up, up to the first that ends no sooner; of the run."""
-    warmup_s, end_s = job.profile.warmup_s, _seconds(job) - TAIL_S
-    early = sum(round(interval.ended_s) < warmup_s for interval in intervals)
-    warm = early + 1 if warmup_s else 0
-    last = sum(round(interval.ended_s) <= end_s for interval in intervals)
-    return intervals[:warm], intervals[warm:last]
+    """Return the intervals of the warm-up, and those of the run.
+
+    Each part goes up to the first interval that ends no sooner, however late that was printed; but
+    an interval that ends with the load is left out, since clients end one after another.
+    """
+    whole = [interval for interval in intervals if interval.ended_s < _seconds(job)]
+
+    def up_to(end_s: float) -> int:
+        return sum(round(interval.ended_s) < end_s for interval in whole) + 1 if end_s else 0
+
+    warm, last = up_to(job.profile.warmup_s), up_to(_seconds(job) - TAIL_S)
+    return tuple(whole[:warm]), tuple(whole[warm:last])
 
 
 def _intervals(during: tuple[Interval, ...], since_s: float, job: Job) -> pd.DataFrame:
-    rows, last_s = [], since_s
+    rows, last_s, duration_s = [], since_s, job.profile.duration_s
     for interval in during:
         took_s = max(interval.ended_s - last_s, 1e-3)
         rows.append(
             {
-                "t_s": float(round(interval.ended_s) - job.profile.warmup_s),
+                "t_s": float(min(round(interval.ended_s) - job.profile.warmup_s, duration_s)),
                 "clients": job.point.clients,
                 "qps": interval.committed / took_s,
                 "latency_p95_ms": math.nan,
