@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
+import lzma
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -36,11 +38,29 @@ def test_a_damaged_compressed_table_is_reported(tmp_path: Path) -> None:
     with small_runs.opened(tmp_path) as out:
         out.append(RUNS[0], small_runs.checked(RUNS[0]))
         path = out.finish().path
-    small_runs.damaged(path, "copies.csv.gz", lambda d: d[:-9])
-    with pytest.raises(LabError, match=r"copies\.csv\.gz has changed"):
+    small_runs.damaged(path, "copies.csv.xz", lambda d: d[:-9])
+    with pytest.raises(LabError, match=r"copies\.csv\.xz has changed"):
         dataset.read(path)
-    with pytest.raises(LabError, match=r"copies\.csv\.gz cannot be unpacked"):
+    with pytest.raises(LabError, match=r"copies\.csv\.xz cannot be unpacked"):
         dataset.read(path, verify=False).copies  # noqa: B018
+
+
+@pytest.mark.parametrize("packing", ["", ".gz"])
+def test_a_table_is_read_however_it_was_packed(tmp_path: Path, packing: str) -> None:
+    """The datasets of older versions had other packings, and the same rows."""
+    with small_runs.opened(tmp_path) as out:
+        out.append(RUNS[0], small_runs.checked(RUNS[0]))
+        path = out.finish().path
+    expected = dataset.read(path).copies
+    old, new = path / f"copies.csv{packing}", path / "copies.csv.xz"
+    content = lzma.decompress(new.read_bytes())
+    old.write_bytes(gzip.compress(content) if packing else content)
+    new.unlink()
+    manifest = json.loads((path / "manifest.json").read_text())
+    del manifest["files"][new.name]
+    manifest["files"][old.name] = hashlib.sha256(old.read_bytes()).hexdigest()
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    pd.testing.assert_frame_equal(dataset.read(path).copies, expected)
 
 
 def without_qps(data: bytes) -> bytes:

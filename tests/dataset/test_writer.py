@@ -65,7 +65,7 @@ def test_equal_tables_give_equal_files(tmp_path: Path) -> None:
     for folder in ("one", "other"):
         with small_runs.opened(tmp_path / folder) as out:
             out.append(RUNS[0], small_runs.checked(RUNS[0]))
-            sums.append(out.finish().manifest["files"]["history.csv.gz"])
+            sums.append(out.finish().manifest["files"]["history.csv.xz"])
     assert sums[0] == sums[1]
 
 

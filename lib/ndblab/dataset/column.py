@@ -14,6 +14,10 @@ import pandas as pd
 
 Allows = Callable[[pd.Series], pd.Series]
 
+PLAIN, GZIP, XZ = PACKINGS = "", ".gz", ".xz"
+"""How the file of a table may be packed, by its suffix. xz takes longer, and for rows that are much
+alike makes smaller files than gzip."""
+
 
 @dataclass(frozen=True)
 class Column:
@@ -46,15 +50,15 @@ class Column:
 class Schema:
     """A table: one line on what it holds, its columns in order, and a rule for whole rows.
 
-    Only some experiments have an `optional` table. `since` is the first version that had it. A
-    `compressed` one may be plain text in older datasets.
+    Only some experiments have an `optional` table. `since` is the first version that had it. Its
+    `packing` is one of `PACKINGS`; older datasets may have it packed otherwise, or not at all.
     """
 
     about: str
     columns: Mapping[str, Column]
     rule: tuple[Callable[[pd.DataFrame], pd.Series], str] | None = None
     optional: bool = False
-    compressed: bool = False
+    packing: str = PLAIN
     since: int = 1
 
 

@@ -5,19 +5,27 @@ In: a folder. Out: paths and bytes, or one LabError. It knows nothing of what th
 
 from __future__ import annotations
 
+import functools
 import gzip
 import hashlib
+import lzma
 import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from ndblab.dataset.column import GZIP, XZ
 from ndblab.dataset.manifest import COMPLETE, MANIFEST, identity_hash, read_manifest
-from ndblab.dataset.schema import MEASURE_AGAIN, PACKED
+from ndblab.dataset.schema import MEASURE_AGAIN
 from ndblab.error import LabError
 
 PARTS = "parts"
+_PACK = {
+    GZIP: functools.partial(gzip.compress, compresslevel=9, mtime=0),
+    XZ: functools.partial(lzma.compress, preset=4),
+}
+_UNPACK = {GZIP: gzip.decompress, XZ: lzma.decompress}
 
 
 def part_folders(folder: Path) -> list[Path]:
@@ -53,11 +61,9 @@ def read_bytes(file: Path) -> bytes:
 
 def unpacked(file: Path, data: bytes) -> bytes:
     """Unpack the bytes of a table's file if it is compressed."""
-    if file.suffix != PACKED:
-        return data
     try:
-        return gzip.decompress(data)
-    except (OSError, EOFError, zlib.error) as error:
+        return _UNPACK.get(file.suffix, bytes)(data)
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise LabError(
             f"{file} cannot be unpacked", found=error, next_step=MEASURE_AGAIN
         ) from error
@@ -65,7 +71,7 @@ def unpacked(file: Path, data: bytes) -> bytes:
 
 def packed(name: str, data: bytes) -> bytes:
     """Compress a table's bytes if its file is; no time stamp, so equal tables give equal files."""
-    return gzip.compress(data, compresslevel=9, mtime=0) if name.endswith(PACKED) else data
+    return _PACK.get(Path(name).suffix, bytes)(data)
 
 
 def sha256(data: bytes) -> str:

@@ -12,8 +12,9 @@ from pathlib import Path
 import pandas as pd
 
 from ndblab.dataset import table
+from ndblab.dataset.column import GZIP
 from ndblab.dataset.folder import packed
-from ndblab.dataset.schema import OPTIONAL, PACKED, REQUIRED, ROW_PER_RUN, SCHEMAS, file_name
+from ndblab.dataset.schema import OPTIONAL, REQUIRED, ROW_PER_RUN, SCHEMAS, file_name
 from ndblab.error import LabError
 
 LARGE_LOG_BYTES = 200_000
@@ -48,7 +49,7 @@ def make(run_id: str, tables: Mapping[str, pd.DataFrame], logs: Mapping[str, str
     return Part(
         _status(run_id, tables),
         contents,
-        {n + PACKED if len(data) > LARGE_LOG_BYTES else n: data for n, data in texts.items()},
+        {n + GZIP if len(data) > LARGE_LOG_BYTES else n: data for n, data in texts.items()},
     )
 
 

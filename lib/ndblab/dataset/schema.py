@@ -48,7 +48,6 @@ MEASURED_ACTION = ("duration_s", "errors")
 COUNTS = ("queries", "errors", "reconnects")
 
 MEASURE_AGAIN = "Measure it again, or get an undamaged copy of the dataset."
-PACKED = ".gz"
 _UTC = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)$"
 
 
@@ -125,7 +124,7 @@ SCHEMAS: dict[str, Schema] = {
             "cpu_pct": column.real(),
             "rss_bytes": column.whole(0),
         },
-        compressed=True,
+        packing=column.GZIP,
     ),
     "ndb_threads": Schema(
         "CPU of every thread of the data nodes, second by second",
@@ -143,7 +142,7 @@ SCHEMAS: dict[str, Schema] = {
             "sleep_pct": _THREAD_PCT,
             "spin_pct": _THREAD_PCT,
         },
-        compressed=True,
+        packing=column.GZIP,
     ),
     "events": Schema(
         "Checkpoints, nodes that joined or left, and injected faults",
@@ -198,6 +197,6 @@ def file_name(table: str, among: Container[str] = ()) -> str:
     >>> file_name("processes"), file_name("processes", ["processes.csv"])
     ('processes.csv.gz', 'processes.csv')
     """
-    plain = f"{table}.csv"
-    new = plain + PACKED if SCHEMAS[table].compressed else plain
-    return plain if plain in among and new not in among else new
+    new = f"{table}.csv{SCHEMAS[table].packing}"
+    others = (f"{table}.csv{packing}" for packing in column.PACKINGS)
+    return next((name for name in (new, *others) if name in among), new)

@@ -12,9 +12,10 @@ from typing import Any
 import pandas as pd
 
 from ndblab.dataset import table
+from ndblab.dataset.column import PACKINGS
 from ndblab.dataset.folder import packed, part_folders, read_bytes, sha256, unpacked
 from ndblab.dataset.manifest import MANIFEST
-from ndblab.dataset.schema import MEASURE_AGAIN, PACKED, REQUIRED, SCHEMAS, file_name
+from ndblab.dataset.schema import MEASURE_AGAIN, REQUIRED, SCHEMAS, file_name
 from ndblab.error import LabError
 from ndblab.machine import files
 
@@ -51,7 +52,7 @@ def write(folder: Path, tables: Mapping[str, pd.DataFrame]) -> dict[str, str]:
     found = [folder / file_name(name) for name in written]
     for name, file in zip(written, found, strict=True):
         files.write(file, packed(file.name, table.render(name, tables[name], file.name)))
-    for old in {folder / f"{name}.csv{end}" for name in SCHEMAS for end in ("", PACKED)} - {*found}:
+    for old in {folder / f"{name}.csv{end}" for name in SCHEMAS for end in PACKINGS} - {*found}:
         old.unlink(missing_ok=True)
     _gather_logs(folder)
     found += [file for kept in ("config", "logs") for file in (folder / kept).glob("[!.]*")]

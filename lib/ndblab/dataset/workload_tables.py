@@ -73,7 +73,7 @@ SCHEMAS: dict[str, Schema] = {
             "error": column.whole(0),
         },
         optional=True,
-        compressed=True,
+        packing=column.XZ,
     ),
     "copies": Schema(
         "Every row of the checked writes that each data node held afterwards",
@@ -86,7 +86,7 @@ SCHEMAS: dict[str, Schema] = {
             "second_value": replace(column.text(), empty=True),
         },
         optional=True,
-        compressed=True,
+        packing=column.XZ,
     ),
     "counters": Schema(
         "How many writes of each client each data node counted afterwards",

@@ -50,10 +50,10 @@ KINDS = (
     Kind("server on another host, TCP", "servers-elsewhere", "tcp", "#c8691c", "^", "-."),
 )
 SIDES = {
-    "clients": "clients elsewhere\nover clients beside\ntheir server",
-    "servers": "server elsewhere\nover one beside a\ndata node, SHM",
-    "servers-by-tcp": "server elsewhere\nover one beside a\ndata node, TCP",
-    "servers-few-clients": "likewise, SHM,\nwith the fewest\nclients",
+    "clients": "clients\nelsewhere over\nbeside server",
+    "servers": "server\nelsewhere over\nbeside, SHM",
+    "servers-by-tcp": "server\nelsewhere over\nbeside, TCP",
+    "servers-few-clients": "likewise, SHM,\nwith the\nfewest clients",
 }
 """What is compared in each contrast."""
 
@@ -164,7 +164,7 @@ def _compared(ax: Axes, ratios: pd.DataFrame) -> None:
     for at, value in zip(x, table["ratio"], strict=True):
         ax.annotate(
             f"{value:.2f}", (at, value), xytext=(7, 0), textcoords="offset points", va="center",
-            fontsize=8.4,
+            fontsize=8.4, bbox={"fc": "white", "ec": "none", "pad": 1},
         )  # fmt: skip
     ax.set_xticks(list(x), [SIDES[name] for name in table["contrast"]], fontsize=7)
     ax.set_xlim(-0.5, max(1, len(table)) - 0.5)

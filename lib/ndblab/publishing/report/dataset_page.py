@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ndblab.dataset import Dataset
+from ndblab.dataset.column import PACKINGS
 from ndblab.dataset.folder import read_bytes, sha256
 from ndblab.dataset.manifest import MANIFEST
 from ndblab.dataset.schema import SCHEMAS, file_name
@@ -153,7 +154,7 @@ def _read(dataset: Dataset, name: str) -> bytes:
 
 def _place(dataset: Dataset, name: str, folder: Path) -> Download:
     content = _read(dataset, name)
-    large = len(content) > LARGE_BYTES and not name.endswith(".gz")
+    large = len(content) > LARGE_BYTES and Path(name).suffix not in PACKINGS[1:]
     place = f"{name}.gz" if large else name
     # Without a time in its header: the same table gives the same file.
     written = gzip.compress(content, compresslevel=9, mtime=0) if large else content
