@@ -50,9 +50,9 @@ KINDS = (
     Kind("server on another host, TCP", "servers-elsewhere", "tcp", "#c8691c", "^", "-."),
 )
 SIDES = {
-    "clients": "clients\nelsewhere over\nbeside server",
-    "servers": "server\nelsewhere over\nbeside, SHM",
-    "servers-by-tcp": "server\nelsewhere over\nbeside, TCP",
+    "clients": "clients,\nelsewhere /\nbeside server",
+    "servers": "server,\nelsewhere /\nbeside, SHM",
+    "servers-by-tcp": "server,\nelsewhere /\nbeside, TCP",
     "servers-few-clients": "likewise, SHM,\nwith the\nfewest clients",
 }
 """What is compared in each contrast."""
