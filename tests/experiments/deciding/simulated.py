@@ -62,8 +62,9 @@ class Silent:
 class World:
     """Contrasts by their true log ratio; each has one claim of its name, that it is below 1.
 
-    It is the writer, the judge and the clock of a loop. `steal_pct` is that of the next measurement
-    of a block, by contrast and number.
+    It is the writer, the judge and the clock of a loop. Blocks that begin before `bad_until_s` of
+    their contrast are disturbed. `steal_pct` is that of the next measurement of a block, by
+    contrast and number.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class World:
         self.truth, self.block_s = truth, block_s
         self.contrasts = [contrast(name, name) for name in truth]
         self.order: list[str] = []
-        self.bad: set[str] = set()
+        self.bad_until_s: dict[str, float] = {}
         self.steal_pct: dict[tuple[str, int], float] = {}
         self.now = 0.0
         self._rows: list[dict[str, object]] = []
@@ -82,8 +83,9 @@ class World:
         return self.now
 
     def measure_block(self, chosen: Contrast, number: int) -> str:
+        began_s = self.now
         self.now += self.block_s[chosen.name]
-        if chosen.name in self.bad:
+        if began_s < self.bad_until_s.get(chosen.name, 0.0):
             return "company: a browser"
         self.order.append(chosen.name)
         others = {"company_pct": 0.0, "company": "", "host_steal_pct": 0.0}

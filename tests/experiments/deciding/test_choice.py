@@ -32,9 +32,10 @@ def test_first_looks_begin_with_the_most_claims_per_second():
 
 
 def test_a_near_decision_comes_before_a_first_look_and_a_far_one_after_it():
-    """60 s for half a claim (y), against 40 s and 180 s for a whole one (x)."""
+    """60 s for the first look of y, against 40 s, 100 s and 180 s of x."""
     y = {"c4": waiting(y=None)}
     assert chosen({"c1": waiting(x=6), **y}, (4, 0)) == "x"
+    assert chosen({"c1": waiting(x=9), **y}, (4, 0)) == "y"
     assert chosen({"c1": waiting(x=13), **y}, (4, 0)) == "y"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -98,13 +100,24 @@ def test_going_on_begins_with_the_blocks_that_others_disturbed(monkeypatch):
     assert slices["host_steal_pct"].max() == 2.9
 
 
-def test_a_contrast_that_stays_disturbed_is_given_up_with_a_message():
-    """The others go on; the message names the cause."""
+def test_a_contrast_that_stays_disturbed_is_put_off_and_then_given_up_with_a_message():
+    """The others go on, it comes last; the messages name the cause."""
     world, board = World({"x": 0.3, "y": 0.3}, {"x": 20, "y": 20}), Silent()
-    world.bad = {"x"}
+    world.bad_until_s = {"x": math.inf}
     decide(world, 1000, board)
-    assert board.said == ["x is given up for now, block 1: company: a browser"]
-    assert world.now == 20 * (FAILURES + world.order.count("y"))
+    assert board.said == [
+        "x is put off, block 1: company: a browser",
+        "x is given up for now, block 1: company: a browser",
+    ]
+    assert world.now == 20 * (2 * FAILURES + world.order.count("y"))
+
+
+def test_a_contrast_that_was_put_off_is_decided_when_the_others_are_done():
+    world = World({"x": 0.3, "y": 0.3}, {"x": 20, "y": 20})
+    world.bad_until_s = {"x": 20.0 * FAILURES}
+    standing = decide(world, 1000)
+    assert [standing.findings[name].verdict for name in "xy"] == [CONTRADICTED] * 2
+    assert world.order == sorted(world.order, reverse=True)
 
 
 def test_the_smallest_measurement_has_one_block_of_each_contrast():
@@ -116,6 +129,16 @@ def test_the_smallest_measurement_has_one_block_of_each_contrast():
     )  # fmt: skip
     assert loop.once().blocks == loop.once().blocks == {"x": 1, "y": 1}
     assert world.order == ["x", "y"]
+
+
+def test_the_smallest_measurement_tries_again_what_was_put_off():
+    world, board = World({"x": 0.3, "y": 0.3}, {"x": 20, "y": 20}), Silent()
+    world.bad_until_s = {"x": 20.0 * FAILURES}
+    loop = Loop(
+        world.contrasts, world, world.measure_block, world.judge, world.block_s, board, world.now_s
+    )
+    assert loop.once().blocks == {"x": 1, "y": 1}
+    assert board.said == ["x is put off, block 1: company: a browser"]
 
 
 def test_measured_times_replace_expected_ones():

@@ -18,8 +18,12 @@ if TYPE_CHECKING:
     from ndblab.experiments.designs.contrast import Contrast
 
 OPEN = (INCONCLUSIVE, UNKNOWN)
-HOPE = 0.5
-"""Share of its claims that a contrast is expected to decide at its first look."""
+UNSURE = 0.5
+"""Chance that a claim is decided at its first look, or by a look after the next that is forecast.
+
+In three measurements of multi-server-scaling it was 21 of 42 and 7 of 15; of claims whose forecast
+was the next look, 31 of 36 were decided there.
+"""
 
 
 def choose(
@@ -31,9 +35,9 @@ def choose(
 ) -> Contrast | None:
     """Choose the contrast with most to gain; None if all is done or no block fits the time left.
 
-    The one that probably decides most claims per second goes first; of a contrast before its first
-    look nothing is known, so it is expected to decide half of its claims then. Those that cannot
-    be decided in the time left come last, nearest first: their blocks count when measuring goes on
+    The one that probably decides most claims per second goes first; a claim counts half before its
+    first look, and if its decision is forecast for a look after the next. Those that cannot be
+    decided in the time left come last, nearest first: their blocks count when measuring goes on
     another day. Those that no claim waits for have their own number of blocks, and take turns; the
     time for these is kept back.
 
@@ -64,8 +68,7 @@ def choose(
         in_time = [(s, share) for s, share in needed[each.name] if s <= seconds_left]
         rates = (sum(share for _, share in in_time[:i]) / in_time[i - 1][0]
                  for i in range(1, len(in_time) + 1))  # fmt: skip
-        hope = HOPE if blocks[each.name] < LOOKS[0] else 1.0
-        return hope * max(rates, default=0.0)
+        return max(rates, default=0.0)
 
     return min(
         possible,
@@ -135,7 +138,9 @@ def _needed(
     done, each_s = blocks[contrast.name], block_s[contrast.name]
     for claim in open_claims(contrast, findings, done):
         waits = findings[claim].waits
-        yield _until(waits.get(contrast.name), done) * each_s, 1 / max(1, len(waits))
+        units = waits.get(contrast.name)
+        chance = UNSURE if units is None or units > (next_look(done) or 0) else 1.0
+        yield _until(units, done) * each_s, chance / max(1, len(waits))
 
 
 def _until(units: float | None, done: int) -> float:

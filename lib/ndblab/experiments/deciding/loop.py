@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from ndblab.experiments.designs.contrast import Contrast
 
 FAILURES = 2
-"""Blocks in a row that are not whole, after which their contrast is given up; `measure_block` has
-by then measured each disturbed one three times."""
+"""Blocks in a row that are not whole, after which their contrast is put off until the others are
+done, and the second time given up; `measure_block` has by then measured each disturbed one three
+times."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ class Loop:
     now_s: Callable[[], float] = time.monotonic
     _took_s: dict[str, list[float]] = field(default_factory=dict)
     _failed: dict[str, int] = field(default_factory=dict)
+    _tried_again: set[str] = field(default_factory=set)
 
     def decide(self, until_s: float) -> Standing:
         """Measure what gains most until every claim is decided, or `now_s` would pass `until_s`.
@@ -73,6 +75,8 @@ class Loop:
             )
             self.board.show(standing, left_s)
             if chosen is None:
+                if self._try_again():
+                    continue
                 return standing
             done = standing.blocks[chosen.name]
             stop = choice.stop_at(chosen, done, standing.findings)
@@ -85,12 +89,15 @@ class Loop:
 
     def once(self) -> Standing:
         """Measure one block of each contrast that has none, and judge."""
-        blocks = self.standing().blocks
-        for each in self.contrasts:
-            while not blocks[each.name] and each in self._usable():
-                self.board.measuring(each, 1)
-                if self._measure(each, 1):
-                    break
+        while True:
+            blocks = self.standing().blocks
+            for each in self.contrasts:
+                while not blocks[each.name] and each in self._usable():
+                    self.board.measuring(each, 1)
+                    if self._measure(each, 1):
+                        break
+            if not self._try_again():
+                break
         standing = self.standing()
         self.board.show(standing, 0)
         return standing
@@ -122,8 +129,17 @@ class Loop:
             return True
         self._failed[contrast.name] = self._failed.get(contrast.name, 0) + 1
         if contrast not in self._usable():
-            self.board.say(f"{contrast.name} is given up for now, block {number}: {status}")
+            fate = "given up for now" if contrast.name in self._tried_again else "put off"
+            self.board.say(f"{contrast.name} is {fate}, block {number}: {status}")
         return False
+
+    def _try_again(self) -> bool:
+        """Make the contrasts that were put off usable once more; return whether there are any."""
+        names = {each for each, failed in self._failed.items() if failed >= FAILURES}
+        names -= self._tried_again
+        self._tried_again |= names
+        self._failed |= dict.fromkeys(names, 0)
+        return bool(names)
 
     def _usable(self) -> list[Contrast]:
         return [each for each in self.contrasts if self._failed.get(each.name, 0) < FAILURES]
