@@ -65,3 +65,30 @@ def test_many_true_claims_are_seldom_contradicted_by_chance() -> None:
         tests = [Comparison.one_of(5, "", partial(estimate.mean, x)) for x in values]
         wrong += decide(CLAIM, "", tests).verdict == "contradicted"
     assert wrong <= 0.05 * 400
+
+
+@pytest.mark.parametrize("contrast", ["", "of-servers"])
+@pytest.mark.parametrize(
+    ("low", "high", "only", "verdict"),
+    [
+        (1.1, 1.3, "for", "reproduced"),
+        (0.7, 0.9, "for", "not testable here"),
+        (1.1, 1.3, "against", "not testable here"),
+        (0.7, 0.9, "against", "contradicted"),
+    ],
+)
+def test_an_outcome_that_the_cpus_force_tells_nothing(contrast, low, high, only, verdict) -> None:
+    counts = {f"{outcome}_counts": outcome == only for outcome in ("for", "against")}
+    test = Comparison("", Estimate(1.0, low, high), contrast=contrast, **counts)
+    assert decide(CLAIM, "", [test]).verdict == verdict
+
+
+@pytest.mark.parametrize("only", ["for", "against"])
+def test_an_open_contrast_is_measured_on_even_if_one_outcome_would_not_count(only) -> None:
+    """Before its first interval too; a sweep without contrasts is complete as it is."""
+    counts = {f"{outcome}_counts": outcome == only for outcome in ("for", "against")}
+    for found in (WIDE, Estimate(0.9)):
+        test = Comparison("", found, **counts)
+        assert decide(CLAIM, "", [test]).verdict == "not testable here"
+        waiting = decide(CLAIM, "", [replace(test, contrast="of-servers")])
+        assert (waiting.verdict, set(waiting.waits)) == ("inconclusive", {"of-servers"})

@@ -245,10 +245,15 @@ def _sentence(subject: str, weighed: Sequence[tuple[Comparison, str]], note: str
 
 
 def _weigh(comparison: Comparison, claim: Claim) -> str:
-    """Return the weight of an outcome: one that the CPU budget forces has none."""
+    """Return the weight of an outcome: one that the CPU budget forces has none.
+
+    A contrast that is open may still turn out the way that counts, if it is measured on.
+    """
     outcome = comparison.outcome(claim)
     if not comparison.judged:
         return "shown"
+    if outcome == "open" and comparison.contrast:
+        return outcome
     if outcome != "for" and not comparison.against_counts:
         return "forced"
     if outcome != "against" and not comparison.for_counts:
