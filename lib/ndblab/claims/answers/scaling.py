@@ -110,8 +110,15 @@ def many_servers(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str
 
 @answers("thread-balance")
 def balance(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
-    """Say whether the balanced split of threads gains anything."""
+    """Say which threads a data node chooses, and whether a balanced split gains anything."""
+    chosen = "with NumCPUs=32 a data node chooses {value} threads"
     return [
+        Clause(
+            "F9-threads",
+            f"{chosen}, as published",
+            f"{chosen}, other than published",
+            "which threads a data node chooses with NumCPUs=32",
+        ),
         Clause(
             "F9-next-step",
             "a balanced split of the NDB threads brings {value} times {interval} the throughput of "

@@ -29,9 +29,7 @@ EXPERIMENTS = {
     )
 }
 """In the order of their notebooks."""
-UNRECORDED = {
-    experiment.name: experiment for experiment in (*the_brief.UNRECORDED, *the_lab.UNRECORDED)
-}
+UNRECORDED = {experiment.name: experiment for experiment in the_lab.UNRECORDED}
 """Those without a recorded dataset so far. They are found by name or figure, but are no part of
 `--all`, of the report and of the README's verdicts. Their notebooks have no outputs."""
 

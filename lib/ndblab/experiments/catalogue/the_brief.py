@@ -117,15 +117,12 @@ EXPERIMENTS = (
                 contrasts_only=True,
             ),
         ),
-        contrasts=comparisons.thread_splits,
+        contrasts=comparisons.thread_splits, budget="shared",
     ),
-)  # fmt: skip
-
-UNRECORDED = (
     Experiment(
         "network-cost",
         "What does the network between clients, servers and data nodes cost?",
-        "unrecorded/20_network_cost.ipynb",
+        "20_network_cost.ipynb",
         figures=("network-cost",),
         claims=("N-",),
         grid=network.grid,
@@ -150,4 +147,4 @@ UNRECORDED = (
         hosts=network.HOSTS,
         lacks=_lacks_hosts,
     ),
-)
+)  # fmt: skip
