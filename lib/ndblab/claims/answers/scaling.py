@@ -125,8 +125,7 @@ def balance(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             "the automatic one",
             "a balanced split of the NDB threads gains nothing: {value} times {interval} the "
             "throughput of the automatic one",
-            "whether a balanced split of the NDB threads raises the peak (here {value} times the "
-            "automatic one, {low} to {high})",
+            "whether a balanced split of the NDB threads raises the peak",
         ),
     ]
 
