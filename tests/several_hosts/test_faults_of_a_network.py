@@ -27,13 +27,18 @@ SILENCE_S = 6
 SOONER = {
     "ndbd default": {
         "HeartbeatIntervalDbDb": 1000,
+        "ArbitrationTimeout": 1500,
         "TimeBetweenGlobalCheckpoints": 100,
         "TimeBetweenEpochs": 50,
     }
 }
-"""A node is declared dead after 5 s instead of 25 s, and starts in half the time."""
+"""A node is declared dead after 5 s instead of 25 s, and starts in half the time.
+
+About 4 s after that, MySQL servers may connect to it again. If it was cut off and still waits for
+the arbitrator (ArbitrationTimeout, 7.5 s by default), it then answers reads from its old rows: in
+one of six runs with that default, in none of six with 1.5 s (NDB 9.7.4)."""
 CUT_S, GAP_S = 16, 8
-"""A data node that has no arbitrator yet gives up after ArbitrationTimeout, 7.5 s, besides."""
+"""How long a link is cut, and the longest gap that clients may see, in seconds."""
 
 
 def pings(network: Network, sender: str, receiver: str) -> bool:
