@@ -102,21 +102,43 @@ def test_the_interval_does_not_change_between_two_looks() -> None:
     assert sequential.interval(values) != at_look
 
 
-def test_units_to_decide_are_about_right() -> None:
-    """For a known effect, the median of predictions is near the median of true stopping times."""
+def test_the_chance_of_a_later_look_is_the_share_that_it_decides() -> None:
+    """Of series with chances near 0.1, 0.2 ..., about so many are decided at that look."""
     rng = np.random.default_rng(3)
-    predicted, needed = [], []
-    for _ in range(300):
-        values = rng.normal(0.5, 1.0, LOOKS[-1])
-        stops = [look for look in LOOKS if sequential.interval(values[:look]).low > 0]
-        needed.append(stops[0] if stops else math.inf)
-        predicted.append(sequential.units_to_decide(values[:20], 0.0, math.inf) or math.inf)
-    assert 0.5 <= np.median(predicted) / np.median(needed) <= 2
+    seen, later = LOOKS[1], LOOKS[3]
+    chance, decided = [], []
+    for effect in rng.normal(0, 1, 4000):
+        values = rng.normal(effect, 1.0, (later, 2))
+        found = sequential.chances(values[:seen], 0.0, math.inf)
+        low, high = sequential.interval(values)[1:]
+        chance.append(found[later])
+        decided.append(low > 0 or high < 0)
+    tenths = np.digitize(chance, np.arange(0.1, 1, 0.1))
+    for tenth in range(10):
+        mine = tenths == tenth
+        assert abs(np.mean(decided, where=mine) - np.mean(chance, where=mine)) < 0.1
 
 
-def test_what_no_look_decides_has_no_forecast() -> None:
+def test_a_range_with_two_ends_is_decided_inside_and_outside() -> None:
+    """From its middle an interval may come to lie inside, from far away it lies outside."""
+    values = np.tile([-1.0, 1.0], 10)
+    middle, wide, away = (
+        sequential.chances(values, *ends) for ends in ((-0.1, 0.1), (-9, 9), (9, 10))
+    )
+    assert max(middle.values()) < 0.1
+    assert min(wide.values()) > 0.99
+    assert min(away.values()) > 0.99
+
+
+def test_the_probable_look_is_the_first_that_decides_more_likely_than_not() -> None:
     """Values right at the bound would never decide, and three say nothing yet."""
     values = np.tile([-1.0, 1.0], 10)
-    assert sequential.units_to_decide(values, 0.0, math.inf) == math.inf
-    assert sequential.units_to_decide(values[:3], 5.0, math.inf) is None
-    assert sequential.units_to_decide(values, -math.inf, 9.0) == 20
+    assert sequential.probable_look(sequential.chances(values, 0.0, math.inf)) == math.inf
+    assert sequential.chances(values[:3], 5.0, math.inf) is None
+    assert sequential.probable_look(sequential.chances(values, -math.inf, 9.0)) == 30
+    assert sequential.probable_look({6: 0.4, 9: 0.6, 13: 0.9}) == 9
+
+
+def test_equal_values_have_a_forecast() -> None:
+    """Their deviation is 0, so the next look decides."""
+    assert sequential.chances(np.ones(4), 0.0, math.inf)[LOOKS[1]] == 1

@@ -1,8 +1,8 @@
-"""Intervals that may be looked at while measuring goes on, and how much longer that would take.
+"""Intervals that may be looked at while measuring goes on, and what later looks will probably say.
 
 In: the values of a contrast unit by unit (a block, or a pair of cluster starts), in the order of
 measurement: one each, or one for each part that compares both sides. Out: an `Estimate` whose
-interval holds 95 % for all looks together, and the units that a decision would probably take. Pure.
+interval holds 95 % for all looks together, and the chance of each later look to decide. Pure.
 
 Stopping as soon as an ordinary interval decides is wrong far more often than 5 % of the time. These
 are repeated confidence intervals (Jennison and Turnbull 1989): a fixed list of looks, and at each
@@ -19,8 +19,10 @@ parts have in common is allowed for.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
+from scipy.special import stdtr
 
 from ndblab.analysis.estimate import CONFIDENCE, Estimate, t
 
@@ -77,13 +79,14 @@ def half_width(
     return float(t((units - 1) * parts, 1 - nominal)) * deviation / math.sqrt(units)
 
 
-def units_to_decide(
+def chances(
     values: np.ndarray, low: float, high: float, confidence: float = CONFIDENCE
-) -> float | None:
-    """Return at how many units the interval would probably lie inside or outside a range.
+) -> dict[int, float] | None:
+    """Return for each later look the chance that its interval lies inside or outside a range.
 
-    It takes the mean and deviation of the values there are as the true ones. None if there is no
-    interval yet; infinite if no look would do.
+    The mean at that look is predicted from the values there are: it differs from theirs by their
+    own error and that of the units to come (Gelman et al. 2013, section 3.2), and the interval is
+    as wide as their deviation lets it be. None if there is no interval yet.
 
     Parameters
     ----------
@@ -91,14 +94,25 @@ def units_to_decide(
     low, high : bounds of the range; infinite for none.
     """
     x = _table(values)
-    if len(x) < LOOKS[0]:
+    units, parts = x.shape
+    if units < LOOKS[0]:
         return None
-    centre, spread, parts = float(x.mean()), deviation(x), x.shape[1]
-    distance = min(abs(centre - low), abs(centre - high))
-    for look in LOOKS:
-        if look >= len(x) and half_width(spread, look, parts, confidence) < distance:
-            return look
-    return math.inf
+    centre, spread, found = float(x.mean()), deviation(x), {}
+    for look in (look for look in LOOKS if look > units):
+        half = half_width(spread, look, parts, confidence)
+        scale = (spread or math.ulp(1.0)) * math.sqrt(1 / units - 1 / look)
+
+        def below(bound: float, scale: float = scale) -> float:
+            return float(stdtr((units - 1) * parts, (bound - centre) / scale))
+
+        inside = max(0.0, below(high - half) - below(low + half))
+        found[look] = inside + below(low - half) + 1 - below(high + half)
+    return found
+
+
+def probable_look(chances: Mapping[int, float]) -> float:
+    """Return the first look that decides more likely than not; infinite if none does."""
+    return min((look for look, chance in chances.items() if chance > 1 / 2), default=math.inf)
 
 
 def _table(values: np.ndarray) -> np.ndarray:

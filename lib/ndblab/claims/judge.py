@@ -143,7 +143,7 @@ def _judge_one(claim: Claim, dataset: Dataset, evidence: Callable[[], Evidence])
     return replace(finding, verdict=NOT_TESTABLE, numbers=reason, why="")
 
 
-def _waits(claim: Claim, dataset: Dataset) -> dict[str, float | None]:
+def _waits(claim: Claim, dataset: Dataset) -> dict[str, None]:
     """Return the contrasts of a claim that the dataset is to have but has not a block of."""
     wanted = [c["name"] for c in dataset.manifest.get("contrasts", ()) if claim.id in c["claims"]]
     return dict.fromkeys(set(wanted) - set(dataset.slices["contrast"].astype(str)))

@@ -106,20 +106,17 @@ class Comparison:
         least, most = allowed(claim)
         return min(self.estimate.value - least, most - self.estimate.value)
 
-    def units_to_decide(self, claim: Claim) -> float | None:
-        """Return at how many units of its contrast it would probably be decided.
+    def chances(self, claim: Claim) -> dict[int, float] | None:
+        """Return the chance of each later look of its contrast to decide it, by units.
 
-        None if there is no interval yet; infinite if never. They are more than there are: the
-        forecast knows nothing of what else widens an interval.
+        None if there is no interval yet. It knows nothing of what else widens an interval.
         """
         if self.values is None:
             return None
         low, high = allowed(claim)
         if self.log:
             low, high = (math.log(x) if x > 0 else -math.inf for x in (low, high))
-        units = sequential.units_to_decide(self.values, low, high)
-        later = (look for look in sequential.LOOKS if look > len(self.values))
-        return units and max(units, next(later, units))
+        return sequential.chances(self.values, low, high)
 
     def __str__(self) -> str:
         if self.values is not None and not self.values.size:
@@ -133,16 +130,16 @@ class Comparison:
 class Finding:
     """Result of a check: a verdict, the numbers in words, why so, and the decisive estimate.
 
-    `waits` has the contrasts that an undecided claim waits for, each with the number of its units
-    at which it would probably be decided: None if that is not known yet, infinite if never. `kind`
-    says of "not testable here" which of the two it is: `ANOTHER_MACHINE` or `THIS_HOST`.
+    `waits` has the contrasts that an undecided claim waits for, each with the chance of its later
+    looks to decide it, by units: None if that is not known yet. `kind` says of "not testable here"
+    which of the two it is: `ANOTHER_MACHINE` or `THIS_HOST`.
     """
 
     verdict: str
     numbers: str
     why: str = ""
     measured: Estimate = NO_ESTIMATE
-    waits: Mapping[str, float | None] = field(default_factory=dict)
+    waits: Mapping[str, Mapping[int, float] | None] = field(default_factory=dict)
     kind: str = ""
 
     @property
@@ -224,11 +221,11 @@ def decide(
     elif verdict == INCONCLUSIVE and replace(shown_one, corrected=None).outcome(claim) != "open":
         why = "too wide an interval to contradict, corrected for the number of comparisons; "
         why += f"published: {source}"
-    waits: dict[str, float | None] = {}
+    waits: dict[str, Mapping[int, float] | None] = {}
     if verdict == INCONCLUSIVE:
         for comparison, weight in weighed:
             if weight == "open" and comparison.contrast:
-                waits[comparison.contrast] = comparison.units_to_decide(claim)
+                waits[comparison.contrast] = comparison.chances(claim)
     return Finding(verdict, _sentence(subject, weighed, note), why, worst, waits)
 
 

@@ -28,7 +28,7 @@ class Found:
 
     verdict: str
     measured: Estimate = NO_ESTIMATE
-    waits: Mapping[str, int | None] = field(default_factory=dict)
+    waits: Mapping[str, Mapping[int, float] | None] = field(default_factory=dict)
 
 
 def contrast(name: str, *claims: str, design: str = ALTERNATION) -> Contrast:
@@ -115,6 +115,5 @@ class World:
         ratio = contrasts.ratio(logs)
         outcome = Comparison("", ratio).outcome(below_one(name))
         if outcome == "open":
-            units = sequential.units_to_decide(logs, -np.inf, 0.0)
-            return Found(INCONCLUSIVE, ratio, {name: units})
+            return Found(INCONCLUSIVE, ratio, {name: sequential.chances(logs, -np.inf, 0.0)})
         return Found({"for": REPRODUCED, "against": CONTRADICTED}[outcome], ratio)

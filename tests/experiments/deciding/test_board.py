@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 import re
 
 import pytest
@@ -15,9 +14,9 @@ from ndblab.experiments.deciding.board import Board, bar
 from ndblab.experiments.deciding.loop import Standing
 
 OVERLOAD = contrast("overload", "F6-overload", "P-tc")
-BEFORE = Found(INCONCLUSIVE, Estimate(0.93, 0.81, 1.06), {"overload": 9})
+BEFORE = Found(INCONCLUSIVE, Estimate(0.93, 0.81, 1.06), {"overload": {9: 0.8}})
 AFTER = Found(REPRODUCED, Estimate(0.84, 0.8, 0.88))
-UNKNOWN = Found(INCONCLUSIVE, waits={"overload": math.inf})
+UNKNOWN = Found(INCONCLUSIVE, waits={"overload": {}})
 
 
 class Terminal(io.StringIO):

@@ -6,6 +6,7 @@ import dataclasses
 import math
 
 from experiments.deciding.simulated import Found, contrast
+from ndblab.analysis.sequential import LOOKS
 from ndblab.claims.verdict import INCONCLUSIVE, NOT_TESTABLE, REPRODUCED, UNKNOWN
 from ndblab.experiments.deciding import choice
 
@@ -15,7 +16,17 @@ BLOCK_S = {"x": 20.0, "y": 15.0}
 
 
 def waiting(**units: float | None) -> Found:
-    return Found(INCONCLUSIVE, waits=units)
+    """Wait for contrasts, each surely decided by this number of blocks; None: not known yet."""
+    sure = {
+        name: None if needed is None else {look: 1.0 for look in LOOKS if look >= needed}
+        for name, needed in units.items()
+    }
+    return Found(INCONCLUSIVE, waits=sure)
+
+
+def likely(**chances: dict[int, float]) -> Found:
+    """Wait for contrasts, whose looks decide with these chances."""
+    return Found(INCONCLUSIVE, waits=chances)
 
 
 def chosen(findings: dict, blocks: tuple[int, int], left_s: float = 1000) -> str | None:
@@ -31,24 +42,35 @@ def test_first_looks_begin_with_the_most_claims_per_second():
     assert chosen({"c1": waiting(x=None), **y}, (0, 0)) == "y"
 
 
-def test_a_near_decision_comes_before_a_first_look_and_a_far_one_after_it():
-    """60 s for the first look of y, against 40 s, 100 s and 180 s of x."""
+def test_the_look_that_decides_most_per_second_comes_first():
+    """60 s for the first look of y, as likely as not, against 40 s, 100 s and 180 s of x."""
     y = {"c4": waiting(y=None)}
     assert chosen({"c1": waiting(x=6), **y}, (4, 0)) == "x"
-    assert chosen({"c1": waiting(x=9), **y}, (4, 0)) == "y"
+    assert chosen({"c1": waiting(x=9), **y}, (4, 0)) == "x"
     assert chosen({"c1": waiting(x=13), **y}, (4, 0)) == "y"
+    assert chosen({"c1": likely(x={6: 0.4, 9: 0.8}), **y}, (4, 0)) == "x"
+    assert chosen({"c1": likely(x={6: 0.3, 9: 0.8}), **y}, (4, 0)) == "y"
+
+
+def test_a_small_chance_of_many_claims_is_worth_a_good_one_of_few():
+    """40 s of x against 30 s of y."""
+    small = {name: likely(x={6: 0.4}) for name in ("c1", "c2", "c3")}
+    assert chosen({**small, "c4": likely(y={6: 0.8})}, (4, 4)) == "x"
+    assert chosen({**small, "c4": likely(y={6: 1.0})}, (4, 4)) == "y"
 
 
 def test_a_first_look_that_takes_too_long_gives_way():
-    """80 s of x do not fit 70 s, 60 s of y do."""
+    """80 s of x do not fit 70 s, 60 s of y do; nor do looks that come later count."""
     assert chosen({"c1": waiting(x=None), "c4": waiting(y=None)}, (0, 0), 70) == "y"
+    far = {"c1": likely(x={6: 0.1, 9: 1.0}), "c4": likely(y={6: 0.1})}
+    assert [chosen(far, (4, 4), left_s) for left_s in (100, 99)] == ["x", "y"]
 
 
 def test_three_claims_in_two_minutes_come_before_one_in_one_and_a_half():
-    """What counts is claims per minute: x has 6 blocks of 20 s to go, y 6 of 15 s."""
-    y = {"c4": waiting(y=10)}
-    assert chosen({**{c: waiting(x=10) for c in ("c1", "c2", "c3")}, **y}, (4, 4)) == "x"
-    assert chosen({"c1": waiting(x=10), **y}, (4, 4)) == "y"
+    """What counts is claims per minute: x has 5 blocks of 20 s to go, y 5 of 15 s."""
+    y = {"c4": waiting(y=9)}
+    assert chosen({**{c: waiting(x=9) for c in ("c1", "c2", "c3")}, **y}, (4, 4)) == "x"
+    assert chosen({"c1": waiting(x=9), **y}, (4, 4)) == "y"
 
 
 def test_what_cannot_be_decided_in_time_comes_last_nearest_first():
@@ -84,10 +106,11 @@ def test_a_claim_that_waits_for_nothing_gets_one_look():
 
 def test_the_time_a_claim_still_takes_is_that_of_all_its_contrasts():
     blocks = {"x": 4, "y": 6}
-    assert choice.more_s({"x": 9, "y": 6}, blocks, BLOCK_S) == 5 * 20 + 3 * 15
+    both = {"x": {6: 0.3, 9: 0.6}, "y": {9: 0.7}}
+    assert choice.more_s(both, blocks, BLOCK_S) == 5 * 20 + 3 * 15
     assert choice.more_s({"x": None}, {"x": 0}, BLOCK_S) == 4 * 20
     assert choice.more_s({"x": None}, blocks, BLOCK_S) == 2 * 20
-    assert choice.more_s({"x": math.inf}, blocks, BLOCK_S) == math.inf
+    assert choice.more_s({"x": {100: 0.5}}, blocks, BLOCK_S) == math.inf
     assert choice.more_s({}, blocks, BLOCK_S) == math.inf
 
 

@@ -77,7 +77,7 @@ def many_servers(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str
         ),
         Clause(
             "F6-peak",
-            "the most servers give the highest throughput",
+            "the most servers give the highest throughput while CPUs are left",
             "the most servers do not give the highest throughput",
             "whether the most servers give the highest throughput",
         ),

@@ -204,7 +204,7 @@ def minutes(standing: Standing, missing_s: Mapping[str, float]) -> int:
     needed_s: dict[str, float] = {}
     for name, seconds in missing_s.items():
         if math.isfinite(seconds):
-            for contrast, units in standing.findings[name].waits.items():
-                alone = choice.more_s({contrast: units}, standing.blocks, standing.block_s)
+            for contrast, chances in standing.findings[name].waits.items():
+                alone = choice.more_s({contrast: chances}, standing.blocks, standing.block_s)
                 needed_s[contrast] = max(alone, needed_s.get(contrast, 0))
     return min(60, max(5, math.ceil(sum(needed_s.values()) / 60))) if needed_s else 10
