@@ -23,11 +23,22 @@ def test_period_and_quota_are_the_shortest_that_the_kernel_takes(cpus):
     assert share / period == pytest.approx(cpus, rel=2e-3)
 
 
+@given(st.floats(0.01, 1024), st.integers(1, 40))
+def test_periods_of_groups_differ_so_that_their_phases_pass_each_other(cpus, steps):
+    """Neighbours meet once in about 250 periods; nobody gets more than the share, or much less."""
+    (before, _), (period, quota) = (
+        cgroups.period_and_quota_us(cpus, each) for each in (steps - 1, steps)
+    )
+    shortest, _ = cgroups.period_and_quota_us(cpus)
+    assert (period - before) / shortest == pytest.approx(1 / 250, rel=0.26)
+    assert cpus * (1 - 1e-3) < quota / period <= cpus
+
+
 def test_version_1_limits_are_written_in_an_order_that_the_kernel_accepts(tmp_path: Path):
     """Half a CPU is 1 ms in every 2 ms, in a group inside its parent."""
     groups = cgroups.Groups("cgroup1", tmp_path / "lab")
     groups.create("sql", 1.5)
-    groups.create("sql/mysqld.1", 0.5)
+    assert groups.create("sql/mysqld.1", 0.5) == 2000
     inner = tmp_path / "lab/sql/mysqld.1"
     assert (inner / "cpu.cfs_period_us").read_text() == "2000"
     assert (inner / "cpu.cfs_quota_us").read_text() == "1000"

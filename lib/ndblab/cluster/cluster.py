@@ -17,7 +17,7 @@ import pymysql
 
 from ndblab.cluster import node_log
 from ndblab.error import LabError
-from ndblab.machine import Links, Machine, Process, cgroups, commands, speed
+from ndblab.machine import Links, Machine, Process, commands, speed
 from ndblab.machine.local import LOCAL
 from ndblab.planning import config, fitness
 
@@ -54,8 +54,8 @@ class Cluster:
     several hosts, `sites` has the others by name, and `account` is what MySQL servers let clients
     in with; `links` can cut those between the hosts, where that is possible. There are `groups`, by
     host, only if the plan is `scaled`; they limit nothing before `limit` is called, which fills
-    `placed`, the processes in them by host and process id, and `quotas_cpus`, the limits of nodes
-    by name.
+    `placed`, the processes in them by host and process id, and `periods_us`, those of the nodes'
+    quotas, by name.
     """
 
     plan: Plan
@@ -66,7 +66,7 @@ class Cluster:
     timings: dict[str, float] = field(default_factory=dict)
     limited: bool = False
     placed: set[tuple[str, int]] = field(default_factory=set)
-    quotas_cpus: dict[str, float | None] = field(default_factory=dict)
+    periods_us: dict[str, int] = field(default_factory=dict)
     machine: Machine = LOCAL
     sites: Mapping[str, Site] = field(default_factory=dict)
     account: Account | None = None
@@ -236,13 +236,14 @@ class Cluster:
         sql_cpus = quotas_cpus.get(SQL_SIDE, plan.sql_side.quota_cpus)
         groups.create(SQL_SIDE, sql_cpus)
         groups.create(CLIENT_GROUP, None)
-        for node in (*plan.data_nodes, *plan.servers):
+        for steps, node in enumerate((*plan.data_nodes, *plan.servers)):
             cpus = quotas_cpus.get(node.role, node.share.quota_cpus)
             cpus = quotas_cpus.get(node.name, cpus)
             if node.role == "mysqld" and None not in (cpus, sql_cpus):
                 cpus = min(cpus, sql_cpus)
-            groups.create(_group(node), cpus)
-            self.quotas_cpus[node.name] = cpus
+            # A server with all of its side has its period too: no rounding may give it more.
+            steps *= plan.staggered and cpus != sql_cpus
+            self.periods_us[node.name] = groups.create(_group(node), cpus, steps)
             if not self.limited:
                 self._place(node)
 
@@ -254,8 +255,7 @@ class Cluster:
         """
         found = {}
         for node in self.plan.nodes:
-            if cpus := self.quotas_cpus.get(node.name):
-                set_us, _ = cgroups.period_and_quota_us(cpus)
+            if set_us := self.periods_us.get(node.name):
                 now_us = self.groups[node.host].period_us(_group(node))
                 if now_us > set_us:
                     found[node.name] = (set_us, now_us)

@@ -118,11 +118,10 @@ def _skipped(
 ) -> int:
     """Return how many of its usable servers a slice leaves to others.
 
-    Equal servers of one cluster start differ by up to 15 %, mostly by the phase of their CPU
-    quotas. So the sides of a duet exchange their servers within the block; and in an alternation
-    the two slices of the side with fewer servers use the first and the last of those that the
-    other side uses. Which these are is drawn for each block. Nothing moves where a variant gives a
-    server by its name another quota (`fixed`).
+    Equal servers of one cluster start may differ. So the sides of a duet exchange their servers
+    within the block; and in an alternation the two slices of the side with fewer servers use the
+    first and the last of those that the other side uses. Which these are is drawn for each block.
+    Nothing moves where a variant gives a server by its name another quota (`fixed`).
     """
     if contrast.b is None or fixed:
         return 0

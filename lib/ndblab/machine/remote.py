@@ -469,8 +469,8 @@ class RemoteGroups(Groups):
     def claim(self) -> None:
         self._call("claim")
 
-    def create(self, name: str, cpus: float | None) -> None:
-        self._call("create", name, cpus)
+    def create(self, name: str, cpus: float | None, steps: int = 0) -> int:
+        return self._call("create", name, cpus, steps)
 
     def place(self, name: str, pid: int) -> None:
         self._call("place", name, pid)

@@ -89,7 +89,8 @@ class HostPlan:
 class Plan:
     """A planned cluster, on a host or, where `hosts` are named, over several.
 
-    With `tls` every node has a key, and NDB's own links that use TCP are encrypted.
+    With `tls` every node has a key, and NDB's own links that use TCP are encrypted. If `staggered`,
+    the periods of the nodes' CPU quotas differ in length (`machine.cgroups`).
     """
 
     budget: Budget
@@ -105,6 +106,7 @@ class Plan:
     overlay: Overlay = field(default=Overlay(), metadata=_ADDED)
     hosts: tuple[HostPlan, ...] = field(default=(), metadata=_ADDED)
     tls: bool = field(default=False, metadata=_ADDED)
+    staggered: bool = field(default=False, metadata=_ADDED)
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -281,6 +283,7 @@ def make(host: Host, shape: Shape) -> Plan:
         max_clients=shape.max_clients,
         overlay=shape.overlay,
         tls=shape.tls,
+        staggered=budget.kind == "scaled",
     )  # fmt: skip
 
 
