@@ -38,8 +38,8 @@ def registered(monkeypatch: pytest.MonkeyPatch, **chosen: Benchmark) -> None:
 def test_every_goal_has_a_benchmark():
     """The table covers every goal that the lab has for itself."""
     assert set(benchmarks.BENCHMARKS) == {
-        "overhead", "install", "start", "recorded", "all", "capacity", "coverage", "memory", "read",
-        "draw", "sizes",
+        "overhead", "phases", "install", "start", "recorded", "all", "capacity", "coverage",
+        "memory", "read", "draw", "sizes",
     }  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from ndblab.benchmarks.clusters import overhead, start
 from ndblab.benchmarks.commands import everything, installation, memory, one_figure
 from ndblab.benchmarks.coverage import of_intervals
 from ndblab.benchmarks.outputs import draw, sizes
+from ndblab.benchmarks.quota_phases import phases
 from ndblab.benchmarks.reading import read
 from ndblab.benchmarks.row import COLUMNS, Row, line
 from ndblab.error import LabError
@@ -33,6 +34,7 @@ BENCHMARKS: dict[str, Callable[[], list[Row]]] = {
     "memory": memory,
     "start": start,
     "overhead": overhead,
+    "phases": phases,
     "install": installation,
 }
 

@@ -40,6 +40,9 @@ PAST_PEAK = 32
 """The brief shows NDB threads (Figure 5) at 1024 clients, 32 times those of its server's peak."""
 FALL = (128, 32)
 """Clients between which the throughput of one server falls (Figure 4)."""
+NEAR_BEST = 0.9
+"""Share of the best throughput from which a number of clients may be the best one: a mean of two
+runs is off by as much, and the throughput of many servers hardly changes around its peak."""
 UNSATURATED = 0.8
 """Share of the best throughput up to which a number of clients leaves CPUs unused."""
 
@@ -65,13 +68,17 @@ class Swept:
         """Return the clients of the best mean throughput."""
         return int(self._of_peak(servers, transporter, "clients", self._middle(servers)))
 
-    def past(self, servers: int) -> int:
-        """Return clients past the peak: the next number swept after the best, or twice the best.
+    def peak(self, servers: int) -> int:
+        """Return the most clients that may be the best: noise may find the best too early."""
+        points, best = self._own(servers), self.best(servers)
+        if len(points):
+            points = points[points["qps_mean"] >= NEAR_BEST * self.best_qps(servers)]
+        return max(best, int(points["clients"].max()) if len(points) else 0)
 
-        The peak lies between the neighbours of the best, so fewer may be on its near side.
-        """
-        best = self.best(servers)
-        return min((c for c in self.size.clients if c > best), default=2 * best)
+    def past(self, servers: int) -> int:
+        """Return clients past the peak: the next number swept after it, or twice as many."""
+        peak = self.peak(servers)
+        return min((c for c in self.size.clients if c > peak), default=2 * peak)
 
     def top(self, transporter: str = DEFAULT_TRANSPORTER) -> int:
         """Return the clients of the best throughput of one server, enough to saturate it."""
@@ -88,9 +95,8 @@ class Swept:
 
     def unsaturated(self, servers: int) -> int:
         """Return the most clients below `UNSATURATED` of the best, at least one for each of 16."""
-        points, best = self._points, self.best_qps(servers)
+        points, best = self._own(servers), self.best_qps(servers)
         if len(points):
-            points = points[(points["servers"] == servers) & ~points["idle_servers"]]
             points = points[points["qps_mean"] <= UNSATURATED * best]
             points = points[points["clients"] < self.best(servers)]
         return max(2 * servers, int(points["clients"].max()) if len(points) else 0)
@@ -107,6 +113,13 @@ class Swept:
         it, and more servers would seem to gain more than the software does.
         """
         return replace(self.point(servers, clients, variant), condition=IDLE_SPINNER)
+
+    def _own(self, servers: int) -> pd.DataFrame:
+        """Return the points of a number of servers that leave none of them idle."""
+        points = self._points
+        if len(points):
+            points = points[(points["servers"] == servers) & ~points["idle_servers"]]
+        return points
 
     def _middle(self, servers: int) -> int:
         usual = [clients for clients in self.size.clients if clients >= servers]
@@ -150,7 +163,7 @@ def many_servers(
     """What more servers, more clients and fewer CPUs do; of servers that the profile has."""
     swept = Swept(size, points)
     most, k = max(size.servers), swept.saturating()
-    best = {n: swept.best(n) for n in (*size.servers, 16)}
+    best = {n: swept.best(n) for n in size.servers} | {n: swept.peak(n) for n in (most, 16)}
     at_peak = swept.point(most, best[most])
     rate = max(1, round(swept.best_qps(most) / 2))
     few = swept.unsaturated(8)
