@@ -286,6 +286,20 @@ def test_a_dataset_is_downloaded_as_it_was_measured(
         assert logs == {}
 
 
+def test_a_page_says_where_the_periods_of_quotas_differ(
+    site: Path, sections: list[report.Section]
+) -> None:
+    """Datasets from before they did do not say so."""
+    measured = [section.dataset for section in sections if section.dataset]
+    said = {
+        data.id: "of a different length for each node"
+        in (site / "datasets" / data.id / "index.html").read_text()
+        for data in measured
+    }
+    assert said == {data.id: "staggered" in data.manifest["plan"] for data in measured}
+    assert set(said.values()) == {True, False}
+
+
 def test_the_site_is_small(site: Path) -> None:
     """All that is committed makes a site that can be mailed."""
     assert sum(map(len, files(site).values())) < MOST_BYTES

@@ -187,7 +187,7 @@ def _details(manifest: Any) -> list[tuple[str, str]]:
     changed = [f"{name} {value}" for name, value in (manifest.get("overrides") or {}).items()]
     details = {
         "CPU budget": f"{plan['budget']['kind']}: {plan['budget'].get('reason', '')}",
-        "Periods of CPU quotas": _lengthened(manifest.get("lengthened_us") or {}),
+        "Periods of CPU quotas": _periods(plan, manifest.get("lengthened_us") or {}),
         "Data nodes": _nodes(plan.get("data_nodes")),
         "MySQL servers": _nodes(plan.get("servers")),
         "Threads of a data node": _threads(plan.get("threads")),
@@ -216,13 +216,15 @@ def _nodes(nodes: Any) -> str | None:
     return f"{len(nodes)}{each}"
 
 
-def _lengthened(periods_us: Any) -> str | None:
-    """Say which periods the kernel has lengthened, as it does where the CPUs are too slow."""
+def _periods(plan: Any, lengthened_us: Any) -> str:
+    """Say whether periods differ, and which the kernel has lengthened for CPUs that are slow."""
     each = [
         f"{node} from {set_us / 1000:g} ms to {now_us / 1000:g} ms"
-        for node, (set_us, now_us) in periods_us.items()
+        for node, (set_us, now_us) in lengthened_us.items()
     ]
-    return f"lengthened by the kernel: {', '.join(each)}" if each else None
+    parts = ["of a different length for each node"] if plan.get("staggered") else []
+    parts += [f"lengthened by the kernel: {', '.join(each)}"] if each else []
+    return "; ".join(parts)
 
 
 def _threads(threads: Any) -> str:
