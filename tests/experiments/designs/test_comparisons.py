@@ -28,6 +28,15 @@ def swept(**more) -> pd.DataFrame:
     return summary.points(dataset.runs.assign(variant="default"))
 
 
+def coarsely_swept(past_64: float) -> pd.DataFrame:
+    """The points of a quick sweep, of which 256 clients have this share of the best throughput."""
+    dataset = double(
+        lambda n, c: min(125.0 * c, 1000.0 * n, 5000.0) * (past_64 if c > 64 else 1) + c / 1e3,
+        spread=0.0, clients=(1, 4, 16, 64, 256),
+    )  # fmt: skip
+    return summary.points(dataset.runs.assign(variant="default"))
+
+
 def contrasts(name: str, points: pd.DataFrame, profile: str = "quick", **size) -> dict:
     experiment = catalogue.find(name)
     found = experiment.contrasts(experiment, experiment.size(profile, size), points)
@@ -53,12 +62,7 @@ def test_clients_follow_from_the_sweep() -> None:
 
 def test_overload_is_past_the_peak_of_a_coarse_sweep() -> None:
     """Twice the best may still be on the near side of a peak that the sweep stepped over."""
-    points = summary.points(
-        double(
-            lambda n, c: min(125.0 * c, 1000.0 * n, 5000.0) * (0.8 if c > 64 else 1) + c / 1e3,
-            spread=0.0, clients=(1, 4, 16, 64, 256),
-        ).runs.assign(variant="default")
-    )  # fmt: skip
+    points = coarsely_swept(0.8)
     assert at(contrasts("multi-server-scaling", points)["overload"].a) == (16, 256, "default")
     rising = points.assign(qps_mean=points["clients"].astype(float))
     assert at(contrasts("multi-server-scaling", rising)["overload"].a) == (16, 512, "default")
@@ -66,13 +70,7 @@ def test_overload_is_past_the_peak_of_a_coarse_sweep() -> None:
 
 def test_a_peak_that_noise_finds_too_early_is_not_overloaded_before_its_end() -> None:
     """As in a real sweep: 64 clients seemed better than 256, which had 12 % more once measured."""
-    points = summary.points(
-        double(
-            lambda n, c: min(125.0 * c, 1000.0 * n, 5000.0) * (0.93 if c > 64 else 1) + c / 1e3,
-            spread=0.0, clients=(1, 4, 16, 64, 256),
-        ).runs.assign(variant="default")
-    )  # fmt: skip
-    overload = contrasts("multi-server-scaling", points)["overload"]
+    overload = contrasts("multi-server-scaling", coarsely_swept(0.93))["overload"]
     assert (at(overload.a), at(overload.b)) == ((16, 512, "default"), (16, 256, "default"))
 
 
