@@ -55,7 +55,7 @@ def phases() -> list[Row]:
                     one, other = pool.map(by_hand_qps, typed, [environment] * len(typed))
             logs[running.plan.staggered].append(math.log(one / other))
     apart, nearer = (statistics.stdev(logs[staggered]) for staggered in (False, True))
-    what = "log ratio of two equal servers, sd with {} periods"
+    what = "sd of log ratio, equal servers, {} periods"
     note = f"{DRAWINGS} drawings each; means {{:.3f}} and {{:.3f}}"
     return [
         Row(what.format("equal"), (apart,)),
