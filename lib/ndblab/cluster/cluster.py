@@ -241,9 +241,10 @@ class Cluster:
             cpus = quotas_cpus.get(node.name, cpus)
             if node.role == "mysqld" and None not in (cpus, sql_cpus):
                 cpus = min(cpus, sql_cpus)
-            # A server with all of its side has its period too: no rounding may give it more.
-            steps *= plan.staggered and cpus != sql_cpus
-            self.periods_us[node.name] = groups.create(_group(node), cpus, steps)
+            # With a period of its own, rounding might give a server more than its side has.
+            staggered = plan.staggered and cpus != sql_cpus
+            period_us = groups.create(_group(node), cpus, steps if staggered else 0)
+            self.periods_us[node.name] = period_us
             if not self.limited:
                 self._place(node)
 

@@ -37,8 +37,8 @@ def period_and_quota_us(cpus: float, steps: int = 0) -> tuple[int, int]:
     The kernel draws the phase of a group's periods when the group is made (Linux,
     kernel/sched/fair.c, init_cfs_bandwidth). Of two groups with equal periods it then never
     changes, and decides which of them waits for the other's CPUs: two equal MySQL servers differed
-    by 4 % from phase to phase (standard deviation, 2 CPUs), and by less than 2 % with periods a
-    step apart, whose phases pass each other once in 250 periods.
+    by 4 % from phase to phase (standard deviation, 2 CPUs), and by 2 % with periods a step apart,
+    whose phases pass each other once in 250 periods (`./lab bench phases`).
 
     Parameters
     ----------
