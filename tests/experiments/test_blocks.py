@@ -110,6 +110,25 @@ def servers(slot: list[slices.Asked]) -> dict[str, list[int]]:
     return {each.place["side"]: [node.number for node in each.job.servers] for each in slot}
 
 
+def test_a_switched_block_is_one_load_whose_slices_are_watched_or_not(lab: Lab, monkeypatch):
+    """Slices of a second, in the order of their slots."""
+    calls = []
+
+    def in_turn(cluster, asked, watched):
+        calls.append((asked, watched))
+        return lab.slot(cluster, asked, "")
+
+    monkeypatch.setattr(slices, "measure_in_turn", in_turn)
+    unwatched = Side(Point(1, 8), condition="no-monitor")
+    assert lab.measure(Contrast("s", designs.SWITCHED, ONE, unwatched, ())) == "ok"
+    [(asked, watched)] = calls
+    assert [each.place["slot"] for each in asked] == list(range(1, 4 * designs.SWITCHED_ORDERS + 1))
+    assert watched == [each.place["side"] == "a" for each in asked]
+    assert {each.job.profile.duration_s for each in asked} == {designs.SWITCHED_S}
+    [logs] = contrasts.log_ratios(lab.writer.slices, "s")
+    assert list(logs) == [0, 0]
+
+
 def test_the_sides_of_a_duet_swap_their_servers(lab: Lab):
     """So that a server that is faster than its equal helps both."""
     assert lab.measure(Contrast("d", designs.DUET, ONE, Side(Point(2, 8)), ())) == "ok"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pandas as pd
@@ -183,3 +184,51 @@ def test_processes_of_a_divided_load_are_one_slice(tmp_path: Path, monkeypatch: 
     assert pd.isna(found["latency_p95_ms"])
     processes = run.tables["processes"]
     assert list(processes.loc[processes["role"] == "sysbench", "node_id"]) == [0, 1]
+
+
+def in_turn(cluster: Scripted, watched: tuple[bool, ...]) -> list:
+    """Measure slices of a second under one load, after a warm-up of one."""
+    size = profile.get("smoke", {"warmup_s": 1, "duration_s": 1})
+    job = Job(cluster.binaries, size, Point(1, 8), cluster.plan.servers[:1])
+    asked = []
+    for slot, side in enumerate("ab" if watched[0] else "ba", 1):
+        place = {"run_id": f"x_b001_{slot}{side}", "contrast": "x", "block": 1, "slot": slot}
+        asked.append(slices.Asked({**place, "side": side, "of": len(watched), "start": 1}, job))
+    runs = slices.measure_in_turn(cluster, asked, watched)
+    for run in runs:
+        for name, rows in run.tables.items():
+            table.render(name, rows, name)
+    return runs
+
+
+@pytest.mark.parametrize("watched", [(True, False), (False, True)])
+def test_slices_in_turn_are_the_seconds_of_one_load(tmp_path: Path, monkeypatch, watched):
+    """One execution, sampled in the middle of the second that is watched, and in no other."""
+    read_s = []
+    monkeypatch.setattr(slices.monitor, "read", lambda *_: read_s.append(time.monotonic()))
+    program = f"""assert '--time=4' in sys.argv
+began = print('Threads started!', flush=True) or time.monotonic()
+for line in {REPORT[REPORT.index("[ 1s ]") :].splitlines()!r}:
+    if line.startswith('['):
+        time.sleep(max(0, began + int(line.split()[1][:-1]) - time.monotonic()))
+    print(line, flush=True)
+"""
+    begun_s = time.monotonic()
+    first, second = in_turn(Scripted(tmp_path, program), watched)
+    rates = [
+        float(line.split("qps:")[1].split()[0]) for line in REPORT.splitlines() if "qps:" in line
+    ]
+    assert [row(first)["qps"], row(second)["qps"]] == pytest.approx(rates[1:3], rel=0.001)
+    assert [row(each)["status"] for each in (first, second)] == ["ok", "ok"]
+    assert [row(each)["duration_s"] for each in (first, second)] == pytest.approx([1, 1], abs=0.2)
+    [at_s] = read_s
+    assert at_s - begun_s == pytest.approx(1.5 + (not watched[0]), abs=0.45)
+    assert row(first)["host_busy_pct"] == row(second)["host_busy_pct"] >= 0
+
+
+def test_slices_in_turn_without_a_report_say_so_each(tmp_path: Path):
+    """What sysbench printed is kept."""
+    runs = in_turn(Scripted(tmp_path, "sys.exit('FATAL: unable to connect')"), (True, False))
+    for run in runs:
+        assert row(run)["status"].startswith("sysbench exited 1")
+        assert len(run.logs) == 1

@@ -17,6 +17,7 @@ from ndblab.experiments.designs import contrast as designs
 from ndblab.experiments.designs.contrast import Contrast, Slice
 from ndblab.experiments.designs.sweep import ATTEMPTS
 from ndblab.workloads import measured_run, slices
+from ndblab.workloads.conditions import NO_MONITOR
 from ndblab.workloads.load_generator import OK
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def measure(
     seed: int,
     on_disturbed: Callable[[str], None],
 ) -> str:
-    """Measure the slots of a block in order, appending each slice to the dataset.
+    """Measure the slices of a block in order, appending each slice to the dataset.
 
     Where others on the host disturb it, the block is measured again, and `on_disturbed` is told in
     one line. A last attempt is not given up: a hypervisor that never leaves the CPUs alone is what
@@ -84,7 +85,7 @@ def _measure(
     contrast: Contrast, slot: Sequence[Slice], clusters: Clusters, writer: Writer
 ) -> list[measured_run.Run]:
     started_utc = measured_run.now_utc()
-    warmup_s, duration_s = clusters.experiment.slice_length(clusters.size)
+    warmup_s, duration_s = contrast.length(clusters.experiment.slice_length(clusters.size))
     size = dataclasses.replace(clusters.size, warmup_s=warmup_s, duration_s=duration_s)
     sides = [contrast.side(each.side) for each in slot]
     try:
@@ -103,7 +104,11 @@ def _measure(
                 side.options, _skipped(contrast, each, usable, fixed),
             )  # fmt: skip
             asked.append(slices.Asked({**each.columns(), "start": clusters.starts}, job))
-        [condition] = {side.condition for side in sides}
+        conditions = [side.condition for side in sides]
+        if contrast.design == designs.SWITCHED:
+            watched = [condition != NO_MONITOR for condition in conditions]
+            return slices.measure_in_turn(cluster, asked, watched)
+        [condition] = set(conditions)
         return slices.measure(cluster, asked, condition)
     except LabError as failure:
         for each, side in zip(slot, sides, strict=True):

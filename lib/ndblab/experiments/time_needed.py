@@ -80,13 +80,12 @@ def own_s(experiment: Experiment, size: Profile) -> float:
 
 def block_s(contrast: Contrast, experiment: Experiment, size: Profile) -> float:
     """Estimate the seconds of a block of a contrast."""
-    length = experiment.slice_length(size)
-    slots = contrast.block(1, size.seed)
+    length = contrast.length(experiment.slice_length(size))
     running_s = sum(
         length.warmup_s
-        + length.duration_s
-        + max(_overhead_s(contrast.side(each.side).point.clients) for each in slot)
-        for slot in slots
+        + length.duration_s * len({each.slot for each in together})
+        + max(_overhead_s(contrast.side(each.side).point.clients) for each in together)
+        for together in contrast.block(1, size.seed)
     )
     starts = 2.0 if contrast.design == designs.STARTS else 0.0
     if contrast.blocks_per_start:

@@ -19,11 +19,14 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from statistics import fmean
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ndblab.dataset import SCHEMAS
 from ndblab.machine import speed
-from ndblab.machine.company import disturbance
+from ndblab.machine.company import Company, disturbance
 from ndblab.planning import workload
 from ndblab.workloads import conditions, monitor, read_locality, registry, sysbench
 from ndblab.workloads.load_generator import OK, Job, Report
@@ -40,6 +43,9 @@ CONNECT_TIMEOUT_S = 30
 """Time for clients to connect, besides that of each."""
 END_MARGIN_S = 0.05
 """The last reading is so long before the load ends: a process that has ended cannot be read."""
+
+
+TOO_LATE = "the load reported too late, or ended before its time"
 
 
 @dataclass(frozen=True)
@@ -72,6 +78,7 @@ def measure(
     ends = any(each.job.point.workload in workload.ENDING for each in asked)
     monitored = watched and not ends
     times = asked[0].job.profile
+    seconds = times.warmup_s + times.duration_s
     started_utc, span = now_utc(), None
     host: Mapping[str, float] = {}
     with ExitStack() as stack:
@@ -81,7 +88,7 @@ def measure(
         before = [read_locality.read(cluster, each.job) for each in asked]
         generators = [registry.find(each.job.point.workload) for each in asked]
         loads = [
-            stack.enter_context(generator.running(cluster, _with_warm_up(each.job)))
+            stack.enter_context(generator.running(cluster, _lasting(each.job, seconds)))
             for generator, each in zip(generators, asked, strict=True)
         ]
         free = itertools.count()
@@ -126,6 +133,44 @@ def measure(
     ]
 
 
+def measure_in_turn(cluster: Cluster, asked: Sequence[Asked], watched: Sequence[bool]) -> list[Run]:
+    """Measure slices one after the other under one load: each watched by the monitor, or not.
+
+    In a watched slice every second is sampled once, at its middle, and the first one also fetches
+    what NDB threads did, which a run does once in 12 s. The samples are the load on the host, and
+    are not kept. The jobs of all slices are the same, and last whole seconds.
+
+    Raises
+    ------
+    LabError
+        If a node of the cluster has ended.
+    """
+    samples = monitor.of(cluster)
+    job, times = asked[0].job, asked[0].job.profile
+    started_utc = now_utc()
+    generator = registry.find(job.point.workload)
+    # sysbench may end before it reports its last second.
+    seconds = times.warmup_s + len(asked) * times.duration_s + 1
+    monitor.read_company(cluster, samples)
+    monitor.read_hosts(cluster, samples)
+    began_s = time.monotonic()
+    with generator.running(cluster, _lasting(job, seconds)) as load:
+        for number, pid in enumerate(load.pids):
+            samples.watch(generator.ROLE, number, pid, job.host)
+        begun = load.wait_began(speed.timeout_s(CONNECT_TIMEOUT_S + sysbench.connect_s(job)))
+        if None not in begun:
+            _watch_some(cluster, samples, fmean(begun) + times.warmup_s, times.duration_s, watched)
+        report = load.finish()
+    monitor.read_company(cluster, samples)
+    monitor.read_hosts(cluster, samples)
+    host = samples.host(began_s, time.monotonic() - began_s)
+    cluster.check_alive()
+    return [
+        _slice_of(each, report, samples, host, started_utc, place)
+        for place, each in enumerate(asked)
+    ]
+
+
 def row(point: Point, **measured: object) -> pd.DataFrame:
     """Compose table `slices` of one slice; what was not measured is empty."""
     import pandas as pd
@@ -134,11 +179,79 @@ def row(point: Point, **measured: object) -> pd.DataFrame:
     return pd.DataFrame([{**empty, **dataclasses.asdict(point), **measured}])
 
 
-def _with_warm_up(job: Job) -> Job:
-    """Return a job whose measured part includes its warm-up."""
-    seconds = job.profile.warmup_s + job.profile.duration_s
+def _lasting(job: Job, seconds: float) -> Job:
+    """Return a job without a warm-up that lasts this long."""
     whole = dataclasses.replace(job.profile, warmup_s=0, duration_s=seconds)
     return dataclasses.replace(job, profile=whole)
+
+
+def _watch_some(
+    cluster: Cluster,
+    samples: monitor.Samples,
+    first_s: float,
+    slice_s: float,
+    watched: Sequence[bool],
+) -> None:
+    """Sample the middle of each second of the slices that are watched."""
+    fetched = False
+    for place in (place for place, each in enumerate(watched) if each):
+        for second in range(int(slice_s)):
+            due_s = first_s + place * slice_s + second + 0.5
+            time.sleep(max(0.0, due_s - time.monotonic()))
+            monitor.read(cluster, samples)
+            if not fetched:
+                monitor.fetch_threads(cluster, samples)
+                fetched = True
+
+
+def _slice_of(
+    asked: Asked,
+    report: Report,
+    samples: monitor.Samples,
+    host: Mapping[str, float],
+    started_utc: str,
+    place: int,
+) -> Run:
+    """Compose the tables of a slice from its intervals in the report of the whole load."""
+    times, company = asked.job.profile, samples.company()
+    first_s = times.warmup_s + place * times.duration_s
+    intervals, ended_s = report.intervals.copy(), np.array(report.ended_s)
+    totals: dict[str, float] = {}
+    if not intervals.empty:
+        inside = intervals["t_s"].between(first_s, first_s + times.duration_s, inclusive="right")
+        lasted_s = np.diff(ended_s, prepend=0.0)[inside]
+        intervals = intervals[inside].assign(t_s=intervals["t_s"] - first_s)
+        if len(intervals) == times.duration_s:
+            queries, duration_s = float((intervals["qps"] * lasted_s).sum()), float(lasted_s.sum())
+            totals = {
+                "duration_s": round(duration_s, 4),
+                "queries": round(queries),
+                "errors": 0,
+                "reconnects": 0,
+                "qps": round(queries / duration_s, 2),
+                "latency_p95_ms": intervals["latency_p95_ms"].median(),
+            }
+    status = report.status
+    if status == OK and not totals:
+        status = TOO_LATE
+    if status == OK and company.disturbs:
+        status = disturbed(company)
+    tables = {
+        "intervals": intervals,
+        "slices": row(
+            asked.job.point,
+            **asked.place,
+            status=status,
+            started_utc=started_utc,
+            warmup_s=float(times.warmup_s),
+            **totals,
+            host_busy_pct=host["host_busy_pct"],
+            host_steal_pct=host["host_steal_pct"],
+            company_pct=company.pct,
+            company=company.name,
+        ),
+    }
+    return _named(asked, tables, report, company, host["host_steal_pct"])
 
 
 def _read_at(
@@ -179,7 +292,7 @@ def _run(
         used["client_cpu_pct"] = processes.cpu_pct[_of_clients(processes)].sum(min_count=1)
     status = report.status
     if status == OK and not totals:
-        status = "the load reported too late, or ended before its time"
+        status = TOO_LATE
     if status == OK:
         status = read_locality.status(reads, totals["queries"])
     tables |= reads if status == OK else {}
@@ -196,15 +309,25 @@ def _run(
         company_pct=company.pct,
         company=company.name,
     )
+    return _named(asked, tables, report, company, used.get("host_steal_pct", 0.0))
+
+
+def _named(
+    asked: Asked,
+    tables: dict[str, pd.DataFrame],
+    report: Report,
+    company: Company,
+    stolen_pct: float,
+) -> Run:
+    """Return a slice under its name: its tables, and the output of its load if it is not good."""
     run_id = str(asked.place["run_id"])
     for name, table in tables.items():
         if name != "slices":
             table.insert(0, "run_id", run_id)
     # What the output of a good slice says, its intervals hold.
-    logs = {} if status == OK else report.logs
+    logs = {} if tables["slices"]["status"].iloc[0] == OK else report.logs
     named = {f"{run_id}.{name}": text for name, text in logs.items()}
-    stolen_pct = float(used.get("host_steal_pct", 0.0))
-    return Run(tables, named, disturbance=disturbance(company, stolen_pct))
+    return Run(tables, named, disturbance=disturbance(company, float(stolen_pct)))
 
 
 def _warm_up_rows(report: Report, times: Profile) -> int:

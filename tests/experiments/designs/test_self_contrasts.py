@@ -6,10 +6,11 @@ import pandas as pd
 import pytest
 
 from ndblab.analysis import trust
+from ndblab.analysis.sequential import LOOKS
 from ndblab.error import LabError
 from ndblab.experiments import catalogue
 from ndblab.experiments.designs import self_contrasts
-from ndblab.experiments.designs.contrast import CONDITIONS
+from ndblab.experiments.designs.contrast import CONDITIONS, SWITCHED, SWITCHED_ORDERS
 
 EXPERIMENT = catalogue.find("the-lab-itself")
 
@@ -33,12 +34,24 @@ def test_identical_sides_are_identical_and_span_cluster_starts():
 
 
 def test_other_contrasts_need_no_start_of_their_own():
-    """They have at least the blocks of a first look."""
+    """They have at least the blocks of a first look, and the more, the smaller their effect."""
     others = [c for name, c in made().items() if name != trust.A_A]
     assert not any(contrast.begins_start(1) for contrast in others)
-    assert {contrast.blocks for contrast in others} == {4}
+    assert {c.blocks for c in others if c.name != trust.MONITOR} == {4}
     many = made(repeats=15)
-    assert many[trust.MONITOR].blocks > many[trust.SPINNER].blocks > 4
+    assert many[trust.MONITOR].blocks == LOOKS[-1]
+    assert many[trust.MONITOR].blocks > many[trust.A_A_DUET].blocks > many[trust.SPINNER].blocks > 4
+
+
+def test_the_monitor_is_switched_under_the_load_of_all_servers():
+    """Its cost is too small to be seen between loads, and greatest where CPUs are scarce."""
+    monitor = made()[trust.MONITOR]
+    assert monitor.design == SWITCHED
+    assert (monitor.a.point.servers, monitor.a.point.clients) == (4, 32)
+    [together] = monitor.block(1, seed=1)
+    assert len(together) == 4 * SWITCHED_ORDERS
+    for half in (together[: len(together) // 2], together[len(together) // 2 :]):
+        assert sorted(each.side for each in half) == sorted("ab" * (len(half) // 2))
 
 
 def test_every_condition_is_compared_with_none():

@@ -7,6 +7,8 @@ Blocks are the unit of analysis (`analysis.contrasts`). The designs:
 
 - alternation: A B B A or B A A B, drawn at random, one slice at a time (randomized multiple
   interleaved trials: Abedi and Brecht 2017);
+- switched: one load, and the condition of the host switched under it every second or so, in as
+  many drawn orders A B B A or B A A B as fit; for a condition that costs nothing to switch;
 - duet: both sides at once, then once more with their servers swapped (Bulej et al. 2020);
 - starts: slices of A in one cluster start and of B in the next, in random order;
 - level: one side only, for a claim that compares parts of one configuration.
@@ -30,12 +32,19 @@ class Length(NamedTuple):
     duration_s: float
 
 
-ALTERNATION, DUET, STARTS, LEVEL = "alternation", "duet", "starts", "level"
+ALTERNATION, SWITCHED, DUET = "alternation", "switched", "duet"
+STARTS, LEVEL = "starts", "level"
 A, B = "a", "b"
 PER_START = 3
 """Slices of each side in a pair of cluster starts."""
 PER_LEVEL = 2
 """Slices in a block of a level."""
+SWITCHED_ORDERS = 6
+"""Orders of four slices in a switched block: even, so that each half compares both sides."""
+SWITCHED_S = 1
+"""Length of a slice under a switched condition, that of sysbench's intervals: of identical slices
+of 1, 2 and 3 s without a gap, the shortest were the most precise by the minute (4 servers, 32
+clients, 2 CPUs: a standard deviation of 1.7, 2.3 and 2.6 % of a minute of A B B A)."""
 LENGTHS = {"smoke": Length(1, 2), "quick": Length(1, 3), "brief": Length(5, 30)}
 
 
@@ -49,7 +58,7 @@ class Side:
     """One configuration: a point, options of the load generator, and a condition of the host.
 
     The condition is one of `CONDITIONS`; the lab's own experiment compares them with none. The
-    sides of a duet have the same condition.
+    sides of a duet have the same condition, switched ones differ in nothing else.
     """
 
     point: Point
@@ -114,7 +123,10 @@ class Contrast:
         return self.blocks_per_start > 0 and (block - 1) % self.blocks_per_start == 0
 
     def block(self, number: int, seed: int) -> tuple[tuple[Slice, ...], ...]:
-        """Return the slots of a block in order, each with the slices that run at the same time."""
+        """Return what is measured of a block in order: the slices that share executions of a load.
+
+        They are those of one slot; of a switched block, all of them.
+        """
         rng = random.Random(f"{seed} {self.name} {number}")
         if self.design == DUET:
             first = rng.random() < 0.5
@@ -122,8 +134,13 @@ class Contrast:
                 tuple(self._slice(number, slot, side, 4, (slot == 1) == first) for side in (A, B))
                 for slot in (1, 2)
             )
+        orders = ((A, B, B, A), (B, A, A, B))
+        if self.design == SWITCHED:
+            sides = [side for _ in range(SWITCHED_ORDERS) for side in rng.choice(orders)]
+            of = len(sides)
+            return (tuple(self._slice(number, n, side, of) for n, side in enumerate(sides, 1)),)
         order = {
-            ALTERNATION: rng.choice(((A, B, B, A), (B, A, A, B))),
+            ALTERNATION: rng.choice(orders),
             STARTS: rng.choice(((A,) * PER_START + (B,) * PER_START,
                                 (B,) * PER_START + (A,) * PER_START)),
             LEVEL: (A,) * PER_LEVEL,
@@ -131,6 +148,10 @@ class Contrast:
         return tuple(
             (self._slice(number, slot, side, len(order)),) for slot, side in enumerate(order, 1)
         )
+
+    def length(self, usual: Length) -> Length:
+        """Return how long its slices are, where `usual` is the length of the experiment's."""
+        return usual._replace(duration_s=SWITCHED_S) if self.design == SWITCHED else usual
 
     def side(self, name: str) -> Side:
         """Return side "a" or "b"."""

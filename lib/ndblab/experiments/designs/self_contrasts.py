@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ndblab.analysis import trust
 from ndblab.analysis.sequential import LOOKS
 from ndblab.error import LabError
-from ndblab.experiments.designs.contrast import ALTERNATION, DUET, Contrast, Side
+from ndblab.experiments.designs.contrast import ALTERNATION, DUET, SWITCHED, Contrast, Side
 from ndblab.planning.point import Point
 from ndblab.planning.profile import Profile
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 STARTS = 4
 """The most cluster starts that identical sides are compared in."""
-_MOST, _ENOUGH = LOOKS[5], LOOKS[1]
-"""Blocks for a small effect, and for a large one."""
+_SMALL, _MODERATE, _LARGE = (7, LOOKS[-1]), (2, LOOKS[5]), (2, LOOKS[1])
+"""Blocks for effects of these sizes: for each repeat, and at most."""
 
 
 def the_lab_itself(
@@ -32,7 +32,8 @@ def the_lab_itself(
 ) -> tuple[Contrast, ...]:
     """Return the contrasts; identical sides get `repeats` blocks in each of four starts at most.
 
-    Half of the servers serve half of the clients. Effects of a condition are those of its side A.
+    Half of the servers serve half of the clients, but all of them under the monitor, which costs
+    most where CPUs are scarce. Effects of a condition are those of its side A.
 
     Raises
     ------
@@ -52,15 +53,17 @@ def the_lab_itself(
     some = Side(Point(half, half * each, workload=experiment.workload))
     one = Side(Point(1, each, workload=experiment.workload))
     two = Side(Point(2, 2 * each, workload=experiment.workload))
-    many, few = _blocks(size, _MOST), _blocks(size, _ENOUGH)
-    unwatched, beside = (replace(some, condition=c) for c in ("no-monitor", "busy-neighbour"))
+    watched = Side(Point(servers, clients, workload=experiment.workload))
+    unwatched = replace(watched, condition="no-monitor")
+    beside = replace(some, condition="busy-neighbour")
     awake_one, awake_two = (replace(side, condition="idle-spinner") for side in (one, two))
     starts = min(STARTS, size.repeats)
+    most, many, few = (_blocks(size, *each) for each in (_SMALL, _MODERATE, _LARGE))
     sessions = {"blocks": starts * size.repeats, "blocks_per_start": size.repeats}
     return (
         Contrast(trust.A_A, ALTERNATION, some, some, (), **sessions),
         Contrast(trust.A_A_DUET, DUET, some, some, (), blocks=many),
-        Contrast(trust.MONITOR, ALTERNATION, some, unwatched, (), blocks=many),
+        Contrast(trust.MONITOR, SWITCHED, watched, unwatched, (), blocks=most),
         Contrast(trust.NEIGHBOUR, ALTERNATION, beside, some, (), blocks=few),
         Contrast(trust.SPINNER, ALTERNATION, awake_one, one, (), blocks=few),
         Contrast(trust.SERVERS, ALTERNATION, two, one, (), blocks=few),
@@ -68,6 +71,6 @@ def the_lab_itself(
     )
 
 
-def _blocks(size: Profile, most: int) -> int:
-    """Return the blocks of one contrast: those of two starts, but enough for an interval."""
-    return min(most, max(LOOKS[0], 2 * size.repeats))
+def _blocks(size: Profile, per_repeat: int, most: int) -> int:
+    """Return the blocks of one contrast: so many for each repeat, but enough for an interval."""
+    return min(most, max(LOOKS[0], per_repeat * size.repeats))
