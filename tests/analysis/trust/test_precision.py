@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import made_up_slices
@@ -26,6 +27,18 @@ def test_a_design_costs_its_blocks():
     assert alternation["low"] < alternation["sd_pct"] < alternation["high"]
     assert alternation["sd_pct"] == pytest.approx(3, rel=0.25)
     assert duet["minutes"] < alternation["minutes"]
+
+
+def test_a_block_lasts_until_the_next_one_whatever_its_contrast():
+    """Contrasts take turns, so the next block of its own may begin minutes later."""
+    lasts_s = made_up_slices.seconds_of_block(A_A)
+    slices = {each.name: made_up_slices.of(each, 8) for each in (A_A, A_A_DUET)}
+    for late_s, found in zip((0, lasts_s), slices.values(), strict=True):
+        first = pd.Timestamp("2021-09-30T12:00:00Z")
+        later = pd.to_timedelta(1000 * found["block"] + late_s, unit="s")
+        found["started_utc"] = first + later
+    both = pd.concat(slices.values(), ignore_index=True).assign(start=1)
+    assert precision.block_s(both, trust.A_A) == pytest.approx(lasts_s)
 
 
 def test_a_single_block_has_a_length_and_no_deviation():

@@ -64,10 +64,16 @@ def deviation(values: np.ndarray) -> Estimate:
 
 
 def block_s(slices: pd.DataFrame, contrast: str) -> float:
-    """Return the median seconds from one block to the next; of its slots alone if it is single."""
+    """Return the median seconds of a block: until the next block begins, whatever its contrast.
+
+    Without a next one in the same cluster start, its slots alone count.
+    """
     found = contrasts.whole(slices, contrast)
-    begun = pd.to_datetime(found["started_utc"]).groupby([found["start"], found["block"]]).min()
-    between = begun.groupby("start").diff().dt.total_seconds().dropna()
+    began = pd.to_datetime(slices["started_utc"])
+    keys = [slices["start"], slices["contrast"].astype(str), slices["block"]]
+    begun = began.groupby(keys).min().sort_values(kind="stable")
+    lasted = -begun.groupby("start").diff(-1).dt.total_seconds()
+    mine = lasted[lasted.index.get_level_values("contrast") == contrast].dropna()
     slots = found.groupby(["block", "slot"])[["warmup_s", "duration_s"]].max().sum(axis=1)
-    each = between if len(between) else slots.groupby("block").sum()
+    each = mine if len(mine) else slots.groupby("block").sum()
     return float(each.median())
