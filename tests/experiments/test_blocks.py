@@ -312,6 +312,14 @@ def test_blocks_and_quotas_on_a_real_cluster(tmp_path: Path, monkeypatch: pytest
             assert len(contrasts.log_ratios(writer.slices, name)) == 2
         assert set(writer.slices["start"]) == {1}
         assert (writer.slices["client_cpu_pct"] > 0).all()
+        unwatched = Side(Point(1, 4), condition="no-monitor")
+        switched = Contrast("switched", designs.SWITCHED, Side(Point(1, 4)), unwatched, ())
+        # A busy host may keep sysbench from reporting every second in time.
+        tries = (
+            blocks.measure(switched, n, clusters, writer, 1, lambda _: None) for n in range(1, 9)
+        )
+        assert "ok" in tries
+        assert contrasts.log_ratios(writer.slices, "switched").shape == (1, 2)
         running = clusters.ready(Point(1, 4))
         if not running.groups:
             return
