@@ -129,6 +129,13 @@ def test_a_switched_block_is_one_load_whose_slices_are_watched_or_not(lab: Lab, 
     assert list(logs) == [0, 0]
 
 
+def test_only_the_monitor_can_be_switched():
+    """Any other condition, or another load, would be measured as if it were none."""
+    for other in (ONE, Side(Point(1, 8), condition="busy-neighbour"), Side(Point(2, 8))):
+        with pytest.raises(ValueError, match="more than the monitor"):
+            Contrast("s", designs.SWITCHED, ONE, other, ())
+
+
 def test_the_sides_of_a_duet_swap_their_servers(lab: Lab):
     """So that a server that is faster than its equal helps both."""
     assert lab.measure(Contrast("d", designs.DUET, ONE, Side(Point(2, 8)), ())) == "ok"

@@ -43,8 +43,6 @@ CONNECT_TIMEOUT_S = 30
 """Time for clients to connect, besides that of each."""
 END_MARGIN_S = 0.05
 """The last reading is so long before the load ends: a process that has ended cannot be read."""
-
-
 TOO_LATE = "the load reported too late, or ended before its time"
 
 
@@ -223,14 +221,7 @@ def _slice_of(
         intervals = intervals[inside].assign(t_s=intervals["t_s"] - first_s)
         if len(intervals) == times.duration_s:
             queries, duration_s = float((intervals["qps"] * lasted_s).sum()), float(lasted_s.sum())
-            totals = {
-                "duration_s": round(duration_s, 4),
-                "queries": round(queries),
-                "errors": 0,
-                "reconnects": 0,
-                "qps": round(queries / duration_s, 2),
-                "latency_p95_ms": intervals["latency_p95_ms"].median(),
-            }
+            totals = _measured(queries, duration_s, intervals)
     status = report.status
     if status == OK and not totals:
         status = TOO_LATE
@@ -365,13 +356,18 @@ def _totals(report: Report, times: Profile) -> dict[str, float]:
     duration_s, queries = report.lasted_s - ended_s[-1], report.metrics["queries"] - before
     if duration_s < times.duration_s / 2:
         return {}
+    return _measured(queries, duration_s, _after_warm_up(report, times))
+
+
+def _measured(queries: float, duration_s: float, intervals: pd.DataFrame) -> dict[str, float]:
+    """Return the columns of a slice that follow from its queries, its time and its intervals."""
     return {
         "duration_s": round(duration_s, 4),
         "queries": round(queries),
         "errors": 0,
         "reconnects": 0,
         "qps": round(queries / duration_s, 2),
-        "latency_p95_ms": _after_warm_up(report, times)["latency_p95_ms"].dropna().median(),
+        "latency_p95_ms": intervals["latency_p95_ms"].dropna().median(),
     }
 
 

@@ -7,8 +7,8 @@ Blocks are the unit of analysis (`analysis.contrasts`). The designs:
 
 - alternation: A B B A or B A A B, drawn at random, one slice at a time (randomized multiple
   interleaved trials: Abedi and Brecht 2017);
-- switched: one load, and the condition of the host switched under it every second or so, in as
-  many drawn orders A B B A or B A A B as fit; for a condition that costs nothing to switch;
+- switched: one load, and the lab's monitor switched on and off under it every second, in several
+  drawn orders A B B A or B A A B;
 - duet: both sides at once, then once more with their servers swapped (Bulej et al. 2020);
 - starts: slices of A in one cluster start and of B in the next, in random order;
 - level: one side only, for a claim that compares parts of one configuration.
@@ -18,11 +18,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 from ndblab.planning.point import Point
-from ndblab.workloads.conditions import CONDITIONS
+from ndblab.workloads.conditions import CONDITIONS, NO_MONITOR
 
 
 class Length(NamedTuple):
@@ -40,11 +40,11 @@ PER_START = 3
 PER_LEVEL = 2
 """Slices in a block of a level."""
 SWITCHED_ORDERS = 6
-"""Orders of four slices in a switched block: even, so that each half compares both sides."""
+"""Orders of four slices in a switched block: an even number, so that each half has whole ones."""
 SWITCHED_S = 1
-"""Length of a slice under a switched condition, that of sysbench's intervals: of identical slices
-of 1, 2 and 3 s without a gap, the shortest were the most precise by the minute (4 servers, 32
-clients, 2 CPUs: a standard deviation of 1.7, 2.3 and 2.6 % of a minute of A B B A)."""
+"""Seconds of a slice in a switched block, those of sysbench's intervals. Shorter slices are more
+precise by the minute: cut into A B B A, loads of 110 s deviated by 1.7 % in a minute with slices of
+1 s, by 2.3 % with 2 s and by 2.6 % with 3 s (4 servers, 32 clients, 2 CPUs)."""
 LENGTHS = {"smoke": Length(1, 2), "quick": Length(1, 3), "brief": Length(5, 30)}
 
 
@@ -58,7 +58,7 @@ class Side:
     """One configuration: a point, options of the load generator, and a condition of the host.
 
     The condition is one of `CONDITIONS`; the lab's own experiment compares them with none. The
-    sides of a duet have the same condition, switched ones differ in nothing else.
+    sides of a duet have the same condition. Switched sides differ in the monitor alone.
     """
 
     point: Point
@@ -117,6 +117,10 @@ class Contrast:
     claims: tuple[str, ...]
     blocks: int = 0
     blocks_per_start: int = 0
+
+    def __post_init__(self) -> None:
+        if self.design == SWITCHED and self.b != replace(self.a, condition=NO_MONITOR):
+            raise ValueError(f"the sides of {self.name} differ in more than the monitor")
 
     def begins_start(self, block: int) -> bool:
         """Return whether a block, counted from 1, needs a start that no block before it had."""
