@@ -1,4 +1,4 @@
-"""Slices of a contrast: short measured runs, one at a time or two at once.
+"""Slices of a contrast: short measured runs, one at a time or two at once, or seconds of one load.
 
 In: a running cluster and the jobs of one slot. Out: the tables of each slice, for a dataset. It
 decides neither what is compared nor what a failure means.
@@ -7,7 +7,8 @@ sysbench 1.0 has no warm-up of its own, and starting it costs up to a second: on
 load generator covers both the warm-up and the measured span, and its first intervals are dropped.
 The cluster and the host are sampled at the two ends of the span, not in between; if an overloaded
 host lets the lab take the first sample so late that little is left, there is none. A load that ends
-by itself has no warm-up, its span is the whole of it, and only the host is sampled.
+by itself has no warm-up, its span is the whole of it, and only the host is sampled. Slices that
+share a load are watched by the monitor, or not, to see what it costs (`measure_in_turn`).
 """
 
 from __future__ import annotations
