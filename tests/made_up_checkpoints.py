@@ -71,3 +71,14 @@ def written(
         processes=pd.DataFrame(processes, columns=PROCESSES).astype({"role": "category"}),
         ndb_threads=pd.DataFrame(threads, columns=THREADS),
     )
+
+
+def repeated(many: int, seconds: int = 600, **given: float) -> Double:
+    """Make equal runs, named `run`, `run2`, `run3` and so on."""
+    first = written(seconds, **given)
+    names = ["run", *(f"run{number}" for number in range(2, many + 1))]
+    tables = {
+        table: pd.concat([getattr(first, table).assign(run_id=name) for name in names])
+        for table in ("runs", "events", "intervals", "processes", "ndb_threads")
+    }
+    return replace(first, **{k: v.reset_index(drop=True) for k, v in tables.items()})

@@ -6,40 +6,60 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from made_up_checkpoints import CYCLE_S, LASTS_S, written
+from made_up_checkpoints import CYCLE_S, LASTS_S, repeated, written
 from ndblab.analysis.checkpoints import cost
 from ndblab.analysis.checkpoints.spans import Span
 from ndblab.error import MissingData
 
 
-def run_of(**given) -> cost.Run:
+def runs_of(**given) -> cost.Repeats:
     dataset = written(**given)
-    return cost.of_run(dataset.runs.iloc[0], dataset.tables)
+    return cost.of_longest(dataset.runs, dataset.tables)
 
 
 def test_what_a_checkpoint_takes_is_found() -> None:
     """7 of 20 s with a fifth less throughput: the whole has 93 % of what is outside."""
-    found = cost.kept(run_of().throughput)
+    found = cost.kept(runs_of().throughput)
     truth = 1 - 0.2 * LASTS_S / CYCLE_S
     assert found.low < truth < found.high
     assert found.high - found.low < 0.01
 
 
+def test_repeats_count_together() -> None:
+    """Four equal runs have four times the cycles, and half the width of the interval."""
+    one, four = runs_of(spread=0.2), repeated(4, spread=0.2)
+    runs = cost.of_longest(four.runs, four.tables)
+    assert len(runs.throughput) == 4 * len(one.throughput)
+    widths = [found.high - found.low for found in map(cost.kept, (one.throughput, runs.throughput))]
+    assert widths[1] == pytest.approx(widths[0] / 2, rel=0.05)
+    taken = [cost.taken(found) for found in (one, runs)]
+    assert taken[1].value == pytest.approx(taken[0].value)
+    assert cost.threads(runs)["threads"].tolist() == [2]
+
+
+def test_a_shorter_run_or_one_of_another_point_is_no_repeat() -> None:
+    """A run of half the time, and one with other clients, stay out."""
+    dataset = repeated(3)
+    dataset.runs.loc[1, "duration_s"] = 300.0
+    dataset.runs.loc[2, "clients"] = 32
+    assert len(cost.of_longest(dataset.runs, dataset.tables).runs) == 1
+
+
 def test_checkpoints_without_a_cost_take_nothing() -> None:
     """The interval holds 1."""
-    found = cost.kept(run_of(fall=0.0).throughput)
+    found = cost.kept(runs_of(fall=0.0).throughput)
     assert found.low < 1 < found.high
 
 
 def test_drift_is_not_taken_for_a_cost() -> None:
     """A run that loses half of its throughput evenly loses none of it to checkpoints."""
-    found = cost.kept(run_of(fall=0.0, drift=0.5, spread=0.0).throughput)
+    found = cost.kept(runs_of(fall=0.0, drift=0.5, spread=0.0).throughput)
     assert found.value == pytest.approx(1, abs=0.002)
 
 
 def test_cpu_beyond_that_of_queries_goes_to_checkpoints() -> None:
     """Each node uses 16 or 20 % of a CPU for queries, and 5 % more in 7 of 20 s."""
-    found = cost.taken(run_of(checkpoint_cpu_pct=5.0, spread=0.005))
+    found = cost.taken(runs_of(checkpoint_cpu_pct=5.0, spread=0.005))
     extra = 5.0 * LASTS_S / CYCLE_S
     queries = 20.0 * (1 - 0.2 * LASTS_S / CYCLE_S)
     assert found.low < extra / (extra + queries) < found.high
@@ -48,7 +68,7 @@ def test_cpu_beyond_that_of_queries_goes_to_checkpoints() -> None:
 
 def test_the_cpu_of_a_role_is_that_of_all_its_processes() -> None:
     """Two data nodes at 20 % are 40 % outside checkpoints."""
-    table = cost.inside_and_outside(run_of(spread=0.001)).set_index("quantity")
+    table = cost.inside_and_outside(runs_of(spread=0.001)).set_index("quantity")
     cpu = table.loc["CPU of ndbmtd, percent"]
     assert cpu["outside"] == pytest.approx(40, rel=0.01)
     assert cpu["low"] <= cpu["ratio"] <= cpu["high"] < 1
@@ -56,7 +76,7 @@ def test_the_cpu_of_a_role_is_that_of_all_its_processes() -> None:
 
 def test_the_threads_that_write_checkpoints_are_seen() -> None:
     """Ldm threads use 10 % outside checkpoints, and up to 30 % inside."""
-    [row] = cost.threads(run_of()).to_dict("records")
+    [row] = cost.threads(runs_of()).to_dict("records")
     assert (row["thread"], row["threads"]) == ("ldm", 2)
     assert row["outside_pct"] == pytest.approx(10)
     assert 25 < row["inside_pct"] <= 30
@@ -64,7 +84,7 @@ def test_the_threads_that_write_checkpoints_are_seen() -> None:
 
 def test_seconds_are_placed_by_the_start_of_their_checkpoint() -> None:
     """Throughput falls in second 0, half of which each second of 6.5 s is, and stays low."""
-    table = cost.around_start(run_of(spread=0.001)).set_index("second")
+    table = cost.around_start(runs_of(spread=0.001)).set_index("second")
     assert table.loc[[-3, -2], "ratio"].to_numpy() == pytest.approx(1, abs=0.01)
     assert table.loc[[2, 3, 4], "ratio"].to_numpy() == pytest.approx(0.8, abs=0.01)
     assert table.loc[9, "ratio"] == pytest.approx(1, abs=0.01)
@@ -81,18 +101,18 @@ def test_a_cycle_needs_time_on_both_sides() -> None:
 @pytest.mark.parametrize("seconds", [10, 30])
 def test_a_run_without_a_cycle_says_so(seconds: int) -> None:
     """A short run has no ratio, and its tables are empty or say so, without an error."""
-    run = run_of(seconds=seconds)
+    runs = runs_of(seconds=seconds)
     with pytest.raises(MissingData, match="no local checkpoint"):
-        cost.kept(run.throughput)
-    assert cost.inside_and_outside(run).empty
-    assert cost.around_start(run).empty
-    assert "not known" in cost.describe_taken(run)
+        cost.kept(runs.throughput)
+    assert cost.inside_and_outside(runs).empty
+    assert cost.around_start(runs).empty
+    assert "not known" in cost.describe_taken(runs)
 
 
 def test_a_cycle_that_stands_still_is_no_ratio() -> None:
     """Nothing can be divided by a gap without throughput."""
     dataset = written()
     dataset.intervals.loc[100:140, "qps"] = 0.0
-    run = cost.of_run(dataset.runs.iloc[0], dataset.tables)
+    runs = cost.of_longest(dataset.runs, dataset.tables)
     with pytest.raises(MissingData, match="stands still"):
-        cost.kept(run.throughput)
+        cost.kept(runs.throughput)

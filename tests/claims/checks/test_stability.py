@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from made_up import BRIEF_MODEL, INTERVALS, PROCESSES, Double, double, verdict
-from made_up_checkpoints import written
+from made_up_checkpoints import repeated, written
 
 
 def long_run(
@@ -168,6 +168,12 @@ def test_a_long_run_loses_what_its_checkpoints_take(
     assert row.measured == pytest.approx(1 - 0.35 * fall, abs=0.005)
     assert "times that of its first 30 s" in row.reason
     assert "of the data nodes' CPU goes to checkpoints (not judged)" in row.reason
+
+
+def test_repeats_of_a_long_run_count_together() -> None:
+    """The verdict names the runs and all of their checkpoints."""
+    row = verdict(repeated(3, fall=0.0), "R-long")
+    assert "90 local checkpoints in 3 runs of 600 s" in row.reason
 
 
 def test_reads_say_nothing_of_checkpoints() -> None:

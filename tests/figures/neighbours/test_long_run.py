@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from drawn import caption, outside, said, written
+from made_up_checkpoints import repeated
 from made_up_checkpoints import written as long_run
 from ndblab import figures
 from ndblab.claims import publication
@@ -25,6 +26,15 @@ def test_checkpoints_are_shaded_and_their_cost_is_a_number() -> None:
     assert "30 local checkpoints took 35 % of the time" in said(figure)
     assert "Cycle by cycle: 0.93" in written(figure)
     assert "about 0.9" in written(figure)
+
+
+def test_the_cycles_of_repeats_are_drawn_too() -> None:
+    """The title counts the runs; the note tells whose points are hollow."""
+    figure = figures.draw("long-run", repeated(3).tables, ANCHORS, caption())
+    assert "Cycle by cycle, 3 runs: 0.93" in written(figure)
+    assert "its repeats too, as hollow points" in said(figure)
+    assert "3 runs have 0.93" in figures.describe("long-run", repeated(3).tables, ANCHORS)
+    assert outside(figure) == []
 
 
 @pytest.mark.parametrize("seconds", [10, 30, 600])

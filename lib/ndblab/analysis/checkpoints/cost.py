@@ -1,4 +1,4 @@
-"""What local checkpoints cost one run, cycle by cycle.
+"""What local checkpoints cost the runs of one point, cycle by cycle.
 
 In: the tables of a dataset. Out: throughput and CPU inside and outside checkpoints, with intervals.
 
@@ -10,6 +10,7 @@ from cycles hold the truth.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +19,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from ndblab.analysis import estimate, stability
+from ndblab.analysis import estimate, stability, summary
 from ndblab.analysis.checkpoints import spans as checkpoint_spans
 from ndblab.analysis.checkpoints.spans import Span
 from ndblab.analysis.estimate import CONFIDENCE, Estimate
@@ -28,6 +29,8 @@ PARTS = ["whole", "inside", "outside"]
 BEFORE_S, AFTER_S = 3, 10
 """Seconds around the start of a checkpoint that `around_start` shows."""
 _ROLES = ("ndbmtd", "mysqld", "sysbench")
+_POINT = ("servers", "clients", "workload", "transporter", "variant")
+_ABOUT_AS_LONG = 0.9
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,44 @@ class Run:
         for node in each[1:]:
             total = total.assign(**{part: total[part] + node[part] for part in PARTS})
         return total.dropna()
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """Equal runs, longest first, whose cycles count together."""
+
+    runs: list[Run]
+
+    @property
+    def longest(self) -> Run:
+        """Return the longest of the runs."""
+        return self.runs[0]
+
+    @cached_property
+    def throughput(self) -> pd.DataFrame:
+        """Return the cycles of throughput, by the number of the run and that of the cycle."""
+        return _together([run.throughput for run in self.runs])
+
+    def cpu_pct(self, role: str) -> pd.DataFrame:
+        """Return the cycles of the CPU of all processes of a role together, numbered alike."""
+        return _together([run.cpu_pct(role) for run in self.runs])
+
+
+def of_longest(runs: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> Repeats:
+    """Return the longest good run of a dataset and its repeats, with their checkpoints.
+
+    Raises
+    ------
+    ValueError
+        If no run is good.
+    """
+    longest = stability.longest(runs)
+    good = summary.good(runs)
+    point = good.columns.intersection(_POINT)
+    equal = (good[point] == longest[point]).all(axis=1)
+    equal &= good["duration_s"] > _ABOUT_AS_LONG * longest["duration_s"]
+    ordered = good[equal].sort_values("duration_s", ascending=False, kind="stable")
+    return Repeats([of_run(row, tables) for _, row in ordered.iterrows()])
 
 
 def of_run(row: pd.Series, tables: Mapping[str, pd.DataFrame]) -> Run:
@@ -125,7 +166,7 @@ def kept(cycles: pd.DataFrame, confidence: float = CONFIDENCE) -> Estimate:
     return _ratio(cycles, "whole", confidence)
 
 
-def taken(run: Run, confidence: float = CONFIDENCE) -> Estimate:
+def taken(repeats: Repeats, confidence: float = CONFIDENCE) -> Estimate:
     """Return the share of the data nodes' CPU that goes to checkpoints.
 
     It is what they use beyond the CPU per query that they need outside checkpoints.
@@ -135,7 +176,7 @@ def taken(run: Run, confidence: float = CONFIDENCE) -> Estimate:
     MissingData
         If there is no cycle with throughput and CPU.
     """
-    cpu_pct, qps = run.cpu_pct("ndbmtd"), run.throughput
+    cpu_pct, qps = repeats.cpu_pct("ndbmtd"), repeats.throughput
     both = cpu_pct.join(qps, rsuffix="_qps", how="inner")
     both = both[(both["whole"] > 0) & (both["outside_qps"] > 0)]
     if both.empty:
@@ -144,10 +185,10 @@ def taken(run: Run, confidence: float = CONFIDENCE) -> Estimate:
     return estimate.mean(1 - per_query * both["whole_qps"] / both["whole"], confidence)
 
 
-def describe_taken(run: Run) -> str:
+def describe_taken(repeats: Repeats) -> str:
     """Say how much of the data nodes' CPU goes to checkpoints."""
     try:
-        percent = [100 * part for part in taken(run)]
+        percent = [100 * part for part in taken(repeats)]
     except MissingData as missing:
         return f"What checkpoints take of the data nodes' CPU is not known: {missing}."
     return (
@@ -157,7 +198,7 @@ def describe_taken(run: Run) -> str:
     )
 
 
-def inside_and_outside(run: Run) -> pd.DataFrame:
+def inside_and_outside(repeats: Repeats) -> pd.DataFrame:
     """Return throughput and the CPU of each role, inside and outside checkpoints.
 
     Returns
@@ -165,10 +206,10 @@ def inside_and_outside(run: Run) -> pd.DataFrame:
     `quantity`, `inside`, `outside` (means over cycles; CPU in percent of one logical CPU, all
     processes of a role together), `ratio` of the two with `low` and `high`.
     """
-    tables = {"throughput, queries/s": run.throughput}
+    tables = {"throughput, queries/s": repeats.throughput}
     for role in _ROLES:
-        if (run.processes["role"].astype(str) == role).any():
-            tables[f"CPU of {role}, percent"] = run.cpu_pct(role)
+        with contextlib.suppress(MissingData):
+            tables[f"CPU of {role}, percent"] = repeats.cpu_pct(role)
     rows = [
         [name, table["inside"].mean(), table["outside"].mean(), *_ratio(table, "inside")]
         for name, table in tables.items()
@@ -178,7 +219,7 @@ def inside_and_outside(run: Run) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def threads(run: Run) -> pd.DataFrame:
+def threads(repeats: Repeats) -> pd.DataFrame:
     """Return the CPU of each kind of NDB thread inside and outside checkpoints.
 
     Returns
@@ -186,12 +227,18 @@ def threads(run: Run) -> pd.DataFrame:
     `thread`, `threads`, `inside_pct` and `outside_pct` (mean of a thread, percent of one logical
     CPU). A sample may be half a second off.
     """
-    table = run.threads
-    if table.empty:
+    parts = [
+        run.threads.assign(
+            part=checkpoint_spans.inside(run.threads["t_s"].to_numpy(float), run.spans)
+        )
+        for run in repeats.runs
+        if len(run.threads)
+    ]
+    if not parts:
         return pd.DataFrame(columns=["thread", "threads", "inside_pct", "outside_pct"])
-    kind = table["thread"].astype(str)
+    table = pd.concat(parts, ignore_index=True)
+    kind, part = table["thread"].astype(str), table["part"]
     pct = table["os_user_pct"] + table["os_system_pct"]
-    part = checkpoint_spans.inside(table["t_s"].to_numpy(float), run.spans)
     each = table[["node_id", "thr_no"]].assign(thread=kind).drop_duplicates()
     means = {
         "threads": each.groupby("thread").size(),
@@ -201,7 +248,7 @@ def threads(run: Run) -> pd.DataFrame:
     return pd.DataFrame(means).rename_axis("thread").reset_index()
 
 
-def around_start(run: Run) -> pd.DataFrame:
+def around_start(repeats: Repeats) -> pd.DataFrame:
     """Return throughput second by second around the start of a checkpoint, over that outside.
 
     Returns
@@ -210,8 +257,19 @@ def around_start(run: Run) -> pd.DataFrame:
     mean of the same cycle outside checkpoints, with `low` and `high`.
     """
     columns = ["second", "checkpoints", "ratio", "low", "high"]
-    if run.throughput.empty:
+    if repeats.throughput.empty:
         return pd.DataFrame(columns=columns)
+    every = pd.concat([part for run in repeats.runs for part in _around_starts(run)])
+    near = every[every["second"].between(-BEFORE_S, AFTER_S - 1)]
+    rows = [
+        [int(second), len(ratios), *estimate.mean(ratios)]
+        for second, ratios in near.groupby("second")["ratio"]
+    ]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _around_starts(run: Run) -> list[pd.DataFrame]:
+    """Return each cycle's seconds since its checkpoint began, and their ratio to those outside."""
     middle_s = run.samples["t_s"] - 0.5
     begins = [span.begin_s for span in checkpoint_spans.apart(run.spans)]
     parts = []
@@ -221,13 +279,11 @@ def around_start(run: Run) -> pd.DataFrame:
         second = np.floor(middle_s[own] - begin_s).astype(int)
         ratio = run.samples.loc[own, "qps"] / row.outside
         parts.append(pd.DataFrame({"second": second, "ratio": ratio}))
-    every = pd.concat(parts)
-    near = every[every["second"].between(-BEFORE_S, AFTER_S - 1)]
-    rows = [
-        [int(second), len(ratios), *estimate.mean(ratios)]
-        for second, ratios in near.groupby("second")["ratio"]
-    ]
-    return pd.DataFrame(rows, columns=columns)
+    return parts
+
+
+def _together(cycles: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    return pd.concat(cycles, keys=range(len(cycles)))
 
 
 def _ratio(cycles: pd.DataFrame, part: str, confidence: float = CONFIDENCE) -> Estimate:

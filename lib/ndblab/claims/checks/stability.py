@@ -13,7 +13,7 @@ from functools import partial
 
 import pandas as pd
 
-from ndblab.analysis import series, stability, summary
+from ndblab.analysis import series, summary
 from ndblab.analysis.checkpoints import cost
 from ndblab.analysis.estimate import Estimate
 from ndblab.analysis.formatting import count, significant
@@ -158,31 +158,34 @@ def short_measurement(claim: Claim, evidence: Evidence) -> Finding:
 
 @check("R-long")
 def long_and_short(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare the longest run with writes with its own seconds outside local checkpoints.
+    """Compare the longest run with writes and its repeats with their seconds outside checkpoints.
 
     The source blames checkpoints for what a long run loses. A run between two of them is its short
     run: there are as many as there are checkpoints, each beside the checkpoint that it is compared
-    with. The first seconds of the run, its short run by the letter, are shown: there is one of it,
-    and the noise of one. So is the CPU that checkpoints take.
+    with. The first seconds of the longest run, its short run by the letter, are shown: there is one
+    of it, and the noise of one. So is the CPU that checkpoints take.
     """
     runs = summary.select(evidence.good, workload=READ_WRITE)
     if runs.empty:
         raise MissingData(f"no good run of {READ_WRITE}")
-    run = cost.of_run(stability.longest(runs), evidence.dataset.tables)
+    repeats = cost.of_longest(runs, evidence.dataset.tables)
     tests = [
-        Comparison("times that between local checkpoints", cost.kept(run.throughput)),
-        *_shown(run),
+        Comparison("times that between local checkpoints", cost.kept(repeats.throughput)),
+        *_shown(repeats),
     ]
-    row, spans = run.row, count(len(run.spans), "local checkpoint")
-    note = f"{at(int(row['servers']), int(row['clients']))}, {spans} in {row['duration_s']:.0f} s"
+    row, many = repeats.longest.row, len(repeats.runs)
+    spans = count(sum(len(run.spans) for run in repeats.runs), "local checkpoint")
+    each = "" if many == 1 else f"{many} runs of "
+    point = at(int(row["servers"]), int(row["clients"]))
+    note = f"{point}, {spans} in {each}{row['duration_s']:.0f} s"
     missing = "" if row["duration_s"] > 0.99 * HOUR_S else f"a run of {HOUR_S} s"
     return decide(claim, "the throughput of the whole run is", tests, note, missing)
 
 
-def _shown(run: cost.Run) -> list[Comparison]:
+def _shown(repeats: cost.Repeats) -> list[Comparison]:
     """Return what a long run loses by the letter, and the CPU of checkpoints; not judged."""
     found = []
-    qps = run.samples["qps"]
+    qps = repeats.longest.samples["qps"]
     if len(qps) > SHORT_S:
         value, low, high = series.prefix_ratio(qps, SHORT_S)
         inverse = Estimate(1 / value, 1 / high, 1 / low if low > 0 else math.inf)
@@ -190,7 +193,7 @@ def _shown(run: cost.Run) -> list[Comparison]:
         found.append(Comparison(label, inverse, judged=False))
     with contextlib.suppress(MissingData):
         label = "of the data nodes' CPU goes to checkpoints"
-        found.append(Comparison(label, cost.taken(run), judged=False))
+        found.append(Comparison(label, cost.taken(repeats), judged=False))
     return found
 
 

@@ -1,7 +1,8 @@
 """A long run with writes: throughput second by second, and what local checkpoints take from it.
 
 In: runs, intervals and events of a dataset, the published ratio. Out: a painted figure and its
-description. Ratios are those of the verdict, one per cycle of a checkpoint.
+description. Ratios are those of the verdict, one per cycle of a checkpoint, of the longest run and
+of its repeats.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ndblab.analysis import formatting, stability
+from ndblab.analysis import formatting
 from ndblab.analysis.checkpoints import cost
-from ndblab.analysis.checkpoints.cost import Run
+from ndblab.analysis.checkpoints.cost import Repeats, Run
 from ndblab.analysis.checkpoints.spans import LEAST_GAP_S
 from ndblab.analysis.estimate import Estimate
 from ndblab.claims.publication import Anchor
@@ -31,7 +32,8 @@ _IN_MINUTES_FROM_S = 600
 
 def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> list[str]:
     """Draw the longest good run above; below the ratio of each cycle, and the start of one."""
-    run = _longest(tables)
+    repeats = _longest(tables)
+    run = repeats.longest
     unit_s, unit = (
         (60, "minutes") if run.row["duration_s"] >= _IN_MINUTES_FROM_S else (1, "seconds")
     )
@@ -40,26 +42,29 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     seconds.set_title(caption.title(", ".join(selection.in_words(run.row))))
     _seconds(seconds, run, unit_s)
     _published(beside, anchors)
-    _cycles(ratios, run, unit_s)
-    _start(start, run)
+    _cycles(ratios, repeats, unit_s)
+    _start(start, repeats)
     ratios.set_xlabel(f"Time after the warm-up, {unit}")
     for ax in (*grid[0], *grid[1]):
         ax.yaxis.label.set_size(9)
-    return _notes(run)
+    return _notes(repeats)
 
 
 def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
-    """Describe the run, its checkpoints, and what they take."""
-    run = _longest(tables)
+    """Describe the longest run, its checkpoints, and what they take from it and its repeats."""
+    repeats = _longest(tables)
+    run = repeats.longest
     servers, clients = selection.in_words(run.row)
     words = [
         f"Throughput in {len(run.samples)} seconds of one run of {run.row['workload']} with "
         f"{servers} and {clients}: mean {formatting.plain(run.samples['qps'].mean())} queries/s. "
         f"{_checkpoints(run)}"
     ]
-    if (found := _kept(run)) is not None:
-        words.append(f"The whole run has {_in_words(found)} times its throughput outside.")
-        dip = cost.around_start(run)
+    if (found := _kept(repeats)) is not None:
+        whole = "The whole run has" if len(repeats.runs) == 1 else f"{_runs(repeats)} have"
+        outside = "its" if len(repeats.runs) == 1 else "their"
+        words.append(f"{whole} {_in_words(found)} times {outside} throughput outside.")
+        dip = cost.around_start(repeats)
         lowest = dip.loc[dip["ratio"].idxmin()]
         words.append(
             f"Around the start of a checkpoint throughput is lowest in second "
@@ -70,18 +75,18 @@ def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
     )
 
 
-def _longest(tables: Tables) -> Run:
+def _longest(tables: Tables) -> Repeats:
     runs = selection.good(tables["runs"])
     runs = runs[runs["run_id"].isin(tables["intervals"]["run_id"].unique())]
     if runs.empty:
         raise selection.nothing_to_draw("no interval of a good run")
-    return cost.of_run(stability.longest(runs), tables)
+    return cost.of_longest(runs, tables)
 
 
-def _kept(run: Run) -> Estimate | None:
+def _kept(repeats: Repeats) -> Estimate | None:
     """Return the ratio of the verdict; None without a cycle."""
     try:
-        return cost.kept(run.throughput)
+        return cost.kept(repeats.throughput)
     except MissingData:
         return None
 
@@ -91,6 +96,10 @@ def _checkpoints(run: Run) -> str:
         return "No local checkpoint ran."
     number = formatting.count(len(run.spans), "local checkpoint")
     return f"{number} took {100 * run.share:.0f} % of the time."
+
+
+def _runs(repeats: Repeats) -> str:
+    return formatting.count(len(repeats.runs), "run")
 
 
 def _in_words(found: Estimate) -> str:
@@ -113,28 +122,33 @@ def _shade(ax: Axes, run: Run, unit_s: int) -> None:
         ax.axvspan(begin_s / unit_s, end_s / unit_s, facecolor=_SHADE, edgecolor="none", zorder=1)
 
 
-def _cycles(ax: Axes, run: Run, unit_s: int) -> None:
-    """Draw the ratio of each cycle, and their mean with its interval."""
+def _cycles(ax: Axes, repeats: Repeats, unit_s: int) -> None:
+    """Draw the ratio of each cycle of all runs, and their mean with its interval."""
     ax.axhline(1, color=style.INK, lw=1.2, zorder=1)
-    ax.set_xlim(0, float(run.samples["t_s"].max()) / unit_s)
-    table, found = run.throughput, _kept(run)
+    ax.set_xlim(0, float(repeats.longest.samples["t_s"].max()) / unit_s)
+    found = _kept(repeats)
     if found is None:
         ax.text(0.5, 0.5, "no whole cycle of a checkpoint", transform=ax.transAxes, ha="center")
         _RATIO.vertical(ax, 1)
         return
-    ratio = table["whole"] / table["outside"]
     if found.bounded:
         ax.axhspan(found.low, found.high, color=style.THROUGHPUT, alpha=0.25, lw=0, zorder=2)
     ax.axhline(found.value, color=style.THROUGHPUT, lw=1.6, zorder=3)
-    middle = (table["begin_s"] + table["end_s"]) / 2 / unit_s
-    ax.plot(middle, ratio, "o", color=style.THROUGHPUT, ms=3.6, zorder=4)
-    ax.set_title(f"Cycle by cycle: {_in_words(found)}")
-    _RATIO.vertical(ax, ratio.max())
+    highest = 1.0
+    for run in repeats.runs:
+        table = run.throughput
+        ratio, middle = table["whole"] / table["outside"], (table["begin_s"] + table["end_s"]) / 2
+        filled = style.THROUGHPUT if run is repeats.longest else "white"
+        ax.plot(middle / unit_s, ratio, "o", color=style.THROUGHPUT, mfc=filled, ms=3.6, zorder=4)
+        highest = max(highest, ratio.max())
+    of = f", {_runs(repeats)}" if len(repeats.runs) > 1 else ""
+    ax.set_title(f"Cycle by cycle{of}: {_in_words(found)}")
+    _RATIO.vertical(ax, highest)
 
 
-def _start(ax: Axes, run: Run) -> None:
+def _start(ax: Axes, repeats: Repeats) -> None:
     """Draw throughput around the start of a checkpoint, over that outside."""
-    table = cost.around_start(run)
+    table = cost.around_start(repeats)
     ax.axhline(1, color=style.INK, lw=1.2, zorder=1)
     ax.axvline(0, color=style.INK, lw=0.9, ls=":", zorder=1)
     ax.set_title("Around the start of a checkpoint")
@@ -164,9 +178,12 @@ def _published(ax: Axes, anchors: Sequence[Anchor]) -> None:
     Quantity("ratio", "Throughput", "ratio", style.INK).vertical(ax, 1)
 
 
-def _notes(run: Run) -> list[str]:
+def _notes(repeats: Repeats) -> list[str]:
+    run = repeats.longest
     notes = [f"Shaded: local checkpoints. {_checkpoints(run)}" if run.spans else _checkpoints(run)]
-    if _kept(run) is not None:
+    if len(repeats.runs) > 1:
+        notes.append("Above: the longest run. Below: its repeats too, as hollow points.")
+    if _kept(repeats) is not None:
         notes.append(
             "A cycle reaches from the middle of the gap before a checkpoint to the middle of the "
             f"gap after it; checkpoints less than {LEAST_GAP_S:g} s apart count as one. Line and "
