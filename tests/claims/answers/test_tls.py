@@ -21,20 +21,22 @@ def said(data: Double) -> str:
 @pytest.mark.parametrize(
     ("ratio", "words"),
     [
-        (0.8, "costs throughput at the best throughput: 0.802 times that of plain text (0.7"),
-        (1.2, "gains throughput at the best throughput: 1.2 times that of plain text (1.1"),
+        (0.8, "lowers the best throughput to 0.802 times that of plain text (0.7"),
+        (1.2, "raises the best throughput to 1.2 times that of plain text (1.1"),
     ],
 )
 def test_a_cost_is_certain_if_its_interval_leaves_out_equality(ratio: float, words: str) -> None:
     """It is told with its interval and the load; the other load is open."""
     text = said(measured(ratio))
     assert words in text
-    assert "what TLS costs with one client a server" in text
+    assert "what TLS does to the throughput with one client a server" in text
 
 
 def test_an_interval_around_equality_decides_nothing() -> None:
     """Nor do so few blocks that there is none."""
-    assert "no cost is certain here" in said(measured(1.0, spread=0.05))
+    equal = said(measured(1.0, spread=0.05))
+    assert "no cost is certain here" in equal
+    assert "whether TLS changes the best throughput (1" in equal
     few = said(measured(0.5, blocks=1))
     assert "no cost is certain here" in few
-    assert "0.51 times the throughput" in few
+    assert "what TLS does to the best throughput (0.51 times)" in few

@@ -37,6 +37,15 @@ def test_the_cycles_of_repeats_are_drawn_too() -> None:
     assert outside(figure) == []
 
 
+def test_no_filled_point_is_promised_without_a_cycle_in_the_longest_run() -> None:
+    """Its checkpoints may follow each other too closely, while a repeat has cycles."""
+    tables = dict(repeated(2).tables)
+    events = tables["events"]
+    tables["events"] = events[events["run_id"] != "run"]
+    figure = figures.draw("long-run", tables, ANCHORS, caption())
+    assert "Below: cycles of its repeats alone, as hollow points" in said(figure)
+
+
 @pytest.mark.parametrize("seconds", [10, 30, 600])
 def test_no_text_leaves_the_figure(seconds: int) -> None:
     """Nor in a run without a checkpoint, or without a whole cycle of one."""

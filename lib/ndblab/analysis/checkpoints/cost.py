@@ -31,6 +31,8 @@ BEFORE_S, AFTER_S = 3, 10
 _ROLES = ("ndbmtd", "mysqld", "sysbench")
 _POINT = ("servers", "clients", "workload", "transporter", "variant")
 _ABOUT_AS_LONG = 0.9
+"""The least part of the longest run's time that a repeat has: runs of one plan end seconds apart,
+and a run that was cut short is not a repeat."""
 
 
 @dataclass(frozen=True)

@@ -18,37 +18,35 @@ from ndblab.error import MissingData
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndblab.analysis.estimate import Estimate
     from ndblab.dataset import Dataset
 
-LOADS: Mapping[str, str] = MappingProxyType(
-    {"tls-best": "at the best throughput", "tls-one": "with one client a server"}
+THROUGHPUTS: Mapping[str, str] = MappingProxyType(
+    {"tls-best": "the best throughput", "tls-one": "the throughput with one client a server"}
 )
-"""Contrasts, in words."""
+"""The throughput that each contrast compares, in words."""
 
 
 @answers("tls")
 def cost(dataset: Dataset, table: pd.DataFrame) -> Answer:
-    """Say how much throughput is left, where the interval excludes equality and where not."""
+    """Say what TLS leaves of the throughput; it is certain if the interval excludes equality."""
     certain, still_open = [], []
-    for name, load in LOADS.items():
+    for name, throughput in THROUGHPUTS.items():
         try:
             found = contrasts.ratio(contrasts.log_ratios(dataset.slices, name))
         except MissingData:
-            still_open.append(f"what TLS costs {load}")
+            still_open.append(f"what TLS does to {throughput}")
             continue
+        value, low, high = map(plain, found)
         if not found.bounded:
-            still_open.append(f"what TLS costs {load} ({plain(found.value)} times the throughput)")
+            still_open.append(f"what TLS does to {throughput} ({value} times)")
         elif found.low <= 1 <= found.high:
-            still_open.append(f"whether TLS costs anything {load} {_times(found)}")
+            still_open.append(f"whether TLS changes {throughput} ({value} times, {low} to {high})")
         else:
-            costs = "costs throughput" if found.high < 1 else "gains throughput"
-            certain.append(f"TLS on NDB's links {costs} {load}: {_times(found)}")
+            changes = "lowers" if found.high < 1 else "raises"
+            certain.append(
+                f"TLS on NDB's links {changes} {throughput} to {value} times that of plain text "
+                f"({low} to {high})"
+            )
     if not certain:
         certain = ["no source says what TLS costs on NDB's links, and no cost is certain here"]
     return Answer(tuple(certain), tuple(still_open))
-
-
-def _times(found: Estimate) -> str:
-    value, low, high = map(plain, found)
-    return f"{value} times that of plain text ({low} to {high})"

@@ -182,7 +182,8 @@ def _notes(repeats: Repeats) -> list[str]:
     run = repeats.longest
     notes = [f"Shaded: local checkpoints. {_checkpoints(run)}" if run.spans else _checkpoints(run)]
     if len(repeats.runs) > 1:
-        notes.append("Above: the longest run. Below: its repeats too, as hollow points.")
+        below = "its repeats too" if len(run.throughput) else "cycles of its repeats alone"
+        notes.append(f"Above: the longest run. Below: {below}, as hollow points.")
     if _kept(repeats) is not None:
         notes.append(
             "A cycle reaches from the middle of the gap before a checkpoint to the middle of the "
