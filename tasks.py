@@ -159,7 +159,10 @@ def reproduce(
 
         for each in chosen:
             if each.grid or not all:
-                print(dry_run(each, profile, budget, overrides, base_port, host), end="\n\n")
+                print(
+                    dry_run(each, profile, budget, overrides, base_port, host, engines),
+                    end="\n\n",
+                )
         return
     from ndblab.publishing import reproduction
 

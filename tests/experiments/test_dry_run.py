@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ from ndblab.error import LabError
 from ndblab.experiments import catalogue, dry_run, measurement
 from ndblab.experiments.designs.contrast import Contrast, Side
 from ndblab.experiments.experiment import Variant
+from ndblab.install import engines
 from ndblab.planning.point import Point
 
 PORT = 13860
@@ -52,6 +54,36 @@ def test_each_cluster_shows_its_own_parameters():
     )
     assert "# cluster of variant shm-spin\n# config.ini: ShmSpintime=200" in printed
     assert printed.count("# cluster of variant") == 3
+
+
+def test_each_engine_has_a_cluster_and_programs_of_its_own(monkeypatch):
+    """In the order in which they are named; without names a line says which option has them."""
+    brief = dry_run._binaries("brief")
+    both = engines.Engines(
+        *(dataclasses.replace(brief, ndbmtd=Path(f"/{name}/ndbmtd")) for name in "ab")
+    )
+    monkeypatch.setattr(engines, "find", {"a,b": both, "a,c.tar.gz": None}.get)
+    monkeypatch.setattr(install, "find", lambda: brief)
+
+    def printed(named):
+        experiment, size = catalogue.find("engines"), {"repeats": 1}
+        return dry_run.dry_run(experiment, "smoke", "shared", size, PORT, engines=named)
+
+    def started(lines, variant):
+        after = lines[lines.index(f"# cluster of variant {variant}") :]
+        return next(line for line in after if "ndbmtd --ndb-nodeid" in line)
+
+    lines = printed("a,b").splitlines()
+    assert started(lines, "default").startswith("/a/ndbmtd")
+    assert started(lines, "second-engine").startswith("/b/ndbmtd")
+    assert "which --engines A,B names" in printed(None)
+    assert printed("a,c.tar.gz").endswith("# Not both are installed yet: a,c.tar.gz")
+
+
+def test_engines_are_refused_where_nothing_compares_them():
+    """As a measurement refuses them."""
+    with pytest.raises(LabError, match="uses one installation"):
+        dry_run.dry_run(catalogue.find(figure=6), "smoke", "auto", {}, None, engines="a,b")
 
 
 def test_contrasts_follow_the_sweep_and_are_marked_as_supposed():
@@ -117,7 +149,7 @@ def typed(line: str) -> str:
 def test_what_the_host_lacks_is_a_comment_before_the_commands(monkeypatch):
     """All of it, however many lines: what is printed stays a shell script."""
 
-    def lacking(machine, plan):
+    def lacking(machine, plan, engines):
         raise LabError("This host lacks it", found="numactl\nGo", next_step="Type once: sudo x")
 
     monkeypatch.setattr(measurement, "check", lacking)

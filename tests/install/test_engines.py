@@ -58,6 +58,18 @@ def test_only_a_release_that_is_not_here_has_to_be_fetched(
     assert {"tarball": "9.7.4"} in engines.sources("8.0.26,9.7.4")
 
 
+def test_engines_are_found_without_installing_any(places: list[Path], tmp_path: Path) -> None:
+    """A folder and an installed release are; a tarball or another release has to be installed."""
+    folder, tarball = places
+    assert engines.find(f"{folder},{tarball}") is None
+    assert engines.find(f"{folder},8.0.26") is None
+    packed = stand_ins.put_cluster(tmp_path / "other", version="8.0.26")
+    install.ensure(str(stand_ins.pack(packed, tmp_path / "other.tar.gz")), progress=False)
+    first, second = engines.find(f"{folder},8.0.26")
+    assert (first.ndb_version, second.ndb_version) == ("9.7.4", "8.0.26")
+    assert first.sysbench == second.sysbench
+
+
 @pytest.mark.parametrize("named", ["/opt/ndb", "/a,/b,/c", "/a,", ""])
 def test_one_installation_is_no_comparison(bare_machine: Path, named: str) -> None:
     """Nothing is installed before there are two names."""

@@ -289,7 +289,7 @@ def test_a_dataset_is_downloaded_as_it_was_measured(
 def test_a_page_says_where_the_periods_of_quotas_differ(
     site: Path, sections: list[report.Section]
 ) -> None:
-    """Datasets from before they did do not say so."""
+    """Datasets whose processes share all CPUs have no quotas."""
     measured = [section.dataset for section in sections if section.dataset]
     said = {
         data.id: "of a different length for each node"

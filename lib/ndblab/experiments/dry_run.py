@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ndblab import install
@@ -57,6 +57,7 @@ def dry_run(
     overrides: dict[str, object],
     port: int | str | None,
     described: str | None = None,
+    engines: str | None = None,
 ) -> str:
     """Describe what a measurement would do: the plan, the time, and every command in its order.
 
@@ -65,7 +66,16 @@ def dry_run(
     Parameters
     ----------
     described : as for `configuration`.
+    engines : as for `measurement.measure`; without them a comparison shows the programs of this
+        machine for both.
+
+    Raises
+    ------
+    LabError
+        If the experiment compares no engines, or one of those named cannot be used.
     """
+    if engines:
+        experiment.check_engines(engines)
     wanted = experiment.size(size, overrides)
     todo = experiment.sweep(wanted)
     machine, planned = _plan(experiment, wanted, budget, port, described)
@@ -85,22 +95,28 @@ def dry_run(
         lines += [f"#   {each.name}: {', '.join(each.roles)}" for each in hosts]
     if described is None:
         try:
-            measurement.check(machine, usual)
+            measurement.check(machine, usual, engines=engines)
             if hosts and (why := several_hosts.lacks()):
                 lines += [f"# not possible here: {why}"]
         except LabError as error:
             lines += [f"# {line}" for line in str(error).splitlines()]
-    binaries = _binaries(described)
-    if binaries is None:
-        return "\n".join([*lines, "# NDB Cluster is not installed yet: ./lab install"])
+    if experiment.compares_engines and not engines:
+        lines += ["# It compares two installations, which --engines A,B names."]
+    first, second = _installations(described, engines)
+    if first is None or second is None:
+        absent = "NDB Cluster is not installed yet: ./lab install"
+        if engines:
+            absent = f"Not both are installed yet: {engines}"
+        return "\n".join([*lines, f"# {absent}"])
     running, told = None, False
     for point, repeat in todo.order():
-        plan, fault = planned[point.variant], experiment.variant(point.variant).fault
+        plan, variant = planned[point.variant], experiment.variant(point.variant)
+        binaries, fault = second if variant.second_engine else first, variant.fault
         job = experiment.job(wanted, binaries, plan, point)
         generator, groups = registry.find(point.workload), _groups(plan, machine, job.host)
-        if plan != running:
+        if (plan, variant.second_engine) != running:
             lines += ["", f"# cluster of variant {point.variant}"]
-            lines += _changes(plan, usual, binaries)
+            lines += _changes(_files(plan, binaries), _files(usual, first))
             lines += (
                 _on(node.host, shlex.join(config.node_argv(plan, node, binaries)))
                 for node in plan.nodes
@@ -113,9 +129,9 @@ def dry_run(
                 lines.append(_on(filled.host, generator.prepare_command(filled).line(prefix)))
             if groups:
                 lines.append(f"# CPU limits from here on, by control groups in {groups.base}")
-            running, told = plan, False
+            running, told = (plan, variant.second_engine), False
         lines.append(f"# {point.run_id(repeat)}")
-        if told != experiment.variant(point.variant).neighbours:
+        if told != variant.neighbours:
             told = not told
             for node in plan.servers:
                 statements = "; ".join(neighbours(plan, node, told))
@@ -199,6 +215,18 @@ def _binaries(described: str | None) -> Binaries | None:
     )
 
 
+def _installations(
+    described: str | None, engines: str | None
+) -> tuple[Binaries | None, Binaries | None]:
+    """The programs of the usual variants and those of the second engine; None if not installed."""
+    if engines and described is None:
+        from ndblab.install.engines import find
+
+        return find(engines) or (None, None)
+    usual = _binaries(described)
+    return usual, usual
+
+
 def _groups(plan: Plan, machine: host.Host, load_host: str) -> cgroups.Groups | None:
     if plan.budget.kind != "scaled":
         return None
@@ -217,9 +245,8 @@ def _files(plan: Plan, binaries: Binaries | None) -> dict[str, str]:
     }
 
 
-def _changes(plan: Plan, usual: Plan, binaries: Binaries) -> Iterator[str]:
-    """Name the lines of the configuration files that another cluster does not have."""
-    before = _files(usual, binaries)
-    for name, text in _files(plan, binaries).items():
-        known = before[name].splitlines()
+def _changes(files: Mapping[str, str], usual: Mapping[str, str]) -> Iterator[str]:
+    """Name the lines of the configuration files that the usual cluster does not have."""
+    for name, text in files.items():
+        known = usual[name].splitlines()
         yield from (f"# {name}: {line}" for line in text.splitlines() if line not in known)

@@ -49,6 +49,30 @@ def both(named: str, progress: bool = True) -> Engines:
     return Engines(join(first, load), join(second, load))
 
 
+def find(named: str) -> Engines | None:
+    """Find two installations; install nothing.
+
+    Returns
+    -------
+    None if one of them, or sysbench, is not installed; a tarball never is.
+
+    Raises
+    ------
+    LabError : there are not two, or one of them cannot be used.
+    """
+    folder = cache.location()
+    found = []
+    for name in _names(named):
+        place = Path(name).expanduser().absolute()
+        installed = releases.find(folder, name) if releases.is_version(name) else None
+        if place.is_dir():
+            found.append(discovery.in_home(place, "--engines"))
+        elif installed and installed.ndb:
+            found.append(installed.ndb)
+    load = discovery.find_sysbench() if len(found) == 2 else None
+    return Engines(join(found[0], load), join(found[1], load)) if load else None
+
+
 def sources(named: str) -> list[dict[str, str]]:
     """Tell of each installation where it comes from, by the parameter of `install.ensure`.
 
