@@ -81,10 +81,9 @@ def test_figure_1_is_recorded_for_an_hour():
 
 
 def test_old_datasets_are_read_with_what_was_meant():
-    """The second version of the schema had no slices, and did not measure company."""
-    data = recorded.obtain("stability")
-    assert data.manifest["schema_version"] == 2
-    assert data.slices.empty
+    """The third version of the schema did not measure company."""
+    data = recorded.obtain("availability")
+    assert data.manifest["schema_version"] == 3
     assert data.runs["company_pct"].isna().all()
 
 
