@@ -101,20 +101,30 @@ def test_going_on_begins_with_the_blocks_that_others_disturbed(monkeypatch):
 
 
 def test_a_contrast_that_stays_disturbed_is_put_off_and_then_given_up_with_a_message():
-    """The others go on, it comes last; the messages name the cause."""
+    """It is tried again after another's look, and last of all; the messages name the cause."""
     world, board = World({"x": 0.3, "y": 0.3}, {"x": 20, "y": 20}), Silent()
     world.bad_until_s = {"x": math.inf}
     decide(world, 1000, board)
     assert board.said == [
         "x is put off, block 1: company: a browser",
+        "x is put off, block 1: company: a browser",
         "x is given up for now, block 1: company: a browser",
     ]
-    assert world.now == 20 * (2 * FAILURES + world.order.count("y"))
+    assert world.now == 20 * (3 * FAILURES + world.order.count("y"))
 
 
-def test_a_contrast_that_was_put_off_is_decided_when_the_others_are_done():
-    world = World({"x": 0.3, "y": 0.3}, {"x": 20, "y": 20})
+def test_a_contrast_that_was_put_off_is_tried_again_after_the_next_look():
+    """It does not wait until others are decided that may take all the time."""
+    world = World({"x": 0.3, "y": 0.0}, {"x": 20, "y": 20})
     world.bad_until_s = {"x": 20.0 * FAILURES}
+    standing = decide(world, 1000)
+    assert standing.findings["x"].verdict == CONTRADICTED
+    assert world.order.index("x") <= LOOKS[0]
+
+
+def test_a_contrast_that_failed_twice_is_decided_when_the_others_are_done():
+    world = World({"x": 0.3, "y": 0.3}, {"x": 20, "y": 20})
+    world.bad_until_s = {"x": 20.0 * (2 * FAILURES + LOOKS[0])}
     standing = decide(world, 1000)
     assert [standing.findings[name].verdict for name in "xy"] == [CONTRADICTED] * 2
     assert world.order == sorted(world.order, reverse=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import statistics
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -26,9 +27,10 @@ if TYPE_CHECKING:
     from ndblab.experiments.designs.contrast import Contrast
 
 FAILURES = 2
-"""Blocks in a row that are not whole, after which their contrast is put off until the others are
-done, and the second time given up; `measure_block` has by then measured each disturbed one three
-times."""
+"""Blocks in a row that are not whole, after which their contrast is put off; `measure_block` has by
+then measured each disturbed one three times. It is tried again once another contrast has come to a
+look, as what disturbed it may be over; once more when the others are done; then it is given up."""
+_SOON, _LAST = 1, 2
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class Loop:
     now_s: Callable[[], float] = time.monotonic
     _took_s: dict[str, list[float]] = field(default_factory=dict)
     _failed: dict[str, int] = field(default_factory=dict)
-    _tried_again: set[str] = field(default_factory=set)
+    _tried_again: Counter[str] = field(default_factory=Counter)
 
     def decide(self, until_s: float) -> Standing:
         """Measure what gains most until every claim is decided, or `now_s` would pass `until_s`.
@@ -75,7 +77,7 @@ class Loop:
             )
             self.board.show(standing, left_s)
             if chosen is None:
-                if self._try_again():
+                if self._try_again(_LAST):
                     continue
                 return standing
             done = standing.blocks[chosen.name]
@@ -86,6 +88,8 @@ class Loop:
                     break
                 self.board.measuring(chosen, done + 1, left_s)
                 done += self._measure(chosen, done + 1)
+            if done > standing.blocks[chosen.name]:
+                self._try_again(_SOON)
 
     def once(self) -> Standing:
         """Measure one block of each contrast that has none, and judge."""
@@ -96,7 +100,7 @@ class Loop:
                     self.board.measuring(each, 1)
                     if self._measure(each, 1):
                         break
-            if not self._try_again():
+            if not self._try_again(_LAST):
                 break
         standing = self.standing()
         self.board.show(standing, 0)
@@ -129,15 +133,23 @@ class Loop:
             return True
         self._failed[contrast.name] = self._failed.get(contrast.name, 0) + 1
         if contrast not in self._usable():
-            fate = "given up for now" if contrast.name in self._tried_again else "put off"
+            fate = "given up for now" if self._tried_again[contrast.name] == _LAST else "put off"
             self.board.say(f"{contrast.name} is {fate}, block {number}: {status}")
         return False
 
-    def _try_again(self) -> bool:
-        """Make the contrasts that were put off usable once more; return whether there are any."""
-        names = {each for each, failed in self._failed.items() if failed >= FAILURES}
-        names -= self._tried_again
-        self._tried_again |= names
+    def _try_again(self, at_most: int) -> bool:
+        """Make contrasts usable that were put off and tried again less often than `at_most`.
+
+        Returns
+        -------
+        Whether there are any.
+        """
+        names = [
+            name
+            for name, failed in self._failed.items()
+            if failed >= FAILURES and self._tried_again[name] < at_most
+        ]
+        self._tried_again.update(names)
         self._failed |= dict.fromkeys(names, 0)
         return bool(names)
 
