@@ -31,6 +31,7 @@ FAILURES = 2
 then measured each disturbed one three times. It is tried again once another contrast has come to a
 look, as what disturbed it may be over; once more when the others are done; then it is given up."""
 _SOON, _LAST = 1, 2
+"""How often a contrast has been tried again at most, by the end of each of these chances."""
 
 
 @dataclass(frozen=True)
