@@ -20,6 +20,7 @@ from ndblab.analysis.formatting import count
 from ndblab.claims.verdict import Comparison
 from ndblab.error import MissingData
 from ndblab.planning import cpu_budget
+from ndblab.planning.condition import IDLE_SPINNER
 from ndblab.planning.workload import CLIENT_ROLES
 
 if TYPE_CHECKING:
@@ -145,7 +146,16 @@ class Evidence:
         data = self.used_cpus(runs, ["ndbmtd"]).mean() / (DATA_NODES_SHARE * self.cpus)
         divided = self.budget in ("pinned", "scaled")
         full = divided and (sql >= SATURATED or data >= SATURATED)
-        return bool(full or runs["host_busy_pct"].astype(float).mean() >= HOST_FULL_PCT)
+        return bool(full or self._busy_pct(runs) >= HOST_FULL_PCT)
+
+    def _busy_pct(self, runs: pd.DataFrame) -> float:
+        """Return how busy the host was, without the idle-priority processes that a side may add."""
+        if any(
+            self.contrasts[contrast][side]["condition"] == IDLE_SPINNER
+            for contrast, side in runs.reindex(columns=["contrast", "side"]).dropna().to_numpy()
+        ):
+            return float(100 * self.used_cpus(runs, list(self.usage.roles)).mean() / self.cpus)
+        return float(runs["host_busy_pct"].astype(float).mean())
 
     def used_cpus(self, runs: pd.DataFrame, roles: Sequence[str]) -> pd.Series:
         """Return the logical CPUs that these roles used together, by run id; NaN if unknown."""

@@ -19,8 +19,9 @@ from ndblab.analysis.formatting import count
 from ndblab.error import LabError
 from ndblab.experiments.designs.contrast import DUET, STARTS, Contrast, Side
 from ndblab.experiments.experiment import Experiment
+from ndblab.planning.condition import NONE
 from ndblab.planning.point import DEFAULT_TRANSPORTER, Point
-from ndblab.workloads import conditions, registry, sysbench
+from ndblab.workloads import registry, sysbench
 
 if TYPE_CHECKING:
     from ndblab.experiments.variant import Variant
@@ -204,7 +205,7 @@ def _contrasts(experiment: Experiment, servers: int, transporter: str):
     def on(side: Side | None) -> Side | None:
         """CPUs of this host need not be those of the servers: none is kept awake."""
         return side and replace(
-            side, point=replace(side.point, transporter=transporter), condition=conditions.NONE
+            side, point=replace(side.point, transporter=transporter), condition=NONE
         )
 
     @functools.wraps(make)

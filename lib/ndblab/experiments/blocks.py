@@ -16,8 +16,8 @@ from ndblab.error import LabError
 from ndblab.experiments.designs import contrast as designs
 from ndblab.experiments.designs.contrast import Contrast, Slice
 from ndblab.experiments.designs.sweep import ATTEMPTS
+from ndblab.planning.condition import NO_MONITOR
 from ndblab.workloads import measured_run, slices
-from ndblab.workloads.conditions import NO_MONITOR
 from ndblab.workloads.load_generator import OK
 
 if TYPE_CHECKING:

@@ -14,15 +14,11 @@ from typing import TYPE_CHECKING
 
 from ndblab.error import LabError
 from ndblab.machine import spinner
+from ndblab.planning.condition import BUSY_NEIGHBOUR, IDLE_SPINNER
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
     from ndblab.machine import Machine
-
-NONE, NO_MONITOR, BUSY_NEIGHBOUR, IDLE_SPINNER = "", "no-monitor", "busy-neighbour", "idle-spinner"
-CONDITIONS = (NONE, NO_MONITOR, BUSY_NEIGHBOUR, IDLE_SPINNER)
-"""Nothing special; without the lab's monitor; beside a process that uses CPU; with processes of
-idle priority that keep every CPU awake."""
 
 
 @contextmanager

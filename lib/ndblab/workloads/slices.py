@@ -29,6 +29,7 @@ from ndblab.dataset import SCHEMAS
 from ndblab.machine import speed
 from ndblab.machine.company import Company, disturbance
 from ndblab.planning import workload
+from ndblab.planning.condition import NO_MONITOR, NONE
 from ndblab.workloads import conditions, monitor, read_locality, registry, sysbench
 from ndblab.workloads.load_generator import OK, Job, Report
 from ndblab.workloads.measured_run import Run, disturbed, now_utc
@@ -59,9 +60,7 @@ class Asked:
     job: Job
 
 
-def measure(
-    cluster: Cluster, asked: Sequence[Asked], condition: str = conditions.NONE
-) -> list[Run]:
+def measure(cluster: Cluster, asked: Sequence[Asked], condition: str = NONE) -> list[Run]:
     """Measure the slices of one slot, all at the same time.
 
     A load that fails, or company, is the status of its slice.
@@ -72,7 +71,7 @@ def measure(
         If a node of the cluster has ended.
     """
     samples = monitor.of(cluster)
-    watched = condition != conditions.NO_MONITOR
+    watched = condition != NO_MONITOR
     # Processes of a load that ends by itself are gone before the last reading.
     ends = any(each.job.point.workload in workload.ENDING for each in asked)
     monitored = watched and not ends

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from made_up import BRIEF_MODEL, double, verdict
+from made_up import BRIEF_MODEL, Double, contrasted, double, slices_use, verdict
 from ndblab.claims import evidence
 
 
@@ -47,6 +48,39 @@ def test_a_difference_of_latency_counts_also_past_saturation() -> None:
     """Nothing forces 16 servers to be slower than 8 at equal clients."""
     dataset = double(p95=lambda n, c: 2.0 if n == 16 and c >= 128 else 1.0)
     assert verdict(dataset, "F7-8-vs-16").verdict == "contradicted"
+
+
+def p95_of_equals(condition: str, mysqld_pct: float) -> Double:
+    """8 and 16 servers of equal p95 in turns on 8 CPUs that seem all busy."""
+    sides = {"a": (16, 16, {"latency_p95_ms": 1.0}), "b": (8, 16, {"latency_p95_ms": 1.0})}
+    dataset = contrasted(double(cpus=8), "early-8-16", sides)
+    dataset = replace(dataset, slices=dataset.slices.assign(host_busy_pct=100.0))
+    for side in "ab":
+        dataset.manifest["contrasts"][-1][side]["condition"] = condition
+    return slices_use(dataset, lambda row: {"mysqld": mysqld_pct, "ndbmtd": 100.0})
+
+
+@pytest.mark.parametrize(
+    ("condition", "mysqld_pct", "expected"),
+    [
+        ("idle-spinner", 300.0, "reproduced"),
+        ("idle-spinner", 580.0, "not testable here"),
+        ("", 300.0, "not testable here"),
+    ],
+)
+def test_what_keeps_cpus_awake_does_not_use_them_up(
+    condition: str, mysqld_pct: float, expected: str
+) -> None:
+    """Processes of idle priority make a host busy; the CPUs are still there for the servers."""
+    assert verdict(p95_of_equals(condition, mysqld_pct), "F7-8-vs-16").verdict == expected
+
+
+def test_p95_of_8_and_16_servers_is_not_compared_if_16_clients_saturate_both() -> None:
+    """A dataset whose contrasts lack this one says why, and waits for nothing."""
+    sides = {"a": (16, 512, {}), "b": (16, 256, {})}
+    row = verdict(contrasted(double(), "overload", sides), "F7-8-vs-16")
+    assert row.verdict == "not testable here"
+    assert "with 16 clients, the fewest for 16 servers, 8 servers carry" in row.reason
 
 
 def test_values_of_the_brief_are_judged_on_its_own_machine() -> None:

@@ -60,6 +60,13 @@ def test_clients_follow_from_the_sweep() -> None:
     assert at(found["early-8-16"].a) == (16, 32, "default")
 
 
+def test_p95_is_not_compared_on_cpus_that_8_servers_saturate_already() -> None:
+    """16 servers need 16 clients: a host that those saturate cannot compare them before."""
+    assert at(contrasts("multi-server-scaling", coarsely_swept(1.0))["early-8-16"].a)[1] == 16
+    flat = coarsely_swept(1.0).assign(qps_mean=5000.0)
+    assert "early-8-16" not in contrasts("multi-server-scaling", flat)
+
+
 def test_overload_is_past_the_peak_of_a_coarse_sweep() -> None:
     """Twice the best may still be on the near side of a peak that the sweep stepped over."""
     points = coarsely_swept(0.8)

@@ -11,12 +11,12 @@ import pandas as pd
 from scipy.special import digamma
 
 from ndblab.analysis import estimate, summary
-from ndblab.analysis.formatting import count
+from ndblab.analysis.formatting import count, significant
 from ndblab.claims.checks.decorator import check
 from ndblab.claims.contrasted import P95, A, B, Place, place, planned, ratio, slices
 from ndblab.claims.evidence import P95_STEP, Evidence, compare_p95, p95_of
 from ndblab.claims.publication import Claim
-from ndblab.claims.verdict import NOT_TESTABLE, Comparison, Finding, decide
+from ndblab.claims.verdict import NOT_TESTABLE, Comparison, Finding, decide, with_tolerance
 from ndblab.error import MissingData
 
 EARLY, LATE, HALF_LOAD = "early-8-16", "late-8-16", "half-load"
@@ -77,7 +77,8 @@ def eight_or_sixteen_p95(claim: Claim, evidence: Evidence) -> Finding:
     """Compare p95 at equal clients, before 8 servers saturate the CPUs.
 
     If they saturate the CPUs, 16 have no more, and equal p95 follows from the closed loop: equality
-    is then no support, while a difference still contradicts.
+    is then no support, while a difference still contradicts. A host on which they do with the
+    fewest clients that 16 servers can have is not measured.
     """
     if planned(evidence, EARLY):
         where = place(evidence, EARLY, B)
@@ -86,6 +87,13 @@ def eight_or_sixteen_p95(claim: Claim, evidence: Evidence) -> Finding:
         return decide(claim, "p95 of 16 servers is", [test])
     knee = evidence.knee(8)
     equal = _in_both(evidence)
+    if evidence.contrasts:
+        few, best = evidence.runs_at(8, min(equal)), evidence.runs_at(8, evidence.best(8))
+        share = few["qps"].mean() / best["qps"].mean()
+        numbers = f"with {min(equal)} clients, the fewest for 16 servers, 8 servers carry "
+        numbers += f"{significant(share)} times their best throughput"
+        why = "they saturate the CPUs before 16 servers can be compared with them; published: "
+        return Finding(NOT_TESTABLE, numbers, why + with_tolerance(claim))
     tests = []
     for clients in equal:
         imposed = evidence.budget == "scaled" and clients >= knee

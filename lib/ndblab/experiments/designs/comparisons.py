@@ -17,9 +17,9 @@ import pandas as pd
 
 from ndblab.analysis import sequential, summary
 from ndblab.experiments.designs.contrast import ALTERNATION, DUET, LEVEL, STARTS, Contrast, Side
+from ndblab.planning.condition import IDLE_SPINNER
 from ndblab.planning.point import DEFAULT_TRANSPORTER, DEFAULT_VARIANT, Point
 from ndblab.planning.workload import POINT_SELECT, READ_WRITE
-from ndblab.workloads.conditions import IDLE_SPINNER
 
 if TYPE_CHECKING:
     from ndblab.experiments.experiment import Experiment
@@ -93,13 +93,14 @@ class Swept:
         """Return the best mean throughput; 1000 queries/s if it was not measured."""
         return self._of_peak(servers, DEFAULT_TRANSPORTER, "qps_mean", 1000.0)
 
-    def unsaturated(self, servers: int) -> int:
-        """Return the most clients below `UNSATURATED` of the best, at least one for each of 16."""
+    def unsaturated(self, servers: int, least: int) -> int:
+        """Return the most clients below `UNSATURATED` of the best, from `least` on; 0 if none."""
         points, best = self._own(servers), self.best_qps(servers)
-        if len(points):
-            points = points[points["qps_mean"] <= UNSATURATED * best]
-            points = points[points["clients"] < self.best(servers)]
-        return max(2 * servers, int(points["clients"].max()) if len(points) else 0)
+        if not len(points):
+            return least
+        few = (points["qps_mean"] <= UNSATURATED * best) & (points["clients"] < self.best(servers))
+        clients = points.loc[few & (points["clients"] >= least), "clients"]
+        return int(clients.max()) if len(clients) else 0
 
     def point(self, servers: int, clients: int, variant: str = "", **more) -> Side:
         """Return a side at a point."""
@@ -166,7 +167,7 @@ def many_servers(
     best = {n: swept.best(n) for n in size.servers} | {n: swept.peak(n) for n in (most, 16)}
     at_peak = swept.point(most, best[most])
     rate = max(1, round(swept.best_qps(most) / 2))
-    few = swept.unsaturated(8)
+    few = swept.unsaturated(8, least=16)
     found = (
         Contrast(
             "overload", ALTERNATION, swept.point(most, swept.past(most)), at_peak,
@@ -199,8 +200,11 @@ def many_servers(
             "late-8-16", ALTERNATION, swept.point(16, 2 * best[16]), swept.point(8, 2 * best[16]),
             ("F7-8-vs-16-2048",),
         ),
-        Contrast(
-            "early-8-16", ALTERNATION, swept.awake(16, few), swept.awake(8, few), ("F7-8-vs-16",)
+        *(
+            [Contrast("early-8-16", ALTERNATION, swept.awake(16, few), swept.awake(8, few),
+                      ("F7-8-vs-16",))]
+            if few
+            else []
         ),
         Contrast(
             "slower-servers", ALTERNATION, swept.awake(4, 4 * k, SLOWER_SERVERS),

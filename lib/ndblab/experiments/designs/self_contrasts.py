@@ -13,6 +13,7 @@ from ndblab.analysis import trust
 from ndblab.analysis.sequential import LOOKS
 from ndblab.error import LabError
 from ndblab.experiments.designs.contrast import ALTERNATION, DUET, SWITCHED, Contrast, Side
+from ndblab.planning.condition import BUSY_NEIGHBOUR, IDLE_SPINNER, NO_MONITOR
 from ndblab.planning.point import Point
 from ndblab.planning.profile import Profile
 
@@ -54,9 +55,9 @@ def the_lab_itself(
     one = Side(Point(1, each, workload=experiment.workload))
     two = Side(Point(2, 2 * each, workload=experiment.workload))
     watched = Side(Point(servers, clients, workload=experiment.workload))
-    unwatched = replace(watched, condition="no-monitor")
-    beside = replace(some, condition="busy-neighbour")
-    awake_one, awake_two = (replace(side, condition="idle-spinner") for side in (one, two))
+    unwatched = replace(watched, condition=NO_MONITOR)
+    beside = replace(some, condition=BUSY_NEIGHBOUR)
+    awake_one, awake_two = (replace(side, condition=IDLE_SPINNER) for side in (one, two))
     starts = min(STARTS, size.repeats)
     most, many, few = (_blocks(size, *each) for each in (_SMALL, _MODERATE, _LARGE))
     sessions = {"blocks": starts * size.repeats, "blocks_per_start": size.repeats}
