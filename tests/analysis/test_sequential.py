@@ -102,6 +102,33 @@ def test_the_interval_does_not_change_between_two_looks() -> None:
     assert sequential.interval(values) != at_look
 
 
+def test_a_later_look_takes_nothing_back() -> None:
+    """Noise that comes later moves the mean; what an earlier look excluded stays excluded."""
+    quiet = np.tile([0.9, 1.1], LOOKS[0] // 2)
+    low, high = sequential.interval(quiet)[1:]
+    assert low > 0
+    wild = np.append(quiet, [4.0, -2.0] * (LOOKS[1] - LOOKS[0]))[: LOOKS[1]]
+    alone = sequential.half_width(sequential.deviation(wild), LOOKS[1])
+    found = sequential.interval(wild)
+    assert found.value - alone < 0
+    assert (found.low, found.high) == (low, high)
+    assert sequential.chances(wild, 0.0, math.inf)[LOOKS[2]] == 1
+
+
+def test_looks_that_share_nothing_leave_the_last_one() -> None:
+    """A host that changes for good has another mean; the interval is not empty."""
+    jump = np.append(np.tile([0.99, 1.01], 2), np.tile([1.99, 2.01], 48))
+    found = sequential.interval(jump)
+    assert sequential.interval(jump[: LOOKS[0]]).high < found.low < found.value < found.high
+
+
+def test_the_mean_lies_within_the_interval() -> None:
+    """It may leave what earlier looks allowed; the interval then reaches to it."""
+    shifting = np.append(np.tile([0.9, 1.1], 2), np.full(16, 1.5))
+    found = sequential.interval(shifting)
+    assert found.low <= found.value <= found.high
+
+
 def test_the_chance_of_a_later_look_is_the_share_that_it_decides() -> None:
     """Of series with chances near 0.1, 0.2 ..., about so many are decided at that look."""
     rng = np.random.default_rng(3)

@@ -8,7 +8,9 @@ Stopping as soon as an ordinary interval decides is wrong far more often than 5 
 are repeated confidence intervals (Jennison and Turnbull 1989): a fixed list of looks, and at each
 of them a t interval of one constant nominal level, so chosen that all of them together hold the
 true value with 95 % (Pocock 1977; the nominal levels are used for t, as in Jennison and Turnbull
-2000, section 4.4).
+2000, section 4.4). What all of them hold, all of them together hold: the interval is what those of
+the looks so far have in common, so that a later look never takes back what an earlier one decided
+(the running intersection of a confidence sequence: Howard et al. 2021).
 
 The mean is that of units. Where a unit has parts, its error comes from how the parts deviate from
 the mean of their place in the unit, which gives more degrees of freedom: what makes all first parts
@@ -42,7 +44,10 @@ is interpolated on logarithms, where both are nearly proportional; a larger erro
 
 
 def interval(values: np.ndarray, confidence: float = CONFIDENCE) -> Estimate:
-    """Return the mean with the interval of the last look; NaN bounds before the first look.
+    """Return the mean with what the intervals of all looks so far share; NaN bounds before a look.
+
+    It reaches to the mean if that has left it. If the looks share nothing, which is rare unless the
+    host changed, the last one alone counts.
 
     Parameters
     ----------
@@ -54,9 +59,13 @@ def interval(values: np.ndarray, confidence: float = CONFIDENCE) -> Estimate:
     looks = [look for look in LOOKS if look <= len(x)]
     if not looks:
         return Estimate(float(x.mean()))
-    seen = x[: looks[-1]]
-    centre, half = float(seen.mean()), half_width(deviation(seen), *seen.shape, confidence)
-    return Estimate(centre, centre - half, centre + half)
+    centres = np.array([x[:look].mean() for look in looks])
+    halves = np.array([half_width(deviation(x[:n]), n, x.shape[1], confidence) for n in looks])
+    centre, half = float(centres[-1]), float(halves[-1])
+    low, high = float((centres - halves).max()), float((centres + halves).min())
+    if low > high:
+        low, high = centre - half, centre + half
+    return Estimate(centre, min(low, centre), max(high, centre))
 
 
 def deviation(values: np.ndarray) -> float:
@@ -86,7 +95,8 @@ def chances(
 
     The mean at that look is predicted from the values there are: it differs from theirs by their
     own error and that of the units to come (Gelman et al. 2013, section 3.2), and the interval is
-    as wide as their deviation lets it be. None if there is no interval yet.
+    as wide as their deviation lets it be. An end of the range that the interval does not pass now,
+    it does not pass later. None if there is no interval yet.
 
     Parameters
     ----------
@@ -97,6 +107,8 @@ def chances(
     units, parts = x.shape
     if units < LOOKS[0]:
         return None
+    _, now_low, now_high = interval(x, confidence)
+    low, high = (-math.inf if now_low >= low else low), (math.inf if now_high <= high else high)
     centre, spread, found = float(x.mean()), deviation(x), {}
     for look in (look for look in LOOKS if look > units):
         half = half_width(spread, look, parts, confidence)

@@ -42,6 +42,16 @@ def test_first_looks_begin_with_the_most_claims_per_second():
     assert chosen({"c1": waiting(x=None), **y}, (0, 0)) == "y"
 
 
+def test_a_first_look_that_seldom_decides_waits_for_one_that_does_more_often():
+    """80 s of x at a chance of 0.5 for one claim, 60 s of y at 0.5 or at 0.2."""
+    findings = {"c1": waiting(x=None), "c4": waiting(y=None)}
+    for chance, first in ((0.5, "y"), (0.2, "x")):
+        both = [X, dataclasses.replace(Y, first_look=chance)]
+        found = choice.choose(both, findings, {"x": 0, "y": 0}, 1000, BLOCK_S)
+        assert found
+        assert found.name == first
+
+
 def test_the_look_that_decides_most_per_second_comes_first():
     """60 s for the first look of y, as likely as not, against 40 s, 100 s and 180 s of x."""
     y = {"c4": waiting(y=None)}

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 Waits = Mapping[str, Mapping[int, float] | None]
 """What a finding waits for (`claims.verdict.Finding`)."""
 OPEN = (INCONCLUSIVE, UNKNOWN)
-UNSURE = 0.5
-"""Chance that a first look decides a claim: 21 of 42 in three measurements of many servers."""
 
 
 def choose(
@@ -65,7 +63,7 @@ def choose(
         looks = ((look, (look - done) * each_s) for look in LOOKS if look > done)
         return max(
             (
-                sum(_share(waits, each.name, look) for waits in waiting) / seconds
+                sum(_share(waits, each, look) for waits in waiting) / seconds
                 for look, seconds in looks
                 if seconds <= claims_s
             ),
@@ -132,10 +130,11 @@ def more_s(waits: Waits, blocks: Mapping[str, int], block_s: Mapping[str, float]
     return sum(_until(chances, blocks[name]) * block_s[name] for name, chances in waits.items())
 
 
-def _share(waits: Waits, contrast: str, look: int) -> float:
+def _share(waits: Waits, contrast: Contrast, look: int) -> float:
     """Return the share of a claim that a look of one of its contrasts is expected to decide."""
-    chances = waits.get(contrast)
-    return (UNSURE if chances is None else chances.get(look, 0.0)) / max(1, len(waits))
+    chances = waits.get(contrast.name)
+    chance = contrast.first_look if chances is None else chances.get(look, 0.0)
+    return chance / max(1, len(waits))
 
 
 def _until(chances: Mapping[int, float] | None, done: int) -> float:

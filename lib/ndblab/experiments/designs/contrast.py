@@ -109,7 +109,8 @@ class Contrast:
 
     A level has no side B. `blocks` are measured even if no claim waits. With `blocks_per_start` no
     more of its blocks share a cluster start, so that starts are part of the result; other contrasts
-    may use the same start.
+    may use the same start. `first_look` is the chance that the first interval decides a claim; it
+    only says what to measure next.
     """
 
     name: str
@@ -119,6 +120,7 @@ class Contrast:
     claims: tuple[str, ...]
     blocks: int = 0
     blocks_per_start: int = 0
+    first_look: float = 0.5
 
     def __post_init__(self) -> None:
         if self.design == SWITCHED and self.b != replace(self.a, condition=NO_MONITOR):
