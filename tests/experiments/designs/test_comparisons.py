@@ -11,7 +11,7 @@ from made_up import double
 from ndblab.analysis import summary
 from ndblab.experiments import catalogue
 from ndblab.experiments.designs import comparisons
-from ndblab.experiments.designs.contrast import DUET, STARTS, Contrast, Side
+from ndblab.experiments.designs.contrast import DUET, STARTS, Contrast, Length, Side
 
 EXPERIMENTS = (
     "single-server-scaling", "multi-server-scaling", "shm-vs-tcp", "thread-balance",
@@ -179,3 +179,15 @@ def test_tls_is_compared_start_by_start_with_every_server_by_tcp() -> None:
         assert replace(contrast.a.point, variant="default") == contrast.b.point
         assert contrast.a.point.transporter == "tcp"
     assert experiment.clusters() == (("default",), ("tls",))
+
+
+def test_a_level_of_seconds_in_a_row_is_one_slice_as_long_as_two() -> None:
+    """The same seconds are measured; those of a steady load follow each other."""
+    usual = Length(1, 2)
+    for name in ("undivided", "half-load"):
+        level = contrasts("multi-server-scaling", swept())[name]
+        [[alone]] = level.block(1, seed=1)
+        assert (alone.of, level.length(usual)) == (1, Length(1, 4))
+    recv = contrasts("single-server-scaling", swept(servers=(1,)))["recv"]
+    assert [each.of for [each] in recv.block(1, seed=1)] == [2, 2]
+    assert recv.length(usual) == usual

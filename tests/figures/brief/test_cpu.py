@@ -100,7 +100,7 @@ def test_figure_5_shows_the_threads_that_are_judged() -> None:
     figure = draw("5", data)
     assert "1 server, 64 clients" in written(figure)
     assert "far past the peak, as in the brief" in said(figure)
-    assert "mean of 5 slices of seconds; whiskers: lowest to highest" in said(figure)
+    assert "mean of 10 slices of seconds; whiskers: lowest to highest" in said(figure)
     assert "recv 34 %" in figures.describe("5", data, publication.anchors("5"))
 
 

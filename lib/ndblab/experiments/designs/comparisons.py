@@ -187,7 +187,7 @@ def many_servers(
         ),
         Contrast(
             "undivided", LEVEL, swept.point(most, best[most], UNDIVIDED), None,
-            ("B-less-cpu", "B-split"),
+            ("B-less-cpu", "B-split"), one_slice=True,
         ),
         Contrast(
             "servers-8-16", ALTERNATION, swept.awake(16, best[16], SMALL_SERVERS),
@@ -199,7 +199,8 @@ def many_servers(
             swept.point(4, best.get(4, 4 * k)), ("F6-peak",), first_look=0.1,
         ),
         Contrast(
-            "half-load", LEVEL, Side(at_peak.point, {"rate": rate}), None, ("F8-steady",)
+            "half-load", LEVEL, Side(at_peak.point, {"rate": rate}), None, ("F8-steady",),
+            one_slice=True,
         ),
         Contrast(
             "late-8-16", ALTERNATION, swept.point(16, 2 * best[16]), swept.point(8, 2 * best[16]),

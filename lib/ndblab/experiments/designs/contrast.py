@@ -11,7 +11,7 @@ Blocks are the unit of analysis (`analysis.contrasts`). The designs:
   drawn orders A B B A or B A A B;
 - duet: both sides at once, then once more with their servers swapped (Bulej et al. 2020);
 - starts: slices of A in one cluster start and of B in the next, in random order;
-- level: one side only, in one long slice, for a claim that compares parts of one configuration.
+- level: one side only, for a claim that compares parts of one configuration.
 """
 
 from __future__ import annotations
@@ -37,10 +37,8 @@ STARTS, LEVEL = "starts", "level"
 A, B = "a", "b"
 PER_START = 3
 """Slices of each side in a pair of cluster starts."""
-LEVEL_TIMES = 2
-"""Usual durations in the one slice of a level: it measures as long as either side of A B B A does,
-with one warm-up. Where the CPUs are used up, sysbench may report a second late, which a long slice
-survives."""
+PER_LEVEL = 2
+"""Slices in a block of a level, or durations of its one long slice."""
 SWITCHED_ORDERS = 6
 """Orders of four slices in a switched block: an even number, so that each half has whole ones."""
 SWITCHED_S = 1
@@ -109,8 +107,10 @@ class Contrast:
 
     A level has no side B. `blocks` are measured even if no claim waits. With `blocks_per_start` no
     more of its blocks share a cluster start, so that starts are part of the result; other contrasts
-    may use the same start. `first_look` is the chance that the first interval decides a claim; it
-    only says what to measure next.
+    may use the same start. With `one_slice` a block of a level is one slice, as long as two: for
+    what needs seconds in a row, and where CPUs are so busy that sysbench reports a second late.
+    `first_look` is the chance that the first interval decides a claim; it only says what to measure
+    next.
     """
 
     name: str
@@ -120,9 +120,12 @@ class Contrast:
     claims: tuple[str, ...]
     blocks: int = 0
     blocks_per_start: int = 0
+    one_slice: bool = False
     first_look: float = 0.5
 
     def __post_init__(self) -> None:
+        if self.one_slice and self.design != LEVEL:
+            raise ValueError(f"a block of {self.name} has more than one slice")
         if self.design == SWITCHED and self.b != replace(self.a, condition=NO_MONITOR):
             raise ValueError(f"the sides of {self.name} differ in more than the monitor")
 
@@ -151,7 +154,7 @@ class Contrast:
             ALTERNATION: rng.choice(orders),
             STARTS: rng.choice(((A,) * PER_START + (B,) * PER_START,
                                 (B,) * PER_START + (A,) * PER_START)),
-            LEVEL: (A,),
+            LEVEL: (A,) * (1 if self.one_slice else PER_LEVEL),
         }[self.design]  # fmt: skip
         return tuple(
             (self._slice(number, slot, side, len(order)),) for slot, side in enumerate(order, 1)
@@ -159,8 +162,9 @@ class Contrast:
 
     def length(self, usual: Length) -> Length:
         """Return how long its slices are, where `usual` is the length of the experiment's."""
-        times = {LEVEL: LEVEL_TIMES * usual.duration_s, SWITCHED: SWITCHED_S}
-        return usual._replace(duration_s=times.get(self.design, usual.duration_s))
+        if self.design == SWITCHED:
+            return usual._replace(duration_s=SWITCHED_S)
+        return usual._replace(duration_s=(PER_LEVEL if self.one_slice else 1) * usual.duration_s)
 
     def side(self, name: str) -> Side:
         """Return side "a" or "b"."""
