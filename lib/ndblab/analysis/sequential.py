@@ -8,9 +8,9 @@ Stopping as soon as an ordinary interval decides is wrong far more often than 5 
 are repeated confidence intervals (Jennison and Turnbull 1989): a fixed list of looks, and at each
 of them a t interval of one constant nominal level, so chosen that all of them together hold the
 true value with 95 % (Pocock 1977; the nominal levels are used for t, as in Jennison and Turnbull
-2000, section 4.4). What all of them hold, all of them together hold: the interval is what those of
-the looks so far have in common, so that a later look never takes back what an earlier one decided
-(the running intersection of a confidence sequence: Howard et al. 2021).
+2000, section 4.4). If all of them hold the true value, so does what they share: the
+interval is what those of the looks so far share, so a later look does not take back what an earlier
+one decided (the running intersection of a confidence sequence: Howard et al. 2021).
 
 The mean is that of units. Where a unit has parts, its error comes from how the parts deviate from
 the mean of their place in the unit, which gives more degrees of freedom: what makes all first parts
