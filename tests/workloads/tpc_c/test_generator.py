@@ -74,19 +74,20 @@ def test_a_load_without_intervals_after_its_warm_up_has_failed() -> None:
     assert reported(warmup_s=4).status == "go-tpc printed nothing after the warm-up"
 
 
-def test_an_interval_that_was_printed_late_is_counted() -> None:
-    """Its transactions and its time; not if the load had ended by then."""
-    late = (*FOUND.intervals[:2], Interval(3.7, 40, 0), Interval(4.1, 4, 0))
-    found = generator.report(
-        job(), dataclasses.replace(FOUND, intervals=late), "ok", 100.0, LOCAL, "printed"
-    )
-    assert found.metrics["queries"] == 60
-    assert found.lasted_s == pytest.approx(2.68)
-    assert list(found.intervals["t_s"]) == [1, 2]
-    slept = dataclasses.replace(FOUND, intervals=(*late[:2], late[3]))
-    found = generator.report(job(), slept, "ok", 100.0, LOCAL, "printed")
-    assert found.metrics["queries"] == 20
-    assert found.lasted_s == pytest.approx(0.99)
+def test_an_idle_second_at_the_end_of_the_run_is_counted() -> None:
+    """go-tpc prints nothing for it: the run goes on to the next line before the load ends."""
+
+    def of(*intervals: Interval):
+        outcome = dataclasses.replace(FOUND, intervals=(*FOUND.intervals[:2], *intervals))
+        return generator.report(job(), outcome, "ok", 100.0, LOCAL, "printed")
+
+    idle = of(Interval(4.1, 40, 0), Interval(5.0, 4, 0))
+    assert idle.metrics["queries"] == 60
+    assert idle.lasted_s == pytest.approx(3.08)
+    assert list(idle.intervals["t_s"]) == [1, 2]
+    ended = of(Interval(6.1, 40, 0))
+    assert ended.metrics["queries"] == 20
+    assert ended.lasted_s == pytest.approx(0.99)
 
 
 def test_a_slice_cuts_its_own_warm_up() -> None:

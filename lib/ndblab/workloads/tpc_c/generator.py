@@ -6,7 +6,7 @@ that NDB gave up is no error of the run: table `aborts` counts those, and go-tpc
 rows that the load leaves are checked by the specification's conditions.
 
 go-tpc prepares its statements when it starts, and ends once each client has ended its transaction.
-So one execution covers the warm-up, the run, and a second after it that does not count.
+So one execution covers the warm-up, the run, and a few seconds after it that do not count.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ if TYPE_CHECKING:
     from ndblab.machine import Process
 
 ROLE = workload.CLIENT
-TAIL_S = 1
+TAIL_S = 3
+"""go-tpc prints nothing for a second in which no transaction ended. When all its clients wait for
+locks until NDB gives up (1.2 s), the run's last second is such a one, and it takes another one or
+two until a line tells how it went on."""
 END_TIMEOUT_S, QUIET_TIMEOUT_S = 30, 10
 """How long go-tpc may take to end after its time, and the servers to end its sessions."""
 
@@ -211,7 +214,7 @@ def _divided(
 ) -> tuple[tuple[Interval, ...], tuple[Interval, ...]]:
     """Return the intervals of the warm-up, and those of the run.
 
-    Each part goes up to the first interval that ends no sooner, however late that was printed; but
+    Each part goes up to the first interval that ends no sooner, since an idle second has none; but
     an interval that ends with the load is left out, since clients end one after another.
     """
     whole = [interval for interval in intervals if interval.ended_s < _seconds(job)]
