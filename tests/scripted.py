@@ -13,15 +13,19 @@ from ndblab.machine.local import LOCAL
 
 
 class Scripted:
-    """A cluster of this process, whose sysbench is a Python program."""
+    """A cluster of this process, whose sysbench is a Python program.
+
+    Its MySQL servers see both data nodes, but first `ready_data_nodes`, from the last on.
+    """
 
     def __init__(self, folder: Path, program: str) -> None:
         script = folder / "sysbench"
         script.write_text(f"#!{sys.executable}\nimport sys, time\n{program}\n")
         script.chmod(0o700)
         self.folder, self.alive_checks = folder, 0
-        nodes = tuple(SimpleNamespace(socket=f"{folder}/mysql.{n}.sock") for n in (1, 2))
-        self.plan = SimpleNamespace(servers=nodes, load_host="")
+        self.ready_data_nodes: list[int] = []
+        nodes = tuple(_server(folder, number) for number in (1, 2))
+        self.plan = SimpleNamespace(servers=nodes, data_nodes=(2, 3), load_host="")
         self.log = str
         self.machine = LOCAL
         self.load_site = SimpleNamespace(machine=LOCAL)
@@ -40,10 +44,17 @@ class Scripted:
         return [("mysqld", 11, os.getpid(), "")]
 
     def query(self, sql: str, server: int = 1) -> list[tuple]:
-        return []
+        if "Ndb_number_of_ready_data_nodes" not in sql:
+            return []
+        return [("", str(self.ready_data_nodes.pop() if self.ready_data_nodes else 2))]
 
     def spawn_client(self, argv: list[str], env=None, **streams) -> subprocess.Popen:
         return subprocess.Popen(argv, env={**os.environ, **(env or {})}, **streams)
 
-    def check_alive(self) -> None:
-        self.alive_checks += 1
+    def check_alive(self, *nodes: SimpleNamespace) -> None:
+        self.alive_checks += not nodes
+
+
+def _server(folder: Path, number: int) -> SimpleNamespace:
+    socket = f"{folder}/mysql.{number}.sock"
+    return SimpleNamespace(socket=socket, role="mysqld", number=number, name=f"mysqld.{number}")

@@ -79,6 +79,15 @@ def test_a_sysbench_that_fails_at_once_is_a_row_with_its_reason(tmp_path: Path, 
     assert run.logs.keys() == {"s01_c0008_r1.sysbench.txt"}
 
 
+def test_a_server_that_lost_its_data_nodes_is_waited_for(tmp_path: Path):
+    """The run that lost them has failed; the next one would fail with it."""
+    cluster = Scripted(tmp_path, "sys.exit(1)")
+    cluster.ready_data_nodes = [2, 1, 0]
+    run = measured_run.measure(cluster, job(cluster), 1)
+    assert run.tables["runs"]["status"].iloc[0] == "sysbench exited 1"
+    assert cluster.ready_data_nodes == []
+
+
 def test_a_run_after_a_failed_warm_up_is_not_ok(tmp_path: Path):
     """What was measured cold is not averaged with what was measured warm."""
     report = (CAPTURED / "ndb_c8.txt").read_text()

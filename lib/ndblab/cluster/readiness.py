@@ -9,7 +9,7 @@ import functools
 import re
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import pymysql
@@ -168,6 +168,21 @@ def wait_node(cluster: Cluster, node: Node) -> None:
         return
     seen = functools.partial(_reported, cluster)
     wait_until(serves, DATA_NODE_TIMEOUT_S, node.name, poll_s=0.2, seen=seen)
+
+
+def wait_rejoined(cluster: Cluster, servers: Sequence[Node]) -> None:
+    """Wait until MySQL servers that may have lost their data nodes see all of them again.
+
+    A server leaves the cluster when its send buffer is full (transporter error 32788), and rejoins
+    by itself within seconds.
+
+    Raises
+    ------
+    LabError
+        If one has ended, or takes too long.
+    """
+    for node in servers:
+        wait_node(cluster, node)
 
 
 def _server_ready(cluster: Cluster, server: int) -> bool:

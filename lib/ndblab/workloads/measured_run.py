@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ndblab.cluster import node_log
+from ndblab.cluster import node_log, readiness
 from ndblab.dataset import SCHEMAS
 from ndblab.machine.company import Company, disturbance
 from ndblab.workloads import monitor, read_locality, registry
@@ -50,11 +50,14 @@ def measure(cluster: Cluster, job: Job, repeat: int) -> Run:
     Raises
     ------
     LabError
-        If a node of the cluster has ended, or the generator left nothing to report.
+        If a node of the cluster has ended or does not rejoin it, or the generator left nothing to
+        report.
     """
     with under_load(cluster, job) as measured:
         measured.finish()
     cluster.check_alive()
+    if measured.report.status != OK:
+        readiness.wait_rejoined(cluster, job.servers)
     return measured.result(repeat, tables=measured.generator.read_back(cluster))
 
 

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ndblab.cluster import readiness
 from ndblab.dataset import SCHEMAS
 from ndblab.machine import speed
 from ndblab.machine.company import Company, disturbance
@@ -68,7 +69,7 @@ def measure(cluster: Cluster, asked: Sequence[Asked], condition: str = NONE) -> 
     Raises
     ------
     LabError
-        If a node of the cluster has ended.
+        If a node of the cluster has ended, or does not rejoin it.
     """
     samples = monitor.of(cluster)
     watched = condition != NO_MONITOR
@@ -121,6 +122,9 @@ def measure(cluster: Cluster, asked: Sequence[Asked], condition: str = NONE) -> 
             for counters, each in zip(before, asked, strict=True)
         ]
     cluster.check_alive()
+    for report, each in zip(reports, asked, strict=True):
+        if report.status != OK:
+            readiness.wait_rejoined(cluster, each.job.servers)
     if monitored:
         monitor.fetch_threads(cluster, samples)
     else:
@@ -141,7 +145,7 @@ def measure_in_turn(cluster: Cluster, asked: Sequence[Asked], watched: Sequence[
     Raises
     ------
     LabError
-        If a node of the cluster has ended.
+        If a node of the cluster has ended, or does not rejoin it.
     """
     samples = monitor.of(cluster)
     job, times = asked[0].job, asked[0].job.profile
@@ -163,6 +167,8 @@ def measure_in_turn(cluster: Cluster, asked: Sequence[Asked], watched: Sequence[
     monitor.read_hosts(cluster, samples)
     host = samples.host(began_s, time.monotonic() - began_s)
     cluster.check_alive()
+    if report.status != OK:
+        readiness.wait_rejoined(cluster, job.servers)
     return [
         _slice_of(each, report, samples, host, started_utc, place)
         for place, each in enumerate(asked)

@@ -63,7 +63,7 @@ def test_the_command_names_servers_database_and_warehouses() -> None:
     words = " ".join(command.argv)
     ports = ",".join(str(node.port) for node in plan.servers)
     assert f"-H 127.0.0.1 -P {ports}" in words
-    assert f"-D {tables.BY_KEY} -T {point.clients} --warehouses 4 --time 6s" in words
+    assert f"-D {tables.BY_KEY} -T {point.clients} --warehouses 4 --time 8s" in words
     assert "--ignore-error" in words
 
 
