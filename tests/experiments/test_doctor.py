@@ -106,6 +106,7 @@ def fedora(machine, monkeypatch, tmp_path) -> Path:
     monkeypatch.setattr(package_manager, "_OS_RELEASE", os_release)
     monkeypatch.setattr(install.requirements, "missing", lambda tarball: [])
     monkeypatch.setattr(install.releases, "here", lambda: ("x86_64", "2.40"))
+    monkeypatch.setattr(several_hosts, "lacks", lambda: "")
     return os_release
 
 
