@@ -32,6 +32,15 @@ def test_thousands_are_thousands() -> None:
     assert ax.yaxis.get_major_formatter()(230_000) == "230"
 
 
+def test_ticks_have_all_their_digits() -> None:
+    """A tick at 1.025 is not labelled 1.02, nor one at 112 500 in thousands 112."""
+    ax = Figure().subplots()
+    QPS.vertical(ax, 1.05)
+    assert ax.yaxis.get_major_formatter()(1.025) == "1.025"
+    QPS.vertical(ax, 225_000)
+    assert ax.yaxis.get_major_formatter()(112_500) == "112.5"
+
+
 def test_the_theme_is_seaborns() -> None:
     """Figures look as seaborn draws them for papers: grid, ticks, labels and patches."""
     theme = {**seaborn.axes_style("whitegrid"), **seaborn.plotting_context("paper")}

@@ -35,7 +35,7 @@ class Quantity:
             ax.set_yscale("log")
             ax.yaxis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5), numticks=20))
             ax.yaxis.set_minor_locator(NullLocator())
-        ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: formatting.plain(v / factor)))
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: formatting.exact(v / factor)))
         ax.set_ylabel(f"{self.name}, {word}{self.unit}", color=self.colour)
 
     def against_clients(self, ax: Axes, clients: Iterable[int], most: float) -> None:

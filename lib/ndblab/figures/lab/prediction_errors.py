@@ -108,7 +108,7 @@ def _axes(ax: Axes, names: list[str], most: float) -> None:
     ax.xaxis.set_major_locator(LogLocator(base=10, numticks=20))
     ax.xaxis.set_minor_locator(NullLocator())
     sheet.trim_ticks(ax)
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: formatting.plain(value)))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: formatting.exact(value)))
     ax.set_xlabel("Absolute error, percent of the measured mean")
     ax.set_ylim(len(names) - 0.48, -0.56)
     ax.set_yticks(range(len(names)), [""] * len(names))

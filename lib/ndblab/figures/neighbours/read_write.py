@@ -162,7 +162,7 @@ def _by_keys(ax: Axes, lists: pd.DataFrame) -> None:
     ax.yaxis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5), numticks=20))
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_minor_locator(NullLocator())
-        axis.set_major_formatter(FuncFormatter(lambda value, _: formatting.plain(value)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: formatting.exact(value)))
     sheet.trim_ticks(ax)
     ax.set_xlabel("Keys in each query")
     ax.set_ylabel("Rate, 1/s", color=style.THROUGHPUT)
