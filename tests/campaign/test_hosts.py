@@ -12,17 +12,14 @@ import pytest
 
 from campaign import hosts
 from campaign.hosts import SHARED_FILES, Hosts
-from ndblab.experiments import several_hosts
 from ndblab.machine import namespaces, remote
 
 LISTEN = "import socket, time; s = socket.create_server(('', 7000)); time.sleep(60)"
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Iterator[Hosts]:
+def own(namespaces_usable: None, tmp_path: Path) -> Iterator[Hosts]:
     """One host of a network of two."""
-    if why := several_hosts.lacks():
-        pytest.skip(why)
     with namespaces.network("ab", tmp_path / "hosts") as network:
         yield Hosts(network, "a")
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from ndblab import install
-from ndblab.install.debian import build_dependencies, packages
+from ndblab.install.debian import packages
 from ndblab.machine import namespaces
 from ndblab.machine.namespaces import Network
 
@@ -24,19 +23,13 @@ def keys(request: pytest.FixtureRequest) -> None:
 
 
 @pytest.fixture(scope="session")
-def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Network]:
+def network(namespaces_usable: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Network]:
     """Hosts a, b and c, whose names `ssh` knows.
 
     OpenSSH's client takes the user's folder from /etc/passwd, not from HOME: a script named `ssh`
     that names the settings is first on PATH instead.
     """
     folder = tmp_path_factory.mktemp("network")
-    # Where systemd runs, a package would start a server of its own.
-    may_install = os.geteuid() == 0 and not Path("/run/systemd/system").exists()
-    if may_install and install.has_debian() and (packages := namespaces.missing()):
-        build_dependencies.install(packages, folder / "apt.log")
-    if why := " ".join(namespaces.missing()) or namespaces.refused():
-        pytest.skip(why)
     with namespaces.network("abc", folder / "hosts") as made, pytest.MonkeyPatch.context() as patch:
         script = folder / "ssh"
         script.write_text(f'#!/bin/sh\nexec {namespaces.program("ssh")} -F {made.settings} "$@"\n')

@@ -15,7 +15,7 @@ import pytest
 from ndblab import dataset
 from ndblab.analysis.checked_writes import outage
 from ndblab.error import LabError
-from ndblab.experiments import catalogue, measurement, several_hosts
+from ndblab.experiments import catalogue, measurement
 from ndblab.experiments.variant import Variant
 from ndblab.machine import THIS_MACHINE, commands, remote
 from ndblab.machine.local import LOCAL
@@ -93,13 +93,12 @@ def test_a_host_that_lost_its_power_has_its_files_and_none_of_its_processes(netw
 
 
 @pytest.mark.cluster
+@pytest.mark.usefixtures("namespaces_usable")
 @pytest.mark.parametrize("name", ["partition", "lose-host"])
 def test_a_cluster_survives_a_fault_of_the_network(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """One data node goes on, the other comes back, and no acknowledged write is lost."""
-    if why := several_hosts.lacks():
-        pytest.skip(why)
     monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "lab"))
     monkeypatch.setattr(measurement, "RUNS", tmp_path / "runs")
     drawn = Variant(name, fault=sooner(name), config_ini=SOONER)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ndblab.experiments import catalogue, measurement, several_hosts
+from ndblab.experiments import catalogue, measurement
 from ndblab.workloads import measured_run, sysbench
 
 pytestmark = pytest.mark.cluster
@@ -15,12 +15,11 @@ pytestmark = pytest.mark.cluster
 PORT, CLIENTS = 23460, 6
 
 
+@pytest.mark.usefixtures("namespaces_usable")
 def test_a_minimal_smoke_run_has_every_kind_and_both_contrasts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """Each server and client is where its kind says, and the dataset tells that hosts are made."""
-    if why := several_hosts.lacks():
-        pytest.skip(why)
     monkeypatch.setattr(measurement, "RUNS", tmp_path / "runs")
     monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "lab"))
     ran: set[tuple[str, ...]] = set()
