@@ -49,10 +49,7 @@ def steadiness(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
 def checkpoints(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     """Say how the throughput of a long run with writes compares with that between checkpoints."""
     published = dict(zip(table["id"], table["published"], strict=True))
-    kept = (
-        "a long run has {value} times {interval} the throughput that it has between local "
-        "checkpoints"
-    )
+    kept = "a long run has {value} times {interval} its throughput between local checkpoints"
     return [
         Clause(
             "R-long",
