@@ -171,9 +171,9 @@ def test_a_long_run_loses_what_its_checkpoints_take(
 
 
 def test_repeats_of_a_long_run_count_together() -> None:
-    """The verdict names the runs and all of their checkpoints."""
+    """The verdict names the runs, all of their checkpoints, and how many cycles it rests on."""
     row = verdict(repeated(3, fall=0.0), "R-long")
-    assert "90 local checkpoints in 3 runs of 600 s" in row.reason
+    assert "90 local checkpoints in 3 runs of 600 s, compared in 84 cycles" in row.reason
 
 
 def test_reads_say_nothing_of_checkpoints() -> None:

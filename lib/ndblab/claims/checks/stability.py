@@ -177,7 +177,8 @@ def long_and_short(claim: Claim, evidence: Evidence) -> Finding:
     spans = count(sum(len(run.spans) for run in repeats.runs), "local checkpoint")
     each = "" if many == 1 else f"{many} runs of "
     point = at(int(row["servers"]), int(row["clients"]))
-    note = f"{point}, {spans} in {each}{row['duration_s']:.0f} s"
+    cycles = count(len(repeats.throughput), "cycle")
+    note = f"{point}, {spans} in {each}{row['duration_s']:.0f} s, compared in {cycles}"
     missing = "" if row["duration_s"] > 0.99 * HOUR_S else f"a run of {HOUR_S} s"
     return decide(claim, "the throughput of the whole run is", tests, note, missing)
 
