@@ -79,7 +79,7 @@ def reproduce(
     --dry-run prints the plan and every command without running any, for this host or for
     --host FILE|brief; with --attach it reads the cluster, and writes nothing there.
     """
-    from ndblab.experiments import catalogue
+    from ndblab.design import catalogue
     from ndblab.planning import number
 
     overrides = {
@@ -150,12 +150,12 @@ def reproduce(
     for each in chosen:
         each.size(profile, overrides)
     if dry_run and attach:
-        from ndblab.experiments import attaching
+        from ndblab.attach import measurement as attaching
 
         print(attaching.describe_only(*chosen, attach, endpoints, profile, overrides))
         return
     if dry_run:
-        from ndblab.experiments.dry_run import dry_run
+        from ndblab.measuring.dry_run import dry_run
 
         for each in chosen:
             if each.grid or not all:
@@ -186,8 +186,8 @@ def install(c, tarball=None, sha256=None, tools=False, release=None):
     go-tpc by Go.
     """
     from ndblab import install
-    from ndblab.experiments import prerequisites
-    from ndblab.install import go_tpc
+    from ndblab.experiments.tpc_c import go_tpc
+    from ndblab.measuring import prerequisites
 
     prerequisites.require(host.read(), installing=True, tarball=tarball, release=release)
     binaries = install.ensure(tarball, sha256, release=release)
@@ -205,7 +205,7 @@ def doctor(c, json=False):
     if json:
         print(dumps(host.read().to_dict(), indent=1))
         return
-    from ndblab.experiments import doctor
+    from ndblab.measuring import doctor
 
     findings = doctor.examine()
     for found in findings:
@@ -219,7 +219,7 @@ def doctor(c, json=False):
 @command
 def config(c, host=None, out=None, profile="quick", budget="auto", servers=None):
     """Print config.ini and my.cnf for this host or --host FILE|brief; --out DIR writes them."""
-    from ndblab.experiments import dry_run
+    from ndblab.measuring import dry_run
 
     overrides = {"servers": servers}
     for name, text in dry_run.configuration(host, profile, budget, overrides).items():
@@ -238,7 +238,7 @@ def claims(c, id=None, dataset=None, csv=False):
     `./lab claims ID ...` (or --id ID,ID) explains claims: source, conditions, numbers, reason.
     """
     from ndblab import dataset as datasets
-    from ndblab.experiments import recorded
+    from ndblab.measuring import recorded
     from ndblab.publishing import terminal, verdict_tables
 
     ids = None if id is None else id.replace(",", " ").split()
@@ -254,7 +254,7 @@ def claims(c, id=None, dataset=None, csv=False):
 
 def fitted(folder):
     """Fit the capacity model to the recorded sweep, or to the dataset of a folder."""
-    from ndblab.experiments import recorded
+    from ndblab.measuring import recorded
 
     return recorded.forecast(folder, folder) if folder else recorded.forecast()
 
@@ -267,7 +267,7 @@ def predict(c, servers=None, clients=None, cpus=None, from_=None):
     fitted to the recorded sweep, or to --from DIR: any dataset with runs of one server. No cluster
     is needed.
     """
-    from ndblab.capacity import answers
+    from ndblab.experiments.capacity import commands as answers
 
     print(answers.predict(fitted(from_), servers, clients, cpus))
 
@@ -278,7 +278,7 @@ def size(c, cpus=None, from_=None):
 
     The model is fitted to the recorded one-server sweep, or to that of --from DIR.
     """
-    from ndblab.capacity import answers
+    from ndblab.experiments.capacity import commands as answers
 
     print(answers.size(fitted(from_), host.read().usable_cpus if cpus is None else cpus))
 
@@ -288,7 +288,8 @@ def start(c, servers="2", budget="auto", base_port=None):
     """Start a cluster that runs until cluster.stop."""
     from ndblab import install
     from ndblab.cluster import start_stop
-    from ndblab.experiments import catalogue, measurement
+    from ndblab.design import catalogue
+    from ndblab.measuring import measurement
 
     experiment = catalogue.find(figure=6)
     size = experiment.size("quick", {"servers": servers})
@@ -324,7 +325,7 @@ def stop(c):
 @command
 def detach(c, attach=None, endpoints=None):
     """Remove what a killed `reproduce --attach` left on a cluster; same --attach, --endpoints."""
-    from ndblab.experiments import attaching
+    from ndblab.attach import measurement as attaching
 
     refuse(
         not attach,
@@ -368,7 +369,7 @@ def test(c, only=None, cluster=True, hosts=False):
     systemd, cgroup v2. They take an hour or more.
     """
     from ndblab import install
-    from ndblab.experiments import prerequisites
+    from ndblab.measuring import prerequisites
 
     arguments = [sys.executable, "-m", "pytest", "-q"]
     if cluster or hosts:

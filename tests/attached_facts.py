@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+from ndblab.attach.endpoint import Endpoint
+from ndblab.attach.plan import Facts, Process, Server
 from ndblab.cluster import management_client
-from ndblab.planning.attached import Facts, Process, Server
-from ndblab.planning.endpoint import Endpoint
 
 CAPTURED = Path(__file__).parent / "captured"
 SHOW = (CAPTURED / "ndb_mgm/show.txt").read_text()

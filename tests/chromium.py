@@ -12,10 +12,10 @@ from pathlib import Path
 
 from ndblab import install
 from ndblab.error import LabError
-from ndblab.experiments.prerequisites import BROWSERS
 from ndblab.install import package_manager
 from ndblab.install.debian import build_dependencies
 from ndblab.machine import commands
+from ndblab.measuring.prerequisites import BROWSERS
 
 PACKAGE = "chromium"
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from ndblab import install
-from ndblab.experiments import several_hosts
+from ndblab.hosts import connected as several_hosts
+from ndblab.hosts import namespaces
+from ndblab.hosts.namespaces import Network
 from ndblab.install.debian import build_dependencies
-from ndblab.machine import company, namespaces
+from ndblab.machine import interference as company
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -38,3 +41,33 @@ def namespaces_usable(tmp_path_factory: pytest.TempPathFactory) -> None:
         build_dependencies.install(packages, tmp_path_factory.mktemp("packages") / "apt.log")
     if why := several_hosts.lacks():
         pytest.skip(why)
+
+
+@pytest.fixture
+def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An environment with an empty cache, no NDB_HOME, and a PATH without any database."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("sh", "tar", "gzip", "setpriv", "rm"):
+        place = next(p for p in (Path("/usr/bin"), Path("/bin")) if (p / name).exists())
+        (tools / name).symlink_to(place / name)
+    monkeypatch.setenv("PATH", str(tools))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("NDB_HOME", raising=False)
+    return tmp_path
+
+
+@pytest.fixture(scope="session")
+def network(namespaces_usable: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Network]:
+    """Hosts a, b and c, whose names `ssh` knows.
+
+    OpenSSH's client takes the user's folder from /etc/passwd, not from HOME: a script named `ssh`
+    that names the settings is first on PATH instead.
+    """
+    folder = tmp_path_factory.mktemp("network")
+    with namespaces.network("abc", folder / "hosts") as made, pytest.MonkeyPatch.context() as patch:
+        script = folder / "ssh"
+        script.write_text(f'#!/bin/sh\nexec {namespaces.program("ssh")} -F {made.settings} "$@"\n')
+        script.chmod(0o755)
+        patch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+        yield made

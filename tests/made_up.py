@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from ndblab.claims import judge, publication
 from ndblab.dataset import SCHEMAS
+from ndblab.judging import judge, publication
 
 CLAIMS = publication.claims()
 BY_ID = {claim.id: claim for claim in CLAIMS}

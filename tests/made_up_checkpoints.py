@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from made_up import EVENTS, INTERVALS, PROCESSES, THREADS, Double, double
-from ndblab.analysis.checkpoints import spans
+from ndblab.experiments.stability import checkpoints as spans
 
 CYCLE_S, LASTS_S = 20.0, 7.0
 LEVEL = 1000.0

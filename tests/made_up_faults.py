@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 import small_runs
-from ndblab.analysis.checked_writes import history
+from ndblab.experiments.availability import history
 from ndblab.planning import workload
 
 CLIENTS, SERVERS, REPLICAS = 8, 2, (2, 3)

@@ -10,7 +10,7 @@ import pandas as pd
 import made_up_slices
 import small_runs
 from made_up import Double
-from ndblab.experiments import catalogue
+from ndblab.design import catalogue
 from ndblab.planning.workload import POINT_SELECT
 
 EXPERIMENT = catalogue.find("read-locality")

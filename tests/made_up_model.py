@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from made_up import PROCESSES, THREADS, Double
-from ndblab.capacity import model
-from ndblab.capacity.demands import CLIENT, KINDS, OTHER, SERVER, Law
+from ndblab.experiments.capacity import model
+from ndblab.experiments.capacity.demands import CLIENT, KINDS, OTHER, SERVER, Law
 from ndblab.machine.host import Cpu, CpuController, Host, NumaNode
 
 HOST = Host(

@@ -8,7 +8,7 @@ import pandas as pd
 
 import made_up_slices
 import small_runs
-from ndblab.experiments import catalogue
+from ndblab.design import catalogue
 from ndblab.planning.workload import of_query
 
 EXPERIMENT = catalogue.find("tpc-h")

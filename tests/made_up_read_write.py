@@ -10,7 +10,7 @@ import pandas as pd
 
 import made_up_slices
 import small_runs
-from ndblab.experiments import catalogue
+from ndblab.design import catalogue
 from ndblab.planning import workload
 from ndblab.planning.point import Point
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from ndblab.experiments.designs.contrast import DUET, Contrast
+from ndblab.design.contrast import DUET, Contrast
 
 SLICE_S = 5.4
 

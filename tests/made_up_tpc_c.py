@@ -8,8 +8,8 @@ import pandas as pd
 
 import made_up_slices
 import small_runs
-from ndblab.analysis.tpc_c.loads import BY_KEY
-from ndblab.experiments import catalogue
+from ndblab.design import catalogue
+from ndblab.experiments.tpc_c.analysis import BY_KEY
 from ndblab.planning.point import Point
 from ndblab.planning.workload import TRANSACTIONS
 

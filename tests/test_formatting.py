@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from ndblab.analysis import formatting
+from ndblab import formatting
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,13 @@ import tasks
 from invoke import Context
 
 from attached_facts import facts
+from ndblab.attach import attachable
+from ndblab.attach import measurement as attaching
+from ndblab.attach import plan as attached
 from ndblab.dataset.folder import identity_hash
+from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.experiments import attachable, attaching, catalogue
 from ndblab.machine import host
-from ndblab.planning import attached
 from ndblab.planning.shape import Places
 from ndblab.workloads import sysbench
 

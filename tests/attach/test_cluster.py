@@ -12,13 +12,13 @@ import pymysql
 import pytest
 
 from attached_facts import facts
-from ndblab.cluster import attached
-from ndblab.cluster.attached import Attached, Beside
-from ndblab.cluster.login import Login
+from ndblab.attach import cluster as attached
+from ndblab.attach import plan as planning
+from ndblab.attach.cluster import Attached, Beside
+from ndblab.attach.endpoint import Endpoint
+from ndblab.attach.login import Login
 from ndblab.error import LabError
-from ndblab.machine.company import Reading
-from ndblab.planning import attached as planning
-from ndblab.planning.endpoint import Endpoint
+from ndblab.machine.interference import Reading
 from ndblab.planning.shape import Places
 
 NAME = Path("/proc/self/comm").read_text().strip()

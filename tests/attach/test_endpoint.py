@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from ndblab.attach import endpoint
+from ndblab.attach.endpoint import Endpoint
 from ndblab.error import LabError
-from ndblab.planning import endpoint
-from ndblab.planning.endpoint import Endpoint
 
 
 def test_sockets_and_ports_are_read_with_their_user() -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from certificates import an_authority
-from ndblab.cluster import login
-from ndblab.cluster.login import Login
+from ndblab.attach import login
+from ndblab.attach.login import Login
 from ndblab.error import LabError
 
 

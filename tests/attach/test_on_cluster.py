@@ -16,7 +16,8 @@ import pytest
 
 from certificates import an_authority
 from ndblab import dataset, install
-from ndblab.cluster import own_schema, readiness, start_stop
+from ndblab.attach import own_schema
+from ndblab.cluster import readiness, start_stop
 from ndblab.cluster.cluster import Cluster
 from ndblab.machine import host
 from ndblab.planning import deployment

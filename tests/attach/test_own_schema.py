@@ -8,8 +8,8 @@ import re
 import pymysql
 import pytest
 
-from ndblab.cluster import own_schema
-from ndblab.cluster.own_schema import OWNER, SCHEMA, Session
+from ndblab.attach import own_schema
+from ndblab.attach.own_schema import OWNER, SCHEMA, Session
 from ndblab.error import LabError
 
 TOKEN = "0123456789abcdef" * 2

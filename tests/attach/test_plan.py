@@ -8,9 +8,10 @@ from types import SimpleNamespace
 import pytest
 
 from attached_facts import PORT, facts, server
+from ndblab.attach import plan as attached
+from ndblab.attach.endpoint import Endpoint
 from ndblab.error import LabError
-from ndblab.planning import attached, config
-from ndblab.planning.endpoint import Endpoint
+from ndblab.planning import config
 from ndblab.planning.shape import Places
 
 

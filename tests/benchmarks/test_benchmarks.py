@@ -13,8 +13,8 @@ from ndblab import benchmarks, dataset, install
 from ndblab.benchmarks import clusters, commands, reading, row
 from ndblab.benchmarks.row import Row
 from ndblab.error import LabError
-from ndblab.experiments import recorded
 from ndblab.machine.local import MARK
+from ndblab.measuring import recorded
 from ndblab.workloads import sysbench_output
 
 Benchmark = Callable[[], list[Row]]

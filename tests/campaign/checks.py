@@ -16,9 +16,9 @@ from typing import NamedTuple
 import psutil
 
 from ndblab import dataset
-from ndblab.analysis.checked_writes import history
 from ndblab.cluster import start_stop, watchdog
 from ndblab.error import LabError
+from ndblab.experiments.availability import history
 from ndblab.machine import host
 from ndblab.machine.local import LOCAL
 

@@ -23,8 +23,8 @@ from campaign.injection import LOAD_S, NODES, ON_NETWORK, Injection
 from campaign.sandbox import Sandbox
 from campaign.target import INTERRUPTED, LIMIT_S, MEASURED, REPORTED, Ended, Job
 from ndblab.error import LabError
+from ndblab.experiments.availability import client
 from ndblab.machine.local import LOCAL
-from ndblab.workloads.checked_writes import client
 
 CHECKS = (
     "writes",

@@ -18,11 +18,11 @@ import psutil
 
 from campaign import checks
 from ndblab.error import LabError
-from ndblab.experiments import several_hosts
+from ndblab.hosts import connected as several_hosts
+from ndblab.hosts.namespaces import NamespacedHost, Network, program
+from ndblab.hosts.roles import PlacedHost
 from ndblab.install import Binaries
 from ndblab.machine import commands
-from ndblab.machine.namespaces import NamespacedHost, Network, program
-from ndblab.planning.hosts import PlacedHost
 
 SSH_PORT = "22"
 SHARED_FILES = "cluster"

@@ -29,9 +29,11 @@ from campaign.hosts import Hosts
 from campaign.injection import KINDS, ON_NETWORK, Injection, draw, numbers, together
 from campaign.sandbox import Sandbox
 from ndblab import install
+from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.experiments import catalogue, measurement, several_hosts
-from ndblab.machine import namespaces
+from ndblab.hosts import connected as several_hosts
+from ndblab.hosts import namespaces
+from ndblab.measuring import measurement
 from ndblab.planning import number
 
 OUT = measurement.ROOT / "out/faults"

@@ -25,8 +25,8 @@ from campaign.hosts import Hosts
 from campaign.target import LIMIT_S, MEASURED, Ended, Job
 from ndblab.cluster import datadir, start_stop
 from ndblab.error import LabError
+from ndblab.hosts.roles import DATA, MANAGEMENT, SQL, usual_roles
 from ndblab.machine import host
-from ndblab.planning.hosts import DATA, MANAGEMENT, SQL, usual_roles
 
 TESTS = Path(__file__).parents[1]
 PORT = 14160

@@ -22,13 +22,16 @@ import psutil
 from campaign import failpoints, hosts, small_disk
 from campaign.injection import SILENCE_S
 from ndblab.cluster import watchdog
+from ndblab.design import catalogue, sweep
+from ndblab.design.contrast import Length
+from ndblab.design.variant import Variant
 from ndblab.error import LabError
-from ndblab.experiments import blocks, catalogue, measurement, several_hosts
-from ndblab.experiments.designs import sweep
-from ndblab.experiments.designs.contrast import Length
-from ndblab.experiments.variant import Variant
-from ndblab.machine import commands, remote
-from ndblab.planning import fault, workload
+from ndblab.experiments.availability import fault
+from ndblab.hosts import connected as several_hosts
+from ndblab.hosts import remote
+from ndblab.machine import commands
+from ndblab.measuring import blocks, measurement
+from ndblab.planning import workload
 from ndblab.planning.point import Point
 
 MEASURED, REPORTED, INTERRUPTED, CRASHED = 0, 1, 130, 3

@@ -12,7 +12,7 @@ import pytest
 
 from campaign import hosts
 from campaign.hosts import SHARED_FILES, Hosts
-from ndblab.machine import namespaces, remote
+from ndblab.hosts import namespaces, remote
 
 LISTEN = "import socket, time; s = socket.create_server(('', 7000)); time.sleep(60)"
 

@@ -15,13 +15,14 @@ import pytest
 
 from ndblab import dataset, install
 from ndblab.cluster import readiness, start_stop
+from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.experiments import catalogue, measurement
 from ndblab.machine import host
 from ndblab.machine.local import LOCAL, SEGMENTS, Local
+from ndblab.measuring import measured_run, measurement
 from ndblab.planning import deployment, profile
 from ndblab.planning.point import Point
-from ndblab.workloads import measured_run, sysbench
+from ndblab.workloads import sysbench
 from ndblab.workloads.load_generator import Job
 
 pytestmark = pytest.mark.cluster

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.experiments import catalogue
-from ndblab.experiments.catalogue import neighbours
+from ndblab.experiments.transporters import experiment as neighbours
 from ndblab.planning import deployment
 
 EVERY = list(catalogue.EXPERIMENTS.values())

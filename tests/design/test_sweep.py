@@ -16,11 +16,11 @@ from tqdm import tqdm
 
 import small_runs
 from ndblab import dataset
+from ndblab.design import sweep
+from ndblab.design.sweep import Sweep
 from ndblab.error import LabError
-from ndblab.experiments.designs import sweep
-from ndblab.experiments.designs.sweep import Sweep
+from ndblab.measuring.measured_run import Run
 from ndblab.planning.point import Point
-from ndblab.workloads.measured_run import Run
 
 
 def grid(servers: list[int], clients: list[int]) -> tuple[Point, ...]:

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from made_up import double
-from ndblab.analysis import summary
-from ndblab.experiments import catalogue
-from ndblab.experiments.designs import comparisons
-from ndblab.experiments.designs.contrast import DUET, STARTS, Contrast, Length, Side
+from ndblab.design import catalogue
+from ndblab.design import swept as comparisons
+from ndblab.design.contrast import DUET, STARTS, Contrast, Length, Side
+from ndblab.statistics import summary
 
 EXPERIMENTS = (
     "single-server-scaling", "multi-server-scaling", "shm-vs-tcp", "thread-balance",

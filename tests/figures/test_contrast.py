@@ -9,11 +9,11 @@ import pytest
 import made_up_slices
 from drawn import caption, outside, said, written
 from ndblab import figures
-from ndblab.analysis import contrasts
-from ndblab.analysis.sequential import LOOKS
+from ndblab.design.contrast import ALTERNATION, LEVEL, Contrast, Side
 from ndblab.error import LabError
-from ndblab.experiments.designs.contrast import ALTERNATION, LEVEL, Contrast, Side
 from ndblab.planning.point import Point
+from ndblab.statistics import contrasts
+from ndblab.statistics.sequential import LOOKS
 
 ONE, TWO = Side(Point(1, 8)), Side(Point(2, 16))
 

@@ -12,12 +12,12 @@ from matplotlib.lines import Line2D
 
 import small_runs
 from drawn import DATASET, HOST, caption, outside, said
-from ndblab import figures
-from ndblab.analysis import formatting, summary
-from ndblab.claims import publication
+from ndblab import figures, formatting
+from ndblab.design.catalogue import EXPERIMENTS, UNRECORDED
 from ndblab.error import LabError
-from ndblab.experiments.catalogue import EXPERIMENTS, UNRECORDED
 from ndblab.figures import style
+from ndblab.judging import publication
+from ndblab.statistics import summary
 
 
 def runs(

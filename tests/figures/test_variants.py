@@ -9,8 +9,8 @@ import pytest
 import small_runs
 from drawn import caption, outside, said, written
 from ndblab import figures
-from ndblab.claims.publication import Anchor
 from ndblab.error import LabError
+from ndblab.judging.publication import Anchor
 
 SIDES = (("tcp", "default"), ("shm", "default"), ("shm", "shm-spin"), ("shm", "all-spin"))
 FACTORS = dict(zip(SIDES, (1.0, 1.25, 1.5, 1.0), strict=True))

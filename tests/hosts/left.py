@@ -10,8 +10,9 @@ from pathlib import Path
 import psutil
 
 from ndblab.cluster import start_stop
-from ndblab.machine import commands, namespaces
-from ndblab.machine.namespaces import Network
+from ndblab.hosts import namespaces
+from ndblab.hosts.namespaces import Network
+from ndblab.machine import commands
 
 
 def programs_of(network: Network, name: str) -> list[str]:

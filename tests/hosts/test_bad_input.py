@@ -14,13 +14,14 @@ from pathlib import Path
 
 import pytest
 
+from hosts.left import check_nothing, programs_of
 from ndblab import install
-from ndblab.experiments.manifest import ROOT
+from ndblab.hosts import namespaces
+from ndblab.hosts.namespaces import NamespacedHost, Network
 from ndblab.install import cache, receipt
-from ndblab.machine import commands, namespaces
-from ndblab.machine.namespaces import NamespacedHost, Network
+from ndblab.machine import commands
+from ndblab.measuring.manifest import ROOT
 from ndblab.planning.shape import Places
-from several_hosts.left import check_nothing, programs_of
 
 pytestmark = pytest.mark.cluster
 

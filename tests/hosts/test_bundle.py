@@ -19,13 +19,17 @@ from pathlib import Path
 
 import pytest
 
-from ndblab.machine import agent, boot, bundle, cgroups, host, wire
+from ndblab.hosts import agent, boot, bundle, wire
+from ndblab.machine import cgroups, host
 from ndblab.machine.local import LOCAL
 from ndblab.machine.own_cgroup import CpuController
 
 PYTHONS = [f"python3.{minor}" for minor in range(bundle.OLDEST_PYTHON[1], 15)]
 SENT = zipfile.ZipFile(io.BytesIO(bundle._archive()))
-NEEDED_THERE = {f"ndblab/machine/{name}.py" for name in ("agent", "local", "wire", "cgroups")}
+NEEDED_THERE = {
+    f"ndblab/{name}.py"
+    for name in ("hosts/agent", "hosts/wire", "machine/local", "machine/cgroups")
+}
 
 
 def works(python: str) -> bool:

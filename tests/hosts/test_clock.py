@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ndblab.machine.clock import Monotonic, Sample, time_offset
+from ndblab.hosts.clock import Monotonic, Sample, time_offset
 
 
 def sample(delay_s: float, early_s: float, ahead_s: float = 2.0) -> Sample:

@@ -15,12 +15,14 @@ import pytest
 from ndblab import dataset, install
 from ndblab.cluster import readiness, start_stop
 from ndblab.cluster.cluster import Cluster, Site
+from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.experiments import catalogue, measurement, several_hosts
-from ndblab.machine.namespaces import Network
-from ndblab.planning import spread
+from ndblab.hosts import connected as several_hosts
+from ndblab.hosts import spread
+from ndblab.hosts.namespaces import Network
+from ndblab.hosts.roles import DATA
+from ndblab.measuring import measurement
 from ndblab.planning.deployment import Plan
-from ndblab.planning.hosts import DATA
 from ndblab.planning.shape import Places, Shape
 
 pytestmark = pytest.mark.cluster

@@ -8,11 +8,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.experiments import catalogue, manifest, several_hosts
+from ndblab.hosts import connected as several_hosts
+from ndblab.hosts import spread
+from ndblab.hosts.roles import PlacedHost
 from ndblab.machine import host
-from ndblab.planning import spread
-from ndblab.planning.hosts import PlacedHost
+from ndblab.measuring import manifest
 from ndblab.planning.point import Point
 from ndblab.planning.shape import Places
 

@@ -12,9 +12,10 @@ from stand_ins import put_cluster, put_sysbench
 
 from ndblab import install
 from ndblab.error import LabError
-from ndblab.install import discovery, elsewhere, receipt
+from ndblab.hosts import programs as elsewhere
+from ndblab.hosts import trees
+from ndblab.install import discovery, receipt
 from ndblab.install.binaries import Binaries
-from ndblab.machine import trees
 from ndblab.machine.local import LOCAL
 
 NAMES = ("ndbmtd", "mysqld", "sysbench")

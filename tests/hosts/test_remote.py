@@ -19,13 +19,14 @@ from pathlib import Path
 
 import pytest
 
+from hosts.left import programs_of, wait_for_nothing
 from ndblab.error import LabError
-from ndblab.machine import Machine, host, namespaces, remote
+from ndblab.hosts import namespaces, remote
+from ndblab.hosts.namespaces import Network
+from ndblab.hosts.remote import Remote
+from ndblab.machine import Machine, host
 from ndblab.machine.commands import ChildFailed
 from ndblab.machine.local import LOCAL
-from ndblab.machine.namespaces import Network
-from ndblab.machine.remote import Remote
-from several_hosts.left import programs_of, wait_for_nothing
 
 PIPES = dict(stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 

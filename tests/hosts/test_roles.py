@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ndblab.error import LabError
-from ndblab.planning import hosts
+from ndblab.hosts import roles as hosts
 
 FILE = """
 [[host]]

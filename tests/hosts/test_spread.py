@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from ndblab.error import LabError
+from ndblab.hosts import roles as hosts
+from ndblab.hosts import spread
+from ndblab.hosts.roles import PlacedHost
 from ndblab.machine import host
-from ndblab.planning import config, deployment, hosts, spread
-from ndblab.planning.hosts import PlacedHost
+from ndblab.planning import config, deployment
 from ndblab.planning.shape import Places, Shape
 
 SMALL = host.read(Path(__file__).parents[1] / "captured/hosts/vm-2cpu-cgroup1")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ndblab.machine import ssh
+from ndblab.hosts import ssh
 
 CAPTURED = Path(__file__).parents[1] / "captured/ssh"
 

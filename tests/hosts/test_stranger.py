@@ -18,13 +18,13 @@ from typing import NamedTuple
 import pymysql
 import pytest
 
+from hosts.test_cluster_over_hosts import planned
 from ndblab import install
 from ndblab.cluster import datadir, keys, readiness, start_stop
 from ndblab.cluster.cluster import Cluster
+from ndblab.hosts.namespaces import Namespace, Network
 from ndblab.install import ndb_tools
-from ndblab.machine.namespaces import Namespace, Network
 from ndblab.planning import config
-from several_hosts.test_cluster_over_hosts import planned
 
 pytestmark = pytest.mark.cluster
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ndblab.error import LabError
-from ndblab.machine import trees
+from ndblab.hosts import trees
 
 
 @pytest.fixture

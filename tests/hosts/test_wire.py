@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from ndblab.error import LabError
-from ndblab.machine import HostUse, Marked, ProcessUse, wire
+from ndblab.hosts import wire
+from ndblab.machine import HostUse, Marked, ProcessUse
 from ndblab.machine.commands import ChildFailed
-from ndblab.machine.company import Reading, Seen
+from ndblab.machine.interference import Reading, Seen
 
 PATIENCE_S = 20
 

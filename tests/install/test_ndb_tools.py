@@ -9,8 +9,8 @@ import pytest
 from stand_ins import NDB_TOOL, put_program
 
 from ndblab import install
+from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.experiments import catalogue
 from ndblab.install import discovery, ndb_tools
 
 

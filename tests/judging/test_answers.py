@@ -8,10 +8,13 @@ import pandas as pd
 import pytest
 
 from made_up import double
-from ndblab.claims import answers, judge, publication, verdict
-from ndblab.claims.answers import Answer, Clause, availability, clause
+from ndblab.design import catalogue
 from ndblab.error import MissingData
-from ndblab.experiments import catalogue, recorded
+from ndblab.experiments.availability import answer as availability
+from ndblab.judging import answer as clause
+from ndblab.judging import answers, judge, publication, verdict
+from ndblab.judging.answers import Answer, Clause
+from ndblab.measuring import recorded
 from ndblab.publishing import exhibit, notebook, verdict_tables
 
 DATASETS = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from made_up import BY_ID, CLAIMS, double, verdict
-from ndblab.claims import attached
+from ndblab.judging import attached
 
 
 def test_it_decides_no_more_than_an_undivided_host() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ndblab.analysis import trust
-from ndblab.claims import bounds, publication
+from ndblab.experiments import the_lab_itself as trust
+from ndblab.judging import bounds, publication
 
 CLAIMS = publication.claims()
 

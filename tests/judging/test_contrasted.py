@@ -20,10 +20,10 @@ from made_up import (
     slices_use,
     verdict,
 )
-from ndblab.analysis import sequential
-from ndblab.claims import judge
-from ndblab.claims import verdict as verdicts
-from ndblab.experiments import catalogue
+from ndblab.design import catalogue
+from ndblab.judging import judge
+from ndblab.judging import verdict as verdicts
+from ndblab.statistics import sequential
 
 QPS, P95 = "qps", "latency_p95_ms"
 # Claims by the ratio of one contrast: points of its sides, a ratio for each verdict.

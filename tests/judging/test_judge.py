@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from made_up import BRIEF_MODEL, BY_ID, CLAIMS, double, verdict
-from ndblab.analysis import estimate
-from ndblab.claims import checks, evidence, judge, publication
-from ndblab.claims import verdict as verdicts
 from ndblab.error import LabError
+from ndblab.judging import checks, evidence, judge, publication
+from ndblab.judging import verdict as verdicts
+from ndblab.statistics import estimate
 
 SCOPE = [c.id for c in CLAIMS if c.id.startswith(("F6-", "F7-")) or c.id == "F4-peak-clients"]
 

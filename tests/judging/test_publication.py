@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ndblab.claims import publication
 from ndblab.error import LabError
+from ndblab.judging import publication
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from made_up import BY_ID
-from ndblab.analysis import estimate
-from ndblab.analysis.estimate import Estimate
-from ndblab.claims.verdict import Comparison, decide
+from ndblab.judging.verdict import Comparison, decide
+from ndblab.statistics import estimate
+from ndblab.statistics.estimate import Estimate
 
 CLAIM = replace(BY_ID["B-sockets"], kind="shape", comparison="at_least", low=1.0, high=None)
 WIDE = Estimate(0.9, 0.7, 1.2)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from captured_hosts import unpack
-from ndblab.claims import publication
 from ndblab.error import LabError
+from ndblab.judging import publication
 from ndblab.machine import host
 
 CAPTURED = Path(__file__).parents[1] / "captured/hosts/vm-2cpu-cgroup1"

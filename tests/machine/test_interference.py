@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ndblab.machine import company
+from ndblab.machine import interference as company
 from ndblab.machine.local import LOCAL
 
 CAPTURED = Path(__file__).parents[1] / "captured/proc_stat"

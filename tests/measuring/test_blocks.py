@@ -12,22 +12,22 @@ import pandas as pd
 import pytest
 
 from ndblab import install
-from ndblab.analysis import contrasts
 from ndblab.cluster import start_stop
 from ndblab.dataset import table
+from ndblab.design import contrast as designs
+from ndblab.design import grids
+from ndblab.design.contrast import Contrast, Side
+from ndblab.design.experiment import Experiment
+from ndblab.design.variant import Variant
 from ndblab.error import LabError
-from ndblab.experiments import blocks
-from ndblab.experiments.clusters import Clusters
-from ndblab.experiments.designs import contrast as designs
-from ndblab.experiments.designs import grids
-from ndblab.experiments.designs.contrast import Contrast, Side
-from ndblab.experiments.experiment import Experiment
-from ndblab.experiments.variant import Variant
-from ndblab.machine import company, host
+from ndblab.machine import host
+from ndblab.machine import interference as company
+from ndblab.measuring import blocks, slices
+from ndblab.measuring.clusters import Clusters
+from ndblab.measuring.measured_run import Run
 from ndblab.planning import deployment
 from ndblab.planning.point import Point
-from ndblab.workloads import slices
-from ndblab.workloads.measured_run import Run
+from ndblab.statistics import contrasts
 
 ONE = Side(Point(1, 8))
 CHROMIUM = company.Company(31.2, "chromium")

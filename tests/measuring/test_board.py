@@ -8,10 +8,10 @@ import re
 import pytest
 
 from experiments.deciding.simulated import Found, below_one, contrast
-from ndblab.analysis.estimate import Estimate
-from ndblab.claims.verdict import INCONCLUSIVE, NOT_TESTABLE, REPRODUCED
-from ndblab.experiments.deciding.board import Board, bar
-from ndblab.experiments.deciding.loop import Standing
+from ndblab.judging.verdict import INCONCLUSIVE, NOT_TESTABLE, REPRODUCED
+from ndblab.measuring.board import Board, bar
+from ndblab.measuring.loop import Standing
+from ndblab.statistics.estimate import Estimate
 
 OVERLOAD = contrast("overload", "F6-overload", "P-tc")
 BEFORE = Found(INCONCLUSIVE, Estimate(0.93, 0.81, 1.06), {"overload": {9: 0.8}})

@@ -6,9 +6,9 @@ import dataclasses
 import math
 
 from experiments.deciding.simulated import Found, contrast
-from ndblab.analysis.sequential import LOOKS
-from ndblab.claims.verdict import INCONCLUSIVE, NOT_TESTABLE, REPRODUCED, UNKNOWN
-from ndblab.experiments.deciding import choice
+from ndblab.judging.verdict import INCONCLUSIVE, NOT_TESTABLE, REPRODUCED, UNKNOWN
+from ndblab.measuring import choice
+from ndblab.statistics.sequential import LOOKS
 
 Z = contrast("z", "c5")
 X, Y = contrast("x", "c1", "c2", "c3"), contrast("y", "c4")

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from experiments.deciding.simulated import contrast
-from ndblab.experiments import disturbed
-from ndblab.machine import company
+from ndblab.machine import interference as company
+from ndblab.measuring import disturbed
 
 
 @pytest.fixture(autouse=True)

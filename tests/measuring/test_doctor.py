@@ -11,9 +11,10 @@ import pytest
 
 from ndblab import install
 from ndblab.error import LabError
-from ndblab.experiments import doctor, several_hosts
+from ndblab.hosts import connected as several_hosts
 from ndblab.install import package_manager
 from ndblab.machine import host
+from ndblab.measuring import doctor
 
 THE_LINE = "The line below, of what only root can give, installs it."
 CAPTURED = Path(__file__).parents[1] / "captured/hosts/vm-2cpu-cgroup1"

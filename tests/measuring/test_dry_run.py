@@ -10,11 +10,12 @@ import pytest
 
 from ndblab import install
 from ndblab.cluster import start_stop
+from ndblab.design import catalogue
+from ndblab.design.contrast import Contrast, Side
+from ndblab.design.experiment import Variant
 from ndblab.error import LabError
-from ndblab.experiments import catalogue, dry_run, measurement
-from ndblab.experiments.designs.contrast import Contrast, Side
-from ndblab.experiments.experiment import Variant
 from ndblab.install import engines
+from ndblab.measuring import dry_run, measurement
 from ndblab.planning.point import Point
 
 PORT = 13860

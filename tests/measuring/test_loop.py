@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from experiments.deciding.simulated import Found, Silent, World
-from ndblab.analysis.sequential import LOOKS
-from ndblab.claims.verdict import CONTRADICTED, INCONCLUSIVE, REPRODUCED
-from ndblab.experiments.deciding import choice
-from ndblab.experiments.deciding.loop import FAILURES, Loop, Standing
-from ndblab.machine import company
+from ndblab.judging.verdict import CONTRADICTED, INCONCLUSIVE, REPRODUCED
+from ndblab.machine import interference as company
+from ndblab.measuring import choice
+from ndblab.measuring.loop import FAILURES, Loop, Standing
+from ndblab.statistics.sequential import LOOKS
 
 
 def decide(world: World, until_s: float, board: Silent | None = None) -> Standing:

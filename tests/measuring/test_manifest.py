@@ -10,12 +10,13 @@ import pandas as pd
 import pytest
 
 from ndblab.dataset.folder import identity_hash
-from ndblab.experiments import catalogue, manifest
-from ndblab.experiments.designs.contrast import Contrast, Side
-from ndblab.experiments.experiment import Experiment, Variant
+from ndblab.design import catalogue
+from ndblab.design.contrast import Contrast, Side
+from ndblab.design.experiment import Experiment, Variant
+from ndblab.hosts import spread
+from ndblab.hosts.roles import PlacedHost
 from ndblab.machine import host
-from ndblab.planning import spread
-from ndblab.planning.hosts import PlacedHost
+from ndblab.measuring import manifest
 from ndblab.planning.point import Point
 from ndblab.planning.profile import Profile
 

@@ -14,11 +14,12 @@ import pytest
 
 from ndblab import dataset
 from ndblab.error import LabError
-from ndblab.machine import company
+from ndblab.machine import interference as company
+from ndblab.measuring import measured_run
 from ndblab.planning import profile
 from ndblab.planning.point import Point
 from ndblab.planning.workload import CLIENT
-from ndblab.workloads import measured_run, registry, sysbench
+from ndblab.workloads import registry, sysbench
 from ndblab.workloads.load_generator import Job, Report
 from scripted import Scripted
 

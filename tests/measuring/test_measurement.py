@@ -10,9 +10,10 @@ import tasks
 from invoke import Context
 
 from experiments.deciding.simulated import World
-from ndblab.analysis.sequential import LOOKS
-from ndblab.experiments import catalogue, measurement
+from ndblab.design import catalogue
+from ndblab.measuring import measurement
 from ndblab.publishing import reproduction
+from ndblab.statistics.sequential import LOOKS
 
 
 @pytest.mark.parametrize(

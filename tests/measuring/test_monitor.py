@@ -10,8 +10,9 @@ import pymysql
 import pytest
 
 from ndblab.error import LabError
-from ndblab.machine import HostUse, ProcessUse, company
-from ndblab.workloads import monitor
+from ndblab.machine import HostUse, ProcessUse
+from ndblab.machine import interference as company
+from ndblab.measuring import monitor
 
 CAPTURED = Path(__file__).parents[1] / "captured/ndbinfo"
 

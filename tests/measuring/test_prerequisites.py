@@ -12,10 +12,11 @@ import pytest
 from captured_hosts import unpack
 from ndblab import install
 from ndblab.error import LabError
-from ndblab.experiments import measurement, prerequisites
-from ndblab.experiments.prerequisites import Lack
-from ndblab.install import go_tpc, package_manager
+from ndblab.experiments.tpc_c import go_tpc
+from ndblab.install import package_manager
 from ndblab.machine import host, own_cgroup
+from ndblab.measuring import measurement, prerequisites
+from ndblab.measuring.prerequisites import Lack
 from ndblab.planning import deployment
 
 UNDELEGATED = host.CpuController("undelegated", "", "systemd delegates memory to this user")

@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 
 from ndblab.dataset import table
-from ndblab.machine import company
+from ndblab.machine import interference as company
+from ndblab.measuring import slices
 from ndblab.planning import profile
 from ndblab.planning.point import Point
-from ndblab.workloads import divided_load, slices
+from ndblab.workloads import divided_load
 from ndblab.workloads.load_generator import Job
 from scripted import Scripted
 

@@ -10,11 +10,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from ndblab.analysis import summary
-from ndblab.experiments import catalogue, recorded, time_needed
-from ndblab.experiments.designs.contrast import ALTERNATION, STARTS, Contrast, Side
+from ndblab.design import catalogue
+from ndblab.design.contrast import ALTERNATION, STARTS, Contrast, Side
+from ndblab.measuring import recorded, time_needed
 from ndblab.planning.point import Point
 from ndblab.planning.profile import Profile
+from ndblab.statistics import summary
 
 
 def has_swept_time(manifest: Path) -> bool:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ndblab.claims import publication
+from ndblab.judging import publication
 from ndblab.machine import host
 from ndblab.planning import config, deployment
 from ndblab.planning.shape import Overlay

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ndblab.claims import publication
 from ndblab.error import LabError
+from ndblab.judging import publication
 from ndblab.machine import host, topology
 from ndblab.planning import deployment, memory
 from ndblab.planning.shape import Overlay

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ndblab.claims import publication
 from ndblab.error import LabError
+from ndblab.judging import publication
 from ndblab.machine import host, topology
 from ndblab.planning import config, deployment
 

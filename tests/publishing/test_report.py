@@ -26,9 +26,9 @@ import pytest
 import chromium
 from browser import Browser
 from ndblab import dataset
-from ndblab.claims import publication, verdict
+from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.experiments import catalogue
+from ndblab.judging import publication, verdict
 from ndblab.publishing import exhibit, report, verdict_tables
 
 ROOT = Path(__file__).resolve().parents[2]

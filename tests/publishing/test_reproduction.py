@@ -6,7 +6,8 @@ import dataclasses
 
 import pytest
 
-from ndblab.experiments import catalogue, measurement
+from ndblab.design import catalogue
+from ndblab.measuring import measurement
 from ndblab.publishing import notebook, processes, reproduction
 
 WHY = "go-tpc is not installed, and there is no Go to build it (Install Go)"

@@ -12,9 +12,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from ndblab.claims import publication
+from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.experiments import catalogue, recorded, time_needed
+from ndblab.judging import publication
+from ndblab.measuring import recorded, time_needed
 from ndblab.publishing import exhibit, notebook, rendering, verdict_tables
 
 SCALING = catalogue.find(figure=6)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from ndblab.claims import judge, publication, verdict
-from ndblab.claims.answers import Answer
-from ndblab.experiments import catalogue
+from ndblab.design import catalogue
+from ndblab.judging import judge, publication, verdict
+from ndblab.judging.answers import Answer
 from ndblab.publishing import terminal, verdict_tables
 
 SCALING = catalogue.find(figure=6)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ndblab.analysis import blocks
+from ndblab.statistics import blocks
 
 
 def repeated(values: np.ndarray) -> pd.DataFrame:

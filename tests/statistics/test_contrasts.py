@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ndblab.analysis import contrasts, estimate, sequential
 from ndblab.benchmarks import simulations
+from ndblab.design.contrast import ALTERNATION, DUET, STARTS, Contrast, Side
 from ndblab.error import MissingData
-from ndblab.experiments.designs.contrast import ALTERNATION, DUET, STARTS, Contrast, Side
 from ndblab.planning.point import Point
+from ndblab.statistics import contrasts, estimate, sequential
 
 SIDE = Side(Point(1, 8))
 GAIN = 1.1

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from made_up import double
-from ndblab.analysis import cpu_use
+from ndblab.statistics import cpu_use
 
 
 def test_cpu_of_a_role_is_the_sum_of_its_processes() -> None:

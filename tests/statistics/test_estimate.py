@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from ndblab.analysis import estimate
-from ndblab.analysis.estimate import Variability
+from ndblab.statistics import estimate
+from ndblab.statistics.estimate import Variability
 
 positive = st.floats(min_value=1e-3, max_value=1e7)
 samples = st.lists(positive, min_size=2, max_size=8)

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from made_up import contrasted, double
-from ndblab.analysis import ratio_tables
 from ndblab.error import MissingData
+from ndblab.statistics import ratio_tables
 
 RUNS = double(lambda servers, clients: 1000.0, servers=(1,), clients=(4, 8), repeats=3).runs.assign(
     variant="default"

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from ndblab.analysis import estimate, sequential
-from ndblab.analysis.sequential import LOOKS
+from ndblab.statistics import estimate, sequential
+from ndblab.statistics.sequential import LOOKS
 
 SERIES = 20_000
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ndblab.analysis import series
+from ndblab.statistics import series
 
 HOUR = 3600
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from ndblab.analysis import summary
+from ndblab.statistics import summary
 
 
 def runs(*rows: tuple) -> pd.DataFrame:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from hosts import image, virtual_machine
-from hosts.virtual_machine import VirtualMachine
+from virtual_machine import image
+from virtual_machine import machine as virtual_machine
+from virtual_machine.machine import VirtualMachine
 
 
 @pytest.fixture(scope="session")

@@ -16,11 +16,11 @@ from pathlib import Path
 
 from ndblab import install
 from ndblab.error import LabError
-from ndblab.experiments.measurement import ROOT
 from ndblab.install import cache, package_manager, receipt
 from ndblab.install.debian import apt, build_dependencies
 from ndblab.install.progress import Phases
 from ndblab.machine import commands
+from ndblab.measuring.measurement import ROOT
 
 USER = "tester"
 SUITE, PYTHON = "bookworm", (3, 11)

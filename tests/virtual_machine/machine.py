@@ -15,11 +15,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from hosts.image import USER, Image
 from ndblab.error import LabError
-from ndblab.experiments.measurement import ROOT
 from ndblab.install import cache
 from ndblab.machine import commands
+from ndblab.measuring.measurement import ROOT
+from virtual_machine.image import USER, Image
 
 CPUS_OF_NODES = ("0-1", "2-3")
 MEMORY_OF_NODES = (5, 5)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 
-from hosts.virtual_machine import VirtualMachine
+from virtual_machine.machine import VirtualMachine
 
 SMALL = "--figure 6 --profile smoke --servers 2 --clients 2 --table-size 100"
 SWEEP_S, START_S, COMMAND_S, SCOPE_END_S, POLL_S = 1800, 900, 300, 30, 5

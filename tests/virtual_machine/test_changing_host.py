@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from hosts.image import USER
-from hosts.sweeps import POLL_S, START_S, begin, nothing_is_left
-from hosts.virtual_machine import VirtualMachine
+from virtual_machine.image import USER
+from virtual_machine.machine import VirtualMachine
+from virtual_machine.sweeps import POLL_S, START_S, begin, nothing_is_left
 
 pytestmark = pytest.mark.hosts
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from hosts import image
 from ndblab.error import LabError
-from ndblab.experiments.measurement import ROOT
 from ndblab.install.debian import build_dependencies
+from ndblab.measuring.measurement import ROOT
+from virtual_machine import image
 
 
 def test_an_ordinary_user_gets_the_one_line_to_type(

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from hosts import image, virtual_machine
-from hosts.image import USER
-from hosts.sweeps import COMMAND_S, SMALL
 from ndblab.machine import commands
+from virtual_machine import image
+from virtual_machine import machine as virtual_machine
+from virtual_machine.image import USER
+from virtual_machine.sweeps import COMMAND_S, SMALL
 
 pytestmark = pytest.mark.hosts
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from hosts.image import USER
-from hosts.sweeps import (
+from virtual_machine.image import USER
+from virtual_machine.machine import VirtualMachine
+from virtual_machine.sweeps import (
     COMMAND_S,
     SMALL,
     begin,
@@ -17,7 +18,6 @@ from hosts.sweeps import (
     nothing_is_left,
     swept,
 )
-from hosts.virtual_machine import VirtualMachine
 
 pytestmark = pytest.mark.hosts
 

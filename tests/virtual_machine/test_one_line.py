@@ -11,10 +11,10 @@ import time
 
 import pytest
 
-from hosts.image import USER
-from hosts.sweeps import COMMAND_S, POLL_S, SMALL, SWEEP_S, left, nothing_is_left
-from hosts.virtual_machine import VirtualMachine
 from ndblab.machine import commands
+from virtual_machine.image import USER
+from virtual_machine.machine import VirtualMachine
+from virtual_machine.sweeps import COMMAND_S, POLL_S, SMALL, SWEEP_S, left, nothing_is_left
 
 pytestmark = pytest.mark.hosts
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from hosts.image import USER
-from hosts.virtual_machine import VirtualMachine
-from ndblab.machine import remote
+from ndblab.hosts import remote
+from virtual_machine.image import USER
+from virtual_machine.machine import VirtualMachine
 
 SILENCE_S = 120
 """Emulated, it is slow in everything."""

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ndblab.analysis.formatting import count
+from ndblab.design.contrast import DUET, STARTS, Contrast, Side
+from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
-from ndblab.experiments.designs.contrast import DUET, STARTS, Contrast, Side
-from ndblab.experiments.experiment import Experiment
+from ndblab.formatting import count
 from ndblab.planning.condition import NONE
 from ndblab.planning.point import DEFAULT_TRANSPORTER, Point
 from ndblab.workloads import registry, sysbench
 
 if TYPE_CHECKING:
-    from ndblab.experiments.variant import Variant
+    from ndblab.design.variant import Variant
     from ndblab.install import Binaries
     from ndblab.planning import deployment
     from ndblab.planning.profile import Profile
@@ -99,7 +99,7 @@ def part(
 def check(experiment: Experiment) -> None:
     """Refuse an experiment of which an attached cluster allows nothing; LabError says why."""
     if why := why_not(experiment):
-        from ndblab.experiments.catalogue import EXPERIMENTS
+        from ndblab.design.catalogue import EXPERIMENTS
 
         raise LabError(
             f"{experiment.name} cannot be measured on an attached cluster",

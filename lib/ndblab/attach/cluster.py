@@ -24,22 +24,23 @@ from typing import TYPE_CHECKING
 
 import pymysql
 
-from ndblab.cluster import lease, login, management_client, own_schema, start_stop, watchdog
+from ndblab.attach import endpoint as endpoints
+from ndblab.attach import login, own_schema
+from ndblab.attach import plan as planning
+from ndblab.attach.endpoint import Endpoint
+from ndblab.attach.login import Login
+from ndblab.attach.own_schema import Run, Session
+from ndblab.attach.plan import Facts, Server
+from ndblab.cluster import lease, management_client, start_stop, watchdog
 from ndblab.cluster.cluster import ANSWER_TIMEOUT_S, Cluster
-from ndblab.cluster.login import Login
-from ndblab.cluster.own_schema import Run, Session
 from ndblab.error import LabError
 from ndblab.machine import Machine, Process, cleanup, speed
 from ndblab.machine.local import LOCAL
-from ndblab.planning import attached as planning
-from ndblab.planning import endpoint as endpoints
-from ndblab.planning.attached import Facts, Server
-from ndblab.planning.endpoint import Endpoint
 from ndblab.planning.shape import Places
 
 if TYPE_CHECKING:
     from ndblab.install import Binaries
-    from ndblab.machine.company import Reading
+    from ndblab.machine.interference import Reading
     from ndblab.planning.deployment import Node, Plan
 
 VARIABLES = (

@@ -16,24 +16,25 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ndblab import install
-from ndblab.analysis.formatting import duration
-from ndblab.cluster import attached, own_schema
-from ndblab.cluster.attached import Target
+from ndblab.attach import attachable, own_schema
+from ndblab.attach import cluster as attached
+from ndblab.attach import plan as planning
+from ndblab.attach.cluster import Target
 from ndblab.error import LabError
-from ndblab.experiments import attachable, dry_run, manifest, measurement, prerequisites
-from ndblab.experiments.clusters import Clusters, described_filling
+from ndblab.formatting import duration
 from ndblab.install.binaries import is_at_least
 from ndblab.machine import host
-from ndblab.planning import attached as planning
+from ndblab.measuring import dry_run, manifest, measurement, prerequisites
+from ndblab.measuring.clusters import Clusters, described_filling
 from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.workloads import registry, sysbench
 
 if TYPE_CHECKING:
     from ndblab import dataset as datasets
-    from ndblab.experiments.attachable import Attachable
-    from ndblab.experiments.experiment import Experiment
+    from ndblab.attach.attachable import Attachable
+    from ndblab.attach.plan import Facts
+    from ndblab.design.experiment import Experiment
     from ndblab.install import Binaries
-    from ndblab.planning.attached import Facts
     from ndblab.planning.deployment import Plan
     from ndblab.planning.point import Point
     from ndblab.planning.profile import Profile

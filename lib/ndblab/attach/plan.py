@@ -12,11 +12,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
+from ndblab.attach.endpoint import Endpoint
 from ndblab.error import LabError
 from ndblab.install.binaries import is_at_least, rondb_series
 from ndblab.planning.cpu_budget import Budget, Share
 from ndblab.planning.deployment import Node, Plan
-from ndblab.planning.endpoint import Endpoint
 from ndblab.planning.memory import MIB, Memory
 from ndblab.planning.profile import Profile
 from ndblab.planning.shape import Places

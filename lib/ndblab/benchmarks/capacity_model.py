@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from ndblab.benchmarks.commands import redrawing_s
 from ndblab.benchmarks.row import Row, seconds, shown
-from ndblab.capacity import forecast, simulation
-from ndblab.experiments import recorded
+from ndblab.experiments.capacity import forecast, simulation
+from ndblab.measuring import recorded
 
 TIMES = 3
 SERVERS = 16

@@ -16,8 +16,9 @@ from ndblab import install
 from ndblab.benchmarks.commands import PORT, check_ended
 from ndblab.benchmarks.row import Row, shown
 from ndblab.cluster import datadir, start_stop
+from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.experiments import catalogue, measurement
+from ndblab.measuring import measurement
 from ndblab.planning import profile
 from ndblab.planning.deployment import Plan
 from ndblab.planning.point import Point
@@ -70,7 +71,7 @@ def overhead() -> list[Row]:
 
 
 def _overhead(plan: Plan, size: profile.Profile) -> Row:
-    from ndblab.workloads import measured_run
+    from ndblab.measuring import measured_run
 
     point, binaries = POINT, install.ensure()
     with start_stop.running(plan, binaries) as running:

@@ -21,8 +21,8 @@ import psutil
 from ndblab import install
 from ndblab.benchmarks.row import Row, shown
 from ndblab.error import LabError
-from ndblab.experiments import recorded
 from ndblab.machine.local import MARK
+from ndblab.measuring import recorded
 
 PORT = 13860
 """Not the lab's own, so that a cluster in another folder can run during a benchmark."""

@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, logit, ndtri
 
-from ndblab.analysis import estimate, series
 from ndblab.benchmarks import simulations
 from ndblab.benchmarks.row import Row, shown
 from ndblab.benchmarks.simulations import DEVIATION, PER_QUERY, REPEATS, SECOND, Simulation
-from ndblab.claims.evidence import p95_widened
-from ndblab.experiments import recorded
+from ndblab.judging.evidence import p95_widened
+from ndblab.measuring import recorded
+from ndblab.statistics import estimate, series
 
 FILE = Path(recorded.ROOT) / "data" / "coverage.csv"
 LEAST_PCT, MOST_PCT = 93.0, 97.0

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ndblab.benchmarks.row import Row, seconds, shown
 from ndblab.error import LabError
-from ndblab.experiments import recorded
+from ndblab.measuring import recorded
 from ndblab.publishing import drawing, rendering
 
 DRAWINGS = 3

@@ -17,8 +17,9 @@ from ndblab.benchmarks.commands import PORT
 from ndblab.benchmarks.row import Row, shown
 from ndblab.cluster import start_stop
 from ndblab.cluster.cluster import Cluster
-from ndblab.experiments import catalogue, measurement
+from ndblab.design import catalogue
 from ndblab.machine.cgroups import Groups
+from ndblab.measuring import measurement
 from ndblab.planning import profile
 from ndblab.planning.point import Point
 from ndblab.workloads import sysbench

@@ -24,7 +24,7 @@ RUNS, RUN_S = 60, 60
 def read() -> list[Row]:
     """Read and summarise a dataset of one hour."""
     from ndblab import dataset
-    from ndblab.analysis import cpu_use, summary
+    from ndblab.statistics import cpu_use, summary
 
     with tempfile.TemporaryDirectory(prefix="ndblab-bench-") as scratch:
         path = _synthetic_hour(Path(scratch)).path

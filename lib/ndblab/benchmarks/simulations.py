@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 from scipy.signal import lfilter
 
-from ndblab.analysis import blocks, contrasts, estimate, pairs, sequential, series
-from ndblab.analysis.checkpoints import cost
-from ndblab.analysis.checkpoints.spans import Span, inside
-from ndblab.analysis.estimate import Estimate, sidak
+from ndblab.experiments.stability import checkpoint_cost as cost
+from ndblab.experiments.stability.checkpoints import Span, inside
+from ndblab.statistics import blocks, contrasts, estimate, pairs, sequential, series
+from ndblab.statistics.estimate import Estimate, sidak
 
 # multi-server-scaling: 40 points of 4 runs; the standard deviation of logarithms of throughput and
 # p95 is 0.09, differs between points like a chi-squared variance with 5 degrees of freedom, and a

@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from ndblab.attach.plan import Shown
 from ndblab.error import LabError
 from ndblab.machine.commands import ChildFailed
 from ndblab.machine.local import LOCAL
-from ndblab.planning.attached import Shown
 
 TIMEOUT_S = 30
 _SECTION = re.compile(r"^\[\w+\((NDB|MGM|API)\)\]")

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 from ndblab.cluster import account, datadir, keys, lease, readiness, watchdog
 from ndblab.cluster.cluster import Cluster, Site, logs_of
 from ndblab.error import LabError
+from ndblab.hosts.remote import Remote
 from ndblab.machine.cleanup import clean, recorded_groups
 from ndblab.machine.local import LOCAL
-from ndblab.machine.remote import Remote
 from ndblab.planning import number
 from ndblab.planning.deployment import Places, Plan
 

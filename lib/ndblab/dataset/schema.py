@@ -12,7 +12,8 @@ import pandas as pd
 
 from ndblab.dataset import column, workload_tables
 from ndblab.dataset.column import Schema
-from ndblab.planning import fault, workload
+from ndblab.experiments.availability import fault
+from ndblab.planning import workload
 
 # Version of the layout of a dataset folder, these schemas included.
 VERSION = 4

@@ -12,9 +12,12 @@ the_lab     the lab's own questions
 
 from __future__ import annotations
 
+from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
-from ndblab.experiments.catalogue import neighbours, rondb, the_brief, the_lab
-from ndblab.experiments.experiment import Experiment
+from ndblab.experiments.read_write import experiment as rondb
+from ndblab.experiments.scaling import experiment as the_brief
+from ndblab.experiments.the_lab_itself import experiment as the_lab
+from ndblab.experiments.transporters import experiment as neighbours
 
 EXPERIMENTS = {
     experiment.name: experiment

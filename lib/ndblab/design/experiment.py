@@ -12,12 +12,13 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from ndblab.analysis.formatting import count
+from ndblab.design.contrast import Length, length
+from ndblab.design.sweep import Sweep
+from ndblab.design.variant import Variant
 from ndblab.error import LabError
-from ndblab.experiments.designs.contrast import Length, length
-from ndblab.experiments.designs.sweep import Sweep
-from ndblab.experiments.variant import Variant
-from ndblab.planning import config, deployment, spread
+from ndblab.formatting import count
+from ndblab.hosts import spread
+from ndblab.planning import config, deployment
 from ndblab.planning.point import DEFAULT_WORKLOAD, Point
 from ndblab.planning.profile import Profile, get
 from ndblab.planning.shape import Places, Shape
@@ -26,7 +27,7 @@ from ndblab.workloads.load_generator import Job
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndblab.experiments.designs.contrast import Contrast
+    from ndblab.design.contrast import Contrast
     from ndblab.install import Binaries
     from ndblab.machine.host import Host
 

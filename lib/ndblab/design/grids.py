@@ -17,7 +17,7 @@ from ndblab.planning.profile import Profile
 from ndblab.planning.workload import CHECKED_WRITES, POINT_SELECT, READ_WRITE
 
 if TYPE_CHECKING:
-    from ndblab.experiments.experiment import Experiment, Variant
+    from ndblab.design.experiment import Experiment, Variant
 
 BRIEFEST_FAULTS = ("kill-data-node", "kill-server", "partition", "lose-host")
 """The faults of the smoke profile."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
     from ndblab.dataset import Writer
-    from ndblab.workloads.measured_run import Run
+    from ndblab.measuring.measured_run import Run
 
 Cluster = TypeVar("Cluster")
 
@@ -148,7 +148,7 @@ def perform(
     """
     from tqdm import tqdm
 
-    from ndblab.workloads import measured_run
+    from ndblab.measuring import measured_run
 
     todo = [
         (point, repeat)

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ndblab.analysis import sequential, summary
-from ndblab.experiments.designs.contrast import ALTERNATION, DUET, LEVEL, STARTS, Contrast, Side
+from ndblab.design.contrast import ALTERNATION, DUET, LEVEL, STARTS, Contrast, Side
 from ndblab.planning.condition import IDLE_SPINNER
 from ndblab.planning.point import DEFAULT_TRANSPORTER, DEFAULT_VARIANT, Point
 from ndblab.planning.workload import POINT_SELECT, READ_WRITE
+from ndblab.statistics import sequential, summary
 
 if TYPE_CHECKING:
-    from ndblab.experiments.experiment import Experiment
+    from ndblab.design.experiment import Experiment
     from ndblab.planning.profile import Profile
 
 SMALL_SERVERS, SLOWER_SERVERS, UNDIVIDED = "small-servers", "slower-servers", "undivided"

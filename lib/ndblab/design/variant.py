@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ndblab.error import LabError
-from ndblab.planning.fault import Fault
+from ndblab.experiments.availability.fault import Fault
 from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.planning.shape import Overlay
 

@@ -12,13 +12,13 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from ndblab.analysis import formatting
-from ndblab.claims.publication import Anchor
+from ndblab import formatting
 from ndblab.error import LabError
 from ndblab.figures import selection, sheet
 from ndblab.figures.registry import DATASET, FIGURES, FORECAST, PLAN, Entry
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
+from ndblab.judging.publication import Anchor
 from ndblab.machine.host import Host
 from ndblab.planning.deployment import Plan
 

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from ndblab.analysis.formatting import plain
 from ndblab.figures import sheet
+from ndblab.formatting import plain
 
 _ROOM = 1.5
 """Length of an axis over its longest bar, for the number beside it."""

@@ -19,15 +19,16 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from ndblab.analysis import contrasts, formatting
-from ndblab.analysis.estimate import Estimate
-from ndblab.analysis.sequential import LOOKS
-from ndblab.analysis.trust import conditions
-from ndblab.claims.publication import Anchor
+from ndblab import formatting
 from ndblab.error import MissingData
+from ndblab.experiments.the_lab_itself import conditions
 from ndblab.figures import selection, sheet, style
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
+from ndblab.judging.publication import Anchor
+from ndblab.statistics import contrasts
+from ndblab.statistics.estimate import Estimate
+from ndblab.statistics.sequential import LOOKS
 
 MOST = 8
 """Contrasts that one figure shows, the first ones of a dataset."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from ndblab.analysis import estimate
+from ndblab.statistics import estimate
 
 
 def means(table: pd.DataFrame, by: list[str], column: str) -> pd.DataFrame:

@@ -14,10 +14,10 @@ from itertools import groupby
 import pandas as pd
 from matplotlib.axes import Axes
 
-from ndblab.analysis import formatting
-from ndblab.claims.publication import Anchor
+from ndblab import formatting
 from ndblab.figures import style
 from ndblab.figures.quantity import Quantity
+from ndblab.judging.publication import Anchor
 
 TITLE = "Published, on another machine"
 _STATED = "Numbers stated in the sources' text; the curves exist as pictures only."

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from ndblab.analysis import formatting
+from ndblab import formatting
 from ndblab.figures import style
 
 # From which value on an axis counts in millions or thousands.

@@ -9,40 +9,44 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from ndblab.figures import sheet
-from ndblab.figures.brief import (
-    figure_1_hour,
-    figure_2_cluster_box,
-    figure_3_cpu_allocation,
+from ndblab.experiments.api_ceiling import figure as interfaces
+from ndblab.experiments.availability import figure as faults
+from ndblab.experiments.bulk_load import figure as loads
+from ndblab.experiments.capacity import (
+    figure as predictions,
+)
+from ndblab.experiments.capacity import (
+    figure_bottlenecks as bottlenecks,
+)
+from ndblab.experiments.capacity import (
+    figure_bounds as bounds,
+)
+from ndblab.experiments.capacity import (
+    figure_brief_predicted as brief_predicted,
+)
+from ndblab.experiments.capacity import (
+    figure_errors as prediction_errors,
+)
+from ndblab.experiments.connection_pool import figure as connection_pools
+from ndblab.experiments.dump import figure as dump
+from ndblab.experiments.locking_reads import figure as locks
+from ndblab.experiments.network_cost import figure as network_cost
+from ndblab.experiments.read_locality import figure as read_locality
+from ndblab.experiments.read_write import figure as read_write
+from ndblab.experiments.scaling import (
     figure_4_one_server,
     figure_8_seconds,
     figures_5_9_threads,
     figures_6_7_clients,
 )
-from ndblab.figures.lab import (
-    bottlenecks,
-    bounds,
-    brief_predicted,
-    contrast,
-    faults,
-    network_cost,
-    prediction_errors,
-    predictions,
-    variance,
-)
-from ndblab.figures.neighbours import (
-    connection_pools,
-    dump,
-    interfaces,
-    loads,
-    locks,
-    long_run,
-    read_locality,
-    read_write,
-    tpc_c,
-    tpc_h,
-    transporters,
-)
+from ndblab.experiments.stability import figure as figure_1_hour
+from ndblab.experiments.stability import figure_long_run as long_run
+from ndblab.experiments.the_brief import figure_2_cluster_box, figure_3_cpu_allocation
+from ndblab.experiments.the_lab_itself import figure as variance
+from ndblab.experiments.tpc_c import figure as tpc_c
+from ndblab.experiments.tpc_h import figure as tpc_h
+from ndblab.figures import contrast, sheet
+from ndblab.figures import variants as transporters
 
 DATASET, FORECAST, PLAN = "dataset", "forecast", "plan"
 

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from ndblab.analysis import formatting, summary
+from ndblab import formatting
 from ndblab.error import LabError
+from ndblab.statistics import summary
 
 Tables = Mapping[str, pd.DataFrame]
 

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm, to_hex
 from matplotlib.lines import Line2D
 
-from ndblab.analysis import formatting
+from ndblab import formatting
 
 # The same colour means the same thing in every figure of the lab.
 THROUGHPUT, LATENCY = "#1f5fa8", "#b3261e"

@@ -14,13 +14,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from ndblab.analysis import formatting, pairs, summary
-from ndblab.claims.publication import Anchor
+from ndblab import formatting
 from ndblab.error import LabError, MissingData
 from ndblab.figures import intervals, published_panel, selection, sheet, style
 from ndblab.figures.quantity import QPS, Quantity
 from ndblab.figures.selection import DEFAULT, Tables
 from ndblab.figures.sheet import Caption
+from ndblab.judging.publication import Anchor
+from ndblab.statistics import pairs, summary
 
 _WORKLOADS = {"oltp_point_select": "point selects", "oltp_read_write": "OLTP read/write"}
 _WORKLOAD_LOOKS = {"oltp_point_select": ("o", "-"), "oltp_read_write": ("s", "--")}

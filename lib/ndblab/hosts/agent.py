@@ -22,17 +22,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ndblab.error import LabError, writing
-from ndblab.machine import (
-    boot,
-    cgroups,
-    cleanup,
-    files,
-    host,
-    own_cgroup,
-    speed,
-    trees,
-    wire,
-)
+from ndblab.hosts import boot, trees, wire
+from ndblab.machine import cgroups, cleanup, files, host, own_cgroup, speed
 from ndblab.machine.cgroups import Groups
 from ndblab.machine.local import LOCAL, MARK
 

@@ -44,7 +44,7 @@ def boot(stream):
             sys.path.insert(0, in_memory(archive))
             for name, data in compiled.items():
                 load(name, in_memory(data))
-            from ndblab.machine import agent
+            from ndblab.hosts import agent
     except (ImportError, OSError) as error:
         answer["problem"] = str(error)
     if answer["machine"] != order["machine"] or "problem" in answer:

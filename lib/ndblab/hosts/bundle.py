@@ -1,4 +1,4 @@
-"""What the lab sends to another host: its modules about machines, and psutil.
+"""What the lab sends to another host: its modules about machines, its agent, and psutil.
 
 In: the installed modules. Out: the bytes that `boot` reads there, and the shell command that starts
 it. The host needs Python and nothing else.
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import psutil
 
-from ndblab.machine import boot
+from ndblab.hosts import boot
 
 GREETING = "ndblab agent: "
 """What the agent says first; all that comes before it is the host's own, such as a shell's."""
@@ -26,6 +26,8 @@ OLDEST_PYTHON = (3, 9)
 """Of the distributions in use: Red Hat's and Oracle's release 9. The lab itself needs a newer."""
 _NAMES = ("python3", *(f"python3.{minor}" for minor in range(14, OLDEST_PYTHON[1] - 1, -1)))
 _LIBRARY = Path(__file__).parents[2]
+_OF_HOSTS = ("__init__", "agent", "boot", "trees", "wire")
+"""Modules of this package that run on the other host."""
 
 
 def command() -> str:
@@ -71,7 +73,13 @@ def _archive() -> bytes:
 
 def _sources() -> Iterator[tuple[Path, Path]]:
     package = _LIBRARY / "ndblab"
-    for file in (package / "__init__.py", package / "error.py", *package.glob("machine/*.py")):
+    here = (package / "hosts" / f"{name}.py" for name in _OF_HOSTS)
+    for file in (
+        package / "__init__.py",
+        package / "error.py",
+        *package.glob("machine/*.py"),
+        *here,
+    ):
         yield _LIBRARY, file
     folder = Path(psutil.__file__).parent
     for file in folder.glob("*.py"):

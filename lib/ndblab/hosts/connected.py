@@ -20,19 +20,20 @@ from typing import TYPE_CHECKING
 from ndblab.cluster import datadir, keys, start_stop
 from ndblab.cluster.cluster import Site
 from ndblab.error import LabError
-from ndblab.install import elsewhere, package_manager
-from ndblab.machine import Machine, host, namespaces, remote
+from ndblab.hosts import namespaces, remote, spread
+from ndblab.hosts import programs as elsewhere
+from ndblab.hosts import roles as several
+from ndblab.hosts.roles import PlacedHost
+from ndblab.install import package_manager
+from ndblab.machine import Machine, host
 from ndblab.machine.local import LOCAL
-from ndblab.planning import hosts as several
-from ndblab.planning import spread
-from ndblab.planning.hosts import PlacedHost
 from ndblab.workloads import registry, sysbench
 
 if TYPE_CHECKING:
-    from ndblab.experiments.experiment import Experiment
+    from ndblab.design.experiment import Experiment
+    from ndblab.hosts.namespaces import Network
     from ndblab.install import Binaries
     from ndblab.machine.host import Host
-    from ndblab.machine.namespaces import Network
     from ndblab.planning.deployment import Plan
 
 NAMESPACES = "namespaces"

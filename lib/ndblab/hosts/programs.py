@@ -12,12 +12,12 @@ from collections.abc import Collection
 from pathlib import Path
 
 from ndblab.error import LabError
+from ndblab.hosts import trees
+from ndblab.hosts.remote import Remote
 from ndblab.install import cache, receipt
 from ndblab.install.binaries import Binaries
-from ndblab.machine import trees
 from ndblab.machine.commands import ChildFailed
 from ndblab.machine.local import LOCAL
-from ndblab.machine.remote import Remote
 
 
 def ensure(machine: Remote, ours: Binaries, names: Collection[str]) -> None:

@@ -34,24 +34,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ndblab.error import LabError
-from ndblab.machine import (
-    LOOPBACK,
-    HostUse,
-    Marked,
-    Process,
-    ProcessUse,
-    bundle,
-    clock,
-    host,
-    remote_process,
-    ssh,
-    trees,
-    wire,
-)
+from ndblab.hosts import bundle, clock, remote_process, ssh, trees, wire
+from ndblab.hosts.remote_process import RemoteProcess
+from ndblab.machine import LOOPBACK, HostUse, Marked, Process, ProcessUse, host
 from ndblab.machine.cgroups import Groups
-from ndblab.machine.company import Reading
+from ndblab.machine.interference import Reading
 from ndblab.machine.local import LOCAL
-from ndblab.machine.remote_process import RemoteProcess
 
 SILENCE_S = 20.0
 """After so long without a word from the other side, lab and agent give each other up."""

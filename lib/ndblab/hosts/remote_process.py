@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from typing import IO, BinaryIO
 
-from ndblab.machine.wire import CHUNK_BYTES, Receiver, Sender
+from ndblab.hosts.wire import CHUNK_BYTES, Receiver, Sender
 
 READING, WRITING = ("stdout", "stderr"), "stdin"
 

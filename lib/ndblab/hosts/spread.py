@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ndblab.error import LabError
+from ndblab.hosts import roles as several
+from ndblab.hosts.roles import DATA, LOAD, MANAGEMENT, SQL, PlacedHost
 from ndblab.machine.host import Host
 from ndblab.planning import deployment
-from ndblab.planning import hosts as several
 from ndblab.planning.cpu_budget import Share
 from ndblab.planning.deployment import HostPlan, Node, Plan
-from ndblab.planning.hosts import DATA, LOAD, MANAGEMENT, SQL, PlacedHost
 from ndblab.planning.shape import Places, Shape
 
 

@@ -27,7 +27,7 @@ from typing import BinaryIO
 from ndblab.error import LabError, writing
 from ndblab.machine import HostUse, Marked, ProcessUse
 from ndblab.machine.commands import ChildFailed
-from ndblab.machine.company import Reading, Seen
+from ndblab.machine.interference import Reading, Seen
 
 CHUNK_BYTES, CHUNKS_AHEAD = 1 << 16, 32
 """A sender is at most so many chunks ahead of its reader, so that no channel fills the memory or

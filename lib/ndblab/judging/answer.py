@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ndblab.analysis.formatting import count, listed, plain
-from ndblab.claims.verdict import CONTRADICTED, INCONCLUSIVE, NOT_TESTABLE, REPRODUCED
+from ndblab.formatting import count, listed, plain
+from ndblab.judging.verdict import CONTRADICTED, INCONCLUSIVE, NOT_TESTABLE, REPRODUCED
 
 if TYPE_CHECKING:
     import pandas as pd

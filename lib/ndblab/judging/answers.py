@@ -13,30 +13,26 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from ndblab.analysis.formatting import count, listed
-from ndblab.claims.answers import (
-    availability,
-    capacity_model,
-    network,
-    scaling,
-    sources,
-    stability,
-    the_lab_itself,
-    tls,
-)
-from ndblab.claims.answers.clause import Answer, Clause, compose
-from ndblab.claims.answers.neighbours import (
-    actions,
-    connection_pools,
-    engines,
-    read_locality,
-    read_write,
-    tpc_c,
-    tpc_h,
-    transporters,
-)
-from ndblab.claims.answers.registry import ANSWERS, Clauses
 from ndblab.error import MissingData
+from ndblab.experiments.availability import answer as availability
+from ndblab.experiments.bulk_load import answer as actions
+from ndblab.experiments.capacity import answer as capacity_model
+from ndblab.experiments.connection_pool import answer as connection_pools
+from ndblab.experiments.engines import answer as engines
+from ndblab.experiments.network_cost import answer as network
+from ndblab.experiments.read_locality import answer as read_locality
+from ndblab.experiments.read_write import answer as read_write
+from ndblab.experiments.scaling import answer as scaling
+from ndblab.experiments.stability import answer as stability
+from ndblab.experiments.the_brief import answer as sources
+from ndblab.experiments.the_lab_itself import answer as the_lab_itself
+from ndblab.experiments.tpc_c import answer as tpc_c
+from ndblab.experiments.tpc_h import answer as tpc_h
+from ndblab.experiments.transporters import answer as transporters
+from ndblab.experiments.transporters import tls_answer as tls
+from ndblab.formatting import count, listed
+from ndblab.judging.answer import Answer, Clause, compose
+from ndblab.judging.registry import ANSWERS, Clauses
 
 if TYPE_CHECKING:
     import pandas as pd

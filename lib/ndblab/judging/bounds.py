@@ -11,9 +11,9 @@ from typing import Any
 
 import pandas as pd
 
-from ndblab.analysis.trust import goals
-from ndblab.claims import verdict
-from ndblab.claims.publication import Claim
+from ndblab.experiments.the_lab_itself import goals
+from ndblab.judging import verdict
+from ndblab.judging.publication import Claim
 
 _OF_THROUGHPUT = re.compile(r"(peak )?qps\([^)]*\)/(peak )?qps\([^)]*\)")
 

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ndblab.analysis import contrasts, estimate, sequential
-from ndblab.analysis.estimate import Estimate
-from ndblab.claims.evidence import Evidence, at, p95_widened
-from ndblab.claims.verdict import NO_ESTIMATE, Comparison
 from ndblab.error import MissingData
+from ndblab.judging.evidence import Evidence, at, p95_widened
+from ndblab.judging.verdict import NO_ESTIMATE, Comparison
+from ndblab.statistics import contrasts, estimate, sequential
+from ndblab.statistics.estimate import Estimate
 
 QPS, P95 = "qps", "latency_p95_ms"
 A, B = contrasts.A, contrasts.B

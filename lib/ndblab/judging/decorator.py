@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from ndblab.claims.evidence import Evidence
-from ndblab.claims.publication import Claim
-from ndblab.claims.verdict import Finding
+from ndblab.judging.evidence import Evidence
+from ndblab.judging.publication import Claim
+from ndblab.judging.verdict import Finding
 
 Check = Callable[[Claim, Evidence], Finding]
 CHECKS: dict[str, Check] = {}

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ndblab.analysis import blocks, estimate, summary
-from ndblab.analysis.cpu_use import Usage
-from ndblab.analysis.estimate import Estimate, Values, Variability
-from ndblab.analysis.formatting import count
-from ndblab.claims.verdict import Comparison
 from ndblab.error import MissingData
+from ndblab.formatting import count
+from ndblab.judging.verdict import Comparison
 from ndblab.planning import cpu_budget
 from ndblab.planning.condition import IDLE_SPINNER
 from ndblab.planning.workload import CLIENT_ROLES
+from ndblab.statistics import blocks, estimate, summary
+from ndblab.statistics.cpu_use import Usage
+from ndblab.statistics.estimate import Estimate, Values, Variability
 
 if TYPE_CHECKING:
     from ndblab.dataset import Dataset

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ndblab.analysis.formatting import significant
-from ndblab.claims import releases
-from ndblab.claims.checks import find
-from ndblab.claims.evidence import Evidence, usable_cpus
-from ndblab.claims.publication import BUDGETS, Claim
-from ndblab.claims.verdict import (
+from ndblab.attach.plan import ATTACHED
+from ndblab.error import LabError, MissingData
+from ndblab.formatting import significant
+from ndblab.judging import releases
+from ndblab.judging.checks import find
+from ndblab.judging.evidence import Evidence, usable_cpus
+from ndblab.judging.publication import BUDGETS, Claim
+from ndblab.judging.verdict import (
     ANOTHER_MACHINE,
     INCONCLUSIVE,
     NOT_TESTABLE,
@@ -26,8 +28,6 @@ from ndblab.claims.verdict import (
     UNKNOWN,
     Finding,
 )
-from ndblab.error import LabError, MissingData
-from ndblab.planning.attached import ATTACHED
 from ndblab.planning.cpu_budget import BRIEF_CPUS
 
 if TYPE_CHECKING:

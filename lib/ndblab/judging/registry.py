@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ndblab.claims.answers.clause import Answer, Clause
+from ndblab.judging.answer import Answer, Clause
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ndblab.analysis import sequential
-from ndblab.analysis.estimate import CONFIDENCE, Estimate, sidak
-from ndblab.analysis.formatting import significant
-from ndblab.claims.publication import Claim
 from ndblab.error import MissingData
+from ndblab.formatting import significant
+from ndblab.judging.publication import Claim
+from ndblab.statistics import sequential
+from ndblab.statistics.estimate import CONFIDENCE, Estimate, sidak
 
 REPRODUCED = "reproduced"
 CONTRADICTED = "contradicted"

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from ndblab.machine.cgroups import Groups
-    from ndblab.machine.company import Reading
+    from ndblab.machine.interference import Reading
 
 
 LOOPBACK = "127.0.0.1"

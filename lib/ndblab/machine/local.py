@@ -30,8 +30,10 @@ from ndblab.machine import (
     ProcessUse,
     cgroups,
     commands,
-    company,
     host,
+)
+from ndblab.machine import (
+    interference as company,
 )
 
 MARK = "NDBLAB_CLUSTER"

@@ -12,17 +12,17 @@ import random
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from ndblab.design import contrast as designs
+from ndblab.design.contrast import Contrast, Slice
+from ndblab.design.sweep import ATTEMPTS
 from ndblab.error import LabError
-from ndblab.experiments.designs import contrast as designs
-from ndblab.experiments.designs.contrast import Contrast, Slice
-from ndblab.experiments.designs.sweep import ATTEMPTS
+from ndblab.measuring import measured_run, slices
 from ndblab.planning.condition import NO_MONITOR
-from ndblab.workloads import measured_run, slices
 from ndblab.workloads.load_generator import OK
 
 if TYPE_CHECKING:
     from ndblab.dataset import Writer
-    from ndblab.experiments.clusters import Clusters
+    from ndblab.measuring.clusters import Clusters
     from ndblab.planning.deployment import Node
     from ndblab.planning.point import Point
 

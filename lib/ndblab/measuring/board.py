@@ -13,16 +13,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TextIO
 
-from ndblab.analysis.formatting import count, duration, listed, significant
-from ndblab.claims.verdict import NOT_TESTABLE, allowed
-from ndblab.experiments.deciding import choice
+from ndblab.formatting import count, duration, listed, significant
+from ndblab.judging.verdict import NOT_TESTABLE, allowed
+from ndblab.measuring import choice
 
 if TYPE_CHECKING:
-    from ndblab.analysis.estimate import Estimate
-    from ndblab.claims.publication import Claim
-    from ndblab.claims.verdict import Finding
-    from ndblab.experiments.deciding.loop import Standing
-    from ndblab.experiments.designs.contrast import Contrast
+    from ndblab.design.contrast import Contrast
+    from ndblab.judging.publication import Claim
+    from ndblab.judging.verdict import Finding
+    from ndblab.measuring.loop import Standing
+    from ndblab.statistics.estimate import Estimate
 
 WIDTH = 17
 """Characters of a bar."""

@@ -10,12 +10,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ndblab.analysis.sequential import LOOKS, probable_look
-from ndblab.claims.verdict import INCONCLUSIVE, UNKNOWN
+from ndblab.judging.verdict import INCONCLUSIVE, UNKNOWN
+from ndblab.statistics.sequential import LOOKS, probable_look
 
 if TYPE_CHECKING:
-    from ndblab.claims.verdict import Finding
-    from ndblab.experiments.designs.contrast import Contrast
+    from ndblab.design.contrast import Contrast
+    from ndblab.judging.verdict import Finding
 
 Waits = Mapping[str, Mapping[int, float] | None]
 """What a finding waits for (`claims.verdict.Finding`)."""

@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING
 from ndblab.cluster import start_stop
 from ndblab.cluster.cluster import Cluster, Site
 from ndblab.error import LabError
-from ndblab.faults import run_with_fault
+from ndblab.experiments.availability import run_with_fault
 from ndblab.machine import host
+from ndblab.measuring import measured_run
 from ndblab.planning import config, deployment
 from ndblab.planning.point import DEFAULT_VARIANT, Point
-from ndblab.workloads import measured_run, registry, sysbench
+from ndblab.workloads import registry, sysbench
 
 if TYPE_CHECKING:
     from ndblab import dataset as datasets
-    from ndblab.experiments.experiment import Experiment
+    from ndblab.design.experiment import Experiment
     from ndblab.install import Binaries
     from ndblab.machine import Links
     from ndblab.planning.deployment import Plan

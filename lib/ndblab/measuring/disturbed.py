@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ndblab.analysis.formatting import count
-from ndblab.machine.company import Company, disturbance
+from ndblab.formatting import count
+from ndblab.machine.interference import Company, disturbance
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ndblab.dataset import Dataset
-    from ndblab.experiments.designs.contrast import Contrast
+    from ndblab.design.contrast import Contrast
 
 
 def runs(table: pd.DataFrame) -> list[str]:

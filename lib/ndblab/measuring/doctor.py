@@ -17,11 +17,14 @@ from typing import TypeVar
 
 from ndblab import install
 from ndblab.cluster import start_stop
+from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.experiments import catalogue, measurement, prerequisites, several_hosts
-from ndblab.install import go_tpc, ndb_tools, package_manager
+from ndblab.experiments.tpc_c import go_tpc
+from ndblab.hosts import connected as several_hosts
+from ndblab.install import ndb_tools, package_manager
 from ndblab.machine import host, own_cgroup
 from ndblab.machine.local import LOCAL
+from ndblab.measuring import measurement, prerequisites
 from ndblab.planning.deployment import Plan
 
 T = TypeVar("T")

@@ -11,16 +11,18 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ndblab import install
-from ndblab.analysis.formatting import count, duration, listed
-from ndblab.claims import publication
 from ndblab.cluster import start_stop
 from ndblab.cluster.cluster import client_prefix, neighbours
+from ndblab.design import catalogue
+from ndblab.design.contrast import Side
+from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
-from ndblab.experiments import catalogue, measurement, several_hosts, time_needed
-from ndblab.experiments.designs.contrast import Side
-from ndblab.experiments.experiment import Experiment
+from ndblab.formatting import count, duration, listed
+from ndblab.hosts import connected as several_hosts
 from ndblab.install import Binaries
+from ndblab.judging import publication
 from ndblab.machine import cgroups, host
+from ndblab.measuring import measurement, time_needed
 from ndblab.planning import config
 from ndblab.planning.deployment import Plan
 from ndblab.planning.point import DEFAULT_VARIANT, Point

@@ -13,18 +13,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ndblab.analysis import contrasts as analysis
 from ndblab.error import MissingData
-from ndblab.experiments import disturbed
-from ndblab.experiments.deciding import choice
+from ndblab.measuring import choice, disturbed
+from ndblab.statistics import contrasts as analysis
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndblab.claims.verdict import Finding
     from ndblab.dataset import Dataset, Writer
-    from ndblab.experiments.deciding.board import Board
-    from ndblab.experiments.designs.contrast import Contrast
+    from ndblab.design.contrast import Contrast
+    from ndblab.judging.verdict import Finding
+    from ndblab.measuring.board import Board
 
 FAILURES = 2
 """Blocks in a row that are not whole, after which their contrast is put off; `measure_block` has by

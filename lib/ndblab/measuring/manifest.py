@@ -14,9 +14,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ndblab.experiments.experiment import Experiment
+from ndblab.design.experiment import Experiment
+from ndblab.hosts import spread
 from ndblab.machine.host import Host
-from ndblab.planning import config, spread
+from ndblab.planning import config
 from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.planning.shape import Places
 from ndblab.workloads import registry

@@ -18,14 +18,16 @@ import pandas as pd
 
 from ndblab.cluster import node_log, readiness
 from ndblab.dataset import SCHEMAS
-from ndblab.machine.company import Company, disturbance
-from ndblab.workloads import monitor, read_locality, registry
+from ndblab.experiments.read_locality import probe as read_locality
+from ndblab.machine.interference import Company, disturbance
+from ndblab.measuring import monitor
+from ndblab.workloads import registry
 from ndblab.workloads.load_generator import OK, Job, Load, LoadGenerator, Report
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
+    from ndblab.experiments.read_locality.probe import Counters
     from ndblab.planning.point import Point
-    from ndblab.workloads.read_locality import Counters
 
 
 @dataclass(frozen=True)

@@ -17,23 +17,23 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ndblab.analysis.formatting import count, duration
-from ndblab.experiments import disturbed, manifest, prerequisites, time_needed
-from ndblab.experiments.designs import sweep
-from ndblab.experiments.designs.contrast import Contrast
-from ndblab.experiments.experiment import Experiment
-from ndblab.experiments.manifest import ROOT
+from ndblab.design import sweep
+from ndblab.design.contrast import Contrast
+from ndblab.design.experiment import Experiment
+from ndblab.formatting import count, duration
 from ndblab.machine import host
+from ndblab.measuring import disturbed, manifest, prerequisites, time_needed
+from ndblab.measuring.manifest import ROOT
 from ndblab.planning import fitness
 from ndblab.planning.deployment import Plan
 from ndblab.planning.point import DEFAULT_VARIANT
 
 if TYPE_CHECKING:
     from ndblab import dataset as datasets
-    from ndblab.claims.verdict import Finding
-    from ndblab.experiments import several_hosts
-    from ndblab.experiments.clusters import Clusters
-    from ndblab.experiments.deciding.board import Board
+    from ndblab.hosts import connected as several_hosts
+    from ndblab.judging.verdict import Finding
+    from ndblab.measuring.board import Board
+    from ndblab.measuring.clusters import Clusters
     from ndblab.planning.profile import Profile
 
 RUNS = ROOT / "data/runs"
@@ -121,7 +121,7 @@ def measure(
     if hosts is None and not experiment.hosts:
         return _measure(*wanted)
     from ndblab import install
-    from ndblab.experiments import several_hosts
+    from ndblab.hosts import connected as several_hosts
 
     given = hosts or several_hosts.NAMESPACES
     several_hosts.refuse_unsuitable(experiment, given)
@@ -147,8 +147,8 @@ def _measure(
     """Measure on this host, or over the hosts that are connected."""
     from ndblab import install
     from ndblab.cluster import start_stop
-    from ndblab.experiments.clusters import Clusters
     from ndblab.install.engines import both
+    from ndblab.measuring.clusters import Clusters
 
     def say(text: str) -> None:
         if progress:
@@ -223,7 +223,7 @@ def carry_out(
     again, minutes : as for `measure`.
     """
     from ndblab import dataset as datasets
-    from ndblab.workloads.measured_run import now_utc
+    from ndblab.measuring.measured_run import now_utc
 
     def say(text: str) -> None:
         if progress:
@@ -304,9 +304,9 @@ def _decide(
     progress: bool,
 ) -> None:
     """Measure contrasts until a time of `time.monotonic`; without one, a block of each."""
-    from ndblab.claims import publication
-    from ndblab.experiments.deciding.board import Board
-    from ndblab.experiments.deciding.loop import Loop
+    from ndblab.judging import publication
+    from ndblab.measuring.board import Board
+    from ndblab.measuring.loop import Loop
 
     contrasts = _contrasts(experiment, size, clusters.writer)
     claims = {claim.id: claim for claim in publication.claims()}
@@ -368,7 +368,7 @@ def _judge(experiment: Experiment) -> Callable[[datasets.Dataset], dict[str, Fin
 
     The readings of an `ndb_top` screen are judged by what is measured for other claims.
     """
-    from ndblab.claims import judge, publication
+    from ndblab.judging import judge, publication
 
     published = publication.claims()
     ids = [
@@ -383,7 +383,7 @@ def _contrasts(
     experiment: Experiment, size: Profile, writer: datasets.Writer
 ) -> tuple[Contrast, ...]:
     """Return the contrasts of a dataset: those that the sweep suggested when it was complete."""
-    from ndblab.analysis import summary
+    from ndblab.statistics import summary
 
     assert experiment.contrasts
     if "contrasts" not in writer.manifest:
@@ -401,8 +401,8 @@ def _is_open(
     data: datasets.Dataset, judging: Callable[[datasets.Dataset], dict[str, Finding]]
 ) -> bool:
     """Return whether a claim of a complete dataset waits for more blocks."""
-    from ndblab.experiments.deciding import choice
-    from ndblab.experiments.deciding.loop import whole_blocks
+    from ndblab.measuring import choice
+    from ndblab.measuring.loop import whole_blocks
 
     contrasts = _contrasts_of(data.manifest)
     blocks = {each.name: whole_blocks(data.slices, each) for each in contrasts}
@@ -411,7 +411,7 @@ def _is_open(
 
 
 def _measure_block(clusters: Clusters, board: Board, contrast: Contrast, number: int) -> str:
-    from ndblab.experiments import blocks
+    from ndblab.measuring import blocks
 
     return blocks.measure(
         contrast, number, clusters, clusters.writer, clusters.size.seed, board.say

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import pymysql
 
 from ndblab.error import LabError
-from ndblab.machine import company
+from ndblab.machine import interference as company
 
 if TYPE_CHECKING:
     import pandas as pd

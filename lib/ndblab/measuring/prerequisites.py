@@ -17,7 +17,8 @@ from pathlib import Path
 
 from ndblab import install
 from ndblab.error import LabError
-from ndblab.install import go_tpc, package_manager, requirements
+from ndblab.experiments.tpc_c import go_tpc
+from ndblab.install import package_manager, requirements
 from ndblab.machine import own_cgroup
 from ndblab.machine.host import Host
 from ndblab.machine.local import LOCAL

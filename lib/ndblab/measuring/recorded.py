@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab import dataset as datasets
+from ndblab.design.catalogue import EXPERIMENTS, find
+from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
-from ndblab.experiments import measurement
-from ndblab.experiments.catalogue import EXPERIMENTS, find
-from ndblab.experiments.experiment import Experiment
+from ndblab.measuring import measurement
 
 if TYPE_CHECKING:
-    from ndblab.capacity.forecast import Forecast
+    from ndblab.experiments.capacity.forecast import Forecast
 
 ROOT = measurement.ROOT
 RECORDED, NOTEBOOKS = ROOT / "data/recorded", ROOT / "notebooks"
@@ -103,7 +103,7 @@ def forecast(fitted: str = "recorded", tested: str = "recorded") -> Forecast:
     LabError
         If a dataset cannot be read, or no model can be fitted to it.
     """
-    from ndblab.capacity import forecast as forecasts
+    from ndblab.experiments.capacity import forecast as forecasts
 
     one, many = find("capacity-model").reads
     data = obtain(one) if fitted == "recorded" else datasets.read(fitted)

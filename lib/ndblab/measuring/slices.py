@@ -27,13 +27,15 @@ import numpy as np
 
 from ndblab.cluster import readiness
 from ndblab.dataset import SCHEMAS
+from ndblab.experiments.read_locality import probe as read_locality
 from ndblab.machine import speed
-from ndblab.machine.company import Company, disturbance
+from ndblab.machine.interference import Company, disturbance
+from ndblab.measuring import conditions, monitor
+from ndblab.measuring.measured_run import Run, disturbed, now_utc
 from ndblab.planning import workload
 from ndblab.planning.condition import NO_MONITOR, NONE
-from ndblab.workloads import conditions, monitor, read_locality, registry, sysbench
+from ndblab.workloads import registry, sysbench
 from ndblab.workloads.load_generator import OK, Job, Report
-from ndblab.workloads.measured_run import Run, disturbed, now_utc
 
 if TYPE_CHECKING:
     import pandas as pd

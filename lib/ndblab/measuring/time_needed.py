@@ -9,13 +9,13 @@ import math
 from statistics import mean
 from typing import TYPE_CHECKING
 
-from ndblab.experiments.designs import contrast as designs
-from ndblab.experiments.designs import sweep
+from ndblab.design import contrast as designs
+from ndblab.design import sweep
 from ndblab.planning.workload import BULK_LOAD, DUMP, NDB_API, TPC_H
 
 if TYPE_CHECKING:
-    from ndblab.experiments.designs.contrast import Contrast
-    from ndblab.experiments.experiment import Experiment
+    from ndblab.design.contrast import Contrast
+    from ndblab.design.experiment import Experiment
     from ndblab.planning.profile import Profile
 
 START_S, START_PER_SERVER_S, PREPARE_ROWS_PER_S = 14, 0.8, 20_000

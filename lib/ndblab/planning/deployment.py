@@ -10,11 +10,11 @@ import dataclasses
 from dataclasses import dataclass, field
 
 from ndblab.error import LabError
+from ndblab.hosts.roles import LOAD
 from ndblab.machine.host import Host
 from ndblab.planning import cpu_budget, memory
 from ndblab.planning import threads as ndb_threads
 from ndblab.planning.cpu_budget import BRIEF_CPUS, BRIEF_DATA_NODE_CPUS, Budget, Share
-from ndblab.planning.hosts import LOAD
 from ndblab.planning.memory import GIB, MIB, Memory
 from ndblab.planning.shape import Overlay, Places, Shape
 from ndblab.planning.threads import Threads

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ndblab import figures
-from ndblab.claims import bounds, evidence, publication
 from ndblab.dataset import Dataset
 from ndblab.figures import Caption
 from ndblab.figures.selection import TRANSPORTER
+from ndblab.judging import bounds, evidence, publication
 from ndblab.machine import host
 from ndblab.publishing import hosts
 from ndblab.publishing.exhibit import Picture, picture
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from ndblab.capacity.forecast import Forecast
-    from ndblab.claims.publication import Anchor
+    from ndblab.experiments.capacity.forecast import Forecast
+    from ndblab.judging.publication import Anchor
 
     Inputs = tuple[Mapping[str, pd.DataFrame], list[Anchor], Caption]
 
@@ -60,7 +60,7 @@ def _of_dataset(key: str, data: Dataset) -> Inputs:
         runs.attrs[TRANSPORTER] = "tcp"
         tables = ChainMap({"runs": runs}, tables)
     if key in ("faults", "network-faults"):
-        from ndblab.analysis.checked_writes import outage
+        from ndblab.experiments.availability import analysis as outage
 
         tables = ChainMap({"outages": outage.of_dataset(data)}, tables)
     if key in ("contrast", "engines"):
@@ -72,7 +72,7 @@ def _of_dataset(key: str, data: Dataset) -> Inputs:
 def _of_forecast(key: str, forecast: Forecast) -> Inputs:
     tables = {name: getattr(forecast, name) for name in figures.FIGURES[key].tables}
     if key == "brief-predicted":
-        from ndblab.capacity import brief_server
+        from ndblab.experiments.capacity import brief_server
 
         no_dataset = "none, nothing here was measured by the lab"
         caption = Caption(hosts.brief().describe(), no_dataset, "pinned")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-    from ndblab.claims.answers import Answer
+    from ndblab.judging.answers import Answer
 
 PNG, SVG, HTML, MARKDOWN = "image/png", "image/svg+xml", "text/html", "text/markdown"
 _TABLE, _CSV, _ANSWER = "table", "csv", "answer"
@@ -65,7 +65,7 @@ def of_answer(answer: Answer) -> dict[str, dict[str, dict]]:
 
 def answer(content: NotebookNode) -> Answer | None:
     """Return the answer that an executed notebook shows; None if it shows none."""
-    from ndblab.claims.answers import Answer
+    from ndblab.judging.answers import Answer
 
     for output in _outputs(content):
         if found := output.get("metadata", {}).get(MARKDOWN, {}).get(_ANSWER):

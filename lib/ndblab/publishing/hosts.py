@@ -8,10 +8,10 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-from ndblab.claims import publication
-from ndblab.experiments import recorded
-from ndblab.experiments.catalogue import find
+from ndblab.design.catalogue import find
+from ndblab.judging import publication
 from ndblab.machine import host
+from ndblab.measuring import recorded
 from ndblab.planning import deployment
 
 BRIEF, THIS, RECORDED = "brief", "this", "recorded"

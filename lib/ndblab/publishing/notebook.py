@@ -132,9 +132,9 @@ def prepare() -> None:
     # jsonschema imports this if it can, for a second, to check internationalised addresses. The
     # schema of a notebook has none.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
-    import ndblab.claims.judge
     import ndblab.dataset
     import ndblab.figures
+    import ndblab.judging.judge
     import ndblab.publishing.engine
     import ndblab.publishing.show  # noqa: F401
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ndblab.claims import verdict
-from ndblab.claims.publication import READING
-from ndblab.experiments import catalogue, recorded
-from ndblab.experiments.experiment import Experiment
+from ndblab.design import catalogue
+from ndblab.design.experiment import Experiment
+from ndblab.judging import verdict
+from ndblab.judging.publication import READING
+from ndblab.measuring import recorded
 from ndblab.publishing import exhibit, notebook, processes, report, terminal, verdict_tables
 from ndblab.publishing.processes import AT_ONCE
 

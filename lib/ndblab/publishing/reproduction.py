@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
+from ndblab.attach import measurement as attaching
+from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
-from ndblab.experiments import attaching, measurement, recorded
-from ndblab.experiments.experiment import Experiment
+from ndblab.measuring import measurement, recorded
 from ndblab.publishing import hosts, notebook, processes, terminal
 
 if TYPE_CHECKING:

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from IPython.display import HTML, Markdown, display
 
-from ndblab.analysis import formatting
-from ndblab.claims import answers, publication
+from ndblab import formatting
 from ndblab.dataset import Dataset
-from ndblab.experiments.catalogue import find
+from ndblab.design.catalogue import find
+from ndblab.judging import answers, publication
 from ndblab.machine import host
 from ndblab.planning.workload import ENDING
 from ndblab.publishing import drawing, exhibit
 from ndblab.publishing import verdict_tables as judged
 
 if TYPE_CHECKING:
-    from ndblab.capacity.forecast import Forecast
+    from ndblab.experiments.capacity.forecast import Forecast
 
 _WORDS = {"text-align": "left", "vertical-align": "top", "white-space": "normal"}
 _YES_NO = {True: "yes", False: "no"}

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ndblab.analysis.formatting import count, plain
-from ndblab.claims import publication, verdict
-from ndblab.claims.publication import READING
+from ndblab.formatting import count, plain
+from ndblab.judging import publication, verdict
+from ndblab.judging.publication import READING
 from ndblab.publishing import verdict_tables
 from ndblab.publishing.verdict_tables import NOT_COMPARABLE
 
 if TYPE_CHECKING:
-    from ndblab.claims.answers import Answer
     from ndblab.dataset import Dataset
-    from ndblab.experiments.experiment import Experiment
+    from ndblab.design.experiment import Experiment
+    from ndblab.judging.answers import Answer
 
 COLUMNS = 100
 MOST_LINES = 25

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import pandas as pd
 
 from ndblab import dataset
-from ndblab.claims import judge, publication, verdict
+from ndblab.design.catalogue import find
 from ndblab.error import LabError
-from ndblab.experiments import recorded
-from ndblab.experiments.catalogue import find
+from ndblab.judging import judge, publication, verdict
+from ndblab.measuring import recorded
 
 NOT_COMPARABLE = "not comparable"
 """Shown instead of "not testable here" for an absolute value, which holds for its own machine."""

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtri
 
-from ndblab.analysis.estimate import Variability
-from ndblab.analysis.summary import point_columns
+from ndblab.statistics.estimate import Variability
+from ndblab.statistics.summary import point_columns
 
 
 def block_adjusted(runs: pd.DataFrame, metric: str) -> pd.Series:

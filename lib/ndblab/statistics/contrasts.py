@@ -14,10 +14,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from ndblab.analysis import sequential
-from ndblab.analysis.estimate import CONFIDENCE, Estimate
 from ndblab.dataset.schema import OK
 from ndblab.error import MissingData
+from ndblab.statistics import sequential
+from ndblab.statistics.estimate import CONFIDENCE, Estimate
 
 A, B = "a", "b"
 APART_S = 300

@@ -11,9 +11,9 @@ from functools import cached_property
 
 import pandas as pd
 
-from ndblab.analysis import estimate, summary
 from ndblab.error import MissingData
 from ndblab.planning.workload import SYSBENCH
+from ndblab.statistics import estimate, summary
 
 QUERY_ROLES = ("mysqld", "ndbmtd", SYSBENCH)
 """Roles whose CPU time counts as the cost of a query."""

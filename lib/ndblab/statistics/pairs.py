@@ -13,9 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from ndblab.analysis import blocks, estimate
-from ndblab.analysis.estimate import CONFIDENCE, Estimate, Variability
 from ndblab.error import MissingData
+from ndblab.statistics import blocks, estimate
+from ndblab.statistics.estimate import CONFIDENCE, Estimate, Variability
 
 PAIR = ["repeat", "servers", "clients", "workload"]
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from ndblab.analysis import contrasts, pairs, summary
 from ndblab.error import MissingData
+from ndblab.statistics import contrasts, pairs, summary
 
 ALL = "all"
 """Value of the column `clients` in the row for all pairs together."""

@@ -26,7 +26,7 @@ from collections.abc import Mapping
 import numpy as np
 from scipy.special import stdtr
 
-from ndblab.analysis.estimate import CONFIDENCE, Estimate, t
+from ndblab.statistics.estimate import CONFIDENCE, Estimate, t
 
 LOOKS = (4, 6, 9, 13, 20, 30, 45, 68, 100)
 """Numbers of units after which an interval is computed; between two looks it does not change."""

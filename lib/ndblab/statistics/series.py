@@ -22,7 +22,7 @@ import pandas as pd
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy.special import ndtr
 
-from ndblab.analysis.estimate import CONFIDENCE, Estimate, t
+from ndblab.statistics.estimate import CONFIDENCE, Estimate, t
 
 WINDOW = 61
 # A sample further from the running median than this many scaled MADs is an outlier.

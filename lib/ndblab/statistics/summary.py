@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from ndblab.analysis.estimate import t
 from ndblab.dataset.schema import OK
-from ndblab.machine import company
+from ndblab.machine import interference as company
 from ndblab.planning.workload import ACTIONS
+from ndblab.statistics.estimate import t
 
 # Throughput this close to the best counts as flat: the knee is the fewest clients that reach it.
 FLAT = 0.03

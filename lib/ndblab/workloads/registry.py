@@ -5,16 +5,16 @@ In: the workload of a point. Out: the module that runs it. Adding a generator is
 
 from __future__ import annotations
 
+from ndblab.experiments.api_ceiling import load as ndb_api
+from ndblab.experiments.availability import load as checked_writes
+from ndblab.experiments.bulk_load import load as bulk_load
+from ndblab.experiments.dump import load as dump
+from ndblab.experiments.locking_reads import load as locking_reads
+from ndblab.experiments.tpc_c import load as tpc_c
+from ndblab.experiments.tpc_h import load as tpc_h
 from ndblab.planning import workload
 from ndblab.workloads import sysbench
-from ndblab.workloads.bulk_load import generator as bulk_load
-from ndblab.workloads.checked_writes import generator as checked_writes
-from ndblab.workloads.dump import generator as dump
 from ndblab.workloads.load_generator import LoadGenerator
-from ndblab.workloads.locking_reads import generator as locking_reads
-from ndblab.workloads.ndb_api import generator as ndb_api
-from ndblab.workloads.tpc_c import generator as tpc_c
-from ndblab.workloads.tpc_h import generator as tpc_h
 
 _GENERATORS: dict[str, LoadGenerator] = {
     workload.BULK_LOAD: bulk_load,

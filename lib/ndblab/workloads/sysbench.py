@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, TextIO
 import pandas as pd
 
 from ndblab.error import LabError
+from ndblab.hosts import spread
 from ndblab.machine import speed
-from ndblab.planning import spread, workload
+from ndblab.planning import workload
 from ndblab.workloads import divided_load, sysbench_output
 from ndblab.workloads.load_generator import OK, Command, Filled, Job, Report, spawned
 from ndblab.workloads.sysbench_output import Outcome

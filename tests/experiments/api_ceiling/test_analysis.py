@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 import small_runs
-from ndblab.analysis.read_write import interfaces
 from ndblab.error import MissingData
+from ndblab.experiments.api_ceiling import analysis as interfaces
 
 
 def run(variant: str, clients: int, qps: float, repeat: int = 1, **cpu_pct: float):

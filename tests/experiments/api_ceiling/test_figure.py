@@ -9,8 +9,8 @@ import made_up_slices
 import small_runs
 from drawn import caption, outside, said, written
 from ndblab import figures
+from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.experiments import catalogue
 
 EXPERIMENT = catalogue.find("api-ceiling")
 QUICK = EXPERIMENT.size("quick")

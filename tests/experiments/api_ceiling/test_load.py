@@ -10,15 +10,16 @@ import pytest
 from stand_ins import put_program
 
 from ndblab import install
+from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.experiments import catalogue, measurement
+from ndblab.experiments.api_ceiling import load as generator
 from ndblab.install import ndb_tools
 from ndblab.machine.local import LOCAL
+from ndblab.measuring import measurement
 from ndblab.planning import profile
 from ndblab.planning.point import Point
 from ndblab.workloads import registry
 from ndblab.workloads.load_generator import Job
-from ndblab.workloads.ndb_api import generator
 
 PORT = 19000
 STAND_IN = """#!/bin/sh

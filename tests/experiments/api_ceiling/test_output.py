@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ndblab.workloads.ndb_api import output
+from ndblab.experiments.api_ceiling import output
 
 GOOD = """
 Executing reads

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import made_up_faults as faults
-from ndblab.analysis.checked_writes import outage
+from ndblab.experiments.availability import analysis as outage
 
 # The ends of operations of all clients are this far apart.
 STEP_S = faults.EVERY_S / faults.CLIENTS

@@ -13,9 +13,9 @@ from collections.abc import Callable
 import pymysql
 import pytest
 
+from ndblab.experiments.availability import client
+from ndblab.experiments.availability.client import Client, Read, Write
 from ndblab.planning import workload
-from ndblab.workloads.checked_writes import client
-from ndblab.workloads.checked_writes.client import Client, Read, Write
 
 LOST = pymysql.OperationalError(2013, "Lost connection to MySQL server during query")
 REFUSED = pymysql.OperationalError(2003, "Can't connect to MySQL server")

@@ -7,8 +7,14 @@ import json
 import pytest
 
 from ndblab.error import LabError
-from ndblab.planning import fault
-from ndblab.planning.fault import EVERY_FAULT, FAULTS, NETWORK_FAULTS, Action, NetworkAction
+from ndblab.experiments.availability import fault
+from ndblab.experiments.availability.fault import (
+    EVERY_FAULT,
+    FAULTS,
+    NETWORK_FAULTS,
+    Action,
+    NetworkAction,
+)
 
 
 @pytest.mark.parametrize("each", FAULTS.values(), ids=lambda f: f.name)

@@ -13,14 +13,16 @@ import psutil
 import pytest
 
 from ndblab import dataset
-from ndblab.analysis.checked_writes import outage
+from ndblab.design import catalogue
+from ndblab.design.variant import Variant
 from ndblab.error import LabError
-from ndblab.experiments import catalogue, measurement
-from ndblab.experiments.variant import Variant
-from ndblab.machine import THIS_MACHINE, commands, remote
+from ndblab.experiments.availability import analysis as outage
+from ndblab.experiments.availability.fault import NETWORK_FAULTS
+from ndblab.hosts import remote
+from ndblab.hosts.namespaces import Network, program
+from ndblab.machine import THIS_MACHINE, commands
 from ndblab.machine.local import LOCAL
-from ndblab.machine.namespaces import Network, program
-from ndblab.planning.fault import NETWORK_FAULTS
+from ndblab.measuring import measurement
 
 PORT = 23260
 SILENCE_S = 6

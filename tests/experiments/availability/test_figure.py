@@ -11,9 +11,9 @@ import made_up_faults as faults
 import small_runs
 from drawn import caption, outside, said, written
 from ndblab import figures
-from ndblab.analysis.checked_writes import outage
-from ndblab.claims import publication
 from ndblab.error import LabError
+from ndblab.experiments.availability import analysis as outage
+from ndblab.judging import publication
 
 ALL = tuple(faults.KILLED)
 Tables = dict[str, pd.DataFrame]

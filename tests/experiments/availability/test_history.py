@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import made_up_faults as faults
-from ndblab.analysis.checked_writes import history
-from ndblab.analysis.checked_writes.history import Findings
+from ndblab.experiments.availability import history
+from ndblab.experiments.availability.history import Findings
 from ndblab.planning import workload
 from ndblab.planning.workload import FAILED, OK, READ, UNKNOWN, WRITE, WRONG
 

@@ -11,10 +11,10 @@ import pytest
 
 from ndblab.cluster import readiness
 from ndblab.error import LabError
-from ndblab.faults import injection
+from ndblab.experiments.availability import injection
+from ndblab.experiments.availability.fault import Action, Fault, NetworkAction
 from ndblab.machine import THIS_MACHINE
 from ndblab.machine.local import LOCAL
-from ndblab.planning.fault import Action, Fault, NetworkAction
 
 
 class Nodes:

@@ -12,11 +12,11 @@ import pytest
 
 from ndblab.cluster.account import Account
 from ndblab.error import LabError
+from ndblab.experiments.availability import load as generator
 from ndblab.machine.local import LOCAL
 from ndblab.planning import profile
 from ndblab.planning.point import Point
 from ndblab.workloads import registry
-from ndblab.workloads.checked_writes import generator
 from ndblab.workloads.load_generator import Job
 
 

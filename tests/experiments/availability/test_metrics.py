@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ndblab.workloads.checked_writes import client, metrics
+from ndblab.experiments.availability import client, metrics
 from ndblab.workloads.load_generator import METRICS
 
 

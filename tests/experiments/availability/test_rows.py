@@ -8,7 +8,7 @@ import pymysql
 import pytest
 
 from ndblab.error import LabError
-from ndblab.workloads.checked_writes import tables
+from ndblab.experiments.availability import rows as tables
 
 
 class Replicas:

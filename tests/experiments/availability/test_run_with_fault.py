@@ -7,13 +7,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from ndblab.analysis.checked_writes import history
 from ndblab.cluster import readiness, start_stop
+from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.experiments import catalogue, dry_run, measurement
-from ndblab.faults import run_with_fault
+from ndblab.experiments.availability import fault, history, run_with_fault
 from ndblab.machine.local import LOCAL
-from ndblab.planning import fault, profile, workload
+from ndblab.measuring import dry_run, measurement
+from ndblab.planning import profile, workload
 
 PORT = 12960
 
@@ -44,7 +44,7 @@ def test_a_dry_run_lists_the_actions_of_a_fault():
         catalogue.find("availability"), "smoke", "auto", {"repeats": 1}, None, "brief"
     )
     assert "# 4 s: SIGKILL ndbmtd.2\n# 9 s: start ndbmtd.2" in text
-    assert "-m ndblab.workloads.checked_writes.client --clients=8" in text
+    assert "-m ndblab.experiments.availability.client --clients=8" in text
 
 
 @pytest.mark.cluster

@@ -7,9 +7,9 @@ import math
 import pytest
 
 import made_up_actions as actions
-from ndblab.analysis.actions import loads
 from ndblab.error import MissingData
-from ndblab.machine import company
+from ndblab.experiments.bulk_load import analysis as loads
+from ndblab.machine import interference as company
 
 
 def of(*parts):

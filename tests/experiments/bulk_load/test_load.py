@@ -15,17 +15,20 @@ from stand_ins import NDB_TOOL, put_program
 
 from ndblab import install
 from ndblab.dataset import table
+from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.experiments import catalogue, dry_run, measurement
-from ndblab.experiments.designs import bulk_loads
+from ndblab.experiments.bulk_load import client, rows, ways
+from ndblab.experiments.bulk_load import contrasts as bulk_loads
+from ndblab.experiments.bulk_load import load as generator
 from ndblab.install import ndb_tools
-from ndblab.machine import HostUse, company
+from ndblab.machine import HostUse
+from ndblab.machine import interference as company
 from ndblab.machine.local import LOCAL
+from ndblab.measuring import dry_run, measurement, slices
 from ndblab.planning import profile
 from ndblab.planning.point import Point
 from ndblab.planning.workload import LOADERS
-from ndblab.workloads import registry, slices
-from ndblab.workloads.bulk_load import client, generator, rows, ways
+from ndblab.workloads import registry
 from ndblab.workloads.load_generator import Command, Job, Report
 
 PORT = 19000

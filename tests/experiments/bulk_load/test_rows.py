@@ -6,7 +6,7 @@ import json
 import re
 import zlib
 
-from ndblab.workloads.bulk_load import client, rows
+from ndblab.experiments.bulk_load import client, rows
 
 SIZE = 1500
 

@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 import made_up_model as made
-from ndblab.capacity import forecast
-from ndblab.capacity.comparison import calibration, errors, history
+from ndblab.experiments.capacity import calibration, errors, forecast, history
 
 
 def slower(name: str, by: float, servers: tuple[int, ...] = (1, 2, 4)) -> made.Named:

@@ -8,13 +8,12 @@ import pytest
 from matplotlib.figure import Figure
 
 from drawn import DATASET, HOST, caption, outside, said, written
-from ndblab import figures
-from ndblab.analysis import formatting
-from ndblab.capacity import brief_server
-from ndblab.claims import publication
+from ndblab import figures, formatting
 from ndblab.error import LabError
+from ndblab.experiments.capacity import brief_server
+from ndblab.experiments.capacity import figure_bottlenecks as bottlenecks
 from ndblab.figures import style
-from ndblab.figures.lab import bottlenecks
+from ndblab.judging import publication
 
 KEYS = ("capacity", "bounds", "bottlenecks", "errors", "brief-predicted")
 SERVERS, CLIENTS = (1, 2, 4, 8, 16), (16, 32, 64, 128, 256, 512)

@@ -13,19 +13,21 @@ import pandas as pd
 import pytest
 
 import made_up_model as made
-from ndblab.analysis import formatting
-from ndblab.capacity import (  # fmt: skip
-    answers,
+from ndblab import formatting
+from ndblab.error import LabError
+from ndblab.experiments.capacity import (
     brief_server,
     demands,
+    errors,
     forecast,
     model,
     simulation,
     utilisation,
 )
-from ndblab.capacity.comparison import errors
-from ndblab.error import LabError
-from ndblab.experiments import recorded
+from ndblab.experiments.capacity import (
+    commands as answers,
+)
+from ndblab.measuring import recorded
 
 
 @pytest.fixture(scope="module")

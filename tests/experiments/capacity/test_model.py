@@ -8,16 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ndblab.capacity import (
-    advice,
-    brief_server,
-    demands,
-    model,
-    simulation,
-)
-from ndblab.capacity.comparison import baselines
-from ndblab.capacity.demands import CLIENT, KINDS, OTHER, SERVER, Law
 from ndblab.error import LabError
+from ndblab.experiments.capacity import advice, baselines, brief_server, demands, model, simulation
+from ndblab.experiments.capacity.demands import CLIENT, KINDS, OTHER, SERVER, Law
 
 SHARES = model.Shares(2.0, 1.5, 0.5, 0.234, dict.fromkeys(KINDS, 2))
 LAWS = {

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ndblab.capacity import network
+from ndblab.experiments.capacity import network
 
 RATES = st.floats(1.0, 500.0)
 CPUS = st.one_of(st.floats(0.05, 1.0), st.floats(1.0, 64.0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from made_up import CLAIMS, Double, contrasted, double
-from ndblab.claims import answers, judge
+from ndblab.judging import answers, judge
 
 IDS = ["P-pool-8", "P-pool-16"]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ndblab.experiments import catalogue, time_needed
-from ndblab.experiments.designs.connection_pools import POOLS
-from ndblab.experiments.designs.contrast import ALTERNATION, DUET
+from ndblab.design import catalogue
+from ndblab.design.contrast import ALTERNATION, DUET
+from ndblab.experiments.connection_pool.contrasts import POOLS
+from ndblab.measuring import time_needed
 from ndblab.planning import deployment
 
 EXPERIMENT = catalogue.find("connection-pool")

@@ -9,8 +9,8 @@ import pytest
 import small_runs
 from drawn import caption, outside, said, written
 from ndblab import figures
+from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.experiments import catalogue
 
 KEY = "connection-pool"
 POOLS = {1: 1.0, 4: 1.1, 8: 1.2, 16: 1.15}

@@ -10,13 +10,13 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 
-from ndblab.analysis import contrasts, sequential
-from ndblab.analysis.estimate import Estimate
-from ndblab.claims.publication import BUDGETS, Claim
-from ndblab.claims.verdict import CONTRADICTED, INCONCLUSIVE, NO_ESTIMATE, REPRODUCED, Comparison
+from ndblab.design.contrast import ALTERNATION, Contrast, Side
 from ndblab.error import MissingData
-from ndblab.experiments.designs.contrast import ALTERNATION, Contrast, Side
+from ndblab.judging.publication import BUDGETS, Claim
+from ndblab.judging.verdict import CONTRADICTED, INCONCLUSIVE, NO_ESTIMATE, REPRODUCED, Comparison
 from ndblab.planning.point import Point
+from ndblab.statistics import contrasts, sequential
+from ndblab.statistics.estimate import Estimate
 
 DEVIATION = 0.05
 """Standard deviation of a block's log ratio."""

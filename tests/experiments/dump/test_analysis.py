@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import made_up_actions as actions
-from ndblab.analysis.actions import dumps
 from ndblab.error import MissingData
-from ndblab.machine import company
+from ndblab.experiments.dump import analysis as dumps
+from ndblab.machine import interference as company
 
 
 def test_kinds_are_averaged_with_what_compression_saves():

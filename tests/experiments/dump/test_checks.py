@@ -6,7 +6,7 @@ import pytest
 
 import made_up_actions as actions
 from made_up import Double, contrasted, verdict
-from ndblab.claims import answers, judge, publication
+from ndblab.judging import answers, judge, publication
 from ndblab.planning.workload import (
     CREATE_SELECT,
     READ_COMMITTED,

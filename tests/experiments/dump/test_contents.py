@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ndblab.error import LabError
-from ndblab.workloads.dump import contents
+from ndblab.experiments.dump import contents
 
 SCRIPT = (Path(__file__).parents[2] / "captured/mysqldump/sbtest_9.7.4.sql").read_bytes()
 """Two tables of five rows, dumped from a real cluster."""

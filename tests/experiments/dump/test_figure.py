@@ -10,10 +10,10 @@ import made_up_slices
 from drawn import caption, outside, said, written
 from ndblab import figures
 from ndblab.dataset import SCHEMAS
+from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.experiments import catalogue
+from ndblab.experiments.locking_reads.client import STATEMENTS
 from ndblab.planning.workload import CREATE_SELECT, READ_COMMITTED, REPEATABLE_READ, SET_VARIABLE
-from ndblab.workloads.locking_reads.client import STATEMENTS
 
 
 def test_a_dump_has_a_bar_of_time_and_one_of_size():

@@ -9,13 +9,15 @@ from types import SimpleNamespace
 import pytest
 from stand_ins import put_program
 
+from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.experiments import catalogue, dry_run, measurement
+from ndblab.experiments.dump import load as generator
+from ndblab.experiments.dump import tools
 from ndblab.machine.local import LOCAL
+from ndblab.measuring import dry_run, measurement
 from ndblab.planning import profile
 from ndblab.planning.point import Point
 from ndblab.workloads import registry
-from ndblab.workloads.dump import generator, tools
 from ndblab.workloads.load_generator import Job, Report
 
 PORT = 14460

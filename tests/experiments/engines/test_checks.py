@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from made_up import Double, contrasted, double, verdict
-from ndblab.claims import answers, judge, publication, releases
+from ndblab.judging import answers, judge, publication, releases
 
 
 def compared(gain: float, first: str, second: str) -> Double:

@@ -10,13 +10,14 @@ import pandas as pd
 import pytest
 
 from ndblab.dataset.folder import identity_hash
+from ndblab.design import catalogue
+from ndblab.design.contrast import STARTS
 from ndblab.error import LabError
-from ndblab.experiments import catalogue, manifest
-from ndblab.experiments.clusters import Clusters
-from ndblab.experiments.designs.contrast import STARTS
 from ndblab.machine import host
+from ndblab.measuring import manifest
+from ndblab.measuring.clusters import Clusters
 
-CAPTURED = Path(__file__).parents[1] / "captured/hosts/vm-2cpu-cgroup1"
+CAPTURED = Path(__file__).parents[2] / "captured/hosts/vm-2cpu-cgroup1"
 ENGINES = catalogue.find("engines")
 
 

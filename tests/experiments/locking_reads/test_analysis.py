@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 import made_up_actions as actions
-from ndblab.analysis.actions import locks
 from ndblab.error import MissingData
+from ndblab.experiments.locking_reads import analysis as locks
 from ndblab.planning.workload import (
     CREATE_SELECT,
     HELD,

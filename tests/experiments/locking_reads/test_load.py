@@ -6,11 +6,13 @@ from itertools import product
 
 import pytest
 
-from ndblab.experiments import catalogue, measurement
+from ndblab.design import catalogue
+from ndblab.experiments.locking_reads import client
+from ndblab.experiments.locking_reads import load as generator
+from ndblab.measuring import measurement
 from ndblab.planning.workload import HELD, ISOLATIONS, RUNNING
 from ndblab.workloads import registry
 from ndblab.workloads.action import Ended
-from ndblab.workloads.locking_reads import client, generator
 
 PORT = 14560
 

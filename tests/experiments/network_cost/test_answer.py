@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from made_up import CLAIMS, Double, contrasted, double
-from ndblab.claims import answers, judge
+from ndblab.judging import answers, judge
 
 
 def answered(blocks: int, namespaces: bool = True, tls: bool = False) -> answers.Answer:

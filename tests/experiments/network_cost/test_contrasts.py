@@ -9,11 +9,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from ndblab.experiments import catalogue, several_hosts
-from ndblab.experiments.designs import network
-from ndblab.experiments.designs.contrast import DUET
+from ndblab.design import catalogue
+from ndblab.design.contrast import DUET
+from ndblab.experiments.network_cost import contrasts as network
+from ndblab.hosts import connected as several_hosts
+from ndblab.hosts import spread
 from ndblab.machine import host
-from ndblab.planning import deployment, spread
+from ndblab.planning import deployment
 from ndblab.planning.point import Point
 from ndblab.planning.shape import Places
 

@@ -12,10 +12,10 @@ import made_up_slices
 import small_runs
 from drawn import HOST, caption, outside, said, written
 from ndblab import figures
+from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.experiments import catalogue
-from ndblab.experiments.designs import network
-from ndblab.figures.lab import network_cost
+from ndblab.experiments.network_cost import contrasts as network
+from ndblab.experiments.network_cost import figure as network_cost
 
 KEY = "network-cost"
 EXPERIMENT = catalogue.find(KEY)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ndblab.experiments import catalogue, measurement
-from ndblab.workloads import measured_run, sysbench
+from ndblab.design import catalogue
+from ndblab.measuring import measured_run, measurement
+from ndblab.workloads import sysbench
 
 pytestmark = pytest.mark.cluster
 

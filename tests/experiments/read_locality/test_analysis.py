@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 import made_up_locality as made_up
-from ndblab.analysis.read_locality import shares
 from ndblab.dataset import table
 from ndblab.error import LabError
+from ndblab.experiments.read_locality import analysis as shares
 from ndblab.planning.workload import POINT_SELECT, READ_ONLY
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import made_up_locality as made_up
 from made_up import CLAIMS
-from ndblab.claims import answers, judge
+from ndblab.judging import answers, judge
 
 IDS = ["C-read-backup", "C-fully-replicated", "C-location"]
 

@@ -8,15 +8,16 @@ import pandas as pd
 import pytest
 
 from ndblab import install
-from ndblab.analysis.read_locality import shares
 from ndblab.cluster import start_stop
 from ndblab.cluster.cluster import Cluster
 from ndblab.dataset import table
-from ndblab.experiments import catalogue
+from ndblab.design import catalogue
+from ndblab.experiments.read_locality import analysis as shares
 from ndblab.machine import host
+from ndblab.measuring import measured_run, slices
 from ndblab.planning.point import Point
 from ndblab.planning.workload import POINT_SELECT, READ_ONLY
-from ndblab.workloads import measured_run, registry, slices
+from ndblab.workloads import registry
 from ndblab.workloads.load_generator import Job
 
 pytestmark = pytest.mark.cluster

@@ -7,14 +7,14 @@ from types import SimpleNamespace
 import pymysql
 import pytest
 
+from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.experiments import catalogue
+from ndblab.experiments.read_locality import probe as read_locality
+from ndblab.experiments.read_locality.probe import LOCAL_ROWS, ROWS
 from ndblab.machine import host
 from ndblab.planning import deployment
 from ndblab.planning.point import Point
-from ndblab.workloads import read_locality
 from ndblab.workloads.load_generator import Job
-from ndblab.workloads.read_locality import LOCAL_ROWS, ROWS
 
 SMOKE = catalogue.find("read-locality").size("smoke")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import made_up_read_write
-from ndblab.analysis.read_write import variations
 from ndblab.error import MissingData
+from ndblab.experiments.read_write import analysis as variations
 
 TABLES = made_up_read_write.tables()
 

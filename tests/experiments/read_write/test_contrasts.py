@@ -6,9 +6,10 @@ import pandas as pd
 import pytest
 
 import made_up_read_write
-from ndblab.analysis import summary
-from ndblab.experiments import catalogue, time_needed
+from ndblab.design import catalogue
+from ndblab.measuring import time_needed
 from ndblab.planning.workload import FILTERED, IN_LISTS, POINT_SELECT, READ_WRITE
+from ndblab.statistics import summary
 
 EXPERIMENT = catalogue.find("read-write")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import made_up_read_write
-from ndblab.analysis.read_write import lookups
+from ndblab.experiments.read_write import lookups
 
 RUNS = made_up_read_write.runs()
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from made_up import BRIEF_MODEL, Double, contrasted, double, slices_use, verdict
-from ndblab.claims import evidence
+from ndblab.judging import evidence
 
 
 def test_clients_of_a_server_are_counted_in_its_own_knee() -> None:

@@ -10,11 +10,11 @@ import made_up_slices
 import small_runs
 from drawn import caption, outside, said, written
 from ndblab import figures
-from ndblab.claims import publication
 from ndblab.dataset import SCHEMAS
+from ndblab.design.contrast import ALTERNATION, LEVEL, Contrast, Side
 from ndblab.error import LabError
-from ndblab.experiments.designs.contrast import ALTERNATION, LEVEL, Contrast, Side
 from ndblab.figures import style
+from ndblab.judging import publication
 from ndblab.planning.point import Point
 
 # Made up: utilisation by kind, user and system.

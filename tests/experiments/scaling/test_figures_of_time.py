@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 import small_runs
 from drawn import caption, outside, said, written
 from ndblab import figures
-from ndblab.claims import publication
 from ndblab.error import LabError
+from ndblab.judging import publication
 
 
 def run(name: str, seconds: int, clients: int, qps: float, repeat: int = 1, servers: int = 2):

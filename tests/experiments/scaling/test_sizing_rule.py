@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from made_up import CLAIMS, double
-from ndblab.claims import sizing_rule
-from ndblab.claims.evidence import Evidence
+from ndblab.experiments.scaling import sizing_rule
+from ndblab.judging.evidence import Evidence
 
 
 def test_the_rule_divides_what_is_left_by_what_one_server_uses() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ndblab.analysis import stability
+from ndblab.experiments.stability import analysis as stability
 
 SECONDS = np.arange(1, 901)
 RUN = pd.Series({"run_id": "long", "clients": 8, "duration_s": 900.0})

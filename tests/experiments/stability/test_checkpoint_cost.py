@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from made_up_checkpoints import CYCLE_S, LASTS_S, repeated, written
-from ndblab.analysis.checkpoints import cost
-from ndblab.analysis.checkpoints.spans import Span
 from ndblab.error import MissingData
+from ndblab.experiments.stability import checkpoint_cost as cost
+from ndblab.experiments.stability.checkpoints import Span
 
 
 def runs_of(**given) -> cost.Repeats:

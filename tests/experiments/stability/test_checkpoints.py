@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ndblab.analysis.checkpoints import spans
-from ndblab.analysis.checkpoints.spans import COMPLETED, STARTED, Span
+from ndblab.experiments.stability import checkpoints as spans
+from ndblab.experiments.stability.checkpoints import COMPLETED, STARTED, Span
 
 
 def events(*rows: tuple[float, str]) -> pd.DataFrame:

@@ -8,8 +8,8 @@ from drawn import caption, outside, said, written
 from made_up_checkpoints import repeated
 from made_up_checkpoints import written as long_run
 from ndblab import figures
-from ndblab.claims import publication
 from ndblab.error import LabError
+from ndblab.judging import publication
 
 ANCHORS = publication.anchors("long-run")
 

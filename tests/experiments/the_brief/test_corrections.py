@@ -6,8 +6,9 @@ import dataclasses
 
 import pytest
 
-from ndblab.claims import corrections, publication
-from ndblab.claims.corrections.facts import CHECKS, Facts, numbers
+from ndblab.experiments.the_brief import corrections
+from ndblab.experiments.the_brief.correction_facts import CHECKS, Facts, numbers
+from ndblab.judging import publication
 
 
 @pytest.fixture(scope="module")

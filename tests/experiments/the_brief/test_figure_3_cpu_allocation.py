@@ -9,7 +9,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from ndblab import figures
-from ndblab.claims import publication
+from ndblab.judging import publication
 from ndblab.machine import host
 from ndblab.planning import deployment
 

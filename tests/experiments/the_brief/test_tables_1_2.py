@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ndblab.claims import brief_tables, publication
+from ndblab.experiments.the_brief import tables_1_2 as brief_tables
+from ndblab.judging import publication
 from ndblab.machine import host
 
-CAPTURED = Path(__file__).parents[1] / "captured/hosts/vm-2cpu-cgroup1"
+CAPTURED = Path(__file__).parents[2] / "captured/hosts/vm-2cpu-cgroup1"
 
 
 @pytest.fixture(scope="module")

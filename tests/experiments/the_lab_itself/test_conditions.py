@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 import made_up_slices
-from ndblab.analysis import trust
-from ndblab.analysis.trust import conditions
-from ndblab.experiments.designs.contrast import ALTERNATION, Contrast, Side
+from ndblab.design.contrast import ALTERNATION, Contrast, Side
+from ndblab.experiments import the_lab_itself as trust
+from ndblab.experiments.the_lab_itself import conditions
 from ndblab.planning.point import Point
 
 ONE, TWO = Side(Point(1, 8)), Side(Point(2, 16))

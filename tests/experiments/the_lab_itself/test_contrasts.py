@@ -5,12 +5,12 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from ndblab.analysis import trust
-from ndblab.analysis.sequential import LOOKS
+from ndblab.design import catalogue
+from ndblab.design.contrast import CONDITIONS, SWITCHED, SWITCHED_ORDERS
 from ndblab.error import LabError
-from ndblab.experiments import catalogue
-from ndblab.experiments.designs import self_contrasts
-from ndblab.experiments.designs.contrast import CONDITIONS, SWITCHED, SWITCHED_ORDERS
+from ndblab.experiments import the_lab_itself as trust
+from ndblab.experiments.the_lab_itself import contrasts as self_contrasts
+from ndblab.statistics.sequential import LOOKS
 
 EXPERIMENT = catalogue.find("the-lab-itself")
 

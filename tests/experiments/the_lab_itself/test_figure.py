@@ -7,10 +7,10 @@ import pytest
 import made_up_slices
 from drawn import caption, outside, said, written
 from ndblab import figures
-from ndblab.analysis import trust
-from ndblab.analysis.trust import variance
+from ndblab.design.contrast import ALTERNATION, Contrast, Side
 from ndblab.error import LabError
-from ndblab.experiments.designs.contrast import ALTERNATION, Contrast, Side
+from ndblab.experiments import the_lab_itself as trust
+from ndblab.experiments.the_lab_itself import variance
 from ndblab.planning.point import Point
 
 SIDE = Side(Point(2, 16))

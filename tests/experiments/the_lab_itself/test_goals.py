@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 
 import made_up_slices
-from ndblab.analysis import trust
-from ndblab.analysis.estimate import Estimate
-from ndblab.analysis.trust import goals
-from ndblab.experiments.designs.contrast import ALTERNATION, DUET, Contrast, Side
+from ndblab.design.contrast import ALTERNATION, DUET, Contrast, Side
+from ndblab.experiments import the_lab_itself as trust
+from ndblab.experiments.the_lab_itself import goals
 from ndblab.planning.point import Point
+from ndblab.statistics.estimate import Estimate
 
 SIDE = Side(Point(2, 16))
 A_A = Contrast(trust.A_A, ALTERNATION, SIDE, SIDE, (), 60, 15)

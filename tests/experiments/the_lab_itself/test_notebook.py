@@ -13,10 +13,11 @@ from IPython.utils.capture import capture_output
 
 import made_up_slices
 import small_runs
-from ndblab.analysis import trust
 from ndblab.dataset import SCHEMAS, Dataset
-from ndblab.experiments import catalogue, recorded
-from ndblab.experiments.designs import self_contrasts
+from ndblab.design import catalogue
+from ndblab.experiments import the_lab_itself as trust
+from ndblab.experiments.the_lab_itself import contrasts as self_contrasts
+from ndblab.measuring import recorded
 from ndblab.publishing import show
 
 EXPERIMENT = catalogue.find("the-lab-itself")

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 import made_up_slices
-from ndblab.analysis import trust
-from ndblab.analysis.trust import precision
-from ndblab.experiments.designs.contrast import ALTERNATION, DUET, Contrast, Side
+from ndblab.design.contrast import ALTERNATION, DUET, Contrast, Side
+from ndblab.experiments import the_lab_itself as trust
+from ndblab.experiments.the_lab_itself import precision
 from ndblab.planning.point import Point
 
 SIDE = Side(Point(2, 16))

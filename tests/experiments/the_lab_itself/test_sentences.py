@@ -6,8 +6,10 @@ import pandas as pd
 import pytest
 
 import made_up_slices
-from ndblab.analysis import formatting, trust
-from ndblab.analysis.trust import (
+from ndblab import formatting
+from ndblab.design.contrast import ALTERNATION, Contrast, Side
+from ndblab.experiments import the_lab_itself as trust
+from ndblab.experiments.the_lab_itself import (
     conditions,
     false_decisions,
     goals,
@@ -15,7 +17,6 @@ from ndblab.analysis.trust import (
     sentences,
     variance,
 )
-from ndblab.experiments.designs.contrast import ALTERNATION, Contrast, Side
 from ndblab.planning.point import Point
 
 ONE, TWO = Side(Point(1, 8)), Side(Point(2, 16))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import made_up_slices
-from ndblab.analysis import trust
-from ndblab.analysis.trust import variance
-from ndblab.experiments.designs.contrast import ALTERNATION, Contrast, Side
+from ndblab.design.contrast import ALTERNATION, Contrast, Side
+from ndblab.experiments import the_lab_itself as trust
+from ndblab.experiments.the_lab_itself import variance
 from ndblab.planning.point import Point
 
 SIDE = Side(Point(2, 16))

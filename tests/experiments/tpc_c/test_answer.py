@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import made_up_tpc_c
 from made_up import CLAIMS, Double
-from ndblab.claims import answers, judge
+from ndblab.judging import answers, judge
 
 IDS = ["D-linear", "D-2110"]
 WRONG = "inconsistent rows, condition 3: new_order of district (1, 1) has 9 rows from 1 to 10"

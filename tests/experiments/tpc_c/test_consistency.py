@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ndblab.workloads.tpc_c import consistency
-from ndblab.workloads.tpc_c.consistency import Order, Stand
+from ndblab.experiments.tpc_c import consistency
+from ndblab.experiments.tpc_c.consistency import Order, Stand
 
 DISTRICT = (2, 7)
 GOOD = Order(DISTRICT, 40, customer=9, carrier=3, line_count=6, lines=6, undelivered_lines=0)

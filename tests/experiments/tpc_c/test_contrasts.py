@@ -5,11 +5,13 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.experiments import catalogue, time_needed
+from ndblab.experiments.tpc_c import database as tables
+from ndblab.experiments.tpc_c import load as generator
 from ndblab.machine import host
+from ndblab.measuring import time_needed
 from ndblab.planning.shape import Places
-from ndblab.workloads.tpc_c import generator, tables
 
 EXPERIMENT = catalogue.find("tpc-c")
 QUICK, SMOKE = (EXPERIMENT.size(name) for name in ("quick", "smoke"))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ndblab.workloads.tpc_c import rows, tables
+from ndblab.experiments.tpc_c import database as tables
+from ndblab.experiments.tpc_c import rows
 
 
 def test_only_one_database_is_partitioned_by_warehouse() -> None:

@@ -9,7 +9,8 @@ import pytest
 from stand_ins import put_program
 
 from ndblab.error import LabError
-from ndblab.install import go_tpc, package_manager
+from ndblab.experiments.tpc_c import go_tpc
+from ndblab.install import package_manager
 
 SAYS = '#!/bin/sh\necho "Git Commit Hash: x"\necho "Release version: {}"\n'
 GO = (

@@ -7,12 +7,13 @@ import dataclasses
 import pytest
 
 from ndblab.dataset import table
+from ndblab.experiments.tpc_c import load as generator
+from ndblab.experiments.tpc_c.output import Interval, Kind, Outcome
+from ndblab.measuring import slices
 from ndblab.planning import profile
 from ndblab.planning.point import Point
-from ndblab.workloads import registry, slices
+from ndblab.workloads import registry
 from ndblab.workloads.load_generator import Job
-from ndblab.workloads.tpc_c import generator
-from ndblab.workloads.tpc_c.output import Interval, Kind, Outcome
 
 LOCAL = {"reads": 100, "local_reads": 90, "scans": 9, "pruned_scans": 8, "transactions": 50,
          "probes": 10, "hinted": 10}  # fmt: skip

@@ -10,12 +10,13 @@ from ndblab import install
 from ndblab.cluster import start_stop
 from ndblab.cluster.cluster import Cluster
 from ndblab.dataset import table
-from ndblab.experiments import catalogue
-from ndblab.install import go_tpc
+from ndblab.design import catalogue
+from ndblab.experiments.tpc_c import database as tables
+from ndblab.experiments.tpc_c import go_tpc
+from ndblab.experiments.tpc_c import load as generator
 from ndblab.machine import host
-from ndblab.workloads import measured_run, slices
+from ndblab.measuring import measured_run, slices
 from ndblab.workloads.load_generator import Job
-from ndblab.workloads.tpc_c import generator, tables
 
 pytestmark = pytest.mark.cluster
 
@@ -107,7 +108,7 @@ def test_damaged_rows_fail_a_run(
 
 def test_a_lost_delivery_is_found(cluster: Cluster) -> None:
     """Condition 12 compares what was delivered to a customer with the balance."""
-    from ndblab.workloads.tpc_c import consistency
+    from ndblab.experiments.tpc_c import consistency
 
     with cluster.connect() as connection:
         cursor = connection.cursor()

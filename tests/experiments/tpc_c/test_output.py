@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ndblab.workloads.tpc_c import output
+from ndblab.experiments.tpc_c import output
 
 TIMES = "TPM: 900.0, Sum(ms): 300.0, Avg(ms): 20.0, 50th(ms): 18.9, 90th(ms): 31.5, 95th(ms): 35.7"
 FAILED = "[2026-11-22 09:00:01] execute run failed, err "

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import made_up_queries
-from ndblab.analysis.tpc_h import pushdown
 from ndblab.error import MissingData
+from ndblab.experiments.tpc_h import analysis as pushdown
 
 WRONG = "Q5 has another result than InnoDB: 4 rows instead of 5"
 

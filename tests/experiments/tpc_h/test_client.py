@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ndblab.workloads.tpc_h import client
+from ndblab.experiments.tpc_h import client
 
 EXPLAINED = [
     ("region", "Parent of 3 pushed join@1; Using where with pushed condition"),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ndblab.experiments import catalogue, time_needed
-from ndblab.workloads.tpc_h import queries
+from ndblab.design import catalogue
+from ndblab.experiments.tpc_h import queries
+from ndblab.measuring import time_needed
 
 EXPERIMENT = catalogue.find("tpc-h")
 QUICK = EXPERIMENT.size("quick")

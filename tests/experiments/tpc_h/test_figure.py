@@ -7,8 +7,8 @@ import pytest
 import made_up_queries
 from drawn import caption, outside, said, written
 from ndblab import figures
-from ndblab.analysis.tpc_h import pushdown
 from ndblab.error import LabError
+from ndblab.experiments.tpc_h import analysis as pushdown
 from ndblab.figures import style
 
 RATIOS = {n: 0.7 + 0.35 * n for n in range(1, 23)}

@@ -13,12 +13,13 @@ import pytest
 
 from ndblab.dataset import table
 from ndblab.error import LabError
+from ndblab.experiments.tpc_h import data
+from ndblab.experiments.tpc_h import load as generator
 from ndblab.machine.local import LOCAL
 from ndblab.planning import profile
 from ndblab.planning.point import Point
 from ndblab.workloads import registry
 from ndblab.workloads.load_generator import Command, Job
-from ndblab.workloads.tpc_h import data, generator
 
 FOUND = {
     "rows": 5, "innodb_ms": 12.5, "tables": 6, "joins": 1, "joined": 4, "defined": 1, "dropped": 0,

@@ -13,12 +13,15 @@ from ndblab import install
 from ndblab.cluster import start_stop
 from ndblab.cluster.cluster import Cluster
 from ndblab.dataset import table
-from ndblab.experiments import catalogue
+from ndblab.design import catalogue
+from ndblab.experiments.tpc_h import database as tables
+from ndblab.experiments.tpc_h import load as generator
+from ndblab.experiments.tpc_h import queries
 from ndblab.machine import host
+from ndblab.measuring import measured_run, slices
 from ndblab.planning.workload import of_query
-from ndblab.workloads import measured_run, slices
+from ndblab.workloads import session
 from ndblab.workloads.load_generator import Job
-from ndblab.workloads.tpc_h import generator, queries, session, tables
 
 pytestmark = pytest.mark.cluster
 

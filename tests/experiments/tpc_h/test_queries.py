@@ -7,7 +7,8 @@ from decimal import Decimal
 
 import pytest
 
-from ndblab.workloads.tpc_h import queries, tables
+from ndblab.experiments.tpc_h import database as tables
+from ndblab.experiments.tpc_h import queries
 
 COLUMNS = re.compile(r"^    ([a-z]+_[a-z]+) (\w+(?:\([\d, ]+\))?) NOT NULL", re.MULTILINE)
 

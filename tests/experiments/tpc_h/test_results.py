@@ -7,8 +7,8 @@ from decimal import Decimal
 
 import pytest
 
-from ndblab.workloads.tpc_h import results
-from ndblab.workloads.tpc_h.queries import Query
+from ndblab.experiments.tpc_h import results
+from ndblab.experiments.tpc_h.queries import Query
 
 ORDERED = Query(5, "", ("n",), False)
 LIMITED = Query(3, "", ("n",), True)

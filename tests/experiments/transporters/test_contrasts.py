@@ -5,8 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from ndblab.experiments import catalogue, time_needed
-from ndblab.experiments.designs.contrast import ALTERNATION, STARTS
+from ndblab.design import catalogue
+from ndblab.design.contrast import ALTERNATION, STARTS
+from ndblab.measuring import time_needed
 from ndblab.planning import deployment
 from ndblab.planning.workload import LOADERS
 

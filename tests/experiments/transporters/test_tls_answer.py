@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from made_up import Double, contrasted, double
-from ndblab.claims import answers
+from ndblab.judging import answers
 
 
 def measured(ratio: float, name: str = "tls-best", **more: object) -> Double:

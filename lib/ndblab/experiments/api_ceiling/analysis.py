@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ndblab.analysis import estimate, summary
-from ndblab.analysis.cpu_use import Usage
 from ndblab.error import MissingData
 from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.planning.workload import AT_ONCE, CLIENT, NDB_API, SYSBENCH
+from ndblab.statistics import estimate, summary
+from ndblab.statistics.cpu_use import Usage
 
 SINGLE, BATCH = "api", "api-at-once"
 """Contrasts of the NDB API with SQL: one lookup at a time in each thread, and many at once."""

@@ -10,16 +10,16 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from ndblab.analysis.read_write.interfaces import BATCH, SINGLE
-from ndblab.analysis.sequential import LOOKS
-from ndblab.experiments.designs.contrast import ALTERNATION, Contrast, Side
+from ndblab.design.contrast import ALTERNATION, Contrast, Side
+from ndblab.experiments.api_ceiling.analysis import BATCH, SINGLE
 from ndblab.planning.point import DEFAULT_VARIANT, Point
 from ndblab.planning.workload import AT_ONCE, NDB_API, POINT_SELECT
+from ndblab.statistics.sequential import LOOKS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndblab.experiments.experiment import Experiment
+    from ndblab.design.experiment import Experiment
     from ndblab.planning.profile import Profile
 
 

@@ -11,16 +11,16 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from ndblab.analysis import contrasts
-from ndblab.analysis.formatting import count, listed, plain
-from ndblab.analysis.read_write import interfaces
-from ndblab.claims.publication import Anchor
 from ndblab.error import MissingData
+from ndblab.experiments.api_ceiling import analysis as interfaces
 from ndblab.figures import bars, intervals, selection, sheet, style
 from ndblab.figures.quantity import Quantity
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
+from ndblab.formatting import count, listed, plain
+from ndblab.judging.publication import Anchor
 from ndblab.planning.workload import CLIENT
+from ndblab.statistics import contrasts
 
 LOOKUPS = Quantity("qps", "Throughput", "lookups/s", style.THROUGHPUT)
 _LOOKS = (("#1f5fa8", "o", "-"), ("#c8691c", "s", "--"), ("#5b3a8c", "^", ":"))

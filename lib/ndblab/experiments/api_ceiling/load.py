@@ -23,11 +23,11 @@ import pandas as pd
 import pymysql
 
 from ndblab.error import LabError
+from ndblab.experiments.api_ceiling import output
 from ndblab.install import ndb_tools
 from ndblab.planning import workload
 from ndblab.workloads import action, sysbench
 from ndblab.workloads.load_generator import OK, Command, Job, Report, spawned
-from ndblab.workloads.ndb_api import output
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from ndblab.analysis.checked_writes import history
+from ndblab.experiments.availability import history
+from ndblab.experiments.availability.fault import EVERY_FAULT, FAULT, RESTART, SERVED
 from ndblab.planning import workload
-from ndblab.planning.fault import EVERY_FAULT, FAULT, RESTART, SERVED
 
 if TYPE_CHECKING:
     from ndblab.dataset import Dataset

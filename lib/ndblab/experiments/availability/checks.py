@@ -12,16 +12,16 @@ from dataclasses import replace
 
 import pandas as pd
 
-from ndblab.analysis.checked_writes import outage
-from ndblab.analysis.estimate import Estimate
-from ndblab.analysis.formatting import count, significant
-from ndblab.claims.checks.decorator import check
-from ndblab.claims.evidence import Evidence
-from ndblab.claims.publication import Claim
-from ndblab.claims.verdict import INCONCLUSIVE, REPRODUCED, Comparison, Finding, decide
 from ndblab.dataset.schema import OK
 from ndblab.error import MissingData
-from ndblab.planning.fault import RESTART
+from ndblab.experiments.availability import analysis as outage
+from ndblab.experiments.availability.fault import RESTART
+from ndblab.formatting import count, significant
+from ndblab.judging.decorator import check
+from ndblab.judging.evidence import Evidence
+from ndblab.judging.publication import Claim
+from ndblab.judging.verdict import INCONCLUSIVE, REPRODUCED, Comparison, Finding, decide
+from ndblab.statistics.estimate import Estimate
 
 KILL_DATA_NODE, FREEZE_DATA_NODE = "kill-data-node", "freeze-data-node"
 KILL_SERVER, LOSE_ARBITRATOR = "kill-server", "lose-arbitrator"

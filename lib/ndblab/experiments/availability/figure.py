@@ -15,14 +15,14 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ndblab.analysis import formatting
-from ndblab.analysis.checked_writes import outage
-from ndblab.claims.publication import Anchor
+from ndblab import formatting
+from ndblab.experiments.availability import analysis as outage
+from ndblab.experiments.availability.fault import FAULT, HEALED, RESTART, SERVED
 from ndblab.figures import selection, sheet, style
 from ndblab.figures.quantity import QPS
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
-from ndblab.planning.fault import FAULT, HEALED, RESTART, SERVED
+from ndblab.judging.publication import Anchor
 
 _SUCCEEDED = replace(QPS, name="Succeeded", unit="operations/s")
 _DONE = (FAULT, HEALED, RESTART)

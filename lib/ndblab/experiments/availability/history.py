@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from ndblab.analysis.formatting import count
+from ndblab.formatting import count
 from ndblab.planning.workload import OK, UNKNOWN, WRITE, WRONG, written_value
 
 OPERATION = ["client", "seq"]

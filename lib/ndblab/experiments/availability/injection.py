@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ndblab.cluster import readiness
 from ndblab.error import LabError
+from ndblab.experiments.availability.fault import FAULT, HEALED, RESTART, SERVED, NetworkAction
 from ndblab.machine import THIS_MACHINE
-from ndblab.planning.fault import FAULT, HEALED, RESTART, SERVED, NetworkAction
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
+    from ndblab.experiments.availability.fault import Fault
     from ndblab.machine import Links, Process
     from ndblab.planning.deployment import Node
-    from ndblab.planning.fault import Fault
 
 STOP_PATIENCE_S = 60
 NO_NODE = 0

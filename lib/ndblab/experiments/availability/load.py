@@ -22,10 +22,11 @@ import pandas as pd
 
 from ndblab.cluster import node_log
 from ndblab.error import LabError
+from ndblab.experiments.availability import client, metrics
+from ndblab.experiments.availability import rows as tables
 from ndblab.machine.commands import exit_reason
 from ndblab.planning import workload
 from ndblab.workloads import sysbench
-from ndblab.workloads.checked_writes import client, metrics, tables
 from ndblab.workloads.load_generator import OK, Command, Job, Report, spawned
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import pandas as pd
 import pymysql
 
 from ndblab.error import LabError
-from ndblab.workloads.checked_writes import client
+from ndblab.experiments.availability import client
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster

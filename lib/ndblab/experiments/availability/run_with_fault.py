@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 
 from ndblab.cluster import readiness
 from ndblab.error import LabError
-from ndblab.faults import injection
-from ndblab.workloads import measured_run
+from ndblab.experiments.availability import injection
+from ndblab.measuring import measured_run
 from ndblab.workloads.load_generator import OK, Job, LoadGenerator
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ndblab.cluster.cluster import Cluster
-    from ndblab.planning.fault import Fault
+    from ndblab.experiments.availability.fault import Fault
 
 AFTER = 0.5
 """Time under load after the last action, as a share of the time before the fault."""

@@ -10,8 +10,6 @@ import math
 
 import pandas as pd
 
-from ndblab.analysis import estimate, summary
-from ndblab.analysis.cpu_use import Usage
 from ndblab.error import MissingData
 from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.planning.workload import (
@@ -24,6 +22,8 @@ from ndblab.planning.workload import (
     LOADERS,
     NDB_IMPORT,
 )
+from ndblab.statistics import estimate, summary
+from ndblab.statistics.cpu_use import Usage
 
 ROLES = ("mysqld", "ndbmtd", CLIENT)
 """Roles whose CPU time is the cost of a row; the client is the program that loads."""

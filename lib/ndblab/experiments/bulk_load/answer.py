@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ndblab.analysis.actions import dumps, loads, locks
-from ndblab.analysis.formatting import listed, plain
-from ndblab.claims.answers.clause import Clause
-from ndblab.claims.answers.registry import answers
+from ndblab.experiments.bulk_load import analysis as loads
+from ndblab.experiments.dump import analysis as dumps
+from ndblab.experiments.locking_reads import analysis as locks
+from ndblab.formatting import listed, plain
+from ndblab.judging.answer import Clause
+from ndblab.judging.registry import answers
 from ndblab.planning.workload import (
     CREATE_SELECT,
     READ_COMMITTED,

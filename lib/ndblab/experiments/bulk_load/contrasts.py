@@ -8,16 +8,16 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from ndblab.analysis.sequential import LOOKS
-from ndblab.experiments.designs.comparisons import REDO_SMALL
-from ndblab.experiments.designs.contrast import ALTERNATION, STARTS, Contrast, Side
+from ndblab.design.contrast import ALTERNATION, STARTS, Contrast, Side
+from ndblab.design.swept import REDO_SMALL
 from ndblab.planning.point import DEFAULT_VARIANT, Point
 from ndblab.planning.workload import BULK_LOAD, INSERTS, LOAD_LOCAL, NDB_IMPORT
+from ndblab.statistics.sequential import LOOKS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndblab.experiments.experiment import Experiment
+    from ndblab.design.experiment import Experiment
     from ndblab.planning.profile import Profile
 
 

@@ -13,15 +13,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from ndblab.analysis import ratio_tables
-from ndblab.analysis.actions import loads
-from ndblab.analysis.formatting import count, listed, plain
-from ndblab.claims.publication import Anchor
 from ndblab.error import MissingData
+from ndblab.experiments.bulk_load import analysis as loads
 from ndblab.figures import bars, selection, sheet, style
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
+from ndblab.formatting import count, listed, plain
+from ndblab.judging.publication import Anchor
 from ndblab.planning.workload import CLIENT, NDB_IMPORT
+from ndblab.statistics import ratio_tables
 
 _ROLES = {"mysqld": ("mysqld", style.SERVER), "ndbmtd": ("ndbmtd", style.DATA_NODE),
           CLIENT: ("loading program", style.QUIET)}  # fmt: skip

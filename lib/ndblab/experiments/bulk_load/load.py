@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 import pymysql
 
 from ndblab.error import LabError
+from ndblab.experiments.bulk_load import rows, ways
 from ndblab.install import ndb_tools
 from ndblab.planning import workload
 from ndblab.planning.workload import BY_SYSBENCH
 from ndblab.workloads import action, sysbench
 from ndblab.workloads.action import Action, Ended
-from ndblab.workloads.bulk_load import rows, ways
 from ndblab.workloads.load_generator import OK, Command, Filled, Job
 
 if TYPE_CHECKING:

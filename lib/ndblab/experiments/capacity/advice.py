@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from ndblab.analysis import formatting
-from ndblab.capacity import model as models
-from ndblab.capacity.demands import CLIENT, KINDS, SERVER
-from ndblab.capacity.model import Model
+from ndblab import formatting
+from ndblab.experiments.capacity import model as models
+from ndblab.experiments.capacity.demands import CLIENT, KINDS, SERVER
+from ndblab.experiments.capacity.model import Model
 
 ENOUGH = 0.97
 """Part of the best throughput that is good enough: more servers or clients gain little."""

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import curve_fit
 
-from ndblab.capacity.demands import SERVER
-from ndblab.capacity.model import Shares
+from ndblab.experiments.capacity.demands import SERVER
+from ndblab.experiments.capacity.model import Shares
 
 LINEAR, USL, DIVISION = "linear, capped", "USL", "the brief's division"
 NAMES = (LINEAR, USL, DIVISION)

@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from ndblab.capacity import model as models
-from ndblab.capacity import network
-from ndblab.capacity.model import Model
+from ndblab.experiments.capacity import model as models
+from ndblab.experiments.capacity import network
+from ndblab.experiments.capacity.model import Model
 
 _PLACES = 120
 

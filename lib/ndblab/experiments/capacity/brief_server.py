@@ -19,11 +19,11 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import nnls
 
-from ndblab.capacity import model, simulation
-from ndblab.capacity.demands import CLIENT, KINDS, OTHER, SERVER, Law
-from ndblab.capacity.model import LOCK, Model, Shares
-from ndblab.claims import publication
-from ndblab.claims.publication import Anchor
+from ndblab.experiments.capacity import model, simulation
+from ndblab.experiments.capacity.demands import CLIENT, KINDS, OTHER, SERVER, Law
+from ndblab.experiments.capacity.model import LOCK, Model, Shares
+from ndblab.judging import publication
+from ndblab.judging.publication import Anchor
 from ndblab.planning import cpu_budget, profile
 
 SERVERS = (1, 2, 4, 8, 16)

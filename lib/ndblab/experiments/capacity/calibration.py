@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from ndblab.analysis import summary
-from ndblab.analysis.cpu_use import Usage
-from ndblab.capacity.demands import KINDS
+from ndblab.experiments.capacity.demands import KINDS
+from ndblab.statistics import summary
+from ndblab.statistics.cpu_use import Usage
 
 if TYPE_CHECKING:
     from ndblab.dataset import Dataset

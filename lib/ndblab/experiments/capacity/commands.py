@@ -11,9 +11,9 @@ import textwrap
 
 import pandas as pd
 
-from ndblab.analysis import formatting
-from ndblab.capacity import advice, demands, model
-from ndblab.capacity.forecast import Forecast
+from ndblab import formatting
+from ndblab.experiments.capacity import advice, demands, model
+from ndblab.experiments.capacity.forecast import Forecast
 from ndblab.machine import host
 from ndblab.planning import deployment, number, profile
 

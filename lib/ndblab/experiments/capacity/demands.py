@@ -14,10 +14,11 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import nnls
 
-from ndblab.analysis import formatting, summary
-from ndblab.analysis.cpu_use import Usage
+from ndblab import formatting
 from ndblab.error import LabError, MissingData
 from ndblab.planning.workload import SYSBENCH
+from ndblab.statistics import summary
+from ndblab.statistics.cpu_use import Usage
 
 if TYPE_CHECKING:
     from ndblab.dataset import Dataset

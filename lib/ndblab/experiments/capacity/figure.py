@@ -15,12 +15,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from ndblab.analysis import formatting
-from ndblab.claims.publication import Anchor
+from ndblab import formatting
 from ndblab.figures import intervals, sheet, style
 from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
+from ndblab.judging.publication import Anchor
 
 _CLIENT_TICKS = tuple(8**i for i in range(6))
 

@@ -14,11 +14,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from ndblab.analysis import formatting
-from ndblab.claims.publication import Anchor
+from ndblab import formatting
 from ndblab.figures import sheet, style
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
+from ndblab.judging.publication import Anchor
 
 _LABEL_APART = 0.052
 """Least distance between names at the right of a panel, relative to its height."""

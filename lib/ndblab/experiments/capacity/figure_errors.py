@@ -15,12 +15,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from ndblab.analysis import formatting
-from ndblab.claims.publication import Anchor
+from ndblab import formatting
 from ndblab.figures import sheet, style
 from ndblab.figures.quantity import P95, QPS
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
+from ndblab.judging.publication import Anchor
 
 _LEAST_PCT = 0.1
 """Lower end of the logarithmic axis, where smaller errors are drawn."""

@@ -15,11 +15,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from ndblab.analysis import summary
-from ndblab.capacity import bounds, brief_server, demands, model, simulation, utilisation
-from ndblab.capacity.comparison import baselines, calibration, errors, history
-from ndblab.claims import evidence
 from ndblab.error import LabError
+from ndblab.experiments.capacity import (
+    baselines,
+    bounds,
+    brief_server,
+    calibration,
+    demands,
+    errors,
+    history,
+    model,
+    simulation,
+    utilisation,
+)
+from ndblab.judging import evidence
+from ndblab.statistics import summary
 
 if TYPE_CHECKING:
     from ndblab.dataset import Dataset

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ndblab.analysis.estimate import CONFIDENCE
-from ndblab.capacity import demands, network
-from ndblab.capacity.demands import CLIENT, KINDS, OTHER, SERVER, Law
 from ndblab.error import LabError
+from ndblab.experiments.capacity import demands, network
+from ndblab.experiments.capacity.demands import CLIENT, KINDS, OTHER, SERVER, Law
+from ndblab.statistics.estimate import CONFIDENCE
 
 LOCK = "mysqld lock"
 DATA_NODES, SQL_SIDE, HOST = "data nodes", "SQL side", "host"

@@ -27,10 +27,10 @@ import numpy as np
 import pandas as pd
 
 from ndblab import install
-from ndblab.analysis import estimate
-from ndblab.capacity import demands, network
-from ndblab.capacity import model as models
-from ndblab.capacity.demands import CLIENT, KINDS, SERVER
+from ndblab.experiments.capacity import demands, network
+from ndblab.experiments.capacity import model as models
+from ndblab.experiments.capacity.demands import CLIENT, KINDS, SERVER
+from ndblab.statistics import estimate
 
 DATA_NODES = 2
 QUERIES, QUERIES_PER_SERVER, QUERIES_PER_CLIENT = 500, 200, 3

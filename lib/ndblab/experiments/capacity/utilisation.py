@@ -10,8 +10,8 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from ndblab.capacity.demands import CLIENT, KINDS, OTHER, PARTS, SECOND_US, SERVER
-from ndblab.capacity.model import DATA_NODES, HOST, NONE, SQL_SIDE, Model, Shares
+from ndblab.experiments.capacity.demands import CLIENT, KINDS, OTHER, PARTS, SECOND_US, SERVER
+from ndblab.experiments.capacity.model import DATA_NODES, HOST, NONE, SQL_SIDE, Model, Shares
 
 RESOURCES = (SERVER, SQL_SIDE, DATA_NODES, HOST, *KINDS)
 

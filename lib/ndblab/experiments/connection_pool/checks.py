@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 from dataclasses import replace
 
-from ndblab.analysis import cpu_use
-from ndblab.analysis.formatting import count, significant
-from ndblab.claims.checks.decorator import check
-from ndblab.claims.contrasted import A, B, place, planned, ratio, side
-from ndblab.claims.evidence import Evidence
-from ndblab.claims.publication import Claim
-from ndblab.claims.verdict import Finding, decide
 from ndblab.error import MissingData
+from ndblab.formatting import count, significant
+from ndblab.judging.contrasted import A, B, place, planned, ratio, side
+from ndblab.judging.decorator import check
+from ndblab.judging.evidence import Evidence
+from ndblab.judging.publication import Claim
+from ndblab.judging.verdict import Finding, decide
+from ndblab.statistics import cpu_use
 
 _POOLS = {"P-pool-8": (8, 1), "P-pool-16": (16, 8)}
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ndblab.analysis.sequential import LOOKS
-from ndblab.experiments.designs.contrast import ALTERNATION, DUET, Contrast, Side
+from ndblab.design.contrast import ALTERNATION, DUET, Contrast, Side
 from ndblab.planning.point import DEFAULT_VARIANT, Point
+from ndblab.statistics.sequential import LOOKS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndblab.experiments.experiment import Experiment
+    from ndblab.design.experiment import Experiment
     from ndblab.planning.profile import Profile
 
 POOLS = (1, 4, 8, 16)

@@ -17,12 +17,13 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from ndblab.analysis import cpu_use, formatting
-from ndblab.claims.publication import Anchor
+from ndblab import formatting
 from ndblab.figures import intervals, selection, sheet, style
 from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.figures.selection import DEFAULT, Tables
 from ndblab.figures.sheet import Caption
+from ndblab.judging.publication import Anchor
+from ndblab.statistics import cpu_use
 
 CPU = Quantity("cpu_us", "CPU time per query", "\N{MICRO SIGN}s", style.INK)
 _QUANTITIES = (QPS, P95, CPU)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ndblab.analysis import estimate, summary
 from ndblab.error import MissingData
 from ndblab.planning.workload import COMPRESSIONS
+from ndblab.statistics import estimate, summary
 
 MB = 1e6
 

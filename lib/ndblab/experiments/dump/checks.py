@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ndblab.analysis.actions import dumps, locks
-from ndblab.analysis.estimate import Estimate
-from ndblab.analysis.formatting import count, significant
-from ndblab.claims.checks.decorator import check
-from ndblab.claims.contrasted import A, ratio, side
-from ndblab.claims.evidence import Evidence, mean_of_runs
-from ndblab.claims.publication import Claim
-from ndblab.claims.verdict import CONTRADICTED, Comparison, Finding, decide
 from ndblab.error import MissingData
+from ndblab.experiments.dump import analysis as dumps
+from ndblab.experiments.locking_reads import analysis as locks
+from ndblab.formatting import count, significant
+from ndblab.judging.contrasted import A, ratio, side
+from ndblab.judging.decorator import check
+from ndblab.judging.evidence import Evidence, mean_of_runs
+from ndblab.judging.publication import Claim
+from ndblab.judging.verdict import CONTRADICTED, Comparison, Finding, decide
 from ndblab.planning.workload import (
     CREATE_SELECT,
     READ_COMMITTED,
@@ -20,6 +20,7 @@ from ndblab.planning.workload import (
     SET_VARIABLE,
     ZSTD,
 )
+from ndblab.statistics.estimate import Estimate
 
 LOCKING = (
     (SET_VARIABLE, READ_COMMITTED),

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.error import LabError
+from ndblab.experiments.dump import tools
 from ndblab.machine.commands import exit_reason
 from ndblab.planning.workload import MYSQL_SHELL, UNCOMPRESSED
-from ndblab.workloads.dump import tools
 from ndblab.workloads.load_generator import spawned
 
 if TYPE_CHECKING:

@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from ndblab.analysis.actions import dumps
-from ndblab.analysis.formatting import count, listed, plain
-from ndblab.claims.publication import Anchor
 from ndblab.error import MissingData
+from ndblab.experiments.dump import analysis as dumps
 from ndblab.figures import bars, selection, sheet, style
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
+from ndblab.formatting import count, listed, plain
+from ndblab.judging.publication import Anchor
 from ndblab.planning.workload import UNCOMPRESSED
 
 _TIME, _SIZE = "#c8691c", "#5b3a8c"

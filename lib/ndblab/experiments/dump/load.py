@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ndblab.error import LabError
+from ndblab.experiments.dump import contents, tools
 from ndblab.planning import workload
 from ndblab.workloads import action, sysbench
 from ndblab.workloads.action import Action, Ended
-from ndblab.workloads.dump import contents, tools
 from ndblab.workloads.load_generator import OK, Command, Job
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ndblab.install import client_programs
+from ndblab.experiments.dump import client_programs
 from ndblab.machine import commands
 from ndblab.planning.workload import GZIP, MYSQL_SHELL, MYSQLDUMP, UNCOMPRESSED, ZSTD
 from ndblab.workloads import sysbench

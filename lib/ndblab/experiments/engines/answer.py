@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ndblab.analysis import contrasts
-from ndblab.analysis.formatting import plain
-from ndblab.claims import releases
-from ndblab.claims.answers.clause import Clause
-from ndblab.claims.answers.registry import answers
+from ndblab.formatting import plain
+from ndblab.judging import releases
+from ndblab.judging.answer import Clause
+from ndblab.judging.registry import answers
+from ndblab.statistics import contrasts
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ndblab.claims import releases
-from ndblab.claims.checks.decorator import check
-from ndblab.claims.contrasted import ratio
-from ndblab.claims.evidence import Evidence
-from ndblab.claims.publication import Claim
-from ndblab.claims.verdict import NOT_TESTABLE, Finding, decide
+from ndblab.judging import releases
+from ndblab.judging.contrasted import ratio
+from ndblab.judging.decorator import check
+from ndblab.judging.evidence import Evidence
+from ndblab.judging.publication import Claim
+from ndblab.judging.verdict import NOT_TESTABLE, Finding, decide
 
 
 @check("D-indexstat")

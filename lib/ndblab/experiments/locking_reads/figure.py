@@ -14,12 +14,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
-from ndblab.analysis.actions import locks
-from ndblab.analysis.formatting import count, listed
-from ndblab.claims.publication import Anchor
+from ndblab.experiments.locking_reads import analysis as locks
 from ndblab.figures import selection, sheet, style
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
+from ndblab.formatting import count, listed
+from ndblab.judging.publication import Anchor
 from ndblab.planning.workload import HELD, ISOLATIONS, RUNNING
 
 # Of Okabe and Ito's palette, which the colour-blind can tell apart.

@@ -18,11 +18,11 @@ import pandas as pd
 import pymysql
 
 from ndblab.error import LabError
+from ndblab.experiments.locking_reads import client
 from ndblab.planning import workload
 from ndblab.workloads import action, sysbench
 from ndblab.workloads.action import Action, Ended
 from ndblab.workloads.load_generator import OK, Command, Filled, Job
-from ndblab.workloads.locking_reads import client
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster

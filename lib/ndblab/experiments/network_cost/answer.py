@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ndblab.analysis import ratio_tables
-from ndblab.analysis.formatting import plain
-from ndblab.claims.answers.clause import Clause
-from ndblab.claims.answers.registry import answers
+from ndblab.formatting import plain
+from ndblab.judging.answer import Clause
+from ndblab.judging.registry import answers
+from ndblab.statistics import ratio_tables
 
 if TYPE_CHECKING:
     import pandas as pd

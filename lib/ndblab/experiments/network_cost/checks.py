@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ndblab.claims.checks.decorator import check
-from ndblab.claims.contrasted import A, place, ratio
-from ndblab.claims.evidence import Evidence
-from ndblab.claims.publication import Claim
-from ndblab.claims.verdict import Finding, decide
 from ndblab.error import MissingData
+from ndblab.judging.contrasted import A, place, ratio
+from ndblab.judging.decorator import check
+from ndblab.judging.evidence import Evidence
+from ndblab.judging.publication import Claim
+from ndblab.judging.verdict import Finding, decide
 
 CLIENTS = "clients"
 

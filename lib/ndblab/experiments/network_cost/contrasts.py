@@ -11,16 +11,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ndblab.analysis.sequential import LOOKS
-from ndblab.experiments.designs.comparisons import Swept
-from ndblab.experiments.designs.contrast import DUET, Contrast, Side
-from ndblab.planning.hosts import DATA, LOAD, MANAGEMENT, SQL
+from ndblab.design.contrast import DUET, Contrast, Side
+from ndblab.design.swept import Swept
+from ndblab.hosts.roles import DATA, LOAD, MANAGEMENT, SQL
 from ndblab.planning.point import DEFAULT_VARIANT, Point
+from ndblab.statistics.sequential import LOOKS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndblab.experiments.experiment import Experiment
+    from ndblab.design.experiment import Experiment
     from ndblab.planning.profile import Profile
 
 HOSTS = ((MANAGEMENT, LOAD), (DATA, SQL), (DATA, SQL), (SQL,), (SQL,))

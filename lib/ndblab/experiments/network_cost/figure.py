@@ -16,13 +16,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
-from ndblab.analysis import cpu_use, formatting, ratio_tables
-from ndblab.claims.publication import Anchor
+from ndblab import formatting
 from ndblab.error import MissingData
 from ndblab.figures import intervals, selection, sheet, style
 from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.figures.selection import DEFAULT, Tables
 from ndblab.figures.sheet import Caption
+from ndblab.judging.publication import Anchor
+from ndblab.statistics import cpu_use, ratio_tables
 
 HEIGHT_IN = 8.4
 CPU = Quantity("cpu_us", "CPU time per query", "\N{MICRO SIGN}s", style.INK)

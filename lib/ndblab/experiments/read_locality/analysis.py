@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ndblab.analysis import contrasts, summary
 from ndblab.error import MissingData
 from ndblab.planning.deployment import REPLICAS
 from ndblab.planning.workload import TRANSACTION_LOOKUPS
+from ndblab.statistics import contrasts, summary
 
 LOCAL, NEAR = "local", "near"
 """Share of rows from the data node that coordinates the transaction; share of bytes from the data

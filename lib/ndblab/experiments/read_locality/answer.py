@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ndblab.analysis import ratio_tables
-from ndblab.analysis.formatting import plain
-from ndblab.analysis.read_locality.shares import FULLY_REPLICATED, READ_BACKUP
-from ndblab.claims.answers.clause import Clause
-from ndblab.claims.answers.registry import answers
+from ndblab.experiments.read_locality.analysis import FULLY_REPLICATED, READ_BACKUP
+from ndblab.formatting import plain
+from ndblab.judging.answer import Clause
+from ndblab.judging.registry import answers
+from ndblab.statistics import ratio_tables
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pandas as pd
 
-from ndblab.analysis.formatting import significant
-from ndblab.analysis.read_locality import shares
-from ndblab.analysis.read_locality.shares import FULLY_REPLICATED, LOCAL, NEAR, READ_BACKUP
-from ndblab.claims.checks.decorator import check
-from ndblab.claims.contrasted import A, B, Place, place, ratio, side
-from ndblab.claims.evidence import Evidence
-from ndblab.claims.publication import Claim
-from ndblab.claims.verdict import Comparison, Finding, decide
+from ndblab.experiments.read_locality import analysis as shares
+from ndblab.experiments.read_locality.analysis import FULLY_REPLICATED, LOCAL, NEAR, READ_BACKUP
+from ndblab.formatting import significant
+from ndblab.judging.contrasted import A, B, Place, place, ratio, side
+from ndblab.judging.decorator import check
+from ndblab.judging.evidence import Evidence
+from ndblab.judging.publication import Claim
+from ndblab.judging.verdict import Comparison, Finding, decide
 
 _DOMAINS = "domains"
 

@@ -12,17 +12,17 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from ndblab.analysis.read_locality.shares import FULLY_REPLICATED, PRIMARY_ONLY, READ_BACKUP
-from ndblab.analysis.sequential import LOOKS
-from ndblab.experiments.designs.comparisons import Swept
-from ndblab.experiments.designs.contrast import ALTERNATION, Contrast
+from ndblab.design.contrast import ALTERNATION, Contrast
+from ndblab.design.swept import Swept
+from ndblab.experiments.read_locality.analysis import FULLY_REPLICATED, PRIMARY_ONLY, READ_BACKUP
 from ndblab.planning.point import DEFAULT_VARIANT, Point
 from ndblab.planning.workload import POINT_SELECT, READ_ONLY
+from ndblab.statistics.sequential import LOOKS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndblab.experiments.experiment import Experiment
+    from ndblab.design.experiment import Experiment
     from ndblab.planning.profile import Profile
 
 COMMENTS = {

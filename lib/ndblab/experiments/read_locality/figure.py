@@ -16,20 +16,20 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from ndblab.analysis import formatting
-from ndblab.analysis.read_locality import shares
-from ndblab.analysis.read_locality.shares import (
+from ndblab import formatting
+from ndblab.experiments.read_locality import analysis as shares
+from ndblab.experiments.read_locality.analysis import (
     FULLY_REPLICATED,
     LOCAL,
     NEAR,
     PRIMARY_ONLY,
     READ_BACKUP,
 )
-from ndblab.claims.publication import Anchor
 from ndblab.figures import intervals, selection, sheet, style
 from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.figures.selection import DEFAULT, POINT_SELECT, Tables
 from ndblab.figures.sheet import Caption
+from ndblab.judging.publication import Anchor
 from ndblab.planning.workload import READ_ONLY
 
 NEAR_PCT = Quantity("near_pct", "Bytes from own data node", "%", style.INK)

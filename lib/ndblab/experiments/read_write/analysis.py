@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ndblab.analysis import contrasts, summary
-from ndblab.analysis.cpu_use import QUERY_ROLES, Usage
-from ndblab.analysis.estimate import Estimate
-from ndblab.analysis.read_write import lookups
 from ndblab.error import MissingData
+from ndblab.experiments.read_write import lookups
 from ndblab.planning.workload import FILTERED, READ_WRITE, TRANSACTION_QUERIES
+from ndblab.statistics import contrasts, summary
+from ndblab.statistics.cpu_use import QUERY_ROLES, Usage
+from ndblab.statistics.estimate import Estimate
 
 SERVERS, MORE_SERVERS, FILTER, DATA_NODES = "servers-1-2", "servers-2-4", "filter", "data-nodes"
 PROCESSES, LOOKUPS, UNDIVIDED = "processes-4", "lookups", "undivided"

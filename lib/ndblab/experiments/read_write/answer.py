@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ndblab.analysis import contrasts
-from ndblab.analysis.formatting import plain
-from ndblab.analysis.read_write import interfaces, variations
-from ndblab.claims.answers.clause import Clause
-from ndblab.claims.answers.registry import answers
 from ndblab.error import MissingData
+from ndblab.experiments.api_ceiling import analysis as interfaces
+from ndblab.experiments.read_write import analysis as variations
+from ndblab.formatting import plain
+from ndblab.judging.answer import Clause
+from ndblab.judging.registry import answers
 from ndblab.planning.workload import IN_KEYS
+from ndblab.statistics import contrasts
 
 if TYPE_CHECKING:
     import pandas as pd

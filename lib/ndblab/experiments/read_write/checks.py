@@ -7,16 +7,17 @@ from dataclasses import replace
 
 import pandas as pd
 
-from ndblab.analysis import summary
-from ndblab.analysis.formatting import count, significant
-from ndblab.analysis.read_write import interfaces, variations
-from ndblab.claims.checks.decorator import check
-from ndblab.claims.contrasted import A, B, Place, place, planned, ratio, side
-from ndblab.claims.evidence import SATURATED, Evidence, at, mean_of_runs
-from ndblab.claims.publication import Claim
-from ndblab.claims.verdict import Finding, allowed, decide
 from ndblab.error import MissingData
+from ndblab.experiments.api_ceiling import analysis as interfaces
+from ndblab.experiments.read_write import analysis as variations
+from ndblab.formatting import count, significant
+from ndblab.judging.contrasted import A, B, Place, place, planned, ratio, side
+from ndblab.judging.decorator import check
+from ndblab.judging.evidence import SATURATED, Evidence, at, mean_of_runs
+from ndblab.judging.publication import Claim
+from ndblab.judging.verdict import Finding, allowed, decide
 from ndblab.planning.workload import READ_WRITE, TRANSACTION_QUERIES
+from ndblab.statistics import summary
 
 DATA_NODES = 2
 # What a data node uses without any load, in CPUs: the recorded sweep of one server, extrapolated.

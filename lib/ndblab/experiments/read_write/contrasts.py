@@ -12,17 +12,17 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from ndblab.analysis.read_write import variations
-from ndblab.analysis.sequential import LOOKS
-from ndblab.experiments.designs.comparisons import LEAST_CLIENTS, UNDIVIDED, Swept
-from ndblab.experiments.designs.contrast import ALTERNATION, LEVEL, Contrast, Side
+from ndblab.design.contrast import ALTERNATION, LEVEL, Contrast, Side
+from ndblab.design.swept import LEAST_CLIENTS, UNDIVIDED, Swept
+from ndblab.experiments.read_write import analysis as variations
 from ndblab.planning.point import Point
 from ndblab.planning.workload import FILTERED, IN_KEYS, IN_LISTS, POINT_SELECT, READ_WRITE
+from ndblab.statistics.sequential import LOOKS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndblab.experiments.experiment import Experiment
+    from ndblab.design.experiment import Experiment
     from ndblab.planning.profile import Profile
 
 PROCESSES = {"processes-2": 2, "processes-4": 4}

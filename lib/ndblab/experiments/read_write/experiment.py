@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import functools
 
-from ndblab.analysis.tpc_c import loads
-from ndblab.analysis.tpc_h import pushdown
-from ndblab.experiments.designs import (
-    bulk_loads,
-    comparisons,
-    grids,
-    interfaces,
-    queries,
-    read_write,
-    tpc_c,
-)
-from ndblab.experiments.designs.contrast import Length
-from ndblab.experiments.experiment import Experiment
-from ndblab.experiments.variant import NO_QUOTAS, Variant
-from ndblab.install import engines, go_tpc, ndb_tools
+from ndblab.design import grids
+from ndblab.design import swept as comparisons
+from ndblab.design.contrast import Length
+from ndblab.design.experiment import Experiment
+from ndblab.design.variant import NO_QUOTAS, Variant
+from ndblab.experiments.api_ceiling import contrasts as interfaces
+from ndblab.experiments.bulk_load import contrasts as bulk_loads
+from ndblab.experiments.read_write import contrasts as read_write
+from ndblab.experiments.tpc_c import analysis as loads
+from ndblab.experiments.tpc_c import contrasts as tpc_c
+from ndblab.experiments.tpc_c import database as tables
+from ndblab.experiments.tpc_c import go_tpc
+from ndblab.experiments.tpc_h import analysis as pushdown
+from ndblab.experiments.tpc_h import contrasts as queries
+from ndblab.install import engines, ndb_tools
 from ndblab.planning import cpu_budget, profile, workload
-from ndblab.workloads.tpc_c import tables
 
 HALF_DATA_NODE_SHARE = cpu_budget.BRIEF_DATA_NODE_CPUS / cpu_budget.BRIEF_CPUS / 2
 TPC_C_ROW_BYTES = 700

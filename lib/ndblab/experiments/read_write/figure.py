@@ -13,15 +13,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
-from ndblab.analysis import formatting
-from ndblab.analysis.read_write import variations
-from ndblab.analysis.read_write.variations import Variations
-from ndblab.claims.publication import Anchor
+from ndblab import formatting
 from ndblab.error import MissingData
+from ndblab.experiments.read_write import analysis as variations
+from ndblab.experiments.read_write.analysis import Variations
 from ndblab.figures import intervals, selection, sheet, style
 from ndblab.figures.quantity import Quantity
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
+from ndblab.judging.publication import Anchor
 from ndblab.planning.workload import FILTERED, READ_WRITE, SYSBENCH, TRANSACTION_QUERIES
 
 TPS = Quantity("tps", "Throughput", "transactions/s", style.THROUGHPUT)

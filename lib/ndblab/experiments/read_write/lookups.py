@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ndblab.analysis import cpu_use, summary
 from ndblab.planning.workload import IN_KEYS, IN_LISTS, POINT_SELECT
+from ndblab.statistics import cpu_use, summary
 
 SINGLE = "one by one"
 """Point selects, among lists of keys."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ndblab.analysis import summary
-from ndblab.analysis.formatting import count, plain
-from ndblab.claims.answers.clause import Clause
-from ndblab.claims.answers.registry import answers
 from ndblab.error import MissingData
+from ndblab.formatting import count, plain
+from ndblab.judging.answer import Clause
+from ndblab.judging.registry import answers
+from ndblab.statistics import summary
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ndblab.analysis import summary
-from ndblab.analysis.estimate import Estimate
-from ndblab.analysis.formatting import count, significant
-from ndblab.claims.checks.decorator import check
-from ndblab.claims.contrasted import A, B, place, planned, ratio
-from ndblab.claims.evidence import (
+from ndblab.error import MissingData
+from ndblab.formatting import count, significant
+from ndblab.judging.contrasted import A, B, place, planned, ratio
+from ndblab.judging.decorator import check
+from ndblab.judging.evidence import (
     COMMON_SHARE,
     SQL_ROLES,
     Evidence,
@@ -18,8 +17,8 @@ from ndblab.claims.evidence import (
     compare_qps,
     mean_of_runs,
 )
-from ndblab.claims.publication import Claim
-from ndblab.claims.verdict import (
+from ndblab.judging.publication import Claim
+from ndblab.judging.verdict import (
     CONTRADICTED,
     INCONCLUSIVE,
     NO_INTERVAL,
@@ -27,7 +26,8 @@ from ndblab.claims.verdict import (
     Finding,
     decide,
 )
-from ndblab.error import MissingData
+from ndblab.statistics import summary
+from ndblab.statistics.estimate import Estimate
 
 MOST = 16
 """Servers of the brief's peak."""

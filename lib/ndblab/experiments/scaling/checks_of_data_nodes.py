@@ -10,15 +10,15 @@ from functools import cache
 
 import pandas as pd
 
-from ndblab.analysis.estimate import Estimate
-from ndblab.analysis.formatting import significant
-from ndblab.claims import publication
-from ndblab.claims.checks.decorator import check, check_family
-from ndblab.claims.contrasted import A, B, Place, place, planned
-from ndblab.claims.evidence import Evidence
-from ndblab.claims.publication import Claim
-from ndblab.claims.verdict import NOT_TESTABLE, Comparison, Finding, decide
 from ndblab.error import MissingData
+from ndblab.formatting import significant
+from ndblab.judging import publication
+from ndblab.judging.contrasted import A, B, Place, place, planned
+from ndblab.judging.decorator import check, check_family
+from ndblab.judging.evidence import Evidence
+from ndblab.judging.publication import Claim
+from ndblab.judging.verdict import NOT_TESTABLE, Comparison, Finding, decide
+from ndblab.statistics.estimate import Estimate
 
 # The brief's NumCPUs, which its thread counts and thread numbers follow from.
 BRIEF_NUM_CPUS = 32

@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 from scipy.special import digamma
 
-from ndblab.analysis import estimate, summary
-from ndblab.analysis.formatting import count, significant
-from ndblab.claims.checks.decorator import check
-from ndblab.claims.contrasted import P95, A, B, Place, place, planned, ratio, slices
-from ndblab.claims.evidence import P95_STEP, Evidence, compare_p95, p95_of
-from ndblab.claims.publication import Claim
-from ndblab.claims.verdict import NOT_TESTABLE, Comparison, Finding, decide, with_tolerance
 from ndblab.error import MissingData
+from ndblab.formatting import count, significant
+from ndblab.judging.contrasted import P95, A, B, Place, place, planned, ratio, slices
+from ndblab.judging.decorator import check
+from ndblab.judging.evidence import P95_STEP, Evidence, compare_p95, p95_of
+from ndblab.judging.publication import Claim
+from ndblab.judging.verdict import NOT_TESTABLE, Comparison, Finding, decide, with_tolerance
+from ndblab.statistics import estimate, summary
 
 EARLY, LATE, HALF_LOAD = "early-8-16", "late-8-16", "half-load"
 MOST_OVER = 1.2

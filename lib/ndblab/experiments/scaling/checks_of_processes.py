@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ndblab.analysis import estimate, pairs, summary
-from ndblab.analysis.estimate import Estimate
-from ndblab.analysis.formatting import count, significant
-from ndblab.claims.checks.decorator import check
-from ndblab.claims.contrasted import A, B, Place, place, planned, ratio
-from ndblab.claims.evidence import COMMON_SHARE, SERVER_SHARE, Evidence, at, mean_of_runs
-from ndblab.claims.publication import Claim
-from ndblab.claims.verdict import INCONCLUSIVE, Comparison, Finding, decide
 from ndblab.error import MissingData
+from ndblab.formatting import count, significant
+from ndblab.judging.contrasted import A, B, Place, place, planned, ratio
+from ndblab.judging.decorator import check
+from ndblab.judging.evidence import COMMON_SHARE, SERVER_SHARE, Evidence, at, mean_of_runs
+from ndblab.judging.publication import Claim
+from ndblab.judging.verdict import INCONCLUSIVE, Comparison, Finding, decide
 from ndblab.planning.workload import CLIENT_ROLES
+from ndblab.statistics import estimate, pairs, summary
+from ndblab.statistics.estimate import Estimate
 
 # The brief has a socket for each of its two data nodes.
 HALVES = 2

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from ndblab.experiments.designs import comparisons, grids, network
-from ndblab.experiments.designs.contrast import Length
-from ndblab.experiments.experiment import Experiment
-from ndblab.experiments.variant import NO_QUOTAS, Variant
+from ndblab.design import grids
+from ndblab.design import swept as comparisons
+from ndblab.design.contrast import Length
+from ndblab.design.experiment import Experiment
+from ndblab.design.variant import NO_QUOTAS, Variant
+from ndblab.experiments.network_cost import contrasts as network
 from ndblab.planning import cpu_budget, profile
 
 SMALL_SERVER_SHARE = 9 / cpu_budget.BRIEF_CPUS
@@ -16,7 +18,7 @@ SLOWER_SERVER_SHARE = cpu_budget.BRIEF_SERVER_CPUS / cpu_budget.BRIEF_CPUS * 38 
 
 
 def _lacks_hosts() -> str:
-    from ndblab.experiments import several_hosts
+    from ndblab.hosts import connected as several_hosts
 
     return several_hosts.lacks()
 

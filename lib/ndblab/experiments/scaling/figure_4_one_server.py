@@ -13,13 +13,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from ndblab.analysis import formatting
-from ndblab.claims.evidence import SERVER_SHARE
-from ndblab.claims.publication import Anchor
+from ndblab import formatting
 from ndblab.figures import intervals, published_panel, selection, sheet, style
 from ndblab.figures.quantity import DATA_NODES_CPU, QPS, SERVER_CPU, Quantity
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
+from ndblab.judging.evidence import SERVER_SHARE
+from ndblab.judging.publication import Anchor
 
 _LOOKS = {
     "Throughput": (QPS, "o", "-"),

@@ -13,12 +13,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ndblab.analysis import formatting, summary
-from ndblab.claims.publication import Anchor
+from ndblab import formatting
 from ndblab.figures import published_panel, selection, sheet
 from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import LATENCY_NOTE, Caption
+from ndblab.judging.publication import Anchor
+from ndblab.statistics import summary
 
 # Gap between segments, relative to their length.
 _GAP = 0.2

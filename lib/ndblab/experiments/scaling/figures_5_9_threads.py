@@ -19,13 +19,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from ndblab.analysis import contrasts, formatting, summary
-from ndblab.claims.evidence import DATA_NODES_SHARE
-from ndblab.claims.publication import Anchor
+from ndblab import formatting
 from ndblab.error import MissingData
 from ndblab.figures import intervals, published_panel, selection, sheet, style
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
+from ndblab.judging.evidence import DATA_NODES_SHARE
+from ndblab.judging.publication import Anchor
+from ndblab.statistics import contrasts, summary
 
 SATURATED_PCT = 80
 """From here on the brief calls an NDB thread saturated (text on Figures 5 and 9)."""

@@ -16,12 +16,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from ndblab.analysis import formatting, summary
-from ndblab.claims.publication import Anchor
+from ndblab import formatting
 from ndblab.figures import intervals, published_panel, selection, sheet, style
 from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
+from ndblab.judging.publication import Anchor
+from ndblab.statistics import summary
 
 
 @dataclass(frozen=True)

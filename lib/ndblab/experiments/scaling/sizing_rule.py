@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from ndblab.analysis import estimate
-from ndblab.claims.evidence import COMMON_SHARE, Evidence
-from ndblab.claims.publication import Claim
+from ndblab.judging.evidence import COMMON_SHARE, Evidence
+from ndblab.judging.publication import Claim
 from ndblab.planning.cpu_budget import BRIEF_CPUS, BRIEF_SQL_SIDE_CPUS
+from ndblab.statistics import estimate
 
 HALVES = 2
 _RULE, _BEST_CLIENTS, _BEST_CPU = "S-rule", "F4-peak-clients", "F4-cpu-32"

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from ndblab.analysis import formatting, series, summary
-from ndblab.analysis.estimate import Estimate
+from ndblab import formatting
+from ndblab.statistics import series, summary
+from ndblab.statistics.estimate import Estimate
 
 METRICS = ("qps", "latency_p95_ms")
 STARTS_S = (60, 120, 300, 600, 1800)

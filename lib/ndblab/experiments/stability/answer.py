@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ndblab.analysis import stability
-from ndblab.analysis.formatting import plain
-from ndblab.claims.answers.clause import Clause
-from ndblab.claims.answers.registry import answers
+from ndblab.experiments.stability import analysis as stability
+from ndblab.formatting import plain
+from ndblab.judging.answer import Clause
+from ndblab.judging.registry import answers
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,11 +19,12 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from ndblab.analysis import estimate, stability, summary
-from ndblab.analysis.checkpoints import spans as checkpoint_spans
-from ndblab.analysis.checkpoints.spans import Span
-from ndblab.analysis.estimate import CONFIDENCE, Estimate
 from ndblab.error import MissingData
+from ndblab.experiments.stability import analysis as stability
+from ndblab.experiments.stability import checkpoints as checkpoint_spans
+from ndblab.experiments.stability.checkpoints import Span
+from ndblab.statistics import estimate, summary
+from ndblab.statistics.estimate import CONFIDENCE, Estimate
 
 PARTS = ["whole", "inside", "outside"]
 BEFORE_S, AFTER_S = 3, 10

@@ -13,16 +13,16 @@ from functools import partial
 
 import pandas as pd
 
-from ndblab.analysis import series, summary
-from ndblab.analysis.checkpoints import cost
-from ndblab.analysis.estimate import Estimate
-from ndblab.analysis.formatting import count, significant
-from ndblab.claims.checks.decorator import check
-from ndblab.claims.evidence import Evidence, at, p95_widened
-from ndblab.claims.publication import Claim
-from ndblab.claims.verdict import INCONCLUSIVE, Comparison, Finding, decide
 from ndblab.error import MissingData
+from ndblab.experiments.stability import checkpoint_cost as cost
+from ndblab.formatting import count, significant
+from ndblab.judging.decorator import check
+from ndblab.judging.evidence import Evidence, at, p95_widened
+from ndblab.judging.publication import Claim
+from ndblab.judging.verdict import INCONCLUSIVE, Comparison, Finding, decide
 from ndblab.planning.workload import READ_WRITE
+from ndblab.statistics import series, summary
+from ndblab.statistics.estimate import Estimate
 
 HOUR_S = 3600
 MINUTE_S = 60

@@ -14,13 +14,14 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ndblab.analysis import formatting, series
-from ndblab.analysis.checkpoints import spans
-from ndblab.claims.publication import Anchor
+from ndblab import formatting
+from ndblab.experiments.stability import checkpoints as spans
 from ndblab.figures import published_panel, selection, sheet, style
 from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import LATENCY_NOTE, Caption
+from ndblab.judging.publication import Anchor
+from ndblab.statistics import series
 
 _LATENCY = Quantity(P95.metric, P95.name, P95.unit, P95.colour)
 """On a linear axis, as in the brief."""

@@ -13,17 +13,17 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ndblab.analysis import formatting
-from ndblab.analysis.checkpoints import cost
-from ndblab.analysis.checkpoints.cost import Repeats, Run
-from ndblab.analysis.checkpoints.spans import LEAST_GAP_S
-from ndblab.analysis.estimate import Estimate
-from ndblab.claims.publication import Anchor
+from ndblab import formatting
 from ndblab.error import MissingData
+from ndblab.experiments.stability import checkpoint_cost as cost
+from ndblab.experiments.stability.checkpoint_cost import Repeats, Run
+from ndblab.experiments.stability.checkpoints import LEAST_GAP_S
 from ndblab.figures import published_panel, selection, sheet, style
 from ndblab.figures.quantity import QPS, Quantity
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
+from ndblab.judging.publication import Anchor
+from ndblab.statistics.estimate import Estimate
 
 _RATIO = Quantity("ratio", "Whole cycle over outside", "ratio", style.THROUGHPUT)
 _SHADE = "#c9c9c9"

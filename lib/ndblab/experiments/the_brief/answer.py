@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ndblab.analysis.formatting import count
-from ndblab.claims import publication
-from ndblab.claims.answers.registry import answers
+from ndblab.formatting import count
+from ndblab.judging import publication
+from ndblab.judging.registry import answers
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from ndblab.claims.publication import Anchor, Claim, Correction
+from ndblab.judging.publication import Anchor, Claim, Correction
 from ndblab.machine.host import Host
 from ndblab.planning.deployment import Plan
 

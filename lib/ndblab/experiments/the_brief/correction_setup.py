@@ -11,8 +11,15 @@ from __future__ import annotations
 
 import re
 
-from ndblab.claims.corrections.facts import Facts, Shown, numbers, percent, shows, spaced
-from ndblab.claims.publication import Correction
+from ndblab.experiments.the_brief.correction_facts import (
+    Facts,
+    Shown,
+    numbers,
+    percent,
+    shows,
+    spaced,
+)
+from ndblab.judging.publication import Correction
 from ndblab.planning.deployment import API_NODE_IDS
 from ndblab.planning.memory import GIB
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from ndblab.claims import publication
-from ndblab.claims.corrections import results, setup  # noqa: F401  they register arithmetic
-from ndblab.claims.corrections.facts import CHECKS, Facts
+from ndblab.experiments.the_brief import correction_results, correction_setup  # noqa: F401  they register arithmetic
+from ndblab.experiments.the_brief.correction_facts import CHECKS, Facts
+from ndblab.judging import publication
 from ndblab.machine import host
 from ndblab.planning import deployment, profile
 

@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
-from ndblab.analysis import formatting
+from ndblab import formatting
+from ndblab.experiments.the_brief import roles
 from ndblab.figures import sheet, style
-from ndblab.figures.brief import roles
 from ndblab.machine.host import Host
 from ndblab.planning.deployment import Node, Plan
 

@@ -13,8 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from ndblab.experiments.the_brief import roles
 from ndblab.figures import sheet, style
-from ndblab.figures.brief import roles
 from ndblab.machine.host import Cpu, Host
 from ndblab.planning.deployment import Plan
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ndblab.analysis import formatting
+from ndblab import formatting
 from ndblab.machine import topology
 from ndblab.machine.host import Host
 from ndblab.machine.topology import Cpu

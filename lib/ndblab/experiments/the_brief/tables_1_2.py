@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 import pandas as pd
 
-from ndblab.claims import publication
+from ndblab.judging import publication
 from ndblab.machine.host import Host
 
 UNKNOWN = "not known here"

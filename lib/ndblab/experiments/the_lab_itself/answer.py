@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ndblab.analysis.formatting import plain
-from ndblab.analysis.trust import goals
-from ndblab.claims.answers.clause import Answer
-from ndblab.claims.answers.registry import answers
+from ndblab.experiments.the_lab_itself import goals
+from ndblab.formatting import plain
+from ndblab.judging.answer import Answer
+from ndblab.judging.registry import answers
 
 if TYPE_CHECKING:
     import pandas as pd

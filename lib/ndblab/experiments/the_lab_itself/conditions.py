@@ -11,11 +11,12 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from ndblab.analysis import contrasts, trust
-from ndblab.analysis.contrasts import A, B
-from ndblab.analysis.cpu_use import QUERY_ROLES, Usage
-from ndblab.analysis.estimate import Estimate
 from ndblab.error import MissingData
+from ndblab.experiments import the_lab_itself as trust
+from ndblab.statistics import contrasts
+from ndblab.statistics.contrasts import A, B
+from ndblab.statistics.cpu_use import QUERY_ROLES, Usage
+from ndblab.statistics.estimate import Estimate
 
 SIDES = {
     trust.MONITOR: ("with the lab's monitor", "without"),

@@ -9,18 +9,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ndblab.analysis import trust
-from ndblab.analysis.sequential import LOOKS
+from ndblab.design.contrast import ALTERNATION, DUET, SWITCHED, Contrast, Side
 from ndblab.error import LabError
-from ndblab.experiments.designs.contrast import ALTERNATION, DUET, SWITCHED, Contrast, Side
+from ndblab.experiments import the_lab_itself as trust
 from ndblab.planning.condition import BUSY_NEIGHBOUR, IDLE_SPINNER, NO_MONITOR
 from ndblab.planning.point import Point
 from ndblab.planning.profile import Profile
+from ndblab.statistics.sequential import LOOKS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndblab.experiments.experiment import Experiment
+    from ndblab.design.experiment import Experiment
 
 STARTS = 4
 """The most cluster starts that identical sides are compared in."""

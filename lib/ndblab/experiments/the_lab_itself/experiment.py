@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ndblab.experiments import several_hosts
-from ndblab.experiments.designs import comparisons, grids, self_contrasts
-from ndblab.experiments.experiment import Experiment
-from ndblab.experiments.variant import Variant
+from ndblab.design import grids
+from ndblab.design import swept as comparisons
+from ndblab.design.experiment import Experiment
+from ndblab.design.variant import Variant
+from ndblab.experiments.availability import fault
+from ndblab.experiments.the_lab_itself import contrasts as self_contrasts
+from ndblab.hosts import connected as several_hosts
+from ndblab.hosts import roles as hosts
 from ndblab.install import ndb_tools
-from ndblab.planning import fault, hosts, profile
+from ndblab.planning import profile
 
 _FAULT_SIZES: Mapping[str, Mapping[str, object]] = {
     "smoke": {"servers": (2,), "clients": (8,), "warmup_s": 0, "duration_s": 4},

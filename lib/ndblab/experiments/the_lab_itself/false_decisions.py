@@ -15,8 +15,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import betaincinv, ndtri
 
-from ndblab.analysis import contrasts, sequential, trust
-from ndblab.analysis.estimate import CONFIDENCE, Estimate
+from ndblab.experiments import the_lab_itself as trust
+from ndblab.statistics import contrasts, sequential
+from ndblab.statistics.estimate import CONFIDENCE, Estimate
 
 DRAWS = 5000
 _SEED = 7742

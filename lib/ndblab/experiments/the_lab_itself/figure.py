@@ -12,13 +12,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ndblab.analysis import formatting
-from ndblab.analysis.trust import variance
-from ndblab.claims.publication import Anchor
+from ndblab import formatting
 from ndblab.error import MissingData
+from ndblab.experiments.the_lab_itself import variance
 from ndblab.figures import selection, sheet, style
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
+from ndblab.judging.publication import Anchor
 
 _WIDEST = 3.0
 """Longest whisker that the axis makes room for, over the largest value."""

@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from ndblab.analysis import contrasts, trust
-from ndblab.analysis.estimate import Estimate
-from ndblab.analysis.trust import false_decisions
 from ndblab.error import MissingData
+from ndblab.experiments import the_lab_itself as trust
+from ndblab.experiments.the_lab_itself import false_decisions
+from ndblab.statistics import contrasts
+from ndblab.statistics.estimate import Estimate
 
 MET, MISSED, OPEN = "yes", "no", "open"
 RANGES = {

@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtri
 
-from ndblab.analysis import contrasts, sequential, trust
-from ndblab.analysis.estimate import CONFIDENCE, Estimate
 from ndblab.error import MissingData
+from ndblab.experiments import the_lab_itself as trust
+from ndblab.statistics import contrasts, sequential
+from ndblab.statistics.estimate import CONFIDENCE, Estimate
 
 WANTED = 0.02
 """Half the width of an interval that the minutes are counted to: a ratio within 2 %."""

@@ -10,11 +10,11 @@ import math
 
 import pandas as pd
 
-from ndblab.analysis import trust
-from ndblab.analysis.estimate import Estimate
-from ndblab.analysis.formatting import count, exact
-from ndblab.analysis.sequential import LOOKS
-from ndblab.analysis.trust.precision import WANTED
+from ndblab.experiments import the_lab_itself as trust
+from ndblab.experiments.the_lab_itself.precision import WANTED
+from ndblab.formatting import count, exact
+from ndblab.statistics.estimate import Estimate
+from ndblab.statistics.sequential import LOOKS
 
 
 def on_goals(goals: pd.DataFrame) -> str:

@@ -15,8 +15,9 @@ import math
 import numpy as np
 import pandas as pd
 
-from ndblab.analysis import contrasts, trust
-from ndblab.analysis.estimate import CONFIDENCE
+from ndblab.experiments import the_lab_itself as trust
+from ndblab.statistics import contrasts
+from ndblab.statistics.estimate import CONFIDENCE
 
 PARTS = ("slice", "block", "cluster start")
 DISTANCES = ("same block", "another block, same start", "another start")

@@ -14,13 +14,13 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from ndblab.analysis import contrasts, summary
-from ndblab.analysis.cpu_use import Usage
-from ndblab.analysis.estimate import Estimate
 from ndblab.dataset.schema import OK
 from ndblab.error import MissingData
 from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.planning.workload import INCONSISTENT, TPC_C, TRANSACTIONS
+from ndblab.statistics import contrasts, summary
+from ndblab.statistics.cpu_use import Usage
+from ndblab.statistics.estimate import Estimate
 
 BY_WAREHOUSE, BY_KEY = DEFAULT_VARIANT, "by-key"
 """The variants: how tables are partitioned."""

@@ -11,18 +11,18 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from ndblab.analysis.sequential import LOOKS
-from ndblab.analysis.tpc_c.loads import BY_KEY, MORE_SERVERS, PARTITIONING, SERVERS
-from ndblab.experiments.designs.comparisons import Swept
-from ndblab.experiments.designs.contrast import ALTERNATION, Contrast, Side
+from ndblab.design.contrast import ALTERNATION, Contrast, Side
+from ndblab.design.swept import Swept
+from ndblab.experiments.tpc_c import database as tables
+from ndblab.experiments.tpc_c.analysis import BY_KEY, MORE_SERVERS, PARTITIONING, SERVERS
 from ndblab.planning.point import Point
 from ndblab.planning.workload import TPC_C
-from ndblab.workloads.tpc_c import tables
+from ndblab.statistics.sequential import LOOKS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndblab.experiments.experiment import Experiment
+    from ndblab.design.experiment import Experiment
     from ndblab.planning.profile import Profile
 
 BLOCKS = LOOKS[1]

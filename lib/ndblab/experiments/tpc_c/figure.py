@@ -14,15 +14,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator
 
-from ndblab.analysis import formatting
-from ndblab.analysis.tpc_c import loads
-from ndblab.analysis.tpc_c.loads import BY_KEY, BY_WAREHOUSE
-from ndblab.claims.publication import Anchor
+from ndblab import formatting
 from ndblab.error import MissingData
+from ndblab.experiments.tpc_c import analysis as loads
+from ndblab.experiments.tpc_c.analysis import BY_KEY, BY_WAREHOUSE
 from ndblab.figures import intervals, selection, sheet, style
 from ndblab.figures.quantity import Quantity
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
+from ndblab.judging.publication import Anchor
 from ndblab.planning.workload import TRANSACTIONS
 
 TPS = Quantity("tps", "Throughput", "transactions/s", style.THROUGHPUT)

@@ -23,13 +23,13 @@ import pandas as pd
 import pymysql
 
 from ndblab.error import LabError
-from ndblab.install import go_tpc
+from ndblab.experiments.tpc_c import consistency, go_tpc, loading, locality, output
+from ndblab.experiments.tpc_c import database as tables
+from ndblab.experiments.tpc_c.output import Interval, Outcome
 from ndblab.machine.commands import exit_reason
 from ndblab.planning import workload
 from ndblab.workloads import program, sysbench
 from ndblab.workloads.load_generator import OK, Command, Filled, Job, Report, spawned
-from ndblab.workloads.tpc_c import consistency, loading, locality, output, tables
-from ndblab.workloads.tpc_c.output import Interval, Outcome
 
 if TYPE_CHECKING:
     from pymysql.cursors import Cursor

@@ -18,8 +18,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pymysql
 
 from ndblab.error import LabError
-from ndblab.workloads.tpc_c import rows, tables
-from ndblab.workloads.tpc_h.session import connected
+from ndblab.experiments.tpc_c import database as tables
+from ndblab.experiments.tpc_c import rows
+from ndblab.workloads.session import connected
 
 CONNECTIONS = 3
 """A connection uses one CPU of the MySQL server at most, and waits for the data nodes as long."""

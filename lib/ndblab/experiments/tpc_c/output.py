@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ndblab.analysis.formatting import count
+from ndblab.formatting import count
 from ndblab.planning.workload import TRANSACTIONS
 
 EARLY_S = 0.3

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ndblab.workloads.tpc_c.tables import (
+from ndblab.experiments.tpc_c.database import (
     CUSTOMERS,
     DISTRICTS,
     ITEMS,

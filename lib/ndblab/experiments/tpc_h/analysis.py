@@ -11,12 +11,12 @@ import math
 import numpy as np
 import pandas as pd
 
-from ndblab.analysis import contrasts
-from ndblab.analysis.estimate import Estimate
 from ndblab.dataset.schema import OK
 from ndblab.error import MissingData
 from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.planning.workload import TPC_H, WRONG_RESULT, query_number
+from ndblab.statistics import contrasts
+from ndblab.statistics.estimate import Estimate
 
 PUSHED, UNPUSHED = DEFAULT_VARIANT, "no-pushdown"
 """The variants that are compared."""

@@ -20,10 +20,10 @@ from pathlib import Path
 import pymysql
 from pymysql.cursors import Cursor
 
+from ndblab.experiments.tpc_h import queries, results
+from ndblab.experiments.tpc_h.queries import Query
 from ndblab.planning.workload import OK, WRONG_RESULT
-from ndblab.workloads.tpc_h import queries, results
-from ndblab.workloads.tpc_h.queries import Query
-from ndblab.workloads.tpc_h.session import DATABASE, connected
+from ndblab.workloads.session import DATABASE, connected
 
 OUT_OF_TIME = 3024
 """MySQL's error of a query that took longer than it might (mysqld_error.h)."""

@@ -10,16 +10,16 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
-from ndblab.analysis.sequential import LOOKS
-from ndblab.analysis.tpc_h.pushdown import PUSHED, UNPUSHED, contrast_name
-from ndblab.experiments.designs.contrast import ALTERNATION, Contrast, Side
+from ndblab.design.contrast import ALTERNATION, Contrast, Side
+from ndblab.experiments.tpc_h.analysis import PUSHED, UNPUSHED, contrast_name
 from ndblab.planning.point import Point
 from ndblab.planning.workload import of_query
+from ndblab.statistics.sequential import LOOKS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndblab.experiments.experiment import Experiment
+    from ndblab.design.experiment import Experiment
     from ndblab.planning.profile import Profile
 
 QUERIES = range(1, 23)

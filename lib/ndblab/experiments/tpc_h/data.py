@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 from ndblab.error import LabError
+from ndblab.experiments.tpc_h.database import REPEATED
 from ndblab.machine.local import LOCAL
-from ndblab.workloads.tpc_h.tables import REPEATED
 
 PROGRAM = "tpchgen-cli"
 GENERATE_TIMEOUT_S = 3600

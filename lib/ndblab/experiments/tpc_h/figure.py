@@ -15,13 +15,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from ndblab.analysis import formatting
-from ndblab.analysis.tpc_h import pushdown
-from ndblab.claims.publication import Anchor
+from ndblab import formatting
 from ndblab.error import MissingData
+from ndblab.experiments.tpc_h import analysis as pushdown
 from ndblab.figures import selection, sheet, style
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
+from ndblab.judging.publication import Anchor
 
 HEIGHT_IN = 7.8
 _UNPUSHED = "#c8691c"

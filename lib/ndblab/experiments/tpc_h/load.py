@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from ndblab.experiments.tpc_h import client, data, loading
+from ndblab.experiments.tpc_h import database as tables
 from ndblab.machine.commands import exit_reason
 from ndblab.planning import workload
-from ndblab.workloads import program
+from ndblab.workloads import program, session
 from ndblab.workloads.load_generator import OK, Command, Filled, Job, Report, spawned
-from ndblab.workloads.tpc_h import client, data, loading, session, tables
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster

@@ -20,8 +20,9 @@ import pymysql
 from pymysql.cursors import Cursor
 
 from ndblab.error import LabError
-from ndblab.workloads.tpc_h import data, queries, results, tables
-from ndblab.workloads.tpc_h.session import ANSWERS, DATABASE, REFERENCE, connected
+from ndblab.experiments.tpc_h import data, queries, results
+from ndblab.experiments.tpc_h import database as tables
+from ndblab.workloads.session import ANSWERS, DATABASE, REFERENCE, connected
 
 _LOAD = """LOAD DATA LOCAL INFILE %s INTO TABLE {0}
  FIELDS TERMINATED BY '|' LINES TERMINATED BY '|\\n'"""

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ndblab.workloads.tpc_h.queries import Query
+    from ndblab.experiments.tpc_h.queries import Query
 
 Rows = list[list[str | None]]
 

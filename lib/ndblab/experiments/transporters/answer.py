@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ndblab.claims.answers.clause import Clause
-from ndblab.claims.answers.registry import answers
+from ndblab.judging.answer import Clause
+from ndblab.judging.registry import answers
 
 if TYPE_CHECKING:
     import pandas as pd

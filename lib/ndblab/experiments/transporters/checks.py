@@ -10,14 +10,14 @@ from dataclasses import replace
 
 import pandas as pd
 
-from ndblab.analysis import pairs, summary
-from ndblab.analysis.formatting import count
-from ndblab.claims.checks.decorator import check
-from ndblab.claims.contrasted import A, B, place, planned, ratio
-from ndblab.claims.evidence import Evidence
-from ndblab.claims.publication import Claim
-from ndblab.claims.verdict import Comparison, Finding, decide
 from ndblab.error import MissingData
+from ndblab.formatting import count
+from ndblab.judging.contrasted import A, B, place, planned, ratio
+from ndblab.judging.decorator import check
+from ndblab.judging.evidence import Evidence
+from ndblab.judging.publication import Claim
+from ndblab.judging.verdict import Comparison, Finding, decide
+from ndblab.statistics import pairs, summary
 
 READS, TRANSACTIONS = "oltp_point_select", "oltp_read_write"
 # The numbers of clients that the source calls low concurrency.

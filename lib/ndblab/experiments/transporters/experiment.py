@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from ndblab.analysis.read_locality.shares import PRIMARY_ONLY, READ_BACKUP
-from ndblab.experiments.designs import comparisons, connection_pools, grids, read_locality
-from ndblab.experiments.designs.contrast import Length
-from ndblab.experiments.experiment import Experiment
-from ndblab.experiments.variant import NO_QUOTAS, Variant
+from ndblab.design import grids
+from ndblab.design import swept as comparisons
+from ndblab.design.contrast import Length
+from ndblab.design.experiment import Experiment
+from ndblab.design.variant import NO_QUOTAS, Variant
+from ndblab.experiments.connection_pool import contrasts as connection_pools
+from ndblab.experiments.read_locality import contrasts as read_locality
+from ndblab.experiments.read_locality.analysis import PRIMARY_ONLY, READ_BACKUP
 from ndblab.planning import profile, workload
 
 SPIN_US = 200

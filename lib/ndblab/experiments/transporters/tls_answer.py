@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from ndblab.analysis import contrasts
-from ndblab.analysis.formatting import plain
-from ndblab.claims.answers.clause import Answer
-from ndblab.claims.answers.registry import answers
 from ndblab.error import MissingData
+from ndblab.formatting import plain
+from ndblab.judging.answer import Answer
+from ndblab.judging.registry import answers
+from ndblab.statistics import contrasts
 
 if TYPE_CHECKING:
     import pandas as pd

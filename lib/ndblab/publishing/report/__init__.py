@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ndblab.claims import publication
+from ndblab.judging import publication
 from ndblab.publishing.report import dataset_page, index_page, notebook_page, page
 from ndblab.publishing.report.folder import MARKER, replacing
 from ndblab.publishing.report.section import Section

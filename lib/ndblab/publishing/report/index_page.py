@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ndblab.claims import judge, verdict
 from ndblab.error import LabError
+from ndblab.judging import judge, verdict
 from ndblab.publishing import exhibit, notebook
 from ndblab.publishing.report import dataset_page, page
 from ndblab.publishing.report.section import Section
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from nbformat import NotebookNode
 
-    from ndblab.claims.publication import Source
+    from ndblab.judging.publication import Source
 
 _COLUMNS = ["statement", *(name for name in judge.COLUMNS if name != "dataset")]
 _PUBLISHED = {

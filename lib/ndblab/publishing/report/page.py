@@ -10,8 +10,8 @@ import html
 import math
 from pathlib import Path
 
-from ndblab.analysis import formatting
-from ndblab.claims import verdict
+from ndblab import formatting
+from ndblab.judging import verdict
 from ndblab.publishing.verdict_tables import NOT_COMPARABLE
 
 TEMPLATES = Path(__file__).parent / "templates"

@@ -1,1 +1,0 @@
-"""What the experiments on the brief's neighbours found."""

@@ -1,1 +1,0 @@
-"""Checks on what the brief's neighbours claim."""

@@ -1,0 +1,1 @@
+"""Connections of a MySQL server to the cluster."""

@@ -1,0 +1,1 @@
+"""What the network between clients, servers and data nodes costs."""

@@ -1,0 +1,1 @@
+"""Read/write transactions, filters and IN lists."""

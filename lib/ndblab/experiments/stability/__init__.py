@@ -1,0 +1,1 @@
+"""How steady the cluster is: over an hour, and between checkpoints."""

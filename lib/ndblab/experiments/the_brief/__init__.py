@@ -1,0 +1,1 @@
+"""What the brief published, and whether it adds up."""

@@ -1,0 +1,1 @@
+"""Shared memory, TCP and TLS."""

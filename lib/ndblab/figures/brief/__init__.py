@@ -1,1 +1,0 @@
-"""Figures 1 to 9 of the brief, from a dataset or a plan, with published numbers beside them."""

@@ -1,1 +1,0 @@
-"""Figures of the experiments on what the brief's neighbours claim."""
