@@ -14,8 +14,9 @@ from matplotlib.figure import Figure
 
 from ndblab import formatting
 from ndblab.error import LabError
-from ndblab.figures import selection, sheet
-from ndblab.figures.registry import DATASET, FIGURES, FORECAST, PLAN, Entry
+from ndblab.figures import old_sheet, selection, sheet
+from ndblab.figures.entry import DATASET, FORECAST, PLAN, Entry
+from ndblab.figures.registry import FIGURES
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
 from ndblab.judging.publication import Anchor
@@ -39,9 +40,17 @@ def draw(key: str | int, tables: Tables, anchors: Sequence[Anchor], caption: Cap
         If the figure is unknown, or the tables have nothing that it could show.
     """
     entry, tables, anchors, workload = _prepared(key, tables, anchors)
-    with sheet.page(entry.question, entry.height_in) as figure:
-        notes = entry.paint(figure, tables, anchors, caption)
-        sheet.sign(figure, caption, notes, workload)
+    page = (
+        old_sheet.page(entry.question, entry.height_in)
+        if entry.old
+        else sheet.page(entry.height_in)
+    )
+    with page as figure:
+        head = entry.paint(figure, tables, anchors, caption)
+        if entry.old:
+            old_sheet.sign(figure, caption, head, workload)
+        else:
+            sheet.sign(figure, head, caption.line(workload))
     return figure
 
 
@@ -61,11 +70,11 @@ def describe(key: str | int, tables: Tables, anchors: Sequence[Anchor]) -> str:
 def draw_plan(key: str | int, plan: Plan, host: Host) -> Figure:
     """Draw a figure of a plan and its host: Figure 2 or 3."""
     entry = _find(key, PLAN)
-    with sheet.page(entry.question, entry.height_in) as figure:
+    with old_sheet.page(entry.question, entry.height_in) as figure:
         notes = entry.paint(figure, plan, host)
         budget = f"CPU budget {plan.budget.kind}: {plan.budget.reason}."
         lines = [f"{host.describe()}.", " ".join([budget, *notes])]
-        sheet.write_caption(figure, lines, 0.55)
+        old_sheet.write_caption(figure, lines, 0.55)
     return figure
 
 

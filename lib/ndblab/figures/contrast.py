@@ -22,9 +22,11 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from ndblab import formatting
 from ndblab.error import MissingData
 from ndblab.experiments.the_lab_itself import conditions
-from ndblab.figures import selection, sheet, style
+from ndblab.figures import old_sheet as sheet
+from ndblab.figures import old_style as style
+from ndblab.figures import selection
+from ndblab.figures.old_sheet import Caption
 from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption
 from ndblab.judging.publication import Anchor
 from ndblab.statistics import contrasts
 from ndblab.statistics.estimate import Estimate

@@ -5,8 +5,7 @@ Adding a figure means adding a module in `brief/`, `neighbours/` or `lab/` and i
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 
 from ndblab.experiments.api_ceiling import figure as interfaces
@@ -33,39 +32,16 @@ from ndblab.experiments.locking_reads import figure as locks
 from ndblab.experiments.network_cost import figure as network_cost
 from ndblab.experiments.read_locality import figure as read_locality
 from ndblab.experiments.read_write import figure as read_write
-from ndblab.experiments.scaling import (
-    figure_4_one_server,
-    figure_8_seconds,
-    figures_5_9_threads,
-    figures_6_7_clients,
-)
-from ndblab.experiments.stability import figure as figure_1_hour
-from ndblab.experiments.stability import figure_long_run as long_run
+from ndblab.experiments.scaling import figure as scaling
+from ndblab.experiments.stability import figure as stability
 from ndblab.experiments.the_brief import figure_2_cluster_box, figure_3_cpu_allocation
 from ndblab.experiments.the_lab_itself import figure as variance
 from ndblab.experiments.tpc_c import figure as tpc_c
 from ndblab.experiments.tpc_h import figure as tpc_h
-from ndblab.figures import contrast, sheet
+from ndblab.figures import contrast
+from ndblab.figures import old_sheet as sheet
 from ndblab.figures import variants as transporters
-
-DATASET, FORECAST, PLAN = "dataset", "forecast", "plan"
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A figure: its question, how it is painted and described, and what it is drawn from.
-
-    `paint` draws on an empty sheet and returns notes for the caption; `describe` returns sentences.
-    `tables` are those it needs of its `source`. With `one_workload` it shows the runs of only one.
-    """
-
-    question: str
-    paint: Callable[..., list[str]]
-    describe: Callable[..., list[str]]
-    tables: tuple[str, ...] = ("runs",)
-    source: str = DATASET
-    height_in: float = sheet.HEIGHT_IN
-    one_workload: bool = False
+from ndblab.figures.entry import DATASET, FORECAST, PLAN, Entry
 
 
 def _brief(question: str, module, *tables: str, of=None, height_in=sheet.HEIGHT_IN) -> Entry:
@@ -86,10 +62,6 @@ def _forecast(question: str, module, *tables: str, height_in: float = sheet.HEIG
 
 
 FIGURES = {
-    "1": _brief(
-        "How stable are throughput and latency over a long run?",
-        figure_1_hour, "intervals", height_in=6.6,
-    ),
     "2": Entry(
         "What runs where, and how is it connected?",
         figure_2_cluster_box.paint, figure_2_cluster_box.describe, (), PLAN, 6.5,
@@ -97,30 +69,6 @@ FIGURES = {
     "3": Entry(
         "Which logical CPUs does each process get?",
         figure_3_cpu_allocation.paint, figure_3_cpu_allocation.describe, (), PLAN,
-    ),
-    "4": _brief(
-        "What limits one MySQL server, and how much CPU does it use?",
-        figure_4_one_server, "processes",
-    ),
-    "5": _brief(
-        "Which NDB thread is busiest under one MySQL server?",
-        figures_5_9_threads, "ndb_threads", "slices", of=False,
-    ),
-    "6": _brief(
-        "How far does doubling the MySQL servers raise throughput?",
-        figures_6_7_clients, of=figures_6_7_clients.SIX,
-    ),
-    "7": _brief(
-        "Can twice the MySQL servers serve twice the clients at the same latency?",
-        figures_6_7_clients, of=figures_6_7_clients.SEVEN,
-    ),
-    "8": _brief(
-        "How steady are throughput and latency, second by second?",
-        figure_8_seconds, "intervals", height_in=6.6,
-    ),
-    "9": _brief(
-        "Which NDB thread is the bottleneck at peak throughput?",
-        figures_5_9_threads, "ndb_threads", "slices", of=True,
     ),
     "shm-vs-tcp": _compared(
         "How much faster are shared-memory transporters than TCP?", transporters.TRANSPORTERS
@@ -134,11 +82,6 @@ FIGURES = {
     "tls": _compared("How much throughput does TLS on NDB's links cost?", transporters.TLS),
     "tls-contrast": Entry(
         "How certain is the cost of TLS?", contrast.paint, contrast.describe, ("slices",)
-    ),
-    "connection-pool": Entry(
-        "Does a MySQL server need more than one connection to the cluster?",
-        connection_pools.paint, connection_pools.describe, ("runs", "processes"),
-        height_in=9.4,
     ),
     "faults": Entry(
         "What do clients see when a part of the cluster fails?",
@@ -167,17 +110,9 @@ FIGURES = {
         "What does the model predict for the brief's own server?",
         brief_predicted, "brief_predicted", "brief_simulated", height_in=6.0,
     ),
-    "read-write": Entry(
-        "What do read/write transactions, filters and IN lists carry?",
-        read_write.paint, read_write.describe, ("runs", "slices", "processes"), height_in=9.6,
-    ),
     "contrast": Entry(
         "What does each contrast show, and after how many blocks?",
         contrast.paint, contrast.describe, ("slices",),
-    ),
-    "long-run": Entry(
-        "How much throughput do local checkpoints take from a long run?",
-        long_run.paint, long_run.describe, ("runs", "intervals", "events"), height_in=6.8,
     ),
     "engines": Entry(
         "How do two engines compare, start by start?",
@@ -222,4 +157,7 @@ FIGURES = {
         locks.paint, locks.describe, ("locks",), height_in=6.8,
     ),
 }  # fmt: skip
+FIGURES = {key: replace(entry, old=True) for key, entry in FIGURES.items()}
+for module in (stability, scaling, connection_pools, read_write):
+    FIGURES.update(module.FIGURES)
 """By the number of the brief's figure, or by the name of one of the lab's own."""

@@ -16,10 +16,22 @@ from matplotlib.lines import Line2D
 
 from ndblab import formatting
 from ndblab.error import LabError, MissingData
-from ndblab.figures import intervals, published_panel, selection, sheet, style
+from ndblab.figures import (
+    intervals,
+    selection,
+)
+from ndblab.figures import (
+    old_published_panel as published_panel,
+)
+from ndblab.figures import (
+    old_sheet as sheet,
+)
+from ndblab.figures import (
+    old_style as style,
+)
+from ndblab.figures.old_sheet import Caption
 from ndblab.figures.quantity import QPS, Quantity
 from ndblab.figures.selection import DEFAULT, Tables
-from ndblab.figures.sheet import Caption
 from ndblab.judging.publication import Anchor
 from ndblab.statistics import pairs, summary
 

@@ -13,10 +13,22 @@ from matplotlib.patches import Patch
 
 from ndblab.error import MissingData
 from ndblab.experiments.api_ceiling import analysis as interfaces
-from ndblab.figures import bars, intervals, selection, sheet, style
+from ndblab.figures import (
+    intervals,
+    selection,
+)
+from ndblab.figures import (
+    old_bars as bars,
+)
+from ndblab.figures import (
+    old_sheet as sheet,
+)
+from ndblab.figures import (
+    old_style as style,
+)
+from ndblab.figures.old_sheet import Caption
 from ndblab.figures.quantity import Quantity
 from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption
 from ndblab.formatting import count, listed, plain
 from ndblab.judging.publication import Anchor
 from ndblab.planning.workload import CLIENT

@@ -18,10 +18,12 @@ from matplotlib.figure import Figure
 from ndblab import formatting
 from ndblab.experiments.availability import analysis as outage
 from ndblab.experiments.availability.fault import FAULT, HEALED, RESTART, SERVED
-from ndblab.figures import selection, sheet, style
+from ndblab.figures import old_sheet as sheet
+from ndblab.figures import old_style as style
+from ndblab.figures import selection
+from ndblab.figures.old_sheet import Caption
 from ndblab.figures.quantity import QPS
 from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption
 from ndblab.judging.publication import Anchor
 
 _SUCCEEDED = replace(QPS, name="Succeeded", unit="operations/s")

@@ -16,10 +16,12 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from ndblab import formatting
-from ndblab.figures import intervals, sheet, style
+from ndblab.figures import intervals
+from ndblab.figures import old_sheet as sheet
+from ndblab.figures import old_style as style
+from ndblab.figures.old_sheet import Caption
 from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption
 from ndblab.judging.publication import Anchor
 
 _CLIENT_TICKS = tuple(8**i for i in range(6))
@@ -70,7 +72,7 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     ]
     sheet.legend(figure, handles)
     notes = [
-        intervals.described(points["runs"], "Marks", "whiskers"),
+        intervals.described(points["runs"], "whiskers"),
         "Lines: fitted only to the one-server runs of the fitted dataset, at the host's speed "
         "then. Bands: 95 % of single runs for throughput, at another speed too; the interval of "
         "the simulation for p95.",

@@ -15,9 +15,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from ndblab import formatting
-from ndblab.figures import sheet, style
+from ndblab.figures import old_sheet as sheet
+from ndblab.figures import old_style as style
+from ndblab.figures.old_sheet import Caption
 from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption
 from ndblab.judging.publication import Anchor
 
 _LABEL_APART = 0.052

@@ -16,10 +16,12 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from ndblab import formatting
-from ndblab.figures import intervals, sheet, style
+from ndblab.figures import intervals
+from ndblab.figures import old_sheet as sheet
+from ndblab.figures import old_style as style
+from ndblab.figures.old_sheet import Caption
 from ndblab.figures.quantity import QPS, Quantity
 from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption
 from ndblab.judging.publication import Anchor
 
 _ALLOWED = "#8a8a8a"
@@ -59,7 +61,7 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     ]
     sheet.legend(figure, handles)
     return [
-        intervals.described(alone["runs"], "Marks", "whiskers of throughput"),
+        intervals.described(alone["runs"], "whiskers of throughput"),
         "Bounds, from the measured CPU time per query: at best no query waits before the "
         "bottleneck saturates, at worst each waits for all others.",
         _balanced(tables["balance"]),

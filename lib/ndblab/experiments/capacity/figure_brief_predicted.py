@@ -15,10 +15,18 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from ndblab import formatting
-from ndblab.figures import published_panel, sheet, style
+from ndblab.figures import (
+    old_published_panel as published_panel,
+)
+from ndblab.figures import (
+    old_sheet as sheet,
+)
+from ndblab.figures import (
+    old_style as style,
+)
+from ndblab.figures.old_sheet import Caption
 from ndblab.figures.quantity import P95, QPS
 from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption
 from ndblab.judging.publication import Anchor
 
 _FLAT = 1e-6

@@ -16,10 +16,11 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from ndblab import formatting
-from ndblab.figures import sheet, style
+from ndblab.figures import old_sheet as sheet
+from ndblab.figures import old_style as style
+from ndblab.figures.old_sheet import Caption
 from ndblab.figures.quantity import P95, QPS
 from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption
 from ndblab.judging.publication import Anchor
 
 _LEAST_PCT = 0.1

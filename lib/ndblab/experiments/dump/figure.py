@@ -13,9 +13,12 @@ from matplotlib.figure import Figure
 
 from ndblab.error import MissingData
 from ndblab.experiments.dump import analysis as dumps
-from ndblab.figures import bars, selection, sheet, style
+from ndblab.figures import old_bars as bars
+from ndblab.figures import old_sheet as sheet
+from ndblab.figures import old_style as style
+from ndblab.figures import selection
+from ndblab.figures.old_sheet import Caption
 from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption
 from ndblab.formatting import count, listed, plain
 from ndblab.judging.publication import Anchor
 from ndblab.planning.workload import UNCOMPRESSED

@@ -15,9 +15,11 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
 from ndblab.experiments.locking_reads import analysis as locks
-from ndblab.figures import selection, sheet, style
+from ndblab.figures import old_sheet as sheet
+from ndblab.figures import old_style as style
+from ndblab.figures import selection
+from ndblab.figures.old_sheet import Caption
 from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption
 from ndblab.formatting import count, listed
 from ndblab.judging.publication import Anchor
 from ndblab.planning.workload import HELD, ISOLATIONS, RUNNING

@@ -18,10 +18,12 @@ from matplotlib.ticker import FuncFormatter
 
 from ndblab import formatting
 from ndblab.error import MissingData
-from ndblab.figures import intervals, selection, sheet, style
+from ndblab.figures import intervals, selection
+from ndblab.figures import old_sheet as sheet
+from ndblab.figures import old_style as style
+from ndblab.figures.old_sheet import Caption
 from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.figures.selection import DEFAULT, Tables
-from ndblab.figures.sheet import Caption
 from ndblab.judging.publication import Anchor
 from ndblab.statistics import cpu_use, ratio_tables
 

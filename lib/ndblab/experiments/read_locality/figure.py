@@ -25,10 +25,12 @@ from ndblab.experiments.read_locality.analysis import (
     PRIMARY_ONLY,
     READ_BACKUP,
 )
-from ndblab.figures import intervals, selection, sheet, style
+from ndblab.figures import intervals, selection
+from ndblab.figures import old_sheet as sheet
+from ndblab.figures import old_style as style
+from ndblab.figures.old_sheet import Caption
 from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.figures.selection import DEFAULT, POINT_SELECT, Tables
-from ndblab.figures.sheet import Caption
 from ndblab.judging.publication import Anchor
 from ndblab.planning.workload import READ_ONLY
 

@@ -14,7 +14,8 @@ from matplotlib.patches import FancyBboxPatch
 
 from ndblab import formatting
 from ndblab.experiments.the_brief import roles
-from ndblab.figures import sheet, style
+from ndblab.figures import old_sheet as sheet
+from ndblab.figures import old_style as style
 from ndblab.machine.host import Host
 from ndblab.planning.deployment import Node, Plan
 

@@ -14,7 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from ndblab.experiments.the_brief import roles
-from ndblab.figures import sheet, style
+from ndblab.figures import old_sheet as sheet
+from ndblab.figures import old_style as style
 from ndblab.machine.host import Cpu, Host
 from ndblab.planning.deployment import Plan
 

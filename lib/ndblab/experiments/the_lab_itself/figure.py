@@ -15,9 +15,11 @@ from matplotlib.figure import Figure
 from ndblab import formatting
 from ndblab.error import MissingData
 from ndblab.experiments.the_lab_itself import variance
-from ndblab.figures import selection, sheet, style
+from ndblab.figures import old_sheet as sheet
+from ndblab.figures import old_style as style
+from ndblab.figures import selection
+from ndblab.figures.old_sheet import Caption
 from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption
 from ndblab.judging.publication import Anchor
 
 _WIDEST = 3.0

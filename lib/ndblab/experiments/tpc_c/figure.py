@@ -18,10 +18,12 @@ from ndblab import formatting
 from ndblab.error import MissingData
 from ndblab.experiments.tpc_c import analysis as loads
 from ndblab.experiments.tpc_c.analysis import BY_KEY, BY_WAREHOUSE
-from ndblab.figures import intervals, selection, sheet, style
+from ndblab.figures import intervals, selection
+from ndblab.figures import old_sheet as sheet
+from ndblab.figures import old_style as style
+from ndblab.figures.old_sheet import Caption
 from ndblab.figures.quantity import Quantity
 from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption
 from ndblab.judging.publication import Anchor
 from ndblab.planning.workload import TRANSACTIONS
 

@@ -18,9 +18,11 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from ndblab import formatting
 from ndblab.error import MissingData
 from ndblab.experiments.tpc_h import analysis as pushdown
-from ndblab.figures import selection, sheet, style
+from ndblab.figures import old_sheet as sheet
+from ndblab.figures import old_style as style
+from ndblab.figures import selection
+from ndblab.figures.old_sheet import Caption
 from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption
 from ndblab.judging.publication import Anchor
 
 HEIGHT_IN = 7.8

@@ -15,7 +15,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from ndblab import formatting
-from ndblab.figures import style
+from ndblab.figures import old_style as style
 from ndblab.figures.quantity import Quantity
 from ndblab.judging.publication import Anchor
 
