@@ -146,7 +146,7 @@ def reproduce(
     )
     minutes = minutes and number.whole("--minutes", minutes)
     found = [] if all else [catalogue.find(experiment, figure, table)]
-    chosen = found or list(catalogue.EXPERIMENTS.values())
+    chosen = found or list(catalogue.every().values())
     for each in chosen:
         each.size(profile, overrides)
     if dry_run and attach:

@@ -9,7 +9,7 @@ from ndblab.error import LabError
 from ndblab.experiments.transporters import experiment as neighbours
 from ndblab.planning import deployment
 
-EVERY = list(catalogue.EXPERIMENTS.values())
+EVERY = list(catalogue.every().values())
 MEASURED = [e for e in EVERY if e.grid]
 
 

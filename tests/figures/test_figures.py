@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 import small_runs
 from drawn import DATASET, HOST, caption, outside, said
 from ndblab import figures, formatting
-from ndblab.design.catalogue import EXPERIMENTS, UNRECORDED
+from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.figures import style
 from ndblab.judging import publication
@@ -322,6 +322,6 @@ def test_nothing_but_failures_is_refused() -> None:
 
 def test_every_figure_belongs_to_one_experiment() -> None:
     """What the catalogue lists can be drawn, and no figure is left without an experiment."""
-    every = (*EXPERIMENTS.values(), *UNRECORDED.values())
+    every = (*catalogue.every().values(), *catalogue.unrecorded().values())
     listed = [key for experiment in every for key in experiment.figures]
-    assert sorted(listed) == sorted(figures.FIGURES)
+    assert sorted(listed) == sorted(figures.entries())

@@ -91,7 +91,7 @@ def part(
         "contrasts": experiment.contrasts and _contrasts(experiment, servers, transporter),
         "shape": {},
         "spare_servers": 0,
-        "weighs_rows": False,
+        "after_filling": None,
     }
     return Attachable(**known, schema=schema, user=user, options_file=options_file)
 
@@ -99,12 +99,12 @@ def part(
 def check(experiment: Experiment) -> None:
     """Refuse an experiment of which an attached cluster allows nothing; LabError says why."""
     if why := why_not(experiment):
-        from ndblab.design.catalogue import EXPERIMENTS
+        from ndblab.design.catalogue import every
 
         raise LabError(
             f"{experiment.name} cannot be measured on an attached cluster",
             found=why,
-            expected="one of " + ", ".join(n for n, e in EXPERIMENTS.items() if not why_not(e)),
+            expected="one of " + ", ".join(n for n, e in every().items() if not why_not(e)),
             next_step="Choose one of them with --experiment, or drop --attach.",
         )
 
@@ -147,7 +147,7 @@ def left_out(experiment: Experiment, servers: int, size: Profile) -> list[str]:
     for each in planned:
         if why := _why_not(each, experiment, servers):
             found.setdefault(why, []).append(f"contrast {each.name}")
-    if experiment.weighs_rows:
+    if experiment.after_filling:
         found.setdefault("needs a schema more", []).append("the weight of a row")
     return [f"{', '.join(names)}: {why}" for why, names in found.items()]
 

@@ -25,7 +25,7 @@ from ndblab.formatting import duration
 from ndblab.install.binaries import is_at_least
 from ndblab.machine import host
 from ndblab.measuring import dry_run, manifest, measurement, prerequisites
-from ndblab.measuring.clusters import Clusters, described_filling
+from ndblab.measuring.clusters import Clusters
 from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.workloads import registry, sysbench
 
@@ -241,7 +241,7 @@ class AttachedCluster(Clusters):
         self.writer.note(
             starts=self.starts,
             timings={"prepare_s": filled.seconds},
-            filled=described_filling(filled),
+            filled=filled.to_dict(),
         )
         self.progress = False
         self._cluster, self._running, self._neighbours = cluster, (plan, binaries), False

@@ -15,14 +15,14 @@ from matplotlib.figure import Figure
 from ndblab import formatting
 from ndblab.error import LabError
 from ndblab.figures import selection, sheet
-from ndblab.figures.registry import DATASET, FIGURES, FORECAST, PLAN, Entry
+from ndblab.figures.entry import DATASET, FORECAST, PLAN, Entry, entries
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
 from ndblab.judging.publication import Anchor
 from ndblab.machine.host import Host
 from ndblab.planning.deployment import Plan
 
-__all__ = ["FIGURES", "Caption", "describe", "describe_plan", "draw", "draw_plan"]
+__all__ = ["Caption", "describe", "describe_plan", "draw", "draw_plan", "entries"]
 
 
 def draw(key: str | int, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Figure:
@@ -30,7 +30,7 @@ def draw(key: str | int, tables: Tables, anchors: Sequence[Anchor], caption: Cap
 
     Parameters
     ----------
-    tables : by name; `FIGURES[key].tables` at least.
+    tables : by name; those of its entry at least.
     anchors : the published numbers of this figure.
 
     Raises
@@ -101,7 +101,7 @@ def _prepared(
 
 
 def _find(key: str | int, *sources: str) -> Entry:
-    known = [name for name, entry in FIGURES.items() if entry.source in sources]
+    known = [name for name, entry in entries().items() if entry.source in sources]
     if str(key) not in known:
         raise LabError(
             f"Unknown figure of a {' or '.join(sources)}",
@@ -109,4 +109,4 @@ def _find(key: str | int, *sources: str) -> Entry:
             expected=", ".join(known),
             next_step="Choose one of these.",
         )
-    return FIGURES[str(key)]
+    return entries()[str(key)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -17,6 +18,7 @@ from matplotlib.lines import Line2D
 from ndblab import formatting
 from ndblab.error import LabError, MissingData
 from ndblab.figures import intervals, published_panel, selection, sheet, style
+from ndblab.figures.entry import Entry
 from ndblab.figures.quantity import QPS, Quantity
 from ndblab.figures.selection import DEFAULT, Tables
 from ndblab.figures.sheet import Caption
@@ -246,3 +248,8 @@ def _published(ax: Axes, comparison: Comparison, anchors: Sequence[Anchor]) -> N
     values = [anchor.value for anchor in anchors] or [1.0]
     ax.set_ylim(min(*values, 1) - 0.12, max(*values, 1) + 0.35)
     ax.set_ylabel(f"{comparison.ratio}, ratio")
+
+
+def entry(question: str, kinds: Comparison) -> Entry:
+    """Return the figure of a comparison of variants."""
+    return Entry(question, partial(paint, kinds), partial(describe, kinds), height_in=7.4)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ndblab import discovery
 from ndblab.cluster import datadir, keys, start_stop
 from ndblab.cluster.cluster import Site
 from ndblab.error import LabError
@@ -257,8 +258,7 @@ def _has_own_load(experiment: Experiment) -> bool:
     size = experiment.size("smoke")
     names = {point.workload for point in experiment.grid(experiment, size)}
     return any(
-        registry.find(name) is not sysbench or (sysbench.SCRIPTS / f"{name}.lua").exists()
-        for name in names
+        registry.find(name) is not sysbench or discovery.file(f"{name}.lua") for name in names
     )
 
 

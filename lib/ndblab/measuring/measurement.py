@@ -17,12 +17,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ndblab.design import sweep
 from ndblab.design.contrast import Contrast
 from ndblab.design.experiment import Experiment
 from ndblab.formatting import count, duration
 from ndblab.machine import host
-from ndblab.measuring import disturbed, manifest, prerequisites, time_needed
+from ndblab.measuring import disturbed, manifest, performing, prerequisites, time_needed
 from ndblab.measuring.manifest import ROOT
 from ndblab.planning import fitness
 from ndblab.planning.deployment import Plan
@@ -258,7 +257,7 @@ def carry_out(
             fit = math.floor(limit_s * len(todo) / sweep_s)
             again_ids = disturbed.runs(writer.snapshot().runs)[:fit]
         if not known or again_ids:
-            sweep.perform(todo, writer, clusters.ready, clusters.measure, progress, again_ids)
+            performing.perform(todo, writer, clusters.ready, clusters.measure, progress, again_ids)
         if not known and "swept_utc" not in writer.manifest:
             writer.note(swept_utc=now_utc())
         if experiment.contrasts:

@@ -12,11 +12,11 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 import pandas as pd
 
+from ndblab import discovery
 from ndblab.error import LabError
 from ndblab.hosts import spread
 from ndblab.machine import speed
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 ROLE = workload.SYSBENCH
 DATABASE, WEIGHED = "sbtest", "sbtest_half"
-SCRIPTS = Path(__file__).parent / "lua"
 """The lab's own scripts, which build on the common part of sysbench's."""
 PREPARE_TIMEOUT_S = 6 * 3600
 CONNECT_S_PER_CLIENT = 0.5
@@ -121,9 +120,8 @@ def _over_tcp(servers: Sequence[Node]) -> list[str]:
 
 
 def _script(binaries: Binaries, name: str) -> str:
-    """Return the path of a script of the lab, or else what sysbench calls its own."""
-    own = SCRIPTS / f"{name}.lua"
-    return str(own) if own.exists() else binaries.sysbench_script(name)
+    """Return the path of a script in an experiment's folder, or the name of one of sysbench's."""
+    return str(discovery.file(f"{name}.lua") or binaries.sysbench_script(name))
 
 
 def prepare(cluster: Cluster, job: Job) -> Filled:

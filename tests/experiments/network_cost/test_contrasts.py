@@ -11,7 +11,7 @@ import pytest
 
 from ndblab.design import catalogue
 from ndblab.design.contrast import DUET
-from ndblab.experiments.network_cost import contrasts as network
+from ndblab.experiments.network_cost import experiment as network
 from ndblab.hosts import connected as several_hosts
 from ndblab.hosts import spread
 from ndblab.machine import host

@@ -14,6 +14,7 @@ from matplotlib.patches import Patch
 from ndblab.error import MissingData
 from ndblab.experiments.api_ceiling import analysis as interfaces
 from ndblab.figures import bars, intervals, selection, sheet, style
+from ndblab.figures.entry import Entry
 from ndblab.figures.quantity import Quantity
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
@@ -97,3 +98,11 @@ def _ratios(tables: Tables) -> list[str]:
         interval = f" ({plain(low)} to {plain(high)})" if low == low else ""
         found.append(f"{words} {plain(value)}{interval}")
     return found
+
+
+FIGURES = {
+    "api-ceiling": Entry(
+        "What do key lookups cost through SQL, and through the NDB API?",
+        paint, describe, ("runs", "processes", "slices"),
+    ),
+}  # fmt: skip

@@ -19,6 +19,7 @@ from matplotlib.lines import Line2D
 
 from ndblab import formatting
 from ndblab.figures import intervals, selection, sheet, style
+from ndblab.figures.entry import Entry
 from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.figures.selection import DEFAULT, Tables
 from ndblab.figures.sheet import Caption
@@ -127,3 +128,12 @@ def _marker(pool: int, pools: Sequence[int]) -> str:
 def _key(pool: int, pools: Sequence[int]) -> Line2D:
     label = formatting.count(pool, "connection")
     return Line2D([], [], color=_colour(pool), marker=_marker(pool, pools), label=label)
+
+
+FIGURES = {
+    "connection-pool": Entry(
+        "Does a MySQL server need more than one connection to the cluster?",
+        paint, describe, ("runs", "processes"),
+        height_in=9.4,
+    ),
+}  # fmt: skip

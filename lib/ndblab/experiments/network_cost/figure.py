@@ -19,6 +19,7 @@ from matplotlib.ticker import FuncFormatter
 from ndblab import formatting
 from ndblab.error import MissingData
 from ndblab.figures import intervals, selection, sheet, style
+from ndblab.figures.entry import Entry
 from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.figures.selection import DEFAULT, Tables
 from ndblab.figures.sheet import Caption
@@ -182,3 +183,12 @@ def _look(kind: Kind) -> dict[str, str]:
 
 def _key(kind: Kind) -> Line2D:
     return Line2D([], [], label=kind.name, **_look(kind))
+
+
+FIGURES = {
+    "network-cost": Entry(
+        "What does the network between clients, servers and data nodes cost?",
+        paint, describe, ("runs", "processes", "slices"),
+        height_in=HEIGHT_IN,
+    ),
+}  # fmt: skip

@@ -15,14 +15,16 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocat
 
 from ndblab import formatting
 from ndblab.error import MissingData
+from ndblab.experiments.read_write import FILTERED, TRANSACTION_QUERIES
 from ndblab.experiments.read_write import analysis as variations
 from ndblab.experiments.read_write.analysis import Variations
 from ndblab.figures import intervals, selection, sheet, style
+from ndblab.figures.entry import Entry
 from ndblab.figures.quantity import Quantity
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
 from ndblab.judging.publication import Anchor
-from ndblab.planning.workload import FILTERED, READ_WRITE, SYSBENCH, TRANSACTION_QUERIES
+from ndblab.planning.workload import READ_WRITE, SYSBENCH
 
 TPS = Quantity("tps", "Throughput", "transactions/s", style.THROUGHPUT)
 _FILTERED = "#c8691c"
@@ -238,3 +240,11 @@ def _nothing(ax: Axes) -> None:
 def _number(row) -> str:
     interval = f" ({row.low:.3g} to {row.high:.3g})" if row.low == row.low else ""
     return f"{row.ratio:.3g}{interval}"
+
+
+FIGURES = {
+    "read-write": Entry(
+        "What do read/write transactions, filters and IN lists carry?",
+        paint, describe, ("runs", "slices", "processes"), height_in=9.6,
+    ),
+}  # fmt: skip

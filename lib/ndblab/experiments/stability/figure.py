@@ -16,7 +16,9 @@ from matplotlib.figure import Figure
 
 from ndblab import formatting
 from ndblab.experiments.stability import checkpoints as spans
+from ndblab.experiments.stability import figure_long_run
 from ndblab.figures import published_panel, selection, sheet, style
+from ndblab.figures.entry import Entry
 from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import LATENCY_NOTE, Caption
@@ -229,3 +231,16 @@ def _notes(run: _Long, half: float | None, cut: int, events: list[str]) -> list[
             f"band, with {100 * within:.0f} % of the samples."
         )
     return notes + events
+
+
+FIGURES = {
+    "1": Entry(
+        "How stable are throughput and latency over a long run?",
+        paint, describe, ("runs", "intervals"), one_workload=True, height_in=6.6,
+    ),
+    "long-run": Entry(
+        "How much throughput do local checkpoints take from a long run?",
+        figure_long_run.paint, figure_long_run.describe, ("runs", "intervals", "events"),
+        height_in=6.8,
+    ),
+}  # fmt: skip

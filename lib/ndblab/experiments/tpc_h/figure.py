@@ -19,6 +19,7 @@ from ndblab import formatting
 from ndblab.error import MissingData
 from ndblab.experiments.tpc_h import analysis as pushdown
 from ndblab.figures import selection, sheet, style
+from ndblab.figures.entry import Entry
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
 from ndblab.judging.publication import Anchor
@@ -134,3 +135,11 @@ def _keys() -> list[Line2D]:
         Line2D([], [], label="nothing pushed", mfc="white", **blue),
         Line2D([], [], label="time without pushing", ls="", marker="s", mfc="white", mec=_UNPUSHED),
     ]
+
+
+FIGURES = {
+    "tpc-h": Entry(
+        "Which queries of TPC-H gain from pushed joins?",
+        paint, describe, ("slices", "runs", "pushed"), height_in=HEIGHT_IN,
+    ),
+}  # fmt: skip

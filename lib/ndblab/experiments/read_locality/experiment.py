@@ -1,29 +1,31 @@
-"""The sweep and the contrasts of read locality: kinds of tables, and servers that know their node.
-
-In: the experiment, a profile, the points of its finished sweep. Out: the points of the sweep, and
-contrasts. Pure.
-
-Tables of all kinds are in one cluster, and a server is told its data node while it runs: sides take
-turns within a cluster start. Only location domains need a cluster of their own.
-"""
+"""How far reads stay on the data node that is near."""
 
 from __future__ import annotations
 
 from itertools import product
 from typing import TYPE_CHECKING
 
-from ndblab.design.contrast import ALTERNATION, Contrast
+from ndblab.design.contrast import ALTERNATION, Contrast, Length
+from ndblab.design.experiment import Experiment
 from ndblab.design.swept import Swept
+from ndblab.design.variant import Variant
+from ndblab.experiments.read_locality import probe
 from ndblab.experiments.read_locality.analysis import FULLY_REPLICATED, PRIMARY_ONLY, READ_BACKUP
+from ndblab.experiments.read_write import READ_ONLY
+from ndblab.planning import profile
 from ndblab.planning.point import DEFAULT_VARIANT, Point
-from ndblab.planning.workload import POINT_SELECT, READ_ONLY
+from ndblab.planning.workload import POINT_SELECT
 from ndblab.statistics.sequential import LOOKS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndblab.design.experiment import Experiment
     from ndblab.planning.profile import Profile
+
+_NO_SCANS = {"range-selects": "off"}
+_NO_STATISTICS = {"ndb_index_stat_enable": "OFF"}
+"""For minutes after a start servers read statistics of indexes, and count these rows as read."""
+
 
 COMMENTS = {
     READ_BACKUP: "COMMENT='NDB_TABLE=READ_BACKUP=1'",
@@ -78,3 +80,50 @@ def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tu
         compared(lookups, f"{LOOKUPS}-{FULLY_REPLICATED}", FULLY_REPLICATED, READ_BACKUP),
         compared(lookups, f"{LOOKUPS}-told", READ_BACKUP, DEFAULT_VARIANT),
     )
+
+
+EXPERIMENTS = (
+        Experiment(
+        "read-locality",
+        "How far do reads stay on the data node that is near?",
+        "16_ipynb",
+        figures=("read-locality",),
+        claims=("C-",),
+        grid=grid,
+        sizes={
+            "smoke": {"servers": (4,), "clients": (8,), "warmup_s": 0, "duration_s": 1},
+            "quick": {"servers": (4,), "clients": (8, 32, 128), "repeats": 3},
+            "brief": {
+                "servers": (4,), "clients": profile.powers_of_two(1024), "repeats": 3,
+                "table_size": 1_000_000,
+            },
+        },
+        slices={"smoke": Length(0, 1)},
+        shape={"node_groups": 2},
+        variants=(
+            Variant(
+                options=_NO_SCANS, my_cnf=_NO_STATISTICS,
+                table_options=COMMENTS[READ_BACKUP],
+            ),
+            *(
+                Variant(
+                    kind, options=_NO_SCANS, my_cnf=_NO_STATISTICS, table_options=comment,
+                    neighbours=True,
+                )
+                for kind, comment in COMMENTS.items()
+            ),
+            *(
+                Variant(
+                    name, {"domains": True}, options=_NO_SCANS, contrasts_only=True,
+                    my_cnf=_NO_STATISTICS, table_options=COMMENTS[kind],
+                )
+                for name, kind in (
+                    (DOMAINS, READ_BACKUP),
+                    (DOMAINS_PRIMARY, PRIMARY_ONLY),
+                )
+            ),
+        ),
+        contrasts=contrasts,
+        probes=(probe,),
+    ),
+)  # fmt: skip

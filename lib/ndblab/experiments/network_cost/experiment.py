@@ -1,27 +1,24 @@
-"""What the network costs: servers on the data nodes' hosts or on others, clients on either side.
-
-In: the experiment, a profile, the points of its finished sweep. Out: the points of the sweep, and
-contrasts. Pure.
-
-One cluster has servers of every kind, and one of them is loaded at a time, or two at once. Side A
-of every contrast is the one with more of the network.
-"""
+"""What the network between clients, servers and data nodes costs."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from ndblab.design.contrast import DUET, Contrast, Side
+from ndblab.design.experiment import Experiment
 from ndblab.design.swept import Swept
+from ndblab.design.variant import Variant
+from ndblab.hosts import connected
 from ndblab.hosts.roles import DATA, LOAD, MANAGEMENT, SQL
+from ndblab.planning import profile
 from ndblab.planning.point import DEFAULT_VARIANT, Point
 from ndblab.statistics.sequential import LOOKS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndblab.design.experiment import Experiment
     from ndblab.planning.profile import Profile
+
 
 HOSTS = ((MANAGEMENT, LOAD), (DATA, SQL), (DATA, SQL), (SQL,), (SQL,))
 TCP_SERVERS, SPARE_SERVERS = 4, 1
@@ -77,3 +74,35 @@ def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tu
         servers("servers-few-clients", few),
     )
     return found[:2] if size.name == "smoke" else found
+
+
+EXPERIMENTS = (
+        Experiment(
+        "network-cost",
+        "What does the network between clients, servers and data nodes cost?",
+        "20_network_cost.ipynb",
+        figures=("network-cost",),
+        claims=("N-",),
+        grid=grid,
+        sizes={
+            "smoke": {"servers": (1,)},
+            "quick": {"servers": (1,), "clients": (1, 4, 16, 64), "repeats": 3},
+            "brief": {
+                "servers": (1,),
+                "clients": profile.powers_of_two(1024),
+                "repeats": 3,
+                "table_size": 1_000_000,
+            },
+        },
+        shape={"tcp_servers": TCP_SERVERS},
+        variants=(
+            Variant(beside_data=True),
+            Variant(SERVERS_ELSEWHERE, beside_data=False),
+            Variant(CLIENTS_BESIDE, beside_data=True, clients_beside=True),
+        ),
+        contrasts=contrasts,
+        spare_servers=SPARE_SERVERS,
+        hosts=HOSTS,
+        lacks=connected.lacks,
+    ),
+)  # fmt: skip

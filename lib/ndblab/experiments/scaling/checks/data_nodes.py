@@ -13,8 +13,8 @@ import pandas as pd
 from ndblab.error import MissingData
 from ndblab.formatting import significant
 from ndblab.judging import publication
+from ndblab.judging.checks import check, check_family
 from ndblab.judging.contrasted import A, B, Place, place, planned
-from ndblab.judging.decorator import check, check_family
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import NOT_TESTABLE, Comparison, Finding, decide

@@ -12,8 +12,8 @@ from scipy.special import digamma
 
 from ndblab.error import MissingData
 from ndblab.formatting import count, significant
+from ndblab.judging.checks import check
 from ndblab.judging.contrasted import P95, A, B, Place, place, planned, ratio, slices
-from ndblab.judging.decorator import check
 from ndblab.judging.evidence import P95_STEP, Evidence, compare_p95, p95_of
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import NOT_TESTABLE, Comparison, Finding, decide, with_tolerance

@@ -19,6 +19,7 @@ from ndblab import dataset
 from ndblab.design import sweep
 from ndblab.design.sweep import Sweep
 from ndblab.error import LabError
+from ndblab.measuring import performing
 from ndblab.measuring.measured_run import Run
 from ndblab.planning.point import Point
 
@@ -114,7 +115,7 @@ def test_sweep_measures_every_run_once(tmp_path: Path) -> None:
         return measured(point, repeat)
 
     with opened(tmp_path) as out:
-        sweep.perform(SMALL, out, ready, run, progress=False)
+        performing.perform(SMALL, out, ready, run, progress=False)
         data = out.finish()
     assert asked == SMALL.order()
     assert set(data.runs["run_id"]) == {p.run_id(r) for p, r in SMALL.order()}
@@ -133,10 +134,10 @@ def test_an_interrupted_sweep_can_be_resumed(tmp_path: Path, stop: type[BaseExce
         return measured(point, repeat)
 
     with opened(tmp_path) as out, pytest.raises(stop):
-        sweep.perform(SMALL, out, ready, run, progress=False)
+        performing.perform(SMALL, out, ready, run, progress=False)
     with opened(tmp_path) as out:
         assert len(out.done) == 3
-        sweep.perform(SMALL, out, ready, run, progress=False)
+        performing.perform(SMALL, out, ready, run, progress=False)
         data = out.finish()
     assert asked == [*SMALL.order()[:4], *SMALL.order()[3:]]
     assert (data.runs["status"] == "ok").all()
@@ -158,7 +159,7 @@ def test_failed_run_becomes_a_row_and_the_sweep_goes_on(tmp_path: Path) -> None:
 
     run_id = bad[0].run_id(bad[1])
     with opened(tmp_path) as out:
-        sweep.perform(SMALL, out, ready, run, progress=False)
+        performing.perform(SMALL, out, ready, run, progress=False)
         data = dataset.read(out.path)
     assert len(asked) == len(SMALL)
     assert data.runs.set_index("run_id").loc[run_id, "status"] == "errors: 12"
@@ -167,7 +168,7 @@ def test_failed_run_becomes_a_row_and_the_sweep_goes_on(tmp_path: Path) -> None:
     status = "ok"
     asked.clear()
     with opened(tmp_path) as out:
-        sweep.perform(SMALL, out, ready, run, progress=False)
+        performing.perform(SMALL, out, ready, run, progress=False)
         assert set(out.done.values()) == {"ok"}
     assert asked == [bad]
 
@@ -182,7 +183,7 @@ def test_a_node_that_dies_ends_the_sweep_and_stays_as_a_row(tmp_path: Path) -> N
         return measured(point, repeat)
 
     with opened(tmp_path) as out, pytest.raises(LabError, match=r"mysqld\.3 ended"):
-        sweep.perform(SMALL, out, ready, run, progress=False)
+        performing.perform(SMALL, out, ready, run, progress=False)
     with opened(tmp_path) as out:
         assert len(out.done) == 3
         assert out.done[bad[0].run_id(bad[1])] == "mysqld.3 ended by itself"
@@ -202,7 +203,7 @@ def test_progress_names_failures(tmp_path: Path, capsys: pytest.CaptureFixture[s
         return measured(point, repeat, status="errors: 3")
 
     with opened(tmp_path) as out:
-        sweep.perform(SMALL, out, ready, run)
+        performing.perform(SMALL, out, ready, run)
     printed = capsys.readouterr().err
     assert "run 8 of 8: 100%" in printed
     assert "s01_c0001_r1: errors: 3" in printed
@@ -211,7 +212,7 @@ def test_progress_names_failures(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_the_bar_does_not_count_cluster_starts() -> None:
     """Its rate, from which it says how long is left, is that of measuring."""
     bar = tqdm(total=10, file=io.StringIO())
-    with sweep._uncounted(bar):
+    with performing._uncounted(bar):
         time.sleep(0.5)
     assert bar.format_dict["elapsed"] < 0.3
 
@@ -232,7 +233,7 @@ def test_a_run_beside_company_is_measured_again(
         return Run(tables, disturbance="chromium uses 31 % of the CPUs")
 
     with opened(tmp_path) as out:
-        sweep.perform(swept, out, ready, measure)
+        performing.perform(swept, out, ready, measure)
         assert list(out.done.values()) == [status]
     assert len(attempts) == measurements
     assert capsys.readouterr().err.count("chromium uses 31 % of the CPUs: measured again") == 2
@@ -255,7 +256,7 @@ def test_a_disturbed_run_waits_for_the_other_runs_of_its_cluster(tmp_path: Path)
         return run if len(asked) > 1 else Run(run.tables, disturbance="the hypervisor takes 12 %")
 
     with opened(tmp_path) as out:
-        sweep.perform(TWO_CLUSTERS, out, ready, measure, progress=False)
+        performing.perform(TWO_CLUSTERS, out, ready, measure, progress=False)
     planned = [point for point, _ in others]
     assert asked == [first, *planned[:2], first, *planned[2:]]
 
@@ -269,7 +270,7 @@ def test_a_host_that_is_never_quiet_makes_a_sweep_half_as_long_again(tmp_path: P
         return Run(measured(point, repeat).tables, disturbance="the hypervisor takes 12 %")
 
     with opened(tmp_path) as out:
-        sweep.perform(SMALL, out, ready, measure, progress=False)
+        performing.perform(SMALL, out, ready, measure, progress=False)
         assert list(out.done.values()) == ["ok"] * len(SMALL)
     assert len(asked) == 12
 
@@ -284,7 +285,7 @@ def test_runs_that_are_asked_for_again_are_measured_again(tmp_path: Path) -> Non
         return measured(point, repeat)
 
     with opened(tmp_path) as out:
-        sweep.perform(SMALL, out, ready, measure, progress=False)
+        performing.perform(SMALL, out, ready, measure, progress=False)
         whole = len(asked)
-        sweep.perform(SMALL, out, ready, measure, progress=False, again=[first.run_id(repeat)])
+        performing.perform(SMALL, out, ready, measure, progress=False, again=[first.run_id(repeat)])
     assert asked[whole:] == [first.run_id(repeat)]

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from made_up import BRIEF_MODEL, CLAIMS, THREADS, Double, double, verdict
-from ndblab.experiments.scaling.checks_of_data_nodes import published_shares
+from ndblab.experiments.scaling.checks.data_nodes import published_shares
 
 # Kind and utilisation by thread number, on a small data node.
 USUAL = {2: ("ldm", 20.0), 3: ("ldm", 22.0), 4: ("recv", 60.0), 5: ("tc", 40.0), 6: ("send", 9.0)}

@@ -12,8 +12,8 @@ import pandas as pd
 
 from ndblab.error import MissingData
 from ndblab.formatting import count, significant
+from ndblab.judging.checks import check
 from ndblab.judging.contrasted import A, B, Place, place, planned, ratio
-from ndblab.judging.decorator import check
 from ndblab.judging.evidence import COMMON_SHARE, SERVER_SHARE, Evidence, at, mean_of_runs
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import INCONCLUSIVE, Comparison, Finding, decide

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from ndblab.error import MissingData
 from ndblab.formatting import count, significant
+from ndblab.judging.checks import check
 from ndblab.judging.contrasted import A, B, place, planned, ratio
-from ndblab.judging.decorator import check
 from ndblab.judging.evidence import (
     COMMON_SHARE,
     SQL_ROLES,

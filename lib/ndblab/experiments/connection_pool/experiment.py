@@ -1,21 +1,22 @@
-"""The contrasts of connection pools: servers of one cluster with 1, 4, 8 and 16 connections.
-
-In: an experiment and a profile. Out: contrasts, the first ones for claims. Pure.
-"""
+"""Connections of a MySQL server to the cluster."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ndblab.design import grids
 from ndblab.design.contrast import ALTERNATION, DUET, Contrast, Side
+from ndblab.design.experiment import Experiment
+from ndblab.design.variant import NO_QUOTAS, Variant
+from ndblab.planning import profile
 from ndblab.planning.point import DEFAULT_VARIANT, Point
 from ndblab.statistics.sequential import LOOKS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndblab.design.experiment import Experiment
     from ndblab.planning.profile import Profile
+
 
 POOLS = (1, 4, 8, 16)
 """Connections of the servers: those of the source (1, 8 and 16), and one between."""
@@ -78,3 +79,35 @@ def connection_pools(
 
     pairs = PAIRS[:1] if size.name == "smoke" else PAIRS
     return tuple(contrast(*pair, whole) for pair in pairs for whole in (True, False))
+
+
+EXPERIMENTS = (
+        Experiment(
+        "connection-pool",
+        "Does a MySQL server need more than one connection to the cluster?",
+        "09_connection_pool.ipynb",
+        figures=("connection-pool",),
+        claims=("P-pool-",),
+        grid=grids.every_variant,
+        sizes={
+            "smoke": {"servers": (1,), "clients": (8,)},
+            "quick": {"servers": (1,), "clients": (8, 32, 128), "repeats": 3},
+            "brief": {"servers": (1,), "clients": profile.powers_of_two(1024), "repeats": 3},
+        },
+        shape={"connection_pools": POOLS},
+        variants=(
+            *(
+                Variant(variant(number), connections=number)
+                for number in POOLS
+            ),
+            *(
+                Variant(
+                    variant(number, whole_cpus=True), connections=number,
+                    quotas=NO_QUOTAS,
+                )
+                for number in POOLS
+            ),
+        ),
+        contrasts=connection_pools,
+    ),
+)  # fmt: skip
