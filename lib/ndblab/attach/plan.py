@@ -13,17 +13,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 from ndblab.attach.endpoint import Endpoint
+from ndblab.cluster.management_client import Shown
 from ndblab.error import LabError
 from ndblab.install.binaries import is_at_least, rondb_series
-from ndblab.planning.cpu_budget import Budget, Share
+from ndblab.planning.cpu_budget import ATTACHED, Budget, Share
 from ndblab.planning.deployment import Node, Plan
 from ndblab.planning.memory import MIB, Memory
 from ndblab.planning.profile import Profile
 from ndblab.planning.shape import Places
 from ndblab.planning.threads import Threads
 
-ATTACHED = "attached"
-"""The CPU budget of a cluster that the lab did not start: how its CPUs are divided is not known."""
 OLDEST_NDB = "8.0.0"
 """Older ones lack what is read of ndbinfo."""
 ROW_BYTES, PAGE_BYTES, PAGES_OF_FRAGMENT = 1024, 32_768, 4
@@ -32,17 +31,6 @@ rows, hash index and two ordered indexes have their own."""
 LEFT_TO_OTHERS = 0.1
 """Share of the data memory that the lab never takes."""
 SPARE_CONNECTIONS = 10
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A node as the management client shows it; `address` and `version` if it is connected."""
-
-    node_id: int
-    kind: str
-    address: str = ""
-    version: str = ""
-    state: str = ""
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-from ndblab.attach.plan import Shown
 from ndblab.error import LabError
 from ndblab.machine.commands import ChildFailed
 from ndblab.machine.local import LOCAL
@@ -22,6 +22,17 @@ _NODE = re.compile(r"^id=(\d+)\s+(?:@(\S+)\s+\(([^,)]*)|\()")
 _STATE = re.compile(r"^Node (\d+): ([a-z][a-z ]*?)(?: \(|$)", re.MULTILINE)
 _CONNECTED = re.compile(r"^Connected to management server at (\S+) port (\d+)", re.I | re.M)
 _OLDER = re.compile(r"^Connected to Management Server at: (\S+):(\d+)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A node as the management client shows it; `address` and `version` if it is connected."""
+
+    node_id: int
+    kind: str
+    address: str = ""
+    version: str = ""
+    state: str = ""
 
 
 def nodes(show: str, status: str) -> tuple[Shown, ...]:
