@@ -95,7 +95,7 @@ class Target:
         return pymysql.connect(
             **address,
             user=self.login.user,
-            password=self.login.password,
+            password=os.fsencode(self.login.password),
             autocommit=True,
             connect_timeout=timeout_s,
             read_timeout=timeout_s,
