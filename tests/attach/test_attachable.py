@@ -13,6 +13,7 @@ from attached_facts import facts
 from ndblab.attach import attachable
 from ndblab.attach import measurement as attaching
 from ndblab.attach import plan as attached
+from ndblab.attach.measurement import Prepared
 from ndblab.dataset.folder import identity_hash
 from ndblab.design import catalogue
 from ndblab.error import LabError
@@ -29,7 +30,7 @@ BINARIES = SimpleNamespace(
 
 def part(name: str, servers: int = 2, transporter: str = "tcp") -> attachable.Attachable:
     return attachable.part(
-        catalogue.find(name), servers, transporter, "ndblab", "bench", "/proc/self/fd/7"
+        catalogue.find(name), servers, transporter, "ndblab_11_ab", "bench", "/proc/self/fd/7"
     )
 
 
@@ -88,9 +89,11 @@ def test_a_load_uses_the_account_and_the_schema_of_the_lab() -> None:
     [*_, last] = allowed.sweep(size).points
     job = allowed.job(size, BINARIES, plan, last)
     for command in (sysbench.prepare_command(job), *sysbench.commands(job)):
-        assert {"--mysql-user=bench", "--mysql-db=ndblab", "--config-file=/proc/self/fd/7"} <= set(
-            command.argv
-        )
+        assert {
+            "--mysql-user=bench",
+            "--mysql-db=ndblab_11_ab",
+            "--config-file=/proc/self/fd/7",
+        } <= set(command.argv)
     assert "--mysql-socket=/run/1.sock,/run/2.sock" in sysbench.commands(job)[-1].argv
 
 
@@ -99,7 +102,9 @@ def described(name: str = "stability", **changes: object) -> tuple[dict, dict]:
     allowed = part(name, transporter=known.transporter)
     size = allowed.size("smoke")
     plan = attached.plan(known, Places("/x", "/x"), 64)
-    return attaching.describe(allowed, size, host.read(), BINARIES, known, plan, {})
+    return attaching.describe(
+        Prepared(size, {}, BINARIES, host.read(), None, known, plan, allowed, None)
+    )
 
 
 def test_a_dataset_names_the_cluster_and_no_password() -> None:

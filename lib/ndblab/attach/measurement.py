@@ -1,25 +1,26 @@
 """A measurement on a cluster that the lab did not start, from its endpoints to a dataset.
 
-In: an experiment, a connect string and endpoints. Out: a dataset in `data/runs` that names the
-cluster. What the cluster does not allow is left out, and said once.
+What the cluster does not allow of an experiment is left out, and said once.
 """
 
 from __future__ import annotations
 
-import csv
+import contextlib
 import dataclasses
-import io
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from ndblab import install
 from ndblab.attach import attachable, own_schema
 from ndblab.attach import cluster as attached
+from ndblab.attach import facts as reading
 from ndblab.attach import plan as planning
-from ndblab.attach.cluster import Target
+from ndblab.attach import target as naming
 from ndblab.error import LabError
 from ndblab.formatting import duration
 from ndblab.install.binaries import is_at_least
@@ -32,7 +33,8 @@ from ndblab.workloads import registry, sysbench
 if TYPE_CHECKING:
     from ndblab import dataset as datasets
     from ndblab.attach.attachable import Attachable
-    from ndblab.attach.plan import Facts
+    from ndblab.attach.facts import Facts
+    from ndblab.attach.target import Target
     from ndblab.design.experiment import Experiment
     from ndblab.install import Binaries
     from ndblab.planning.deployment import Plan
@@ -43,6 +45,85 @@ CONFIG, VARIABLES = "attached-config.csv", "attached-variables.csv"
 """Files of a dataset: parameters of the data nodes, variables of the MySQL servers."""
 OTHERS_PER_S = 100
 """Operations of the data nodes up to which nobody else is taken to use a cluster."""
+_KINDS = {"NDB": "data node", "MGM": "management node", "API": "API node"}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What is known before the first statement that writes.
+
+    `given` are the options that the user gave of a size; `options` is the descriptor of the file
+    with the password, if there is one.
+    """
+
+    size: Profile
+    given: Mapping[str, object]
+    binaries: Binaries
+    machine: host.Host
+    target: Target
+    facts: Facts
+    plan: Plan
+    allowed: Attachable
+    options: int | None
+
+    def notes(self, experiment: Experiment, minutes: int | None = None) -> Iterator[str]:
+        """Yield what the user should know before it begins."""
+        yield f"{experiment.name}: {experiment.question}"
+        yield self.machine.describe()
+        yield measurement.expected(self.allowed, self.size, minutes)
+        yield f"budget {self.plan.budget.kind}: {self.plan.budget.reason}"
+        if out := attachable.left_out(experiment, len(self.target.endpoints), self.size):
+            yield "\n  ".join(["not with --attach:", *out])
+        if idle := self.facts.deactivated:
+            names = ", ".join(f"{_KINDS[node.kind]} {node.node_id}" for node in idle)
+            yield f"deactivated, and so left out: {names}"
+        if (others := attached.others_per_s(self.target)) > OTHERS_PER_S:
+            yield f"others use the cluster too, with {others:.0f} operations/s before it begins"
+        if len(list(attached.local_processes(self.facts, self.plan))) < len(self.plan.nodes):
+            yield (
+                "not all of its nodes run on this host: no CPU of its processes, only of NDB "
+                "threads"
+            )
+        if any(endpoint.on_network for endpoint in self.target.endpoints):
+            yield "over the network sysbench sends its queries and their answers in plain text"
+        servers = self.facts.servers
+        if logging := [str(s.endpoint) for s in servers if s.variables.get("log_bin") == "ON"]:
+            yield (
+                f"{', '.join(logging)} write a binary log: what fills the lab's schema goes into "
+                "it, and to replicas"
+            )
+        if any(not is_at_least(server.version, "9.0.0") for server in servers):
+            yield "ndbinfo before 9.0 does not tell transporters: UseShm does"
+
+
+@contextlib.contextmanager
+def _prepared(
+    experiment: Experiment,
+    target: Target,
+    size: str,
+    overrides: Mapping[str, object] | None,
+    binaries: Binaries,
+    clearing: bool,
+) -> Iterator[Prepared]:
+    """Read a cluster and decide what is measured; first remove what labs have left, if `clearing`.
+
+    LabError if the cluster or the account cannot be used for it.
+    """
+    given = {key: value for key, value in (overrides or {}).items() if value is not None}
+    fitting = _size(experiment, size, given, len(target.endpoints))
+    facts = _read(target, binaries)
+    if clearing and (removed := attached.detach(target, facts)):
+        print(f"removed what a killed lab had left: {removed}", file=sys.stderr)
+        facts = _read(target, binaries)
+    planning.check_room(facts, fitting)
+    plan = planning.plan(facts, attached.places(), max(fitting.clients))
+    with attached.secret(target.login) as options:
+        allowed = attachable.part(
+            experiment, len(target.endpoints), facts.transporter,
+            own_schema.new_name(facts.servers[0].node_id), target.login.user,
+            f"/proc/self/fd/{options}" if options is not None else "",
+        )  # fmt: skip
+        yield Prepared(fitting, given, binaries, host.read(), target, facts, plan, allowed, options)
 
 
 def measure(
@@ -68,37 +149,23 @@ def measure(
         If the cluster or the account cannot be used for it; completed runs are saved.
     """
 
-    def say(text: str) -> None:
-        if progress:
-            print(text, file=sys.stderr)
-
     attachable.check(experiment)
-    wanted = attached.target(connectstring, endpoints)
-    machine, binaries = host.read(), _binaries(progress)
-    given = {key: value for key, value in (overrides or {}).items() if value is not None}
-    fitting = _size(experiment, size, given, len(wanted.endpoints))
-    facts = attached.read(wanted, binaries)
-    if removed := attached.detach(wanted, facts):
-        say(f"removed what a lab had left: {removed}")
-        facts = attached.read(wanted, binaries)
-    planning.check_room(facts, fitting)
-    plan = planning.plan(facts, attached.places(), max(fitting.clients))
-    with attached.secret(wanted.login) as options:
-        allowed = _allowed(experiment, wanted, facts, options)
-        say(f"{experiment.name}: {experiment.question}\n{machine.describe()}")
-        say(measurement.expected(allowed, fitting, minutes))
-        say(f"budget {plan.budget.kind}: {plan.budget.reason}")
-        for line in _notes(experiment, facts, plan, wanted, fitting):
-            say(line)
-        described, identity = describe(allowed, fitting, machine, binaries, facts, plan, given)
+    target = naming.target(connectstring, endpoints)
+    with _prepared(
+        experiment, target, size, overrides, _binaries(progress), clearing=True
+    ) as prepared:
+        if progress:
+            print(*prepared.notes(experiment, minutes), sep="\n", file=sys.stderr)
+        described, identity = describe(prepared)
         typed = {"attach": connectstring, "endpoints": endpoints}
-        command = measurement.command(experiment, size, "auto", given)
+        command = measurement.command(experiment, size, "auto", prepared.given)
         command += "".join(f" --{name} {shlex.quote(str(word))}" for name, word in typed.items())
+        allowed, plan = prepared.allowed, prepared.plan
         return measurement.carry_out(
-            allowed, fitting, described, identity,
+            allowed, prepared.size, described, identity,
             lambda writer: AttachedCluster(
-                allowed, fitting, {v.name: plan for v in allowed.variants}, binaries, writer,
-                progress, wanted=wanted, facts=facts, options=options,
+                allowed, prepared.size, {v.name: plan for v in allowed.variants},
+                prepared.binaries, writer, progress, prepared=prepared,
             ),
             command, progress=progress, again=again, minutes=minutes,
         )  # fmt: skip
@@ -119,7 +186,7 @@ def describe_only(
         As `measure`, or if the programs are not installed: then nothing can be read.
     """
     attachable.check(experiment)
-    wanted, machine = attached.target(connectstring, endpoints), host.read()
+    target = naming.target(connectstring, endpoints)
     if (binaries := install.find()) is None:
         raise LabError(
             "A dry run reads the cluster by NDB's management client",
@@ -127,116 +194,89 @@ def describe_only(
             expected="ndb_mgm",
             next_step="Install it first: ./lab install",
         )
-    given = {key: value for key, value in (overrides or {}).items() if value is not None}
-    fitting = _size(experiment, size, given, len(wanted.endpoints))
-    facts = attached.read(wanted, binaries)
-    planning.check_room(facts, fitting)
-    plan = planning.plan(facts, attached.places(), max(fitting.clients))
-    with attached.secret(wanted.login) as options:
-        allowed = _allowed(experiment, wanted, facts, options)
-        todo = allowed.sweep(fitting)
-        jobs = [allowed.job(fitting, binaries, plan, point) for point, _ in todo.order()]
-    begin, end = own_schema.described()
+    with _prepared(experiment, target, size, overrides, binaries, clearing=False) as prepared:
+        allowed, notes = prepared.allowed, list(prepared.notes(experiment))
+    todo = allowed.sweep(prepared.size)
+    jobs = [allowed.job(prepared.size, binaries, prepared.plan, point) for point, _ in todo.order()]
+    make, remove = own_schema.statements(allowed.schema)
     lines = [
-        f"# {experiment.name}: {experiment.question}",
-        f"# {machine.describe()}",
-        f"# budget {plan.budget.kind}: {plan.budget.reason}",
-        f"# {measurement.expected(allowed, fitting, None)}",
-        *dry_run.contrasts(allowed, fitting),
-        *(f"# {line}" for note in _notes(experiment, facts, plan, wanted, fitting)
-          for line in note.splitlines()),
-        f"# on every endpoint: {', '.join(map(str, wanted.endpoints))}, as {wanted.login.user}",
-        *(f"{statement};" for statement in begin),
+        *(f"# {line}" for note in notes for line in note.splitlines()),
+        *dry_run.contrasts(allowed, prepared.size),
+        f"# endpoints: {', '.join(map(str, target.endpoints))}, as {target.login.user}",
+        "# the schema, whose name is random, by the first of them",
+        *(f"{statement};" for statement in make),
         "# the load; sysbench reads the password, if there is one, from a file in memory",
         sysbench.prepare_command(jobs[0]).line([]),
-    ]  # fmt: skip
+    ]
     for (point, repeat), job in zip(todo.order(), jobs, strict=True):
         lines.append(f"# {point.run_id(repeat)}")
         lines += (command.line([]) for command in sysbench.commands(job))
-    ending = "# at the end, or by ./lab cluster.detach; the tables one by one"
-    return "\n".join([*lines, ending, *(f"{statement};" for statement in end)])
-
-
-def _allowed(
-    experiment: Experiment, wanted: Target, facts: Facts, options: int | None
-) -> Attachable:
-    """Return what a cluster allows of an experiment, with the file of the password."""
-    file = f"/proc/self/fd/{options}" if options is not None else ""
-    return attachable.part(
-        experiment, len(wanted.endpoints), facts.transporter, own_schema.SCHEMA,
-        wanted.login.user, file,
-    )  # fmt: skip
+    ending = "# at the end, or by ./lab cluster.detach, after its tables one by one"
+    return "\n".join([*lines, ending, *(f"{statement};" for statement in remove)])
 
 
 def detach(connectstring: str, endpoints: str | None) -> str:
-    """Remove what a killed lab has left on an attached cluster; return what that was, or nothing.
+    """Remove what killed labs have left on an attached cluster; return what that was, or nothing.
 
     Raises
     ------
     LabError
-        If the cluster cannot be entered, or what is there is not a lab's.
+        If the cluster cannot be entered, or a lab is or may be alive.
     """
-    wanted = attached.target(connectstring, endpoints)
-    return attached.detach(wanted, attached.read(wanted, _binaries(progress=True)))
+    target = naming.target(connectstring, endpoints)
+    return attached.detach(target, _read(target, _binaries(progress=True)))
 
 
-def describe(
-    experiment: Attachable,
-    size: Profile,
-    machine: host.Host,
-    binaries: Binaries,
-    facts: Facts,
-    plan: Plan,
-    overrides: Mapping[str, object],
-) -> tuple[dict[str, object], dict[str, object]]:
+def describe(prepared: Prepared) -> tuple[dict[str, object], dict[str, object]]:
     """Describe a measurement for its manifest; return that and its identity."""
-    todo = experiment.sweep(size)
+    experiment, facts, binaries = prepared.allowed, prepared.facts, prepared.binaries
+    todo = experiment.sweep(prepared.size)
     versions = {"ndb": facts.ndb_version, "mysqld": facts.servers[0].version}
     for workload in {point.workload for point in todo.points}:
         versions |= registry.find(workload).versions(binaries)
     shared = {
         "versions": versions,
         "builds": {"sysbench": binaries.fingerprint()["sysbench"]},
-        "plan": plan.identity(),
+        "plan": prepared.plan.identity(),
         "variants": {variant.name: variant.to_dict() for variant in experiment.variants},
-        "profile": size.to_dict(),
+        "profile": prepared.size.to_dict(),
     }
     described = {
         **shared,
         "attached": facts.to_dict(),
-        "host": machine.to_dict(),
-        "overrides": dict(overrides),
+        "host": prepared.machine.to_dict(),
+        "overrides": dict(prepared.given),
         "git_commit": manifest.git_commit(),
     }
     identity = {
         **shared,
         "attached": facts.identity(),
-        "host": machine.fingerprint,
+        "host": prepared.machine.fingerprint,
         "sweep": todo.to_dict(),
     }
-    return described, identity | manifest.of_contrasts(experiment, size)
+    return described, identity | manifest.of_contrasts(experiment, prepared.size)
 
 
 @dataclass
 class AttachedCluster(Clusters):
     """An attached cluster in place of those that the lab starts: always the same one."""
 
-    wanted: Target | None = field(default=None, kw_only=True)
-    facts: Facts | None = field(default=None, kw_only=True)
-    options: int | None = field(default=None, kw_only=True)
+    prepared: Prepared | None = field(default=None, kw_only=True)
 
     def _start(self, point: Point, plan: Plan, binaries: Binaries) -> None:
-        assert self.wanted
-        assert self.facts
+        known = self.prepared
+        assert known
         self.close()
         self.starts += 1
         self.contrasts.clear()
-        running = attached.running(self.wanted, self.facts, plan, binaries, self.options)
-        cluster = self._stack.enter_context(running)
+        cluster = self._stack.enter_context(
+            attached.running(
+                known.target, known.facts, plan, binaries, known.allowed.schema, known.options
+            )
+        )
         first = dataclasses.replace(point, variant=DEFAULT_VARIANT)
-        job = self.experiment.job(self.size, binaries, plan, first)
-        filled = sysbench.prepare(cluster, job)
-        for name, text in files(self.facts).items():
+        filled = sysbench.prepare(cluster, self.experiment.job(self.size, binaries, plan, first))
+        for name, text in files(known.facts).items():
             self.writer.add_config(name, text)
         self.writer.note(
             starts=self.starts,
@@ -249,32 +289,31 @@ class AttachedCluster(Clusters):
 
 def files(facts: Facts) -> dict[str, str]:
     """Return what was read of the configuration as files, by name."""
+    config = (
+        (node, name, value)
+        for node, parameters in facts.config.items()
+        for name, value in parameters.items()
+    )
+    variables = (
+        (server.node_id, server.endpoint, name, value)
+        for server in facts.servers
+        for name, value in sorted(server.variables.items())
+    )
     return {
-        CONFIG: _csv(
-            ("node_id", "parameter", "value"),
-            (
-                (node, name, value)
-                for node, parameters in facts.config.items()
-                for name, value in parameters.items()
-            ),
-        ),
-        VARIABLES: _csv(
-            ("node_id", "endpoint", "variable", "value"),
-            (
-                (server.node_id, server.endpoint, name, value)
-                for server in facts.servers
-                for name, value in sorted(server.variables.items())
-            ),
-        ),
+        CONFIG: _csv(config, "node_id", "parameter", "value"),
+        VARIABLES: _csv(variables, "node_id", "endpoint", "variable", "value"),
     }
 
 
-def _csv(columns, rows) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
-    return text.getvalue()
+def _csv(rows: Iterable[tuple], *columns: str) -> str:
+    return pd.DataFrame(rows, columns=columns).to_csv(index=False)
+
+
+def _read(target: Target, binaries: Binaries) -> Facts:
+    """Read a cluster; LabError if it is not whole, or not that of its endpoints."""
+    facts = reading.read(target, binaries)
+    planning.check(facts)
+    return facts
 
 
 def _binaries(progress: bool) -> Binaries:
@@ -310,23 +349,3 @@ def _size(
         )
     fitting = tuple(n for n in size.servers if n <= endpoints)
     return dataclasses.replace(size, servers=fitting or (endpoints,))
-
-
-def _notes(experiment: Experiment, facts: Facts, plan: Plan, wanted: Target, size: Profile):
-    """Yield what the user should know before it begins."""
-    if out := attachable.left_out(experiment, len(wanted.endpoints), size):
-        yield "\n  ".join(["not with --attach:", *out])
-    if (others := attached.others_per_s(wanted)) > OTHERS_PER_S:
-        yield f"others use the cluster too, with {others:.0f} operations/s before it begins"
-    if len(list(attached.local_processes(facts, plan))) < len(plan.nodes):
-        yield "not all of its nodes run on this host: no CPU of its processes, only of NDB threads"
-    if any(endpoint.on_network for endpoint in wanted.endpoints):
-        yield "over the network sysbench sends its queries and their answers in plain text"
-    logging = [s.endpoint for s in facts.servers if s.variables.get("log_bin") == "ON"]
-    if logging:
-        yield (
-            f"{', '.join(map(str, logging))} write a binary log: what fills the schema "
-            f"{own_schema.SCHEMA} goes into it, and to replicas"
-        )
-    if any(not is_at_least(s.version, "9.0.0") for s in facts.servers):
-        yield "ndbinfo before 9.0 does not tell transporters: UseShm does"
