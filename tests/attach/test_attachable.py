@@ -13,7 +13,7 @@ from attached_facts import facts
 from ndblab.attach import attachable
 from ndblab.attach import measurement as attaching
 from ndblab.attach import plan as attached
-from ndblab.attach.measurement import Prepared
+from ndblab.attach.prepared import Prepared, fit
 from ndblab.dataset.folder import identity_hash
 from ndblab.design import catalogue
 from ndblab.error import LabError
@@ -123,10 +123,10 @@ def test_a_dataset_names_the_cluster_and_no_password() -> None:
 def test_servers_are_as_many_as_there_are_endpoints() -> None:
     """A profile is cut; what the user asked for is not."""
     experiment = catalogue.find(figure=6)
-    assert attaching._size(experiment, "quick", {}, 4).servers == (1, 2, 4)
-    assert attaching._size(catalogue.find(figure=1), "quick", {}, 3).servers == (3,)
+    assert fit(experiment, "quick", {}, 4).servers == (1, 2, 4)
+    assert fit(catalogue.find(figure=1), "quick", {}, 3).servers == (3,)
     with pytest.raises(LabError, match="more --servers than endpoints"):
-        attaching._size(experiment, "quick", {"servers": "1,8"}, 4)
+        fit(experiment, "quick", {"servers": "1,8"}, 4)
 
 
 @pytest.mark.parametrize(

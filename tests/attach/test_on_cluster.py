@@ -40,7 +40,8 @@ Program(namespace=tasks.namespace).run(["lab", *sys.argv[2:]])
 """
 ALLOWED = re.compile(
     r"SELECT |SHOW |SET (SESSION|AUTOCOMMIT|NAMES)|ROLLBACK|BEGIN|COMMIT"
-    r"|(CREATE|DROP) DATABASE `ndblab_11_\w+`$|DROP TABLE `ndblab_11_\w+`\.`sbtest\d+`$"
+    r"|(CREATE|DROP) DATABASE (IF NOT EXISTS )?`?ndblab_11_\w+`?$"
+    r"|DROP TABLE `ndblab_11_\w+`\.`sbtest\d+`$"
     r"|(CREATE TABLE|INSERT INTO|CREATE INDEX \S+ ON) sbtest\d",
     re.IGNORECASE,
 )

@@ -86,15 +86,8 @@ def running(
 ) -> Iterator[Attached]:
     """Use an attached cluster for the duration of a `with` block; then remove what the lab made.
 
-    Parameters
-    ----------
-    schema : name of the lab's schema there.
-    options : the descriptor that `secret` yields.
-
-    Raises
-    ------
-    LabError
-        If the schema cannot be had.
+    `schema` is the name of the lab's schema there, `options` the descriptor that `secret` yields.
+    LabError if the schema cannot be had.
     """
     folder = Path(plan.places.cluster_dir)
     LOCAL.allow_open_files(plan.open_files)
@@ -121,12 +114,9 @@ def running(
 
 
 def detach(target: Target, facts: Facts) -> str:
-    """Remove what killed labs have left on an attached cluster; return what that was.
+    """Remove what killed labs have left on a cluster, and return what that was.
 
-    Raises
-    ------
-    LabError
-        If a lab is or may be alive.
+    LabError if a lab is or may be alive.
     """
     with lease.hold(home(), ports=False), _sessions(target, facts) as sessions:
         return own_schema.remove_left(sessions)
@@ -173,13 +163,7 @@ class Attached(Cluster):
         return ""
 
     def check_alive(self, *nodes: Node) -> None:
-        """Make sure that all data nodes still serve, and that none was started again.
-
-        Raises
-        ------
-        LabError
-            If one does not, or no MySQL server answers.
-        """
+        """Make sure that all data nodes still serve, and that none was started again."""
         try:
             rows = self.query(
                 "SELECT node_id, status, uptime FROM ndbinfo.nodes", len(self.plan.servers)

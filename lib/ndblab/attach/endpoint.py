@@ -1,8 +1,4 @@
-"""Endpoints: where MySQL servers are reached that the lab did not start.
-
-In: the text of `--endpoints`. Out: endpoints that one process of sysbench can load together, or a
-LabError. Pure.
-"""
+"""Endpoints: where MySQL servers are reached that the lab did not start."""
 
 from __future__ import annotations
 
@@ -48,11 +44,8 @@ def parse(text: str) -> tuple[tuple[Endpoint, ...], str]:
     >>> [str(each) for each in parse("db1:3306,[::1]:3306")[0]]
     ['db1:3306', '[::1]:3306']
 
-    Raises
-    ------
-    LabError
-        If one cannot be read or is named twice, if they name several users, or if sysbench cannot
-        load them together.
+    LabError if one cannot be read or is named twice, if they name several users, or if sysbench
+    cannot load them together.
     """
     users, found = [], []
     for word in (word.strip() for word in text.split(",")):

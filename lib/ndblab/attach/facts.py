@@ -146,13 +146,7 @@ def ndb_version(shown: str) -> str:
 
 
 def read(target: Target, binaries: Binaries) -> Facts:
-    """Read everything about a cluster that the lab needs.
-
-    Raises
-    ------
-    LabError
-        If a management node or an endpoint does not answer.
-    """
+    """Read everything about a cluster that the lab needs; LabError if something does not answer."""
     management, nodes = management_client.ask(binaries.ndb_mgm, target.connectstring)
     servers = tuple(_server(target, number) for number in range(1, len(target.endpoints) + 1))
     with target.session(1) as session:

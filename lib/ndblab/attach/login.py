@@ -42,13 +42,7 @@ class Login:
     mode: str = PREFERRED
 
     def tls(self) -> ssl.SSLContext | None:
-        """Return how TLS is used over TCP, None if it is not.
-
-        Raises
-        ------
-        LabError
-            If the file of the authority cannot be read.
-        """
+        """Return how TLS is used over TCP, None if not; LabError without the authority's file."""
         if self.mode == DISABLED:
             return None
         try:
@@ -71,11 +65,7 @@ class Login:
         """Return the text of an option file for sysbench; empty without a password.
 
         It reads a value in quotes to the next such quote, without an escape (its sb_options.c).
-
-        Raises
-        ------
-        LabError
-            If the password cannot be written so.
+        LabError if the password cannot be written so.
         """
         if not self.password:
             return b""
@@ -94,10 +84,7 @@ class Login:
 def find(user: str = "", environment: Mapping[str, str] = os.environ) -> Login:
     """Find the account: the user named, or that of the option file, or the one of this process.
 
-    Raises
-    ------
-    LabError
-        If the option file cannot be read, or has an unknown ssl-mode.
+    LabError if the option file cannot be read, or has an unknown ssl-mode.
     """
     known = _of_file(environment)
     password = known.get("password", environment.get(PASSWORD, ""))

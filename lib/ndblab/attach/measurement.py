@@ -5,11 +5,10 @@ What the cluster does not allow of an experiment is left out, and said once.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -18,12 +17,10 @@ import pandas as pd
 from ndblab import install
 from ndblab.attach import attachable, own_schema
 from ndblab.attach import cluster as attached
-from ndblab.attach import facts as reading
-from ndblab.attach import plan as planning
 from ndblab.attach import target as naming
+from ndblab.attach.prepared import Prepared, prepared, read
 from ndblab.error import LabError
 from ndblab.formatting import duration
-from ndblab.install.binaries import is_at_least
 from ndblab.machine import host
 from ndblab.measuring import dry_run, manifest, measurement, prerequisites
 from ndblab.measuring.clusters import Clusters, described_filling
@@ -32,98 +29,14 @@ from ndblab.workloads import registry, sysbench
 
 if TYPE_CHECKING:
     from ndblab import dataset as datasets
-    from ndblab.attach.attachable import Attachable
     from ndblab.attach.facts import Facts
-    from ndblab.attach.target import Target
     from ndblab.design.experiment import Experiment
     from ndblab.install import Binaries
     from ndblab.planning.deployment import Plan
     from ndblab.planning.point import Point
-    from ndblab.planning.profile import Profile
 
 CONFIG, VARIABLES = "attached-config.csv", "attached-variables.csv"
 """Files of a dataset: parameters of the data nodes, variables of the MySQL servers."""
-OTHERS_PER_S = 100
-"""Operations of the data nodes up to which nobody else is taken to use a cluster."""
-_KINDS = {"NDB": "data node", "MGM": "management node", "API": "API node"}
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """What is known before the first statement that writes.
-
-    `given` are the options that the user gave of a size; `options` is the descriptor of the file
-    with the password, if there is one.
-    """
-
-    size: Profile
-    given: Mapping[str, object]
-    binaries: Binaries
-    machine: host.Host
-    target: Target
-    facts: Facts
-    plan: Plan
-    allowed: Attachable
-    options: int | None
-
-    def notes(self, experiment: Experiment, minutes: int | None = None) -> Iterator[str]:
-        """Yield what the user should know before it begins."""
-        yield f"{experiment.name}: {experiment.question}"
-        yield self.machine.describe()
-        yield measurement.expected(self.allowed, self.size, minutes)
-        yield f"budget {self.plan.budget.kind}: {self.plan.budget.reason}"
-        if out := attachable.left_out(experiment, len(self.target.endpoints), self.size):
-            yield "\n  ".join(["not with --attach:", *out])
-        if idle := self.facts.deactivated:
-            names = ", ".join(f"{_KINDS[node.kind]} {node.node_id}" for node in idle)
-            yield f"deactivated, and so left out: {names}"
-        if (others := attached.others_per_s(self.target)) > OTHERS_PER_S:
-            yield f"others use the cluster too, with {others:.0f} operations/s before it begins"
-        if len(list(attached.local_processes(self.facts, self.plan))) < len(self.plan.nodes):
-            yield (
-                "not all of its nodes run on this host: no CPU of its processes, only of NDB "
-                "threads"
-            )
-        if any(endpoint.on_network for endpoint in self.target.endpoints):
-            yield "over the network sysbench sends its queries and their answers in plain text"
-        servers = self.facts.servers
-        if logging := [str(s.endpoint) for s in servers if s.variables.get("log_bin") == "ON"]:
-            yield (
-                f"{', '.join(logging)} write a binary log: what fills the lab's schema goes into "
-                "it, and to replicas"
-            )
-        if any(not is_at_least(server.version, "9.0.0") for server in servers):
-            yield "ndbinfo before 9.0 does not tell transporters: UseShm does"
-
-
-@contextlib.contextmanager
-def _prepared(
-    experiment: Experiment,
-    target: Target,
-    size: str,
-    overrides: Mapping[str, object] | None,
-    binaries: Binaries,
-    clearing: bool,
-) -> Iterator[Prepared]:
-    """Read a cluster and decide what is measured; first remove what labs have left, if `clearing`.
-
-    LabError if the cluster or the account cannot be used for it.
-    """
-    given = {key: value for key, value in (overrides or {}).items() if value is not None}
-    fitting = _size(experiment, size, given, len(target.endpoints))
-    facts = _read(target, binaries)
-    if clearing and (removed := attached.detach(target, facts)):
-        print(f"removed what a killed lab had left: {removed}", file=sys.stderr)
-        facts = _read(target, binaries)
-    planning.check_room(facts, fitting)
-    plan = planning.plan(facts, attached.places(), max(fitting.clients))
-    with attached.secret(target.login) as options:
-        allowed = attachable.part(
-            experiment, len(target.endpoints), facts.transporter,
-            own_schema.new_name(facts.servers[0].node_id), target.login.user,
-            f"/proc/self/fd/{options}" if options is not None else "",
-        )  # fmt: skip
-        yield Prepared(fitting, given, binaries, host.read(), target, facts, plan, allowed, options)
 
 
 def measure(
@@ -136,36 +49,24 @@ def measure(
     again: bool = True,
     minutes: int | None = None,
 ) -> datasets.Dataset:
-    """Measure what an attached cluster allows of an experiment.
+    """Measure what an attached cluster allows of an experiment; LabError says why if that fails.
 
-    Parameters
-    ----------
-    connectstring, endpoints : as the user typed them.
-    again, minutes : as for `measurement.measure`.
-
-    Raises
-    ------
-    LabError
-        If the cluster or the account cannot be used for it; completed runs are saved.
+    Completed runs are saved. `connectstring` and `endpoints` are as the user typed them, `again`
+    and `minutes` as for `measurement.measure`.
     """
-
     attachable.check(experiment)
     target = naming.target(connectstring, endpoints)
-    with _prepared(
-        experiment, target, size, overrides, _binaries(progress), clearing=True
-    ) as prepared:
+    with prepared(experiment, target, size, overrides, _binaries(progress), True) as known:
         if progress:
-            print(*prepared.notes(experiment, minutes), sep="\n", file=sys.stderr)
-        described, identity = describe(prepared)
-        typed = {"attach": connectstring, "endpoints": endpoints}
-        command = measurement.command(experiment, size, "auto", prepared.given)
-        command += "".join(f" --{name} {shlex.quote(str(word))}" for name, word in typed.items())
-        allowed, plan = prepared.allowed, prepared.plan
+            print(*known.notes(experiment, minutes), sep="\n", file=sys.stderr)
+        described, identity = describe(known)
+        command = measurement.command(experiment, size, "auto", known.given)
+        command += f" --attach {shlex.quote(connectstring)} --endpoints {shlex.quote(endpoints)}"
+        allowed, plans = known.allowed, {v.name: known.plan for v in known.allowed.variants}
         return measurement.carry_out(
-            allowed, prepared.size, described, identity,
+            allowed, known.size, described, identity,
             lambda writer: AttachedCluster(
-                allowed, prepared.size, {v.name: plan for v in allowed.variants},
-                prepared.binaries, writer, progress, prepared=prepared,
+                allowed, known.size, plans, known.binaries, writer, progress, known=known
             ),
             command, progress=progress, again=again, minutes=minutes,
         )  # fmt: skip
@@ -178,13 +79,7 @@ def describe_only(
     size: str = "quick",
     overrides: Mapping[str, object] | None = None,
 ) -> str:
-    """Describe what `measure` would do: it reads the cluster, and writes nothing there.
-
-    Raises
-    ------
-    LabError
-        As `measure`, or if the programs are not installed: then nothing can be read.
-    """
+    """Describe what `measure` would do: it reads the cluster, and writes nothing there."""
     attachable.check(experiment)
     target = naming.target(connectstring, endpoints)
     if (binaries := install.find()) is None:
@@ -194,14 +89,14 @@ def describe_only(
             expected="ndb_mgm",
             next_step="Install it first: ./lab install",
         )
-    with _prepared(experiment, target, size, overrides, binaries, clearing=False) as prepared:
-        allowed, notes = prepared.allowed, list(prepared.notes(experiment))
-    todo = allowed.sweep(prepared.size)
-    jobs = [allowed.job(prepared.size, binaries, prepared.plan, point) for point, _ in todo.order()]
+    with prepared(experiment, target, size, overrides, binaries, False) as known:
+        notes = list(known.notes(experiment))
+    allowed, todo = known.allowed, known.allowed.sweep(known.size)
+    jobs = [allowed.job(known.size, binaries, known.plan, point) for point, _ in todo.order()]
     make, remove = own_schema.statements(allowed.schema)
     lines = [
         *(f"# {line}" for note in notes for line in note.splitlines()),
-        *dry_run.contrasts(allowed, prepared.size),
+        *dry_run.contrasts(allowed, known.size),
         f"# endpoints: {', '.join(map(str, target.endpoints))}, as {target.login.user}",
         "# the schema, whose name is random, by the first of them",
         *(f"{statement};" for statement in make),
@@ -218,53 +113,50 @@ def describe_only(
 def detach(connectstring: str, endpoints: str | None) -> str:
     """Remove what killed labs have left on an attached cluster; return what that was, or nothing.
 
-    Raises
-    ------
-    LabError
-        If the cluster cannot be entered, or a lab is or may be alive.
+    LabError if the cluster cannot be entered, or a lab is or may be alive.
     """
     target = naming.target(connectstring, endpoints)
-    return attached.detach(target, _read(target, _binaries(progress=True)))
+    return attached.detach(target, read(target, _binaries(progress=True)))
 
 
-def describe(prepared: Prepared) -> tuple[dict[str, object], dict[str, object]]:
+def describe(known: Prepared) -> tuple[dict[str, object], dict[str, object]]:
     """Describe a measurement for its manifest; return that and its identity."""
-    experiment, facts, binaries = prepared.allowed, prepared.facts, prepared.binaries
-    todo = experiment.sweep(prepared.size)
+    experiment, facts, binaries = known.allowed, known.facts, known.binaries
+    todo = experiment.sweep(known.size)
     versions = {"ndb": facts.ndb_version, "mysqld": facts.servers[0].version}
     for workload in {point.workload for point in todo.points}:
         versions |= registry.find(workload).versions(binaries)
     shared = {
         "versions": versions,
         "builds": {"sysbench": binaries.fingerprint()["sysbench"]},
-        "plan": prepared.plan.identity(),
+        "plan": known.plan.identity(),
         "variants": {variant.name: variant.to_dict() for variant in experiment.variants},
-        "profile": prepared.size.to_dict(),
+        "profile": known.size.to_dict(),
     }
     described = {
         **shared,
         "attached": facts.to_dict(),
-        "host": prepared.machine.to_dict(),
-        "overrides": dict(prepared.given),
+        "host": known.machine.to_dict(),
+        "overrides": dict(known.given),
         "git_commit": manifest.git_commit(),
     }
     identity = {
         **shared,
         "attached": facts.identity(),
-        "host": prepared.machine.fingerprint,
+        "host": known.machine.fingerprint,
         "sweep": todo.to_dict(),
     }
-    return described, identity | manifest.of_contrasts(experiment, prepared.size)
+    return described, identity | manifest.of_contrasts(experiment, known.size)
 
 
 @dataclass
 class AttachedCluster(Clusters):
     """An attached cluster in place of those that the lab starts: always the same one."""
 
-    prepared: Prepared | None = field(default=None, kw_only=True)
+    known: Prepared | None = field(default=None, kw_only=True)
 
     def _start(self, point: Point, plan: Plan, binaries: Binaries) -> None:
-        known = self.prepared
+        known = self.known
         assert known
         self.close()
         self.starts += 1
@@ -309,13 +201,6 @@ def _csv(rows: Iterable[tuple], *columns: str) -> str:
     return pd.DataFrame(rows, columns=columns).to_csv(index=False)
 
 
-def _read(target: Target, binaries: Binaries) -> Facts:
-    """Read a cluster; LabError if it is not whole, or not that of its endpoints."""
-    facts = reading.read(target, binaries)
-    planning.check(facts)
-    return facts
-
-
 def _binaries(progress: bool) -> Binaries:
     """Return the programs: of NDB's only its management client is used."""
     if install.find() is None:
@@ -325,27 +210,3 @@ def _binaries(progress: bool) -> Binaries:
             print(f"one-time install of NDB's client and sysbench: about {seconds} more",
                   file=sys.stderr)  # fmt: skip
     return install.ensure(progress=progress)
-
-
-def _size(
-    experiment: Experiment, name: str, given: Mapping[str, object], endpoints: int
-) -> Profile:
-    """Return the size that so many endpoints allow.
-
-    Raises
-    ------
-    LabError
-        If the user asked for more servers than that.
-    """
-    size = experiment.size(name, given)
-    if max(size.servers) <= endpoints:
-        return size
-    if "servers" in given:
-        raise LabError(
-            "There are more --servers than endpoints",
-            found=f"{max(size.servers)} servers, {endpoints} endpoints",
-            expected=f"at most {endpoints}",
-            next_step="Name more --endpoints, or fewer --servers.",
-        )
-    fitting = tuple(n for n in size.servers if n <= endpoints)
-    return dataclasses.replace(size, servers=fitting or (endpoints,))

@@ -54,16 +54,9 @@ def held(
 ) -> Iterator[None]:
     """Have a schema for the length of a `with` block, and remove it however the block is left.
 
-    Parameters
-    ----------
-    name : as `new_name` gives it for the first session.
-    sessions : by node id of their servers.
-    fresh : opens a new session, at the end: those of the beginning may be broken by then.
-
-    Raises
-    ------
-    LabError
-        If rights lack, or a session is on another cluster.
+    `name` is as `new_name` gives it for the first of the `sessions`, which are by node id of their
+    servers. `fresh` opens a new one at the end, when those of the beginning may be broken. LabError
+    if rights lack, or a session is on another cluster.
     """
     first, *others = sessions.values()
     for statement in statements(name)[0]:
@@ -95,14 +88,8 @@ def held(
 def remove_left(sessions: Mapping[int, Session]) -> str:
     """Remove the schemas that killed labs have left; return them in words, empty if there are none.
 
-    Parameters
-    ----------
-    sessions : by node id of their servers.
-
-    Raises
-    ------
-    LabError
-        If a lab is or may be alive, or somebody else has put something into its schema.
+    `sessions` are by node id of their servers. LabError if a lab is or may be alive, or somebody
+    else has put something into its schema.
     """
     session, removed = next(iter(sessions.values())), []
     pattern = SCHEMA_PREFIX.replace("_", r"\_") + "%"

@@ -60,10 +60,7 @@ def plan(facts: Facts, places: Places, max_clients: int) -> Plan:
 def check(facts: Facts) -> None:
     """Refuse a cluster that is not whole, not known, or not the one of its endpoints.
 
-    Raises
-    ------
-    LabError
-        It names the endpoint or the node.
+    The LabError names the endpoint or the node.
     """
     data_nodes = facts.of_kind("NDB")
     down = [n for n in data_nodes if not n.version or n.state not in ("", "started")]
@@ -111,13 +108,7 @@ def check(facts: Facts) -> None:
 
 
 def check_room(facts: Facts, size: Profile) -> None:
-    """Refuse rows that do not fit the data memory, and clients that a server does not accept.
-
-    Raises
-    ------
-    LabError
-        It says by how much.
-    """
+    """Refuse rows that do not fit the data memory, and clients that a server does not accept."""
     # A deactivated node leaves its share of the rows to its replicas, not to all others.
     data_nodes = sum(node.kind == "NDB" for node in facts.nodes)
     replicas = int(_parameter(facts, "NoOfReplicas", 2))

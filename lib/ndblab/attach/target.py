@@ -118,13 +118,7 @@ class Target:
 
 
 def target(connectstring: str, named: str | None) -> Target:
-    """Return the target that the options --attach and --endpoints name.
-
-    Raises
-    ------
-    LabError
-        If an endpoint or an option file cannot be read.
-    """
+    """Return the target that the options --attach and --endpoints name; LabError if they do not."""
     if not named:
         raise LabError(
             "--attach needs the MySQL servers to load",
