@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import shlex
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -181,24 +181,15 @@ class AttachedCluster(Clusters):
 
 def files(facts: Facts) -> dict[str, str]:
     """Return what was read of the configuration as files, by name."""
-    config = (
-        (node, name, value)
-        for node, parameters in facts.config.items()
-        for name, value in parameters.items()
-    )
-    variables = (
-        (server.node_id, server.endpoint, name, value)
-        for server in facts.servers
-        for name, value in sorted(server.variables.items())
-    )
-    return {
-        CONFIG: _csv(config, "node_id", "parameter", "value"),
-        VARIABLES: _csv(variables, "node_id", "endpoint", "variable", "value"),
+    config = [(node, *pair) for node, known in facts.config.items() for pair in known.items()]
+    variables = [
+        (s.node_id, s.endpoint, *v) for s in facts.servers for v in sorted(s.variables.items())
+    ]
+    tables = {
+        CONFIG: pd.DataFrame(config, columns=["node_id", "parameter", "value"]),
+        VARIABLES: pd.DataFrame(variables, columns=["node_id", "endpoint", "variable", "value"]),
     }
-
-
-def _csv(rows: Iterable[tuple], *columns: str) -> str:
-    return pd.DataFrame(rows, columns=columns).to_csv(index=False)
+    return {name: table.to_csv(index=False) for name, table in tables.items()}
 
 
 def _binaries(progress: bool) -> Binaries:
