@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 OTHERS_PER_S = 100
 """Operations of the data nodes up to which nobody else is taken to use a cluster."""
-_KINDS = {"NDB": "data node", "MGM": "management node", "API": "API node"}
+_KINDS = {"NDB": "data nodes", "MGM": "management nodes", "API": "API nodes"}
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,10 @@ class Prepared:
         yield f"budget {self.plan.budget.kind}: {self.plan.budget.reason}"
         if out := attachable.left_out(experiment, len(self.target.endpoints), self.size):
             yield "\n  ".join(["not with --attach:", *out])
-        if idle := self.facts.deactivated:
-            names = ", ".join(f"{_KINDS[node.kind]} {node.node_id}" for node in idle)
-            yield f"deactivated, and so left out: {names}"
+        idle = self.facts.deactivated
+        for kind, named in _KINDS.items():
+            if ids := ", ".join(str(node.node_id) for node in idle if node.kind == kind):
+                yield f"deactivated in this cluster, and so left out: {named} {ids}"
         if (others := attached.others_per_s(self.target)) > OTHERS_PER_S:
             yield f"others use the cluster too, with {others:.0f} operations/s before it begins"
         if len(list(attached.local_processes(self.facts, self.plan))) < len(self.plan.nodes):
