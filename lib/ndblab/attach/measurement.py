@@ -107,7 +107,7 @@ def describe_only(
         lines.append(f"# {point.run_id(repeat)}")
         lines += (command.line([]) for command in sysbench.commands(job))
     ending = "# at the end, or by ./lab cluster.detach, after its tables one by one"
-    return "\n".join([*lines, ending, *(f"{statement};" for statement in remove)])
+    return "\n".join([*lines, ending, f"{remove};"])
 
 
 def detach(connectstring: str, endpoints: str | None) -> str:

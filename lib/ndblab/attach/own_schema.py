@@ -36,14 +36,14 @@ def new_name(node_id: int) -> str:
     return f"{SCHEMA_PREFIX}{node_id}_{secrets.token_hex(8)}"
 
 
-def statements(name: str) -> tuple[list[str], list[str]]:
+def statements(name: str) -> tuple[list[str], str]:
     """Return what makes a schema, and what removes it once its tables are gone."""
     make = [
         f"SET SESSION wait_timeout = {_LONGEST_WAIT_S}",
         f"SELECT GET_LOCK('{name}', 0)",
         f"CREATE DATABASE `{name}`",
     ]
-    return make, [f"DROP DATABASE `{name}`"]
+    return make, f"DROP DATABASE `{name}`"
 
 
 @contextlib.contextmanager
@@ -106,8 +106,8 @@ def _check_dead(name: str, maker: Session | None, node_id: str) -> None:
             f"The schema {name} is that of another lab, which may be alive",
             found=f"it was made through the MySQL server of node {node_id}",
             expected="a lab at a time on a cluster",
-            next_step="Wait for it; or name this server in --endpoints too: that shows whether it "
-            "has died.",
+            next_step="Wait for it; or name this server in --endpoints too, which shows whether it "
+            "has died; or drop the schema if you know that nobody needs it.",
         )
     [(holder,)] = maker.run("SELECT IS_USED_LOCK(%s)", name)
     if holder is not None:
@@ -132,6 +132,5 @@ def _remove(session: Session, name: str) -> str:
             expected="the lab's own tables, which are removed",
             next_step="Move it to another schema, and drop this one.",
         )
-    for statement in statements(name)[1]:
-        session.run(statement)
+    session.run(statements(name)[1])
     return f"the schema {name} with {count(len(tables), 'table')}"

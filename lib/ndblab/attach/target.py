@@ -39,10 +39,11 @@ class Session:
             raise self._failed(error) from None
 
     def _failed(self, error: pymysql.Error) -> LabError:
-        if not error.args or error.args[0] not in _NO_RIGHT:
+        code, said = (*error.args, "", "")[:2]
+        if code not in _NO_RIGHT:
             return LabError(
                 f"{self.endpoint} refuses a statement of the lab",
-                found=str(error.args[-1]) if error.args else type(error).__name__,
+                found=said or type(error).__name__,
                 expected="rows of ndbinfo, and a schema of the lab's own",
                 next_step="Look at the server's error log and its ndbinfo_offline, or name another "
                 "server.",
@@ -50,7 +51,7 @@ class Session:
         [(account,)] = _rows(self.connection, "SELECT CURRENT_USER()")
         return LabError(
             f"The account {account} lacks rights on {self.endpoint}",
-            found=str(error.args[-1]),
+            found=said,
             expected=f"all rights on schemas named {SCHEMA_PREFIX}*, and SELECT on ndbinfo",
             next_step=f"Let an administrator type: {grants(account)}.",
         )
