@@ -60,6 +60,11 @@ def nodes(**changes: object):
     )
 
 
+ENCRYPTED = server(
+    1, endpoint=Endpoint(host="db1", port=3306), variables={"require_secure_transport": "ON"}
+)
+
+
 @pytest.mark.parametrize(
     ("changes", "word"),
     [
@@ -73,18 +78,7 @@ def nodes(**changes: object):
         ({"management": ("127.0.0.1", 1186)}, "another cluster"),
         ({"servers": (server(1), server(2, node_id=11))}, "the same MySQL server"),
         ({"servers": (server(1), server(2, variables=server(1).variables))}, "the same MySQL"),
-        (
-            {
-                "servers": (
-                    server(
-                        1,
-                        endpoint=Endpoint(host="db1", port=3306),
-                        variables=server(1).variables | {"require_secure_transport": "ON"},
-                    ),
-                )
-            },
-            "encrypted connections only",
-        ),
+        ({"servers": (ENCRYPTED,)}, "encrypted connections only"),
     ],
 )
 def test_another_cluster_than_the_one_named_is_refused(changes: dict, word: str) -> None:
@@ -133,7 +127,7 @@ def test_clients_that_a_server_does_not_accept_are_refused() -> None:
     """With the numbers of clients that it does."""
     with pytest.raises(LabError, match="too few connections") as caught:
         attached.check_room(facts(), size(clients=(1, 64, 256)))
-    assert "--clients 1,64" in str(caught.value)
+    assert "--clients: 1,64" in str(caught.value)
 
 
 def test_two_clusters_are_two_measurements() -> None:

@@ -41,6 +41,11 @@ class Process:
     name: str
     uri: str
 
+    @property
+    def ports(self) -> list[int]:
+        """The port of its service; none if its URI has none."""
+        return [int(port) for port in re.findall(r"://.*:(\d+)", self.uri)]
+
 
 @dataclass(frozen=True)
 class Server:

@@ -5,8 +5,7 @@ Such a plan has no shares, folders or commands.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from ndblab.attach.facts import Facts, Server, ndb_version
 from ndblab.error import LabError
@@ -31,10 +30,11 @@ SPARE_CONNECTIONS = 10
 def plan(facts: Facts, places: Places, max_clients: int) -> Plan:
     """Return the plan that stands for an attached cluster."""
     management = facts.of_kind("MGM")[0]
-    data_nodes, endpoints = facts.of_kind("NDB"), facts.servers
+    data_nodes = facts.of_kind("NDB")
     reason = (
         f"{facts.connectstring} with {len(data_nodes)} data nodes, by the endpoints "
-        f"{', '.join(str(server.endpoint) for server in endpoints)}, which the lab did not start; "
+        f"{', '.join(str(server.endpoint) for server in facts.servers)}, which the lab did not "
+        "start; "
         "how their CPUs are divided is not known"
     )
     return Plan(
@@ -48,7 +48,14 @@ def plan(facts: Facts, places: Places, max_clients: int) -> Plan:
             Node("ndbmtd", number, node.node_id, "", Share(), address=node.address)
             for number, node in enumerate(data_nodes, 1)
         ),
-        servers=tuple(_node(facts, number) for number in range(1, len(endpoints) + 1)),
+        servers=tuple(
+            Node(
+                "mysqld", number, server.node_id, "", Share(), server.endpoint.port or None,
+                server.endpoint.socket, facts.connections_of(server)[1:], facts.transporter,
+                address=server.endpoint.host or "localhost",
+            )
+            for number, server in enumerate(facts.servers, 1)
+        ),
         sysbench=Share(),
         sql_side=Share(),
         threads=_threads(facts),
@@ -75,7 +82,7 @@ def check(facts: Facts) -> None:
     _check_versions(facts)
     connected = {node.node_id for node in facts.of_kind("API") if node.version}
     ids, idle = ({node.node_id for node in nodes} for nodes in (data_nodes, facts.deactivated))
-    ports = {_port(process.uri) for process in facts.processes if process.kind == "MGM"} - {0}
+    ports = {port for process in facts.processes if process.kind == "MGM" for port in process.ports}
     seen: dict[object, Server] = {}
     for server in facts.servers:
         there = server.node_id in connected and set(server.data_nodes) - idle == ids
@@ -126,17 +133,16 @@ def check_room(facts: Facts, size: Profile) -> None:
                 "rows",
                 next_step="Use a smaller --table-size or fewer --tables.",
             )
-    clients = max(size.clients)
+    clients, spare = max(size.clients), SPARE_CONNECTIONS
     for server in facts.servers:
         free = int(server.variables.get("max_connections", 0)) - server.connections
-        if clients + SPARE_CONNECTIONS > free:
+        if clients + spare > free:
+            fewer = ",".join(str(n) for n in size.clients if n + spare <= free)
             raise LabError(
                 f"{server.endpoint} accepts too few connections",
                 found=f"{free} left of max_connections={server.variables.get('max_connections')}",
-                expected=f"{clients + SPARE_CONNECTIONS} for {clients} clients, who may all meet "
-                "on it",
-                next_step=f"Use fewer --clients, such as --clients "
-                f"{_fewer(size.clients, free - SPARE_CONNECTIONS)}.",
+                expected=f"{clients + spare} for {clients} clients, who may all meet on it",
+                next_step=f"Use fewer --clients: {fewer or max(1, free - spare)}.",
             )
 
 
@@ -159,15 +165,6 @@ def _check_versions(facts: Facts) -> None:
             expected="one version, so that the numbers say something of it",
             next_step="Wait until its upgrade is over.",
         )
-
-
-def _node(facts: Facts, number: int) -> Node:
-    server = facts.servers[number - 1]
-    place = server.endpoint
-    return Node(
-        "mysqld", number, server.node_id, "", Share(), place.port or None, place.socket,
-        facts.connections_of(server)[1:], facts.transporter, address=place.host or "localhost",
-    )  # fmt: skip
 
 
 def _threads(facts: Facts) -> Threads:
@@ -197,20 +194,6 @@ def _memory(facts: Facts) -> Memory:
 def _parameter(facts: Facts, name: str, otherwise: int) -> int:
     values = (parameters.get(name, "") for parameters in facts.config.values())
     return next((int(value) for value in values if value.isdigit()), otherwise)
-
-
-def _fewer(clients: Sequence[int], most: int) -> str:
-    return ",".join(str(n) for n in clients if n <= most) or str(max(1, most))
-
-
-def _port(uri: str) -> int:
-    """Return the port of a service URI; 0 if it has none.
-
-    >>> _port("ndb://127.0.0.1:1186"), _port("ndb://127.0.0.1"), _port("")
-    (1186, 0, 0)
-    """
-    port = re.search(r"://.*:(\d+)", uri)
-    return int(port[1]) if port else 0
 
 
 def _listed(numbers: Iterable[int]) -> str:
