@@ -193,7 +193,7 @@ class Experiment:
         """
         usable = self.usable_servers(plan, point)
         there = usable[skip:]
-        if plan.hosts and not spread.is_grid(there[: point.servers]):
+        if plan.hosts and not deployment.is_grid(there[: point.servers]):
             # The servers that were skipped do not come in whole rows of a server a host.
             there = usable
         chosen = self.variant(point.variant)

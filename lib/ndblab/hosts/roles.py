@@ -23,8 +23,9 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from ndblab.error import LabError
+from ndblab.planning.deployment import LOAD
 
-MANAGEMENT, DATA, SQL, LOAD = ROLES = ("management", "data", "sql", "load")
+MANAGEMENT, DATA, SQL, _ = ROLES = ("management", "data", "sql", LOAD)
 """What runs on a host: the management node, data nodes, MySQL servers, load generators."""
 LOCAL = "local"
 """The destination of the host that the lab runs on."""

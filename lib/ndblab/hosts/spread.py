@@ -33,15 +33,6 @@ class Hosts:
     insecure_network: bool = False
 
 
-def is_grid(servers: Sequence[Node]) -> bool:
-    """Whether servers are all that listen on their ports at their addresses.
-
-    sysbench connects to every port at every address that it is given (its drv_mysql.c).
-    """
-    addresses = {node.endpoint for node in servers}
-    return len(servers) == len(addresses) * len({node.port for node in servers})
-
-
 def make(hosts: Hosts, shape: Shape) -> Plan:
     """Plan the cluster of `shape` over several hosts.
 

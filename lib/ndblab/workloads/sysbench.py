@@ -18,9 +18,8 @@ import pandas as pd
 
 from ndblab import discovery
 from ndblab.error import LabError
-from ndblab.hosts import spread
 from ndblab.machine import speed
-from ndblab.planning import workload
+from ndblab.planning import deployment, workload
 from ndblab.workloads import divided_load, sysbench_output
 from ndblab.workloads.load_generator import OK, Command, Filled, Job, Report, spawned
 from ndblab.workloads.sysbench_output import Outcome
@@ -108,7 +107,7 @@ def _over_tcp(servers: Sequence[Node]) -> list[str]:
     """Return addresses and ports, of which sysbench uses each with each."""
     addresses = list(dict.fromkeys(node.endpoint for node in servers))
     ports = list(dict.fromkeys(str(node.port) for node in servers))
-    if not spread.is_grid(servers):
+    if not deployment.is_grid(servers):
         raise LabError(
             "sysbench cannot load these MySQL servers at once",
             found=f"{len(servers)} servers on {len(addresses)} hosts and {len(ports)} ports",

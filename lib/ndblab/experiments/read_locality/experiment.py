@@ -86,7 +86,7 @@ EXPERIMENTS = (
         Experiment(
         "read-locality",
         "How far do reads stay on the data node that is near?",
-        "16_ipynb",
+        "16_read_locality.ipynb",
         figures=("read-locality",),
         claims=("C-",),
         grid=grid,

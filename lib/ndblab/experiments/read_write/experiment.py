@@ -116,7 +116,7 @@ EXPERIMENTS = (
         Experiment(
         "read-write",
         "What do read/write transactions, filters and IN lists carry?",
-        "10_ipynb",
+        "10_read_write.ipynb",
         figures=("read-write",),
         claims=("R-rw-", "R-filter-", "R-base-latency"),
         grid=grid,
