@@ -402,7 +402,7 @@ def test_nothing_is_left_after_the_block(network: Network, tmp_path: Path):
 LAB = """
 import sys, time
 from pathlib import Path
-from ndblab.machine import remote
+from ndblab.hosts import remote
 with remote.connect(sys.argv[1], Path(sys.argv[2]), silence_s=float(sys.argv[3])) as machine:
     machine.spawn(["sh", "-c", "trap '' TERM HUP INT; sleep 600 & sleep 601"], machine.folder)
     machine.spawn(["sleep", "602"])
@@ -453,7 +453,7 @@ def test_a_lab_that_is_killed_leaves_no_half_of_a_copy(network: Network, tmp_pat
     with (source / "large").open("wb") as file:
         file.truncate(300_000_000)
     body = (
-        "import sys\nfrom pathlib import Path\nfrom ndblab.machine import remote\n"
+        "import sys\nfrom pathlib import Path\nfrom ndblab.hosts import remote\n"
         "source, there = map(Path, sys.argv[1:])\n"
         "with remote.connect('b', there / 'cluster') as machine:\n"
         "    machine.send_tree(source, there / 'copy')\n"

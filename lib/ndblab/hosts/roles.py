@@ -31,7 +31,7 @@ LOCAL = "local"
 FOLDER = "/var/tmp/ndblab-cluster"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _KEYS = ("name", "ssh", "address", "folder", "roles")
-_NEXT_STEP = "Write --hosts user@a,user@b or --hosts hosts.toml; planning/hosts.py has an example."
+_NEXT_STEP = "Write --hosts user@a,user@b or --hosts hosts.toml; hosts/roles.py has an example."
 
 
 @dataclass(frozen=True)
