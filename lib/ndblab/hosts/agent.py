@@ -30,8 +30,8 @@ from ndblab.machine.local import LOCAL, MARK
 
 PATIENCE_S = 30
 LOCAL_OPERATIONS = (
-    "put", "get", "make_folder", "marked", "end", "check_ports", "allow_open_files",
-    "usable_cpus", "process_use", "host_use", "company",
+    "run", "put", "get", "make_folder", "remove", "marked", "end", "check_ports",
+    "allow_open_files", "usable_cpus", "process_use", "host_use", "company",
 )  # fmt: skip
 GROUP_OPERATIONS = ("claim", "create", "place", "check", "period_us", "lift", "remove")
 
@@ -93,9 +93,9 @@ class Agent:
     def serve(self, reading: BinaryIO, writing: BinaryIO, silence_s: float) -> None:
         """Serve until the lab is gone; what is left then is the guard's."""
         own = (
-            self.run, self.remove, self.spawn, self.wait, self.kill, self.send_signal, self.host,
-            self.groups, self.call_groups, self.record, self.has_tree, self.receive_tree,
-            self.send_tree, self.free_bytes, self.clocks, self.close, speed.slowness,
+            self.spawn, self.wait, self.kill, self.send_signal, self.host, self.clocks,
+            self.groups, self.of_groups, self.record, self.free_bytes, self.has_tree,
+            self.receive_tree, self.send_tree, self.close, speed.slowness,
         )  # fmt: skip
         operations = {name: getattr(LOCAL, name) for name in LOCAL_OPERATIONS}
         operations |= {operation.__name__: operation for operation in own}
@@ -138,16 +138,6 @@ class Agent:
         finally:
             for handle in handles:
                 os.close(handle)
-
-    def run(
-        self, argv: Sequence[str], what: str, next_step: str | None, timeout_s: float | None
-    ) -> str:
-        """Run a program as `Local.run` does."""
-        return LOCAL.run(argv, what=what, next_step=next_step, timeout_s=timeout_s)
-
-    def remove(self, folder: Path, patterns: Sequence[str]) -> None:
-        """Remove what matches, as `Local.remove` does."""
-        LOCAL.remove(folder, *patterns)
 
     def spawn(
         self,
@@ -200,11 +190,11 @@ class Agent:
             self.record({"groups": {"kind": groups.kind, "base": str(groups.base)}})
         return groups.kind, groups.base
 
-    def call_groups(self, kind: str, base: Path, what: str, arguments: Sequence) -> int | None:
+    def of_groups(self, kind: str, base: Path, name: str, *arguments: object) -> int | None:
         """Call a method of `Groups`."""
-        if what not in GROUP_OPERATIONS:
-            raise ValueError(what)
-        return getattr(Groups(kind, base), what)(*arguments)
+        if name not in GROUP_OPERATIONS:
+            raise ValueError(name)
+        return getattr(Groups(kind, base), name)(*arguments)
 
     def record(self, facts: dict[str, object]) -> None:
         """Add facts to the record in the cluster's folder."""
@@ -234,13 +224,12 @@ class Agent:
 
     def send_tree(self, number: int, folder: Path, patterns: Sequence[str]) -> None:
         """Send what a folder holds, or what matches the patterns, by a session."""
-        with contextlib.ExitStack() as stack, self._streams(number, stack) as handles:
+        with contextlib.ExitStack() as stack:
             # The lab stops reading if it cannot write.
-            with (
-                contextlib.suppress(BrokenPipeError),
-                open(handles["stdout"], "wb", closefd=False) as stream,
-            ):
-                trees.pack(folder, stream, patterns)
+            stack.enter_context(contextlib.suppress(BrokenPipeError))
+            handles = stack.enter_context(self._streams(number, stack))
+            stream = stack.enter_context(open(handles["stdout"], "wb", closefd=False))
+            trees.pack(folder, stream, patterns)
 
     def close(self) -> None:
         """Clean up, remove the cluster's folder, and dismiss the guard."""

@@ -24,14 +24,15 @@ import platform
 import subprocess
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ndblab.error import LabError
 from ndblab.hosts import boot, launch, ssh, trees, wire
-from ndblab.machine import LOOPBACK, HostUse, Marked, Process, ProcessUse, host
+from ndblab.machine import HostUse, Machine, Process, ProcessUse, host
 from ndblab.machine.cgroups import Groups
 from ndblab.machine.interference import Reading
 
@@ -39,7 +40,8 @@ SILENCE_S = 20.0
 """After so long without a word from the other side, lab and agent give each other up."""
 START_TIMEOUT_S = 60
 END_TIMEOUT_S = 10
-CLOCK_SAMPLES = 20
+CLOCK_SAMPLES, CLOCK_SAMPLES_KEPT = 20, 30
+"""Older samples of the clocks are dropped, since clocks drift."""
 
 
 @contextlib.contextmanager
@@ -70,6 +72,16 @@ def connect(
         remote.close()
 
 
+def _asked(method: Callable) -> Callable:
+    """Return a method that has the host's agent do what `method` of a `Machine` does."""
+
+    @functools.wraps(method)
+    def ask(self: Remote, *arguments: object, **options: object) -> object:
+        return self._call(method.__name__, *arguments, **options)
+
+    return ask
+
+
 class Remote:
     """Another host. Methods without a description here are those of `Machine`.
 
@@ -92,6 +104,7 @@ class Remote:
         self.folder, self.home = Path(answer["folder"]), Path(answer["home"])
         self.python, self.uid = Path(answer["executable"]), int(answer["uid"])
         self.agent_pid = int(answer["pid"])
+        self._samples: deque[wire.Sample] = deque(maxlen=CLOCK_SAMPLES_KEPT)
         link = self._link = wire.Link(self._client.stdout, self._client.stdin)
         for work in (self._serve, self._beat):
             threading.Thread(target=work, args=(link, connection), daemon=True).start()
@@ -101,15 +114,16 @@ class Remote:
             connection.end()
             raise
 
-    def run(
-        self,
-        argv: Sequence[str],
-        *,
-        what: str,
-        next_step: str | None = None,
-        timeout_s: float | None = 30,
-    ) -> str:
-        return self._call("run", list(map(str, argv)), what, next_step, timeout_s)
+    run = _asked(Machine.run)
+    put = _asked(Machine.put)
+    get = _asked(Machine.get)
+    make_folder = _asked(Machine.make_folder)
+    remove = _asked(Machine.remove)
+    marked = _asked(Machine.marked)
+    end = _asked(Machine.end)
+    check_ports = _asked(Machine.check_ports)
+    allow_open_files = _asked(Machine.allow_open_files)
+    usable_cpus = _asked(Machine.usable_cpus)
 
     def spawn(
         self,
@@ -124,63 +138,27 @@ class Remote:
         Streams may be files of this machine. A stream that is not named is empty, and a process
         without a mark gets that of `folder`.
         """
-        argv, number = list(map(str, argv)), next(self._numbers)
-        there, session = {}, None
-        if log is None:
-            asked = {name: streams.pop(name, None) for name in boot.STREAMS}
-            there = {name: _there(where) for name, where in asked.items()}
-            here = {
-                name: where if there[name] == subprocess.PIPE else subprocess.DEVNULL
-                for name, where in asked.items()
-            }
-            if subprocess.PIPE in there.values():
-                session = self._session(number, **streams, **here)
-        try:
-            pid = self._call("spawn", number, argv, mark, env, log, there)
-        except BaseException:
-            with session or contextlib.nullcontext():
-                raise
-        status = self._begin("wait", number)
-        act = functools.partial(self._act, number)
+        argv, number, session = list(map(str, argv)), next(self._numbers), None
+        asked = {} if log else {name: streams.pop(name, None) for name in boot.STREAMS}
+        there = {name: _there(where) for name, where in asked.items()}
+        if subprocess.PIPE in there.values():
+            piped = {name for name, what in there.items() if what == subprocess.PIPE}
+            here = {n: asked[n] if n in piped else subprocess.DEVNULL for n in boot.STREAMS}
+            session = self._session(number, **streams, **here)
+        pid = self._call("spawn", number, argv, mark, env, log, there)
+        status, act = self._begin("wait", number), functools.partial(self._act, number)
         return ssh.RemoteProcess(argv, pid, session, status, self._result, act)
-
-    def put(self, path: Path, text: str) -> None:
-        self._call("put", path, text)
-
-    def get(self, path: Path) -> str:
-        return self._call("get", path)
-
-    def make_folder(self, path: Path) -> None:
-        self._call("make_folder", path)
-
-    def remove(self, folder: Path, *patterns: str) -> None:
-        self._call("remove", folder, patterns)
-
-    def marked(self, mark: Path) -> list[Marked]:
-        return self._call("marked", mark)
-
-    def end(self, mark: Path, order: Sequence[str] = (), patience_s: float = 0) -> int:
-        return self._call("end", mark, tuple(order), patience_s)
 
     def kill(self, process: Process, session: bool = False) -> None:
         process.act("kill", session)
         process.wait()
 
-    def check_ports(self, ports: Iterable[int], address: str = LOOPBACK) -> None:
-        self._call("check_ports", list(ports), address)
-
-    def allow_open_files(self, count: int) -> None:
-        self._call("allow_open_files", count)
-
     def groups(self, name: str) -> Groups:
         kind, base = self._call("groups", name)
         return RemoteGroups(kind, base, machine=self)
 
-    def usable_cpus(self) -> frozenset[int]:
-        return self._call("usable_cpus")
-
     def process_use(self, pids: Iterable[int]) -> dict[int, ProcessUse]:
-        used = self._call("process_use", list(pids))
+        used = self._call("process_use", pids)
         return {pid: self._dated_here(use) for pid, use in used.items()}
 
     def host_use(self) -> HostUse:
@@ -207,10 +185,7 @@ class Remote:
 
     def clock_offset(self) -> wire.ClockOffset:
         """Compare the host's time of day with this machine's, by a few messages."""
-        try:
-            return wire.time_offset([self._link.sample() for _ in range(CLOCK_SAMPLES)])
-        except wire.Lost:
-            raise self._lost() from None
+        return wire.time_offset([self._sample() for _ in range(CLOCK_SAMPLES)])
 
     def send_tree(self, local_folder: Path, remote_folder: Path) -> bool:
         """Make a folder there a copy of one here, and return whether anything was sent.
@@ -279,8 +254,8 @@ class Remote:
         there do not end.
         """
         try:
-            with contextlib.suppress(wire.Lost):
-                self._result_or_lost(self._link.begin("close"))
+            with contextlib.suppress(ssh.Lost):
+                self._call("close")
             with contextlib.suppress(BrokenPipeError):
                 self._client.stdin.close()
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -291,36 +266,29 @@ class Remote:
     def _session(self, number: int, **streams: object) -> Process:
         return self._connection.session(self.python, self.folder, number, streams)
 
-    def _call(self, operation: str, *arguments: object) -> object:
-        return self._result(self._begin(operation, *arguments))
+    def _call(self, operation: str, *arguments: object, **options: object) -> object:
+        return self._result(self._begin(operation, *arguments, **options))
 
     def _act(self, number: int, operation: str, *arguments: object) -> object:
         return self._call(operation, number, *arguments)
 
-    def _begin(self, operation: str, *arguments: object) -> Future:
+    def _begin(self, operation: str, *arguments: object, **options: object) -> Future:
         try:
-            return self._link.begin(operation, *arguments)
+            return self._link.begin(operation, *arguments, **options)
         except wire.Lost:
             raise self._lost() from None
 
     def _result(self, result: Future, timeout_s: float | None = None) -> object:
         try:
-            return self._result_or_lost(result, timeout_s)
-        except wire.Lost:
-            raise self._lost() from None
-
-    def _result_or_lost(self, result: Future, timeout_s: float | None = None) -> object:
-        try:
             return result.result(timeout_s)
         except wire.Failed as failed:
             raise wire.error_from(failed.parts, self.name) from None
+        except wire.Lost:
+            raise self._lost() from None
 
-    def _lost(self) -> LabError:
-        silent_s = (self._link.over_s or time.monotonic()) - self._link.heard_s
-        why = next(reversed([line.strip() for line in self._said if line.strip()]), "")
-        if not why:
-            why = f"no answer for {silent_s:.0f} s" if silent_s > 1 else "the connection ended"
-        return ssh.lost(self.name, why, self._silence_s)
+    def _lost(self) -> ssh.Lost:
+        said = [line.strip() for line in self._said if line.strip()]
+        return ssh.lost(self.name, said[-1] if said else "the connection ended", self._silence_s)
 
     def _serve(self, link: wire.Link, connection: ssh.Connection) -> None:
         link.serve()
@@ -328,15 +296,23 @@ class Remote:
 
     def _beat(self, link: wire.Link, connection: ssh.Connection) -> None:
         """Give a sign of life, follow the host's clock, and end the connection if it is silent."""
-        with contextlib.suppress(wire.Lost, wire.Failed):
-            while not link.over.wait(self._silence_s / 10):
-                try:
-                    link.sample(self._silence_s)
-                except TimeoutError:
-                    connection.end()
+        while not link.over.wait(self._silence_s / 10):
+            try:
+                self._sample(self._silence_s)
+            except ssh.Lost:
+                return
+            except TimeoutError:
+                self._said.append(f"no answer for {self._silence_s:.0f} s")
+                connection.end()
+
+    def _sample(self, timeout_s: float | None = None) -> wire.Sample:
+        sent = time.time(), time.monotonic()
+        theirs = self._result(self._begin("clocks"), timeout_s)
+        self._samples.append(wire.Sample(*sent, time.monotonic(), *theirs))
+        return self._samples[-1]
 
     def _dated_here(self, reading):
-        return reading._replace(at_s=wire.monotonic_here(list(self._link.samples), reading.at_s))
+        return reading._replace(at_s=wire.monotonic_here(list(self._samples), reading.at_s))
 
 
 def _there(where: object) -> int:
@@ -346,32 +322,26 @@ def _there(where: object) -> int:
     return where if where in (subprocess.DEVNULL, subprocess.STDOUT) else subprocess.PIPE
 
 
+def _asked_of_groups(method: Callable) -> Callable:
+    """Return a method that has the host's agent do what `method` of `Groups` does."""
+
+    @functools.wraps(method)
+    def ask(self: RemoteGroups, *arguments: object) -> object:
+        return self.machine._call("of_groups", self.kind, self.base, method.__name__, *arguments)
+
+    return ask
+
+
 @dataclass(frozen=True)
 class RemoteGroups(Groups):
     """Control groups of another host."""
 
     machine: Remote = field(repr=False, compare=False, kw_only=True)
 
-    def claim(self) -> None:
-        self._call("claim")
-
-    def create(self, name: str, cpus: float | None, steps: int = 0) -> int:
-        return self._call("create", name, cpus, steps)
-
-    def place(self, name: str, pid: int) -> None:
-        self._call("place", name, pid)
-
-    def check(self, name: str, pid: int) -> None:
-        self._call("check", name, pid)
-
-    def period_us(self, name: str) -> int:
-        return self._call("period_us", name)
-
-    def lift(self) -> None:
-        self._call("lift")
-
-    def remove(self) -> None:
-        self._call("remove")
-
-    def _call(self, what: str, *arguments: object):
-        return self.machine._call("call_groups", self.kind, self.base, what, arguments)
+    claim = _asked_of_groups(Groups.claim)
+    create = _asked_of_groups(Groups.create)
+    place = _asked_of_groups(Groups.place)
+    check = _asked_of_groups(Groups.check)
+    period_us = _asked_of_groups(Groups.period_us)
+    lift = _asked_of_groups(Groups.lift)
+    remove = _asked_of_groups(Groups.remove)

@@ -272,9 +272,13 @@ def refusal(destination: str, said: Sequence[str], exit_status: int | None) -> L
     )
 
 
-def lost(destination: str, why: str, silence_s: float) -> LabError:
-    """Return the error of a connection that broke while it was in use."""
-    return LabError(
+class Lost(LabError):
+    """A connection broke while it was in use."""
+
+
+def lost(destination: str, why: str, silence_s: float) -> Lost:
+    """Return the error of a connection that broke."""
+    return Lost(
         f"The connection to {destination} is lost",
         found=why,
         expected="a connection that holds until the lab has finished",

@@ -10,10 +10,8 @@ import contextlib
 import itertools
 import json
 import threading
-import time
 import traceback
-from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from pathlib import Path, PurePath
 from typing import BinaryIO, NamedTuple
@@ -24,8 +22,6 @@ from ndblab.machine.commands import ChildFailed
 from ndblab.machine.interference import Reading, Seen
 
 LONGEST_BYTES = 1 << 28
-SAMPLES_KEPT = 30
-"""Older samples of the clocks are dropped, since clocks drift."""
 _RECORDS = {kind.__name__: kind for kind in (HostUse, Marked, ProcessUse, Reading, Seen)}
 _ERRORS = {kind.__name__: kind for kind in (LabError, ChildFailed)}
 
@@ -93,12 +89,12 @@ def encode(value: object) -> object:
         return {"Path": str(value)}
     if isinstance(value, Mapping):
         return {"dict": [[encode(key), encode(part)] for key, part in value.items()]}
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return value
+    parts = [encode(part) for part in value]
     if isinstance(value, (frozenset, set, tuple)):
-        kind = "tuple" if isinstance(value, tuple) else "frozenset"
-        return {kind: [encode(part) for part in value]}
-    if isinstance(value, list):
-        return [encode(part) for part in value]
-    return value
+        return {"tuple" if isinstance(value, tuple) else "frozenset": parts}
+    return parts
 
 
 def decode(data: object) -> object:
@@ -161,29 +157,23 @@ def _of_the_system(error: OSError) -> LabError:
 
 
 class Link:
-    """The lab's side: requests, each answered in its own time.
-
-    `heard_s` is when the last answer came and `over_s` when the connection ended, by
-    `time.monotonic`; `over` is set then. `samples` are of the clocks.
-    """
+    """The lab's side: requests, each answered in its own time; `over` is set when they end."""
 
     def __init__(self, reading: BinaryIO, writing: BinaryIO) -> None:
         self._reading, self._writing = reading, writing
         self._lock, self._write_lock = threading.Lock(), threading.Lock()
         self._numbers = itertools.count(1)
         self._waiting: dict[int, Future] = {}
-        self.over, self.over_s = threading.Event(), 0.0
-        self.heard_s = time.monotonic()
-        self.samples: deque[Sample] = deque(maxlen=SAMPLES_KEPT)
+        self.over = threading.Event()
 
-    def begin(self, operation: str, *arguments: object) -> Future:
+    def begin(self, operation: str, *arguments: object, **options: object) -> Future:
         """Ask for an operation, and return its result to come; it may raise `Failed` or `Lost`."""
         number, result = next(self._numbers), Future()
         with self._lock:
             if self.over.is_set():
                 raise Lost
             self._waiting[number] = result
-        request = {"id": number, "call": operation, "with": [encode(part) for part in arguments]}
+        request = {"id": number, "call": operation, "with": encode([*arguments, options])}
         try:
             with self._write_lock:
                 _send(self._writing, request)
@@ -191,22 +181,12 @@ class Link:
             raise Lost from None
         return result
 
-    def sample(self, timeout_s: float | None = None) -> Sample:
-        """Compare the clocks once more; TimeoutError if there is no answer."""
-        sent = time.time(), time.monotonic()
-        theirs = self.begin("clocks").result(timeout_s)
-        sample = Sample(*sent, time.monotonic(), *theirs)
-        self.samples.append(sample)
-        return sample
-
     def serve(self) -> None:
         """Read answers until the connection ends; then everything that waits for one is `Lost`."""
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             while line := self._reading.readline(LONGEST_BYTES):
                 self._handle(json.loads(line))
-                self.heard_s = time.monotonic()
         with self._lock:
-            self.over_s = time.monotonic()
             self.over.set()
             waiting, self._waiting = list(self._waiting.values()), {}
         for result in waiting:
@@ -238,8 +218,8 @@ def serve(
 
     def answer(request: dict) -> None:
         try:
-            operation = operations[request["call"]]
-            said = {"result": encode(operation(*map(decode, request["with"])))}
+            *arguments, options = decode(request["with"])
+            said = {"result": encode(operations[request["call"]](*arguments, **options))}
         except Exception as error:
             said = {"error": error_parts(error)}
         with lock, contextlib.suppress(OSError, ValueError):
