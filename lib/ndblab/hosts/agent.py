@@ -58,13 +58,7 @@ def main(order: Mapping[str, object], answer: dict[str, object], reading: Binary
         print(order["greeting"] + json.dumps({**answer, "error": wire.error_parts(error)}))
         return
     agent = Agent(folder, guard.start(folder), listener)
-    answer |= {
-        "folder": str(folder),
-        "home": str(Path.home()),
-        "executable": sys.executable,
-        "uid": os.getuid(),
-        "pid": os.getpid(),
-    }
+    answer |= {"folder": str(folder), "executable": sys.executable, "pid": os.getpid()}
     print(order["greeting"] + json.dumps(answer), flush=True)
     # What a program prints by mistake must not get between the answers.
     out = os.fdopen(os.dup(1), "wb")
@@ -94,8 +88,8 @@ class Agent:
         """Serve until the lab is gone; what is left then is the guard's."""
         own = (
             self.spawn, self.wait, self.kill, self.send_signal, self.host, self.clocks,
-            self.groups, self.of_groups, self.record, self.free_bytes, self.has_tree,
-            self.receive_tree, self.send_tree, self.close, speed.slowness,
+            self.groups, self.of_groups, self.free_bytes, self.has_tree, self.receive_tree,
+            self.send_tree, self.close,
         )  # fmt: skip
         operations = {name: getattr(LOCAL, name) for name in LOCAL_OPERATIONS}
         operations |= {operation.__name__: operation for operation in own}
@@ -187,7 +181,9 @@ class Agent:
         groups = LOCAL.groups(name)
         # Known ones can be removed with a full disk too.
         if cleanup.recorded_groups(self._folder) != groups:
-            self.record({"groups": {"kind": groups.kind, "base": str(groups.base)}})
+            known = {"groups": {"kind": groups.kind, "base": str(groups.base)}}
+            with self._recording:
+                cleanup.add_to_record(self._folder, known)
         return groups.kind, groups.base
 
     def of_groups(self, kind: str, base: Path, name: str, *arguments: object) -> int | None:
@@ -195,11 +191,6 @@ class Agent:
         if name not in GROUP_OPERATIONS:
             raise ValueError(name)
         return getattr(Groups(kind, base), name)(*arguments)
-
-    def record(self, facts: dict[str, object]) -> None:
-        """Add facts to the record in the cluster's folder."""
-        with self._recording:
-            cleanup.add_to_record(self._folder, facts)
 
     def free_bytes(self, path: Path) -> int:
         """Return the free space of the disk on which a file of this path would be."""

@@ -1,7 +1,7 @@
 """Several hosts on one machine: network namespaces on a bridge, each with an SSH server of its own.
 
-In: names, and a folder for keys and settings. Out: a `Network` whose hosts the lab reaches by SSH
-and by these names, as it would any other, and whose connections can be cut. Only root can make one.
+The lab reaches them by SSH and by their names, as it would any other, and can cut their
+connections. Only root can make them.
 
 A host has its own network, processes, System V segments, host name and mounts; it shares the files,
 the CPUs and the control groups of this machine, so give each a folder of its own. Its monotonic

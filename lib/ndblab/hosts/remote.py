@@ -85,8 +85,7 @@ def _asked(method: Callable) -> Callable:
 class Remote:
     """Another host. Methods without a description here are those of `Machine`.
 
-    `name` is the destination. `folder`, `home` and `python` (the program) are paths there, `uid` is
-    the user's id.
+    `name` is the destination; `folder` and `python` (the program) are paths there.
     """
 
     def __init__(self, name: str, folder: Path, silence_s: float, settings: str) -> None:
@@ -101,8 +100,7 @@ class Remote:
         timeout_s = max(START_TIMEOUT_S, 3 * self._silence_s)
         start = launch.start(connection, {**facts, "name": self.name}, timeout_s)
         self._client, answer, self._said = start
-        self.folder, self.home = Path(answer["folder"]), Path(answer["home"])
-        self.python, self.uid = Path(answer["executable"]), int(answer["uid"])
+        self.folder, self.python = Path(answer["folder"]), Path(answer["executable"])
         self.agent_pid = int(answer["pid"])
         self._samples: deque[wire.Sample] = deque(maxlen=CLOCK_SAMPLES_KEPT)
         link = self._link = wire.Link(self._client.stdout, self._client.stdin)
@@ -171,17 +169,9 @@ class Remote:
         """Describe the host, as `host.read` does."""
         return host.from_dict(self._call("host"))
 
-    def slowness(self) -> float:
-        """Return how slow the host is, as `speed.slowness` does."""
-        return self._call("slowness")
-
     def free_bytes(self, path: Path) -> int:
         """Return the free space of the disk on which a path there lies, or would lie."""
         return self._call("free_bytes", path)
-
-    def record(self, **facts: object) -> None:
-        """Add facts to the record in `folder`: `socket_dir`, say, which is removed at the end."""
-        self._call("record", facts)
 
     def clock_offset(self) -> wire.ClockOffset:
         """Compare the host's time of day with this machine's, by a few messages."""

@@ -1,7 +1,6 @@
-"""Folders with all that they hold, as one stream of bytes from host to host.
+"""Folders with all that they hold, as one stream of bytes (a tar archive) from host to host.
 
-In: a folder, or such a stream (a tar archive). Out: the stream, or the folder, whole or not at all.
-Owners are left out: a copy belongs to who makes it.
+A copy is whole or not there at all. Owners are left out: it belongs to who makes it.
 """
 
 from __future__ import annotations

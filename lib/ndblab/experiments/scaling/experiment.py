@@ -18,9 +18,9 @@ SLOWER_SERVER_SHARE = cpu_budget.BRIEF_SERVER_CPUS / cpu_budget.BRIEF_CPUS * 38 
 
 
 def _lacks_hosts() -> str:
-    from ndblab.hosts import connected as several_hosts
+    from ndblab.hosts import connected
 
-    return several_hosts.lacks()
+    return connected.lacks()
 
 
 EXPERIMENTS = (

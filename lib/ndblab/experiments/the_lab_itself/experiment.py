@@ -10,7 +10,7 @@ from ndblab.design.experiment import Experiment
 from ndblab.design.variant import Variant
 from ndblab.experiments.availability import fault
 from ndblab.experiments.the_lab_itself import contrasts as self_contrasts
-from ndblab.hosts import connected as several_hosts
+from ndblab.hosts import connected
 from ndblab.hosts import roles as hosts
 from ndblab.install import ndb_tools
 from ndblab.planning import profile
@@ -89,6 +89,6 @@ UNRECORDED = (
         variants=(Variant(), *(Variant(f.name, fault=f) for f in fault.NETWORK_FAULTS.values())),
         budget="shared",
         hosts=tuple(hosts.usual_roles(5)),
-        lacks=several_hosts.lacks,
+        lacks=connected.lacks,
     ),
 )

@@ -28,7 +28,7 @@ PYTHONS = [f"python3.{minor}" for minor in range(launch.OLDEST_PYTHON[1], 15)]
 SENT = zipfile.ZipFile(io.BytesIO(launch._archive()))
 NEEDED_THERE = {
     f"ndblab/{name}.py"
-    for name in ("hosts/agent", "hosts/wire", "machine/local", "machine/cgroups")
+    for name in ("hosts/agent", "hosts/guard", "hosts/wire", "machine/local", "machine/cgroups")
 }
 
 
@@ -88,11 +88,11 @@ def test_the_agent_serves_under_every_python_that_is_here(python: str, tmp_path:
     with started(argv, {"folder": str(folder)}) as (child, answer):
         assert "error" not in answer
         assert answer["folder"] == str(folder)
-        link = wire.Link(child.stdout, child.stdin, {})
+        link = wire.Link(child.stdout, child.stdin)
         threading.Thread(target=link.serve, daemon=True).start()
-        assert link.call("run", ["echo", "hello"], "failed", None, 20) == "hello\n"
-        assert link.call("usable_cpus") == LOCAL.usable_cpus()
-        assert link.call("host")["kernel"] == platform.release()
+        assert link.begin("run", ["echo", "hello"], what="failed").result(20) == "hello\n"
+        assert link.begin("usable_cpus").result(20) == LOCAL.usable_cpus()
+        assert link.begin("host").result(20)["kernel"] == platform.release()
         assert [path.name for path in tmp_path.iterdir()] == ["cluster"]
     until_s = time.monotonic() + 20
     while folder.exists() and time.monotonic() < until_s:
