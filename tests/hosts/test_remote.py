@@ -308,21 +308,20 @@ def test_control_groups_limit_the_processes_of_that_host(there: Remote, mark: Pa
     assert not groups.base.exists()
 
 
-def test_a_tree_is_sent_once(there: Remote, tmp_path: Path):
-    """Then it is there, also for the next lab; another content replaces it."""
+def test_a_tree_is_copied_and_replaced_by_another(there: Remote, tmp_path: Path):
+    """With its permissions and links; nothing of an older copy remains."""
     source, copy = tmp_path / "source", tmp_path / "copy"
     (source / "bin").mkdir(parents=True)
     (source / "bin/mysqld").write_bytes(os.urandom(3_000_000))
     (source / "bin/mysqld").chmod(0o755)
     (source / "link").symlink_to("bin/mysqld")
-    assert there.send_tree(source, copy) is True
+    there.send_tree(source, copy)
     assert (copy / "bin/mysqld").read_bytes() == (source / "bin/mysqld").read_bytes()
     assert os.access(copy / "bin/mysqld", os.X_OK)
     assert os.readlink(copy / "link") == "bin/mysqld"
-    assert there.send_tree(source, copy) is False
-    (source / "bin/mysqld").write_bytes(b"new")
-    assert there.send_tree(source, copy) is True
-    assert (copy / "bin/mysqld").read_bytes() == b"new"
+    (source / "bin/mysqld").rename(source / "bin/ndbmtd")
+    there.send_tree(source, copy)
+    assert [path.name for path in (copy / "bin").iterdir()] == ["ndbmtd"]
 
 
 def test_a_tree_never_replaces_a_users_folder(there: Remote, tmp_path: Path):

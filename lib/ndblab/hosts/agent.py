@@ -88,8 +88,8 @@ class Agent:
         """Serve until the lab is gone; what is left then is the guard's."""
         own = (
             self.spawn, self.wait, self.kill, self.send_signal, self.host, self.clocks,
-            self.groups, self.of_groups, self.free_bytes, self.has_tree, self.receive_tree,
-            self.send_tree, self.close,
+            self.groups, self.of_groups, self.free_bytes, self.receive_tree, self.send_tree,
+            self.close,
         )  # fmt: skip
         operations = {name: getattr(LOCAL, name) for name in LOCAL_OPERATIONS}
         operations |= {operation.__name__: operation for operation in own}
@@ -198,11 +198,7 @@ class Agent:
             path = path.parent
         return shutil.disk_usage(path).free
 
-    def has_tree(self, folder: Path, content: str) -> bool:
-        """Whether a folder is a copy of this content; LabError if it is a user's."""
-        return trees.has_copy(Path.home() / folder, content)
-
-    def receive_tree(self, number: int, folder: Path, content: str) -> None:
+    def receive_tree(self, number: int, folder: Path) -> None:
         """Make `folder` a copy of what a session brings."""
         folder = Path.home() / folder
         with contextlib.ExitStack() as stack, self._streams(number, stack) as handles:
@@ -211,7 +207,7 @@ class Agent:
                 partial = [*known, str(trees.partial_name(folder))]
                 cleanup.add_to_record(self._folder, {"partial": partial})
             with open(handles["stdin"], "rb", closefd=False) as stream:
-                trees.replace(stream, folder, content)
+                trees.replace(stream, folder)
 
     def send_tree(self, number: int, folder: Path, patterns: Sequence[str]) -> None:
         """Send what a folder holds, or what matches the patterns, by a session."""

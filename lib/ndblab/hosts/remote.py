@@ -177,28 +177,23 @@ class Remote:
         """Compare the host's time of day with this machine's, by a few messages."""
         return wire.time_offset([self._sample() for _ in range(CLOCK_SAMPLES)])
 
-    def send_tree(self, local_folder: Path, remote_folder: Path) -> bool:
-        """Make a folder there a copy of one here, and return whether anything was sent.
+    def send_tree(self, local_folder: Path, remote_folder: Path) -> None:
+        """Make a folder there a copy of one here, in place of an older copy.
 
-        One that is a copy of the same content is left as it is. Links are copied as links, owners
-        are not. A relative folder is below the user's home.
+        Links are copied as links, owners are not. A relative folder is below the user's home.
 
         Raises
         ------
         LabError
             If the disk there refuses, or the folder holds what the lab did not put there.
         """
-        content = trees.checksum(local_folder)
-        if self._call("has_tree", remote_folder, content):
-            return False
         number, null = next(self._numbers), subprocess.DEVNULL
         session = self._session(number, stdin=subprocess.PIPE, stdout=null, stderr=null)
-        result = self._begin("receive_tree", number, remote_folder, content)
+        result = self._begin("receive_tree", number, remote_folder)
         # If the host takes no more, it says why.
         with contextlib.suppress(BrokenPipeError), session:
             trees.pack(local_folder, session.stdin)
         self._result(result)
-        return True
 
     def fetch_tree(self, remote_folder: Path, local_folder: Path, *patterns: str) -> None:
         """Copy a folder from there, or what matches the patterns, into one here.
