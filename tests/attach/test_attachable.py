@@ -67,7 +67,7 @@ def test_nothing_that_is_left_changes_a_cluster(name: str, profile: str) -> None
         assert point.transporter == "tcp"
     assert all(each.design != "starts" and not each.blocks_per_start for each in contrasts)
     assert not any(side.condition for side in sides)
-    assert not allowed.weighs_rows
+    assert not allowed.after_filling
 
 
 def test_what_is_left_out_is_named_with_its_reason() -> None:

@@ -27,7 +27,6 @@ from ndblab.design.contrast import Length
 from ndblab.design.variant import Variant
 from ndblab.error import LabError
 from ndblab.experiments.availability import CHECKED_WRITES, fault
-from ndblab.hosts import connected as several_hosts
 from ndblab.hosts import remote
 from ndblab.machine import commands
 from ndblab.measuring import blocks, measurement, performing
@@ -199,7 +198,7 @@ def measure_checked_writes(job: Job) -> None:
     )
     if job.hosts:
         remote.SILENCE_S = SILENCE_S
-        several_hosts.opened = lambda given, *chosen: hosts.connected(job.hosts, *chosen)
+        connected.opened = lambda given, *chosen: hosts.opened(job.hosts, *chosen)
     _measure(job, experiment, SERVERS, WRITING_CLIENTS)
 
 

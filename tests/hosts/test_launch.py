@@ -19,16 +19,16 @@ from pathlib import Path
 
 import pytest
 
-from ndblab.hosts import agent, boot, bundle, wire
+from ndblab.hosts import agent, boot, launch, wire
 from ndblab.machine import cgroups, host
 from ndblab.machine.local import LOCAL
 from ndblab.machine.own_cgroup import CpuController
 
-PYTHONS = [f"python3.{minor}" for minor in range(bundle.OLDEST_PYTHON[1], 15)]
-SENT = zipfile.ZipFile(io.BytesIO(bundle._archive()))
+PYTHONS = [f"python3.{minor}" for minor in range(launch.OLDEST_PYTHON[1], 15)]
+SENT = zipfile.ZipFile(io.BytesIO(launch._archive()))
 NEEDED_THERE = {
     f"ndblab/{name}.py"
-    for name in ("hosts/agent", "hosts/wire", "machine/local", "machine/cgroups")
+    for name in ("hosts/agent", "hosts/guard", "hosts/wire", "machine/local", "machine/cgroups")
 }
 
 
@@ -42,7 +42,7 @@ def works(python: str) -> bool:
 @contextlib.contextmanager
 def started(argv: list[str], facts: dict, **changed) -> Iterator[tuple[subprocess.Popen, dict]]:
     """Run an agent on this machine; yield it and its answer."""
-    order = bundle.order({"silence_s": 20, "lab": "a test", "name": "a", "keep": False, **facts})
+    order = launch.order({"silence_s": 20, "lab": "a test", "name": "a", "keep": False, **facts})
     for old, new in changed.items():
         order = order.replace(old.encode(), new.encode())
     pipes = dict(stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -51,8 +51,8 @@ def started(argv: list[str], facts: dict, **changed) -> Iterator[tuple[subproces
             child.stdin.write(order)
             child.stdin.flush()
         line = child.stdout.readline().decode()
-        assert line.startswith(bundle.GREETING), line
-        yield child, json.loads(line.removeprefix(bundle.GREETING))
+        assert line.startswith(launch.GREETING), line
+        yield child, json.loads(line.removeprefix(launch.GREETING))
         with contextlib.suppress(BrokenPipeError):
             child.stdin.close()
         child.wait(20)
@@ -62,7 +62,7 @@ def started(argv: list[str], facts: dict, **changed) -> Iterator[tuple[subproces
 def test_what_is_sent_is_understood_by_the_oldest_python(name: str):
     """As far as its syntax goes."""
     if name.startswith("ndblab"):
-        ast.parse(SENT.read(name), feature_version=bundle.OLDEST_PYTHON)
+        ast.parse(SENT.read(name), feature_version=launch.OLDEST_PYTHON)
 
 
 def test_what_is_sent_needs_no_other_package():
@@ -88,11 +88,11 @@ def test_the_agent_serves_under_every_python_that_is_here(python: str, tmp_path:
     with started(argv, {"folder": str(folder)}) as (child, answer):
         assert "error" not in answer
         assert answer["folder"] == str(folder)
-        link = wire.Link(child.stdout, child.stdin, {})
+        link = wire.Link(child.stdout, child.stdin)
         threading.Thread(target=link.serve, daemon=True).start()
-        assert link.call("run", ["echo", "hello"], "failed", None, 20) == "hello\n"
-        assert link.call("usable_cpus") == LOCAL.usable_cpus()
-        assert link.call("host")["kernel"] == platform.release()
+        assert link.begin("run", ["echo", "hello"], what="failed").result(20) == "hello\n"
+        assert link.begin("usable_cpus").result(20) == LOCAL.usable_cpus()
+        assert link.begin("host").result(20)["kernel"] == platform.release()
         assert [path.name for path in tmp_path.iterdir()] == ["cluster"]
     until_s = time.monotonic() + 20
     while folder.exists() and time.monotonic() < until_s:
@@ -102,13 +102,13 @@ def test_the_agent_serves_under_every_python_that_is_here(python: str, tmp_path:
 
 def test_the_first_good_python_of_a_host_is_taken(tmp_path: Path):
     """A newer one beside an old `python3`."""
-    old, good = tmp_path / "python3", tmp_path / bundle._NAMES[1]
+    old, good = tmp_path / "python3", tmp_path / launch._NAMES[1]
     old.write_text("#!/bin/sh\nexit 1\n")
     good.write_text("#!/bin/sh\n" + 'case "$*" in *exec*) echo taken;; esac\n')
     for script in (old, good):
         script.chmod(0o755)
     env = {**os.environ, "PATH": str(tmp_path)}
-    argv = ["/bin/sh", "-c", bundle.command()]
+    argv = ["/bin/sh", "-c", launch.command()]
     done = subprocess.run(argv, env=env, input="", capture_output=True, text=True, check=False)
     assert done.stdout == "taken\n"
 
@@ -144,11 +144,11 @@ def test_the_agent_starts_anew_where_only_a_scope_may_limit_cpus(
     monkeypatch.setattr(host, "read", Described)
     monkeypatch.setattr(cgroups, "enter_scope", lambda _, argv: entered.append(argv))
     monkeypatch.delenv("NDBLAB_SCOPE", raising=False)
-    stream = io.BytesIO(bundle.order({}) + b"frames")
-    agent._enter_scope({"greeting": bundle.GREETING}, stream)
+    stream = io.BytesIO(launch.order({}) + b"frames")
+    agent._enter_scope({"greeting": launch.GREETING}, stream)
     if kind == "systemd":
         assert entered == [[sys.executable, *boot.OPTIONS]]
-        assert capsys.readouterr().out == bundle.GREETING + '{"again": true}\n'
+        assert capsys.readouterr().out == launch.GREETING + '{"again": true}\n'
         assert stream.read() == b"frames"
     else:
         assert (entered, stream.tell()) == ([], 0)
