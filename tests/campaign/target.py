@@ -27,7 +27,7 @@ from ndblab.design.contrast import Length
 from ndblab.design.variant import Variant
 from ndblab.error import LabError
 from ndblab.experiments.availability import CHECKED_WRITES, fault
-from ndblab.hosts import remote
+from ndblab.hosts import connected, remote
 from ndblab.machine import commands
 from ndblab.measuring import blocks, measurement, performing
 from ndblab.planning.point import Point

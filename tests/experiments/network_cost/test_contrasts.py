@@ -12,7 +12,7 @@ import pytest
 from ndblab.design import catalogue
 from ndblab.design.contrast import DUET
 from ndblab.experiments.network_cost import experiment as network
-from ndblab.hosts import spread
+from ndblab.hosts import connected, spread
 from ndblab.machine import host
 from ndblab.planning import deployment
 from ndblab.planning.point import Point
