@@ -146,7 +146,7 @@ def reproduce(
     )
     minutes = minutes and number.whole("--minutes", minutes)
     found = [] if all else [catalogue.find(experiment, figure, table)]
-    chosen = found or list(catalogue.EXPERIMENTS.values())
+    chosen = found or list(catalogue.every().values())
     for each in chosen:
         each.size(profile, overrides)
     if dry_run and attach:
@@ -361,10 +361,27 @@ def report(c, out=None):
     print(rendering.write_report(Path(out) if out else OUT / "report"))
 
 
+@command
+def new(c, folder):
+    """Write an experiment of your own that works at once: `./lab new mine`.
+
+    It compares two variants under a script of sysbench. Change its files, then measure it with
+    `./lab reproduce --experiment ./mine`, and hold it against what all experiments keep with
+    `./lab test --experiment ./mine`.
+    """
+    from ndblab.design import own
+
+    for file in own.write(Path(folder)):
+        print(file)
+    here = folder if folder.startswith(("/", "./", "../")) else f"./{folder}"
+    print(f"Measure it: ./lab reproduce --experiment {here}")
+
+
 @cluster_command
-def test(c, only=None, cluster=True, hosts=False):
+def test(c, only=None, cluster=True, hosts=False, experiment=None):
     """Run the tests, real-cluster ones included (--no-cluster skips them; --only K selects).
 
+    --experiment ./mine holds an experiment of your own against what all experiments keep.
     --hosts runs those instead that boot Debian in QEMU, emulated: two sockets, two NUMA nodes,
     systemd, cgroup v2. They take an hour or more.
     """
@@ -372,6 +389,12 @@ def test(c, only=None, cluster=True, hosts=False):
     from ndblab.measuring import prerequisites
 
     arguments = [sys.executable, "-m", "pytest", "-q"]
+    if experiment:
+        from ndblab.design import catalogue
+
+        catalogue.find(experiment)
+        arguments += ["tests/design/test_contract.py"]
+        cluster = hosts = False
     if cluster or hosts:
         prerequisites.require(host.read(), installing=True)
     if hosts:
@@ -414,7 +437,7 @@ def faults(c, count="200", seed="1", first=None, kind=None, at_once="1"):
 
 
 namespace = Collection(
-    reproduce, report, claims, predict, size, install, doctor, config, notebook, render, test,
-    bench, faults,
+    reproduce, report, claims, predict, size, install, doctor, config, notebook, render, new,
+    test, bench, faults,
 )  # fmt: skip
 namespace.add_collection(Collection("cluster", start, status, stop, detach))

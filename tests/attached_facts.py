@@ -6,7 +6,7 @@ import csv
 from pathlib import Path
 
 from ndblab.attach.endpoint import Endpoint
-from ndblab.attach.plan import Facts, Process, Server
+from ndblab.attach.facts import Facts, Process, Server
 from ndblab.cluster import management_client
 
 CAPTURED = Path(__file__).parent / "captured"

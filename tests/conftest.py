@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from ndblab import install
-from ndblab.hosts import connected as several_hosts
-from ndblab.hosts import namespaces
+from ndblab.hosts import connected, namespaces
 from ndblab.hosts.namespaces import Network
 from ndblab.install.debian import build_dependencies
 from ndblab.machine import interference as company
@@ -39,7 +38,7 @@ def namespaces_usable(tmp_path_factory: pytest.TempPathFactory) -> None:
     may_install = os.geteuid() == 0 and not Path("/run/systemd/system").exists()
     if may_install and install.has_debian() and (packages := namespaces.missing()):
         build_dependencies.install(packages, tmp_path_factory.mktemp("packages") / "apt.log")
-    if why := several_hosts.lacks():
+    if why := connected.lacks():
         pytest.skip(why)
 
 

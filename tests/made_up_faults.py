@@ -8,8 +8,16 @@ import numpy as np
 import pandas as pd
 
 import small_runs
-from ndblab.experiments.availability import history
-from ndblab.planning import workload
+from ndblab.experiments.availability import (
+    FAILED,
+    OK,
+    READ,
+    UNKNOWN,
+    WRITE,
+    WRONG,
+    history,
+    written_value,
+)
 
 CLIENTS, SERVERS, REPLICAS = 8, 2, (2, 3)
 EVERY_S = 0.2
@@ -62,27 +70,27 @@ def run(
         times = np.arange(EVERY_S, ends_s, EVERY_S) + client * EVERY_S / CLIENTS
         times = times[(times < fault_s) | (times >= fault_s + gap_s)]
         for seq, t_s in enumerate(times):
-            kind = workload.READ if seq % 4 else workload.WRITE
-            rows.append((name, client, seq, kind, server, server, t_s, 4.0, workload.OK, 1, 0))
+            kind = READ if seq % 4 else WRITE
+            rows.append((name, client, seq, kind, server, server, t_s, 4.0, OK, 1, 0))
     table = pd.DataFrame(rows, columns=HISTORY).sort_values("t_s", ignore_index=True)
     after = table[table["t_s"] >= fault_s].drop_duplicates("client").sort_values("client")
     table.loc[after.index[:gave_up], ["outcome", "attempts", "error"]] = ["failed", 2, 1297]
     others = after.index[after["first_server"] == 1]
     table.loc[others[:elsewhere], "attempts"] = 2
-    reads = table.index[(table["kind"] == workload.READ) & (table["outcome"] == workload.OK)]
-    table.loc[reads[:wrong_reads], "outcome"] = workload.WRONG
+    reads = table.index[(table["kind"] == READ) & (table["outcome"] == OK)]
+    table.loc[reads[:wrong_reads], "outcome"] = WRONG
     copies, counters = held(table, lost=lost, fault_s=fault_s)
     marks = [(name, fault_s, 2, "fault", text or KILLED[fault])]
     if served_s is not None:
         marks.append((name, (fault_s + served_s) / 2, 2, "restart", "start ndbmtd.2"))
         marks.append((name, served_s, 2, "served", "ndbmtd.2 serves"))
-    ok = table[table["outcome"] == workload.OK]
+    ok = table[table["outcome"] == OK]
     seconds = np.arange(1.0, ends_s + 1)
     counted = np.histogram(ok["t_s"], bins=np.arange(0.0, ends_s + 1))[0]
     one = small_runs.tables(
         name, status=status, servers=SERVERS, clients=CLIENTS, repeat=repeat, variant=fault,
         workload="checked_writes", duration_s=ends_s, queries=len(ok), qps=len(ok) / ends_s,
-        errors=int(table["outcome"].isin([workload.FAILED, workload.UNKNOWN]).sum()),
+        errors=int(table["outcome"].isin([FAILED, UNKNOWN]).sum()),
     )  # fmt: skip
     one["intervals"] = pd.DataFrame(
         {
@@ -98,11 +106,11 @@ def held(
     table: pd.DataFrame, lost: int = 0, fault_s: float = float("inf"), seed: int = 1
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the copies and counters on a cluster that kept its promises."""
-    writes = table[(table["kind"] == workload.WRITE) & (table["outcome"] == workload.OK)]
+    writes = table[(table["kind"] == WRITE) & (table["outcome"] == OK)]
     before = writes[writes["t_s"] < fault_s]
     kept = writes.drop(index=before.sort_values("t_s").index[len(before) - lost :])
     values = [
-        workload.written_value(seed, client, seq)
+        written_value(seed, client, seq)
         for client, seq in kept[history.OPERATION].itertuples(index=False)
     ]
     copies = [

@@ -9,7 +9,7 @@ import pandas as pd
 import made_up_slices
 import small_runs
 from ndblab.design import catalogue
-from ndblab.planning.workload import of_query
+from ndblab.experiments.tpc_h import of_query
 
 EXPERIMENT = catalogue.find("tpc-h")
 SIZE = EXPERIMENT.size("quick")

@@ -11,6 +11,7 @@ import pandas as pd
 import made_up_slices
 import small_runs
 from ndblab.design import catalogue
+from ndblab.experiments.read_write import FILTERED, IN_KEYS
 from ndblab.planning import workload
 from ndblab.planning.point import Point
 
@@ -24,10 +25,10 @@ RATIO = {"servers-1-2": 1.9, "servers-2-4": 1.3, "filter": 1.3, "data-nodes": 2.
 def qps(point: Point) -> float:
     """Throughput that the made-up cluster has at a point."""
     served = point.clients / (point.clients + point.servers)
-    if point.workload in (workload.READ_WRITE, workload.FILTERED):
-        served *= 1.3 if point.workload == workload.FILTERED else 1.0
+    if point.workload in (workload.READ_WRITE, FILTERED):
+        served *= 1.3 if point.workload == FILTERED else 1.0
         return 600 * min(point.servers, 2.5) * served
-    return 8000 * served / workload.IN_KEYS.get(point.variant, 1) ** 0.5
+    return 8000 * served / IN_KEYS.get(point.variant, 1) ** 0.5
 
 
 def runs(repeats: int = 3) -> pd.DataFrame:

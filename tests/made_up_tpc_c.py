@@ -9,9 +9,9 @@ import pandas as pd
 import made_up_slices
 import small_runs
 from ndblab.design import catalogue
+from ndblab.experiments.tpc_c import TRANSACTIONS
 from ndblab.experiments.tpc_c.analysis import BY_KEY
 from ndblab.planning.point import Point
-from ndblab.planning.workload import TRANSACTIONS
 
 EXPERIMENT = catalogue.find("tpc-c")
 SIZE = EXPERIMENT.size("quick")

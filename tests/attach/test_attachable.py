@@ -10,9 +10,13 @@ import tasks
 from invoke import Context
 
 from attached_facts import facts
-from ndblab.attach import attachable
+from ndblab.attach import attachable, cluster
 from ndblab.attach import measurement as attaching
 from ndblab.attach import plan as attached
+from ndblab.attach.login import Login
+from ndblab.attach.prepared import Prepared, fit
+from ndblab.attach.target import Target
+from ndblab.cluster.management_client import DEACTIVATED, Shown
 from ndblab.dataset.folder import identity_hash
 from ndblab.design import catalogue
 from ndblab.error import LabError
@@ -29,13 +33,13 @@ BINARIES = SimpleNamespace(
 
 def part(name: str, servers: int = 2, transporter: str = "tcp") -> attachable.Attachable:
     return attachable.part(
-        catalogue.find(name), servers, transporter, "ndblab", "bench", "/proc/self/fd/7"
+        catalogue.find(name), servers, transporter, "ndblab_11_ab", "bench", "/proc/self/fd/7"
     )
 
 
 def test_experiments_that_need_a_cluster_of_their_own_are_refused() -> None:
     """Each with its reason, and with those that are possible."""
-    for name, experiment in catalogue.EXPERIMENTS.items():
+    for name, experiment in catalogue.every().items():
         if name in POSSIBLE:
             attachable.check(experiment)
             continue
@@ -63,7 +67,7 @@ def test_nothing_that_is_left_changes_a_cluster(name: str, profile: str) -> None
         assert point.transporter == "tcp"
     assert all(each.design != "starts" and not each.blocks_per_start for each in contrasts)
     assert not any(side.condition for side in sides)
-    assert not allowed.weighs_rows
+    assert not allowed.after_filling
 
 
 def test_what_is_left_out_is_named_with_its_reason() -> None:
@@ -88,40 +92,54 @@ def test_a_load_uses_the_account_and_the_schema_of_the_lab() -> None:
     [*_, last] = allowed.sweep(size).points
     job = allowed.job(size, BINARIES, plan, last)
     for command in (sysbench.prepare_command(job), *sysbench.commands(job)):
-        assert {"--mysql-user=bench", "--mysql-db=ndblab", "--config-file=/proc/self/fd/7"} <= set(
-            command.argv
-        )
+        assert {
+            "--mysql-user=bench",
+            "--mysql-db=ndblab_11_ab",
+            "--config-file=/proc/self/fd/7",
+        } <= set(command.argv)
     assert "--mysql-socket=/run/1.sock,/run/2.sock" in sysbench.commands(job)[-1].argv
 
 
-def described(name: str = "stability", **changes: object) -> tuple[dict, dict]:
+def prepared(**changes: object) -> Prepared:
     known = facts(**changes)
-    allowed = part(name, transporter=known.transporter)
-    size = allowed.size("smoke")
+    allowed = part("stability", transporter=known.transporter)
     plan = attached.plan(known, Places("/x", "/x"), 64)
-    return attaching.describe(allowed, size, host.read(), BINARIES, known, plan, {})
+    target = Target("db1", tuple(server.endpoint for server in known.servers), Login("bench"))
+    size = allowed.size("smoke")
+    return Prepared(size, {}, BINARIES, host.read(), target, known, plan, allowed, None)
+
+
+def test_deactivated_nodes_of_rondb_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of every kind, before the measurement begins."""
+    monkeypatch.setattr(cluster, "others_per_s", lambda _: 0)
+    idle = [Shown(n, kind, state=DEACTIVATED) for n, kind in ((4, "NDB"), (5, "API"), (6, "API"))]
+    notes = list(prepared(nodes=(*facts().nodes, *idle)).notes(catalogue.find("stability")))
+    assert [note.rpartition(": ")[2] for note in notes if note.startswith("deactivated")] == [
+        "data nodes 4", "API nodes 5, 6",
+    ]  # fmt: skip
 
 
 def test_a_dataset_names_the_cluster_and_no_password() -> None:
     """Versions are those of the cluster, not of the programs of this host."""
-    manifest, identity = described()
+    manifest, identity = attaching.describe(prepared())
     assert manifest["versions"] == {"ndb": "9.7.4", "mysqld": "9.7.4", "sysbench": "1.0.20"}
     assert manifest["builds"] == {"sysbench": "a"}
     assert manifest["attached"]["connectstring"] == "127.0.0.1:13860"
     assert manifest["plan"]["budget"]["kind"] == "attached"
     assert "/proc/self/fd" not in str(manifest)
     other = {node: values | {"DataMemory": "1"} for node, values in facts().config.items()}
-    assert identity_hash(described(config=other)[1]) != identity_hash(identity)
-    assert identity_hash(described()[1]) == identity_hash(identity)
+    _, changed = attaching.describe(prepared(config=other))
+    assert identity_hash(changed) != identity_hash(identity)
+    assert identity_hash(attaching.describe(prepared())[1]) == identity_hash(identity)
 
 
 def test_servers_are_as_many_as_there_are_endpoints() -> None:
     """A profile is cut; what the user asked for is not."""
     experiment = catalogue.find(figure=6)
-    assert attaching._size(experiment, "quick", {}, 4).servers == (1, 2, 4)
-    assert attaching._size(catalogue.find(figure=1), "quick", {}, 3).servers == (3,)
+    assert fit(experiment, "quick", {}, 4).servers == (1, 2, 4)
+    assert fit(catalogue.find(figure=1), "quick", {}, 3).servers == (3,)
     with pytest.raises(LabError, match="more --servers than endpoints"):
-        attaching._size(experiment, "quick", {"servers": "1,8"}, 4)
+        fit(experiment, "quick", {"servers": "1,8"}, 4)
 
 
 @pytest.mark.parametrize(

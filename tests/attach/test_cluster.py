@@ -16,7 +16,9 @@ from ndblab.attach import cluster as attached
 from ndblab.attach import plan as planning
 from ndblab.attach.cluster import Attached, Beside
 from ndblab.attach.endpoint import Endpoint
+from ndblab.attach.facts import Facts
 from ndblab.attach.login import Login
+from ndblab.attach.target import Target, target
 from ndblab.error import LabError
 from ndblab.machine.interference import Reading
 from ndblab.planning.shape import Places
@@ -24,7 +26,7 @@ from ndblab.planning.shape import Places
 NAME = Path("/proc/self/comm").read_text().strip()
 
 
-def known(**changes: object) -> planning.Facts:
+def known(**changes: object) -> Facts:
     """The captured cluster, all its processes this one."""
     processes = tuple(
         dataclasses.replace(each, pid=os.getpid(), name=NAME) for each in facts().processes
@@ -38,7 +40,7 @@ def cluster(tmp_path: Path) -> Attached:
     return Attached(plan, None, tmp_path)
 
 
-def here(found: planning.Facts) -> list[int]:
+def here(found: Facts) -> list[int]:
     plan = planning.plan(found, Places("/x", "/x"), 64)
     return [node for _, node, _ in attached.local_processes(found, plan)]
 
@@ -116,9 +118,9 @@ def test_only_a_load_generator_can_read_the_password(tmp_path, cluster) -> None:
 
 def test_a_server_that_is_not_there_is_named(tmp_path) -> None:
     """As is what to change."""
-    wanted = attached.Target("db1", (Endpoint(socket=str(tmp_path / "no.sock")),), Login("bench"))
+    named = Target("db1", (Endpoint(socket=str(tmp_path / "no.sock")),), Login("bench"))
     with pytest.raises(LabError, match=r"no\.sock refuses connections") as caught:
-        wanted.connect(1)
+        named.session(1).__enter__()
     assert "--endpoints" in str(caught.value)
     with pytest.raises(LabError, match="needs the MySQL servers"):
-        attached.target("db1", None)
+        target("db1", None)

@@ -20,9 +20,8 @@ def written(folder: Path, text: str) -> dict[str, str]:
 
 
 def test_user_and_password_come_from_the_option_file_of_mysql(tmp_path: Path) -> None:
-    """The user that an endpoint names comes first; the file may include others, and be quoted."""
-    home = written(tmp_path, '!includedir /etc/x\n[mysqld]\nuser=mysql\n[client]\nuser=bench\n'
-                             'password="a#b\'c"\nskip-ssl\n')  # fmt: skip
+    """The user that an endpoint names comes first."""
+    home = written(tmp_path, '[mysqld]\nuser=mysql\n[client]\nuser=bench\npassword="a#b\'c"\n')
     assert login.find("", home) == Login("bench", "a#b'c")
     assert login.find("other", home).user == "other"
     named = {"HOME": "/nowhere", login.FILE: str(tmp_path / ".my.cnf")}
@@ -61,10 +60,20 @@ def test_without_an_option_file_the_environment_has_the_password(tmp_path: Path)
 
 def test_an_option_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     """Its content is not in the message."""
-    for known in (written(tmp_path, "password=secret\n"), {login.FILE: "/nowhere/my.cnf"}):
+    for known, found in (
+        ({login.FILE: "/nowhere/my.cnf"}, "/nowhere/my.cnf: No such file"),
+        (written(tmp_path, "password=secret\n"), "before the first group in line 1 of"),
+    ):
         with pytest.raises(LabError, match="cannot be read") as caught:
             login.find("", known)
+        assert found in str(caught.value)
         assert "secret" not in str(caught.value)
+
+
+def test_an_empty_password_of_the_option_file_counts(tmp_path: Path) -> None:
+    """It hides that of the environment, as for MySQL's own clients."""
+    home = written(tmp_path, "[client]\npassword=\n")
+    assert login.find("", home | {login.PASSWORD: "secret"}).password == ""
 
 
 def test_a_password_is_shown_nowhere() -> None:
@@ -77,6 +86,7 @@ def test_a_password_is_shown_nowhere() -> None:
         ("", b""),
         ("a b#'c", b'mysql-password="a b#\'c"\n'),
         ('a"b', b"mysql-password='a\"b'\n"),
+        ("gr\udcfc\udcdfe", b'mysql-password="gr\xfc\xdfe"\n'),
     ],
 )
 def test_sysbench_gets_the_password_in_quotes(password: str, text: bytes) -> None:

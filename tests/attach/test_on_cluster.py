@@ -11,12 +11,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import pymysql
 import pytest
 
 from certificates import an_authority
 from ndblab import dataset, install
-from ndblab.attach import own_schema
 from ndblab.cluster import readiness, start_stop
 from ndblab.cluster.cluster import Cluster
 from ndblab.machine import host
@@ -31,20 +29,20 @@ PROGRAM = """
 import math, signal, sys, pathlib
 import tasks
 from invoke import Program
-from ndblab.experiments import measurement
-from ndblab.machine import company
+from ndblab.machine import interference
+from ndblab.measuring import measurement
 # A shell that runs tests in the background has them ignore it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-company.LIMIT_PCT = company.STEAL_LIMIT_PCT = math.inf
+interference.LIMIT_PCT = interference.STEAL_LIMIT_PCT = math.inf
 folder = pathlib.Path(sys.argv[1])
 measurement.RUNS, tasks.OUT = folder / "runs", folder / "out"
 Program(namespace=tasks.namespace).run(["lab", *sys.argv[2:]])
 """
 ALLOWED = re.compile(
     r"SELECT |SHOW |SET (SESSION|AUTOCOMMIT|NAMES)|ROLLBACK|BEGIN|COMMIT"
-    r"|CREATE DATABASE (IF NOT EXISTS )?`?ndblab`?$"
-    r"|(CREATE TABLE|INSERT INTO|DROP TABLE IF EXISTS|CREATE INDEX \S+ ON) (`?ndblab`?\.)?"
-    r"`?(sbtest\d+|ndblab_owner)\b|DROP DATABASE `ndblab`$",
+    r"|(CREATE|DROP) DATABASE (IF NOT EXISTS )?`?ndblab_11_\w+`?$"
+    r"|DROP TABLE `ndblab_11_\w+`\.`sbtest\d+`$"
+    r"|(CREATE TABLE|INSERT INTO|CREATE INDEX \S+ ON) sbtest\d",
     re.IGNORECASE,
 )
 """Statements that an attached lab may send."""
@@ -66,7 +64,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
                 with contextlib.closing(running.connect(server)) as connection:
                     cursor = connection.cursor()
                     cursor.execute(f"CREATE USER {account} IDENTIFIED BY %s", (PASSWORD,))
-                    cursor.execute(f"GRANT ALL ON `ndblab`.* TO {account}")
+                    cursor.execute(rf"GRANT ALL ON `ndblab\_%`.* TO {account}")
                     cursor.execute(f"GRANT SELECT ON `ndbinfo`.* TO {account}")
         yield running
 
@@ -134,8 +132,9 @@ def observed(cluster: Cluster) -> dict[str, object]:
     }
 
 
-def schemas(cluster: Cluster) -> set[str]:
-    return {name for (name,) in cluster.query("SHOW DATABASES")}
+def schemas(cluster: Cluster) -> list[str]:
+    """The schemas that labs have on a cluster."""
+    return [name for (name,) in cluster.query(r"SHOW DATABASES LIKE 'ndblab\_%'")]
 
 
 def statements(cluster: Cluster, user: str) -> Iterator[str]:
@@ -156,7 +155,7 @@ def test_an_attached_cluster_is_measured_and_left_as_it_was(cluster, lab, tmp_pa
     before = observed(cluster)
     said = ended(lab("reproduce", "--figure", "6", "--profile", "smoke"))
     assert observed(cluster) == before
-    assert own_schema.SCHEMA not in schemas(cluster)
+    assert schemas(cluster) == []
     [folder] = (tmp_path / "runs").glob("*/*")
     data = dataset.read(folder)
     assert data.complete
@@ -180,13 +179,13 @@ def test_an_attached_cluster_is_measured_and_left_as_it_was(cluster, lab, tmp_pa
 def test_a_dry_run_says_what_would_be_sent_and_writes_nothing(cluster, lab, tmp_path):
     """Statements, endpoints and load, read from the cluster; nobody's password."""
     said = ended(lab("reproduce", "--figure", "6", "--profile", "smoke", "--dry-run"))
-    assert own_schema.SCHEMA not in schemas(cluster)
+    assert schemas(cluster) == []
     assert not (tmp_path / "runs").exists()
     for line in (
         "# budget attached: ",
-        f"# on every endpoint: {named(cluster, 'socket').replace(',', ', ')}, as {USER}",
-        "CREATE DATABASE `ndblab`;",
-        "DROP DATABASE `ndblab`;",
+        f"# endpoints: {named(cluster, 'socket').replace(',', ', ')}, as {USER}",
+        "CREATE DATABASE `ndblab_11_",
+        "DROP DATABASE `ndblab_11_",
         "# s02_c0008_r1",
         "F6-double-servers",
     ):
@@ -203,7 +202,7 @@ def test_servers_are_loaded_over_tcp_with_a_password(cluster, lab, tmp_path):
     ended(lab("reproduce", *words, by="port"))
     [folder] = (tmp_path / "runs").glob("*/*")
     assert list(dataset.read(folder).runs["status"]) == ["ok"]
-    assert own_schema.SCHEMA not in schemas(cluster)
+    assert schemas(cluster) == []
 
 
 def test_the_certificate_of_a_server_is_checked_against_the_users_authority(cluster, lab, tmp_path):
@@ -223,17 +222,15 @@ def test_the_certificate_of_a_server_is_checked_against_the_users_authority(clus
         assert ("cannot be entered with ssl-mode=VERIFY_" in said) == bool(found)
 
 
-def test_a_schema_of_that_name_is_refused_and_untouched(cluster, lab):
-    """It has no mark of a lab, whatever it is called."""
-    cluster.query("CREATE DATABASE ndblab")
-    cluster.query("CREATE TABLE ndblab.sbtest1 (a INT PRIMARY KEY) ENGINE=NDBCLUSTER")
-    cluster.query("INSERT INTO ndblab.sbtest1 VALUES (7)")
+def test_a_schema_of_another_name_is_untouched(cluster, lab):
+    """However it is called, and whatever its tables are called."""
+    cluster.query("CREATE DATABASE ndblab_11")
+    cluster.query("CREATE TABLE ndblab_11.sbtest1 (a INT PRIMARY KEY) ENGINE=NDBCLUSTER")
     try:
-        said = ended(lab("reproduce", "--figure", "6", "--profile", "smoke"), code=1)
-        assert "is not the lab's" in said
-        assert cluster.query("SELECT a FROM ndblab.sbtest1") == [(7,)]
+        assert "Nothing of the lab" in ended(lab("cluster.detach"))
+        assert cluster.query("SELECT a FROM ndblab_11.sbtest1") == []
     finally:
-        cluster.query("DROP DATABASE ndblab")
+        cluster.query("DROP DATABASE ndblab_11")
 
 
 def begun(cluster: Cluster, child: subprocess.Popen) -> None:
@@ -242,7 +239,7 @@ def begun(cluster: Cluster, child: subprocess.Popen) -> None:
     def loads() -> bool:
         assert child.poll() is None, child.communicate()[0]
         rows = cluster.query("SELECT DB, COMMAND FROM information_schema.PROCESSLIST")
-        return any(db == own_schema.SCHEMA for db, _ in rows)
+        return any(str(db).startswith("ndblab_") for db, _ in rows)
 
     readiness.wait_until(loads, 120, "the load")
     for file in Path("/proc").glob("[0-9]*/cmdline"):
@@ -258,7 +255,7 @@ def test_an_interrupted_lab_leaves_no_schema(cluster, lab, number):
     child.send_signal(number)
     child.communicate(timeout=60)
     assert child.returncode != 0
-    assert own_schema.SCHEMA not in schemas(cluster)
+    assert schemas(cluster) == []
 
 
 def test_what_a_killed_lab_leaves_is_removed_by_the_next(cluster, lab, tmp_path):
@@ -273,13 +270,13 @@ def test_what_a_killed_lab_leaves_is_removed_by_the_next(cluster, lab, tmp_path)
 
     def quiet() -> bool:
         rows = cluster.query("SELECT DB FROM information_schema.PROCESSLIST")
-        return not any(db == own_schema.SCHEMA for (db,) in rows)
+        return not any(str(db).startswith("ndblab_") for (db,) in rows)
 
     readiness.wait_until(quiet, 30, "the end of its load")
-    assert own_schema.SCHEMA in schemas(cluster)
+    [left] = schemas(cluster)
     said = ended(lab("cluster.detach", **other))
-    assert re.search(rf"Removed the schema ndblab with 2 tables, of process {first.pid} on", said)
-    assert own_schema.SCHEMA not in schemas(cluster)
+    assert f"Removed the schema {left} with 2 tables." in said
+    assert schemas(cluster) == []
     assert "Nothing of the lab" in ended(lab("cluster.detach", **other))
 
 
@@ -290,14 +287,14 @@ def test_a_killed_measurement_goes_on_after_the_schema_is_removed(cluster, lab, 
     readiness.wait_until(lambda: list(tmp_path.glob("runs/*/*/parts/s*")), 120, "a run")
     first.send_signal(signal.SIGKILL)
     first.wait()
+    [left] = schemas(cluster)
     said = ended(lab(*words))
-    assert "removed what a lab had left: the schema ndblab with 2 tables" in said
-    assert f"process {first.pid}" in said
+    assert f"removed what a killed lab had left: the schema {left} with 2 tables" in said
     [folder] = (tmp_path / "runs").glob("*/*")
     data = dataset.read(folder)
     assert data.complete
     assert len(data.manifest["resumed"]) == 1
-    assert own_schema.SCHEMA not in schemas(cluster)
+    assert schemas(cluster) == []
 
 
 def test_an_account_without_rights_is_told_what_to_type(cluster, lab, tmp_path):
@@ -310,29 +307,3 @@ def test_an_account_without_rights_is_told_what_to_type(cluster, lab, tmp_path):
     said = ended(lab("cluster.detach", NDBLAB_MY_CNF=str(tmp_path / "poor.cnf")), code=1)
     assert "does not let nobody in" in said
     assert "~/.my.cnf" in said
-
-
-def test_a_server_does_not_take_part_before_it_has_a_row_in_the_schema(cluster):
-    """Two sessions of one cluster see each other's rows; the schema is gone at the end."""
-    sessions, record = [], {}
-    with contextlib.ExitStack() as stack:
-        for number in (1, 2):
-            connection = stack.enter_context(contextlib.closing(cluster.connect(number)))
-
-            def run(statement, *values, connection=connection):
-                cursor = connection.cursor()
-                cursor.execute(statement, values or None)
-                return list(cursor.fetchall())
-
-            sessions.append(own_schema.Session(f"server {number}", 10 + number, run))
-
-        @contextlib.contextmanager
-        def fresh():
-            yield sessions[0].run
-
-        with own_schema.held(sessions, fresh, {}, record.update, "here") as removed:
-            assert removed == ""
-            assert own_schema.look(sessions[1].run).nodes == {11, 12}
-            with pytest.raises(pymysql.Error):
-                sessions[1].run("CREATE DATABASE ndblab")
-    assert own_schema.SCHEMA not in schemas(cluster)

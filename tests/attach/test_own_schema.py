@@ -5,168 +5,122 @@ from __future__ import annotations
 import contextlib
 import re
 
-import pymysql
 import pytest
 
 from ndblab.attach import own_schema
-from ndblab.attach.own_schema import OWNER, SCHEMA, Session
+from ndblab.attach.target import grants
 from ndblab.error import LabError
 
-TOKEN = "0123456789abcdef" * 2
-COMMENT = f"scale-up lab, token {TOKEN}, made by node 11"
+NAME = "ndblab_11_0123456789abcdef"
 
 
 class Servers:
-    """A schema as the servers of a cluster answer for it; statements are noted."""
+    """The schemas of a cluster as a server of it answers for them; what it is sent is noted."""
 
-    def __init__(self, tables: dict[str, str] | None = None, token: str = TOKEN) -> None:
-        self.tables, self.token = tables, token
-        self.written: list[str] = []
-        self.locked = False
+    endpoint = "/run/1.sock"
+
+    def __init__(self, **schemas: list[str]) -> None:
+        self.schemas, self.sent = schemas, []
+        self.locked: set[str] = set()
 
     def run(self, statement: str, *values: object) -> list[tuple]:
-        if "SCHEMATA" in statement:
-            return [] if self.tables is None else [(1,)]
-        if "information_schema.TABLES" in statement:
-            return list((self.tables or {}).items())
-        if "GET_LOCK" in statement:
-            return [(0 if self.locked else 1,)]
+        if statement.startswith("SHOW DATABASES LIKE"):
+            wanted = re.search(r"'(.*)'", statement)
+            known = [name for name in self.schemas if not wanted or name == wanted[1]]
+            return [(name,) for name in known if name.startswith("ndblab")]
+        if "information_schema" in statement:
+            return [(table,) for table in self.schemas[values[0]]]
         if "IS_USED_LOCK" in statement:
-            return [(77,)]
-        if statement.startswith("SELECT node_id, token"):
-            return [(11, self.token, "other-host", 42, "2026-01-01T00:00:00+00:00")]
-        if not statement.startswith(("SELECT", "SET SESSION")):
-            self.written.append(statement)
-        if statement.startswith("CREATE DATABASE"):
-            self.tables = {}
-        if table := re.match(r"DROP TABLE IF EXISTS `\w+`.`(\w+)`", statement):
-            self.tables.pop(table[1])
-        if statement.startswith("DROP DATABASE"):
-            self.tables = None
-        return [(1,)] if "COUNT(*)" in statement else []
-
-
-def sessions(servers: Servers, node_id: int = 11) -> list[Session]:
-    return [Session("/run/1.sock", node_id, servers.run)]
+            return [(77 if values[0] in self.locked else None,)]
+        self.sent.append(statement)
+        if made := re.match(r"CREATE DATABASE `(\w+)`", statement):
+            self.schemas[made[1]] = []
+        if table := re.match(r"DROP TABLE `(\w+)`.`(\w+)`", statement):
+            self.schemas[table[1]].remove(table[2])
+        if dropped := re.match(r"DROP DATABASE `(\w+)`", statement):
+            assert self.schemas.pop(dropped[1]) == []
+        return []
 
 
 @pytest.mark.parametrize(
-    "tables",
-    [
-        {},
-        {"sbtest1": ""},
-        {"sbtest1": "", OWNER: ""},
-        {"sbtest1": "", OWNER: COMMENT.replace("lab", "laboratory")},
-    ],
+    "name", ["ndblab", "ndblab_11", "ndblab_11_mine", f"{NAME}0", NAME.upper(), "ndblabs"]
 )
-def test_a_schema_without_the_mark_is_never_touched(tables: dict[str, str]) -> None:
-    """Its name says nothing, nor does the name of a table in it."""
-    servers = Servers(tables)
-    with pytest.raises(LabError, match="is not the lab's"):
-        own_schema.clear(sessions(servers), {}, "here")
-    assert servers.written == []
+def test_a_schema_of_another_name_is_never_touched(name: str) -> None:
+    """Whatever it holds."""
+    servers = Servers(**{name: ["sbtest1"]})
+    assert own_schema.remove_left({11: servers}) == ""
+    assert servers.sent == []
 
 
-def test_a_mark_that_its_rows_contradict_is_none() -> None:
-    """A copy of the table's definition does not have the token."""
-    servers = Servers({OWNER: COMMENT}, token="f" * 32)
-    with pytest.raises(LabError, match="is not the lab's"):
-        own_schema.clear(sessions(servers), {}, "here")
-    assert servers.written == []
+def test_every_lab_has_a_name_of_its_own() -> None:
+    """Two that measure through the same server do not meet."""
+    one, two = own_schema.new_name(11), own_schema.new_name(11)
+    assert one != two
+    servers = Servers(**{one: [], two: []})
+    assert own_schema.remove_left({11: servers}).count("the schema ndblab_11_") == 2
 
 
 def test_what_a_dead_lab_left_is_removed_and_named() -> None:
-    """We hold the lock of the server that it used, so it is dead."""
-    servers = Servers({"sbtest1": "", "sbtest2": "", OWNER: COMMENT})
-    said = own_schema.clear(sessions(servers), {}, "here")
-    assert said.startswith("the schema ndblab with 2 tables, of process 42 on other-host")
-    assert servers.tables is None
+    """Nobody holds its lock on the server that it was made through."""
+    servers = Servers(**{NAME: ["sbtest1", "sbtest2"], "theirs": ["sbtest1"]})
+    assert own_schema.remove_left({11: servers}) == f"the schema {NAME} with 2 tables"
+    assert servers.schemas == {"theirs": ["sbtest1"]}
+
+
+def test_a_lab_that_is_alive_keeps_its_schema() -> None:
+    """The message names who holds its lock."""
+    servers = Servers(**{NAME: ["sbtest1"]})
+    servers.locked = {NAME}
+    with pytest.raises(LabError, match="Another lab") as caught:
+        own_schema.remove_left({11: servers})
+    assert "connection 77 of /run/1.sock" in str(caught.value)
+    assert servers.sent == []
 
 
 def test_a_lab_on_other_servers_may_be_alive() -> None:
     """Nothing is removed; the message names the server that would tell."""
-    servers = Servers({"sbtest1": "", OWNER: COMMENT})
+    servers = Servers(**{NAME: ["sbtest1"]})
     with pytest.raises(LabError, match="may be alive") as caught:
-        own_schema.clear(sessions(servers, node_id=12), {}, "here")
-    assert "nodes 11" in str(caught.value)
-    assert servers.written == []
-
-
-def test_an_empty_schema_is_removed_only_if_this_lab_was_killed_making_it() -> None:
-    """That stands in the record of its folder, for this cluster."""
-    for record in ({}, {"attached": "elsewhere"}):
-        with pytest.raises(LabError, match="empty schema"):
-            own_schema.clear(sessions(Servers({})), record, "here")
-    servers = Servers({})
-    own_schema.clear(sessions(servers), {"attached": "here"}, "here")
-    assert servers.written == [f"DROP DATABASE `{SCHEMA}`"]
+        own_schema.remove_left({12: servers})
+    assert "node 11" in str(caught.value)
+    assert servers.sent == []
 
 
 def test_what_somebody_else_put_into_the_schema_stays() -> None:
     """The lab's own tables are removed, the schema is not."""
-    servers = Servers({"sbtest1": "", "theirs": "", OWNER: COMMENT})
+    servers = Servers(**{NAME: ["sbtest1", "theirs"]})
     with pytest.raises(LabError, match="did not make") as caught:
-        own_schema.clear(sessions(servers), {}, "here")
+        own_schema.remove_left({11: servers})
     assert "theirs" in str(caught.value)
-    assert servers.tables == {"theirs": ""}
-
-
-def test_a_second_lab_is_refused_before_it_looks() -> None:
-    """A living lab holds a lock on its servers."""
-    servers = Servers()
-    servers.locked = True
-    with (
-        pytest.raises(LabError, match="Another lab") as caught,
-        own_schema.held(sessions(servers), None, {}, print, "here"),
-    ):
-        pass
-    assert "connection 77" in str(caught.value)
-    assert servers.written == []
-
-
-def test_a_schema_that_somebody_makes_meanwhile_is_not_removed() -> None:
-    """Between our look and our CREATE DATABASE."""
-    servers, notes = Servers(), []
-    answer = servers.run
-
-    def run(statement: str, *values: object) -> list[tuple]:
-        if statement.startswith("CREATE DATABASE"):
-            servers.tables = {}
-            raise pymysql.ProgrammingError(1007, "database exists")
-        return answer(statement, *values)
-
-    with (
-        pytest.raises(LabError, match="is not the lab's"),
-        own_schema.held([Session("/x", 11, run)], None, {}, notes.append, "here"),
-    ):
-        pass
-    assert servers.tables == {}
-    assert notes[-1] == {}
+    assert servers.schemas == {NAME: ["theirs"]}
 
 
 def test_the_schema_is_removed_however_the_block_ends() -> None:
-    """What must be known after a kill is on record before the schema exists."""
-    servers, notes = Servers(), []
-
-    @contextlib.contextmanager
-    def fresh():
-        servers.tables |= {OWNER: COMMENT.replace(TOKEN, notes[0]["token"])}
-        servers.token = notes[0]["token"]
-        yield servers.run
-
-    def remember(known) -> None:
-        notes.append(dict(known))
-        assert notes[0] == known or servers.tables is None
-
+    """Its lock is held before it exists."""
+    servers = Servers()
     with (
-        pytest.raises(KeyboardInterrupt),
-        own_schema.held(sessions(servers), fresh, {}, remember, "here"),
+        contextlib.suppress(KeyboardInterrupt),
+        own_schema.held(NAME, {11: servers}, lambda: contextlib.nullcontext(servers)),
     ):
+        assert servers.schemas == {NAME: []}
+        servers.schemas[NAME] = ["sbtest1"]
         raise KeyboardInterrupt
-    assert servers.tables is None
-    assert [note.get("attached") for note in notes] == ["here", None]
+    assert servers.schemas == {}
+    lock = next(n for n, sent in enumerate(servers.sent) if "GET_LOCK" in sent)
+    assert lock < servers.sent.index(f"CREATE DATABASE `{NAME}`")
+
+
+def test_an_endpoint_of_another_cluster_is_found_out() -> None:
+    """It does not see the schema, which is removed again."""
+    servers, others = Servers(), Servers()
+    with (
+        pytest.raises(LabError, match="does not see"),
+        own_schema.held(NAME, {11: servers, 12: others}, lambda: contextlib.nullcontext(servers)),
+    ):
+        pass
+    assert servers.schemas == others.schemas == {}
 
 
 def test_the_line_that_gives_rights_names_the_account() -> None:
-    line = own_schema.grants("bench@10.%")
-    assert line.startswith("GRANT ALL ON `ndblab`.* TO 'bench'@'10.%'; GRANT SELECT ON `ndbinfo`.*")
+    line = grants("bench@10.%")
+    assert line.startswith(r"GRANT ALL ON `ndblab\_%`.* TO 'bench'@'10.%'; GRANT SELECT ON `ndbi")

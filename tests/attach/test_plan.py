@@ -10,6 +10,7 @@ import pytest
 from attached_facts import PORT, facts, server
 from ndblab.attach import plan as attached
 from ndblab.attach.endpoint import Endpoint
+from ndblab.cluster.management_client import DEACTIVATED, Shown
 from ndblab.error import LabError
 from ndblab.planning import config
 from ndblab.planning.shape import Places
@@ -59,6 +60,11 @@ def nodes(**changes: object):
     )
 
 
+ENCRYPTED = server(
+    1, endpoint=Endpoint(host="db1", port=3306), variables={"require_secure_transport": "ON"}
+)
+
+
 @pytest.mark.parametrize(
     ("changes", "word"),
     [
@@ -72,18 +78,7 @@ def nodes(**changes: object):
         ({"management": ("127.0.0.1", 1186)}, "another cluster"),
         ({"servers": (server(1), server(2, node_id=11))}, "the same MySQL server"),
         ({"servers": (server(1), server(2, variables=server(1).variables))}, "the same MySQL"),
-        (
-            {
-                "servers": (
-                    server(
-                        1,
-                        endpoint=Endpoint(host="db1", port=3306),
-                        variables=server(1).variables | {"require_secure_transport": "ON"},
-                    ),
-                )
-            },
-            "encrypted connections only",
-        ),
+        ({"servers": (ENCRYPTED,)}, "encrypted connections only"),
     ],
 )
 def test_another_cluster_than_the_one_named_is_refused(changes: dict, word: str) -> None:
@@ -92,6 +87,24 @@ def test_another_cluster_than_the_one_named_is_refused(changes: dict, word: str)
         attached.check(facts(**changes))
     assert caught.value.found
     assert caught.value.next_step
+
+
+def test_deactivated_nodes_of_rondb_are_left_out() -> None:
+    """Those of any kind; a replica that is left has no more rows than with them."""
+    idle = (Shown(4, "NDB", state=DEACTIVATED), Shown(5, "MGM", state=DEACTIVATED))
+    replicas = {node: values | {"NoOfReplicas": "3"} for node, values in facts().config.items()}
+    known = facts(
+        nodes=(*idle, *facts().nodes, Shown(6, "API", state=DEACTIVATED)),
+        servers=(server(1, data_nodes=(2, 3, 4)), server(2, data_nodes=(2, 3, 4))),
+        config=replicas,
+    )
+    attached.check(known)
+    assert [node.node_id for node in known.deactivated] == [4, 5, 6]
+    planned = attached.plan(known, Places("/x", "/x"), 64)
+    assert [node.node_id for node in planned.nodes] == [1, 2, 3, 11, 12]
+    fits = size(tables=1, table_size=200_000, rows=200_000)
+    for cluster in (known, facts()):
+        attached.check_room(cluster, fits)
 
 
 def size(**changes: object) -> SimpleNamespace:
@@ -114,7 +127,7 @@ def test_clients_that_a_server_does_not_accept_are_refused() -> None:
     """With the numbers of clients that it does."""
     with pytest.raises(LabError, match="too few connections") as caught:
         attached.check_room(facts(), size(clients=(1, 64, 256)))
-    assert "--clients 1,64" in str(caught.value)
+    assert "--clients: 1,64" in str(caught.value)
 
 
 def test_two_clusters_are_two_measurements() -> None:

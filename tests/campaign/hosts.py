@@ -18,7 +18,7 @@ import psutil
 
 from campaign import checks
 from ndblab.error import LabError
-from ndblab.hosts import connected as several_hosts
+from ndblab.hosts import connected
 from ndblab.hosts.namespaces import NamespacedHost, Network, program
 from ndblab.hosts.roles import PlacedHost
 from ndblab.install import Binaries
@@ -104,10 +104,10 @@ def borrowed(text: str) -> Network:
 
 
 @contextlib.contextmanager
-def connected(
+def opened(
     text: str, ours: Binaries, roles: Sequence[tuple[str, ...]], insecure_network: bool
-) -> Iterator[several_hosts.Connected]:
-    """Connect to the hosts that another process has described, as `several_hosts.opened` does."""
+) -> Iterator[connected.Connected]:
+    """Connect to the hosts that another process has described, as `connected.opened` does."""
     network = borrowed(text)
     with contextlib.ExitStack() as stack:
         # A host that this process powers on runs for as long as it does.
@@ -119,9 +119,8 @@ def connected(
             )
             for (name, each), mine in zip(network.hosts.items(), roles, strict=True)
         )  # fmt: skip
-        opened = several_hosts.connected(placed, ours, insecure_network)
-        there = stack.enter_context(opened)
-        several_hosts.share_template(there)
+        there = stack.enter_context(connected.connected(placed, ours, insecure_network))
+        connected.share_template(there)
         yield replace(there, network=network)
 
 

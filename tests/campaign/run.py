@@ -31,8 +31,7 @@ from campaign.sandbox import Sandbox
 from ndblab import install
 from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.hosts import connected as several_hosts
-from ndblab.hosts import namespaces
+from ndblab.hosts import connected, namespaces
 from ndblab.measuring import measurement
 from ndblab.planning import number
 
@@ -194,7 +193,7 @@ def _execute(drawn: list[Injection], total: int, log: Log, at_once: int, out: Pa
 
 def _give_hosts(opened: list[Sandbox], stack: contextlib.ExitStack) -> None:
     """Give each sandbox hosts of its own in one network; or the reason why it has none."""
-    if why := several_hosts.lacks():
+    if why := connected.lacks():
         print(f"lab: no faults of a network are injected: {why}", file=sys.stderr)
         for sandbox in opened:
             sandbox.no_hosts = why

@@ -22,16 +22,14 @@ import psutil
 from campaign import failpoints, hosts, small_disk
 from campaign.injection import SILENCE_S
 from ndblab.cluster import watchdog
-from ndblab.design import catalogue, sweep
+from ndblab.design import catalogue
 from ndblab.design.contrast import Length
 from ndblab.design.variant import Variant
 from ndblab.error import LabError
-from ndblab.experiments.availability import fault
-from ndblab.hosts import connected as several_hosts
-from ndblab.hosts import remote
+from ndblab.experiments.availability import CHECKED_WRITES, fault
+from ndblab.hosts import connected, remote
 from ndblab.machine import commands
-from ndblab.measuring import blocks, measurement
-from ndblab.planning import workload
+from ndblab.measuring import blocks, measurement, performing
 from ndblab.planning.point import Point
 
 MEASURED, REPORTED, INTERRUPTED, CRASHED = 0, 1, 130, 3
@@ -190,7 +188,7 @@ def measure_checked_writes(job: Job) -> None:
         for name, done in job.faults
     )
     points = tuple(
-        Point(SERVERS, WRITING_CLIENTS, workload=workload.CHECKED_WRITES, variant=each.name)
+        Point(SERVERS, WRITING_CLIENTS, workload=CHECKED_WRITES, variant=each.name)
         for each in drawn
     )
     experiment = dataclasses.replace(
@@ -200,7 +198,7 @@ def measure_checked_writes(job: Job) -> None:
     )
     if job.hosts:
         remote.SILENCE_S = SILENCE_S
-        several_hosts.opened = lambda given, *chosen: hosts.connected(job.hosts, *chosen)
+        connected.opened = lambda given, *chosen: hosts.opened(job.hosts, *chosen)
     _measure(job, experiment, SERVERS, WRITING_CLIENTS)
 
 
@@ -225,7 +223,7 @@ def _measure(job, experiment, servers: int, clients: int):
     }
     measurement.RUNS = Path(job.runs)
     # Other faults at the same time disturb a measurement, and its numbers do not matter.
-    sweep.ATTEMPTS = blocks.ATTEMPTS = 1
+    performing.ATTEMPTS = blocks.ATTEMPTS = 1
     return measurement.measure(experiment, "smoke", job.budget, size, job.port, progress=False)
 
 

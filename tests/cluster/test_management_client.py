@@ -20,6 +20,26 @@ def test_nodes_are_read_with_address_version_and_state() -> None:
     assert management_client.server(SHOW) == ("127.0.0.1", 13860)
 
 
+def test_deactivated_nodes_of_rondb_are_told_from_those_that_are_awaited() -> None:
+    """As its own tests show them, of every kind."""
+    show = """[ndbd(NDB)]\t3 node(s)
+id=1\t@192.168.0.101  (RonDB-22.10.0, Nodegroup: 0, *)
+id=2 (not connected, accepting connect from 192.168.0.101)
+id=3 (not connected, node is deactivated)
+
+[ndb_mgmd(MGM)]\t2 node(s)
+id=65 (not connected, node is deactivated)
+
+[mysqld(API)]\t2 node(s)
+id=67 (not connected, accepting connect from 192.168.0.101)
+id=68 (not connected, node is deactivated)
+"""
+    status = "Node 1: started (RonDB-22.10.0)\nNode 2: not connected\nNode 3: not connected\n"
+    states = {n.node_id: n.state for n in management_client.nodes(show, status)}
+    idle = management_client.DEACTIVATED
+    assert states == {1: "started", 2: "not connected", 3: idle, 65: idle, 67: "", 68: idle}
+
+
 def test_an_older_client_names_the_management_node_in_other_words() -> None:
     """As the manual of 8.0 shows it."""
     text = "Connected to Management Server at: db1:1186\n"

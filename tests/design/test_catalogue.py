@@ -9,8 +9,7 @@ from ndblab.error import LabError
 from ndblab.experiments.transporters import experiment as neighbours
 from ndblab.planning import deployment
 
-EVERY = list(catalogue.EXPERIMENTS.values())
-MEASURED = [e for e in EVERY if e.grid]
+EVERY = list(catalogue.every().values())
 
 
 @pytest.mark.parametrize("number", range(1, 10))
@@ -42,21 +41,6 @@ def test_what_there_is_not_is_refused_with_what_there_is(what, message):
     with pytest.raises(LabError, match=message) as caught:
         catalogue.find(**what)
     assert "expected" in str(caught.value)
-
-
-@pytest.mark.parametrize("size", ["smoke", "quick", "brief"])
-@pytest.mark.parametrize("experiment", MEASURED, ids=lambda e: e.name)
-def test_every_experiment_has_a_sweep_of_every_size(experiment, size):
-    """Each point has a cluster, and each variant has points unless contrasts alone measure it.
-
-    Every run of faults has one; in the smoke profile there are two of them.
-    """
-    todo = experiment.sweep(experiment.size(size))
-    faults = {v.name for v in experiment.variants if v.fault}
-    variants = {v.name for v in experiment.variants if not v.contrasts_only}
-    variants -= faults and {"default"}
-    points = {p.variant for p in todo.points}
-    assert points == variants or (points < variants and faults and size == "smoke")
 
 
 def test_what_a_user_asks_for_wins_over_the_experiments_own_size():

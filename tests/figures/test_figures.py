@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 import small_runs
 from drawn import DATASET, HOST, caption, line_like, outside, said, title
 from ndblab import figures, formatting
-from ndblab.design.catalogue import EXPERIMENTS, UNRECORDED
+from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.figures import published, style
 from ndblab.judging import publication
@@ -290,6 +290,6 @@ def test_nothing_but_failures_is_refused() -> None:
 
 def test_every_figure_belongs_to_one_experiment() -> None:
     """What the catalogue lists can be drawn, and no figure is left without an experiment."""
-    every = (*EXPERIMENTS.values(), *UNRECORDED.values())
+    every = (*catalogue.every().values(), *catalogue.unrecorded().values())
     listed = [key for experiment in every for key in experiment.figures]
-    assert sorted(listed) == sorted(figures.FIGURES)
+    assert sorted(listed) == sorted(figures.entries())

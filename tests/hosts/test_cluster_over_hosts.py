@@ -17,8 +17,7 @@ from ndblab.cluster import readiness, start_stop
 from ndblab.cluster.cluster import Cluster, Site
 from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.hosts import connected as several_hosts
-from ndblab.hosts import spread
+from ndblab.hosts import connected, roles, spread
 from ndblab.hosts.namespaces import Network
 from ndblab.hosts.roles import DATA
 from ndblab.measuring import measurement
@@ -41,8 +40,8 @@ def described(network: Network, folder: Path) -> str:
 @contextlib.contextmanager
 def planned(network: Network, folder: Path, port: int) -> Iterator[tuple[Plan, Mapping[str, Site]]]:
     """Two servers: a arbitrates, b and c have a data node and a server each."""
-    placed = several_hosts.read(described(network, folder))
-    with several_hosts.connected(placed, install.ensure(progress=False)) as there:
+    placed = roles.read(described(network, folder))
+    with connected.connected(placed, install.ensure(progress=False)) as there:
         places = Places(str(folder / "lab"), str(folder / "lab"), port)
         yield spread.make(there.hosts, Shape(2, 1000, 8, places=places)), there.sites
 

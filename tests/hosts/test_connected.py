@@ -10,8 +10,7 @@ import pytest
 
 from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.hosts import connected as several_hosts
-from ndblab.hosts import spread
+from ndblab.hosts import connected, roles, spread
 from ndblab.hosts.roles import PlacedHost
 from ndblab.machine import host
 from ndblab.measuring import manifest
@@ -23,12 +22,12 @@ CAPTURED = Path(__file__).parents[1] / "captured/hosts/vm-2cpu-cgroup1"
 
 def test_a_name_with_toml_is_a_file_and_anything_else_a_list(tmp_path: Path):
     """A file that is not there is one message."""
-    assert [h.name for h in several_hosts.read("me@db1,db2")] == ["db1", "db2"]
+    assert [h.name for h in roles.read("me@db1,db2")] == ["db1", "db2"]
     file = tmp_path / "hosts.toml"
     file.write_text('[[host]]\nname = "box"\n')
-    assert [h.name for h in several_hosts.read(str(file))] == ["box"]
+    assert [h.name for h in roles.read(str(file))] == ["box"]
     with pytest.raises(LabError, match="cannot be read") as caught:
-        several_hosts.read(str(tmp_path / "none.toml"))
+        roles.read(str(tmp_path / "none.toml"))
     assert caught.value.found == "No such file or directory"
 
 
@@ -44,7 +43,7 @@ def test_a_name_with_toml_is_a_file_and_anything_else_a_list(tmp_path: Path):
 def test_an_experiment_that_only_one_host_can_carry_is_refused(name: str, why: str):
     """The message says why, and names one that can be measured."""
     with pytest.raises(LabError, match=name) as caught:
-        several_hosts.refuse_unsuitable(catalogue.find(name))
+        connected.refuse_unsuitable(catalogue.find(name))
     assert why in caught.value.found
     assert "multi-server-scaling" in caught.value.expected
 
@@ -52,15 +51,15 @@ def test_an_experiment_that_only_one_host_can_carry_is_refused(name: str, why: s
 @pytest.mark.parametrize("name", ["multi-server-scaling", "thread-balance"])
 def test_experiments_about_servers_and_threads_are_not(name: str):
     """They need nothing but sysbench's own scripts, and addresses of servers."""
-    several_hosts.refuse_unsuitable(catalogue.find(name))
+    connected.refuse_unsuitable(catalogue.find(name))
 
 
 def test_links_between_hosts_that_are_not_the_labs_are_not_cut():
     """Faults of a network take namespaces of this machine, and no other hosts."""
     experiment = catalogue.find("network-faults")
-    several_hosts.refuse_unsuitable(experiment)
+    connected.refuse_unsuitable(experiment)
     with pytest.raises(LabError, match="cuts links") as caught:
-        several_hosts.refuse_unsuitable(experiment, "me@a,me@b,me@c")
+        connected.refuse_unsuitable(experiment, "me@a,me@b,me@c")
     assert "me@a" in caught.value.found
     assert caught.value.next_step == "Drop --hosts."
 
@@ -72,8 +71,8 @@ def test_servers_left_to_others_come_in_whole_rows():
     alone = host.read(CAPTURED)
     names = {"a": ("management", "load"), "b": ("data", "sql"), "c": ("data", "sql")}
     placed = tuple(
-        PlacedHost(name, name, f"10.0.0.{number}", f"/var/{name}", roles)
-        for number, (name, roles) in enumerate(names.items(), 1)
+        PlacedHost(name, name, f"10.0.0.{number}", f"/var/{name}", mine)
+        for number, (name, mine) in enumerate(names.items(), 1)
     )
     hosts = spread.Hosts(placed, dict.fromkeys(names, alone))
     plan = experiment.plans(size, "scaled", alone, Places("/lab", "/lab"), hosts)["default"]
@@ -87,11 +86,11 @@ def test_a_clock_that_is_off_by_minutes_is_refused():
     """What happened on two hosts could not be put in order."""
     wrong = SimpleNamespace(clock_offset=lambda: (-180_000.0, 0.1))
     with pytest.raises(LabError, match="host db2") as caught:
-        several_hosts._clock_ms("db2", wrong)
+        connected._clock_ms("db2", wrong)
     assert "-180.0 s" in caught.value.found
     assert "timedatectl" in caught.value.next_step
     right = SimpleNamespace(clock_offset=lambda: (0.42, 0.1))
-    assert several_hosts._clock_ms("db2", right) == 0.4
+    assert connected._clock_ms("db2", right) == 0.4
 
 
 def test_addresses_and_folders_of_hosts_do_not_change_a_measurement():
@@ -102,7 +101,7 @@ def test_addresses_and_folders_of_hosts_do_not_change_a_measurement():
     )
     identities = []
     for net in (1, 2):
-        made = several_hosts.stand_ins(experiment.hosts, alone)
+        made = connected.stand_ins(experiment.hosts, alone)
         placed = tuple(
             dataclasses.replace(each, address=f"10.{net}.0.{number}", folder=f"/tmp/{net}/{number}")
             for number, each in enumerate(made.placed)
@@ -123,10 +122,10 @@ def test_hosts_of_a_user_that_do_not_suit_an_experiment_are_refused_before_they_
     """Nothing is connected to: these hosts do not exist."""
     file = tmp_path / "hosts.toml"
     file.write_text("".join(f'[[host]]\nname = "{name}.invalid"\n' for name in "abc"))
-    roles = catalogue.find("network-cost").hosts
+    wanted = catalogue.find("network-cost").hosts
     with (
         pytest.raises(LabError, match="needs hosts with other roles") as caught,
-        several_hosts.opened(str(file), None, roles),
+        connected.opened(str(file), None, wanted),
     ):
         pass
     assert "a.invalid: management, load" in caught.value.found

@@ -12,8 +12,7 @@ from stand_ins import put_cluster, put_sysbench
 
 from ndblab import install
 from ndblab.error import LabError
-from ndblab.hosts import programs as elsewhere
-from ndblab.hosts import trees
+from ndblab.hosts import programs, trees
 from ndblab.install import discovery, receipt
 from ndblab.install.binaries import Binaries
 from ndblab.machine.local import LOCAL
@@ -21,7 +20,7 @@ from ndblab.machine.local import LOCAL
 NAMES = ("ndbmtd", "mysqld", "sysbench")
 
 
-class Elsewhere:
+class OtherHost:
     """A host db2 with a disk of its own, on which programs run."""
 
     name = "db2"
@@ -69,27 +68,27 @@ def change(file: Path, **facts: object) -> None:
 
 def test_the_labs_programs_are_copied_to_the_same_path(ours: Binaries, tmp_path: Path):
     """Once; a copy of an older lab's programs is replaced."""
-    there = Elsewhere(tmp_path / "db2")
-    elsewhere.ensure(there, ours, NAMES)
+    there = OtherHost(tmp_path / "db2")
+    programs.ensure(there, ours, NAMES)
     copied = there.at(ours.basedir)
     assert (copied / "bin/ndbmtd").exists()
     (copied / "untouched").touch()
-    elsewhere.ensure(there, ours, NAMES)
+    programs.ensure(there, ours, NAMES)
     assert (copied / "untouched").exists()
     change(copied / receipt.NAME, source={"packages": ["older"]})
-    elsewhere.ensure(there, ours, NAMES)
+    programs.ensure(there, ours, NAMES)
     assert not (copied / "untouched").exists()
 
 
 def test_what_was_installed_there_is_used_if_it_is_the_same(ours: Binaries, tmp_path: Path):
     """At whatever time; anything else is neither used nor replaced, and the message says how to."""
-    there, root = Elsewhere(tmp_path / "db2"), ours.basedir
+    there, root = OtherHost(tmp_path / "db2"), ours.basedir
     shutil.copytree(root, there.at(root))
     change(there.at(root / receipt.NAME), installed_utc="2024-01-02T03:04:05+00:00")
-    elsewhere.ensure(there, ours, NAMES)
+    programs.ensure(there, ours, NAMES)
     change(there.at(root / receipt.NAME), source={"packages": ["older"]})
     with pytest.raises(LabError, match="On db2: another installation") as caught:
-        elsewhere.ensure(there, ours, NAMES)
+        programs.ensure(there, ours, NAMES)
     assert caught.value.found.endswith("sysbench 1.0.20, installed on 2024-01-02 03:04 UTC")
     assert caught.value.expected.startswith("the same as here: NDB Cluster 9.7.4 and sysbench")
     assert caught.value.next_step.endswith(f"ssh db2 rm -r {root}")
@@ -99,9 +98,9 @@ def test_a_disk_that_is_too_small_is_refused_before_anything_is_sent(
     ours: Binaries, tmp_path: Path
 ):
     """With what is free and what it takes."""
-    there = Elsewhere(tmp_path / "db2", free=10)
+    there = OtherHost(tmp_path / "db2", free=10)
     with pytest.raises(LabError, match="On db2: there is too little disk space"):
-        elsewhere.ensure(there, ours, NAMES)
+        programs.ensure(there, ours, NAMES)
     assert not there.at(ours.basedir).exists()
 
 
@@ -109,16 +108,16 @@ def test_programs_of_the_system_must_be_of_one_version(
     ours: Binaries, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """Of those that the host's roles need; a missing or other one is named, with that of here."""
-    there, root = Elsewhere(tmp_path / "db2"), ours.basedir
+    there, root = OtherHost(tmp_path / "db2"), ours.basedir
     # Not in the lab's cache: nothing is copied.
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
     put_cluster(there.at(root), version="8.4.3")
     with pytest.raises(LabError, match="On db2: ndbmtd is of another version") as caught:
-        elsewhere.ensure(there, ours, ["ndbmtd"])
+        programs.ensure(there, ours, ["ndbmtd"])
     assert "ndb-8.4.3" in caught.value.found
     assert "as here: MySQL distrib mysql-9.7.4 ndb-9.7.4" in caught.value.expected
     with pytest.raises(LabError, match=r"On db2: .*sysbench does not run") as caught:
-        elsewhere.ensure(there, ours, ["sysbench"])
+        programs.ensure(there, ours, ["sysbench"])
     assert "No such file" in caught.value.found
     assert "as here: sysbench 1.0.20" in caught.value.expected
     assert "on every host" in caught.value.next_step

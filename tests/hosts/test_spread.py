@@ -164,9 +164,9 @@ def test_servers_that_sysbench_can_load_at_once_are_those_of_whole_rows(plan):
     """
     one, two, three, four = plan.servers
     for servers in ([one], [two], [one, two], [three, four], [one, two, three, four]):
-        assert spread.is_grid(servers)
+        assert deployment.is_grid(servers)
     for servers in ([two, three], [one, two, three]):
-        assert not spread.is_grid(servers)
+        assert not deployment.is_grid(servers)
 
 
 def test_between_hosts_all_links_are_encrypted_unless_the_network_is_trusted(plan):

@@ -60,6 +60,6 @@ def test_a_host_that_says_nothing_in_time_is_one_message():
 
 def test_nothing_prompts_and_a_destination_is_no_option():
     """A host named like an option of the client is refused by it as a host."""
-    words = ssh.command("-oProxyCommand=false", "true")
+    words = ssh.Connection("-oProxyCommand=false").command("true")
     assert "BatchMode=yes" in words
     assert words[words.index("--") + 1 :] == ["-oProxyCommand=false", "true"]

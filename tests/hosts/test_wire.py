@@ -1,11 +1,10 @@
-"""Frames between the lab and its agent: they arrive as sent, and nothing waits forever."""
+"""Requests to the agent and its answers: they arrive as sent, and nothing waits forever."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import os
-import struct
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 
 from ndblab.error import LabError
 from ndblab.hosts import wire
+from ndblab.hosts.wire import Sample, monotonic_here, time_offset
 from ndblab.machine import HostUse, Marked, ProcessUse
 from ndblab.machine.commands import ChildFailed
 from ndblab.machine.interference import Reading, Seen
@@ -31,22 +31,30 @@ def fails(error: Exception):
 
 
 @contextlib.contextmanager
-def linked(**operations) -> Iterator[tuple[wire.Link, wire.Link]]:
-    """Two sides of one connection; the second offers the operations."""
-    (to_b, from_a), (to_a, from_b) = (os.pipe() for _ in range(2))
-    ends = [os.fdopen(to_a, "rb"), os.fdopen(from_a, "wb")]
-    ends += [os.fdopen(to_b, "rb"), os.fdopen(from_b, "wb")]
-    links = wire.Link(*ends[:2], {}), wire.Link(*ends[2:], operations)
-    threads = [threading.Thread(target=link.serve) for link in links]
+def linked(**operations) -> Iterator[wire.Link]:
+    """The lab's side of a connection whose other side offers the operations."""
+    (to_agent, from_lab), (to_lab, from_agent) = os.pipe(), os.pipe()
+    reading, writing = os.fdopen(to_agent, "rb"), os.fdopen(from_agent, "wb")
+    link = wire.Link(os.fdopen(to_lab, "rb"), out := os.fdopen(from_lab, "wb"))
+
+    def serve() -> None:
+        with writing:
+            wire.serve(reading, writing, operations, lambda: None)
+
+    threads = [threading.Thread(target=work) for work in (link.serve, serve)]
     for thread in threads:
         thread.start()
     try:
-        yield links
+        yield link
     finally:
-        ends[1].close()
-        ends[3].close()
+        out.close()
         for thread in threads:
             thread.join(PATIENCE_S)
+
+
+def called(link: wire.Link, *arguments: object, **options: object) -> object:
+    """The result of an operation."""
+    return link.begin(*arguments, **options).result(PATIENCE_S)
 
 
 @pytest.mark.parametrize(
@@ -59,16 +67,17 @@ def linked(**operations) -> Iterator[tuple[wire.Link, wire.Link]]:
 )  # fmt: skip
 def test_values_keep_their_types(value: object):
     """What an operation returns is equal to what it would return here, and of the same type."""
-    with linked(give=lambda: value) as (here, _):
-        found = here.call("give")
-    assert found == value
-    assert type(found) is type(value)
+    with linked(give=lambda: value) as link:
+        result = called(link, "give")
+    assert result == value
+    assert type(result) is type(value)
 
 
 def test_arguments_arrive_as_they_were_given():
-    """Paths as paths."""
-    with linked(what=lambda *arguments: [type(each).__name__ for each in arguments]) as (here, _):
-        assert here.call("what", Path("/"), 1, "x", None)[1:] == ["int", "str", "NoneType"]
+    """Paths as paths, names as names; what can only be iterated over as a list."""
+    with linked(what=lambda *arguments, **options: (arguments, options)) as link:
+        result = called(link, "what", Path("/"), None, (n for n in (1, 2)), x={"y": "z"})
+    assert result == ((Path("/"), None, [1, 2]), {"x": {"y": "z"}})
 
 
 def test_only_known_types_are_restored():
@@ -81,8 +90,8 @@ def test_an_error_of_the_other_side_is_one_message_that_names_it():
     """With all its parts, the output of a program that failed among them."""
     failure = ChildFailed("It failed", found="why", expected=3, next_step="Do it.")
     failure.output = "all it printed"
-    with linked(work=fails(failure)) as (here, _), pytest.raises(wire.Failed) as caught:
-        here.call("work")
+    with linked(work=fails(failure)) as link, pytest.raises(wire.Failed) as caught:
+        called(link, "work")
     error = wire.error_from(caught.value.parts, "db1")
     assert isinstance(error, ChildFailed)
     assert str(error).splitlines() == [
@@ -110,8 +119,8 @@ def test_what_the_system_refuses_there_is_a_message_too(number: int, says: str):
 
 def test_a_bug_there_is_shown_with_its_traceback():
     """It is no message for users, and not hidden."""
-    with linked(work=fails(ZeroDivisionError("0"))) as (here, _), pytest.raises(wire.Failed) as bug:
-        here.call("work")
+    with linked(work=fails(ZeroDivisionError("0"))) as link, pytest.raises(wire.Failed) as bug:
+        called(link, "work")
     error = wire.error_from(bug.value.parts, "db1")
     assert not isinstance(error, LabError)
     assert "ZeroDivisionError" in str(error)
@@ -121,82 +130,51 @@ def test_a_bug_there_is_shown_with_its_traceback():
 def test_a_slow_request_does_not_hold_up_others():
     """A monitor reads while a program runs."""
     go_on = threading.Event()
-    with linked(slow=lambda: go_on.wait(PATIENCE_S), quick=lambda: 1) as (here, _):
-        slow = here.begin("slow")
-        assert here.call("quick") == 1
+    with linked(slow=lambda: go_on.wait(PATIENCE_S), quick=lambda: 1) as link:
+        slow = link.begin("slow")
+        assert called(link, "quick") == 1
         assert not slow.done()
         go_on.set()
         assert slow.result(PATIENCE_S) is True
 
 
-def test_a_stream_arrives_whole_and_a_slow_reader_stops_its_writer():
-    """Its memory is bounded, and other requests are answered meanwhile."""
-    data = os.urandom(5_000_000)
-    written = threading.Event()
-    with linked(quick=lambda: 1) as (here, there):
-        number = here.channel()
-        receiver, sender = here.receiver(number), there.sender(number)
-
-        def write() -> None:
-            sender.write(data)
-            written.set()
-            sender.close()
-
-        threading.Thread(target=write).start()
-        assert not written.wait(0.3)
-        assert here.call("quick") == 1
-        assert receiver.read(len(data) + 1) == data
-        assert written.is_set()
-        assert receiver.chunk() == b""
-
-
-def test_a_writer_is_told_that_nobody_reads():
-    """As a program is whose output goes to a closed pipe."""
-    with linked() as (here, there):
-        number = here.channel()
-        receiver, sender = here.receiver(number), there.sender(number)
-        stopping = threading.Thread(target=receiver.stop)
-        stopping.start()
-        with pytest.raises(BrokenPipeError):
-            sender.write(b"x" * 100 * wire.CHUNK_BYTES)
-        sender.close()
-        stopping.join(PATIENCE_S)
-        assert not stopping.is_alive()
-
-
-def test_everything_that_waits_ends_with_the_connection():
-    """Calls, readers, writers, and calls that come after it."""
-    with linked(never=threading.Event().wait) as (here, there):
-        waiting = here.begin("never")
-        receiver, sender = here.receiver(here.channel()), here.sender(here.channel())
-        there._writing.close()
-        with pytest.raises(wire.Lost):
-            waiting.result(PATIENCE_S)
-        assert receiver.chunk() == b""
-        with pytest.raises(BrokenPipeError):
-            sender.write(b"x")
-        with pytest.raises(wire.Lost):
-            here.call("never")
-
-
 @pytest.mark.parametrize(
-    "junk",
+    "said",
     [
-        b"Welcome to this host!\n" * 10,
-        struct.pack(">II", 4, 0) + b"nope",
-        struct.pack(">II", 0xFFFFFFFF, 0xFFFFFFFF),
-        struct.pack(">II", 15, 0) + b'{"unknown": {}}',
-        struct.pack(">II", 30, 0) + b'{"call": "remove", "with": []}',
-        struct.pack(">II", 100, 0) + b"{",
+        b"", b"Welcome to this host!\n", b'{"unknown": {}}\n', b'{"id": 7, "result": 1}\n',
+        b'{"id": 1, "result": {"Popen": ["sh"]}}\n', b'{"id": 1, ', b"[1]\n", b"2\n",
     ],
-)
-def test_what_is_no_frame_ends_the_connection(junk: bytes):
-    """Rather than be guessed at."""
+)  # fmt: skip
+def test_everything_that_waits_ends_with_the_connection(said: bytes):
+    """Also if what comes is no answer, which is not guessed at; and so do calls after it."""
     reading, writing = os.pipe()
-    os.write(writing, junk)
-    os.close(writing)
+    os.write(writing, said)
     with open(os.devnull, "wb") as nowhere, os.fdopen(reading, "rb") as stream:
-        link = wire.Link(stream, nowhere, {})
+        link = wire.Link(stream, nowhere)
+        waiting = link.begin("anything")
+        os.close(writing)
         link.serve()
         with pytest.raises(wire.Lost):
-            link.call("anything")
+            waiting.result(0)
+        with pytest.raises(wire.Lost):
+            link.begin("anything")
+
+
+def sample(delay_s: float, early_s: float, ahead_s: float = 2.0) -> Sample:
+    """A question sent at 100 s; the other side answers `early_s` before half of the delay."""
+    answered_s = delay_s / 2 - early_s
+    return Sample(100, 50, 50 + delay_s, 100 + answered_s + ahead_s, 50 + answered_s + 1000)
+
+
+def test_the_offset_is_that_of_the_quickest_answer_and_within_its_uncertainty():
+    """A slow answer may have waited on either way; times of either clock are converted alike."""
+    offset = time_offset([sample(0.5, 0.2), sample(0.01, 0.004), sample(0.2, -0.1)])
+    assert offset.uncertainty_ms == 5
+    assert offset.offset_ms == pytest.approx(2000, abs=offset.uncertainty_ms)
+    exact = [sample(delay_s, 0) for delay_s in (0.3, 0.001, 0.2)]
+    assert monotonic_here(exact, 1060) == pytest.approx(60)
+
+
+def test_a_clock_that_is_behind_has_a_negative_offset():
+    """As seen from this machine."""
+    assert time_offset([sample(0.002, 0, ahead_s=-90)]).offset_ms == pytest.approx(-90_000)

@@ -76,8 +76,8 @@ def test_a_short_answer_counts_what_it_leaves_out() -> None:
 @pytest.mark.parametrize("name", [*DATASETS, "capacity-model", "the-brief"])
 def test_every_experiment_has_an_answer_of_its_own(name: str) -> None:
     """It ends as a sentence, and two lines of a terminal hold its short form."""
-    found = exhibit.answer(notebook.read(recorded.NOTEBOOKS / catalogue.find(name).notebook))
-    assert name in answers.ANSWERS
+    found = exhibit.answer(notebook.read(catalogue.notebook(catalogue.find(name))))
+    assert name in answers.known()
     assert str(found).endswith(".")
     assert len(textwrap.wrap(found.brief(), 100)) <= 2
 

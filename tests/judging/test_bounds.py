@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
-from ndblab.experiments import the_lab_itself as trust
 from ndblab.judging import bounds, publication
 
 CLAIMS = publication.claims()
@@ -26,8 +23,3 @@ def test_a_claim_on_throughput_bounds_its_contrast():
 def test_claims_on_other_quantities_do_not():
     """Latency and CPU have no place among ratios of throughput."""
     assert of("x", "F7-growth", "B-less-cpu", "F9-tc-bottleneck") == []
-
-
-def test_a_goal_of_the_lab_bounds_its_contrast():
-    """Where no claim waits for it."""
-    assert of(trust.MONITOR) == [(trust.MONITOR, "goal", 0.98, math.inf)]

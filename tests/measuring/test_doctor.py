@@ -11,7 +11,7 @@ import pytest
 
 from ndblab import install
 from ndblab.error import LabError
-from ndblab.hosts import connected as several_hosts
+from ndblab.hosts import connected
 from ndblab.install import package_manager
 from ndblab.machine import host
 from ndblab.measuring import doctor
@@ -107,7 +107,7 @@ def fedora(machine, monkeypatch, tmp_path) -> Path:
     monkeypatch.setattr(package_manager, "_OS_RELEASE", os_release)
     monkeypatch.setattr(install.requirements, "missing", lambda tarball: [])
     monkeypatch.setattr(install.releases, "here", lambda: ("x86_64", "2.40"))
-    monkeypatch.setattr(several_hosts, "lacks", lambda: "")
+    monkeypatch.setattr(connected, "lacks", lambda: "")
     return os_release
 
 
@@ -199,5 +199,5 @@ def test_a_user_without_namespaces_is_told_what_they_are_for(machine, monkeypatc
     """An experiment over several hosts can have hosts of the user's own instead."""
     assert found("network namespaces").state == "note"
     assert "--hosts" in found("network namespaces").found
-    monkeypatch.setattr(several_hosts, "lacks", lambda: "")
+    monkeypatch.setattr(connected, "lacks", lambda: "")
     assert found("network namespaces").state == "ok"

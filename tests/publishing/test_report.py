@@ -91,7 +91,7 @@ def sections() -> list[report.Section]:
     for manifest in sorted((ROOT / "data/recorded").glob("*/*/manifest.json")):
         recorded[json.loads(manifest.read_text())["experiment"]] = manifest.parent
     made = []
-    for experiment in catalogue.EXPERIMENTS.values():
+    for experiment in catalogue.every().values():
         notebook = ROOT / "notebooks" / experiment.notebook
         if not notebook.is_file():
             continue

@@ -19,7 +19,7 @@ from ndblab.measuring import recorded, time_needed
 from ndblab.publishing import exhibit, notebook, rendering, verdict_tables
 
 SCALING = catalogue.find(figure=6)
-MEASURED = [e for e in catalogue.EXPERIMENTS.values() if e.grid]
+MEASURED = [e for e in catalogue.every().values() if e.grid]
 
 
 def invoke(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
@@ -95,7 +95,7 @@ def test_figures_of_two_hosts_have_names_of_their_own():
     assert len({d.file for d in drawn}) == len({d.name for d in drawn}) == 4
 
 
-@pytest.mark.parametrize("experiment", catalogue.EXPERIMENTS.values(), ids=lambda e: e.name)
+@pytest.mark.parametrize("experiment", catalogue.every().values(), ids=lambda e: e.name)
 def test_a_notebook_shows_the_figures_of_its_experiment(experiment):
     """All of them, in their order; each with its question and its words."""
     drawn = shown(experiment)
@@ -105,7 +105,7 @@ def test_a_notebook_shows_the_figures_of_its_experiment(experiment):
 
 def shown(experiment) -> list[exhibit.Picture]:
     """Give the pictures of an experiment's committed notebook."""
-    page = notebook.read(recorded.NOTEBOOKS / experiment.notebook)
+    page = notebook.read(catalogue.notebook(experiment))
     return [shown for shown, _ in exhibit.pictures(page)]
 
 
@@ -149,7 +149,7 @@ def test_reproduce_all_recorded_fits_a_screen():
     lines = done.stdout.splitlines()
     assert len(lines) <= 40
     assert all(len(line) <= 100 for line in lines)
-    for experiment in catalogue.EXPERIMENTS.values():
+    for experiment in catalogue.every().values():
         assert sum(line.startswith(f"{experiment.name}: ") for line in lines) == 1
     assert lines[-1].startswith("pages: out/")
 

@@ -25,7 +25,7 @@ def table(words: dict[str, str]) -> pd.DataFrame:
 @pytest.mark.parametrize(
     "word", [verdict.REPRODUCED, verdict.INCONCLUSIVE, verdict.NOT_TESTABLE, verdict.UNKNOWN]
 )
-@pytest.mark.parametrize("experiment", catalogue.EXPERIMENTS.values(), ids=lambda e: e.name)
+@pytest.mark.parametrize("experiment", catalogue.every().values(), ids=lambda e: e.name)
 def test_a_reproduction_ends_with_one_screen(experiment, word: str) -> None:
     """Whatever the verdicts, and however much there is to say."""
     ids = [c.id for c in publication.claims() if c.id.startswith(experiment.claims)]

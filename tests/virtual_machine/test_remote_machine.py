@@ -50,7 +50,7 @@ def test_an_ordinary_user_of_another_machine_limits_cpus_there(named: str):
         offset = there.clock_offset()
         assert abs(offset.offset_ms) < 60_000
         assert 0 < offset.uncertainty_ms < 10_000
-        home = there.home
+        home = there.folder.parent
     with remote.connect(named, Path("other"), SILENCE_S) as there:
         assert there.run(["ls", "-A", str(home)], what="no").split().count("remote") == 0
         assert there.get(groups.base / "cgroup.procs") == ""

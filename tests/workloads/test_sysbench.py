@@ -12,8 +12,9 @@ import psutil
 import pytest
 
 from ndblab.error import LabError
+from ndblab.experiments.read_write import IN_LISTS
 from ndblab.machine.local import LOCAL
-from ndblab.planning import profile, workload
+from ndblab.planning import profile
 from ndblab.planning.point import Point
 from ndblab.workloads import registry, sysbench, sysbench_output
 from ndblab.workloads.load_generator import Command, Job
@@ -111,7 +112,7 @@ def test_a_line_for_the_shell_has_the_environment() -> None:
 
 def test_a_script_of_the_lab_is_named_by_its_path() -> None:
     """It lies in the library, with the options of its own; sysbench finds its common part."""
-    point = Point(2, 16, workload=workload.IN_LISTS)
+    point = Point(2, 16, workload=IN_LISTS)
     words = sysbench.commands(job(point=point, options={"in_list": 10}))[-1].argv
     assert Path(words[1]).is_file()
     assert Path(words[1]).name == "oltp_in_lists.lua"

@@ -1,17 +1,14 @@
 """The part of an experiment that a cluster allows which the lab did not start.
 
-In: an experiment, what was read of the cluster, the account. Out: an experiment of the points and
-contrasts that need nothing but numbers of servers and clients on its endpoints, and what that
-leaves out, each with the reason. Pure.
+That is its points and contrasts that need nothing but numbers of servers and clients on the
+cluster's endpoints. What is left out is listed, each with the reason.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -25,8 +22,6 @@ from ndblab.workloads import registry, sysbench
 
 if TYPE_CHECKING:
     from ndblab.design.variant import Variant
-    from ndblab.install import Binaries
-    from ndblab.planning import deployment
     from ndblab.planning.profile import Profile
     from ndblab.workloads.load_generator import Job
 
@@ -49,17 +44,9 @@ class Attachable(Experiment):
     user: str = ""
     options_file: str = ""
 
-    def job(
-        self,
-        size: Profile,
-        binaries: Binaries,
-        plan: deployment.Plan,
-        point: Point,
-        options: Mapping[str, object] = MappingProxyType({}),
-        skip: int = 0,
-    ) -> Job:
+    def job(self, *args: Any, **options: Any) -> Job:
         """Return what the load generator of a point is asked to do, in that schema."""
-        usual = super().job(size, binaries, plan, point, options, skip)
+        usual = super().job(*args, **options)
         return replace(usual, database=self.schema, user=self.user, options_file=self.options_file)
 
 
@@ -71,17 +58,9 @@ def part(
     user: str,
     options_file: str = "",
 ) -> Attachable:
-    """Return the part of an experiment that a cluster with these endpoints allows.
+    """Return the part of an experiment that a cluster with so many endpoints allows.
 
-    Parameters
-    ----------
-    servers : endpoints.
-    transporter : "shm" or "tcp", of all of them.
-
-    Raises
-    ------
-    LabError
-        If nothing of it is possible.
+    `transporter` is "shm" or "tcp", of all of them. LabError if nothing of it is possible.
     """
     check(experiment)
     known = {field.name: getattr(experiment, field.name) for field in fields(Experiment)}
@@ -91,7 +70,7 @@ def part(
         "contrasts": experiment.contrasts and _contrasts(experiment, servers, transporter),
         "shape": {},
         "spare_servers": 0,
-        "weighs_rows": False,
+        "after_filling": None,
     }
     return Attachable(**known, schema=schema, user=user, options_file=options_file)
 
@@ -99,12 +78,12 @@ def part(
 def check(experiment: Experiment) -> None:
     """Refuse an experiment of which an attached cluster allows nothing; LabError says why."""
     if why := why_not(experiment):
-        from ndblab.design.catalogue import EXPERIMENTS
+        from ndblab.design.catalogue import every
 
         raise LabError(
             f"{experiment.name} cannot be measured on an attached cluster",
             found=why,
-            expected="one of " + ", ".join(n for n, e in EXPERIMENTS.items() if not why_not(e)),
+            expected="one of " + ", ".join(n for n, e in every().items() if not why_not(e)),
             next_step="Choose one of them with --experiment, or drop --attach.",
         )
 
@@ -133,23 +112,18 @@ def why_not(experiment: Experiment) -> str:
 
 
 def left_out(experiment: Experiment, servers: int, size: Profile) -> list[str]:
-    """List what an attached cluster does not allow of an experiment, a line for each reason.
-
-    Parameters
-    ----------
-    servers : endpoints.
-    """
-    found: dict[str, list[str]] = {}
+    """List what a cluster with so many endpoints does not allow, a line for each reason."""
+    reasons: dict[str, list[str]] = {}
     for variant in experiment.variants:
         if why := _needs(variant):
-            found.setdefault(why, []).append(f"variant {variant.name}")
+            reasons.setdefault(why, []).append(f"variant {variant.name}")
     planned = experiment.contrasts(experiment, size, pd.DataFrame()) if experiment.contrasts else ()
-    for each in planned:
-        if why := _why_not(each, experiment, servers):
-            found.setdefault(why, []).append(f"contrast {each.name}")
-    if experiment.weighs_rows:
-        found.setdefault("needs a schema more", []).append("the weight of a row")
-    return [f"{', '.join(names)}: {why}" for why, names in found.items()]
+    for contrast in planned:
+        if why := _why_not(contrast, experiment, servers):
+            reasons.setdefault(why, []).append(f"contrast {contrast.name}")
+    if experiment.after_filling:
+        reasons.setdefault("needs a schema more", []).append("the weight of a row")
+    return [f"{', '.join(names)}: {why}" for why, names in reasons.items()]
 
 
 def _needs(variant: Variant) -> str:
@@ -192,8 +166,8 @@ def _grid(experiment: Experiment, transporter: str):
     usable = {v.name for v in experiment.variants if not _needs(v)}
 
     def points(_: Experiment, size: Profile) -> tuple[Point, ...]:
-        found = grid(experiment, size)
-        return tuple(replace(p, transporter=transporter) for p in found if p.variant in usable)
+        every = grid(experiment, size)
+        return tuple(replace(p, transporter=transporter) for p in every if p.variant in usable)
 
     return points
 
@@ -213,9 +187,9 @@ def _contrasts(experiment: Experiment, servers: int, transporter: str):
         # To the designs, the only transporter there is is the usual one.
         known = points.assign(transporter=DEFAULT_TRANSPORTER) if len(points) else points
         return tuple(
-            replace(each, a=on(each.a), b=on(each.b))
-            for each in make(experiment, size, known)
-            if not _why_not(each, experiment, servers)
+            replace(contrast, a=on(contrast.a), b=on(contrast.b))
+            for contrast in make(experiment, size, known)
+            if not _why_not(contrast, experiment, servers)
         )
 
     return contrasts

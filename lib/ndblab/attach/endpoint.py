@@ -1,8 +1,4 @@
-"""Endpoints: where MySQL servers are reached that the lab did not start.
-
-In: the text of `--endpoints`. Out: endpoints that one process of sysbench can load together, or a
-LabError. Pure.
-"""
+"""Endpoints: where MySQL servers are reached that the lab did not start."""
 
 from __future__ import annotations
 
@@ -45,26 +41,23 @@ def parse(text: str) -> tuple[tuple[Endpoint, ...], str]:
 
     >>> parse("bench@/run/a.sock,/run/b.sock")[1]
     'bench'
-    >>> [str(each) for each in parse("db1:3306,[::1]:3306")[0]]
+    >>> [str(place) for place in parse("db1:3306,[::1]:3306")[0]]
     ['db1:3306', '[::1]:3306']
 
-    Raises
-    ------
-    LabError
-        If one cannot be read or is named twice, if they name several users, or if sysbench cannot
-        load them together.
+    LabError if one cannot be read or is named twice, if they name several users, or if sysbench
+    cannot load them together.
     """
-    users, found = [], []
+    users, places = [], []
     for word in (word.strip() for word in text.split(",")):
         user, _, place = word.rpartition("@")
         users += [user] if user else []
-        found.append(_endpoint(place))
+        places.append(_endpoint(place))
     if len(set(users)) > 1:
         raise _unusable("Endpoints name several users", ", ".join(dict.fromkeys(users)), "one user")
-    if twice := [str(each) for each in dict.fromkeys(found) if found.count(each) > 1]:
+    if twice := [str(place) for place in dict.fromkeys(places) if places.count(place) > 1]:
         raise _unusable("An endpoint is named twice", ", ".join(twice), "each server once")
-    _check_together(found)
-    return tuple(found), users[0] if users else ""
+    _check_together(places)
+    return tuple(places), users[0] if users else ""
 
 
 def _endpoint(place: str) -> Endpoint:
@@ -78,9 +71,9 @@ def _endpoint(place: str) -> Endpoint:
 
 def _check_together(endpoints: Sequence[Endpoint]) -> None:
     """sysbench takes a list of sockets, or every one of its ports on every one of its hosts."""
-    hosts = {each.host for each in endpoints if each.host}
-    ports = {each.port for each in endpoints if each.host}
-    mixed = bool(hosts) and any(each.socket for each in endpoints)
+    hosts = {place.host for place in endpoints if place.host}
+    ports = {place.port for place in endpoints if place.host}
+    mixed = bool(hosts) and any(place.socket for place in endpoints)
     if mixed or min(len(hosts), len(ports)) > 1:
         raise _unusable(
             "sysbench cannot load these endpoints together",

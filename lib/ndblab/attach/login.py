@@ -1,16 +1,12 @@
 """The account by which the lab enters MySQL servers that are not its own.
 
-In: a user's name or none, option files, the environment. Out: a `Login`. A password is never on a
-command line, in a file of the lab, or in a message.
-
 As MySQL's own clients do, it takes user, password, ssl-ca and ssl-mode from the group [client] of
 ~/.my.cnf, or of the file that NDBLAB_MY_CNF names, and without one there the password from
-MYSQL_PWD.
+MYSQL_PWD. A password is never on a command line, in a file of the lab, or in a message.
 """
 
 from __future__ import annotations
 
-import configparser
 import getpass
 import os
 import ssl
@@ -18,16 +14,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pymysql.optionfile import Parser
-
+from ndblab.attach import option_file
 from ndblab.error import LabError
 
 FILE, PASSWORD = "NDBLAB_MY_CNF", "MYSQL_PWD"
 """Environment variables: the option file, and the password of MySQL's own clients."""
 GROUP = "client"
 _LONGEST = 230
-"""Characters of a password that sysbench reads from a line of its option file (256 in all)."""
-
+"""Bytes of a password that sysbench reads from a line of its option file (256 in all)."""
 
 DISABLED, PREFERRED, REQUIRED, VERIFY_CA, VERIFY_IDENTITY = MODES = (
     "DISABLED", "PREFERRED", "REQUIRED", "VERIFY_CA", "VERIFY_IDENTITY",
@@ -48,13 +42,7 @@ class Login:
     mode: str = PREFERRED
 
     def tls(self) -> ssl.SSLContext | None:
-        """Return how TLS is used over TCP, None if it is not.
-
-        Raises
-        ------
-        LabError
-            If the file of the authority cannot be read.
-        """
+        """Return how TLS is used over TCP, None if not; LabError without the authority's file."""
         if self.mode == DISABLED:
             return None
         try:
@@ -77,38 +65,31 @@ class Login:
         """Return the text of an option file for sysbench; empty without a password.
 
         It reads a value in quotes to the next such quote, without an escape (its sb_options.c).
-
-        Raises
-        ------
-        LabError
-            If the password cannot be written so.
+        LabError if the password cannot be written so.
         """
         if not self.password:
             return b""
         quote = '"' if '"' not in self.password else "'"
-        if quote in self.password or "\n" in self.password or len(self.password) > _LONGEST:
+        secret = os.fsencode(self.password)
+        if quote in self.password or "\n" in self.password or len(secret) > _LONGEST:
             raise LabError(
                 "sysbench cannot read this password",
-                found="both kinds of quotes, an end of line, or more than "
-                f"{_LONGEST} characters in it",
+                found=f"both kinds of quotes, an end of line, or more than {_LONGEST} bytes in it",
                 expected="a password without them",
                 next_step="Use a MySQL account of its own for the lab.",
             )
-        return f"mysql-password={quote}{self.password}{quote}\n".encode()
+        return b"mysql-password=%b%b%b\n" % (quote.encode(), secret, quote.encode())
 
 
 def find(user: str = "", environment: Mapping[str, str] = os.environ) -> Login:
     """Find the account: the user named, or that of the option file, or the one of this process.
 
-    Raises
-    ------
-    LabError
-        If the option file cannot be read, or has an unknown ssl-mode.
+    LabError if the option file cannot be read, or has an unknown ssl-mode.
     """
     known = _of_file(environment)
-    password = known.get("password") or environment.get(PASSWORD, "")
-    authority = known.get("ssl-ca", "")
-    mode = known.get("ssl-mode", VERIFY_CA if authority else PREFERRED).upper()
+    password = known.get("password", environment.get(PASSWORD, ""))
+    authority = os.path.expanduser(known.get("ssl-ca", ""))
+    mode = (known.get("ssl-mode") or (VERIFY_CA if authority else PREFERRED)).upper()
     if mode not in MODES:
         raise LabError(
             f"The group [{GROUP}] of your option file has an unknown ssl-mode",
@@ -124,23 +105,12 @@ def _of_file(environment: Mapping[str, str]) -> dict[str, str]:
     file = Path(named or Path(environment.get("HOME", "/")) / ".my.cnf").expanduser()
     if not named and not file.exists():
         return {}
-    options = Parser()
     try:
-        text = file.read_text()
-        options.read_string(
-            "\n".join(line for line in text.splitlines() if not line.startswith("!"))
-        )
-    except (OSError, UnicodeDecodeError, configparser.Error) as error:
+        return option_file.read(file, GROUP)
+    except (OSError, ValueError) as error:
         raise LabError(
             f"The option file {file} cannot be read",
-            found=getattr(error, "strerror", None) or type(error).__name__,
+            found=f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else error,
             expected=f"a MySQL option file with a group [{GROUP}]",
             next_step=f"Correct it, or name another one with {FILE}.",
         ) from None
-    found = dict(options.items(GROUP)) if options.has_section(GROUP) else {}
-    return {name: _unquoted(value) for name, value in found.items() if value}
-
-
-def _unquoted(value: str) -> str:
-    quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "'\""
-    return value[1:-1] if quoted else value

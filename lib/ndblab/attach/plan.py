@@ -1,29 +1,22 @@
-"""A cluster that the lab did not start: what was read of it, and the plan that stands for it.
+"""The plan that stands for a cluster that the lab did not start, and why one cannot be measured.
 
-In: `Facts`, as `cluster.attached` reads them. Out: a `Plan` without shares, folders or commands; or
-a LabError if the cluster cannot be measured as asked. Pure.
+Such a plan has no shares, folders or commands.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable
 
-from ndblab.attach.endpoint import Endpoint
+from ndblab.attach.facts import Facts, Server, ndb_version
 from ndblab.error import LabError
 from ndblab.install.binaries import is_at_least, rondb_series
-from ndblab.planning.cpu_budget import Budget, Share
+from ndblab.planning.cpu_budget import ATTACHED, Budget, Share
 from ndblab.planning.deployment import Node, Plan
 from ndblab.planning.memory import MIB, Memory
 from ndblab.planning.profile import Profile
 from ndblab.planning.shape import Places
 from ndblab.planning.threads import Threads
 
-ATTACHED = "attached"
-"""The CPU budget of a cluster that the lab did not start: how its CPUs are divided is not known."""
 OLDEST_NDB = "8.0.0"
 """Older ones lack what is read of ndbinfo."""
 ROW_BYTES, PAGE_BYTES, PAGES_OF_FRAGMENT = 1024, 32_768, 4
@@ -34,137 +27,14 @@ LEFT_TO_OTHERS = 0.1
 SPARE_CONNECTIONS = 10
 
 
-@dataclass(frozen=True)
-class Shown:
-    """A node as the management client shows it; `address` and `version` if it is connected."""
-
-    node_id: int
-    kind: str
-    address: str = ""
-    version: str = ""
-    state: str = ""
-
-
-@dataclass(frozen=True)
-class Process:
-    """A process of the cluster by ndbinfo.processes; `pid` is that of its own host."""
-
-    node_id: int
-    kind: str
-    pid: int
-    name: str
-    uri: str
-
-
-@dataclass(frozen=True)
-class Server:
-    """What a MySQL server says of itself, and of the cluster that it is connected to."""
-
-    endpoint: Endpoint
-    node_id: int
-    data_nodes: tuple[int, ...]
-    management_port: int
-    variables: Mapping[str, str]
-    connections: int = 0
-    """Connections that others have."""
-
-    @property
-    def version(self) -> str:
-        """Its MySQL version, three numbers."""
-        found = re.match(r"\d+\.\d+\.\d+", self.variables.get("version", ""))
-        return found[0] if found else ""
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What was read of an attached cluster.
-
-    `management` is the host and port of the management node that answered. Links are data node,
-    other node and transporter ("SHM", "TCP", or empty where ndbinfo does not tell). `config` has
-    parameters by data node, `memory` bytes of data memory in use and in all, `threads` the number
-    of threads by kind of the first data node.
-    """
-
-    connectstring: str
-    management: tuple[str, int]
-    nodes: tuple[Shown, ...]
-    servers: tuple[Server, ...]
-    processes: tuple[Process, ...] = ()
-    links: tuple[tuple[int, int, str], ...] = ()
-    config: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
-    memory: Mapping[int, tuple[int, int]] = field(default_factory=dict)
-    threads: Mapping[str, int] = field(default_factory=dict)
-
-    def of_kind(self, kind: str) -> tuple[Shown, ...]:
-        """Return the nodes of a kind, "MGM", "NDB" or "API"."""
-        return tuple(node for node in self.nodes if node.kind == kind)
-
-    @property
-    def ndb_version(self) -> str:
-        """Version of the data nodes; empty if it cannot be read."""
-        return ndb_version(self.of_kind("NDB")[0].version)
-
-    @property
-    def transporter(self) -> str:
-        """Return "shm" if every link of every endpoint's server is one, otherwise "tcp"."""
-        ids = {number for server in self.servers for number in self.connections_of(server)}
-        kinds = {kind for _, other, kind in self.links if other in ids}
-        if "" in kinds:
-            use = {values.get("UseShm", "0") for values in self.config.values()}
-            kinds = {"SHM"} if use == {"1"} else {"TCP"}
-        return "shm" if kinds == {"SHM"} else "tcp"
-
-    def connections_of(self, server: Server) -> tuple[int, ...]:
-        """Return the node ids of a server's connections to the cluster, its own first."""
-        mine = [each for each in self.processes if each.node_id == server.node_id]
-        more = [
-            each.node_id
-            for each in self.processes
-            if mine and each.kind == "API" and (each.pid, each.uri) == (mine[0].pid, mine[0].uri)
-        ]
-        return (server.node_id, *sorted(set(more) - {server.node_id}))
-
-    def to_dict(self) -> dict[str, object]:
-        """Return what belongs in a manifest, as plain data; the parameters are a file of theirs."""
-        known = asdict(self)
-        for name in ("config", "processes"):
-            known.pop(name)
-        known["servers"] = [
-            {**each, "endpoint": str(server.endpoint)}
-            for each, server in zip(known["servers"], self.servers, strict=True)
-        ]
-        return {**known, "memory": {str(node): used for node, used in self.memory.items()}}
-
-    def identity(self) -> dict[str, object]:
-        """Return what two attached clusters must share to be the same measurement."""
-        return {
-            "connectstring": self.connectstring,
-            "nodes": [
-                [n.node_id, n.kind, n.address, n.version] for n in self.nodes if n.kind != "API"
-            ],
-            "endpoints": [str(server.endpoint) for server in self.servers],
-            "servers": [[s.node_id, s.variables.get("server_uuid", "")] for s in self.servers],
-            "config": _digest({str(node): values for node, values in self.config.items()}),
-        }
-
-
-def ndb_version(shown: str) -> str:
-    """Read NDB's version from what the management client shows of a node.
-
-    >>> ndb_version("mysql-9.7.4 ndb-9.7.4"), ndb_version("RonDB-21.04.9"), ndb_version("?")
-    ('9.7.4', '21.4.9', '')
-    """
-    found = re.search(r"\b(?:ndb|i?RonDB)-(\d+)\.(\d+)\.(\d+)", shown)
-    return ".".join(str(int(part)) for part in found.groups()) if found else ""
-
-
 def plan(facts: Facts, places: Places, max_clients: int) -> Plan:
     """Return the plan that stands for an attached cluster."""
     management = facts.of_kind("MGM")[0]
-    data_nodes, endpoints = facts.of_kind("NDB"), facts.servers
+    data_nodes = facts.of_kind("NDB")
     reason = (
         f"{facts.connectstring} with {len(data_nodes)} data nodes, by the endpoints "
-        f"{', '.join(str(server.endpoint) for server in endpoints)}, which the lab did not start; "
+        f"{', '.join(str(server.endpoint) for server in facts.servers)}, which the lab did not "
+        "start; "
         "how their CPUs are divided is not known"
     )
     return Plan(
@@ -178,7 +48,14 @@ def plan(facts: Facts, places: Places, max_clients: int) -> Plan:
             Node("ndbmtd", number, node.node_id, "", Share(), address=node.address)
             for number, node in enumerate(data_nodes, 1)
         ),
-        servers=tuple(_node(facts, number) for number in range(1, len(endpoints) + 1)),
+        servers=tuple(
+            Node(
+                "mysqld", number, server.node_id, "", Share(), server.endpoint.port or None,
+                server.endpoint.socket, facts.connections_of(server)[1:], facts.transporter,
+                address=server.endpoint.host or "localhost",
+            )
+            for number, server in enumerate(facts.servers, 1)
+        ),
         sysbench=Share(),
         sql_side=Share(),
         threads=_threads(facts),
@@ -190,10 +67,7 @@ def plan(facts: Facts, places: Places, max_clients: int) -> Plan:
 def check(facts: Facts) -> None:
     """Refuse a cluster that is not whole, not known, or not the one of its endpoints.
 
-    Raises
-    ------
-    LabError
-        It names the endpoint or the node.
+    The LabError names the endpoint or the node.
     """
     data_nodes = facts.of_kind("NDB")
     down = [n for n in data_nodes if not n.version or n.state not in ("", "started")]
@@ -207,11 +81,11 @@ def check(facts: Facts) -> None:
         )
     _check_versions(facts)
     connected = {node.node_id for node in facts.of_kind("API") if node.version}
-    ids = {node.node_id for node in data_nodes}
-    ports = {_port(each.uri) for each in facts.processes if each.kind == "MGM"} - {0}
+    ids, idle = ({node.node_id for node in nodes} for nodes in (data_nodes, facts.deactivated))
+    ports = {port for process in facts.processes if process.kind == "MGM" for port in process.ports}
     seen: dict[object, Server] = {}
     for server in facts.servers:
-        there = server.node_id in connected and set(server.data_nodes) == ids
+        there = server.node_id in connected and set(server.data_nodes) - idle == ids
         known = ports | {server.management_port}
         if not there or facts.management[1] not in known:
             raise LabError(
@@ -241,14 +115,9 @@ def check(facts: Facts) -> None:
 
 
 def check_room(facts: Facts, size: Profile) -> None:
-    """Refuse rows that do not fit the data memory, and clients that a server does not accept.
-
-    Raises
-    ------
-    LabError
-        It says by how much.
-    """
-    data_nodes = len(facts.of_kind("NDB"))
+    """Refuse rows that do not fit the data memory, and clients that a server does not accept."""
+    # A deactivated node leaves its share of the rows to its replicas, not to all others.
+    data_nodes = sum(node.kind == "NDB" for node in facts.nodes)
     replicas = int(_parameter(facts, "NoOfReplicas", 2))
     ldm = max(1, facts.threads.get("ldm", 1))
     pages = size.tables * data_nodes * ldm * PAGES_OF_FRAGMENT * PAGE_BYTES
@@ -264,28 +133,27 @@ def check_room(facts: Facts, size: Profile) -> None:
                 "rows",
                 next_step="Use a smaller --table-size or fewer --tables.",
             )
-    clients = max(size.clients)
+    clients, spare = max(size.clients), SPARE_CONNECTIONS
     for server in facts.servers:
         free = int(server.variables.get("max_connections", 0)) - server.connections
-        if clients + SPARE_CONNECTIONS > free:
+        if clients + spare > free:
+            fewer = ",".join(str(n) for n in size.clients if n + spare <= free)
             raise LabError(
                 f"{server.endpoint} accepts too few connections",
                 found=f"{free} left of max_connections={server.variables.get('max_connections')}",
-                expected=f"{clients + SPARE_CONNECTIONS} for {clients} clients, who may all meet "
-                "on it",
-                next_step=f"Use fewer --clients, such as --clients "
-                f"{_fewer(size.clients, free - SPARE_CONNECTIONS)}.",
+                expected=f"{clients + spare} for {clients} clients, who may all meet on it",
+                next_step=f"Use fewer --clients: {fewer or max(1, free - spare)}.",
             )
 
 
 def _check_versions(facts: Facts) -> None:
     nodes = [node for node in facts.nodes if node.version and node.kind != "API"]
     versions = {node.node_id: ndb_version(node.version) for node in nodes}
-    found = ", ".join(f"node {n.node_id} {n.version}" for n in nodes)
+    shown = ", ".join(f"node {n.node_id} {n.version}" for n in nodes)
     if any(not v or not (rondb_series(v) or is_at_least(v, OLDEST_NDB)) for v in versions.values()):
         raise LabError(
             "The lab does not know this version of NDB",
-            found=found,
+            found=shown,
             expected=f"NDB Cluster {OLDEST_NDB} or newer, or RonDB",
             next_step="Attach to a cluster of such a version.",
         )
@@ -293,19 +161,10 @@ def _check_versions(facts: Facts) -> None:
     if len(set(versions.values())) > 1 or len(own) > 1:
         raise LabError(
             "The nodes of the attached cluster have different versions",
-            found=found + "; MySQL servers " + ", ".join(sorted(own)),
+            found=shown + "; MySQL servers " + ", ".join(sorted(own)),
             expected="one version, so that the numbers say something of it",
             next_step="Wait until its upgrade is over.",
         )
-
-
-def _node(facts: Facts, number: int) -> Node:
-    server = facts.servers[number - 1]
-    place = server.endpoint
-    return Node(
-        "mysqld", number, server.node_id, "", Share(), place.port or None, place.socket,
-        facts.connections_of(server)[1:], facts.transporter, address=place.host or "localhost",
-    )  # fmt: skip
 
 
 def _threads(facts: Facts) -> Threads:
@@ -337,23 +196,5 @@ def _parameter(facts: Facts, name: str, otherwise: int) -> int:
     return next((int(value) for value in values if value.isdigit()), otherwise)
 
 
-def _fewer(clients: Sequence[int], most: int) -> str:
-    return ",".join(str(n) for n in clients if n <= most) or str(max(1, most))
-
-
-def _port(uri: str) -> int:
-    """Return the port of a service URI; 0 if it has none.
-
-    >>> _port("ndb://127.0.0.1:1186"), _port("ndb://127.0.0.1"), _port("")
-    (1186, 0, 0)
-    """
-    found = re.search(r"://.*:(\d+)", uri)
-    return int(found[1]) if found else 0
-
-
-def _listed(numbers: object) -> str:
-    return ", ".join(map(str, sorted(numbers))) or "none"  # type: ignore[call-overload]
-
-
-def _digest(known: object) -> str:
-    return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()[:12]
+def _listed(numbers: Iterable[int]) -> str:
+    return ", ".join(map(str, sorted(numbers))) or "none"

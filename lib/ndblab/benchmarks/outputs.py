@@ -31,7 +31,7 @@ def draw() -> list[Row]:
         def draw_one(key: str) -> None:
             drawing.draw(key, hour)[1].savefig(Path(scratch) / "figure.png")
 
-        for key in shown([*figures.FIGURES] * DRAWINGS, "draw"):
+        for key in shown([*figures.entries()] * DRAWINGS, "draw"):
             with contextlib.suppress(LabError):
                 taken.setdefault(key, []).append(seconds(draw_one, key))
     note = f"{len(hour.intervals)} s, {hour.processes['node_id'].nunique()} processes; imports and "

@@ -1,17 +1,15 @@
 """What a management node says of a cluster, by NDB's own management client.
 
-In: a connect string, and `show` or `all status`; never a command that changes anything. Out: the
-nodes of the cluster.
+It is asked `show` and `all status`, never anything that changes the cluster.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-from ndblab.attach.plan import Shown
 from ndblab.error import LabError
 from ndblab.machine.commands import ChildFailed
 from ndblab.machine.local import LOCAL
@@ -19,28 +17,46 @@ from ndblab.machine.local import LOCAL
 TIMEOUT_S = 30
 _SECTION = re.compile(r"^\[\w+\((NDB|MGM|API)\)\]")
 _NODE = re.compile(r"^id=(\d+)\s+(?:@(\S+)\s+\(([^,)]*)|\()")
+_DEACTIVATED = "(not connected, node is deactivated)"
+DEACTIVATED = "deactivated"
+"""State of a node that RonDB has in its configuration for later (its manual, "NodeActive")."""
 _STATE = re.compile(r"^Node (\d+): ([a-z][a-z ]*?)(?: \(|$)", re.MULTILINE)
 _CONNECTED = re.compile(r"^Connected to management server at (\S+) port (\d+)", re.I | re.M)
 _OLDER = re.compile(r"^Connected to Management Server at: (\S+):(\d+)", re.MULTILINE)
 
 
+@dataclass(frozen=True)
+class Shown:
+    """A node as the management client shows it; `address` and `version` if it is connected.
+
+    `state` is that of a data node, such as "started", or DEACTIVATED for a node of any kind.
+    """
+
+    node_id: int
+    kind: str
+    address: str = ""
+    version: str = ""
+    state: str = ""
+
+
 def nodes(show: str, status: str) -> tuple[Shown, ...]:
     """Read the nodes from the answers to `show` and `all status`."""
-    found, kind = [], ""
+    shown, kind = [], ""
+    states = {int(node): state for node, state in _STATE.findall(status)}
     for line in show.splitlines():
         if section := _SECTION.match(line):
             kind = section[1]
         elif kind and (node := _NODE.match(line)):
             address, version = node[2] or "", (node[3] or "").strip()
-            found.append(Shown(int(node[1]), kind, address, version))
-    states = {int(node): state for node, state in _STATE.findall(status)}
-    return tuple(dataclasses.replace(n, state=states.get(n.node_id, "")) for n in found)
+            state = DEACTIVATED if _DEACTIVATED in line else states.get(int(node[1]), "")
+            shown.append(Shown(int(node[1]), kind, address, version, state))
+    return tuple(shown)
 
 
 def server(answer: str) -> tuple[str, int] | None:
     """Return host and port of the management node that gave an answer."""
-    found = _CONNECTED.search(answer) or _OLDER.search(answer)
-    return (found[1], int(found[2])) if found else None
+    line = _CONNECTED.search(answer) or _OLDER.search(answer)
+    return (line[1], int(line[2])) if line else None
 
 
 def ask(ndb_mgm: Path, connectstring: str) -> tuple[tuple[str, int], tuple[Shown, ...]]:
@@ -67,12 +83,12 @@ def _asked(
 ) -> tuple[tuple[str, int], tuple[Shown, ...]]:
     try:
         shown = answer("show")
-        found, there = nodes(shown, answer("all status")), server(shown)
+        known, there = nodes(shown, answer("all status")), server(shown)
     except ChildFailed as failure:
         raise _silent(connectstring, str(failure.found)) from None
-    if there is None or not found:
+    if there is None or not known:
         raise _silent(connectstring, " / ".join(shown.split("\n")[:2]) or "an empty answer")
-    return there, found
+    return there, known
 
 
 def _silent(connectstring: str, found: str) -> LabError:

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 from ndblab.cluster import account, datadir, keys, lease, readiness, watchdog
 from ndblab.cluster.cluster import Cluster, Site, logs_of
 from ndblab.error import LabError
-from ndblab.hosts.remote import Remote
 from ndblab.machine.cleanup import clean, recorded_groups
 from ndblab.machine.local import LOCAL
 from ndblab.planning import number
@@ -155,7 +154,7 @@ def _stop_elsewhere(sites: Mapping[str, Site]) -> None:
 def _fetch_logs(sites: Mapping[str, Site], folder: Path) -> None:
     """Copy the logs of other hosts to the cluster's folder here, since theirs will be removed."""
     for name, site in sites.items():
-        if isinstance(site.machine, Remote):
+        if site.machine is not LOCAL:
             LOCAL.remove(folder / "logs", name)
             with contextlib.suppress(LabError):
                 site.machine.fetch_tree(site.folder, logs_of(folder, name), *LOGS)

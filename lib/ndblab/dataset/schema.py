@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import pandas as pd
 
-from ndblab.dataset import column, workload_tables
+from ndblab import discovery
+from ndblab.dataset import column
 from ndblab.dataset.column import Schema
-from ndblab.experiments.availability import fault
 from ndblab.planning import workload
 
 # Version of the layout of a dataset folder, these schemas included.
@@ -21,9 +21,18 @@ VERSION = 4
 # version 3 the slices of contrasts and the CPU of unrelated processes.
 READABLE = (1, 2, 3, 4)
 
+_OF_EXPERIMENTS = discovery.modules("tables")
+WITHOUT_QUERIES = tuple(
+    name for module in _OF_EXPERIMENTS for name in getattr(module, "WITHOUT_QUERIES", ())
+)
+"""Workloads whose runs have neither queries nor a rate."""
+
 OK = "ok"
 """The status of a run that ended as it should; any other is the reason why it did not."""
 TRANSPORTERS = ("shm", "tcp")
+FAULT, RESTART, SERVED, HEALED = "fault", "restart", "served", "healed"
+"""Events of a run with a fault: a node, host or link was hurt; a node was started again; it serves
+again; the network or a host is as it was."""
 EVENTS = (
     "local_checkpoint_started",
     "local_checkpoint_completed",
@@ -32,10 +41,10 @@ EVENTS = (
     "node_connected",
     "node_disconnected",
     "warning",
-    fault.FAULT,
-    fault.RESTART,
-    fault.SERVED,
-    fault.HEALED,
+    FAULT,
+    RESTART,
+    SERVED,
+    HEALED,
 )
 ROLES = ("ndb_mgmd", "ndbmtd", "mysqld", *workload.CLIENT_ROLES, "lab")
 
@@ -54,7 +63,7 @@ _UTC = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)$"
 
 def _good_runs_are_whole(runs: pd.DataFrame) -> pd.Series:
     whole = runs[list(MEASURED)].notna().all(axis=1)
-    action = runs["workload"].isin(workload.ACTIONS)
+    action = runs["workload"].isin(WITHOUT_QUERIES)
     whole |= action & runs[list(MEASURED_ACTION)].notna().all(axis=1)
     return (runs["status"] != OK) | whole
 
@@ -184,7 +193,7 @@ SCHEMAS: dict[str, Schema] = {
         rule=(_good_runs_are_whole, f"a good slice has {', '.join(MEASURED)}"),
         optional=True,
     ),
-    **workload_tables.SCHEMAS,
+    **{name: schema for module in _OF_EXPERIMENTS for name, schema in module.SCHEMAS.items()},
 }
 OPTIONAL = tuple(name for name, schema in SCHEMAS.items() if schema.optional)
 REQUIRED = tuple(name for name in SCHEMAS if name not in OPTIONAL)

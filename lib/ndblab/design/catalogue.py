@@ -1,65 +1,67 @@
-"""The experiments by name: each a question with its sweep, its notebook, its figures, its claims.
-
-In: a name, or the number of a figure or table. Out: an `Experiment`, which knows the points of its
-sweep and the clusters that these need. To add one, add an entry to one of the modules here, and its
-notebook; if it judges a claim, a check in `claims.checks` too. Pure.
-
-the_brief   what the brief measured, and what it left open
-rondb       what RonDB's evaluation claims, which has the brief's author too
-neighbours  what the brief's other neighbours claim
-the_lab     the lab's own questions
-"""
+"""The experiments by name, found in their folders: a question, its notebook, its figures."""
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+
+from ndblab import discovery
 from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
-from ndblab.experiments.read_write import experiment as rondb
-from ndblab.experiments.scaling import experiment as the_brief
-from ndblab.experiments.the_lab_itself import experiment as the_lab
-from ndblab.experiments.transporters import experiment as neighbours
 
-EXPERIMENTS = {
-    experiment.name: experiment
-    for experiment in sorted(
-        (
-            *the_brief.EXPERIMENTS,
-            *rondb.EXPERIMENTS,
-            *neighbours.EXPERIMENTS,
-            *the_lab.EXPERIMENTS,
-        ),
-        key=lambda experiment: experiment.notebook,
-    )
-}
-"""In the order of their notebooks."""
-UNRECORDED = {experiment.name: experiment for experiment in the_lab.UNRECORDED}
-"""Those without a recorded dataset so far. They are found by name or figure, but are no part of
-`--all`, of the report and of the README's verdicts. Their notebooks have no outputs."""
+ROOT = Path(__file__).resolve().parents[3]
+NOTEBOOKS = ROOT / "notebooks"
+UNRECORDED = "unrecorded/"
+"""Folder of the notebooks of experiments without a recorded dataset so far. They are found by name
+or figure, but are no part of `--all`, of the report and of the README's verdicts."""
+
+
+def every() -> dict[str, Experiment]:
+    """Return the lab's experiments by name, in the order of their notebooks.
+
+    Without those that have no recorded dataset, and without the user's own.
+    """
+    known = ((each, own) for each, own in _known().values() if own is None)
+    return {each.name: each for each, _ in known if not each.notebook.startswith(UNRECORDED)}
+
+
+def unrecorded() -> dict[str, Experiment]:
+    """Return the lab's experiments that have no recorded dataset so far, by name."""
+    known = ((each, own) for each, own in _known().values() if own is None)
+    return {each.name: each for each, _ in known if each.notebook.startswith(UNRECORDED)}
 
 
 def find(
     name: str | None = None, figure: str | int | None = None, table: str | int | None = None
 ) -> Experiment:
-    """Find an experiment by its name, or by a figure or table of the brief.
+    """Find an experiment by its name or its folder, or by a figure or table of the brief.
+
+    Parameters
+    ----------
+    name : also the folder of an experiment of the user's own, such as `./mine`.
 
     Raises
     ------
     LabError
         If there is none, or the name and the number do not belong together.
     """
+    if name and ("/" in name or name == "."):
+        package = discovery.add(name)
+        _known.cache_clear()
+        return _of_package(package, name)
     asked = {"experiment": name, "figure": figure, "table": table}
     asked = {what: str(key) for what, key in asked.items() if key is not None}
     if not asked:
         raise LabError(
             "Say what to reproduce",
             expected="--figure 6, --table 1, --all, or --experiment with one of "
-            + ", ".join(EXPERIMENTS),
+            + ", ".join(every()),
             next_step="Try: ./lab reproduce --figure 6",
         )
-    found = []
+    experiments = []
     for what, key in asked.items():
-        every = (*EXPERIMENTS.values(), *UNRECORDED.values())
-        known = {k: e for e in every for k in _keys(e)[what]}
+        known = {k: e for e, _ in _known().values() for k in _keys(e)[what]}
         if key not in known:
             raise LabError(
                 f"Unknown {what}",
@@ -67,16 +69,52 @@ def find(
                 expected=", ".join(sorted(known, key=_numbers_first)),
                 next_step=f"Choose one with --{what}.",
             )
-        found.append(known[key])
-    if len({experiment.name for experiment in found}) > 1:
+        experiments.append(known[key])
+    if len({experiment.name for experiment in experiments}) > 1:
         options = [f"--{what} {key}" for what, key in asked.items()]
         raise LabError(
             f"{options[0]} has no such {', '.join(list(asked)[1:])}",
             found=" ".join(options),
-            expected=f"a figure or table of {found[0].name}",
+            expected=f"a figure or table of {experiments[0].name}",
             next_step="Drop one of the options.",
         )
-    return found[0]
+    return experiments[0]
+
+
+def notebook(experiment: Experiment) -> Path:
+    """Return the file of an experiment's notebook: in its folder if it is the user's own."""
+    _, own = _known().get(experiment.name, (experiment, None))
+    return (own or NOTEBOOKS) / experiment.notebook
+
+
+def is_own(experiment: Experiment) -> bool:
+    """Return whether an experiment lies in a folder of the user's own."""
+    return notebook(experiment).parent not in (NOTEBOOKS, NOTEBOOKS / UNRECORDED)
+
+
+@functools.cache
+def _known() -> Mapping[str, tuple[Experiment, Path | None]]:
+    """Return every experiment by name, with its folder if that is the user's own."""
+    lab = Path(discovery.__file__).with_name("experiments")
+    known: list[tuple[Experiment, Path | None]] = []
+    for module in discovery.modules("experiment"):
+        folder = discovery.folder(module)
+        own = None if folder.parent == lab else folder
+        known += [(experiment, own) for experiment in module.EXPERIMENTS]
+    known.sort(key=lambda pair: (pair[1] is not None, pair[0].notebook))
+    return {experiment.name: (experiment, own) for experiment, own in known}
+
+
+def _of_package(package: str, name: str) -> Experiment:
+    mine = [e for e, own in _known().values() if own is not None and own.name == package]
+    if len(mine) != 1:
+        raise LabError(
+            f"{name}/experiment.py does not say which experiment it is",
+            found=f"{len(mine)} in EXPERIMENTS",
+            expected="EXPERIMENTS = (Experiment(...),)",
+            next_step="See one that ./lab new writes.",
+        )
+    return mine[0]
 
 
 def _numbers_first(key: str) -> tuple[bool, int]:

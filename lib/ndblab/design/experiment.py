@@ -22,11 +22,12 @@ from ndblab.planning import config, deployment
 from ndblab.planning.point import DEFAULT_WORKLOAD, Point
 from ndblab.planning.profile import Profile, get
 from ndblab.planning.shape import Places, Shape
-from ndblab.workloads.load_generator import Job
+from ndblab.workloads.load_generator import Job, Probe
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ndblab.cluster.cluster import Cluster
     from ndblab.design.contrast import Contrast
     from ndblab.install import Binaries
     from ndblab.machine.host import Host
@@ -41,12 +42,13 @@ class Experiment:
     `budget` divides the CPUs unless the user chooses. `grid` gives the points for a profile, most
     of them under `workload`. Without a `grid` there is nothing to measure; `reads` then names the
     experiments whose recorded data it uses. `contrasts` gives what is measured after the sweep,
-    from the sweep's points (`analysis.summary.points`); a dry run has none of them. `spare_servers`
-    run beside those of the sweep, for the other side of a duet. With `weighs_rows` the tables are
-    filled twice in different sizes, to weigh a row. With `counts_reads` each run tells where its
-    reads were answered. `hosts` are the roles of each host (`planning.hosts`) if it needs several.
-    `lacks` says in one line what this machine lacks to measure it, nothing if
-    it lacks nothing.
+    from the sweep's points (`statistics.summary.points`); a dry run has none. `spare_servers` run
+    beside those of the sweep, for the other side of a duet. `probes` are read before and after
+    each load. `after_filling` is called once, on the first cluster whose tables are filled, and
+    returns facts for the manifest. Tables are filled at about `filled_rows_per_s`; `overhead_s` is
+    what a run takes besides its own time and the usual. `hosts` are the
+    roles of each host (`hosts.roles`) if it needs several. `lacks` says in one line what this
+    machine lacks to measure it, nothing if it lacks nothing.
     """
 
     name: str
@@ -65,8 +67,10 @@ class Experiment:
     reads: tuple[str, ...] = ()
     contrasts: Callable[[Experiment, Profile, pd.DataFrame], tuple[Contrast, ...]] | None = None
     spare_servers: int = 0
-    weighs_rows: bool = False
-    counts_reads: bool = False
+    probes: tuple[Probe, ...] = ()
+    after_filling: Callable[[Cluster, Job], Mapping[str, object]] | None = None
+    filled_rows_per_s: float = 20_000
+    overhead_s: Callable[[Profile, Point], float] | None = None
     hosts: tuple[tuple[str, ...], ...] = ()
     lacks: Callable[[], str] | None = None
 
@@ -189,7 +193,7 @@ class Experiment:
         """
         usable = self.usable_servers(plan, point)
         there = usable[skip:]
-        if plan.hosts and not spread.is_grid(there[: point.servers]):
+        if plan.hosts and not deployment.is_grid(there[: point.servers]):
             # The servers that were skipped do not come in whole rows of a server a host.
             there = usable
         chosen = self.variant(point.variant)
@@ -211,7 +215,7 @@ class Experiment:
         return Job(
             binaries, size, point, used, chosen.tcp_clients,
             {**chosen.options, **options}, chosen.table_options, chosen.processes,
-            self._database(chosen), self.counts_reads, config.connectstring(plan),
+            self._database(chosen), self.probes, config.connectstring(plan),
             **config.account(plan, host), host=host,
         )  # fmt: skip
 

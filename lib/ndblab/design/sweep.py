@@ -1,38 +1,14 @@
-"""A sweep: which points are measured, how often and in which order, and the loop that does it.
-
-In: points, repeats, a dataset's writer, functions that start a cluster and measure one run. Out:
-nothing but what the writer holds. It never measures by itself, and leaves only complete runs,
-however it ends. It repeats a run that others on the host disturb, and no failed one.
-"""
+"""A sweep: which points are measured, how often and in which order."""
 
 from __future__ import annotations
 
-import math
 import random
-import sys
-import threading
-import time
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal
 
 from ndblab.error import LabError
 from ndblab.planning.point import DEFAULT_VARIANT, Point
-
-if TYPE_CHECKING:
-    from tqdm import tqdm
-
-    from ndblab.dataset import Writer
-    from ndblab.measuring.measured_run import Run
-
-Cluster = TypeVar("Cluster")
-
-ATTEMPTS = 3
-"""How often a measurement is made that others on the host disturb."""
-LONGEST_REPEATED_S = 60
-"""A disturbed run that takes longer is not repeated: it is only marked."""
 
 
 @dataclass(frozen=True)
@@ -125,114 +101,3 @@ def action(run_id: str, done: Mapping[str, str]) -> Literal["skip", "run", "reru
     if run_id not in done:
         return "run"
     return "skip" if done[run_id] == "ok" else "rerun"
-
-
-def perform(
-    sweep: Sweep,
-    writer: Writer,
-    ready: Callable[[Point], Cluster],
-    measure: Callable[[Cluster, Point, int], Run],
-    progress: bool = True,
-    again: Collection[str] = (),
-) -> None:
-    """Measure every run that the dataset lacks or holds as failed, appending each to it.
-
-    Runs with an id in `again` are measured whatever the dataset holds.
-
-    `ready` gives the running cluster that a point needs, `measure` one run on it. A LabError of
-    either (a node crashed, say) ends the sweep: the run is kept as a row with that reason, and the
-    next start repeats it. After any other exception there is no row of the run.
-
-    A run that others disturb is measured again when the cluster's other runs are done, since steal
-    comes in waves of minutes. A host that is never quiet makes a sweep half as long again at most.
-    """
-    from tqdm import tqdm
-
-    from ndblab.measuring import measured_run
-
-    todo = [
-        (point, repeat)
-        for point, repeat in sweep.order()
-        if point.run_id(repeat) in again or action(point.run_id(repeat), writer.done) != "skip"
-    ]
-    each_s = round(sweep.warmup_s + sweep.duration_s)
-    repeatable = each_s <= LONGEST_REPEATED_S
-    spare, attempts = max(ATTEMPTS - 1, math.ceil(len(todo) / 2)), Counter[str]()
-    with tqdm(
-        total=len(sweep) * each_s,
-        initial=(len(sweep) - len(todo)) * each_s,
-        unit="s",
-        disable=not progress,
-        dynamic_ncols=True,
-        smoothing=0,
-        bar_format="{desc}{percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}",
-    ) as bar:
-        while todo:
-            number = 1 + len(sweep) - len(todo)
-            point, repeat = todo.pop(0)
-            run_id = point.run_id(repeat)
-            bar.set_description(f"run {number} of {len(sweep)}", refresh=False)
-            bar.set_postfix_str(run_id)
-            before = bar.n
-            started_utc = measured_run.now_utc()
-            try:
-                with _uncounted(bar):
-                    cluster = ready(point)
-                with _ticking(bar, each_s):
-                    run = measure(cluster, point, repeat)
-            except LabError as failure:
-                facts = {"status": failure.what, "started_utc": started_utc}
-                row = measured_run.row(point, repeat, **facts, warmup_s=sweep.warmup_s)
-                writer.append(run_id, {"runs": row})
-                raise
-            attempts[run_id] += 1
-            if run.disturbance and repeatable and spare and attempts[run_id] < ATTEMPTS:
-                spare -= 1
-                todo.insert(_before_next_cluster(sweep, point, todo), (point, repeat))
-                if progress:
-                    bar.write(f"{run.disturbance}: measured again", file=sys.stderr)
-                bar.update(before - bar.n)
-                continue
-            writer.append(run_id, run.tables, run.logs)
-            if writer.done[run_id] != "ok" and progress:
-                bar.write(f"{run_id}: {writer.done[run_id]}", file=sys.stderr)
-            bar.update(before + each_s - bar.n)
-
-
-def _before_next_cluster(sweep: Sweep, point: Point, todo: Sequence[tuple[Point, int]]) -> int:
-    """Return how many of the next runs use the cluster that a point uses."""
-    mine = next(variants for variants in sweep.clusters if point.variant in variants)
-    others = (place for place, (each, _) in enumerate(todo) if each.variant not in mine)
-    return next(others, len(todo))
-
-
-@contextmanager
-def _uncounted(bar: tqdm) -> Iterator[None]:
-    """Keep the start of a cluster out of a bar's time: its rate is that of measuring."""
-    began_s = time.time()
-    yield
-    if not bar.disable:
-        bar.start_t += time.time() - began_s
-
-
-@contextmanager
-def _ticking(bar: tqdm, seconds: int) -> Iterator[None]:
-    """Advance a bar every second while a run is under way, at most to the run's end.
-
-    Otherwise a run of an hour would show no progress for an hour.
-    """
-    over = threading.Event()
-
-    def tick() -> None:
-        for _ in range(seconds - 1):
-            if over.wait(1.0):
-                return
-            bar.update()
-
-    ticker = threading.Thread(target=tick, daemon=True)
-    ticker.start()
-    try:
-        yield
-    finally:
-        over.set()
-        ticker.join()

@@ -8,17 +8,42 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
 
 from ndblab.error import LabError
-from ndblab.experiments.availability.fault import Fault
 from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.planning.shape import Overlay
+
+if TYPE_CHECKING:
+    from ndblab.cluster.cluster import Cluster
+    from ndblab.measuring.measured_run import Run
+    from ndblab.workloads.load_generator import Job
 
 _QUOTA = re.compile(r"sql|(mysqld|ndbmtd)(\.[1-9]\d*)?")
 
 
+UNDIVIDED = "undivided"
+"""The usual name of a variant with `NO_QUOTAS`."""
 NO_QUOTAS = {"mysqld": None, "ndbmtd": None, "sql": None}
 """`Variant.quotas` that let every process use all CPUs."""
+
+
+class Fault(Protocol):
+    """What is done to a cluster in each run of a variant; `lasts_s` is about how long it takes."""
+
+    lasts_s: float
+
+    def measure(self, cluster: Cluster, job: Job, repeat: int) -> Run:
+        """Measure one run in which it is done."""
+        ...
+
+    def describe(self, before_s: float) -> list[str]:
+        """Describe each action in a line, with its time in seconds since the load began."""
+        ...
+
+    def to_dict(self) -> dict[str, object]:
+        """Return it as plain data for JSON; all of it is part of a dataset's identity."""
+        ...
 
 
 @dataclass(frozen=True)

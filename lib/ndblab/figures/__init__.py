@@ -15,15 +15,14 @@ from matplotlib.figure import Figure
 from ndblab import formatting
 from ndblab.error import LabError
 from ndblab.figures import old_sheet, selection, sheet
-from ndblab.figures.entry import DATASET, FORECAST, PLAN, Entry
-from ndblab.figures.registry import FIGURES
+from ndblab.figures.entry import DATASET, FORECAST, PLAN, Entry, entries
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption
 from ndblab.judging.publication import Anchor
 from ndblab.machine.host import Host
 from ndblab.planning.deployment import Plan
 
-__all__ = ["FIGURES", "Caption", "describe", "describe_plan", "draw", "draw_plan"]
+__all__ = ["Caption", "describe", "describe_plan", "draw", "draw_plan", "entries"]
 
 
 def draw(key: str | int, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Figure:
@@ -31,7 +30,7 @@ def draw(key: str | int, tables: Tables, anchors: Sequence[Anchor], caption: Cap
 
     Parameters
     ----------
-    tables : by name; `FIGURES[key].tables` at least.
+    tables : by name; those of its entry at least.
     anchors : the published numbers of this figure.
 
     Raises
@@ -40,14 +39,11 @@ def draw(key: str | int, tables: Tables, anchors: Sequence[Anchor], caption: Cap
         If the figure is unknown, or the tables have nothing that it could show.
     """
     entry, tables, anchors, workload = _prepared(key, tables, anchors)
-    page = (
-        old_sheet.page(entry.question, entry.height_in)
-        if entry.old
-        else sheet.page(entry.height_in)
-    )
+    old = _is_old(entry)
+    page = old_sheet.page(entry.question, entry.height_in) if old else sheet.page(entry.height_in)
     with page as figure:
         head = entry.paint(figure, tables, anchors, caption)
-        if entry.old:
+        if old:
             old_sheet.sign(figure, caption, head, workload)
         else:
             sheet.sign(figure, head, caption.line(workload))
@@ -109,8 +105,13 @@ def _prepared(
     return entry, ChainMap({"runs": runs}, tables), anchors, workload
 
 
+def _is_old(entry: Entry) -> bool:
+    paint = getattr(entry.paint, "func", entry.paint)
+    return paint.__globals__["sheet"] is old_sheet
+
+
 def _find(key: str | int, *sources: str) -> Entry:
-    known = [name for name, entry in FIGURES.items() if entry.source in sources]
+    known = [name for name, entry in entries().items() if entry.source in sources]
     if str(key) not in known:
         raise LabError(
             f"Unknown figure of a {' or '.join(sources)}",
@@ -118,4 +119,4 @@ def _find(key: str | int, *sources: str) -> Entry:
             expected=", ".join(known),
             next_step="Choose one of these.",
         )
-    return FIGURES[str(key)]
+    return entries()[str(key)]

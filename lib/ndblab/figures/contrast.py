@@ -21,7 +21,6 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from ndblab import formatting
 from ndblab.error import MissingData
-from ndblab.experiments.the_lab_itself import conditions
 from ndblab.figures import old_sheet as sheet
 from ndblab.figures import old_style as style
 from ndblab.figures import selection
@@ -78,7 +77,7 @@ class Shown:
 
 def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> list[str]:
     """Draw a panel for each contrast, two beside each other."""
-    shown, left_out = _shown(tables["slices"])
+    shown, left_out = _shown(tables)
     columns = min(2, len(shown))
     rows = math.ceil(len(shown) / columns)
     figure.set_figheight(_AROUND_IN + _PANEL_IN * rows + 0.42 * (rows - 1))
@@ -112,7 +111,7 @@ def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
     words = [
         "Throughput of side A over side B of each contrast, block by block, with its interval."
     ]
-    for contrast in _shown(tables["slices"])[0]:
+    for contrast in _shown(tables)[0]:
         text = f"{contrast.name} ({contrast.words}): {contrast.result}"
         looks = contrast.looks()
         if len(looks) > 1 and not contrast.level:
@@ -125,7 +124,7 @@ def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
     return words
 
 
-def _shown(slices: pd.DataFrame) -> tuple[list[Shown], list[str]]:
+def _shown(tables: Tables) -> tuple[list[Shown], list[str]]:
     """Return the contrasts to show, and the names of those that are too many.
 
     Raises
@@ -133,6 +132,7 @@ def _shown(slices: pd.DataFrame) -> tuple[list[Shown], list[str]]:
     LabError
         If there is no whole block.
     """
+    slices, words = tables["slices"], tables.get("sides", pd.Series(dtype=str))
     found = []
     for name in dict.fromkeys(slices["contrast"].astype(str)):
         try:
@@ -145,19 +145,17 @@ def _shown(slices: pd.DataFrame) -> tuple[list[Shown], list[str]]:
         )
         starts = whole.groupby("block")["start"].first().to_numpy()
         logs = logs - logs.mean() if level else logs
-        found.append(Shown(name, _in_words(name, whole), logs, starts, level))
+        found.append(Shown(name, words.get(name) or _in_words(whole), logs, starts, level))
     if not found:
         raise selection.nothing_to_draw("no whole block of a contrast")
     return found[:MOST], [contrast.name for contrast in found[MOST:]]
 
 
-def _in_words(name: str, whole: pd.DataFrame) -> str:
+def _in_words(whole: pd.DataFrame) -> str:
     """Say in what the sides differ."""
     points = whole.groupby("side")[_COLUMNS].first().astype(str)
     if contrasts.B not in points.index:
         return ", ".join(selection.in_words(whole.iloc[0]))
-    if name in conditions.SIDES:
-        return " over ".join(conditions.SIDES[name])
     a, b = points.loc[contrasts.A], points.loc[contrasts.B]
     differ = [f"{key} {a[key]} over {b[key]}" for key in _COLUMNS if a[key] != b[key]]
     return ", ".join(differ) or "identical sides"

@@ -1,11 +1,24 @@
-"""What a figure is: its question, what it is drawn from, and what draws and describes it."""
+"""A figure as an entry: what it asks, how it is drawn, and what it needs.
+
+The entries are in the experiments' modules `figure`, by key: the number of the brief's figure, or
+the name of one of the lab's own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ndblab.figures.sheet import HEIGHT_IN, Head
+from ndblab import discovery
+from ndblab.figures import sheet
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndblab.dataset import Dataset
+    from ndblab.judging.publication import Anchor
 
 DATASET, FORECAST, PLAN = "dataset", "forecast", "plan"
 
@@ -15,15 +28,29 @@ class Entry:
     """A figure: its question, how it is painted and described, and what it is drawn from.
 
     `paint` draws panels on an empty sheet and returns the answer as its title, with notes on how to
-    read it; `describe` returns sentences, the answer first. `tables` are those it needs of its
-    `source`. With `one_workload` it shows the runs of only one.
+    read it; `describe` returns sentences, the answer first.
+    `tables` are those it needs of its `source`; `computed` adds some that follow from a dataset.
+    With `one_workload` it shows the runs of only one. `published` gives the numbers to compare with
+    if they are not those of its key; with `of_the_brief` nothing in it was measured by the lab.
     """
 
     question: str
-    paint: Callable[..., Head]
+    paint: Callable[..., sheet.Head]
     describe: Callable[..., list[str]]
     tables: tuple[str, ...] = ("runs",)
     source: str = DATASET
-    height_in: float = HEIGHT_IN
+    height_in: float = sheet.HEIGHT_IN
     one_workload: bool = False
-    old: bool = False
+    computed: Callable[[Dataset], Mapping[str, pd.DataFrame]] | None = None
+    published: Callable[[], Sequence[Anchor]] | None = None
+    of_the_brief: bool = False
+
+
+@functools.cache
+def entries() -> dict[str, Entry]:
+    """Return every figure by its key."""
+    return {
+        key: entry
+        for module in discovery.modules("figure")
+        for key, entry in module.FIGURES.items()
+    }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -16,19 +17,11 @@ from matplotlib.lines import Line2D
 
 from ndblab import formatting
 from ndblab.error import LabError, MissingData
-from ndblab.figures import (
-    intervals,
-    selection,
-)
-from ndblab.figures import (
-    old_published_panel as published_panel,
-)
-from ndblab.figures import (
-    old_sheet as sheet,
-)
-from ndblab.figures import (
-    old_style as style,
-)
+from ndblab.figures import intervals, selection
+from ndblab.figures import old_published_panel as published_panel
+from ndblab.figures import old_sheet as sheet
+from ndblab.figures import old_style as style
+from ndblab.figures.entry import Entry
 from ndblab.figures.old_sheet import Caption
 from ndblab.figures.quantity import QPS, Quantity
 from ndblab.figures.selection import DEFAULT, Tables
@@ -258,3 +251,8 @@ def _published(ax: Axes, comparison: Comparison, anchors: Sequence[Anchor]) -> N
     values = [anchor.value for anchor in anchors] or [1.0]
     ax.set_ylim(min(*values, 1) - 0.12, max(*values, 1) + 0.35)
     ax.set_ylabel(f"{comparison.ratio}, ratio")
+
+
+def entry(question: str, kinds: Comparison) -> Entry:
+    """Return the figure of a comparison of variants."""
+    return Entry(question, partial(paint, kinds), partial(describe, kinds), height_in=7.4)

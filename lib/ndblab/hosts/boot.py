@@ -1,8 +1,8 @@
 """The first code that runs on another host: loads the agent, which writes nothing to its disk.
 
-In: on standard input a line of JSON, then as many bytes as it says: a zip archive of modules, and
-compiled modules. Out: the running agent; or one line that says why it cannot run here. This file is
-sent as text and executed by any Python 3.
+It reads a line of JSON, then as many bytes as that says: a zip archive of modules, and compiled
+modules. If the agent cannot run here, it prints one line that says why. This file is sent as text
+and executed by any Python 3.
 """
 
 import importlib.machinery
@@ -15,6 +15,15 @@ import sys
 START = "import sys; exec(sys.stdin.buffer.read(int(sys.stdin.buffer.readline())))"
 OPTIONS = ("-Iu", "-Xutf8", "-c", START)
 """Of the Python that reads this file from its input, after its length."""
+SESSIONS, HANDED_OVER = "sessions", "ndblab streams:"
+STREAMS = ("stdin", "stdout", "stderr")
+HAND_OVER = (
+    "import os, socket, sys; os.chdir(sys.argv[1]); s = socket.socket(socket.AF_UNIX); "
+    f"s.connect('{SESSIONS}'); [os.write(int(n), b'{HANDED_OVER}') for n in sys.argv[3:]]; "
+    "socket.send_fds(s, [sys.argv[2].encode()], [0, 1, 2]); os.closerange(0, 3); s.recv(1)"
+)
+"""Program of a further SSH session: hands its streams to the agent in a folder under a number, and
+waits until that needs them no more. It marks where a shell's own words end in these outputs."""
 
 
 def in_memory(data):

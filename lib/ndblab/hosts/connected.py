@@ -1,8 +1,7 @@
 """Several hosts, from what the user gives with --hosts to hosts that are ready for a cluster.
 
-In: destinations, a TOML file or the word "namespaces"; the binaries of this host. Out: connected
-hosts, each described, with the programs in place, for the length of a `with` block. Afterwards
-nothing of the lab's is left on them but the programs.
+They are connected, described, and have the programs in place, for the length of a `with` block.
+Afterwards nothing of the lab's is left on them but the programs.
 """
 
 from __future__ import annotations
@@ -17,13 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ndblab import discovery
 from ndblab.cluster import datadir, keys, start_stop
 from ndblab.cluster.cluster import Site
 from ndblab.error import LabError
-from ndblab.hosts import namespaces, remote, spread
-from ndblab.hosts import programs as elsewhere
-from ndblab.hosts import roles as several
-from ndblab.hosts.roles import PlacedHost
+from ndblab.hosts import namespaces, programs, remote, roles, spread
+from ndblab.hosts.roles import DATA, LOAD, MANAGEMENT, SQL, PlacedHost
 from ndblab.install import package_manager
 from ndblab.machine import Machine, host
 from ndblab.machine.local import LOCAL
@@ -39,11 +37,11 @@ if TYPE_CHECKING:
 NAMESPACES = "namespaces"
 """What --hosts takes for hosts that are network namespaces of this machine."""
 USUAL_NAMESPACES = 3
-PROGRAMS = {
-    several.MANAGEMENT: ("ndb_mgmd", "ndb_mgm"),
-    several.DATA: ("ndbmtd",),
-    several.SQL: ("mysqld",),
-    several.LOAD: ("sysbench",),
+PROGRAMS_OF_ROLE = {
+    MANAGEMENT: ("ndb_mgmd", "ndb_mgm"),
+    DATA: ("ndbmtd",),
+    SQL: ("mysqld",),
+    LOAD: ("sysbench",),
 }
 """What a host must have for each of its roles."""
 CLOCKS_APART_LIMIT_MS = 1000
@@ -66,7 +64,7 @@ class Connected:
     @property
     def data_host(self) -> Host:
         """Describe the smallest host of a data node, which a dataset is named after."""
-        names = [placed.name for placed in self.hosts.placed if several.DATA in placed.roles]
+        names = [placed.name for placed in self.hosts.placed if DATA in placed.roles]
         return min((self.hosts.described[name] for name in names), key=lambda h: h.usable_cpus)
 
     def describe(self) -> str:
@@ -123,28 +121,28 @@ def lacks() -> str:
 def opened(
     given: str,
     ours: Binaries,
-    roles: Sequence[tuple[str, ...]] = (),
+    wanted: Sequence[tuple[str, ...]] = (),
     insecure_network: bool = False,
 ) -> Iterator[Connected]:
     """Connect to the hosts of --hosts and make them ready, for the length of a `with` block.
 
     Parameters
     ----------
-    given : "namespaces", or what `read` takes.
-    roles : that the hosts must have; if left out, namespaces have the usual ones of three hosts,
-        and others any.
+    given : "namespaces", or what `roles.read` takes.
+    wanted : the roles that the hosts must have; if left out, namespaces have the usual ones of
+        three hosts, and others any.
     insecure_network : leave NDB's own links between the hosts plain text.
 
     Raises
     ------
     LabError
-        As `read` and `connected` do, if hosts have other roles, or if no namespaces can be made
-        here.
+        As `roles.read` and `connected` do, if hosts have other roles, or if no namespaces can be
+        made here.
     """
     if given != NAMESPACES:
-        placed = read(given, roles)
-        if roles:
-            several.check_roles(placed, roles)
+        placed = roles.read(given, wanted)
+        if wanted:
+            roles.check_roles(placed, wanted)
         with connected(placed, ours, insecure_network) as there:
             yield there
         return
@@ -155,8 +153,8 @@ def opened(
             expected="root, and the programs of network namespaces and SSH",
             next_step="Or give hosts of their own: --hosts user@a,user@b,user@c.",
         )
-    roles = roles or several.usual_roles(USUAL_NAMESPACES)
-    names = string.ascii_lowercase[: len(roles)]
+    wanted = wanted or roles.usual_roles(USUAL_NAMESPACES)
+    names = string.ascii_lowercase[: len(wanted)]
     with (
         tempfile.TemporaryDirectory(prefix="ndblab-hosts-") as folder,
         namespaces.network(names, Path(folder)) as network,
@@ -165,7 +163,7 @@ def opened(
             PlacedHost(
                 name, name, each.address, str(each.folder / "cluster"), mine, str(network.settings)
             )
-            for (name, each), mine in zip(network.hosts.items(), roles, strict=True)
+            for (name, each), mine in zip(network.hosts.items(), wanted, strict=True)
         )
         with connected(placed, ours, insecure_network) as there:
             share_template(there)
@@ -179,39 +177,18 @@ def share_template(there: Connected) -> None:
     """
     made = start_stop.home() / datadir.template_name(next(iter(there.sites.values())))
     for placed in there.hosts.placed:
-        if several.SQL in placed.roles and made.exists():
+        if SQL in placed.roles and made.exists():
             datadir.copy(made, Path(placed.folder) / made.name)
 
 
-def stand_ins(roles: Sequence[tuple[str, ...]], described: Host) -> spread.Hosts:
+def stand_ins(wanted: Sequence[tuple[str, ...]], described: Host) -> spread.Hosts:
     """Return namespaces of a machine with these roles as they would be, names as addresses."""
     placed = tuple(
-        PlacedHost(name, name, name, f"{several.FOLDER}/{name}", mine)
-        for name, mine in zip(string.ascii_lowercase, roles, strict=False)
+        PlacedHost(name, name, name, f"{roles.FOLDER}/{name}", mine)
+        for name, mine in zip(string.ascii_lowercase, wanted, strict=False)
     )
     known = {host.name: described for host in placed}
     return spread.Hosts(placed, known, insecure_network=True)
-
-
-def read(given: str, roles: Sequence[tuple[str, ...]] = ()) -> tuple[PlacedHost, ...]:
-    """Read a list of destinations, or the TOML file of this name; LabError if it is unusable.
-
-    Parameters
-    ----------
-    roles : of so many hosts, where the user gives none.
-    """
-    if not given.endswith(".toml"):
-        return several.listed(given, roles)
-    try:
-        text = Path(given).read_text()
-    except OSError as error:
-        raise LabError(
-            f"{given} cannot be read",
-            found=error.strerror,
-            expected="a TOML file that describes hosts",
-            next_step="Check the path, or write --hosts user@a,user@b.",
-        ) from None
-    return several.parsed(text, given, roles)
 
 
 def refuse_unsuitable(experiment: Experiment, given: str = NAMESPACES) -> None:
@@ -257,8 +234,7 @@ def _has_own_load(experiment: Experiment) -> bool:
     size = experiment.size("smoke")
     names = {point.workload for point in experiment.grid(experiment, size)}
     return any(
-        registry.find(name) is not sysbench or (sysbench.SCRIPTS / f"{name}.lua").exists()
-        for name in names
+        registry.find(name) is not sysbench or discovery.file(f"{name}.lua") for name in names
     )
 
 
@@ -278,27 +254,29 @@ def connected(
         keys.program(ours)
     with contextlib.ExitStack() as stack:
         sites: dict[str, Site] = {}
-        found: list[PlacedHost] = []
+        addressed: list[PlacedHost] = []
         described, clocks_ms, known = {}, {}, {}
-        for each in placed:
-            if each.is_local:
-                folder = start_stop.home()
-                machine, described[each.name], clocks_ms[each.name] = LOCAL, host.read(), 0.0
+        for one in placed:
+            name = one.name
+            if one.is_local:
+                machine, folder = LOCAL, start_stop.home()
+                described[name], clocks_ms[name] = host.read(), 0.0
             else:
                 machine = stack.enter_context(
-                    remote.connect(each.destination, Path(each.folder), settings=each.settings)
+                    remote.connect(one.destination, Path(one.folder), settings=one.settings)
                 )
-                folder, described[each.name] = machine.folder, machine.host()
-                clocks_ms[each.name] = _clock_ms(each.name, machine)
-            several.refuse_twice(each, known.setdefault(_identity(machine), each))
-            if not each.is_local:
-                names = [name for role in each.roles for name in PROGRAMS[role]]
-                elsewhere.ensure(machine, ours, names)
-            sites[each.name] = Site(machine, folder, ours)
-            address = each.address or _address(each)
-            found.append(dataclasses.replace(each, address=address, folder=str(folder)))
-        several.check(found)
-        yield Connected(spread.Hosts(tuple(found), described, insecure_network), sites, clocks_ms)
+                folder = machine.folder
+                described[name], clocks_ms[name] = machine.host(), _clock_ms(name, machine)
+            roles.refuse_twice(one, known.setdefault(_identity(machine), one))
+            if not one.is_local:
+                needed = [program for role in one.roles for program in PROGRAMS_OF_ROLE[role]]
+                programs.ensure(machine, ours, needed)
+            sites[name] = Site(machine, folder, ours)
+            address = one.address or _address(one)
+            addressed.append(dataclasses.replace(one, address=address, folder=str(folder)))
+        roles.check(addressed)
+        hosts = spread.Hosts(tuple(addressed), described, insecure_network)
+        yield Connected(hosts, sites, clocks_ms)
 
 
 def _clock_ms(name: str, machine: remote.Remote) -> float:
@@ -328,7 +306,7 @@ def _address(placed: PlacedHost) -> str:
         known = dict(line.partition(" ")[::2] for line in settings.splitlines())
         name = known["hostname"]
     try:
-        found = socket.getaddrinfo(name, None, socket.AF_INET, socket.SOCK_STREAM)
+        known = socket.getaddrinfo(name, None, socket.AF_INET, socket.SOCK_STREAM)
     except OSError as error:
         raise LabError(
             f"The address of host {placed.name} is unknown",
@@ -336,4 +314,4 @@ def _address(placed: PlacedHost) -> str:
             expected="a name that this host can resolve",
             next_step='Give its address in a TOML file: address = "10.0.0.1".',
         ) from None
-    return str(found[0][4][0])
+    return str(known[0][4][0])

@@ -1,7 +1,7 @@
 """Several hosts on one machine: network namespaces on a bridge, each with an SSH server of its own.
 
-In: names, and a folder for keys and settings. Out: a `Network` whose hosts the lab reaches by SSH
-and by these names, as it would any other, and whose connections can be cut. Only root can make one.
+The lab reaches them by SSH and by their names, as it would any other, and can cut their
+connections. Only root can make them.
 
 A host has its own network, processes, System V segments, host name and mounts; it shares the files,
 the CPUs and the control groups of this machine, so give each a folder of its own. Its monotonic
@@ -77,23 +77,15 @@ class Namespace:
 
     def drop_from(self, *addresses: str) -> None:
         """Drop what comes from these addresses, and from no others; what goes there arrives."""
+        self.accept_all()
         if addresses:
-            self._rules([f"ip saddr {address} drop" for address in addresses])
-        else:
-            self.accept_all()
-
-    def reject_from(self, *addresses: str) -> None:
-        """Refuse what comes from these addresses, and from no others, by an answer."""
-        self._rules([f"ip saddr {address} reject" for address in addresses])
+            chain = "chain input { type filter hook input priority 0; "
+            rules = "; ".join(f"ip saddr {address} drop" for address in addresses)
+            self.run(program("nft"), f"table {_TABLE} {{ {chain}{rules}; }}; }}")
 
     def accept_all(self) -> None:
-        """Undo `drop_from` and `reject_from`."""
+        """Undo `drop_from`."""
         self.run(program("nft"), f"table {_TABLE}; delete table {_TABLE}")
-
-    def _rules(self, rules: Sequence[str]) -> None:
-        chain = "chain input { type filter hook input priority 0; "
-        self.accept_all()
-        self.run(program("nft"), f"table {_TABLE} {{ {chain}{'; '.join(rules)}; }}; }}")
 
 
 @dataclass(frozen=True)
@@ -101,12 +93,6 @@ class NamespacedHost(Namespace):
     """A namespace with an SSH server; `server` is the first of its processes, as seen from here."""
 
     server: subprocess.Popen
-
-    def power_off(self) -> None:
-        """End the host without a word to anybody: its link first, then all its processes."""
-        self.link("down")
-        self.server.kill()
-        self.server.wait()
 
 
 @dataclass(frozen=True)
@@ -137,8 +123,10 @@ class Network:
         self._dropped.clear()
 
     def power_off(self, host: str) -> None:
-        """End a host without a word to anybody."""
-        self.hosts[host].power_off()
+        """End a host without a word to anybody: its link first, then all its processes."""
+        self.hosts[host].link("down")
+        self.hosts[host].server.kill()
+        self.hosts[host].server.wait()
 
     def power_on(self, host: str) -> None:
         """Start a host again that was powered off."""

@@ -1,6 +1,5 @@
 """The programs of a lab on another host: the same ones, at the same path.
 
-In: a host reached by SSH, the binaries of this one. Out: the same programs there, or one error.
 What is in the lab's cache is copied; what the system has must be there too. It replaces copies that
 a lab made, and nothing else.
 """

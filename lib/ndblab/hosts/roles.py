@@ -1,9 +1,7 @@
-"""Several hosts: which of them there are, and what runs on each.
+"""Several hosts as the user gives them with --hosts: which there are, and what runs on each.
 
-In: what the user gives with --hosts: a list of SSH destinations, or the text of a TOML file. Out:
-`PlacedHost`, one for each. Pure: it resolves no name and connects to nothing.
-
-A file has a table `[[host]]` for each host, of which only `name` is required:
+No name is resolved and nothing is connected to. Hosts are a list of SSH destinations, or a TOML
+file that has a table `[[host]]` for each, of which only `name` is required:
 
     [[host]]
     name = "db1"                 # in figures, logs and messages
@@ -20,18 +18,19 @@ import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from ndblab.error import LabError
+from ndblab.planning.deployment import LOAD
 
-MANAGEMENT, DATA, SQL, LOAD = ROLES = ("management", "data", "sql", "load")
+MANAGEMENT, DATA, SQL, _ = ROLES = ("management", "data", "sql", LOAD)
 """What runs on a host: the management node, data nodes, MySQL servers, load generators."""
 LOCAL = "local"
 """The destination of the host that the lab runs on."""
 FOLDER = "/var/tmp/ndblab-cluster"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _KEYS = ("name", "ssh", "address", "folder", "roles")
-_NEXT_STEP = "Write --hosts user@a,user@b or --hosts hosts.toml; planning/hosts.py has an example."
+_NEXT_STEP = "Write --hosts user@a,user@b or --hosts hosts.toml; hosts/roles.py has an example."
 
 
 @dataclass(frozen=True)
@@ -56,18 +55,34 @@ class PlacedHost:
         return self.destination == LOCAL
 
 
-def listed(text: str, wanted: Sequence[tuple[str, ...]] = ()) -> tuple[PlacedHost, ...]:
-    """Read a list of destinations, such as "me@a,me@b", and give each host its usual roles.
+def read(given: str, wanted: Sequence[tuple[str, ...]] = ()) -> tuple[PlacedHost, ...]:
+    """Read a list of destinations, or the TOML file of this name.
 
     Parameters
     ----------
-    wanted : the roles of so many hosts instead, in their order.
+    wanted : the roles of so many hosts, in their order, where the user gives none.
 
     Raises
     ------
     LabError
-        If it names no host, or one twice.
+        If it is unusable.
     """
+    if not given.endswith(".toml"):
+        return listed(given, wanted)
+    try:
+        text = Path(given).read_text()
+    except OSError as error:
+        raise LabError(
+            f"{given} cannot be read",
+            found=error.strerror,
+            expected="a TOML file that describes hosts",
+            next_step="Check the path, or write --hosts user@a,user@b.",
+        ) from None
+    return parsed(text, given, wanted)
+
+
+def listed(text: str, wanted: Sequence[tuple[str, ...]] = ()) -> tuple[PlacedHost, ...]:
+    """Read a list of destinations, such as "me@a,me@b", and give each host its usual roles."""
     destinations = [part.strip() for part in text.split(",") if part.strip()]
     roles = _roles(len(destinations), wanted)
     hosts = tuple(
@@ -99,17 +114,7 @@ def _roles(count: int, wanted: Sequence[tuple[str, ...]]) -> Sequence[tuple[str,
 
 
 def parsed(text: str, file: str, wanted: Sequence[tuple[str, ...]] = ()) -> tuple[PlacedHost, ...]:
-    """Read the text of a TOML file, as the docstring of this module shows it.
-
-    Parameters
-    ----------
-    wanted : roles of so many hosts, in their order, where the file gives none.
-
-    Raises
-    ------
-    LabError
-        If the text is no TOML or says something else.
-    """
+    """Read the text of a TOML file, as the docstring of this module shows it."""
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

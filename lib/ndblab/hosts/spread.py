@@ -1,8 +1,8 @@
 """A cluster over several hosts: which node runs where, with which share of that host.
 
-In: the hosts, a description of each, and a `Shape`. Out: one `Plan`. Pure. Each host is planned for
-itself, as if it carried the whole cluster; a node there gets the share that its role has in that
-plan, so that a data node has the same part of its host as in the brief's one box.
+Each host is planned for itself, as if it carried the whole cluster; a node there gets the share
+that its role has in that plan, so that a data node has the same part of its host as in the brief's
+one box.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ndblab.error import LabError
-from ndblab.hosts import roles as several
+from ndblab.hosts import roles
 from ndblab.hosts.roles import DATA, LOAD, MANAGEMENT, SQL, PlacedHost
 from ndblab.machine.host import Host
 from ndblab.planning import deployment
@@ -33,15 +33,6 @@ class Hosts:
     insecure_network: bool = False
 
 
-def is_grid(servers: Sequence[Node]) -> bool:
-    """Whether servers are all that listen on their ports at their addresses.
-
-    sysbench connects to every port at every address that it is given (its drv_mysql.c).
-    """
-    addresses = {node.endpoint for node in servers}
-    return len(servers) == len(addresses) * len({node.port for node in servers})
-
-
 def make(hosts: Hosts, shape: Shape) -> Plan:
     """Plan the cluster of `shape` over several hosts.
 
@@ -56,8 +47,8 @@ def make(hosts: Hosts, shape: Shape) -> Plan:
         If the hosts would be divided in different ways, or one cannot carry its part.
     """
     placed, described = hosts.placed, hosts.described
-    groups = max(shape.node_groups, several.node_groups(placed))
-    of_role = {role: [host for host in placed if role in host.roles] for role in several.ROLES}
+    groups = max(shape.node_groups, roles.node_groups(placed))
+    of_role = {role: [host for host in placed if role in host.roles] for role in roles.ROLES}
     [management_host], [load_host] = of_role[MANAGEMENT], of_role[LOAD]
     data_hosts = of_role[DATA]
     sql_hosts = sorted(of_role[SQL], key=lambda host: DATA not in host.roles)

@@ -1,39 +1,209 @@
-"""The user's own OpenSSH client: its command line, and what its refusals mean.
+"""The user's own OpenSSH client: a connection, processes that run over it, and its refusals.
 
-In: a destination as `ssh` takes it, and what `ssh` printed. Out: a command, or a LabError that says
-what to do. It starts nothing. Settings, keys, agents and jump hosts are those of `ssh_config`.
+Settings, keys, agents and jump hosts are those of `ssh_config`.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
+import secrets
 import shlex
-from collections.abc import Sequence
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from pathlib import Path
 
 from ndblab.error import LabError
+from ndblab.hosts import boot
+from ndblab.machine import Process
+from ndblab.machine.local import LOCAL
 
 ALIVE_S, ALIVE_TIMES = 5, 3
 """A network that has gone is noticed after their product."""
 REACH_TIMEOUT_S = 10
 OPTIONS = (
     "BatchMode=yes", f"ConnectTimeout={REACH_TIMEOUT_S}", f"ServerAliveInterval={ALIVE_S}",
-    f"ServerAliveCountMax={ALIVE_TIMES}", "ControlMaster=no", "ClearAllForwardings=yes",
-    "RemoteCommand=none", "LogLevel=ERROR",
+    f"ServerAliveCountMax={ALIVE_TIMES}", "ControlPersist=no", "ClearAllForwardings=yes",
+    "RemoteCommand=none",
 )  # fmt: skip
 """Nothing prompts in the middle of a measurement, and nothing of a user's settings for interactive
-use gets in the way. A connection that the user shares (ControlPath) is used."""
+use gets in the way."""
+SOCKETS = Path("/tmp")
+"""Not the user's folder for temporary files: paths of sockets are short (unix(7))."""
+OUTPUTS = ("stdout", "stderr")
 
 
-def command(destination: str, line: str, settings: str = "") -> list[str]:
-    """Return the command that runs a line in the shell of a host.
+class Connection:
+    """An SSH connection to a host, with a session for each program that has streams.
+
+    A connection that the user shares (ControlPath) is used. Where sshd allows no more sessions in
+    one (MaxSessions, 10 by default), `ssh` makes a connection of its own for each further session.
 
     Parameters
     ----------
+    name : the destination as `ssh` takes it.
     settings : an ssh_config to use in place of the user's and the system's.
     """
-    options = [word for option in OPTIONS for word in ("-o", option)]
-    instead = ["-F", settings] if settings else []
-    return ["ssh", "-T", "-x", *instead, *options, "--", destination, line]
+
+    def __init__(self, name: str, settings: str = "") -> None:
+        if shutil.which("ssh") is None:
+            raise LabError(
+                "There is no SSH client on this machine",
+                found="no ssh on PATH",
+                expected="OpenSSH's client, by which the lab reaches other hosts",
+                next_step="Install it (Debian: openssh-client).",
+            )
+        self.name = name
+        self._program = ["ssh", *(["-F", settings] if settings else [])]
+        self._clients: list[Process] = []
+        self._lock = threading.Lock()
+        check = [*self._program, "-O", "check", "--", name]
+        shared = subprocess.run(check, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        own = SOCKETS / f"ndblab-ssh-{secrets.token_hex(8)}"
+        self._socket = own if shared.returncode else None
+
+    def command(self, line: str, *options: str) -> list[str]:
+        """Return the command that runs a line in the shell of the host."""
+        path = [f"ControlPath={self._socket}"] if self._socket else []
+        words = [word for option in (*options, *path, *OPTIONS) for word in ("-o", option)]
+        return [*self._program, "-T", "-x", *words, "--", self.name, line]
+
+    def first_session(self, line: str) -> Process:
+        """Connect, and run a line in the shell of the host; its streams are pipes."""
+        master = f"ControlMaster={'yes' if self._socket else 'no'}"
+        pipes = dict.fromkeys(boot.STREAMS, subprocess.PIPE)
+        return self._started(self.command(line, "LogLevel=ERROR", master), pipes)
+
+    def session(self, python: Path, folder: Path, number: int, streams: dict) -> Process:
+        """Open a session that hands its streams, as `Popen` has them, to the agent in `folder`."""
+        piped = [name for name in OUTPUTS if streams.get(name) == subprocess.PIPE]
+        marked = [str(boot.STREAMS.index(name)) for name in piped]
+        program = [str(python), "-IS", "-c", boot.HAND_OVER, str(folder), str(number), *marked]
+        line = f"exec {shlex.join(program)}"
+        client = self._started(self.command(line, "LogLevel=QUIET", "ControlMaster=no"), streams)
+        for name in piped:
+            _skip_greeting(getattr(client, name).fileno())
+        return client
+
+    def end(self) -> None:
+        """End the connection with all its sessions."""
+        with self._lock:
+            for client in self._clients:
+                client.kill()
+                client.wait()
+        if self._socket:
+            self._socket.unlink(missing_ok=True)
+
+    def _started(self, argv: Sequence[str], streams: dict) -> Process:
+        client = LOCAL.spawn(argv, **streams)
+        with self._lock:
+            self._clients = [known for known in self._clients if known.poll() is None] + [client]
+        return client
+
+
+def _skip_greeting(handle: int) -> None:
+    """Skip what the shell of a host prints before a session's own program."""
+    said, end = b"", boot.HANDED_OVER.encode()
+    while not said.endswith(end) and (byte := os.read(handle, 1)):
+        said += byte
+
+
+class RemoteProcess:
+    """A process on another host, as `subprocess.Popen` would show it.
+
+    LabError from `poll` and `wait` if the connection is lost: nobody knows then how it ends, but
+    the host's agent ends it.
+
+    Parameters
+    ----------
+    session : the client of the SSH session with its streams; None if it has none.
+    status : its exit status to come, of which `result` makes a number or a LabError.
+    act : asks the host's agent for something.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        pid: int,
+        session: Process | None,
+        status: Future,
+        result: Callable[..., int],
+        act: Callable[..., object],
+    ) -> None:
+        self.args, self.pid = list(argv), pid
+        self._session, self._status, self._result = session, status, result
+        self.act = act
+        self.stdin = session and session.stdin
+        self.stdout = session and session.stdout
+        self.stderr = session and session.stderr
+
+    @property
+    def returncode(self) -> int | None:
+        """Exit status, or the negative number of the signal that ended it; None as long as it runs.
+
+        It is also None if that will never be known.
+        """
+        known = self._status.done() and self._status.exception() is None
+        return self._status.result() if known else None
+
+    def poll(self) -> int | None:
+        """Return how it ended, or None."""
+        return self._result(self._status) if self._status.done() else None
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end, and for all that it printed if that goes to a file.
+
+        Raises
+        ------
+        subprocess.TimeoutExpired
+            If it takes longer.
+        """
+        began = time.monotonic()
+        try:
+            code = self._result(self._status, timeout)
+            if self._session and not (self.stdout or self.stderr):
+                left_s = None if timeout is None else max(0, began + timeout - time.monotonic())
+                self._session.wait(left_s)
+        except (TimeoutError, subprocess.TimeoutExpired):
+            raise subprocess.TimeoutExpired(self.args, timeout) from None
+        return code
+
+    def communicate(
+        self, input: str | bytes | None = None, timeout: float | None = None
+    ) -> tuple[str | bytes | None, str | bytes | None]:
+        """Send `input`, read both streams to their ends and wait; as `Popen.communicate`."""
+        printed = self._session.communicate(input, timeout) if self._session else (None, None)
+        self.wait(timeout)
+        return printed
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, unless it has ended."""
+        if not self._status.done():
+            self.act("send_signal", int(number))
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """Kill it."""
+        self.send_signal(signal.SIGKILL)
+
+    def __enter__(self) -> RemoteProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for stream in (self.stdout, self.stderr, self.stdin):
+            if stream:
+                with contextlib.suppress(BrokenPipeError):
+                    stream.close()
+        self.wait()
 
 
 def refusal(destination: str, said: Sequence[str], exit_status: int | None) -> LabError:
@@ -102,9 +272,13 @@ def refusal(destination: str, said: Sequence[str], exit_status: int | None) -> L
     )
 
 
-def lost(destination: str, why: str, silence_s: float) -> LabError:
-    """Return the error of a connection that broke while it was in use."""
-    return LabError(
+class Lost(LabError):
+    """A connection broke while it was in use."""
+
+
+def lost(destination: str, why: str, silence_s: float) -> Lost:
+    """Return the error of a connection that broke."""
+    return Lost(
         f"The connection to {destination} is lost",
         found=why,
         expected="a connection that holds until the lab has finished",

@@ -1,13 +1,11 @@
-"""Folders with all that they hold, as one stream of bytes from host to host.
+"""Folders with all that they hold, as one stream of bytes (a tar archive) from host to host.
 
-In: a folder, or such a stream (a tar archive). Out: the stream, or the folder, whole or not at all.
-Owners are left out: a copy belongs to who makes it.
+A copy is whole or not there at all. Owners are left out: it belongs to who makes it.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import shutil
 import tarfile
@@ -18,25 +16,8 @@ from typing import BinaryIO
 from ndblab.error import LabError, writing
 
 STAMP = ".ndblab-copy"
-"""File of a copy that holds the checksum of its content."""
+"""File that tells a copy which the lab made from a folder of the user's."""
 BLOCK_BYTES = 1 << 16
-
-
-def checksum(folder: Path) -> str:
-    """Return a checksum of all names, permissions and contents below a folder."""
-    total = hashlib.sha256()
-    for path in _everything(folder):
-        mode = path.lstat().st_mode
-        total.update(f"{path.relative_to(folder)}\0{mode:o}\0".encode())
-        if path.is_symlink():
-            total.update(os.readlink(path).encode())
-        elif path.is_file():
-            with path.open("rb") as file:
-                own = hashlib.sha256()
-                while block := file.read(1 << 20):
-                    own.update(block)
-            total.update(own.digest())
-    return total.hexdigest()
 
 
 def size_bytes(folder: Path) -> int:
@@ -86,42 +67,35 @@ def unpack(stream: BinaryIO, folder: Path, links: bool = False) -> None:
         ) from error
 
 
-def has_copy(folder: Path, wanted: str) -> bool:
-    """Whether a folder is a copy of the content with this checksum.
+def partial_name(folder: Path) -> Path:
+    """Return the name of a copy that this process is making."""
+    return folder.with_name(f".{folder.name}.{os.getpid()}.partial")
+
+
+def replace(stream: BinaryIO, folder: Path) -> None:
+    """Make a folder from a stream, in place of an older copy.
+
+    Its name stands for the whole of it: until then it has its `partial_name`.
 
     Raises
     ------
     LabError
-        If it is there and no copy that the lab made.
+        As `unpack`, or if the folder is there and no copy that the lab made.
     """
-    stamp = folder / STAMP
-    if folder.exists() and not stamp.is_file() and any(folder.iterdir()):
+    if folder.exists() and not (folder / STAMP).is_file() and any(folder.iterdir()):
         raise LabError(
             f"{folder} contains other files",
             found=", ".join(sorted(path.name for path in folder.iterdir())[:5]),
             expected="no such folder, or a copy that the lab made",
             next_step="Choose another folder, or move that one away.",
         )
-    return stamp.is_file() and stamp.read_text() == wanted
-
-
-def partial_name(folder: Path) -> Path:
-    """Return the name of a copy that this process is making."""
-    return folder.with_name(f".{folder.name}.{os.getpid()}.partial")
-
-
-def replace(stream: BinaryIO, folder: Path, content: str) -> None:
-    """Make a folder from a stream, in place of an older copy; LabError as `unpack`.
-
-    Its name stands for the whole of it: until then it has its `partial_name`.
-    """
     partial = partial_name(folder)
     with writing(folder):
         partial.mkdir(parents=True)
     try:
         unpack(stream, partial, links=True)
         with writing(folder):
-            (partial / STAMP).write_text(content)
+            (partial / STAMP).write_text("copied by the lab\n")
             old = partial.with_suffix(".old")
             with contextlib.suppress(FileNotFoundError):
                 folder.rename(old)

@@ -1,11 +1,8 @@
 """What a cluster can decide that the lab did not start.
 
-In: a claim's id and kind, and what an undivided host answers. Out: an answer, as the columns of
-CPU budgets in `claims.csv` have them. Pure.
-
 Its CPUs may be divided in any way, and others may use it. What compares its loads with each other
 can be judged; what depends on how many CPUs a part of it has, or on who else uses its memory,
-cannot.
+cannot. Answers are as the columns of CPU budgets in `claims.csv` have them.
 """
 
 from __future__ import annotations
@@ -30,9 +27,7 @@ _ELSEWHERE = {
 def answer(claim: str, kind: str, undivided: str) -> str:
     """Return "yes", or why an attached cluster cannot test a claim.
 
-    Parameters
-    ----------
-    undivided : what the budget `shared` answers.
+    `undivided` is what the budget `shared` answers.
     """
     if kind == "absolute":
         return "an absolute value from another machine and setup: shown, not judged"

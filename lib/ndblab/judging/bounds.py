@@ -1,4 +1,4 @@
-"""What claims and goals allow of the throughput ratio that a contrast measures.
+"""What claims allow of the throughput ratio that a contrast measures.
 
 In: the contrasts of a dataset, the claims. Out: bounds by contrast, for figures. It judges nothing.
 """
@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ndblab.experiments.the_lab_itself import goals
-from ndblab.judging import verdict
+from ndblab.judging import publication, verdict
 from ndblab.judging.publication import Claim
+
+if TYPE_CHECKING:
+    from ndblab.dataset import Dataset
 
 _OF_THROUGHPUT = re.compile(r"(peak )?qps\([^)]*\)/(peak )?qps\([^)]*\)")
 
@@ -27,7 +29,7 @@ def of_contrasts(contrasts: Iterable[Mapping[str, Any]], claims: Sequence[Claim]
 
     Returns
     -------
-    `contrast`, `of` (the claim, or "goal"), `low`, `high`; infinite where there is no bound. Claims
+    `contrast`, `of` (the claim), `low`, `high`; infinite where there is no bound. Claims
     on anything but a ratio of throughputs have no row.
     """
     by_id = {claim.id: claim for claim in claims}
@@ -37,6 +39,10 @@ def of_contrasts(contrasts: Iterable[Mapping[str, Any]], claims: Sequence[Claim]
         named = [by_id[key] for key in contrast["claims"] if key in by_id]
         ratios = [claim for claim in named if _OF_THROUGHPUT.match(claim.metric)]
         rows += [(name, claim.id, *verdict.allowed(claim)) for claim in ratios]
-        if name in goals.RANGES and not named:
-            rows.append((name, "goal", *goals.RANGES[name]))
     return pd.DataFrame(rows, columns=["contrast", "of", "low", "high"])
+
+
+def of_dataset(data: Dataset) -> dict[str, pd.DataFrame]:
+    """Return the table `bounds` of a dataset's contrasts, by its name."""
+    known = data.manifest.get("contrasts", ())
+    return {"bounds": of_contrasts(known, publication.claims())}

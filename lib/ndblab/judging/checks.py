@@ -1,50 +1,48 @@
-"""One small check per claim, or family of claims, registered by the claim's id.
+"""Checks of claims, which experiments' modules `checks` hold, found by the id of a claim.
 
-In: a claim and the evidence of one dataset. Out: a finding.
-A check never reads the claim's budgets (`judge` does) and never decides without an interval.
-
-To add one: write a function (claim, evidence) -> finding in the module of its subject, and decorate
-it with the ids of its claims.
+A check gets a claim and the evidence of one dataset, and returns a finding. It never reads the
+claim's budgets (`judge` does), and never decides without an interval.
 """
 
-from ndblab.experiments.availability import checks as availability
-from ndblab.experiments.connection_pool import checks as connection_pools
-from ndblab.experiments.dump import checks as actions
-from ndblab.experiments.engines import checks as engines
-from ndblab.experiments.network_cost import checks as network
-from ndblab.experiments.read_locality import checks as read_locality
-from ndblab.experiments.read_write import checks as read_write
-from ndblab.experiments.scaling import (
-    checks as throughput,
-)
-from ndblab.experiments.scaling import (
-    checks_of_data_nodes as data_nodes,
-)
-from ndblab.experiments.scaling import (
-    checks_of_latency as latency,
-)
-from ndblab.experiments.scaling import (
-    checks_of_processes as processes,
-)
-from ndblab.experiments.stability import checks as stability
-from ndblab.experiments.transporters import checks as transporters
-from ndblab.judging.decorator import CHECKS, Check, find
+from __future__ import annotations
 
-__all__ = [
-    "CHECKS",
-    "Check",
-    "actions",
-    "availability",
-    "connection_pools",
-    "data_nodes",
-    "engines",
-    "find",
-    "latency",
-    "network",
-    "processes",
-    "read_locality",
-    "read_write",
-    "stability",
-    "throughput",
-    "transporters",
-]
+import re
+from collections.abc import Callable
+
+from ndblab import discovery
+from ndblab.judging.evidence import Evidence
+from ndblab.judging.publication import Claim
+from ndblab.judging.verdict import Finding
+
+Check = Callable[[Claim, Evidence], Finding]
+CHECKS: dict[str, Check] = {}
+_FAMILIES: dict[str, Check] = {}
+
+
+def check(*ids: str) -> Callable[[Check], Check]:
+    """Make a function the check of these claims."""
+
+    def register(function: Check) -> Check:
+        CHECKS.update(dict.fromkeys(ids, function))
+        return function
+
+    return register
+
+
+def check_family(pattern: str) -> Callable[[Check], Check]:
+    """Make a function the check of all claims whose id fully matches this pattern."""
+
+    def register(function: Check) -> Check:
+        _FAMILIES[pattern] = function
+        return function
+
+    return register
+
+
+def find(claim_id: str) -> Check | None:
+    """Return the check of a claim; None if there is none."""
+    discovery.modules("checks")
+    if claim_id in CHECKS:
+        return CHECKS[claim_id]
+    families = (check for like, check in _FAMILIES.items() if re.fullmatch(like, claim_id))
+    return next(families, None)

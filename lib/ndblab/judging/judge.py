@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ndblab.attach.plan import ATTACHED
 from ndblab.error import LabError, MissingData
 from ndblab.formatting import significant
 from ndblab.judging import releases
@@ -28,7 +27,7 @@ from ndblab.judging.verdict import (
     UNKNOWN,
     Finding,
 )
-from ndblab.planning.cpu_budget import BRIEF_CPUS
+from ndblab.planning.cpu_budget import ATTACHED, BRIEF_CPUS
 
 if TYPE_CHECKING:
     from ndblab.dataset import Dataset

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from ndblab.attach.plan import ATTACHED
 from ndblab.error import LabError
 from ndblab.judging import attached
-from ndblab.planning.cpu_budget import BRIEF_CPUS
+from ndblab.planning.cpu_budget import ATTACHED, BRIEF_CPUS
 
 FOLDER = Path(__file__).resolve().parents[3] / "data" / "brief"
 BUDGETS = ("pinned", "scaled", "shared")

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -146,16 +146,27 @@ def output(
 
 
 @contextmanager
-def exit_on_sigterm() -> Iterator[None]:
-    """Turn SIGTERM into SystemExit, so that `with` blocks and `finally` clauses clean up."""
+def handling(action: Callable | signal.Handlers, *numbers: signal.Signals) -> Iterator[None]:
+    """Have signals handled in this way for the length of a `with` block, in the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    before = {number: signal.signal(number, action) for number in numbers}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def exit_on_signals(*numbers: signal.Signals) -> AbstractContextManager[None]:
+    """Turn signals into SystemExit, so that `with` blocks and `finally` clauses clean up."""
+    return handling(lambda number, _: sys.exit(128 + number), *numbers)
+
+
+def exit_on_sigterm() -> AbstractContextManager[None]:
+    """Turn SIGTERM into SystemExit."""
+    return exit_on_signals(signal.SIGTERM)
 
 
 def _tied(argv: Sequence[str | Path]) -> list[str]:

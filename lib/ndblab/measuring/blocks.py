@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from ndblab.design import contrast as designs
 from ndblab.design.contrast import Contrast, Slice
-from ndblab.design.sweep import ATTEMPTS
 from ndblab.error import LabError
 from ndblab.measuring import measured_run, slices
+from ndblab.measuring.performing import ATTEMPTS
 from ndblab.planning.condition import NO_MONITOR
 from ndblab.workloads.load_generator import OK
 

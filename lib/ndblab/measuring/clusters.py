@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING
 from ndblab.cluster import start_stop
 from ndblab.cluster.cluster import Cluster, Site
 from ndblab.error import LabError
-from ndblab.experiments.availability import run_with_fault
 from ndblab.machine import host
 from ndblab.measuring import measured_run
 from ndblab.planning import config, deployment
 from ndblab.planning.point import DEFAULT_VARIANT, Point
-from ndblab.workloads import registry, sysbench
+from ndblab.workloads import registry
 
 if TYPE_CHECKING:
     from ndblab import dataset as datasets
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from ndblab.machine import Links
     from ndblab.planning.deployment import Plan
     from ndblab.planning.profile import Profile
-    from ndblab.workloads.load_generator import Filled
 
 
 @dataclass
@@ -71,7 +69,7 @@ class Clusters:
         fault = self.experiment.variant(point.variant).fault
         if fault is None:
             return measured_run.measure(cluster, job, repeat)
-        measured = run_with_fault.measure(cluster, job, repeat, fault)
+        measured = fault.measure(cluster, job, repeat)
         if not measured.recovered:
             self.close()
         return measured
@@ -143,7 +141,8 @@ class Clusters:
         usual = (plan, binaries) == self._needed(
             dataclasses.replace(point, variant=DEFAULT_VARIANT)
         )
-        half = sysbench.weigh(started, jobs[0]) if usual and self.experiment.weighs_rows else None
+        after = self.experiment.after_filling if usual else None
+        more = after(started, jobs[0]) if after else {}
         for name in (config.CONFIG_INI, config.MY_CNF):
             text = started.configuration(name)
             self.writer.add_config(name if usual else f"{point.variant}.{name}", text)
@@ -151,9 +150,7 @@ class Clusters:
         if usual:
             seconds = sum(each.seconds for each in filled)
             facts["timings"] = {**started.timings, "prepare_s": round(seconds, 2)}
-            facts["filled"] = described_filling(filled[0]) | (
-                {"half": described_filling(half)} if half else {}
-            )
+            facts["filled"] = filled[0].to_dict() | dict(more)
             self.progress = False
         self.writer.note(**facts)
         self._cluster, self._running, self._neighbours = started, (plan, binaries), False
@@ -183,9 +180,3 @@ class Clusters:
         """Return the quotas that a variant changes, in CPUs."""
         quotas = self.experiment.variant(variant).quotas
         return {name: share and share * self.usable_cpus for name, share in quotas.items()}
-
-
-def described_filling(filled: Filled) -> dict[str, object]:
-    """Return what filling the tables cost, as a manifest has it."""
-    taken = {str(node): used for node, used in filled.data_memory_bytes.items()}
-    return {"rows": filled.rows, "data_memory_bytes": taken}

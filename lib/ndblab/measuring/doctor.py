@@ -20,7 +20,7 @@ from ndblab.cluster import start_stop
 from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.experiments.tpc_c import go_tpc
-from ndblab.hosts import connected as several_hosts
+from ndblab.hosts import connected
 from ndblab.install import ndb_tools, package_manager
 from ndblab.machine import host, own_cgroup
 from ndblab.machine.local import LOCAL
@@ -169,7 +169,7 @@ def _tools() -> Iterator[Finding]:
 def _namespaces() -> Finding:
     """Hosts of the user's own serve as well."""
     thing = "network namespaces"
-    if why := several_hosts.lacks():
+    if why := connected.lacks():
         need = "network-cost needs them, or hosts of your own (--hosts)"
         return Finding("note", thing, f"none, {need}", why)
     return Finding("ok", thing, "usable as hosts (--hosts namespaces)")

@@ -18,7 +18,7 @@ from ndblab.design.contrast import Side
 from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
 from ndblab.formatting import count, duration, listed
-from ndblab.hosts import connected as several_hosts
+from ndblab.hosts import connected
 from ndblab.install import Binaries
 from ndblab.judging import publication
 from ndblab.machine import cgroups, host
@@ -98,7 +98,7 @@ def dry_run(
     if described is None:
         try:
             measurement.check(machine, usual, engines=engines)
-            if hosts and (why := several_hosts.lacks()):
+            if hosts and (why := connected.lacks()):
                 lines += [f"# not possible here: {why}"]
         except LabError as error:
             lines += [f"# {line}" for line in str(error).splitlines()]
@@ -196,7 +196,7 @@ def _plan(
     else:
         machine = host.load(Path(described)) if described else host.read()
         places = start_stop.places(start_stop.home(), port)
-    hosts = several_hosts.stand_ins(experiment.hosts, machine) if experiment.hosts else None
+    hosts = connected.stand_ins(experiment.hosts, machine) if experiment.hosts else None
     return machine, experiment.plans(size, budget, machine, places, hosts)
 
 

@@ -18,7 +18,6 @@ import pandas as pd
 
 from ndblab.cluster import node_log, readiness
 from ndblab.dataset import SCHEMAS
-from ndblab.experiments.read_locality import probe as read_locality
 from ndblab.machine.interference import Company, disturbance
 from ndblab.measuring import monitor
 from ndblab.workloads import registry
@@ -26,7 +25,6 @@ from ndblab.workloads.load_generator import OK, Job, Load, LoadGenerator, Report
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
-    from ndblab.experiments.read_locality.probe import Counters
     from ndblab.planning.point import Point
 
 
@@ -70,7 +68,7 @@ def under_load(cluster: Cluster, job: Job) -> Iterator[UnderLoad]:
     warm = generator.warm_up(cluster, job)
     cluster.check_alive()
     with monitor.sampling(cluster) as samples:
-        before = read_locality.read(cluster, job)
+        before = [probe.read(cluster, job) for probe in job.probes]
         with generator.running(cluster, job) as load:
             for number, pid in enumerate(load.pids):
                 host = monitor.load_host(cluster, generator, job)
@@ -82,7 +80,7 @@ def under_load(cluster: Cluster, job: Job) -> Iterator[UnderLoad]:
 class UnderLoad:
     """A cluster under load.
 
-    `warm` is the status of the warm-up, `before` has the counters of reads when it was over.
+    `warm` is the status of the warm-up, `before` what the probes read when it was over.
     """
 
     cluster: Cluster
@@ -91,13 +89,13 @@ class UnderLoad:
     samples: monitor.Samples
     load: Load
     warm: str
-    before: Counters | None = None
+    before: Sequence[object] = ()
     started_utc: str = field(default_factory=lambda: now_utc())
 
     def finish(self) -> None:
         """Let the load end."""
         self.report: Report = self.load.finish()
-        self.counted = read_locality.tables(self.before, self.cluster, self.job)
+        self.probed = probed(self.before, self.cluster, self.job)
         # The cluster log is dated by the calendar, all else by the monotonic clock.
         self._began_s = time.time() - (time.monotonic() - self.report.began)
 
@@ -120,7 +118,7 @@ class UnderLoad:
         if status == OK:
             status = report.status if self.warm == OK else f"warm-up failed: {self.warm}"
         if status == OK:
-            status = read_locality.status(self.counted, report.metrics.get("queries"))
+            status = status_of_probes(self.job, self.probed, report.metrics.get("queries"))
         company = samples.company()
         span = report.began, report.lasted_s
         host = samples.host(*span)
@@ -147,7 +145,7 @@ class UnderLoad:
             "ndb_threads": samples.ndb_threads(*span),
             "events": self._events(marks, log),
             **report.tables,
-            **(self.counted if status == OK else {}),
+            **(self.probed if status == OK else {}),
             **(tables or {}),
         }
         run_id = point.run_id(repeat)
@@ -167,6 +165,19 @@ class UnderLoad:
         rows = [(round(at - self.report.began, 3), *rest) for at, *rest in marks]
         rows += [(round(at_s - began_s, 3), *rest) for at_s, *rest in logged]
         return pd.DataFrame(sorted(rows), columns=["t_s", "node_id", "event", "text"])
+
+
+def probed(before: Sequence[object], cluster: Cluster, job: Job) -> dict[str, pd.DataFrame]:
+    """Return the tables, by name, of what a job's probes read before and read now."""
+    pairs = zip(job.probes, before, strict=True)
+    tables = (probe.tables(state, cluster, job) for probe, state in pairs)
+    return {name: table for each in tables for name, table in each.items()}
+
+
+def status_of_probes(job: Job, tables: Mapping[str, pd.DataFrame], queries: float | None) -> str:
+    """Return "ok", or why the tables of a job's probes contradict the queries of its load."""
+    statuses = (probe.status(tables, queries) for probe in job.probes)
+    return next((status for status in statuses if status != OK), OK)
 
 
 def disturbed(company: Company) -> str:

@@ -17,12 +17,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ndblab.design import sweep
 from ndblab.design.contrast import Contrast
 from ndblab.design.experiment import Experiment
 from ndblab.formatting import count, duration
 from ndblab.machine import host
-from ndblab.measuring import disturbed, manifest, prerequisites, time_needed
+from ndblab.measuring import disturbed, manifest, performing, prerequisites, time_needed
 from ndblab.measuring.manifest import ROOT
 from ndblab.planning import fitness
 from ndblab.planning.deployment import Plan
@@ -30,7 +29,7 @@ from ndblab.planning.point import DEFAULT_VARIANT
 
 if TYPE_CHECKING:
     from ndblab import dataset as datasets
-    from ndblab.hosts import connected as several_hosts
+    from ndblab.hosts import connected
     from ndblab.judging.verdict import Finding
     from ndblab.measuring.board import Board
     from ndblab.measuring.clusters import Clusters
@@ -107,7 +106,7 @@ def measure(
         completed. None for the profile's own time.
     engines : the two installations of an experiment that compares engines, as `install.engines` has
         them; None for any other experiment.
-    hosts : the hosts to spread the cluster over, as `several_hosts.opened` has them; None for those
+    hosts : the hosts to spread the cluster over, as `connected.opened` has them; None for those
         that the experiment needs, which are namespaces of this machine, or for this machine alone.
     insecure_network : leave NDB's own links between `hosts` plain text. Those of namespaces that
         the experiment needs never leave this machine, and always are.
@@ -121,13 +120,13 @@ def measure(
     if hosts is None and not experiment.hosts:
         return _measure(*wanted)
     from ndblab import install
-    from ndblab.hosts import connected as several_hosts
+    from ndblab.hosts import connected
 
-    given = hosts or several_hosts.NAMESPACES
-    several_hosts.refuse_unsuitable(experiment, given)
+    given = hosts or connected.NAMESPACES
+    connected.refuse_unsuitable(experiment, given)
     binaries = install.ensure(progress=progress)
     plain = insecure_network or hosts is None
-    with several_hosts.opened(given, binaries, experiment.hosts, plain) as there:
+    with connected.opened(given, binaries, experiment.hosts, plain) as there:
         return _measure(*wanted, hosts, there)
 
 
@@ -142,7 +141,7 @@ def _measure(
     minutes: int | None,
     engines: str | None,
     hosts: str | None = None,
-    there: several_hosts.Connected | None = None,
+    there: connected.Connected | None = None,
 ) -> datasets.Dataset:
     """Measure on this host, or over the hosts that are connected."""
     from ndblab import install
@@ -258,7 +257,7 @@ def carry_out(
             fit = math.floor(limit_s * len(todo) / sweep_s)
             again_ids = disturbed.runs(writer.snapshot().runs)[:fit]
         if not known or again_ids:
-            sweep.perform(todo, writer, clusters.ready, clusters.measure, progress, again_ids)
+            performing.perform(todo, writer, clusters.ready, clusters.measure, progress, again_ids)
         if not known and "swept_utc" not in writer.manifest:
             writer.note(swept_utc=now_utc())
         if experiment.contrasts:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab import dataset as datasets
-from ndblab.design.catalogue import EXPERIMENTS, find
+from ndblab.design import catalogue
+from ndblab.design.catalogue import ROOT, find
 from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
 from ndblab.measuring import measurement
@@ -19,8 +20,7 @@ from ndblab.measuring import measurement
 if TYPE_CHECKING:
     from ndblab.experiments.capacity.forecast import Forecast
 
-ROOT = measurement.ROOT
-RECORDED, NOTEBOOKS = ROOT / "data/recorded", ROOT / "notebooks"
+RECORDED = ROOT / "data/recorded"
 
 
 def obtain(
@@ -81,7 +81,7 @@ def folder(experiment: Experiment) -> Path:
 
 def every() -> list[datasets.Dataset]:
     """Return the recorded datasets, one of each experiment that has any."""
-    return [obtain(name) for name, experiment in EXPERIMENTS.items() if has(experiment)]
+    return [obtain(name) for name, experiment in catalogue.every().items() if has(experiment)]
 
 
 def has(experiment: Experiment) -> bool:

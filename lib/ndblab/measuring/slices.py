@@ -27,11 +27,10 @@ import numpy as np
 
 from ndblab.cluster import readiness
 from ndblab.dataset import SCHEMAS
-from ndblab.experiments.read_locality import probe as read_locality
 from ndblab.machine import speed
 from ndblab.machine.interference import Company, disturbance
 from ndblab.measuring import conditions, monitor
-from ndblab.measuring.measured_run import Run, disturbed, now_utc
+from ndblab.measuring.measured_run import Run, disturbed, now_utc, probed, status_of_probes
 from ndblab.planning import workload
 from ndblab.planning.condition import NO_MONITOR, NONE
 from ndblab.workloads import registry, sysbench
@@ -76,7 +75,7 @@ def measure(cluster: Cluster, asked: Sequence[Asked], condition: str = NONE) -> 
     samples = monitor.of(cluster)
     watched = condition != NO_MONITOR
     # Processes of a load that ends by itself are gone before the last reading.
-    ends = any(each.job.point.workload in workload.ENDING for each in asked)
+    ends = any(registry.ends_by_itself(each.job.point.workload) for each in asked)
     monitored = watched and not ends
     times = asked[0].job.profile
     seconds = times.warmup_s + times.duration_s
@@ -86,7 +85,7 @@ def measure(cluster: Cluster, asked: Sequence[Asked], condition: str = NONE) -> 
         stack.enter_context(conditions.holding(condition, cluster))
         if not monitored:
             monitor.read_company(cluster, samples)
-        before = [read_locality.read(cluster, each.job) for each in asked]
+        before = [[probe.read(cluster, each.job) for probe in each.job.probes] for each in asked]
         generators = [registry.find(each.job.point.workload) for each in asked]
         loads = [
             stack.enter_context(generator.running(cluster, _lasting(each.job, seconds)))
@@ -120,8 +119,7 @@ def measure(cluster: Cluster, asked: Sequence[Asked], condition: str = NONE) -> 
             monitor.read_hosts(cluster, samples)
             host = samples.host(first_s, time.monotonic() - first_s)
         counted = [
-            read_locality.tables(counters, cluster, each.job)
-            for counters, each in zip(before, asked, strict=True)
+            probed(states, cluster, each.job) for states, each in zip(before, asked, strict=True)
         ]
     cluster.check_alive()
     for report, each in zip(reports, asked, strict=True):
@@ -293,7 +291,7 @@ def _run(
     if status == OK and not totals:
         status = TOO_LATE
     if status == OK:
-        status = read_locality.status(reads, totals["queries"])
+        status = status_of_probes(asked.job, reads, totals["queries"])
     tables |= reads if status == OK else {}
     if status == OK and company.disturbs:
         status = disturbed(company)

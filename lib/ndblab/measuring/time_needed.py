@@ -11,25 +11,18 @@ from typing import TYPE_CHECKING
 
 from ndblab.design import contrast as designs
 from ndblab.design import sweep
-from ndblab.planning.workload import BULK_LOAD, DUMP, NDB_API, TPC_H
 
 if TYPE_CHECKING:
     from ndblab.design.contrast import Contrast
     from ndblab.design.experiment import Experiment
     from ndblab.planning.profile import Profile
 
-START_S, START_PER_SERVER_S, PREPARE_ROWS_PER_S = 14, 0.8, 20_000
-"""A cluster's start, the stop of the one before it included, and the filling of its tables."""
-TPC_H_ROWS_PER_S, READ_BACK_ROWS_PER_S = 1_300, 110_000
-"""Filling the tables of TPC-H in both engines, with statistics; reading back what a dump wrote."""
+START_S, START_PER_SERVER_S = 14, 0.8
+"""A cluster's start, the stop of the one before it included."""
 START_PER_GROUP_S = 4
 """More for each node group but the first."""
-CHECKED_ROWS_PER_S = 25_000
-"""Reading back what a bulk load wrote, and what its run costs besides."""
 RUN_S, RUN_PER_CLIENT_S = 0.6, 0.005
 """What a run or a slice costs besides its own time: sysbench connects and ends its clients."""
-FLEX_ASYNCH_S = 4
-"""More for a run of flexAsynch, which warms up, cools down and finds its table."""
 LEAST_S = {"quick": 11.7 * 60}
 """Time of a whole measurement with contrasts, by profile, if its sweep leaves some of it."""
 CONTRASTS_S = {"smoke": 0, "quick": 5 * 60, "brief": 8 * 3600}
@@ -46,14 +39,11 @@ def sweep_s(experiment: Experiment, size: Profile) -> float:
     starts = 1 + todo.repeats * (clusters - 1)
     faults = [experiment.variant(point.variant).fault for point in todo.points]
     faults_s = todo.repeats * sum(fault.lasts_s for fault in faults if fault)
+    more = experiment.overhead_s is not None
     overhead_s = mean(
-        _overhead_s(point.clients) + FLEX_ASYNCH_S * (point.workload == NDB_API)
+        _overhead_s(point.clients) + (experiment.overhead_s(size, point) if more else 0)
         for point in todo.points
     )
-    if experiment.workload == DUMP:
-        overhead_s += size.rows / READ_BACK_ROWS_PER_S
-    if experiment.workload == BULK_LOAD:
-        overhead_s += size.rows / CHECKED_ROWS_PER_S
     return starts * start_s(experiment, size) + sweep.estimate_s(todo, overhead_s) + faults_s
 
 
@@ -97,10 +87,8 @@ def start_s(experiment: Experiment, size: Profile) -> float:
     """Estimate the seconds of a cluster start, until its tables are filled."""
     servers_s = START_PER_SERVER_S * experiment.servers(size)
     groups_s = START_PER_GROUP_S * (int(experiment.shape.get("node_groups", 1)) - 1)
-    [first, *_] = experiment.sweep(size).points
-    rate = TPC_H_ROWS_PER_S if first.workload.startswith(TPC_H) else PREPARE_ROWS_PER_S
     rows = size.rows * len(experiment.filled(experiment.variants[0].name))
-    return START_S + servers_s + groups_s + rows / rate
+    return START_S + servers_s + groups_s + rows / experiment.filled_rows_per_s
 
 
 def _overhead_s(clients: int) -> float:

@@ -23,6 +23,8 @@ BRIEF_DATA_NODE_CPUS = 32
 BRIEF_SERVER_CPUS = 30
 BRIEF_SQL_SIDE_CPUS = 192
 BUDGETS = ("auto", "pinned", "scaled", "shared")
+ATTACHED = "attached"
+"""The budget of a cluster that the lab did not start: how its CPUs are divided is not known."""
 PINNED_FROM_CPUS = 80
 """Two servers at their own ceiling of 30 CPUs on three quarters of a host: 2 x 30 / 0.75. With
 fewer, `pinned` would saturate the host before the first doubling of servers."""

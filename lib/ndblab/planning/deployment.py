@@ -7,10 +7,10 @@ and the commands follow. Pure: it touches no file and starts nothing.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ndblab.error import LabError
-from ndblab.hosts.roles import LOAD
 from ndblab.machine.host import Host
 from ndblab.planning import cpu_budget, memory
 from ndblab.planning import threads as ndb_threads
@@ -22,6 +22,8 @@ from ndblab.planning.threads import Threads
 MANAGEMENT_NODE_ID, FIRST_DATA_NODE_ID = 1, 2
 FIRST_SERVER_NODE_ID, LAST_SERVER_NODE_ID = 11, 246
 API_NODE_IDS = tuple(range(LAST_SERVER_NODE_ID + 1, 255))
+LOAD = "load"
+"""Role of the host that load generators run on."""
 REPLICAS = 2
 """Data nodes that hold the same rows: those of a node group."""
 MAX_SERVERS = LAST_SERVER_NODE_ID - FIRST_SERVER_NODE_ID + 1
@@ -68,6 +70,15 @@ class Node:
     def endpoint(self) -> str:
         """Address to bind and connect to: "localhost" might be ::1, where nothing listens."""
         return "127.0.0.1" if self.address == "localhost" else self.address
+
+
+def is_grid(servers: Sequence[Node]) -> bool:
+    """Whether servers are all that listen on their ports at their addresses.
+
+    sysbench connects to every port at every address that it is given (its drv_mysql.c).
+    """
+    addresses = {node.endpoint for node in servers}
+    return len(servers) == len(addresses) * len({node.port for node in servers})
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from ndblab import figures
 from ndblab.dataset import Dataset
 from ndblab.figures import Caption
 from ndblab.figures.selection import TRANSPORTER
-from ndblab.judging import bounds, evidence, publication
+from ndblab.judging import evidence, publication
 from ndblab.machine import host
 from ndblab.publishing import hosts
 from ndblab.publishing.exhibit import Picture, picture
@@ -47,7 +47,7 @@ def draw(key: str, source: Dataset | Forecast | str) -> tuple[Picture, Figure]:
     tables, anchors, caption = inputs(key, source)
     figure = figures.draw(key, tables, anchors, caption)
     description = figures.describe(key, tables, anchors)
-    return picture(key, figures.FIGURES[key].question, description), figure
+    return picture(key, figures.entries()[key].question, description), figure
 
 
 def _of_dataset(key: str, data: Dataset) -> Inputs:
@@ -59,24 +59,19 @@ def _of_dataset(key: str, data: Dataset) -> Inputs:
         runs = data.runs.copy()
         runs.attrs[TRANSPORTER] = "tcp"
         tables = ChainMap({"runs": runs}, tables)
-    if key in ("faults", "network-faults"):
-        from ndblab.experiments.availability import analysis as outage
-
-        tables = ChainMap({"outages": outage.of_dataset(data)}, tables)
-    if key in ("contrast", "engines"):
-        known = data.manifest.get("contrasts", ())
-        tables = ChainMap({"bounds": bounds.of_contrasts(known, publication.claims())}, tables)
+    entry = figures.entries().get(key)
+    if entry and entry.computed:
+        tables = ChainMap(dict(entry.computed(data)), tables)
     return tables, publication.anchors(key), caption
 
 
 def _of_forecast(key: str, forecast: Forecast) -> Inputs:
-    tables = {name: getattr(forecast, name) for name in figures.FIGURES[key].tables}
-    if key == "brief-predicted":
-        from ndblab.experiments.capacity import brief_server
-
+    entry = figures.entries()[key]
+    tables = {name: getattr(forecast, name) for name in entry.tables}
+    if entry.of_the_brief:
         no_dataset = "none, nothing here was measured by the lab"
         caption = Caption(hosts.brief().describe(), no_dataset, "pinned")
-        return tables, brief_server.anchors(), caption
+        return tables, list(entry.published()), caption
     fitted, tested = forecast.fitted, forecast.tested
     machine = host.from_dict(dict(fitted.host)).describe()
     name = fitted.id
@@ -92,7 +87,7 @@ def _draw_host(key: str, which: str) -> tuple[Picture, Figure]:
     shown = Picture(
         key if theirs else f"{key}-host",
         f"Figure {key}, {name}",
-        f"Figure {key} on {name}: {figures.FIGURES[key].question}",
+        f"Figure {key} on {name}: {figures.entries()[key].question}",
         f"figure{key}{'_brief' if theirs else ''}",
         figures.describe_plan(key, plan, machine),
     )

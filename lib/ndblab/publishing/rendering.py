@@ -27,7 +27,7 @@ _MARKS = ("<!-- verdicts -->", "<!-- /verdicts -->")
 def render(only: str | None = None) -> list[Path]:
     """Render the committed notebook and pictures of one experiment or all, and the README."""
     chosen = [catalogue.find(only)] if only else _published()
-    written = [recorded.NOTEBOOKS / experiment.notebook for experiment in chosen]
+    written = [catalogue.notebook(experiment) for experiment in chosen]
     pictures = [recorded.RECORDED / experiment.name for experiment in chosen]
     notebook.prepare()
     list(processes.each(notebook.render, list(zip(written, pictures, strict=True)), AT_ONCE))
@@ -38,7 +38,7 @@ def render(only: str | None = None) -> list[Path]:
 
 def _published() -> list[Experiment]:
     """Return the experiments that have something to show: all but those never recorded."""
-    every = catalogue.EXPERIMENTS.values()
+    every = catalogue.every().values()
     return [each for each in every if each.grid is None or recorded.has(each)]
 
 
@@ -65,7 +65,7 @@ def with_verdicts(readme: str) -> str:
 
 
 def _answer(experiment: Experiment) -> str:
-    path = recorded.NOTEBOOKS / experiment.notebook
+    path = catalogue.notebook(experiment)
     found = exhibit.answer(notebook.read(path))
     question = f"[{experiment.question}]({path.relative_to(recorded.ROOT)})"
     return f"- {question} {found.brief(_README_LINES)}" if found else f"- {question}"
@@ -84,7 +84,7 @@ def _section(experiment: Experiment, every: pd.DataFrame) -> report.Section:
     return report.Section(
         experiment.name,
         experiment.question,
-        recorded.NOTEBOOKS / experiment.notebook,
+        catalogue.notebook(experiment),
         None if data is None else every[every["dataset"] == data.id],
         data,
     )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from tqdm import tqdm
 
 from ndblab.attach import measurement as attaching
+from ndblab.design import catalogue
 from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
 from ndblab.measuring import measurement, recorded
@@ -123,7 +124,7 @@ def _publish(experiment: Experiment, source: str | None, out: Path, room: int | 
     data = recorded.obtain(experiment.name, source) if experiment.grid and source else None
     folder = out / (data.id if data else experiment.name)
     values = _parameters(experiment, data, source)
-    made = notebook.execute(recorded.NOTEBOOKS / experiment.notebook, values, folder)
+    made = notebook.execute(catalogue.notebook(experiment), values, folder)
     from ndblab.publishing import exhibit, verdict_tables
     from ndblab.publishing.report import notebook_page
 

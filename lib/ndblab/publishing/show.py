@@ -15,9 +15,9 @@ from ndblab.dataset import Dataset
 from ndblab.design.catalogue import find
 from ndblab.judging import answers, publication
 from ndblab.machine import host
-from ndblab.planning.workload import ENDING
 from ndblab.publishing import drawing, exhibit
 from ndblab.publishing import verdict_tables as judged
+from ndblab.workloads import registry
 
 if TYPE_CHECKING:
     from ndblab.experiments.capacity.forecast import Forecast
@@ -112,7 +112,7 @@ def _facts(data: Dataset) -> dict[str, str]:
     size, steal = manifest["profile"], runs["host_steal_pct"]
     length = f" of {size['duration_s']} s after {size['warmup_s']} s of warm-up"
     experiment = find(data.experiment)
-    if experiment.workload in ENDING:
+    if registry.ends_by_itself(experiment.workload):
         length = ", each to its own end"
     if any(variant.fault for variant in experiment.variants):
         length = f", {size['duration_s']} s before each fault"

@@ -9,9 +9,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from ndblab.dataset.schema import OK
+from ndblab.dataset.schema import OK, WITHOUT_QUERIES
 from ndblab.machine import interference as company
-from ndblab.planning.workload import ACTIONS
 from ndblab.statistics.estimate import t
 
 # Throughput this close to the best counts as flat: the knee is the fewest clients that reach it.
@@ -78,7 +77,7 @@ def why_excluded(runs: pd.DataFrame, client_cpus: float | None = None) -> pd.Ser
     if client_cpus is not None:
         saturated = runs["client_cpu_pct"] >= 100 * client_cpus * SATURATED
         why[saturated] = "the client saturated its CPUs"
-    rated = ~runs["workload"].isin(ACTIONS)
+    rated = ~runs["workload"].isin(WITHOUT_QUERIES)
     why[rated & ~(runs["qps"] > 0)] = "no throughput"
     why[runs["errors"] > 0] = "errors"
     failed = runs["status"].astype(object) != OK

@@ -48,6 +48,22 @@ class Command:
         return shlex.join([*prefix, *env, *self.argv])
 
 
+class Probe(Protocol):
+    """Counters or the like that are read before and after a load; a module or an object."""
+
+    def read(self, cluster: Cluster, job: Job) -> object:
+        """Read the state of a job's cluster; LabError if a node has ended or does not answer."""
+        ...
+
+    def tables(self, before: object, cluster: Cluster, job: Job) -> dict[str, pd.DataFrame]:
+        """Return tables of the run, by name, of what has changed since `before`."""
+        ...
+
+    def status(self, tables: Mapping[str, pd.DataFrame], queries: float | None) -> str:
+        """Return "ok", or why these tables contradict the load, which reports so many queries."""
+        ...
+
+
 @dataclass(frozen=True)
 class Job:
     """What a load generator is asked to do at a point.
@@ -56,8 +72,8 @@ class Job:
     clients connect over TCP/IP on loopback rather than by Unix sockets. `options` are passed on the
     command line of a run as `--name=value`, `table_options` end the CREATE TABLE statements of the
     tables in `database`, by default the generator's own. The clients belong to several `processes`
-    of a generator that can be divided; sysbench can. With `counts_reads` the run tells where its
-    reads were answered (`workloads.read_locality`). NDB's own programs reach the cluster by its
+    of a generator that can be divided; sysbench can. `probes` are read before
+    and after the run. NDB's own programs reach the cluster by its
     `connectstring`. The MySQL account is `user`; `options_file` has its password, if there is one.
     Of several hosts, `host` is the one that the generator runs on.
     """
@@ -71,7 +87,7 @@ class Job:
     table_options: str = ""
     processes: int = 1
     database: str = ""
-    counts_reads: bool = False
+    probes: Sequence[Probe] = ()
     connectstring: str = ""
     user: str = "root"
     options_file: str = ""
@@ -90,6 +106,11 @@ class Filled:
     seconds: float
     rows: int
     data_memory_bytes: dict[int, int]
+
+    def to_dict(self) -> dict[str, object]:
+        """Return rows and data memory as a manifest has them."""
+        taken = {str(node): used for node, used in self.data_memory_bytes.items()}
+        return {"rows": self.rows, "data_memory_bytes": taken}
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,14 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 import pandas as pd
 
+from ndblab import discovery
 from ndblab.error import LabError
-from ndblab.hosts import spread
 from ndblab.machine import speed
-from ndblab.planning import workload
+from ndblab.planning import deployment, workload
 from ndblab.workloads import divided_load, sysbench_output
 from ndblab.workloads.load_generator import OK, Command, Filled, Job, Report, spawned
 from ndblab.workloads.sysbench_output import Outcome
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
 ROLE = workload.SYSBENCH
 DATABASE, WEIGHED = "sbtest", "sbtest_half"
-SCRIPTS = Path(__file__).parent / "lua"
 """The lab's own scripts, which build on the common part of sysbench's."""
 PREPARE_TIMEOUT_S = 6 * 3600
 CONNECT_S_PER_CLIENT = 0.5
@@ -109,7 +107,7 @@ def _over_tcp(servers: Sequence[Node]) -> list[str]:
     """Return addresses and ports, of which sysbench uses each with each."""
     addresses = list(dict.fromkeys(node.endpoint for node in servers))
     ports = list(dict.fromkeys(str(node.port) for node in servers))
-    if not spread.is_grid(servers):
+    if not deployment.is_grid(servers):
         raise LabError(
             "sysbench cannot load these MySQL servers at once",
             found=f"{len(servers)} servers on {len(addresses)} hosts and {len(ports)} ports",
@@ -121,9 +119,8 @@ def _over_tcp(servers: Sequence[Node]) -> list[str]:
 
 
 def _script(binaries: Binaries, name: str) -> str:
-    """Return the path of a script of the lab, or else what sysbench calls its own."""
-    own = SCRIPTS / f"{name}.lua"
-    return str(own) if own.exists() else binaries.sysbench_script(name)
+    """Return the path of a script in an experiment's folder, or the name of one of sysbench's."""
+    return str(discovery.file(f"{name}.lua") or binaries.sysbench_script(name))
 
 
 def prepare(cluster: Cluster, job: Job) -> Filled:

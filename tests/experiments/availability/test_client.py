@@ -13,9 +13,8 @@ from collections.abc import Callable
 import pymysql
 import pytest
 
-from ndblab.experiments.availability import client
+from ndblab.experiments.availability import client, written_value
 from ndblab.experiments.availability.client import Client, Read, Write
-from ndblab.planning import workload
 
 LOST = pymysql.OperationalError(2013, "Lost connection to MySQL server during query")
 REFUSED = pymysql.OperationalError(2003, "Can't connect to MySQL server")
@@ -131,7 +130,7 @@ def test_what_was_acknowledged_is_read_back(database):
     assert kinds[0] == "write"
     assert 25 < kinds.count("write") < 80
     assert {row.outcome for row in worker.rows} == {"ok"}
-    written = {(1, row.seq): workload.written_value("seed", 1, row.seq)
+    written = {(1, row.seq): written_value("seed", 1, row.seq)
                for row in worker.rows if row.kind == "write"}  # fmt: skip
     assert database.rows == written
 

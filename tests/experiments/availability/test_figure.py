@@ -69,7 +69,7 @@ def test_what_heals_a_network_is_marked_with_the_faults() -> None:
     healed = pd.DataFrame([(name, 13.5, 0, "healed", "heal the network")], columns=faults.EVENTS)
     run["events"] = pd.concat([run["events"], healed], ignore_index=True)
     figure = figures.draw("network-faults", measured(faults.together([run])), [], caption("shared"))
-    assert figures.FIGURES["network-faults"].question in said(figure)
+    assert figures.entries()["network-faults"].question in said(figure)
     labels = [text.get_text() for text in figure.axes[0].texts]
     assert {"cut ndbmtd.1 from ndbmtd.2", "heal the network"} <= set(labels)
 

@@ -8,10 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import made_up_faults as faults
-from ndblab.experiments.availability import history
+from ndblab.experiments.availability import (
+    FAILED,
+    OK,
+    READ,
+    UNKNOWN,
+    WRITE,
+    WRONG,
+    history,
+    written_value,
+)
 from ndblab.experiments.availability.history import Findings
-from ndblab.planning import workload
-from ndblab.planning.workload import FAILED, OK, READ, UNKNOWN, WRITE, WRONG
 
 Tables = dict[str, pd.DataFrame]
 KINDS = ("lost", "halved", "changed", "phantom", "miscounted", "replicas_differ", "wrong_reads")
@@ -98,14 +105,14 @@ def test_a_row_that_both_tables_lack_is_not_there(tables: Tables) -> None:
 def test_two_tables_that_disagree_on_a_value_are_seen(tables: Tables) -> None:
     """One of them is not what was written."""
     first = tables["copies"]["seq"] == 3
-    tables["copies"].loc[first, "second_value"] = workload.written_value(1, 0, 0)
+    tables["copies"].loc[first, "second_value"] = written_value(1, 0, 0)
     assert wrong(tables) == {"changed": 1}
 
 
 def test_a_value_that_all_agree_on_is_compared_with_the_seed(tables: Tables) -> None:
     """Four copies of another value than was written are as wrong as one."""
     first = tables["copies"]["seq"] == 3
-    tables["copies"].loc[first, history.VALUES] = workload.written_value(1, 0, 0)
+    tables["copies"].loc[first, history.VALUES] = written_value(1, 0, 0)
     assert wrong(tables, seed=1) == {"changed": 1}
     assert wrong(tables) == {}
 
@@ -113,7 +120,7 @@ def test_a_value_that_all_agree_on_is_compared_with_the_seed(tables: Tables) -> 
 def test_replicas_that_hold_another_value_differ(tables: Tables) -> None:
     """Each may be whole in itself."""
     one = (tables["copies"]["seq"] == 3) & (tables["copies"]["replica"] == 3)
-    tables["copies"].loc[one, history.VALUES] = workload.written_value(1, 0, 0)
+    tables["copies"].loc[one, history.VALUES] = written_value(1, 0, 0)
     assert wrong(tables) == {"replicas_differ": 1}
 
 
@@ -122,7 +129,7 @@ def test_replicas_that_hold_another_value_differ(tables: Tables) -> None:
 )
 def test_a_row_that_no_client_wrote_is_a_phantom(tables: Tables, client: int, seq: int) -> None:
     """What was surely not applied, or never written, must not be there."""
-    text = workload.written_value(1, client, seq)
+    text = written_value(1, client, seq)
     more = [("run", replica, client, seq, text, text) for replica in faults.REPLICAS]
     counters = tables["counters"]
     counters.loc[counters["client"] == client, "writes"] += 1

@@ -10,10 +10,10 @@ import pytest
 from ndblab.cluster import readiness, start_stop
 from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.experiments.availability import fault, history, run_with_fault
+from ndblab.experiments.availability import fault, history, run_with_fault, written_value
 from ndblab.machine.local import LOCAL
 from ndblab.measuring import dry_run, measurement
-from ndblab.planning import profile, workload
+from ndblab.planning import profile
 
 PORT = 12960
 
@@ -68,7 +68,7 @@ def test_a_data_node_and_a_server_die_and_no_acknowledged_write_is_lost(
         assert found.sound, f"{run_id}: {found.words()}"
         assert (found.replicas, found.acknowledged > 50) == (2, True)
     copy = data.copies.iloc[-1]
-    written = workload.written_value(profile.PROFILES["smoke"].seed, copy["client"], copy["seq"])
+    written = written_value(profile.PROFILES["smoke"].seed, copy["client"], copy["seq"])
     assert copy["first_value"] == copy["second_value"] == written
     events = data.events[data.events["event"].isin(["fault", "restart", "served"])]
     for name, victim in (("kill-data-node", 3), ("kill-server", 12)):

@@ -17,8 +17,8 @@ from ndblab import install
 from ndblab.dataset import table
 from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.experiments.bulk_load import client, rows, ways
-from ndblab.experiments.bulk_load import contrasts as bulk_loads
+from ndblab.experiments.bulk_load import LOADERS, client, rows, ways
+from ndblab.experiments.bulk_load import experiment as bulk_loads
 from ndblab.experiments.bulk_load import load as generator
 from ndblab.install import ndb_tools
 from ndblab.machine import HostUse
@@ -27,7 +27,6 @@ from ndblab.machine.local import LOCAL
 from ndblab.measuring import dry_run, measurement, slices
 from ndblab.planning import profile
 from ndblab.planning.point import Point
-from ndblab.planning.workload import LOADERS
 from ndblab.workloads import registry
 from ndblab.workloads.load_generator import Command, Job, Report
 

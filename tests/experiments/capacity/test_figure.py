@@ -286,4 +286,4 @@ def test_a_single_run_has_no_whiskers() -> None:
     made["points"]["runs"] = 1
     figure = draw("capacity", made)
     assert "1 run per point" in said(figure)
-    assert figures.FIGURES["capacity"].question in said(figure)
+    assert figures.entries()["capacity"].question in said(figure)

@@ -6,7 +6,7 @@ import pandas as pd
 
 from ndblab.design import catalogue
 from ndblab.design.contrast import ALTERNATION, DUET
-from ndblab.experiments.connection_pool.contrasts import POOLS
+from ndblab.experiments.connection_pool.experiment import POOLS
 from ndblab.measuring import time_needed
 from ndblab.planning import deployment
 

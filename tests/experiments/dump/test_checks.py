@@ -6,13 +6,13 @@ import pytest
 
 import made_up_actions as actions
 from made_up import Double, contrasted, verdict
-from ndblab.judging import answers, judge, publication
-from ndblab.planning.workload import (
+from ndblab.experiments.locking_reads import (
     CREATE_SELECT,
     READ_COMMITTED,
     REPEATABLE_READ,
     SET_VARIABLE,
 )
+from ndblab.judging import answers, judge, publication
 
 AS_PUBLISHED = {
     (SET_VARIABLE, READ_COMMITTED): "S,REC_NOT_GAP",

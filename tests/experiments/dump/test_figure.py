@@ -12,8 +12,13 @@ from ndblab import figures
 from ndblab.dataset import SCHEMAS
 from ndblab.design import catalogue
 from ndblab.error import LabError
+from ndblab.experiments.locking_reads import (
+    CREATE_SELECT,
+    READ_COMMITTED,
+    REPEATABLE_READ,
+    SET_VARIABLE,
+)
 from ndblab.experiments.locking_reads.client import STATEMENTS
-from ndblab.planning.workload import CREATE_SELECT, READ_COMMITTED, REPEATABLE_READ, SET_VARIABLE
 
 
 def test_a_dump_has_a_bar_of_time_and_one_of_size():

@@ -7,8 +7,7 @@ import pytest
 
 import made_up_actions as actions
 from ndblab.error import MissingData
-from ndblab.experiments.locking_reads import analysis as locks
-from ndblab.planning.workload import (
+from ndblab.experiments.locking_reads import (
     CREATE_SELECT,
     HELD,
     READ_COMMITTED,
@@ -16,6 +15,7 @@ from ndblab.planning.workload import (
     RUNNING,
     SET_VARIABLE,
 )
+from ndblab.experiments.locking_reads import analysis as locks
 
 ONE = {
     (SET_VARIABLE, READ_COMMITTED): "S,REC_NOT_GAP",

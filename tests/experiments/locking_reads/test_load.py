@@ -7,10 +7,9 @@ from itertools import product
 import pytest
 
 from ndblab.design import catalogue
-from ndblab.experiments.locking_reads import client
+from ndblab.experiments.locking_reads import HELD, ISOLATIONS, RUNNING, client
 from ndblab.experiments.locking_reads import load as generator
 from ndblab.measuring import measurement
-from ndblab.planning.workload import HELD, ISOLATIONS, RUNNING
 from ndblab.workloads import registry
 from ndblab.workloads.action import Ended
 

@@ -14,7 +14,7 @@ from drawn import HOST, caption, outside, said, written
 from ndblab import figures
 from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.experiments.network_cost import contrasts as network
+from ndblab.experiments.network_cost import experiment as network
 from ndblab.experiments.network_cost import figure as network_cost
 
 KEY = "network-cost"

@@ -6,11 +6,12 @@ import pandas as pd
 
 from ndblab.design import catalogue
 from ndblab.design.contrast import ALTERNATION
+from ndblab.experiments.read_write import READ_ONLY
 from ndblab.machine import host
 from ndblab.measuring import time_needed
 from ndblab.planning.point import Point
 from ndblab.planning.shape import Places
-from ndblab.planning.workload import POINT_SELECT, READ_ONLY
+from ndblab.planning.workload import POINT_SELECT
 
 EXPERIMENT = catalogue.find("read-locality")
 MAIN = ("default", "read-backup", "primary-only", "fully-replicated")
@@ -37,7 +38,7 @@ def test_each_kind_of_table_is_in_a_database_of_its_own():
         point = Point(4, 8, variant=variant.name)
         job = EXPERIMENT.job(size, None, plans[variant.name], point)
         databases[variant.name] = job.database
-        assert job.counts_reads
+        assert job.probes
     assert databases["default"] == databases["read-backup"] == databases["domains"] == ""
     assert databases["primary-only"] == databases["domains-primary-only"] == "sbtest2"
     assert databases["fully-replicated"] == "sbtest3"

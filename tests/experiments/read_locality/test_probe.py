@@ -12,6 +12,7 @@ from ndblab.error import LabError
 from ndblab.experiments.read_locality import probe as read_locality
 from ndblab.experiments.read_locality.probe import LOCAL_ROWS, ROWS
 from ndblab.machine import host
+from ndblab.measuring import measured_run
 from ndblab.planning import deployment
 from ndblab.planning.point import Point
 from ndblab.workloads.load_generator import Job
@@ -40,10 +41,8 @@ class Answering:
     def check_alive(self) -> None:
         """Every node runs."""
 
-    def job(self, counts_reads: bool = True) -> Job:
-        point = Point(2, 8)
-        servers = self.plan.servers[:2]
-        return Job(SimpleNamespace(), SMOKE, point, servers, counts_reads=counts_reads)
+    def job(self) -> Job:
+        return Job(SimpleNamespace(), SMOKE, Point(2, 8), self.plan.servers[:2])
 
 
 def test_what_counts_is_the_difference_over_the_run():
@@ -69,12 +68,12 @@ def test_with_domains_all_data_nodes_of_the_own_one_are_near():
     assert found.loc[0, ["received_bytes", "near_bytes"]].tolist() == [5000, 4000]
 
 
-def test_a_job_that_does_not_ask_costs_nothing():
-    """No other experiment has the table."""
+def test_only_what_asks_for_the_probe_is_probed():
+    """A job without probes reads nothing, and its run has no such table."""
     cluster = Answering()
     cluster.broken = True
-    before = read_locality.read(cluster, cluster.job(counts_reads=False))
-    assert read_locality.tables(before, cluster, cluster.job(counts_reads=False)) == {}
+    assert measured_run.probed([], cluster, cluster.job()) == {}
+    assert measured_run.status_of_probes(cluster.job(), {}, 300) == "ok"
 
 
 @pytest.mark.parametrize(

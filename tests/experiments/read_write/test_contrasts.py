@@ -7,8 +7,9 @@ import pytest
 
 import made_up_read_write
 from ndblab.design import catalogue
+from ndblab.experiments.read_write import FILTERED, IN_LISTS
 from ndblab.measuring import time_needed
-from ndblab.planning.workload import FILTERED, IN_LISTS, POINT_SELECT, READ_WRITE
+from ndblab.planning.workload import POINT_SELECT, READ_WRITE
 from ndblab.statistics import summary
 
 EXPERIMENT = catalogue.find("read-write")

@@ -10,6 +10,7 @@ import pytest
 from ndblab import install
 from ndblab.cluster import start_stop
 from ndblab.cluster.cluster import Cluster
+from ndblab.experiments.read_write import FILTERED, IN_LISTS
 from ndblab.machine import host
 from ndblab.planning import deployment, profile, workload
 from ndblab.planning.point import Point
@@ -59,7 +60,7 @@ def run(cluster: Cluster, name: str, **more: object) -> tuple[Report, dict[str, 
 @pytest.mark.parametrize("keys", [1, 10, 100])
 def test_a_list_looks_up_each_of_its_keys(cluster: Cluster, keys: int):
     """By primary key, not by a scan; each comes back as a row."""
-    _, each = run(cluster, workload.IN_LISTS, options={"in_list": keys})
+    _, each = run(cluster, IN_LISTS, options={"in_list": keys})
     assert each["Ndb_api_pk_op_count"] == pytest.approx(keys, rel=0.05)
     assert each["Ndb_api_read_row_count"] == pytest.approx(keys, rel=0.05)
 
@@ -67,7 +68,7 @@ def test_a_list_looks_up_each_of_its_keys(cluster: Cluster, keys: int):
 def test_the_filter_works_in_the_data_nodes(cluster: Cluster):
     """A server reads about one row of each filtered range, not a hundred."""
     _, plain = run(cluster, workload.READ_WRITE)
-    _, filtered = run(cluster, workload.FILTERED)
+    _, filtered = run(cluster, FILTERED)
     rows = {name: TRANSACTION_QUERIES * each["Ndb_api_read_row_count"]
             for name, each in (("plain", plain), ("filtered", filtered))}  # fmt: skip
     assert rows["plain"] - rows["filtered"] == pytest.approx(4 * 99, rel=0.15)
@@ -80,7 +81,7 @@ def test_the_filter_works_in_the_data_nodes(cluster: Cluster):
 
 def test_processes_of_a_divided_load_run_together(cluster: Cluster):
     """Two processes with two clients each are one load of four."""
-    report, _ = run(cluster, workload.FILTERED, processes=2)
+    report, _ = run(cluster, FILTERED, processes=2)
     assert report.intervals["clients"].max() == 4
     assert report.metrics["latency_p95_ms"] is None
     assert set(report.logs) == {"sysbench.1.txt", "sysbench.2.txt"}
@@ -88,6 +89,6 @@ def test_processes_of_a_divided_load_run_together(cluster: Cluster):
 
 def test_a_list_longer_than_a_table_is_refused(cluster: Cluster):
     """It could not be filled with different keys."""
-    asked = job(cluster, workload.IN_LISTS, options={"in_list": SIZE.table_size + 1})
+    asked = job(cluster, IN_LISTS, options={"in_list": SIZE.table_size + 1})
     with sysbench.running(cluster, asked) as load:
         assert "--in_list must be" in load.finish().status

@@ -9,7 +9,7 @@ from ndblab.design import catalogue
 from ndblab.design.contrast import CONDITIONS, SWITCHED, SWITCHED_ORDERS
 from ndblab.error import LabError
 from ndblab.experiments import the_lab_itself as trust
-from ndblab.experiments.the_lab_itself import contrasts as self_contrasts
+from ndblab.experiments.the_lab_itself import experiment as self_contrasts
 from ndblab.statistics.sequential import LOOKS
 
 EXPERIMENT = catalogue.find("the-lab-itself")

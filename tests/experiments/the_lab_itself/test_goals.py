@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
 import made_up_slices
+from ndblab import figures
 from ndblab.design.contrast import ALTERNATION, DUET, Contrast, Side
 from ndblab.experiments import the_lab_itself as trust
 from ndblab.experiments.the_lab_itself import goals
@@ -58,3 +60,12 @@ def test_what_was_not_measured_is_open():
 def test_the_whole_interval_decides(found, answer):
     """Within the bounds, outside, or neither."""
     assert goals.met(found, 0.98, math.inf) == answer
+
+
+def test_a_goal_bounds_its_contrast_in_the_figure_where_no_claim_does():
+    """The monitor's: at most 2 % of throughput."""
+    data = SimpleNamespace(manifest={"contrasts": [{"name": trust.MONITOR, "claims": []}]})
+    bounds = figures.entries()["contrast"].computed(data)["bounds"]
+    assert list(bounds.itertuples(index=False, name=None)) == [
+        (trust.MONITOR, "goal", 0.98, math.inf)
+    ]

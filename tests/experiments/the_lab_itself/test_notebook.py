@@ -16,12 +16,12 @@ import small_runs
 from ndblab.dataset import SCHEMAS, Dataset
 from ndblab.design import catalogue
 from ndblab.experiments import the_lab_itself as trust
-from ndblab.experiments.the_lab_itself import contrasts as self_contrasts
+from ndblab.experiments.the_lab_itself import experiment as self_contrasts
 from ndblab.measuring import recorded
 from ndblab.publishing import show
 
 EXPERIMENT = catalogue.find("the-lab-itself")
-NOTEBOOK = recorded.NOTEBOOKS / EXPERIMENT.notebook
+NOTEBOOK = catalogue.NOTEBOOKS / EXPERIMENT.notebook
 RATIOS = {trust.NEIGHBOUR: 0.6, trust.SPINNER: 1.5, trust.SERVERS: 2.3, trust.SERVERS_AWAKE: 1.6}
 COVERAGE = "interval,used_for,units,coverage_pct,low_pct,high_pct,draws,reason\n"
 

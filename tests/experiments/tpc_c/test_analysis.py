@@ -6,8 +6,8 @@ import pytest
 
 import made_up_tpc_c
 from ndblab.error import MissingData
+from ndblab.experiments.tpc_c import TRANSACTIONS
 from ndblab.experiments.tpc_c import analysis as loads
-from ndblab.planning.workload import TRANSACTIONS
 
 WRONG = "inconsistent rows, condition 3: new_order of district (1, 1) has 9 rows from 1 to 10"
 

@@ -16,10 +16,9 @@ from ndblab.dataset import table
 from ndblab.design import catalogue
 from ndblab.experiments.tpc_h import database as tables
 from ndblab.experiments.tpc_h import load as generator
-from ndblab.experiments.tpc_h import queries
+from ndblab.experiments.tpc_h import of_query, queries
 from ndblab.machine import host
 from ndblab.measuring import measured_run, slices
-from ndblab.planning.workload import of_query
 from ndblab.workloads import session
 from ndblab.workloads.load_generator import Job
 

@@ -7,9 +7,9 @@ import pytest
 
 from ndblab.design import catalogue
 from ndblab.design.contrast import ALTERNATION, STARTS
+from ndblab.experiments.bulk_load import LOADERS
 from ndblab.measuring import time_needed
 from ndblab.planning import deployment
-from ndblab.planning.workload import LOADERS
 
 LOADS, LOOKUPS = (catalogue.find(name) for name in ("bulk-load", "api-ceiling"))
 

@@ -1,8 +1,6 @@
-"""Key lookups through the NDB API: the load generator flexAsynch, one of NDB's own test programs.
+"""Key lookups through SQL, and by flexAsynch through the NDB API, without a MySQL server."""
 
-In: a cluster and a `Job`. Out: lookups per second. It reads tables of its own, whose rows are as
-large as what a point select of sysbench returns; no MySQL server takes part.
-
-output     what flexAsynch prints, as a result
-generator  fills its table, and runs it
-"""
+NDB_API = "ndb_api"
+"""Key lookups by flexAsynch, which asks the data nodes without a MySQL server."""
+AT_ONCE = {"ndb-api": 1, "ndb-api-32": 32}
+"""Lookups that a thread of flexAsynch has under way at once, by the name of the variant."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 import pandas as pd
 
 from ndblab.error import MissingData
+from ndblab.experiments.api_ceiling import AT_ONCE, NDB_API
 from ndblab.planning.point import DEFAULT_VARIANT
-from ndblab.planning.workload import AT_ONCE, CLIENT, NDB_API, SYSBENCH
+from ndblab.planning.workload import CLIENT, SYSBENCH
 from ndblab.statistics import estimate, summary
 from ndblab.statistics.cpu_use import Usage
 

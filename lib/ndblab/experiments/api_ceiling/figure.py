@@ -13,19 +13,11 @@ from matplotlib.patches import Patch
 
 from ndblab.error import MissingData
 from ndblab.experiments.api_ceiling import analysis as interfaces
-from ndblab.figures import (
-    intervals,
-    selection,
-)
-from ndblab.figures import (
-    old_bars as bars,
-)
-from ndblab.figures import (
-    old_sheet as sheet,
-)
-from ndblab.figures import (
-    old_style as style,
-)
+from ndblab.figures import intervals, selection
+from ndblab.figures import old_bars as bars
+from ndblab.figures import old_sheet as sheet
+from ndblab.figures import old_style as style
+from ndblab.figures.entry import Entry
 from ndblab.figures.old_sheet import Caption
 from ndblab.figures.quantity import Quantity
 from ndblab.figures.selection import Tables
@@ -109,3 +101,11 @@ def _ratios(tables: Tables) -> list[str]:
         interval = f" ({plain(low)} to {plain(high)})" if low == low else ""
         found.append(f"{words} {plain(value)}{interval}")
     return found
+
+
+FIGURES = {
+    "api-ceiling": Entry(
+        "What do key lookups cost through SQL, and through the NDB API?",
+        paint, describe, ("runs", "processes", "slices"),
+    ),
+}  # fmt: skip

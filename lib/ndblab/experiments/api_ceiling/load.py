@@ -23,7 +23,7 @@ import pandas as pd
 import pymysql
 
 from ndblab.error import LabError
-from ndblab.experiments.api_ceiling import output
+from ndblab.experiments.api_ceiling import AT_ONCE, NDB_API, output
 from ndblab.install import ndb_tools
 from ndblab.planning import workload
 from ndblab.workloads import action, sysbench
@@ -34,13 +34,14 @@ if TYPE_CHECKING:
     from ndblab.install import Binaries
     from ndblab.machine import Process
 
+WORKLOADS = (NDB_API,)
 ROLE = workload.CLIENT
 WARM_S, COOL_S = 1, 1
 """Seconds that flexAsynch works before the first reading of the counters, and after the last."""
 END_TIMEOUT_S, FILL_TIMEOUT_S = 30, 6 * 3600
 WORDS = 30
 """Size of the column that is read, in words of 4 bytes: 120 bytes, as sysbench's c."""
-MOST_AT_ONCE = max(workload.AT_ONCE.values())
+MOST_AT_ONCE = max(AT_ONCE.values())
 _COUNTED = "SELECT SUM(val) FROM ndbinfo.counters WHERE counter_name = 'READS'"
 """Keys that the transaction coordinators were asked to read since their start."""
 _IS_THERE = (

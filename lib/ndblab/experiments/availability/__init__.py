@@ -1,6 +1,20 @@
-"""Faults, injected into a running cluster under load.
+"""What clients see when part of the cluster fails: checked writes beside injected faults."""
 
-In: a scenario (`planning.fault`): what is done to which node, host or link, and when. Out: the
-tables of one run with it. What the fault did to the service is computed later, from the dataset
-(`analysis.checked_writes`).
-"""
+import hashlib
+
+CHECKED_WRITES = "checked_writes"
+READ, WRITE = "read", "write"
+"""Kinds of operations of checked writes."""
+OK, FAILED, UNKNOWN, WRONG = "ok", "failed", "unknown", "wrong"
+GIVEN_UP = (FAILED, UNKNOWN)
+"""Their outcomes: answered correctly; given up and certainly not applied; given up after an
+unanswered COMMIT, so that it may have been applied; a read that missed acknowledged data."""
+
+
+def written_value(seed: object, client: int, seq: int) -> str:
+    """Return the value that a client of checked writes writes with an operation, unlike any other.
+
+    >>> written_value(1, 1, 0) == written_value("1", 1, 0) != written_value("1", 1, 1)
+    True
+    """
+    return hashlib.md5(f"{seed}/{client}/{seq}".encode(), usedforsecurity=False).hexdigest()

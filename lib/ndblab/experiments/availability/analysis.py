@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from ndblab.experiments.availability import history
+from ndblab.experiments.availability import GIVEN_UP, OK, history
 from ndblab.experiments.availability.fault import EVERY_FAULT, FAULT, RESTART, SERVED
-from ndblab.planning import workload
 
 if TYPE_CHECKING:
     from ndblab.dataset import Dataset
@@ -83,12 +82,12 @@ def of_run(operations: pd.DataFrame, events: pd.DataFrame) -> Outage:
         raise ValueError("an outage needs operations and a fault")
     fault_s, end_s = float(faults_s.min()), float(operations["t_s"].max())
     outcome = operations["outcome"].astype(str)
-    ok = operations[outcome == workload.OK]
+    ok = operations[outcome == OK]
     ends = np.sort(ok["t_s"].to_numpy(float))
     gap_s, gap_began_s = _longest_gap(ends, fault_s, end_s)
     steps = np.diff(ends[ends < fault_s])
     since = operations["t_s"] >= fault_s
-    given_up = outcome.isin(workload.GIVEN_UP)
+    given_up = outcome.isin(GIVEN_UP)
     served_s = events.loc[(kind == SERVED) & (events["t_s"] >= fault_s), "t_s"].max()
     during_s = (fault_s, end_s if math.isnan(served_s) else min(float(served_s), end_s))
     spans = {"before": (0.0, fault_s), "during": during_s, "after": (during_s[1], end_s)}
@@ -184,7 +183,7 @@ def failed_elsewhere(operations: pd.DataFrame, server: int, since_s: float) -> i
     A first attempt failed if there was a second; a second failed if the operation was given up.
     """
     since = operations[operations["t_s"] >= since_s]
-    given_up = since["outcome"].astype(str).isin(workload.GIVEN_UP)
+    given_up = since["outcome"].astype(str).isin(GIVEN_UP)
     first_failed = (since["attempts"] > 1) | given_up
     first = (since["first_server"] != server) & first_failed
     second = (since["server"] != server) & (since["attempts"] > 1) & given_up

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ndblab.experiments.availability import analysis as outage
 from ndblab.formatting import count, plain
 from ndblab.judging.answer import Clause
-from ndblab.judging.registry import answers
+from ndblab.judging.answers import answers
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,7 +17,7 @@ from ndblab.error import MissingData
 from ndblab.experiments.availability import analysis as outage
 from ndblab.experiments.availability.fault import RESTART
 from ndblab.formatting import count, significant
-from ndblab.judging.decorator import check
+from ndblab.judging.checks import check
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import INCONCLUSIVE, REPRODUCED, Comparison, Finding, decide

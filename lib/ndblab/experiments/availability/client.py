@@ -27,7 +27,7 @@ from typing import NamedTuple
 import pymysql
 
 from ndblab.cluster.account import Account
-from ndblab.planning.workload import FAILED, OK, READ, UNKNOWN, WRITE, WRONG, written_value
+from ndblab.experiments.availability import FAILED, OK, READ, UNKNOWN, WRITE, WRONG, written_value
 
 DATABASE = "ndblab_checked"
 WRITES = 0.25

@@ -8,8 +8,17 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from ndblab.dataset.schema import FAULT, HEALED, RESTART, SERVED
 from ndblab.error import LabError
+
+if TYPE_CHECKING:
+    from ndblab.cluster.cluster import Cluster
+    from ndblab.measuring.measured_run import Run
+    from ndblab.workloads.load_generator import Job
+
+__all__ = ["FAULT", "HEALED", "RESTART", "SERVED"]
 
 ACTIONS = {
     "kill": "SIGKILL",
@@ -22,9 +31,6 @@ ACTIONS = {
 """What can be done to a node, and its name in descriptions. `stop` is graceful, `start` starts a
 node with the data it has unless it is running, `wait` waits until it serves."""
 ROLES = ("ndb_mgmd", "ndbmtd", "mysqld")
-FAULT, RESTART, SERVED, HEALED = "fault", "restart", "served", "healed"
-"""Events of a run with a fault: a node, host or link was hurt; a node was started again; it serves
-again; the network or a host is as it was."""
 NETWORK_ACTIONS = {
     "cut": "cut {0} from {1}",
     "drop": "drop from {0} to {1}",
@@ -111,6 +117,12 @@ class Fault:
     question: str
     actions: tuple[Action | NetworkAction, ...]
     lasts_s: float
+
+    def measure(self, cluster: Cluster, job: Job, repeat: int) -> Run:
+        """Measure one run with this fault (`run_with_fault`)."""
+        from ndblab.experiments.availability import run_with_fault
+
+        return run_with_fault.measure(cluster, job, repeat, self)
 
     def describe(self, before_s: float) -> list[str]:
         """Describe each action in a line, with its time in seconds since the load began."""

@@ -16,11 +16,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ndblab import formatting
+from ndblab.dataset import Dataset
+from ndblab.experiments.availability import analysis
 from ndblab.experiments.availability import analysis as outage
 from ndblab.experiments.availability.fault import FAULT, HEALED, RESTART, SERVED
 from ndblab.figures import old_sheet as sheet
 from ndblab.figures import old_style as style
 from ndblab.figures import selection
+from ndblab.figures.entry import Entry
 from ndblab.figures.old_sheet import Caption
 from ndblab.figures.quantity import QPS
 from ndblab.figures.selection import Tables
@@ -197,3 +200,21 @@ def _title(fault: str) -> str:
 
 def _number(value: float) -> str:
     return formatting.plain(value) if math.isfinite(value) else "unknown"
+
+
+def _computed(data: Dataset) -> dict[str, pd.DataFrame]:
+    return {"outages": analysis.of_dataset(data)}
+
+
+FIGURES = {
+    "faults": Entry(
+        "What do clients see when a part of the cluster fails?",
+        paint, describe, ("outages", "intervals", "events"),
+        computed=_computed,
+    ),
+    "network-faults": Entry(
+        "What do clients see when the network or a host fails?",
+        paint, describe, ("outages", "intervals", "events"),
+        computed=_computed,
+    ),
+}  # fmt: skip

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
+from ndblab.experiments.availability import OK, UNKNOWN, WRITE, WRONG, written_value
 from ndblab.formatting import count
-from ndblab.planning.workload import OK, UNKNOWN, WRITE, WRONG, written_value
 
 OPERATION = ["client", "seq"]
 # An operation as one number: client times this, plus seq.

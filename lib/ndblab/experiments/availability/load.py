@@ -22,7 +22,7 @@ import pandas as pd
 
 from ndblab.cluster import node_log
 from ndblab.error import LabError
-from ndblab.experiments.availability import client, metrics
+from ndblab.experiments.availability import CHECKED_WRITES, client, metrics
 from ndblab.experiments.availability import rows as tables
 from ndblab.machine.commands import exit_reason
 from ndblab.planning import workload
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
     from ndblab.machine import Process
 
+WORKLOADS = (CHECKED_WRITES,)
 ROLE = workload.CLIENT
 BESIDE_LAB = True
 """It runs on the lab's host, whose monotonic clock it shares, wherever the cluster is."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ndblab.planning import workload
+from ndblab.experiments.availability import GIVEN_UP, OK
 
 
 def totals(history: pd.DataFrame, lasted_s: float) -> dict[str, float | None]:
@@ -16,7 +16,7 @@ def totals(history: pd.DataFrame, lasted_s: float) -> dict[str, float | None]:
     `queries` were answered correctly, and latencies are theirs; `errors` were given up;
     `reconnects` ended on another server than the client's operation before.
     """
-    answered = history[history["outcome"] == workload.OK]
+    answered = history[history["outcome"] == OK]
     latency = answered["latency_ms"]
     return {
         "queries": len(answered),
@@ -35,7 +35,7 @@ def intervals(history: pd.DataFrame, clients: int, lasted_s: float) -> pd.DataFr
 
     A second without an answered operation has a throughput of 0 and no latency.
     """
-    answered = history["outcome"] == workload.OK
+    answered = history["outcome"] == OK
     counted = pd.DataFrame(
         {
             "qps": answered,
@@ -54,7 +54,7 @@ def intervals(history: pd.DataFrame, clients: int, lasted_s: float) -> pd.DataFr
 
 
 def _given_up(history: pd.DataFrame) -> pd.Series:
-    return history["outcome"].isin(workload.GIVEN_UP)
+    return history["outcome"].isin(GIVEN_UP)
 
 
 def _moved(history: pd.DataFrame) -> pd.Series:

@@ -1,10 +1,9 @@
-"""Bulk loads: the load generator that loads the same rows in several ways.
+"""Bulk loads: the load generator that loads the same rows in several ways."""
 
-In: a cluster and a `Job`. Out: how long it took until all rows were in empty tables, once they were
-read back and found right. A row counts as a query: `qps` is rows per second.
-
-rows       writes the files of rows, once for a cluster; a program
-client     loads them by LOAD DATA or INSERT; a program
-ways       the command of each way to load, and the tables they load into
-generator  runs one load
-"""
+BULK_LOAD = "bulk_load"
+"""The rows that it loads count as its queries."""
+LOAD_DATA, INSERTS, BY_SYSBENCH, NDB_IMPORT, LOAD_LOCAL = LOADERS = (
+    "load-data", "inserts", "sysbench", "ndb-import", "load-data-local",
+)  # fmt: skip
+"""How rows are loaded: LOAD DATA, INSERT of many rows, `sysbench prepare`, ndb_import, LOAD DATA
+LOCAL."""

@@ -11,17 +11,17 @@ import math
 import pandas as pd
 
 from ndblab.error import MissingData
-from ndblab.planning.point import DEFAULT_VARIANT
-from ndblab.planning.workload import (
+from ndblab.experiments.bulk_load import (
     BULK_LOAD,
     BY_SYSBENCH,
-    CLIENT,
     INSERTS,
     LOAD_DATA,
     LOAD_LOCAL,
     LOADERS,
     NDB_IMPORT,
 )
+from ndblab.planning.point import DEFAULT_VARIANT
+from ndblab.planning.workload import CLIENT
 from ndblab.statistics import estimate, summary
 from ndblab.statistics.cpu_use import Usage
 

@@ -20,8 +20,7 @@ from pathlib import Path
 import pymysql
 from pymysql.cursors import Cursor
 
-from ndblab.experiments.bulk_load import rows
-from ndblab.planning.workload import INSERTS, LOAD_DATA, LOAD_LOCAL
+from ndblab.experiments.bulk_load import INSERTS, LOAD_DATA, LOAD_LOCAL, rows
 
 ROWS_PER_INSERT = 1000
 """A transaction each. About 200 kB, far below the server's limits."""

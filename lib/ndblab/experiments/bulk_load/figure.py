@@ -14,16 +14,18 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from ndblab.error import MissingData
+from ndblab.experiments.bulk_load import NDB_IMPORT
 from ndblab.experiments.bulk_load import analysis as loads
 from ndblab.figures import old_bars as bars
 from ndblab.figures import old_sheet as sheet
 from ndblab.figures import old_style as style
 from ndblab.figures import selection
+from ndblab.figures.entry import Entry
 from ndblab.figures.old_sheet import Caption
 from ndblab.figures.selection import Tables
 from ndblab.formatting import count, listed, plain
 from ndblab.judging.publication import Anchor
-from ndblab.planning.workload import CLIENT, NDB_IMPORT
+from ndblab.planning.workload import CLIENT
 from ndblab.statistics import ratio_tables
 
 _ROLES = {"mysqld": ("mysqld", style.SERVER), "ndbmtd": ("ndbmtd", style.DATA_NODE),
@@ -143,3 +145,11 @@ def _draw_ratios(ax: Axes, ratios: pd.DataFrame) -> None:
 def _number(row) -> str:
     interval = f" ({row.low:.3g} to {row.high:.3g})" if row.low == row.low else ""
     return f"{row.ratio:.3g}{interval}"
+
+
+FIGURES = {
+    "bulk-load": Entry(
+        "How fast are rows loaded, and does the redo log matter?",
+        paint, describe, ("runs", "processes", "events", "slices"), height_in=7.6,
+    ),
+}  # fmt: skip

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING
 import pymysql
 
 from ndblab.error import LabError
-from ndblab.experiments.bulk_load import rows, ways
+from ndblab.experiments.bulk_load import BULK_LOAD, BY_SYSBENCH, rows, ways
 from ndblab.install import ndb_tools
 from ndblab.planning import workload
-from ndblab.planning.workload import BY_SYSBENCH
 from ndblab.workloads import action, sysbench
 from ndblab.workloads.action import Action, Ended
 from ndblab.workloads.load_generator import OK, Command, Filled, Job
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
     from ndblab.install import Binaries
 
+WORKLOADS = (BULK_LOAD,)
+ENDS_BY_ITSELF = True
 ROLE = workload.CLIENT
 LEAST_ROWS_PER_S, GRACE_S = 500, 120
 PREPARE_TIMEOUT_S = 6 * 3600

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.error import LabError
-from ndblab.experiments.bulk_load import client, rows
+from ndblab.experiments.bulk_load import BY_SYSBENCH, LOAD_DATA, NDB_IMPORT, client, rows
 from ndblab.install import ndb_tools
 from ndblab.planning import config
-from ndblab.planning.workload import BY_SYSBENCH, LOAD_DATA, NDB_IMPORT
 from ndblab.workloads import sysbench
 from ndblab.workloads.load_generator import Command
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ndblab.judging.answer import percent
-from ndblab.judging.registry import answers
+from ndblab.judging.answers import answers
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,9 +16,17 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from ndblab import formatting
+from ndblab.experiments.capacity import (
+    brief_server,
+    figure_bottlenecks,
+    figure_bounds,
+    figure_brief_predicted,
+    figure_errors,
+)
 from ndblab.figures import intervals
 from ndblab.figures import old_sheet as sheet
 from ndblab.figures import old_style as style
+from ndblab.figures.entry import FORECAST, Entry
 from ndblab.figures.old_sheet import Caption
 from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.figures.selection import Tables
@@ -131,3 +139,29 @@ def _one_scale(
     for ax in axes[1:]:
         ax.set_ylabel("")
         ax.tick_params(labelleft=False)
+
+
+FIGURES = {
+    "capacity": Entry(
+        "How well does a one-server sweep predict many servers?",
+        paint, describe, ("points", "predicted", "simulated"), FORECAST, 6.8,
+    ),
+    "bounds": Entry(
+        "Which bounds limit one MySQL server?",
+        figure_bounds.paint, figure_bounds.describe, ("bounds", "balance", "alone"), FORECAST,
+    ),
+    "bottlenecks": Entry(
+        "Which resource saturates first as MySQL servers are added?",
+        figure_bottlenecks.paint, figure_bottlenecks.describe, ("use", "measured_use"), FORECAST,
+    ),
+    "errors": Entry(
+        "How large are the prediction errors, and would a simpler method do?",
+        figure_errors.paint, figure_errors.describe, ("errors", "verdicts"), FORECAST, 6.0,
+    ),
+    "brief-predicted": Entry(
+        "What does the model predict for the brief's own server?",
+        figure_brief_predicted.paint, figure_brief_predicted.describe,
+        ("brief_predicted", "brief_simulated"), FORECAST, 6.0,
+        published=brief_server.anchors, of_the_brief=True,
+    ),
+}  # fmt: skip

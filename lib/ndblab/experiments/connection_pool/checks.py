@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from ndblab.error import MissingData
 from ndblab.formatting import count, significant
+from ndblab.judging.checks import check
 from ndblab.judging.contrasted import A, B, place, planned, ratio, side
-from ndblab.judging.decorator import check
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import Finding, decide

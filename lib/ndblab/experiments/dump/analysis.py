@@ -8,7 +8,7 @@ from __future__ import annotations
 import pandas as pd
 
 from ndblab.error import MissingData
-from ndblab.planning.workload import COMPRESSIONS
+from ndblab.experiments.dump import COMPRESSIONS
 from ndblab.statistics import estimate, summary
 
 MB = 1e6

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.error import LabError
-from ndblab.experiments.dump import tools
+from ndblab.experiments.dump import MYSQL_SHELL, UNCOMPRESSED, tools
 from ndblab.machine.commands import exit_reason
-from ndblab.planning.workload import MYSQL_SHELL, UNCOMPRESSED
 from ndblab.workloads.load_generator import spawned
 
 if TYPE_CHECKING:

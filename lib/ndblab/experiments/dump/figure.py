@@ -12,16 +12,17 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from ndblab.error import MissingData
+from ndblab.experiments.dump import UNCOMPRESSED
 from ndblab.experiments.dump import analysis as dumps
 from ndblab.figures import old_bars as bars
 from ndblab.figures import old_sheet as sheet
 from ndblab.figures import old_style as style
 from ndblab.figures import selection
+from ndblab.figures.entry import Entry
 from ndblab.figures.old_sheet import Caption
 from ndblab.figures.selection import Tables
 from ndblab.formatting import count, listed, plain
 from ndblab.judging.publication import Anchor
-from ndblab.planning.workload import UNCOMPRESSED
 
 _TIME, _SIZE = "#c8691c", "#5b3a8c"
 
@@ -74,3 +75,11 @@ def _tables(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
     except MissingData as missing:
         raise selection.nothing_to_draw(str(missing)) from None
     return every, dumps.by_compression(every)
+
+
+FIGURES = {
+    "dump": Entry(
+        "How long does a dump take, and what does compression save?",
+        paint, describe, ("runs", "dumps"), height_in=4.6,
+    ),
+}  # fmt: skip

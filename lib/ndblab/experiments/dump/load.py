@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ndblab.error import LabError
-from ndblab.experiments.dump import contents, tools
+from ndblab.experiments.dump import DUMP, contents, tools
 from ndblab.planning import workload
 from ndblab.workloads import action, sysbench
 from ndblab.workloads.action import Action, Ended
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
     from ndblab.install import Binaries
 
+WORKLOADS = (DUMP,)
+ENDS_BY_ITSELF = True
 ROLE = workload.CLIENT
 LEAST_ROWS_PER_S, GRACE_S = 1000, 120
 

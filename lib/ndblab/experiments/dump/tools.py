@@ -13,9 +13,15 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ndblab.experiments.dump import client_programs
+from ndblab.experiments.dump import (
+    GZIP,
+    MYSQL_SHELL,
+    MYSQLDUMP,
+    UNCOMPRESSED,
+    ZSTD,
+    client_programs,
+)
 from ndblab.machine import commands
-from ndblab.planning.workload import GZIP, MYSQL_SHELL, MYSQLDUMP, UNCOMPRESSED, ZSTD
 from ndblab.workloads import sysbench
 from ndblab.workloads.load_generator import Command
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ndblab.formatting import plain
 from ndblab.judging import releases
 from ndblab.judging.answer import Clause
-from ndblab.judging.registry import answers
+from ndblab.judging.answers import answers
 from ndblab.statistics import contrasts
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ndblab.judging import releases
+from ndblab.judging.checks import check
 from ndblab.judging.contrasted import ratio
-from ndblab.judging.decorator import check
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import NOT_TESTABLE, Finding, decide

@@ -1,8 +1,10 @@
-"""Locking reads: statements that read an InnoDB table, and the locks that each of them takes.
+"""Locking reads: statements that read an InnoDB table, and the locks that each of them takes."""
 
-In: a cluster whose MySQL servers have their performance schema on, and a `Job`. Out: the table
-`locks`. It measures no time, and touches no table of NDB.
-
-client     the program that runs the statements and reads the locks
-generator  starts it
-"""
+LOCKING_READS = "locking_reads"
+READ_COMMITTED, REPEATABLE_READ = "READ COMMITTED", "REPEATABLE READ"
+ISOLATIONS = (READ_COMMITTED, REPEATABLE_READ, "SERIALIZABLE")
+SET_VARIABLE, CREATE_SELECT = "SET @v = (SELECT ...)", "CREATE TABLE ... SELECT"
+PLAIN_SELECT, SELECT_INTO = "SELECT ...", "SELECT ... INTO @v"
+RUNNING, HELD = "running", "held"
+"""When the locks of a statement are read: while it reads its last row; after its end, before its
+transaction ends."""

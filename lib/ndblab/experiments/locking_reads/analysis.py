@@ -9,7 +9,7 @@ from __future__ import annotations
 import pandas as pd
 
 from ndblab.error import MissingData
-from ndblab.planning.workload import ISOLATIONS, RUNNING
+from ndblab.experiments.locking_reads import ISOLATIONS, RUNNING
 
 RECORD, NONE = "RECORD", "none"
 _KIND = ["statement", "isolation", "moment", "index", "lock_mode"]

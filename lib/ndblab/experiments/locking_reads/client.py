@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import pymysql
 
-from ndblab.planning.workload import (
+from ndblab.experiments.locking_reads import (
     CREATE_SELECT,
     HELD,
     ISOLATIONS,

@@ -14,15 +14,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
+from ndblab.experiments.locking_reads import HELD, ISOLATIONS, RUNNING
 from ndblab.experiments.locking_reads import analysis as locks
 from ndblab.figures import old_sheet as sheet
 from ndblab.figures import old_style as style
 from ndblab.figures import selection
+from ndblab.figures.entry import Entry
 from ndblab.figures.old_sheet import Caption
 from ndblab.figures.selection import Tables
 from ndblab.formatting import count, listed
 from ndblab.judging.publication import Anchor
-from ndblab.planning.workload import HELD, ISOLATIONS, RUNNING
 
 # Of Okabe and Ito's palette, which the colour-blind can tell apart.
 _NONE, _SHARED, _EXCLUSIVE = "white", "#9fd3f2", "#f2c067"
@@ -99,3 +100,11 @@ def _cell(ax: Axes, x: int, y: int, running: list[str], held: list[str]) -> None
     kept = [_kept(running, held)] if running else []
     text = "\n".join(textwrap.fill(line, _LINE) for line in [*running, *kept]) or "none"
     ax.text(x + 0.5, y + 0.5, text, ha="center", va="center", fontsize=7, color=style.INK)
+
+
+FIGURES = {
+    "locks": Entry(
+        "Which record locks does a statement take on the table it reads?",
+        paint, describe, ("locks",), height_in=6.8,
+    ),
+}  # fmt: skip

@@ -18,7 +18,7 @@ import pandas as pd
 import pymysql
 
 from ndblab.error import LabError
-from ndblab.experiments.locking_reads import client
+from ndblab.experiments.locking_reads import ISOLATIONS, LOCKING_READS, client
 from ndblab.planning import workload
 from ndblab.workloads import action, sysbench
 from ndblab.workloads.action import Action, Ended
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
     from ndblab.install import Binaries
 
+WORKLOADS = (LOCKING_READS,)
+ENDS_BY_ITSELF = True
 ROLE = workload.CLIENT
 TIMEOUT_S = 300
 
@@ -90,7 +92,7 @@ def running(cluster: Cluster, job: Job) -> AbstractContextManager[Action]:
 def _checked(ended: Ended) -> Ended:
     """Take the locks that the program printed."""
     table = pd.read_csv(io.StringIO(ended.output), keep_default_na=False)
-    expected = len(client.STATEMENTS) * len(workload.ISOLATIONS) * 2
+    expected = len(client.STATEMENTS) * len(ISOLATIONS) * 2
     read = len(table.drop_duplicates(["statement", "isolation", "moment"]))
     if read != expected:
         return ended.failed(f"locks were read {read} times, not {expected}")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ndblab.error import MissingData
+from ndblab.judging.checks import check
 from ndblab.judging.contrasted import A, place, ratio
-from ndblab.judging.decorator import check
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import Finding, decide

@@ -21,6 +21,7 @@ from ndblab.error import MissingData
 from ndblab.figures import intervals, selection
 from ndblab.figures import old_sheet as sheet
 from ndblab.figures import old_style as style
+from ndblab.figures.entry import Entry
 from ndblab.figures.old_sheet import Caption
 from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.figures.selection import DEFAULT, Tables
@@ -184,3 +185,12 @@ def _look(kind: Kind) -> dict[str, str]:
 
 def _key(kind: Kind) -> Line2D:
     return Line2D([], [], label=kind.name, **_look(kind))
+
+
+FIGURES = {
+    "network-cost": Entry(
+        "What does the network between clients, servers and data nodes cost?",
+        paint, describe, ("runs", "processes", "slices"),
+        height_in=HEIGHT_IN,
+    ),
+}  # fmt: skip

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ndblab.experiments.read_locality.analysis import FULLY_REPLICATED, READ_BACKUP
 from ndblab.formatting import plain
 from ndblab.judging.answer import Clause
-from ndblab.judging.registry import answers
+from ndblab.judging.answers import answers
 from ndblab.statistics import ratio_tables
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import pandas as pd
 from ndblab.experiments.read_locality import analysis as shares
 from ndblab.experiments.read_locality.analysis import FULLY_REPLICATED, LOCAL, NEAR, READ_BACKUP
 from ndblab.formatting import significant
+from ndblab.judging.checks import check
 from ndblab.judging.contrasted import A, B, Place, place, ratio, side
-from ndblab.judging.decorator import check
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import Comparison, Finding, decide

@@ -25,14 +25,15 @@ from ndblab.experiments.read_locality.analysis import (
     PRIMARY_ONLY,
     READ_BACKUP,
 )
+from ndblab.experiments.read_write import READ_ONLY
 from ndblab.figures import intervals, selection
 from ndblab.figures import old_sheet as sheet
 from ndblab.figures import old_style as style
+from ndblab.figures.entry import Entry
 from ndblab.figures.old_sheet import Caption
 from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.figures.selection import DEFAULT, POINT_SELECT, Tables
 from ndblab.judging.publication import Anchor
-from ndblab.planning.workload import READ_ONLY
 
 NEAR_PCT = Quantity("near_pct", "Bytes from own data node", "%", style.INK)
 LOCAL_PCT = Quantity("local_pct", "Rows local to transaction", "%", style.INK)
@@ -135,3 +136,11 @@ def _panel(ax: Axes, quantity: Quantity, means: pd.DataFrame) -> None:
 def _key(variant: str) -> Line2D:
     colour, marker = _LOOKS[variant]
     return Line2D([], [], color=colour, marker=marker, label=_NAMES[variant])
+
+
+FIGURES = {
+    "read-locality": Entry(
+        "How far do reads stay on the data node that is near?",
+        paint, describe, ("runs", "reads"), height_in=11.2,
+    ),
+}  # fmt: skip

@@ -38,16 +38,14 @@ class Counters:
     sent_bytes: Mapping[tuple[int, int], int]
 
 
-def read(cluster: Cluster, job: Job) -> Counters | None:
-    """Read the counters of a job's servers; None for a job that does not ask for them.
+def read(cluster: Cluster, job: Job) -> Counters:
+    """Read the counters of a job's servers.
 
     Raises
     ------
     LabError
         If a node has ended, or a server does not answer.
     """
-    if not job.counts_reads:
-        return None
     rows: dict[int, tuple[int, int]] = {}
     sent_bytes: dict[tuple[int, int], int] = {}
     try:
@@ -67,11 +65,9 @@ def read(cluster: Cluster, job: Job) -> Counters | None:
     return Counters(rows, sent_bytes)
 
 
-def tables(before: Counters | None, cluster: Cluster, job: Job) -> dict[str, pd.DataFrame]:
-    """Return the table `reads` since the counters `before`, by name; no table without them."""
+def tables(before: Counters, cluster: Cluster, job: Job) -> dict[str, pd.DataFrame]:
+    """Return the table `reads` since the counters `before`, by name."""
     after = read(cluster, job)
-    if before is None or after is None:
-        return {}
     found = []
     for node in job.servers:
         rows, local = (

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ndblab.error import MissingData
-from ndblab.experiments.read_write import lookups
-from ndblab.planning.workload import FILTERED, READ_WRITE, TRANSACTION_QUERIES
+from ndblab.experiments.read_write import FILTERED, TRANSACTION_QUERIES, lookups
+from ndblab.planning.workload import READ_WRITE
 from ndblab.statistics import contrasts, summary
 from ndblab.statistics.cpu_use import QUERY_ROLES, Usage
 from ndblab.statistics.estimate import Estimate

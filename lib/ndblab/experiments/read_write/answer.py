@@ -1,4 +1,4 @@
-"""The answers about OLTP read/write, filters and IN lists, and about SQL's cost."""
+"""What read/write transactions, filters and IN lists bring, in words."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ndblab.error import MissingData
-from ndblab.experiments.api_ceiling import analysis as interfaces
+from ndblab.experiments.read_write import IN_KEYS
 from ndblab.experiments.read_write import analysis as variations
 from ndblab.formatting import plain
 from ndblab.judging.answer import Clause
-from ndblab.judging.registry import answers
-from ndblab.planning.workload import IN_KEYS
+from ndblab.judging.answers import answers
 from ndblab.statistics import contrasts
 
 if TYPE_CHECKING:
@@ -46,24 +45,6 @@ def read_write(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             "how many CPUs the MySQL servers need beside the data nodes",
         ),
         *_throughputs(dataset),
-    ]
-
-
-@answers("api-ceiling")
-def cost_of_sql(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
-    """Say how many lookups a second each interface does at its best, and what SQL costs."""
-    found = interfaces.costs(dataset.runs, dataset.processes)
-    best = found.loc[found.groupby("variant", sort=False)["qps"].idxmax()]
-    each = [f"{row.interface} {plain(row.qps)}" for row in best.itertuples()]
-    return [
-        f"key lookups per second with all CPUs: {'; '.join(each)}",
-        Clause(
-            "R-nosql",
-            "the NDB API does {value} times {interval} the lookups of SQL with the same CPU time",
-            "the NDB API does only {value} times {interval} the lookups of SQL with the same CPU "
-            "time",
-            "how many lookups the NDB API does with the CPU time of one through SQL",
-        ),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Checks on OLTP read/write: throughput, filtered ranges, CPUs of data nodes; and on SQL's cost."""
+"""Checks on OLTP read/write: throughput, filtered ranges, CPUs of data nodes."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import replace
 import pandas as pd
 
 from ndblab.error import MissingData
-from ndblab.experiments.api_ceiling import analysis as interfaces
+from ndblab.experiments.read_write import TRANSACTION_QUERIES
 from ndblab.experiments.read_write import analysis as variations
 from ndblab.formatting import count, significant
-from ndblab.judging.contrasted import A, B, Place, place, planned, ratio, side
-from ndblab.judging.decorator import check
+from ndblab.judging.checks import check
+from ndblab.judging.contrasted import A, B, Place, place, ratio, side
 from ndblab.judging.evidence import SATURATED, Evidence, at, mean_of_runs
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import Finding, allowed, decide
-from ndblab.planning.workload import READ_WRITE, TRANSACTION_QUERIES
+from ndblab.planning.workload import READ_WRITE
 from ndblab.statistics import summary
 
 DATA_NODES = 2
@@ -101,26 +101,6 @@ def cpus_of_servers(claim: Claim, evidence: Evidence) -> Finding:
     busy = where.runs["host_busy_pct"].astype(float).mean()
     note = f"without quotas; the host's CPUs are busy for {busy:.0f} %"
     return decide(claim, "CPU of all mysqld is", [test], note)
-
-
-@check("R-nosql")
-def work_per_cpu(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare lookups per CPU time through the NDB API with those through SQL.
-
-    Judged is one lookup at a time, as a client of SQL has; many at once are shown. CPU counts of
-    all who take part: data nodes and flexAsynch, or data nodes, MySQL server and sysbench.
-    """
-    clients = side(evidence, interfaces.SINGLE)["clients"]
-    per_cpu = pd.Series(dtype=float)
-    if len(evidence.slices):
-        cost = interfaces.lookup_us(evidence.slices, evidence.dataset.processes)
-        per_cpu = 1 / cost["cpu_us"]
-    label = f"times those through SQL, one at a time, with {count(clients, 'client')}"
-    tests = [ratio(evidence, interfaces.SINGLE, label, per_cpu)]
-    if planned(evidence, interfaces.BATCH):
-        shown = ratio(evidence, interfaces.BATCH, "times, many at once", per_cpu)
-        tests.append(replace(shown, judged=False))
-    return decide(claim, "lookups per CPU time through the NDB API are", tests)
 
 
 def _plain(evidence: Evidence) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from ndblab.error import MissingData
+from ndblab.experiments.read_write import TRANSACTION_QUERIES
 from ndblab.experiments.read_write import analysis as variations
 from ndblab.experiments.read_write.analysis import LOOKUPS, SERVERS, Variations
 from ndblab.figures import curves, forest, intervals, selection, sheet, style
@@ -16,7 +17,6 @@ from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption, Head
 from ndblab.formatting import count, listed, plain
 from ndblab.judging.publication import Anchor
-from ndblab.planning.workload import TRANSACTION_QUERIES
 
 TPS = Quantity("tps", "Throughput", "transactions/s", style.THROUGHPUT)
 

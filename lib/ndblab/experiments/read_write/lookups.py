@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ndblab.planning.workload import IN_KEYS, IN_LISTS, POINT_SELECT
+from ndblab.experiments.read_write import IN_KEYS, IN_LISTS
+from ndblab.planning.workload import POINT_SELECT
 from ndblab.statistics import cpu_use, summary
 
 SINGLE = "one by one"

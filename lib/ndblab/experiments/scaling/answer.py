@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ndblab.error import MissingData
 from ndblab.formatting import count, plain
 from ndblab.judging.answer import Clause
-from ndblab.judging.registry import answers
+from ndblab.judging.answers import answers
 from ndblab.statistics import summary
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ndblab.experiments.scaling import figure_of_runs, figure_of_threads
-from ndblab.figures import curves, forest, intervals, published, selection, sheet, style
+from ndblab.figures import curves, forest, intervals, published, selection, sheet, style, variants
 from ndblab.figures.entry import Entry
 from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.figures.selection import Tables
@@ -221,6 +221,7 @@ def _notes(panels: Mapping[object, Axes], points: pd.DataFrame, caption: Caption
 FIGURES = {
     **figure_of_runs.FIGURES,
     **figure_of_threads.FIGURES,
+    "thread-balance": variants.entry("Do balanced NDB threads raise throughput?", variants.THREADS),
     "6": Entry(
         "How far does doubling the MySQL servers raise throughput?",
         paint_peaks, describe_peaks, height_in=4.9, one_workload=True,

@@ -16,7 +16,7 @@ import pandas as pd
 from ndblab.error import MissingData
 from ndblab.experiments.stability import checkpoint_cost as cost
 from ndblab.formatting import count, significant
-from ndblab.judging.decorator import check
+from ndblab.judging.checks import check
 from ndblab.judging.evidence import Evidence, at, p95_widened
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import INCONCLUSIVE, Comparison, Finding, decide

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.formatting import count
 from ndblab.judging import publication
-from ndblab.judging.registry import answers
+from ndblab.judging.answers import answers
 
 if TYPE_CHECKING:
     import pandas as pd

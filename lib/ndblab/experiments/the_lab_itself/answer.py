@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ndblab.experiments.the_lab_itself import goals
 from ndblab.formatting import plain
 from ndblab.judging.answer import Answer
-from ndblab.judging.registry import answers
+from ndblab.judging.answers import answers
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,47 +1,89 @@
-"""The experiments of the lab's own: its model, its faults, its trustworthiness. Pure."""
+"""How far a measurement of this lab can be trusted."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ndblab.design import grids
-from ndblab.design import swept as comparisons
+from ndblab.design.contrast import (
+    ALTERNATION,
+    DUET,
+    SWITCHED,
+    Contrast,
+    Side,
+)
 from ndblab.design.experiment import Experiment
-from ndblab.design.variant import Variant
-from ndblab.experiments.availability import fault
-from ndblab.experiments.the_lab_itself import contrasts as self_contrasts
-from ndblab.hosts import connected as several_hosts
-from ndblab.hosts import roles as hosts
-from ndblab.install import ndb_tools
-from ndblab.planning import profile
+from ndblab.error import LabError
+from ndblab.experiments import the_lab_itself as trust
+from ndblab.planning.condition import BUSY_NEIGHBOUR, IDLE_SPINNER, NO_MONITOR
+from ndblab.planning.point import Point
+from ndblab.planning.profile import Profile
+from ndblab.statistics.sequential import LOOKS
 
-_FAULT_SIZES: Mapping[str, Mapping[str, object]] = {
-    "smoke": {"servers": (2,), "clients": (8,), "warmup_s": 0, "duration_s": 4},
-    "quick": {"servers": (2,), "clients": (8,), "warmup_s": 0, "duration_s": 10},
-    "brief": {"servers": (2,), "clients": (8,), "warmup_s": 0, "duration_s": 30, "repeats": 3},
-}
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndblab.planning.profile import Profile
+
+
+STARTS = 4
+"""The most cluster starts that identical sides are compared in."""
+_SMALL, _MODERATE, _LARGE = (7, LOOKS[-1]), (2, LOOKS[5]), (2, LOOKS[1])
+"""Blocks for effects of these sizes: for each repeat, and at most."""
+
+
+def the_lab_itself(
+    experiment: Experiment, size: Profile, points: pd.DataFrame
+) -> tuple[Contrast, ...]:
+    """Return the contrasts; identical sides get `repeats` blocks in each of four starts at most.
+
+    Half of the servers serve half of the clients, but all of them under the monitor, which costs
+    most where CPUs are scarce. Effects of a condition are those of its side A.
+
+    Raises
+    ------
+    LabError
+        If there are fewer than 2 servers, or fewer clients than servers.
+    """
+    servers, clients = max(size.servers), max(size.clients)
+    if servers < 2 or clients < servers:
+        raise LabError(
+            "The lab compares itself on halves of a cluster, each server with clients",
+            found=f"--servers {servers} --clients {clients}",
+            expected="at least 2 servers, and as many clients",
+            next_step="Drop the options, or use larger numbers.",
+        )
+    each = clients // servers
+    half = servers // 2
+    some = Side(Point(half, half * each, workload=experiment.workload))
+    one = Side(Point(1, each, workload=experiment.workload))
+    two = Side(Point(2, 2 * each, workload=experiment.workload))
+    watched = Side(Point(servers, clients, workload=experiment.workload))
+    unwatched = replace(watched, condition=NO_MONITOR)
+    beside = replace(some, condition=BUSY_NEIGHBOUR)
+    awake_one, awake_two = (replace(side, condition=IDLE_SPINNER) for side in (one, two))
+    starts = min(STARTS, size.repeats)
+    most, many, few = (_blocks(size, *each) for each in (_SMALL, _MODERATE, _LARGE))
+    sessions = {"blocks": starts * size.repeats, "blocks_per_start": size.repeats}
+    return (
+        Contrast(trust.A_A, ALTERNATION, some, some, (), **sessions),
+        Contrast(trust.A_A_DUET, DUET, some, some, (), blocks=many),
+        Contrast(trust.MONITOR, SWITCHED, watched, unwatched, (), blocks=most),
+        Contrast(trust.NEIGHBOUR, ALTERNATION, beside, some, (), blocks=few),
+        Contrast(trust.SPINNER, ALTERNATION, awake_one, one, (), blocks=few),
+        Contrast(trust.SERVERS, ALTERNATION, two, one, (), blocks=few),
+        Contrast(trust.SERVERS_AWAKE, ALTERNATION, awake_two, awake_one, (), blocks=few),
+    )
+
+
+def _blocks(size: Profile, per_repeat: int, most: int) -> int:
+    """Return the blocks of one contrast: so many for each repeat, but enough for an interval."""
+    return min(most, max(LOOKS[0], per_repeat * size.repeats))
+
 
 EXPERIMENTS = (
-    Experiment(
-        "capacity-model",
-        "How well does a one-server sweep predict many servers?",
-        "05_capacity_model.ipynb",
-        figures=("bounds", "capacity", "errors", "bottlenecks", "brief-predicted"),
-        claims=(),
-        reads=("single-server-scaling", "multi-server-scaling"),
-    ),
-    Experiment(
-        "availability",
-        "What do clients see when part of the cluster fails?",
-        "06_availability.ipynb",
-        figures=("faults",),
-        claims=("A-node", "A-online", "A-separate"),
-        grid=grids.every_fault,
-        sizes=_FAULT_SIZES,
-        variants=(Variant(), *(Variant(f.name, fault=f) for f in fault.FAULTS.values())),
-        budget="shared",
-    ),
-    Experiment(
+        Experiment(
         "the-lab-itself",
         "How far can a measurement of this lab be trusted?",
         "08_the_lab_itself.ipynb",
@@ -56,39 +98,6 @@ EXPERIMENTS = (
                 "duration_s": 30, "table_size": 10_000,
             },
         },
-        contrasts=self_contrasts.the_lab_itself,
-    ),
-    Experiment(
-        "tls",
-        "What does TLS cost on NDB's own links?",
-        "22_tls.ipynb",
-        figures=("tls", "tls-contrast"),
-        claims=(),
-        grid=grids.every_variant_by_tcp,
-        sizes={
-            "smoke": {"servers": (1,), "clients": (2, 8)},
-            "quick": {"servers": (2,), "clients": (2, 8, 32, 128), "repeats": 3},
-            "brief": {"servers": (2,), "clients": profile.powers_of_two(1024), "repeats": 3},
-        },
-        shape={"transporter": "tcp"},
-        variants=(Variant(), Variant(comparisons.TLS, {"tls": True})),
-        contrasts=comparisons.encrypted_links,
-        lacks=ndb_tools.lacks,
+        contrasts=the_lab_itself,
     ),
 )  # fmt: skip
-
-UNRECORDED = (
-    Experiment(
-        "network-faults",
-        "What do clients see when the network or a host fails?",
-        "unrecorded/21_network_faults.ipynb",
-        figures=("network-faults",),
-        claims=("A-arbitration", "A-heartbeat"),
-        grid=grids.every_fault,
-        sizes=_FAULT_SIZES,
-        variants=(Variant(), *(Variant(f.name, fault=f) for f in fault.NETWORK_FAULTS.values())),
-        budget="shared",
-        hosts=tuple(hosts.usual_roles(5)),
-        lacks=several_hosts.lacks,
-    ),
-)

@@ -13,13 +13,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ndblab import formatting
+from ndblab.dataset import Dataset
 from ndblab.error import MissingData
-from ndblab.experiments.the_lab_itself import variance
+from ndblab.experiments.the_lab_itself import conditions, goals, variance
+from ndblab.figures import contrast, selection
 from ndblab.figures import old_sheet as sheet
 from ndblab.figures import old_style as style
-from ndblab.figures import selection
+from ndblab.figures.entry import Entry
 from ndblab.figures.old_sheet import Caption
 from ndblab.figures.selection import Tables
+from ndblab.judging import bounds
 from ndblab.judging.publication import Anchor
 
 _WIDEST = 3.0
@@ -89,3 +92,28 @@ def _panel(ax: Axes, table: pd.DataFrame, labels: list[str]) -> bool:
     ax.set_yticks(y, labels)
     ax.grid(False, axis="y")
     return bool((table["high"] > most).any())
+
+
+def _computed(data: Dataset) -> dict[str, pd.DataFrame | pd.Series]:
+    """Return the bounds of each contrast, the lab's own goals included, and its sides in words."""
+    goal = pd.DataFrame([(name, "goal", *ends) for name, ends in goals.RANGES.items()])
+    goal.columns = ["contrast", "of", "low", "high"]
+    of_claims = bounds.of_dataset(data)["bounds"]
+    measured = {each["name"] for each in data.manifest.get("contrasts", ())}
+    mine = goal["contrast"].isin(measured - set(of_claims["contrast"]))
+    together = goal[mine] if of_claims.empty else pd.concat([of_claims, goal[mine]])
+    words = {name: " over ".join(sides) for name, sides in conditions.SIDES.items()}
+    return {"bounds": together, "sides": pd.Series(words)}
+
+
+FIGURES = {
+    "contrast": Entry(
+        "What does each contrast show, and after how many blocks?",
+        contrast.paint, contrast.describe, ("slices",),
+        computed=_computed,
+    ),
+    "variance": Entry(
+        "Where does the variance of a measurement come from?",
+        paint, describe, ("slices",), height_in=4.6,
+    ),
+}  # fmt: skip

@@ -16,8 +16,8 @@ import pandas as pd
 
 from ndblab.dataset.schema import OK
 from ndblab.error import MissingData
+from ndblab.experiments.tpc_c import INCONSISTENT, TPC_C, TRANSACTIONS
 from ndblab.planning.point import DEFAULT_VARIANT
-from ndblab.planning.workload import INCONSISTENT, TPC_C, TRANSACTIONS
 from ndblab.statistics import contrasts, summary
 from ndblab.statistics.cpu_use import Usage
 from ndblab.statistics.estimate import Estimate

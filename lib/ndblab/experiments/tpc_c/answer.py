@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ndblab.experiments.tpc_c import analysis as loads
 from ndblab.formatting import plain
 from ndblab.judging.answer import Clause
-from ndblab.judging.registry import answers
+from ndblab.judging.answers import answers
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,16 +16,17 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator
 
 from ndblab import formatting
 from ndblab.error import MissingData
+from ndblab.experiments.tpc_c import TRANSACTIONS
 from ndblab.experiments.tpc_c import analysis as loads
 from ndblab.experiments.tpc_c.analysis import BY_KEY, BY_WAREHOUSE
 from ndblab.figures import intervals, selection
 from ndblab.figures import old_sheet as sheet
 from ndblab.figures import old_style as style
+from ndblab.figures.entry import Entry
 from ndblab.figures.old_sheet import Caption
 from ndblab.figures.quantity import Quantity
 from ndblab.figures.selection import Tables
 from ndblab.judging.publication import Anchor
-from ndblab.planning.workload import TRANSACTIONS
 
 TPS = Quantity("tps", "Throughput", "transactions/s", style.THROUGHPUT)
 _BY_KEY = "#c8691c"
@@ -214,3 +215,12 @@ def _percent(row: pd.Series, share: str) -> str:
 def _number(row) -> str:
     interval = f" ({row.low:.2f} to {row.high:.2f})" if row.low == row.low else ""
     return f"{row.ratio:.2f}{interval}"
+
+
+FIGURES = {
+    "tpc-c": Entry(
+        "What do transactions gain from partitioning and more servers?",
+        paint, describe,
+        ("runs", "slices", "processes", "transactions", "aborts", "locality"), height_in=10.6,
+    ),
+}  # fmt: skip

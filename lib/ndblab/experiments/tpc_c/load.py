@@ -23,7 +23,15 @@ import pandas as pd
 import pymysql
 
 from ndblab.error import LabError
-from ndblab.experiments.tpc_c import consistency, go_tpc, loading, locality, output
+from ndblab.experiments.tpc_c import (
+    INCONSISTENT,
+    TPC_C,
+    consistency,
+    go_tpc,
+    loading,
+    locality,
+    output,
+)
 from ndblab.experiments.tpc_c import database as tables
 from ndblab.experiments.tpc_c.output import Interval, Outcome
 from ndblab.machine.commands import exit_reason
@@ -38,6 +46,7 @@ if TYPE_CHECKING:
     from ndblab.install import Binaries
     from ndblab.machine import Process
 
+WORKLOADS = (TPC_C,)
 ROLE = workload.CLIENT
 TAIL_S = 3
 """go-tpc prints nothing for a second in which no transaction ended. When all its clients wait for
@@ -164,7 +173,7 @@ class Load:
         if not wrong:
             return local, OK
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
-        return local, f"{workload.INCONSISTENT} {wrong[0]}{more}"
+        return local, f"{INCONSISTENT} {wrong[0]}{more}"
 
     def _read(self) -> None:
         for line in self._child.stdout:

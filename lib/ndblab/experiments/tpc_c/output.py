@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ndblab.experiments.tpc_c import TRANSACTIONS
 from ndblab.formatting import count
-from ndblab.planning.workload import TRANSACTIONS
 
 EARLY_S = 0.3
 """go-tpc ends when all its clients have; earlier than that they cannot have worked to the end."""

@@ -1,17 +1,24 @@
-"""The 22 queries of TPC-H on NDB, each checked against InnoDB in the same MySQL server.
+"""The 22 queries of TPC-H on NDB, each checked against InnoDB in the same MySQL server."""
 
-In: a cluster and a `Job`: its workload names a query, its rows the scale factor. Out: how often the
-query was executed and how long that took, what of it NDB executed as pushed joins; a result that
-differs from InnoDB's is the status of a failed run. It never compares times.
+TPC_H = "tpc_h_q"
+"""Begins the name of a query of TPC-H as a workload: "tpc_h_q05"."""
+WRONG_RESULT = "another result than InnoDB"
+"""In the status of a run of such a query that is wrong."""
 
-queries/    the queries, with the substitution parameters of the specification's validation
-queries     reads them
-schema.sql  the tables
-tables      their rows at a scale factor
-data        generates their rows
-loading     fills the tables of both engines, and asks InnoDB for all results; a program
-results     compares two results
-session     connections, names of databases
-client      executes a query again and again; a program
-generator   starts both programs
-"""
+
+def of_query(number: int) -> str:
+    """Return the workload that executes a query of TPC-H.
+
+    >>> of_query(5)
+    'tpc_h_q05'
+    """
+    return f"{TPC_H}{number:02d}"
+
+
+def query_number(name: str) -> int:
+    """Return the number of the query that a workload executes.
+
+    >>> query_number("tpc_h_q05")
+    5
+    """
+    return int(name.removeprefix(TPC_H))

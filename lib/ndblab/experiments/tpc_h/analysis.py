@@ -13,8 +13,8 @@ import pandas as pd
 
 from ndblab.dataset.schema import OK
 from ndblab.error import MissingData
+from ndblab.experiments.tpc_h import TPC_H, WRONG_RESULT, query_number
 from ndblab.planning.point import DEFAULT_VARIANT
-from ndblab.planning.workload import TPC_H, WRONG_RESULT, query_number
 from ndblab.statistics import contrasts
 from ndblab.statistics.estimate import Estimate
 

@@ -21,6 +21,7 @@ from ndblab.experiments.tpc_h import analysis as pushdown
 from ndblab.figures import old_sheet as sheet
 from ndblab.figures import old_style as style
 from ndblab.figures import selection
+from ndblab.figures.entry import Entry
 from ndblab.figures.old_sheet import Caption
 from ndblab.figures.selection import Tables
 from ndblab.judging.publication import Anchor
@@ -136,3 +137,11 @@ def _keys() -> list[Line2D]:
         Line2D([], [], label="nothing pushed", mfc="white", **blue),
         Line2D([], [], label="time without pushing", ls="", marker="s", mfc="white", mec=_UNPUSHED),
     ]
+
+
+FIGURES = {
+    "tpc-h": Entry(
+        "Which queries of TPC-H gain from pushed joins?",
+        paint, describe, ("slices", "runs", "pushed"), height_in=HEIGHT_IN,
+    ),
+}  # fmt: skip

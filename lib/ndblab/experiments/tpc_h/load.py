@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ndblab.experiments.tpc_h import client, data, loading
+from ndblab.experiments.tpc_h import client, data, loading, of_query, query_number
 from ndblab.experiments.tpc_h import database as tables
 from ndblab.machine.commands import exit_reason
 from ndblab.planning import workload
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ndblab.install import Binaries
     from ndblab.machine import Process
 
+WORKLOADS = tuple(of_query(number) for number in range(1, 23))
 ROLE = workload.CLIENT
 MOST_S = 60
 """Longest time of one execution; a query that takes longer is a failed run that says so."""
@@ -59,7 +60,7 @@ def prepare_command(job: Job) -> Command:
 def commands(job: Job) -> list[Command]:
     """Return the one command of a run; it needs no warm-up."""
     options = [
-        f"--query={workload.query_number(job.point.workload)}",
+        f"--query={query_number(job.point.workload)}",
         f"--answers={_folder(job) / session.ANSWERS}",
         f"--seconds={job.profile.duration_s}",
         f"--most-seconds={MOST_S}",
@@ -144,7 +145,7 @@ def report(job: Job, text: str, began: float, ended: str = "") -> Report:
     metrics = _metrics(took_s) if status == OK else {}
     lasted_s = took_s.get("sum", 0.0)
     nominal_s = min(lasted_s, job.profile.duration_s)
-    query = workload.query_number(job.point.workload)
+    query = query_number(job.point.workload)
     counted = {**found, "query": query, "executions": took_s.get("executions", 0)}
     return Report(
         status=status,

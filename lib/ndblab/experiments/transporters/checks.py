@@ -12,8 +12,8 @@ import pandas as pd
 
 from ndblab.error import MissingData
 from ndblab.formatting import count
+from ndblab.judging.checks import check
 from ndblab.judging.contrasted import A, B, place, planned, ratio
-from ndblab.judging.decorator import check
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import Comparison, Finding, decide

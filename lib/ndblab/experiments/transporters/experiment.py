@@ -1,35 +1,110 @@
-"""The experiments on what the brief's other neighbours claim: posts, documentation. Pure."""
+"""Shared memory against TCP, spinning against sleeping, and TLS against plain text."""
 
 from __future__ import annotations
 
-from ndblab.design import grids
-from ndblab.design import swept as comparisons
-from ndblab.design.contrast import Length
-from ndblab.design.experiment import Experiment
-from ndblab.design.variant import NO_QUOTAS, Variant
-from ndblab.experiments.connection_pool import contrasts as connection_pools
-from ndblab.experiments.read_locality import contrasts as read_locality
-from ndblab.experiments.read_locality.analysis import PRIMARY_ONLY, READ_BACKUP
-from ndblab.planning import profile, workload
+from itertools import product
+from typing import TYPE_CHECKING
 
+from ndblab.design import grids
+from ndblab.design.contrast import DUET, STARTS, Contrast
+from ndblab.design.experiment import Experiment
+from ndblab.design.swept import Swept
+from ndblab.design.variant import Variant
+from ndblab.install import ndb_tools
+from ndblab.planning import profile
+from ndblab.planning.point import Point
+from ndblab.planning.profile import Profile
+from ndblab.planning.workload import POINT_SELECT, READ_WRITE
+from ndblab.statistics import sequential
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndblab.planning.profile import Profile
+
+
+SHM_SPIN, ALL_SPIN, TLS = "shm-spin", "all-spin", "tls"
+"""Names of variants."""
 SPIN_US = 200
 """How long the spinning variants spin before they sleep; the claims' source gives no time. Far
 longer than the other side takes to answer, and below NDB's maximum (500 us for threads)."""
 _SHM_SPINS = {"shm default": {"ShmSpintime": SPIN_US}}
-_ONE_CLIENT = {"servers": (1,), "clients": (1,), "warmup_s": 0}
-_FEW_ROWS = {**_ONE_CLIENT, "duration_s": 1, "tables": 1, "table_size": 200}
-_NO_SCANS = {"range-selects": "off"}
-_NO_STATISTICS = {"ndb_index_stat_enable": "OFF"}
-"""For minutes after a start servers read statistics of indexes, and count these rows as read."""
+
+
+def transporters(
+    experiment: Experiment, size: Profile, points: pd.DataFrame
+) -> tuple[Contrast, ...]:
+    """Shared memory against TCP, both at once; spinning against not, start by start.
+
+    Both servers of a duet use the same data nodes at the same time. Each has a CPU share of its
+    own, and two of them do not saturate the data nodes: what a server pays for a query does not
+    depend on who else asks. What the other server does to the host, it does to both.
+
+    Two equal servers of one cluster start may differ by more than their transporters do, and which
+    of them is connected by TCP changes with every start. So no two blocks of a duet share a start.
+
+    The smoke profile has one contrast of spinning: each takes two cluster starts a block.
+    """
+    reads, writes = Swept(size, points), Swept(size, points, READ_WRITE)
+
+    def both(name: str, swept: Swept, shm: int, tcp: int, claim: str) -> Contrast:
+        over = swept.point(1, tcp, transporter="tcp")
+        return Contrast(name, DUET, swept.point(1, shm), over, (claim,), blocks_per_start=1)
+
+    def spun(name: str, variant: str, spinning: int, plain: int, claim: str) -> Contrast:
+        side = writes.point(1, spinning, variant)
+        return Contrast(name, STARTS, side, writes.point(1, plain), (claim,))
+
+    top, low = writes.top(), tuple(c for c in (1, 2) if c <= max(size.clients))
+    at_once = (
+        both("reads-best", reads, reads.top(), reads.top("tcp"), "T-shm-gain"),
+        both("writes-top", writes, top, writes.top("tcp"), "T-top"),
+        *(both(f"writes-{c}", writes, c, c, "T-low") for c in low),
+    )
+    start_by_start = (
+        *(spun(f"spin-{c}", SHM_SPIN, c, c, "T-spin-low") for c in low),
+        spun("spin-top", SHM_SPIN, top, top, "T-spin-top"),
+        *(spun(f"all-spin-{c}", ALL_SPIN, c, c, "T-allspin-low") for c in low),
+    )
+    return at_once + (start_by_start[:1] if size.name == "smoke" else start_by_start)
+
+
+def encrypted_links(
+    experiment: Experiment, size: Profile, points: pd.DataFrame
+) -> tuple[Contrast, ...]:
+    """NDB's links with TLS against plain text, start by start: saturated, and with one client.
+
+    No claim waits: no source says what TLS costs. So each has a number of blocks of its own.
+    """
+    swept = Swept(size, points)
+    servers = max(size.servers)
+    loads = {"tls-best": swept.best(servers, "tcp"), "tls-one": servers}
+    return tuple(
+        Contrast(
+            name, STARTS, swept.point(servers, clients, TLS, transporter="tcp"),
+            swept.point(servers, clients, transporter="tcp"), (), blocks=sequential.LOOKS[2],
+        )
+        for name, clients in loads.items()
+    )  # fmt: skip
+
+
+def both_transporters(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
+    """Both transporters under reads and under transactions; the variants under transactions."""
+    usual = product(size.clients, (POINT_SELECT, READ_WRITE), ("shm", "tcp"))
+    return (
+        *(Point(1, clients, transporter, workload) for clients, workload, transporter in usual),
+        *grids.of_variants(grids.swept(experiment)[1:], 1, size.clients, READ_WRITE),
+    )
+
 
 EXPERIMENTS = (
-    Experiment(
+        Experiment(
         "shm-vs-tcp",
         "What do shared-memory transporters gain over TCP on one host?",
         "03_shm_vs_tcp.ipynb",
         figures=("shm-vs-tcp", "spinning"),
         claims=("T-",),
-        grid=grids.both_transporters,
+        grid=both_transporters,
         sizes={
             "smoke": {"servers": (1,), "clients": (2, 8)},
             "quick": {"servers": (1,), "clients": (1, 2, 8, 32, 128), "repeats": 3},
@@ -38,116 +113,26 @@ EXPERIMENTS = (
         shape={"tcp_servers": 1},
         variants=(
             Variant(),
-            Variant(comparisons.SHM_SPIN, config_ini=_SHM_SPINS),
-            Variant(comparisons.ALL_SPIN, {"thread_spin_us": SPIN_US}, config_ini=_SHM_SPINS),
+            Variant(SHM_SPIN, config_ini=_SHM_SPINS),
+            Variant(ALL_SPIN, {"thread_spin_us": SPIN_US}, config_ini=_SHM_SPINS),
         ),
-        contrasts=comparisons.transporters,
+        contrasts=transporters,
     ),
-    Experiment(
-        "connection-pool",
-        "Does a MySQL server need more than one connection to the cluster?",
-        "09_connection_pool.ipynb",
-        figures=("connection-pool",),
-        claims=("P-pool-",),
-        grid=grids.every_variant,
+        Experiment(
+        "tls",
+        "What does TLS cost on NDB's own links?",
+        "22_tls.ipynb",
+        figures=("tls", "tls-contrast"),
+        claims=(),
+        grid=grids.every_variant_by_tcp,
         sizes={
-            "smoke": {"servers": (1,), "clients": (8,)},
-            "quick": {"servers": (1,), "clients": (8, 32, 128), "repeats": 3},
-            "brief": {"servers": (1,), "clients": profile.powers_of_two(1024), "repeats": 3},
+            "smoke": {"servers": (1,), "clients": (2, 8)},
+            "quick": {"servers": (2,), "clients": (2, 8, 32, 128), "repeats": 3},
+            "brief": {"servers": (2,), "clients": profile.powers_of_two(1024), "repeats": 3},
         },
-        shape={"connection_pools": connection_pools.POOLS},
-        variants=(
-            *(
-                Variant(connection_pools.variant(number), connections=number)
-                for number in connection_pools.POOLS
-            ),
-            *(
-                Variant(
-                    connection_pools.variant(number, whole_cpus=True), connections=number,
-                    quotas=NO_QUOTAS,
-                )
-                for number in connection_pools.POOLS
-            ),
-        ),
-        contrasts=connection_pools.connection_pools,
-    ),
-    Experiment(
-        "read-locality",
-        "How far do reads stay on the data node that is near?",
-        "16_read_locality.ipynb",
-        figures=("read-locality",),
-        claims=("C-",),
-        grid=read_locality.grid,
-        sizes={
-            "smoke": {"servers": (4,), "clients": (8,), "warmup_s": 0, "duration_s": 1},
-            "quick": {"servers": (4,), "clients": (8, 32, 128), "repeats": 3},
-            "brief": {
-                "servers": (4,), "clients": profile.powers_of_two(1024), "repeats": 3,
-                "table_size": 1_000_000,
-            },
-        },
-        slices={"smoke": Length(0, 1)},
-        shape={"node_groups": 2},
-        variants=(
-            Variant(
-                options=_NO_SCANS, my_cnf=_NO_STATISTICS,
-                table_options=read_locality.COMMENTS[READ_BACKUP],
-            ),
-            *(
-                Variant(
-                    kind, options=_NO_SCANS, my_cnf=_NO_STATISTICS, table_options=comment,
-                    neighbours=True,
-                )
-                for kind, comment in read_locality.COMMENTS.items()
-            ),
-            *(
-                Variant(
-                    name, {"domains": True}, options=_NO_SCANS, contrasts_only=True,
-                    my_cnf=_NO_STATISTICS, table_options=read_locality.COMMENTS[kind],
-                )
-                for name, kind in (
-                    (read_locality.DOMAINS, READ_BACKUP),
-                    (read_locality.DOMAINS_PRIMARY, PRIMARY_ONLY),
-                )
-            ),
-        ),
-        contrasts=read_locality.contrasts,
-        counts_reads=True,
-    ),
-    Experiment(
-        "dump",
-        "How long does a dump take, and what does compression save?",
-        "17_dump.ipynb",
-        figures=("dump",),
-        claims=("M-zstd",),
-        grid=grids.every_variant,
-        workload=workload.DUMP,
-        sizes={
-            "smoke": {**_ONE_CLIENT, "duration_s": 1},
-            "quick": {**_ONE_CLIENT, "repeats": 5, "duration_s": 11, "table_size": 100_000},
-            "brief": {**_ONE_CLIENT, "repeats": 5, "duration_s": 110, "table_size": 1_000_000},
-        },
-        variants=(
-            Variant(options={"compression": workload.UNCOMPRESSED}),
-            Variant("zstd", options={"compression": workload.ZSTD}),
-            Variant("gzip", options={"compression": workload.GZIP}),
-        ),
-        budget="shared",
-    ),
-    Experiment(
-        "locking-reads",
-        "Which locks do reads take on InnoDB?",
-        "18_locking_reads.ipynb",
-        figures=("locks",),
-        claims=("L-",),
-        grid=grids.one_point,
-        workload=workload.LOCKING_READS,
-        sizes={
-            "smoke": _FEW_ROWS,
-            "quick": {**_FEW_ROWS, "repeats": 3},
-            "brief": {**_FEW_ROWS, "repeats": 3},
-        },
-        variants=(Variant(my_cnf={"performance_schema": "ON"}),),
-        budget="shared",
+        shape={"transporter": "tcp"},
+        variants=(Variant(), Variant(TLS, {"tls": True})),
+        contrasts=encrypted_links,
+        lacks=ndb_tools.lacks,
     ),
 )  # fmt: skip

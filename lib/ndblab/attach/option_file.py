@@ -1,0 +1,88 @@
+"""MySQL's option files, read by the rules of MySQL's own programs (its mysys/my_default.cc).
+
+`my_print_defaults` would give the same, but not every installation has one, or one that runs.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+_SPACE = "\t\n\v\f\r \xa0"
+"""White space of Latin-1, which MySQL takes an option file to be in."""
+_DEEPEST = 10
+"""Files that may include each other; a further one is skipped."""
+_BEFORE_COMMENT = re.compile(r"""(?:[^#'"]|(['"])(?:\\.|(?!\1).)*(?:\1|$))*""")
+_QUOTED = re.compile(r"""(['"])(.*)\1""", re.DOTALL)
+_ESCAPES = {
+    "n": "\n", "t": "\t", "r": "\r", "b": "\b", "s": " ", '"': '"', "'": "'", "\\": "\\",
+}  # fmt: skip
+
+
+def read(file: Path, group: str) -> dict[str, str]:
+    """Return the options of a group that have a value; the last of each name counts.
+
+    Names are in lower case, with hyphens. Bytes that are not of the file system's encoding are kept
+    as `os.fsdecode` keeps them.
+
+    Raises
+    ------
+    OSError
+        If the file, or a folder that it includes, cannot be read.
+    ValueError
+        If MySQL's programs would not read the file; it says why, and quotes none of it.
+    """
+    options = {}
+    for name, value in _options(file, group, 1):
+        options[name.replace("_", "-").removeprefix("loose-")] = _text(value)
+    return options
+
+
+def _options(file: Path, group: str, depth: int) -> Iterator[tuple[str, str]]:
+    if file.stat().st_mode & stat.S_IWOTH:
+        raise ValueError(f"{file} may be written by every user of this host")
+    current = None
+    for number, text in enumerate(file.read_bytes().decode("latin-1").split("\n"), 1):
+        line = text.strip(_SPACE)
+        if line.startswith("!"):
+            for included in _included(line[1:].strip(_SPACE)):
+                if depth <= _DEEPEST and included.is_file():
+                    yield from _options(included, group, depth + 1)
+        elif line.startswith("["):
+            current, end, _ = line[1:].partition("]")
+            if not end:
+                raise ValueError(f"a group without its ] in line {number} of {file}")
+        elif line and line[0] not in "#;":
+            if current is None:
+                raise ValueError(f"an option before the first group in line {number} of {file}")
+            matched = _BEFORE_COMMENT.match(line)
+            name, equals, value = (matched[0] if matched else "").partition("=")
+            if equals and current.rstrip(_SPACE).lower() == group:
+                yield name.rstrip(_SPACE), _unescaped(value.strip(_SPACE))
+
+
+def _included(directive: str) -> list[Path]:
+    """Return the files that a line such as "!includedir /etc/mysql/conf.d" names."""
+    word, _, place = directive.partition(" ")
+    named = Path(_text(place.strip(_SPACE)))
+    if word == "include":
+        return [named]
+    names = sorted(os.listdir(named)) if word == "includedir" else []
+    return [named / name for name in names if name.endswith(".cnf")]
+
+
+def _unescaped(value: str) -> str:
+    quoted = _QUOTED.fullmatch(value)
+    return re.sub(
+        r"\\(.)",
+        lambda escape: _ESCAPES.get(escape[1], escape[0]),
+        quoted[2] if quoted else value,
+        flags=re.DOTALL,
+    )
+
+
+def _text(latin: str) -> str:
+    return os.fsdecode(latin.encode("latin-1"))

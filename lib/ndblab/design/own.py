@@ -1,0 +1,51 @@
+"""Writes an experiment of the user's own: a folder that works at once, to be changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ndblab.design import catalogue
+from ndblab.error import LabError
+
+_TEMPLATE = Path(__file__).with_name("template")
+_QUESTION = "What do wider range scans cost?"
+
+
+def write(folder: Path) -> list[Path]:
+    """Write the files of a new experiment, which has the name of its folder; return their paths.
+
+    Raises
+    ------
+    LabError
+        If the folder exists, or its name is no name for an experiment.
+    """
+    name = folder.resolve().name
+    if folder.exists():
+        raise LabError(
+            "The folder of a new experiment must not exist",
+            found=folder,
+            next_step="Choose another name, or remove the folder.",
+        )
+    if not name.isidentifier() or not name.islower():
+        raise LabError(
+            "This name cannot be the name of an experiment",
+            found=name,
+            expected="lower-case letters, digits and underscores, a letter first",
+            next_step="Try: ./lab new mine",
+        )
+    if name.replace("_", "-") in {*catalogue.every(), *catalogue.unrecorded()}:
+        raise LabError(
+            "The lab has an experiment of this name",
+            found=name,
+            next_step="Choose another name.",
+        )
+    folder.mkdir(parents=True)
+    written = []
+    for template in sorted(_TEMPLATE.iterdir()):
+        if not template.is_file():
+            continue
+        file = folder / (f"{name}.lua" if template.suffix == ".lua" else template.name)
+        text = template.read_text().replace("@NAME@", name).replace("@QUESTION@", _QUESTION)
+        file.write_text(text)
+        written.append(file)
+    return written

@@ -1,0 +1,80 @@
+"""What clients see when a part of the cluster, a host or the network fails."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from ndblab.design.experiment import Experiment
+from ndblab.design.variant import Variant
+from ndblab.error import LabError
+from ndblab.experiments.availability import CHECKED_WRITES, fault
+from ndblab.hosts import connected, roles
+from ndblab.planning.point import Point
+from ndblab.planning.profile import Profile
+
+if TYPE_CHECKING:
+    pass
+
+
+_SIZES: Mapping[str, Mapping[str, object]] = {
+    "smoke": {"servers": (2,), "clients": (8,), "warmup_s": 0, "duration_s": 4},
+    "quick": {"servers": (2,), "clients": (8,), "warmup_s": 0, "duration_s": 10},
+    "brief": {"servers": (2,), "clients": (8,), "warmup_s": 0, "duration_s": 30, "repeats": 3},
+}
+
+
+_BRIEFEST_FAULTS = ("kill-data-node", "kill-server", "partition", "lose-host")
+"""The faults of the smoke profile."""
+
+
+def every_fault(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
+    """The most servers with the most clients under every fault; two in the smoke profile.
+
+    Raises
+    ------
+    LabError
+        If there is one server only: the service cannot continue without it.
+    """
+    servers, clients = max(size.servers), max(size.clients)
+    if servers < 2:
+        raise LabError(
+            "A service with a single MySQL server cannot survive losing it",
+            found="--servers 1",
+            expected="at least 2",
+            next_step="Use more --servers, or drop the option.",
+        )
+    faults = [variant.name for variant in experiment.variants if variant.fault]
+    return tuple(
+        Point(servers, clients, workload=CHECKED_WRITES, variant=name)
+        for name in faults
+        if size.name != "smoke" or name in _BRIEFEST_FAULTS
+    )
+
+
+EXPERIMENTS = (
+        Experiment(
+        "availability",
+        "What do clients see when part of the cluster fails?",
+        "06_availability.ipynb",
+        figures=("faults",),
+        claims=("A-node", "A-online", "A-separate"),
+        grid=every_fault,
+        sizes=_SIZES,
+        variants=(Variant(), *(Variant(f.name, fault=f) for f in fault.FAULTS.values())),
+        budget="shared",
+    ),
+        Experiment(
+        "network-faults",
+        "What do clients see when the network or a host fails?",
+        "unrecorded/21_network_faults.ipynb",
+        figures=("network-faults",),
+        claims=("A-arbitration", "A-heartbeat"),
+        grid=every_fault,
+        sizes=_SIZES,
+        variants=(Variant(), *(Variant(f.name, fault=f) for f in fault.NETWORK_FAULTS.values())),
+        budget="shared",
+        hosts=tuple(roles.usual_roles(5)),
+        lacks=connected.lacks,
+    ),
+)  # fmt: skip

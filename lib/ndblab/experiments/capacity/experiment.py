@@ -1,0 +1,22 @@
+"""Many MySQL servers, predicted from the sweep of one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ndblab.design.experiment import Experiment
+
+if TYPE_CHECKING:
+    pass
+
+
+EXPERIMENTS = (
+        Experiment(
+        "capacity-model",
+        "How well does a one-server sweep predict many servers?",
+        "05_capacity_model.ipynb",
+        figures=("bounds", "capacity", "errors", "bottlenecks", "brief-predicted"),
+        claims=(),
+        reads=("single-server-scaling", "multi-server-scaling"),
+    ),
+)  # fmt: skip

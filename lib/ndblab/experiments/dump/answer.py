@@ -1,0 +1,32 @@
+"""What dumps and their compression cost, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ndblab.experiments.dump import UNCOMPRESSED
+from ndblab.experiments.dump import analysis as dumps
+from ndblab.formatting import plain
+from ndblab.judging.answer import Clause
+from ndblab.judging.answers import answers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndblab.dataset import Dataset
+
+
+@answers("dump")
+def compression(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
+    """Say how small each compression makes a dump, and how long that takes."""
+    found = dumps.by_compression(dumps.of(dataset.runs, dataset.dumps))
+    words = [
+        f"a dump by {row.tool} takes {plain(row.duration_s)} s for {plain(row.content_mb)} MB"
+        if row.compression == UNCOMPRESSED
+        else f"with {row.compression} {plain(row.duration_s)} s for {100 / row.ratio:.0f} % of "
+        "that size"
+        for row in found.itertuples()
+    ]
+    known = "the published times and ratios of another machine"
+    return ["; ".join(words), Clause("M-zstd", f"{known} hold", f"{known} do not hold", known)]

@@ -1,0 +1,15 @@
+"""The figure of two engines."""
+
+from __future__ import annotations
+
+from ndblab.figures import contrast
+from ndblab.figures.entry import Entry
+from ndblab.judging import bounds
+
+FIGURES = {
+    "engines": Entry(
+        "How do two engines compare, start by start?",
+        contrast.paint, contrast.describe, ("slices",),
+        computed=bounds.of_dataset,
+    ),
+}  # fmt: skip

@@ -1,0 +1,38 @@
+"""Which reads lock, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ndblab.experiments.locking_reads import (
+    CREATE_SELECT,
+    READ_COMMITTED,
+    REPEATABLE_READ,
+    SET_VARIABLE,
+)
+from ndblab.experiments.locking_reads import analysis as locks
+from ndblab.formatting import listed
+from ndblab.judging.answer import Clause
+from ndblab.judging.answers import answers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndblab.dataset import Dataset
+
+
+@answers("locking-reads")
+def locking(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
+    """Say which statements take record locks, and which take none in READ COMMITTED."""
+    without = locks.without(dataset.locks, READ_COMMITTED)
+    return [
+        Clause(
+            "L-uservar",
+            f"{SET_VARIABLE} locks the records it reads, even in {READ_COMMITTED}; "
+            f"{CREATE_SELECT} does so in {REPEATABLE_READ}, not in {READ_COMMITTED}",
+            f"{SET_VARIABLE} and {CREATE_SELECT} do not lock the records they read as published",
+            f"which locks {SET_VARIABLE} and {CREATE_SELECT} take",
+        ),
+        f"without a record lock in {READ_COMMITTED}: {listed(without)}",
+    ]

@@ -1,0 +1,54 @@
+"""Checks on the locks of reads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ndblab.experiments.locking_reads import (
+    CREATE_SELECT,
+    READ_COMMITTED,
+    REPEATABLE_READ,
+    SET_VARIABLE,
+)
+from ndblab.experiments.locking_reads import analysis as locks
+from ndblab.formatting import count
+from ndblab.judging.checks import check
+from ndblab.judging.evidence import Evidence
+from ndblab.judging.publication import Claim
+from ndblab.judging.verdict import CONTRADICTED, Comparison, Finding, decide
+from ndblab.statistics.estimate import Estimate
+
+LOCKING = (
+    (SET_VARIABLE, READ_COMMITTED),
+    (SET_VARIABLE, REPEATABLE_READ),
+    (CREATE_SELECT, REPEATABLE_READ),
+)
+"""Statements and isolation levels of which the claim says that they take shared record locks."""
+
+
+@check("L-uservar")
+def user_variable(claim: Claim, evidence: Evidence) -> Finding:
+    """Count the shared record locks of a statement at its last row, in every run.
+
+    A run with the fewest decides where there must be some, and one with the most where there must
+    be none. Every lock was counted, so the numbers are exact.
+    """
+    found = evidence.dataset.locks
+    tests = []
+    for statement, isolation in LOCKING:
+        least = locks.shared(found, statement, isolation).min()
+        tests.append(Comparison(f"by {statement} in {isolation}", _exact(least)))
+    most = int(locks.shared(found, CREATE_SELECT, READ_COMMITTED).max())
+    runs = count(found["run_id"].nunique(), "run")
+    subject = f"shared record locks on the table that is read, at its last row ({runs}):"
+    finding = decide(claim, subject, tests)
+    numbers = f"{finding.numbers}, {most or 'none'} by {CREATE_SELECT} in {READ_COMMITTED}"
+    finding = replace(finding, numbers=numbers)
+    if most == 0 or finding.verdict == CONTRADICTED:
+        return finding
+    why = f"{CREATE_SELECT} is published to take them only in {REPEATABLE_READ}"
+    return replace(finding, verdict=CONTRADICTED, why=why, measured=_exact(most))
+
+
+def _exact(number: float) -> Estimate:
+    return Estimate(*[float(number)] * 3)

@@ -1,0 +1,129 @@
+"""How far reads stay on the data node that is near."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+from ndblab.design.contrast import ALTERNATION, Contrast, Length
+from ndblab.design.experiment import Experiment
+from ndblab.design.swept import Swept
+from ndblab.design.variant import Variant
+from ndblab.experiments.read_locality import probe
+from ndblab.experiments.read_locality.analysis import FULLY_REPLICATED, PRIMARY_ONLY, READ_BACKUP
+from ndblab.experiments.read_write import READ_ONLY
+from ndblab.planning import profile
+from ndblab.planning.point import DEFAULT_VARIANT, Point
+from ndblab.planning.workload import POINT_SELECT
+from ndblab.statistics.sequential import LOOKS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndblab.planning.profile import Profile
+
+_NO_SCANS = {"range-selects": "off"}
+_NO_STATISTICS = {"ndb_index_stat_enable": "OFF"}
+"""For minutes after a start servers read statistics of indexes, and count these rows as read."""
+
+
+COMMENTS = {
+    READ_BACKUP: "COMMENT='NDB_TABLE=READ_BACKUP=1'",
+    PRIMARY_ONLY: "COMMENT='NDB_TABLE=READ_BACKUP=0'",
+    FULLY_REPLICATED: "COMMENT='NDB_TABLE=READ_BACKUP=1,FULLY_REPLICATED=1'",
+}
+"""Options of each kind of tables; READ_BACKUP=1 is NDB's default."""
+DOMAINS, DOMAINS_PRIMARY = "domains", "domains-primary-only"
+"""Variants with location domains. The others are named after their tables; in the default one,
+which has READ_BACKUP=1 too, no server knows its data node."""
+LOOKUPS = "lookups"
+"""Begins the name of a contrast of lookups without transactions."""
+BLOCKS = LOOKS[0]
+"""Blocks of a contrast that no claim waits for: enough for an interval."""
+
+
+def grid(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
+    """All servers under lookups, one by one and ten in a transaction, in every variant."""
+    names = [each.name for each in experiment.variants if not each.contrasts_only]
+    return tuple(
+        Point(max(size.servers), clients, workload=workload, variant=name)
+        for workload, clients, name in product((POINT_SELECT, READ_ONLY), size.clients, names)
+    )
+
+
+def contrasts(experiment: Experiment, size: Profile, points: pd.DataFrame) -> tuple[Contrast, ...]:
+    """What the claims compare, in transactions; then what no claim waits for.
+
+    Both sides have the clients of the best throughput of the default variant. The smoke profile has
+    the claims' contrasts only.
+    """
+    servers = max(size.servers)
+    transactions, lookups = Swept(size, points, READ_ONLY), Swept(size, points, POINT_SELECT)
+
+    def compared(swept: Swept, name: str, a: str, b: str, *claims: str) -> Contrast:
+        best = swept.best(servers)
+        sides = (swept.point(servers, best, variant) for variant in (a, b))
+        return Contrast(name, ALTERNATION, *sides, claims, blocks=BLOCKS)
+
+    claimed = (
+        compared(transactions, READ_BACKUP, READ_BACKUP, PRIMARY_ONLY, "C-read-backup"),
+        compared(
+            transactions, FULLY_REPLICATED, FULLY_REPLICATED, READ_BACKUP, "C-fully-replicated"
+        ),
+        compared(transactions, DOMAINS, DOMAINS, DOMAINS_PRIMARY, "C-location"),
+    )
+    if size.name == "smoke":
+        return claimed
+    return (
+        *claimed,
+        compared(lookups, f"{LOOKUPS}-{READ_BACKUP}", READ_BACKUP, PRIMARY_ONLY),
+        compared(lookups, f"{LOOKUPS}-{FULLY_REPLICATED}", FULLY_REPLICATED, READ_BACKUP),
+        compared(lookups, f"{LOOKUPS}-told", READ_BACKUP, DEFAULT_VARIANT),
+    )
+
+
+EXPERIMENTS = (
+        Experiment(
+        "read-locality",
+        "How far do reads stay on the data node that is near?",
+        "16_read_locality.ipynb",
+        figures=("read-locality",),
+        claims=("C-",),
+        grid=grid,
+        sizes={
+            "smoke": {"servers": (4,), "clients": (8,), "warmup_s": 0, "duration_s": 1},
+            "quick": {"servers": (4,), "clients": (8, 32, 128), "repeats": 3},
+            "brief": {
+                "servers": (4,), "clients": profile.powers_of_two(1024), "repeats": 3,
+                "table_size": 1_000_000,
+            },
+        },
+        slices={"smoke": Length(0, 1)},
+        shape={"node_groups": 2},
+        variants=(
+            Variant(
+                options=_NO_SCANS, my_cnf=_NO_STATISTICS,
+                table_options=COMMENTS[READ_BACKUP],
+            ),
+            *(
+                Variant(
+                    kind, options=_NO_SCANS, my_cnf=_NO_STATISTICS, table_options=comment,
+                    neighbours=True,
+                )
+                for kind, comment in COMMENTS.items()
+            ),
+            *(
+                Variant(
+                    name, {"domains": True}, options=_NO_SCANS, contrasts_only=True,
+                    my_cnf=_NO_STATISTICS, table_options=COMMENTS[kind],
+                )
+                for name, kind in (
+                    (DOMAINS, READ_BACKUP),
+                    (DOMAINS_PRIMARY, PRIMARY_ONLY),
+                )
+            ),
+        ),
+        contrasts=contrasts,
+        probes=(probe,),
+    ),
+)  # fmt: skip

@@ -1,0 +1,244 @@
+"""Checks on CPU and memory of each kind of process, and on variants of one server (Figure 4)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ndblab.error import MissingData
+from ndblab.formatting import count, significant
+from ndblab.judging.checks import check
+from ndblab.judging.contrasted import A, B, Place, place, planned, ratio
+from ndblab.judging.evidence import COMMON_SHARE, SERVER_SHARE, Evidence, at, mean_of_runs
+from ndblab.judging.publication import Claim
+from ndblab.judging.verdict import INCONCLUSIVE, Comparison, Finding, decide
+from ndblab.planning.workload import CLIENT_ROLES
+from ndblab.statistics import estimate, pairs, summary
+from ndblab.statistics.estimate import Estimate
+
+# The brief has a socket for each of its two data nodes.
+HALVES = 2
+# Below this growth of throughput, the load hardly grew.
+LEAST_RISE = 2.0
+# 10 ms of CPU in a second.
+TICK_PCT_S = 1.0
+# NDB allocates DataMemory in pages. A fragment has its own for rows, the hash index and the ordered
+# indexes of primary key and k, and the last of each may be nearly empty.
+PAGE_BYTES = 32_768
+PAGES_OF_FRAGMENT = 4
+MOST_UNUSED = 0.2
+# Where they cancel: with fewer rows a fragment has so few pages that its size is not linear.
+MOST_UNCERTAIN = 0.02
+# Of the two-sided 95 % interval of a normal value.
+NORMAL_95 = 1.96
+LOAD = "load-1-k"
+_VARIANTS = {
+    "B-sockets": ("sockets", "tcp-clients", "throughput over TCP/IP is"),
+    "B-redo": ("redo", "redo-small", "throughput with the small redo log is"),
+    "F9-next-step": ("balance", "balanced-threads", "throughput with balanced threads is"),
+}
+"""Claims that compare a variant with the default: contrast, variant, how the sentence begins."""
+
+
+@check("F4-cpu-32", "F4-cpu-64", "F4-cpu-128")
+def server_cpu(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare the CPU of one mysqld at the published number of clients."""
+    clients = int(claim.id.rpartition("-")[2])
+    label = f"percent of one logical CPU {at(1, clients)}"
+    return decide(claim, "mysqld uses", [mean_of_runs(evidence.serving_cpu_pct(1, clients), label)])
+
+
+@check("F4-cpu-with-load")
+def cpu_with_load(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare CPU growth of data nodes and mysqld from 1 client to many.
+
+    In the contrast no quota limits the server, as one client alone would fill a small share. The
+    sweep goes to the clients that saturate a server.
+    """
+    if planned(evidence, LOAD):
+        few, many = (place(evidence, LOAD, name) for name in (B, A))
+        note, grown = "without quotas", [few.runs["qps"].mean(), many.runs["qps"].mean()]
+    else:
+        clients, note = evidence.clients_per_server()
+        if clients == 1:
+            raise MissingData("one client saturates the server, so there is no growth to compare")
+        few, many = (place(evidence, LOAD, A, (1, c)) for c in (1, clients))
+        grown = [evidence.values(1, c, "qps").mean() for c in (1, clients)]
+    cpu = [_nodes_and_server(where) for where in (few, many)]
+    label = f"times that of mysqld from 1 to {many.clients} clients"
+    if planned(evidence, LOAD):
+        both = pd.concat(cpu)
+        test = ratio(evidence, LOAD, label, both["ndbmtd"] / both["mysqld"])
+    else:
+        repeats = evidence.runs.set_index(evidence.runs["run_id"].astype(str))["repeat"]
+        each = [table.set_index(repeats.reindex(table.index).to_numpy()) for table in cpu]
+        growth = (each[1] / each[0]).dropna()
+        if growth.empty:
+            raise MissingData("no repeat with both numbers of clients")
+        test = Comparison(label, estimate.geometric(growth["ndbmtd"] / growth["mysqld"]))
+    growths = [
+        f"{name} grows by a factor of {significant(cpu[1][role].mean() / cpu[0][role].mean())}"
+        for name, role in (("the data nodes' CPU", "ndbmtd"), ("mysqld's", "mysqld"))
+    ]
+    rise = grown[1] / grown[0]
+    growths.append(f"throughput by {significant(rise)}")
+    note = "; ".join([", ".join(growths), *([note] if note else [])])
+    finding = decide(claim, "the growth factor of the data nodes' CPU is", [test], note)
+    if rise < LEAST_RISE:
+        why = "throughput grows too little to show which CPU use follows it"
+        return replace(finding, verdict=INCONCLUSIVE, why=why, waits={})
+    return finding
+
+
+@check("S-rule")
+def sizing_rule(claim: Claim, evidence: Evidence) -> Finding:
+    """Divide the CPUs left for mysqld on half of the host by those of one mysqld at its best."""
+    best = evidence.best(1)
+    used = evidence.serving_cpu_pct(1, best) / 100
+    left = COMMON_SHARE * evidence.cpus / HALVES
+    label = "servers per half of the host"
+    note = f"each half has {significant(left)} logical CPUs for mysqld, "
+    note += f"and one mysqld uses {significant(used.mean())} at its peak"
+    if evidence.budget == "scaled":
+        note += f", of {significant(SERVER_SHARE * evidence.cpus)} that it may use"
+    if len(evidence.servers) > 1:
+        tops = {n: evidence.values(n, evidence.best(n), "qps").mean() for n in evidence.servers}
+        best = count(max(tops, key=tops.__getitem__), "server")
+        note += f"; measured throughput was best with {best}"
+    return decide(claim, "the rule gives", [mean_of_runs(left / used, label)], note)
+
+
+@check("B-less-cpu")
+def less_cpu(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare the CPU of all data nodes with that of all MySQL servers at the peak."""
+    where = _undivided(claim, evidence)
+    used = where.cpu_pct
+    label = f"times that of all mysqld {where.words}"
+    test = where.mean(_role(used, "ndbmtd") / _role(used, "mysqld"), label, log=True)
+    return decide(claim, "CPU of all ndbmtd is", [test])
+
+
+@check("B-split")
+def split(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare the data nodes' share of the CPU of the cluster and its clients at the peak.
+
+    sysbench counts with the MySQL servers, as it ran on their CPUs in the brief.
+    """
+    where = _undivided(claim, evidence)
+    used = where.cpu_pct
+    nodes = _role(used, "ndbmtd")
+    sql = _role(used, "mysqld") + sum(used.get(role, 0.0) for role in CLIENT_ROLES)
+    label = f"of the CPU used by them, mysqld and sysbench {where.words}"
+    test = where.mean(nodes / (nodes + sql), label, log=True)
+    return decide(claim, "the data nodes' share is", [test])
+
+
+@check("B-mgmd-idle")
+def idle_management_node(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare the CPU of the management node with that of the whole cluster at the peak."""
+    where = place(evidence, "overload", B)
+    used = where.cpu_pct
+    node = _role(used, "ndb_mgmd")
+    share = node / (node + _role(used, "ndbmtd") + _role(used, "mysqld"))
+    # In a few seconds it uses few ticks of the kernel's clock, or none: their mean, not their logs.
+    test = where.mean(share, f"of the cluster's CPU {where.words}")
+    # The kernel counts CPU in ticks: no run is known better than to one.
+    cluster_pct_s = (used[["ndbmtd", "mysqld"]].sum(axis=1).mean()) * where.runs[
+        "duration_s"
+    ].mean()
+    tick = TICK_PCT_S / cluster_pct_s / math.sqrt(len(used))
+    ticked = test.changed(lambda x: Estimate(x.value, max(0.0, x.low - tick), x.high + tick))
+    return decide(claim, "ndb_mgmd uses", [ticked])
+
+
+@check(*_VARIANTS)
+def variant_and_default(claim: Claim, evidence: Evidence) -> Finding:
+    """Compare a variant with the default: by their contrast, or by pairs of runs of the sweep."""
+    contrast, variant, subject = _VARIANTS[claim.id]
+    if planned(evidence, contrast):
+        where = place(evidence, contrast, A)
+        test = ratio(evidence, contrast, f"times the default {where.words}")
+        return decide(claim, subject, [test])
+    logs = pairs.log_ratios(
+        summary.select(evidence.good, variant=variant), summary.select(evidence.good)
+    )
+    clients = sorted(int(c) for c in logs["clients"].unique())
+    label = f"times the default, over {count(len(logs), 'pair')} of runs"
+    return decide(claim, subject, [Comparison(label, pairs.ratio(logs, clients))])
+
+
+@check("B-row-bytes")
+def row_bytes(claim: Claim, evidence: Evidence) -> Finding:
+    """Divide the DataMemory that the tables took by their rows, on each data node.
+
+    Each data node holds one replica of every row. The memory is counted, not sampled: the interval
+    spans the data nodes and the possibly empty part of each last page. Where as many tables were
+    filled with half the rows as well, the difference of both is divided by that of their rows.
+    """
+    filled = evidence.dataset.manifest.get("filled") or {}
+    rows, taken = filled.get("rows"), filled.get("data_memory_bytes")
+    if not rows or not taken:
+        raise MissingData("the memory of its tables was not recorded")
+    pages = _pages_partly_filled(evidence.dataset.manifest, len(taken))
+    half, most = filled.get("half"), pages * PAGE_BYTES
+    if half:
+        rows -= half["rows"]
+        taken = {node: used - half["data_memory_bytes"][node] for node, used in taken.items()}
+        # Each of these pages is filled to an unknown part: a uniform value, twice.
+        unused = sigmas = NORMAL_95 * PAGE_BYTES * math.sqrt(2 * pages / 12)
+        note = f"{rows} more rows in as many tables, so that partly filled pages cancel"
+    else:
+        unused, sigmas = most, 0.0
+        note = f"{rows} rows in all; up to {significant(most / rows)} of the bytes are in partly "
+        note += "filled pages"
+    each = [float(value) / rows for value in taken.values()]
+    if unused / rows > (MOST_UNCERTAIN if half else MOST_UNUSED) * min(each):
+        raise MissingData(f"{rows} rows are too few compared with partly filled pages")
+    label = f"bytes of DataMemory per row on {count(len(each), 'data node')}"
+    low, high = min(each) - unused / rows, max(each) + sigmas / rows
+    found = Estimate(float(np.mean(each)), low, high)
+    return decide(claim, "the tables take", [Comparison(label, found)], note)
+
+
+def _pages_partly_filled(manifest: Mapping[str, Any], data_nodes: int) -> int:
+    """Return the number of last pages of all fragments.
+
+    A table has a partition for each ldm thread of each data node; with two replicas on two data
+    nodes each node holds them all.
+    """
+    threads = manifest["plan"]["threads"]
+    automatic = threads.get("automatic_cpus")
+    ldm = automatic // 4 if automatic else threads["ldm"]
+    return manifest["profile"]["tables"] * data_nodes * ldm * PAGES_OF_FRAGMENT
+
+
+def _undivided(claim: Claim, evidence: Evidence) -> Place:
+    """Return the peak of the most servers, where nothing divides the CPUs.
+
+    Raises
+    ------
+    MissingData
+        If something does: then the division itself gives the answer.
+    """
+    if evidence.budget == "scaled" and not planned(evidence, "undivided"):
+        raise MissingData(f"{claim.id} needs a cluster without quotas")
+    return place(evidence, "undivided", A)
+
+
+def _nodes_and_server(where: Place) -> pd.DataFrame:
+    """Return the CPU of the data nodes and of the MySQL servers with clients, by run id."""
+    nodes = _role(where.cpu_pct, "ndbmtd")
+    serving = where.evidence.usage.of_serving(where.run_ids, where.servers)
+    return pd.DataFrame({"ndbmtd": nodes, "mysqld": serving}).dropna()
+
+
+def _role(used: pd.DataFrame, role: str) -> pd.Series:
+    """Return the CPU of a role, run by run."""
+    if role not in used or not (used[role] >= 0).all() or not used[role].any():
+        raise MissingData(f"no CPU of {role} was recorded")
+    return used[role]

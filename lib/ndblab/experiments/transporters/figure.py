@@ -1,0 +1,17 @@
+"""The figures of transporters, spinning and TLS."""
+
+from __future__ import annotations
+
+from ndblab.figures import contrast, variants
+from ndblab.figures.entry import Entry
+
+FIGURES = {
+    "shm-vs-tcp": variants.entry(
+        "How much faster are shared-memory transporters than TCP?", variants.TRANSPORTERS
+    ),
+    "spinning": variants.entry("How much throughput does spinning gain?", variants.SPINNING),
+    "tls": variants.entry("How much throughput does TLS on NDB's links cost?", variants.TLS),
+    "tls-contrast": Entry(
+        "How certain is the cost of TLS?", contrast.paint, contrast.describe, ("slices",)
+    ),
+}  # fmt: skip

@@ -1,0 +1,104 @@
+"""What every experiment keeps, the lab's and the user's own (`./lab test --experiment ./mine`)."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pandas as pd
+import pytest
+
+from ndblab import discovery, figures
+from ndblab.design import catalogue
+from ndblab.design.experiment import Experiment
+from ndblab.error import LabError
+from ndblab.judging import answers
+from ndblab.measuring import dry_run
+from ndblab.publishing import notebook
+from ndblab.workloads import registry, sysbench
+
+OWN = [
+    catalogue.find(place) for place in filter(None, os.environ.get(discovery.OWN, "").split(":"))
+]
+EVERY = OWN or [*catalogue.every().values(), *catalogue.unrecorded().values()]
+MEASURED = [experiment for experiment in EVERY if experiment.grid]
+
+
+def every(experiments: list[Experiment]) -> pytest.MarkDecorator:
+    """Parametrise a test by experiments."""
+    return pytest.mark.parametrize("experiment", experiments, ids=lambda each: each.name)
+
+
+@every(EVERY)
+def test_its_notebook_can_be_executed_with_parameters(experiment: Experiment):
+    """It has one cell of parameters; one that measures can be told from where its data come."""
+    known = notebook.parameters(catalogue.notebook(experiment))
+    assert not experiment.grid or "dataset" in known
+
+
+@every(EVERY)
+def test_its_figures_can_be_drawn(experiment: Experiment):
+    """Each has an entry in a module `figure`, with a question."""
+    for key in experiment.figures:
+        assert figures.entries()[key].question.endswith("?")
+
+
+@every(EVERY)
+def test_it_answers_its_question(experiment: Experiment):
+    """In words of its own, and the question is one."""
+    assert experiment.question.endswith("?")
+    assert not experiment.grid or experiment.name in answers.known()
+
+
+@pytest.mark.parametrize("size", ["smoke", "quick", "brief"])
+@every(MEASURED)
+def test_it_has_a_sweep_of_every_size(experiment: Experiment, size: str):
+    """Each point has a cluster, and each variant has points unless contrasts alone measure it.
+
+    Every run of faults has one; in the smoke profile there are two of them.
+    """
+    todo = experiment.sweep(experiment.size(size))
+    faults = {v.name for v in experiment.variants if v.fault}
+    variants = {v.name for v in experiment.variants if not v.contrasts_only}
+    variants -= faults and {"default"}
+    points = {p.variant for p in todo.points}
+    assert points == variants or (points < variants and faults and size == "smoke")
+    assert len({p.run_id(1) for p in todo.points}) == len(todo.points)
+
+
+@every(MEASURED)
+def test_its_contrasts_compare_variants_that_it_has(experiment: Experiment):
+    """They are known without a sweep too, and each has a name of its own."""
+    size = experiment.size("quick")
+    planned = experiment.contrasts(experiment, size, pd.DataFrame()) if experiment.contrasts else ()
+    assert len({contrast.name for contrast in planned}) == len(planned)
+    known = {variant.name for variant in experiment.variants}
+    sides = [side for c in planned for side in (c.a, c.b) if side]
+    assert {side.point.variant for side in sides} <= known
+
+
+@every(MEASURED)
+def test_its_settings_can_be_written_to_a_manifest(experiment: Experiment):
+    """They are part of a dataset's identity."""
+    for variant in experiment.variants:
+        assert json.loads(json.dumps(variant.to_dict())) is not None
+
+
+@every(MEASURED)
+def test_its_load_has_a_generator_or_a_script(experiment: Experiment):
+    """A misspelt workload would end the first run."""
+    for workload in {p.workload for p in experiment.sweep(experiment.size("smoke")).points}:
+        known = registry.find(workload) is not sysbench or discovery.file(f"{workload}.lua")
+        assert known or workload.startswith("oltp_")
+
+
+@every([e for e in MEASURED if not e.hosts and not e.compares_engines])
+def test_a_dry_run_shows_every_command(experiment: Experiment):
+    """For the brief's host, without starting any."""
+    try:
+        shown = dry_run.dry_run(experiment, "smoke", "auto", {}, None, "brief")
+    except LabError as error:
+        # Some take programs that only `./lab install --tools` adds.
+        pytest.skip(str(error).partition("\n")[0])
+    assert experiment.question in shown
+    assert "ndbmtd" in shown
