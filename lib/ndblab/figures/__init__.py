@@ -107,7 +107,7 @@ def _prepared(
 
 def _is_old(entry: Entry) -> bool:
     paint = getattr(entry.paint, "func", entry.paint)
-    return paint.__globals__["sheet"] is old_sheet
+    return paint.__globals__.get("sheet") is old_sheet
 
 
 def _find(key: str | int, *sources: str) -> Entry:

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 import seaborn.objects as so
 from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from ndblab.figures import style
-from ndblab.formatting import plain
+from ndblab.formatting import exact, plain
 
 _ROOM = 1.3
 """Length of an axis over its longest bar, for the number beside it."""
@@ -24,13 +25,14 @@ def draw(
     label: str,
     colour: str = style.THROUGHPUT,
     each: pd.DataFrame | None = None,
-    words: str = "text",
+    room: float = _ROOM,
 ) -> None:
     """Draw a bar for each row of `name` and `column`, the first one on top.
 
     Parameters
     ----------
-    table : with `low` and `high` it has whiskers, with the column `words` these beside the bars.
+    table : with `low` and `high` it has whiskers, with `text` words instead of numbers beside it.
+    room : length of the axis over the longest bar, for what stands beside it.
     each : `name` and `column` of every run.
     """
     plot = style.plot(table, x=column, y="name").add(so.Bar(color=colour, width=0.62, alpha=0.8))
@@ -43,8 +45,8 @@ def draw(
     ends = table[column].to_numpy(float)
     for extra in (table.get("high"), None if each is None else _most(table, each, column)):
         ends = ends if extra is None else np.fmax(ends, np.asarray(extra, float))
-    texts = table[words] if words in table else table[column].map(plain)
-    _finish(ax, ends, list(texts))
+    texts = table["text"] if "text" in table else table[column].map(plain)
+    _finish(ax, ends, list(texts), room)
 
 
 def stacked(
@@ -68,14 +70,15 @@ def stacked(
     total = table[list(parts)].sum(axis=1, min_count=1).to_numpy(float)
     _finish(ax, total, [plain(x) if math.isfinite(x) else "unknown" for x in total])
     handles = [ax.barh(0, 0, color=colour, label=words) for words, colour in parts.values()]
-    ax.legend(handles=handles, loc="lower right", fontsize=8.5)
+    place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
+    ax.legend(handles=handles, ncols=3, fontsize=8, columnspacing=1, handlelength=1.2, **place)
 
 
 def _most(table: pd.DataFrame, each: pd.DataFrame, column: str) -> pd.Series:
     return table["name"].map(each.groupby("name", observed=True)[column].max())
 
 
-def _finish(ax: Axes, ends: np.ndarray, texts: list[str]) -> None:
+def _finish(ax: Axes, ends: np.ndarray, texts: list[str], room: float = _ROOM) -> None:
     """Write the numbers beside the bars, with room for them, the first bar on top."""
     for place, (end, text) in enumerate(zip(ends, texts, strict=True)):
         ax.annotate(
@@ -83,7 +86,9 @@ def _finish(ax: Axes, ends: np.ndarray, texts: list[str]) -> None:
             fontsize=9,
         )  # fmt: skip
     longest = float(np.nanmax(ends, initial=0.0)) or 1.0
-    ax.set_xlim(0, longest * _ROOM)
+    ax.set_xlim(0, longest * room)
     ax.set_ylim(len(ends) - 0.5, -0.5)
     ax.grid(False, axis="y")
     ax.tick_params(axis="y", length=0)
+    ax.xaxis.set_major_locator(MaxNLocator(4))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: exact(value)))

@@ -14,7 +14,7 @@ from ndblab.figures import sheet, style
 from ndblab.figures.quantity import Quantity
 from ndblab.figures.style import Look
 
-_LABEL_IN = 0.16
+_LABEL_IN = 0.2
 """Least distance between the labels of two lines."""
 
 

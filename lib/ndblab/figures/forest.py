@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import seaborn.objects as so
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-from ndblab.figures import published, style
+from ndblab.figures import published, sheet, style
 from ndblab.judging.publication import Anchor
 from ndblab.statistics import ratio_tables
 
@@ -65,6 +66,24 @@ def draw(
         for anchor in group:
             published.mark(ax, anchor, anchor.value, places[name] - 0.3, along="x")
     _finish(ax, rows, low, high, log=equal is not None)
+
+
+def leading(
+    figure: Figure, rows: pd.DataFrame, label: str, below_in: float = 2.1, **given
+) -> SubFigure:
+    """Draw a forest in the upper part of a sheet, as high as its rows; return the lower part.
+
+    Parameters
+    ----------
+    below_in : height of the lower part, before title and notes take theirs.
+    given : as for `draw`.
+    """
+    upper, lower = figure.subfigures(2, height_ratios=(0.6 + 0.2 * len(rows), below_in))
+    if len(rows):
+        draw(upper.subplots(), rows, label, **given)
+    else:
+        sheet.nothing(upper.subplots(), "no contrast was measured")
+    return lower
 
 
 def of_contrasts(
@@ -135,7 +154,8 @@ def _finish(ax: Axes, rows: pd.DataFrame, low: float, high: float, log: bool) ->
         for end, beyond, mark in ((low, row.low < low, "<"), (high, row.high > high, ">")):
             if beyond:
                 ax.plot(end, place, mark, color=style.INK, ms=6, clip_on=False, zorder=5)
-        text = getattr(row, "text", None) or words(row)
+        text = getattr(row, "text", None)
+        text = text if isinstance(text, str) else words(row)
         ax.annotate(
             text, (1, place), (7, 0), xycoords=("axes fraction", "data"),
             textcoords="offset points", va="center", fontsize=8.6, annotation_clip=False,

@@ -43,12 +43,18 @@ def shade(ax: Axes, spans: Iterable[tuple[float, float]]) -> None:
 
 
 def label(ax: Axes, events: Sequence[tuple[float, str]], dashes: str = ":") -> None:
-    """Mark events with a line each, and write their words above the panel, none over another."""
+    """Mark events with a line each, and write their words above the panel, none over another.
+
+    Parameters
+    ----------
+    dashes : of the lines; none is drawn if empty.
+    """
     low, high = ax.get_xlim()
     width_in = 0.8 * sheet.size_in(ax)[0]
     free_from: list[float] = []
     for time, words in sorted(events):
-        ax.axvline(time, color=style.INK, lw=0.9, ls=dashes, zorder=3)
+        if dashes:
+            ax.axvline(time, color=style.INK, lw=0.9, ls=dashes, zorder=3)
         begin_in = (time - low) / (high - low) * width_in
         length_in = _LETTER_IN * len(words)
         # Words that would leave the panel at the right stand at the left of their line.

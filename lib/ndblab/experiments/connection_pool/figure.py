@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from ndblab.figures import curves, forest, intervals, selection, sheet
+from ndblab.figures import curves, forest, intervals, selection
 from ndblab.figures.entry import Entry
 from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.figures.selection import DEFAULT, Tables
@@ -30,12 +30,7 @@ _MARKERS = ("o", "s", "^", "D", "v", "P")
 def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Head:
     """Draw the ratios of the contrasts, and below throughput against clients by connections."""
     means, ratios = _means(tables), _ratios(tables)
-    upper, lower = figure.subfigures(2, height_ratios=(0.6 + 0.2 * len(ratios), 2.1))
-    ax = upper.subplots()
-    if len(ratios):
-        forest.draw(ax, ratios, "Throughput with more connections over fewer, ratio")
-    else:
-        sheet.nothing(ax, "no contrast was measured")
+    lower = forest.leading(figure, ratios, "Throughput with more connections over fewer, ratio")
     quotas = "Under CPU quotas" if caption.is_scaled else "Without CPU quotas, once more"
     panels = lower.subplots(1, 2)
     for (whole, title), panel in zip(

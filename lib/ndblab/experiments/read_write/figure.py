@@ -10,7 +10,7 @@ from ndblab.error import MissingData
 from ndblab.experiments.read_write import TRANSACTION_QUERIES
 from ndblab.experiments.read_write import analysis as variations
 from ndblab.experiments.read_write.analysis import LOOKUPS, SERVERS, Variations
-from ndblab.figures import curves, forest, intervals, selection, sheet, style
+from ndblab.figures import curves, forest, intervals, selection, style
 from ndblab.figures.entry import Entry
 from ndblab.figures.quantity import Quantity
 from ndblab.figures.selection import Tables
@@ -25,12 +25,7 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     """Draw the ratio of each contrast, and below transactions by servers and clients."""
     parts = _parts(tables)
     ratios = variations.ratios(tables["slices"]).rename(columns={"compared": "name"})
-    upper, lower = figure.subfigures(2, height_ratios=(0.6 + 0.2 * len(ratios), 2.1))
-    ax = upper.subplots()
-    if len(ratios):
-        forest.draw(ax, ratios, "Rate of transactions or of keys looked up, ratio")
-    else:
-        sheet.nothing(ax, "no contrast was measured")
+    lower = forest.leading(figure, ratios, "Rate of transactions or of keys looked up, ratio")
     means = intervals.means(parts.plain, ["servers", "clients"], TPS.metric)
     looks = style.servers(means["servers"])
     curves.against_clients(lower.subplots(), means, TPS, "servers", looks)

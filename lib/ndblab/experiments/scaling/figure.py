@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ndblab.experiments.scaling import figure_of_runs, figure_of_threads
-from ndblab.figures import curves, forest, intervals, published, selection, sheet, style, variants
+from ndblab.figures import curves, forest, intervals, published, selection, style, variants
 from ndblab.figures.entry import Entry
 from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.figures.selection import Tables
@@ -28,9 +28,8 @@ def paint_peaks(
 ) -> Head:
     """Draw the ratios of the peaks, and below throughput against clients by number of servers."""
     points, ratios = _points(tables, QPS), _peak_ratios(tables)
-    upper, lower = figure.subfigures(2, height_ratios=(0.6 + 0.2 * len(ratios), 2.1))
-    gain = _published_gain(anchors)
-    _forest(upper, ratios, "Best mean throughput, ratio", gain)
+    gain = _in_rows(_published_gain(anchors), ratios)
+    lower = forest.leading(figure, ratios, "Best mean throughput, ratio", anchors=gain)
     panels = curves.facets(lower, points, QPS, "servers", style.servers(points["servers"]))
     for peak in summary.peaks(points).itertuples():
         ax = panels[peak.servers]
@@ -58,17 +57,15 @@ def paint_latency(
 ) -> Head:
     """Draw p95 against clients of each server, and its ratio with more servers above."""
     points, ratios = _points(tables, P95), _latency_ratios(tables)
-    upper, lower = figure.subfigures(2, height_ratios=(0.6 + 0.2 * len(ratios), 2.3))
-    more = _published_more(anchors)
-    _forest(upper, ratios, "95th percentile latency, ratio", more)
+    more = _in_rows(_published_more(anchors), ratios)
+    lower = forest.leading(figure, ratios, "95th percentile latency, ratio", 2.3, anchors=more)
     by_server = points.assign(clients=points["clients"] / points["servers"])
     by_server = by_server[~points["idle_servers"]]
     ax = lower.subplots()
     curves.against_clients(ax, by_server, P95, "servers", style.servers(points["servers"]))
     ax.set_xlabel("Clients of each server")
     notes = _notes({}, points, caption)
-    shown = more is not None and more[0] in set(ratios["name"])
-    return Head(_same_latency(points, ratios), notes + ([published.NOTE] if shown else []))
+    return Head(_same_latency(points, ratios), notes + ([published.NOTE] if more else []))
 
 
 def describe_latency(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
@@ -153,12 +150,9 @@ def _published_more(anchors: Sequence[Anchor]) -> tuple[str, Anchor] | None:
     return None
 
 
-def _forest(figure, ratios: pd.DataFrame, label: str, theirs: tuple[str, Anchor] | None) -> None:
-    ax = figure.subplots()
-    if ratios.empty:
-        return sheet.nothing(ax, "no two numbers of servers to compare")
-    mine = theirs is not None and theirs[0] in set(ratios["name"])
-    forest.draw(ax, ratios, label, anchors={theirs[0]: [theirs[1]]} if mine else None)
+def _in_rows(theirs: tuple[str, Anchor] | None, ratios: pd.DataFrame) -> dict[str, list[Anchor]]:
+    """Return a published ratio by the name of its row, if there is one."""
+    return {theirs[0]: [theirs[1]]} if theirs and theirs[0] in set(ratios["name"]) else {}
 
 
 def _gain(points: pd.DataFrame, ratios: pd.DataFrame) -> str:
