@@ -130,3 +130,42 @@ def test_a_container_that_has_used_up_its_memory_has_none_left(tmp_path: Path):
     group = root / "sys/fs/cgroup/user.slice/user-0.slice/session-1.scope"
     (group / "memory.max").write_text((group / "memory.current").read_text())
     assert host.read(root).memory_available_bytes == 0
+
+
+@pytest.mark.parametrize("limit", ["memory.max", "memory.high"])
+def test_page_cache_of_a_container_counts_as_available(tmp_path: Path, limit: str):
+    """A group of 10 GiB with 7 GiB of clean page cache has all but 0.5 GiB to give."""
+    root = unpack("vm-cgroup2-cpu-not-delegated", tmp_path)
+    (root / "proc/meminfo").write_text("MemTotal: 33554432 kB\nMemAvailable: 31457280 kB\n")
+    inner = root / "sys/fs/cgroup/user.slice/user-0.slice/session-1.scope"
+    _limited(inner.parent, limit, 10, used=7.5, inactive=4, active=3)
+    assert host.read(root).memory_available_bytes == 9.5 * 2**30
+    _limited(inner, limit, 9, used=2, inactive=1, active=0.5)
+    assert host.read(root).memory_available_bytes == 8.5 * 2**30
+
+
+def test_page_cache_of_a_container_of_version_1_counts_with_that_of_the_groups_in_it(
+    tmp_path: Path,
+):
+    """Its counters without "total_" are of the group alone."""
+    root = unpack("power9-gpu-nodes", tmp_path)
+    group = root / "sys/fs/cgroup/memory"
+    group.mkdir(parents=True)
+    (group / "memory.limit_in_bytes").write_text(str(10 * 2**30))
+    (group / "memory.usage_in_bytes").write_text(str(8 * 2**30))
+    (group / "memory.stat").write_text(
+        f"cache 0\ninactive_file 0\nactive_file 0\n"
+        f"total_inactive_file {4 * 2**30}\ntotal_active_file {3 * 2**30}\n"
+    )
+    assert host.read(root).memory_available_bytes == 9 * 2**30
+
+
+def _limited(
+    group: Path, limit: str, gib: float, used: float, inactive: float, active: float
+) -> None:
+    (group / "memory.max").write_text("max\n")
+    (group / limit).write_text(f"{round(gib * 2**30)}\n")
+    (group / "memory.current").write_text(f"{round(used * 2**30)}\n")
+    sizes = {"anon": used, "inactive_file": inactive, "active_file": active}
+    lines = (f"{name} {round(size * 2**30)}\n" for name, size in sizes.items())
+    (group / "memory.stat").write_text("".join(lines))
