@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -169,3 +170,30 @@ def _limited(
     sizes = {"anon": used, "inactive_file": inactive, "active_file": active}
     lines = (f"{name} {round(size * 2**30)}\n" for name, size in sizes.items())
     (group / "memory.stat").write_text("".join(lines))
+
+
+def test_the_smallest_limit_of_processes_and_threads_counts(root: Path):
+    """That of the control group, less what runs in it, and of an ordinary user, less what it has.
+
+    Root has no limit of its own, but for root of a container that an ordinary user started.
+    """
+    assert host.read(root).tasks_left is None
+    status = root / "proc/self/status"
+    for uid, map_, left in ((1000, "0 0 4294967295", 96365), (0, "0 1000 1", 96365)):
+        text = re.sub(
+            r"^Uid:.*$", f"Uid:\t{uid}\t{uid}\t{uid}\t{uid}", status.read_text(), flags=re.M
+        )
+        status.write_text(text)
+        (root / "proc/self/uid_map").write_text(f"{map_}\n")
+        assert host.read(root).tasks_left == left
+    other = root / "proc/77/status"
+    other.parent.mkdir()
+    other.write_text("Name:\tx\nUid:\t0\t0\t0\t0\nThreads:\t65\n")
+    assert host.read(root).tasks_left == 96300
+    mounts = root / "proc/self/mounts"
+    mounts.write_text(f"{mounts.read_text()}cgroup /sys/fs/cgroup/pids cgroup rw,pids 0 0\n")
+    group = root / "sys/fs/cgroup/pids"
+    group.mkdir(parents=True, exist_ok=True)
+    (group / "pids.max").write_text("2048\n")
+    (group / "pids.current").write_text("48\n")
+    assert host.read(root).tasks_left == 2000

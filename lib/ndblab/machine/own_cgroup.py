@@ -82,6 +82,19 @@ def memory_left_bytes(root: Path) -> int | None:
     return min(left, default=None)
 
 
+def tasks_left(root: Path) -> int | None:
+    """Processes and threads that the limits of this process (a container's, say) leave it.
+
+    Source: Linux, cgroup-v2.rst ("pids.max") and cgroup-v1/pids.rst.
+    """
+    left = []
+    for group in [*_ancestors(root, "cgroup2", ""), *_ancestors(root, "cgroup", "pids")]:
+        limit = read_text(group / "pids.max").strip()
+        if limit.isdigit():
+            left.append(max(0, int(limit) - int(read_text(group / "pids.current").strip() or 0)))
+    return min(left, default=None)
+
+
 def _reclaimable_bytes(group: Path) -> int:
     """File cache and slabs of a control group that can be reclaimed, those below it included.
 

@@ -76,7 +76,7 @@ def check(machine: host.Host, *plans: Plan, engines: str | None = None) -> None:
 
 
 def check_size(machine: host.Host, plan: Plan, disk_free_bytes: float | None = None) -> None:
-    """Refuse a plan for which a host has too little memory or disk space; LabError says what.
+    """Refuse a plan for which a host has too little memory or disk space, or allows too few tasks.
 
     Parameters
     ----------
@@ -87,6 +87,7 @@ def check_size(machine: host.Host, plan: Plan, disk_free_bytes: float | None = N
         existing = next(p for p in (folder, *folder.parents) if p.exists())
         disk_free_bytes = shutil.disk_usage(existing).free
     plan.check(machine, disk_free_bytes)
+    fitness.check_tasks(plan, machine)
     fitness.check_numa_memory(plan, machine)
 
 
