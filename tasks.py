@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import functools
 import shlex
 import sys
+import unicodedata
 from json import dumps
 from pathlib import Path
 
@@ -15,6 +17,19 @@ from ndblab.machine import cgroups, host
 
 ROOT = Path(__file__).resolve().parent
 OUT = ROOT / "out"
+
+
+def plain(error):
+    """Replace what a stream cannot encode: a narrow space by a space, other characters by "?"."""
+    text = unicodedata.normalize("NFKD", error.object[error.start : error.end])
+    return text.encode("ascii", "replace").decode(), error.end
+
+
+codecs.register_error("plain", plain)
+for stream in (sys.stdout, sys.stderr):
+    # Tests, and the absence of a terminal, put other streams in their place.
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="plain")
 
 
 def command(body, limits_cpus=False):

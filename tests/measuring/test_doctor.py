@@ -157,6 +157,18 @@ def test_few_open_files_are_a_note(machine, monkeypatch, hard, state):
     assert found("open files").state == state
 
 
+@pytest.mark.parametrize(
+    ("left", "plan", "state"),
+    [(200, "missing", "note"), (2048, "ok", "note"), (None, "ok", "ok")],
+)
+def test_a_limit_of_processes_and_threads_is_seen(machine, monkeypatch, left, plan, state):
+    """A quick sweep has less than Podman's default limit, and more than 200."""
+    here = dataclasses.replace(machine, tasks_left=left)
+    monkeypatch.setattr(host, "read", lambda: here)
+    assert found("plan (quick)").state == plan
+    assert found("processes and threads").state == state
+
+
 def test_an_installation_without_tools_is_usable_and_says_what_adds_them(machine, monkeypatch):
     """It is a note, with the command."""
     place = Path("/nowhere")

@@ -25,6 +25,7 @@ from ndblab.hosts.roles import DATA, LOAD, MANAGEMENT, SQL, PlacedHost
 from ndblab.install import package_manager
 from ndblab.machine import Machine, host
 from ndblab.machine.local import LOCAL
+from ndblab.planning import fitness
 from ndblab.workloads import registry, sysbench
 
 if TYPE_CHECKING:
@@ -96,6 +97,8 @@ class Connected:
                     "or use a smaller --table-size or fewer --servers."
                 )
                 raise
+            for plan in plans:
+                fitness.check_tasks(plan.of_host(name), self.hosts.described[name])
 
     def to_dict(self) -> dict[str, object]:
         """Return what a dataset says of the hosts, as plain data for JSON."""

@@ -31,6 +31,8 @@ T = TypeVar("T")
 
 OPEN_FILES = 16384
 """Each client is a socket of the load generator and one of a server; a full sweep has thousands."""
+TASKS = 16384
+"""Each client is a thread of the load generator and one of a server, too."""
 _CONTROLLERS = {
     "cgroup1": "cgroup v1, writable",
     "cgroup2": "cgroup v2, writable",
@@ -94,6 +96,16 @@ def _host(this_host: host.Host) -> Iterator[Finding]:
             "again.",
         )
 
+    if (tasks := this_host.tasks_left) is None or tasks >= TASKS:
+        yield Finding("ok", "processes and threads", "unlimited" if tasks is None else f"{tasks}")
+    else:
+        yield Finding(
+            "note",
+            "processes and threads",
+            f"{tasks} more may be started; large sweeps need {TASKS}",
+            "To use thousands of clients, raise --pids-limit of the container, TasksMax of systemd "
+            "or `nproc` in /etc/security/limits.conf.",
+        )
     if running := LOCAL.marked(start_stop.home()):
         processes = f"running, {len(running)} of its processes"
         yield Finding("note", "cluster", processes, "Stop it: ./lab cluster.stop")

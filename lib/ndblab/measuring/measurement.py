@@ -74,11 +74,19 @@ def check(machine: host.Host, *plans: Plan, engines: str | None = None) -> None:
         check_size(machine, plan)
 
 
-def check_size(machine: host.Host, plan: Plan) -> None:
-    """Refuse a plan for which this host has too little memory or disk space; LabError says what."""
-    folder = Path(plan.places.cluster_dir)
-    existing = next(p for p in (folder, *folder.parents) if p.exists())
-    plan.check(machine, shutil.disk_usage(existing).free)
+def check_size(machine: host.Host, plan: Plan, disk_free_bytes: float | None = None) -> None:
+    """Refuse a plan for which a host has too little memory or disk space, or allows too few tasks.
+
+    Parameters
+    ----------
+    disk_free_bytes : free space on the host's disk; None for that of this host.
+    """
+    if disk_free_bytes is None:
+        folder = Path(plan.places.cluster_dir)
+        existing = next(p for p in (folder, *folder.parents) if p.exists())
+        disk_free_bytes = shutil.disk_usage(existing).free
+    plan.check(machine, disk_free_bytes)
+    fitness.check_tasks(plan, machine)
     fitness.check_numa_memory(plan, machine)
 
 

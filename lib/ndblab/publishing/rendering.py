@@ -32,7 +32,8 @@ def render(only: str | None = None) -> list[Path]:
     notebook.prepare()
     list(processes.each(notebook.render, list(zip(written, pictures, strict=True)), AT_ONCE))
     readme = recorded.ROOT / "README.md"
-    readme.write_text(with_verdicts(readme.read_text()))
+    text = readme.read_text(encoding="utf-8")
+    readme.write_text(with_verdicts(text), encoding="utf-8")
     return [*written, readme]
 
 
