@@ -150,7 +150,7 @@ FIGURES = {
     ),
     "capacity": _forecast(
         "How well does a one-server sweep predict many servers?",
-        predictions, "points", "predicted", "simulated", height_in=6.8,
+        predictions, "points", "predicted", height_in=6.8,
     ),
     "bounds": _forecast(
         "Which bounds limit one MySQL server?", bounds, "bounds", "balance", "alone"
@@ -165,7 +165,7 @@ FIGURES = {
     ),
     "brief-predicted": _forecast(
         "What does the model predict for the brief's own server?",
-        brief_predicted, "brief_predicted", "brief_simulated", height_in=6.0,
+        brief_predicted, "brief_predicted", height_in=6.0,
     ),
     "read-write": Entry(
         "What do read/write transactions, filters and IN lists carry?",

@@ -1,10 +1,9 @@
 """The capacity model: demands measured with one MySQL server, applied to any number of them.
 
-In: demands fitted to one server, and which CPUs each part of the cluster may use. Out: throughput,
-response time, bottleneck and utilisation for any servers and clients, with intervals.
-
-MySQL servers, sysbench and each kind of NDB thread are stations; the data nodes, the SQL side (all
-MySQL servers and sysbench) and the host are pools of CPUs. Clients are spread evenly over servers.
+It predicts throughput with intervals, latency, bottleneck and utilisation for any number of servers
+and clients. MySQL servers, sysbench and each kind of NDB thread are stations; the data nodes, the
+SQL side (all MySQL servers and sysbench) and the host are pools of CPUs. Clients are spread evenly
+over servers.
 """
 
 from __future__ import annotations
@@ -139,6 +138,17 @@ class Model:
             self.delay_us * every,
         )
 
+    def at_speed(self, speed: float) -> Model:
+        """Return the model of a host that serves a query in 1/`speed` of the time.
+
+        Throughput is `speed` times as high. CPU use without queries stays as it is.
+        """
+        laws = {
+            name: replace(law, one_us=law.one_us / speed, each_us=law.each_us / speed)
+            for name, law in self.laws.items()
+        }
+        return replace(self, laws=laws, delay_us=self.delay_us / speed)
+
     def extrapolates(self, servers: float, clients: float) -> str:
         """Describe how a point exceeds the range of the fit; empty if it does not."""
         n = clients / min(servers, clients)
@@ -179,26 +189,8 @@ def _usable(columns: Mapping[str, np.ndarray], own: Shares) -> float:
     return min(1.0, float(full.mean())) if len(full) else 1.0
 
 
-def quota_window_s(runs: pd.DataFrame, cpus: float | None) -> float | None:
-    """Estimate the window of a quota from the p95 of one server with the fewest clients above one.
-
-    With few clients a query is short, unless the quota is exhausted while it is served: then it
-    waits for the rest of the window. That rest is the p95, and (1 - `cpus`) of the window.
-
-    Parameters
-    ----------
-    runs : the good runs of one server.
-    cpus : quota of one server; None if it has none.
-    """
-    if cpus is None or cpus >= 1:
-        return None
-    several = runs[runs["clients"] > 1]
-    few = several[several["clients"] == several["clients"].min()]
-    return float(few["latency_p95_ms"].mean()) / 1000 / (1 - cpus)
-
-
 def predict(model: Model, points: pd.DataFrame) -> pd.DataFrame:
-    """Predict throughput, mean latency, bottleneck and utilisation at points.
+    """Predict throughput, latency, bottleneck and utilisation at points.
 
     Parameters
     ----------
@@ -206,8 +198,8 @@ def predict(model: Model, points: pd.DataFrame) -> pd.DataFrame:
 
     Returns
     -------
-    The points with `qps`, `latency_avg_ms`, `bottleneck`, `bound_qps`, `extrapolated` (why, or
-    empty) and `utilisation_<resource>`, 1 for a saturated resource.
+    The points with `qps`, `latency_avg_ms`, `latency_p95_ms`, `bottleneck`, `bound_qps`,
+    `extrapolated` (why, or empty) and `utilisation_<resource>`, 1 for a saturated resource.
     """
     servers, clients = points["servers"].to_numpy(), points["clients"].to_numpy()
     asked = model.network(servers, clients)
@@ -215,6 +207,7 @@ def predict(model: Model, points: pd.DataFrame) -> pd.DataFrame:
     names = (*STATIONS, *POOLS)
     table = points[["servers", "clients"]].copy()
     table["qps"], table["latency_avg_ms"] = solved.qps, solved.response_us / 1000
+    table["latency_p95_ms"] = solved.p95_us / 1000
     table["bottleneck"] = [names[k] for k in asked.bottleneck]
     table["bound_qps"] = asked.bound_qps
     table["extrapolated"] = [
