@@ -1,4 +1,4 @@
-"""Predictions compared with measurements: errors, the calibrated speed, coverage of intervals."""
+"""Predictions compared with measurements: errors, coverage of intervals."""
 
 from __future__ import annotations
 
@@ -36,38 +36,6 @@ def test_errors_are_counted_point_by_point_and_no_point_is_left_out():
     assert verdicts.loc["qps", "goal_pct"] == 10
     assert verdicts.loc["latency_p95_ms", "median_pct"] == pytest.approx(25)
     assert verdicts.loc["latency_p95_ms", "bias_pct"] == pytest.approx(-25)
-
-
-def test_the_runs_of_one_server_correct_the_speed_of_the_host() -> None:
-    """A host that is slower by 25 % is predicted as well as the one that was fitted."""
-    own = forecast.of(made.dataset(), slower("slow", 1.25))
-    assert own.speed == pytest.approx(1 / 1.25, rel=0.02)
-    medians = own.verdicts.set_index(["metric", "name"])["median_pct"]["qps"]
-    assert medians[comparison.MODEL] == pytest.approx(25, abs=3)
-    assert medians[comparison.CALIBRATED] < 3
-
-
-def test_runs_of_several_servers_do_not_calibrate() -> None:
-    """They are what is predicted: however fast they are, the speed is that of one server."""
-    data = slower("slow", 1.25)
-    data.runs.loc[data.runs["servers"] > 1, "qps"] *= 3
-    own = forecast.of(made.dataset(), data)
-    assert own.speed == pytest.approx(1 / 1.25, rel=0.02)
-
-
-def test_clients_beyond_the_fitted_ones_do_not_calibrate() -> None:
-    """There the prediction itself is in doubt."""
-    points = pd.DataFrame({"servers": 1, "clients": [8, 512]})
-    predicted = points.assign(qps=[100.0, 100.0], extrapolated=["", "too many"])
-    assert comparison.speed(predicted, points.assign(qps_mean=[90.0, 10.0])) == pytest.approx(0.9)
-
-
-def test_without_runs_of_one_server_nothing_is_calibrated() -> None:
-    """A sweep without them, and a model of the very sweep it is compared with."""
-    several = forecast.of(made.dataset(), slower("slow", 1.25, (2, 4)))
-    same = forecast.of(made.dataset((1, 2)))
-    for own in (several, same):
-        assert comparison.CALIBRATED not in set(own.predictions["name"])
 
 
 def test_a_slower_host_stays_within_the_interval() -> None:

@@ -17,9 +17,7 @@ from ndblab.judging import publication
 
 KEYS = ("capacity", "bounds", "bottlenecks", "errors", "brief-predicted")
 SERVERS, CLIENTS = (1, 2, 4, 8, 16), (16, 32, 64, 128, 256, 512)
-METHODS = (
-    "capacity model", "model, calibrated", "linear, capped", "USL", "the brief's division",
-)  # fmt: skip
+METHODS = ("capacity model", "linear, capped", "USL", "the brief's division")
 
 
 def tables() -> dict[str, pd.DataFrame]:

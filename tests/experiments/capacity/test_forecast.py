@@ -40,7 +40,7 @@ def test_every_measured_point_is_predicted(own: forecast.Forecast) -> None:
     assert (own.predicted["latency_p95_ms"] > own.predicted["latency_avg_ms"]).all()
     assert own.errors["servers"].min() == 2
     assert set(own.errors["metric"]) == {"qps", "latency_p95_ms"}
-    assert own.errors["name"].nunique() == 5
+    assert own.errors["name"].nunique() == 4
     assert own.verdicts["median_pct"].notna().all()
 
 
@@ -77,14 +77,14 @@ def test_utilisation_includes_background_cpu_use(own: forecast.Forecast) -> None
 
 
 def test_demands_that_depart_from_their_law_show(own: forecast.Forecast) -> None:
-    """Queries that cost twice as much of tc with eight servers show as a ratio of two."""
+    """10 us more of tc per query with eight servers show there, and in the sum of all parts."""
     dearer = own.tested_demands.copy()
     there = (dearer["resource"] == "tc") & (dearer["servers"] == 8)
-    dearer.loc[there, "cpus"] *= 2
-    table = comparison.drift(comparison.against_laws(own.model, dearer))
-    assert table.loc[8, "tc"] == pytest.approx(2, rel=0.06)
-    assert table.loc[4, "tc"] == pytest.approx(1, rel=0.06)
-    assert table.loc[8, "ldm"] == pytest.approx(1, rel=0.06)
+    dearer.loc[there, "cpus"] += 10e-6 * dearer.loc[there, "qps"]
+    table = comparison.beyond_laws(own.model, dearer) - own.beyond_laws
+    assert table.loc[8, ["tc", "all"]].to_numpy() == pytest.approx(10)
+    assert table.loc[4, "tc"] == table.loc[8, "ldm"] == pytest.approx(0)
+    assert own.beyond_laws["tc"].abs().max() < 1
 
 
 def test_littles_law_is_checked_on_both_datasets(own: forecast.Forecast) -> None:
@@ -206,8 +206,8 @@ def test_the_speed_of_another_host_is_asked_for(own: forecast.Forecast) -> None:
 
 def test_one_server_of_another_host_scales_the_prediction(own: forecast.Forecast) -> None:
     """One server reaches what was given, at its best; twice as fast a host has twice as much."""
-    best = max(predicted_qps(own, 1, n, 4, 5000) for n in made.COUNTS)
-    assert best == pytest.approx(5000, rel=0.02)
+    assert predicted_qps(own, 1, 1, 4, 5000) == pytest.approx(5000, rel=0.02)
+    assert predicted_qps(own, 1, 64, 4, 5000) < 4900
     slow, fast = (predicted_qps(own, 8, 128, 4, qps) for qps in (5000, 10000))
     assert fast / slow == pytest.approx(2, rel=0.01)
 

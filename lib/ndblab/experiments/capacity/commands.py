@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -26,20 +26,6 @@ ENOUGH = 0.97
 MOST_SERVERS, MOST_CLIENTS = 64, 2048
 DATA_SHARES = np.round(np.arange(0.10, 0.61, 0.05), 2)
 _UTILISATION = "utilisation_"
-
-
-@dataclass(frozen=True)
-class Advice:
-    """A recommendation for a host, its predicted performance and the reason."""
-
-    servers: int
-    clients_per_server: int
-    data_node_cpus: float
-    sql_cpus: float
-    qps: float
-    latency_avg_ms: float
-    bottleneck: str
-    reason: str
 
 
 def predict(
@@ -95,10 +81,9 @@ def predict(
     ]
     if published:
         facts["published"] = f"{formatting.listed(published)}, on the brief's server"
-    cpu_count = formatting.count(_tidy(there.shares.host_cpus), "logical CPU")
     title = (
         f"{formatting.count(many, 'MySQL server')}, {formatting.count(together, 'client')}, "
-        f"{cpu_count}"
+        f"{_cpus(there.shares.host_cpus)}"
     )
     return _page(title, facts, own, there, many, str(row["extrapolated"]))
 
@@ -117,27 +102,36 @@ def size(own: Forecast, cpus: object, qps_one_server: object = None) -> str:
     """
     there, _ = _of_host(own, cpus, qps_one_server)
     best = advise(there)
-    clients = best.servers * best.clients_per_server
+    host_cpus, n = there.shares.host_cpus, best["clients"] / best["servers"]
+    us = {name: float(there.laws[name].us(n)) for name in (CLIENT, SERVER, *KINDS)}
+    ndb_us, all_us = sum(us[kind] for kind in KINDS), sum(us.values())
     facts = {
-        "MySQL servers": str(best.servers),
-        "clients per server": f"{best.clients_per_server} ({clients} in all)",
-        "data nodes": f"{_number(best.data_node_cpus)} logical CPUs for both of them",
-        "SQL side": f"{_number(best.sql_cpus)} logical CPUs for all MySQL servers and the clients",
-        "predicted": f"{_number(best.qps)} queries/s at a mean latency of "
-        f"{_number(best.latency_avg_ms)} ms",
-        "bottleneck": best.bottleneck,
-        "because": best.reason,
+        "MySQL servers": str(best["servers"]),
+        "clients per server": f"{n:.0f} ({best['clients']} in all)",
+        "data nodes": f"{_number(best['data_node_cpus'])} logical CPUs for both of them",
+        "SQL side": f"{_number(best['sql_cpus'])} logical CPUs for all MySQL servers and the "
+        "clients",
+        "predicted": f"{_number(best['qps'])} queries/s at a mean latency of "
+        f"{_number(best['latency_avg_ms'])} ms",
+        "bottleneck": best["bottleneck"],
+        "because": f"with {n:.0f} clients per server a query costs {us[SERVER]:.0f} us of CPU time "
+        f"in mysqld, {ndb_us:.0f} us in the data nodes and {us[CLIENT]:.0f} us in sysbench: "
+        f"{all_us:.0f} us in all, so {host_cpus:g} CPUs can serve at most "
+        f"{_number(1e6 * host_cpus / all_us)} queries/s; the bottleneck ({best['bottleneck']}) "
+        f"saturates first, at {_number(best['bound_qps'])} queries/s",
     }
-    title = f"For {formatting.count(_tidy(there.shares.host_cpus), 'logical CPU')}"
-    return _page(title, facts, own, there, best.servers)
+    return _page(f"For {_cpus(host_cpus)}", facts, own, there, best["servers"])
 
 
-def advise(own: Model) -> Advice:
+def advise(own: Model) -> pd.Series:
     """Recommend the fewest servers, then the fewest clients, close to the best throughput.
 
     The split of CPUs between the data nodes and the SQL side is varied in steps of 5 % of the host.
+
+    Returns
+    -------
+    A row of `model.predict`, with `data_node_cpus` and `sql_cpus`.
     """
-    host_cpus = own.shares.host_cpus
     low, high = own.clients_per_server
     per_server = sorted({int(n) for n in 2 ** np.arange(0, 11) if low <= n <= high} | {int(low)})
     counts = np.unique(np.geomspace(1, MOST_SERVERS, 25).round().astype(int))
@@ -145,25 +139,13 @@ def advise(own: Model) -> Advice:
     grid = pd.DataFrame(pairs, columns=["servers", "clients"])
     tables = []
     for part in DATA_SHARES:
-        data_cpus, sql_cpus = part * host_cpus, (1 - part) * host_cpus
-        shares = replace(own.shares, data_node_cpus=data_cpus, sql_cpus=sql_cpus)
-        table = models.predict(replace(own, shares=shares), grid)
-        tables.append(table.assign(data_node_cpus=data_cpus, sql_cpus=sql_cpus))
+        host_cpus = own.shares.host_cpus
+        split = {"data_node_cpus": part * host_cpus, "sql_cpus": (1 - part) * host_cpus}
+        divided = replace(own, shares=replace(own.shares, **split))
+        tables.append(models.predict(divided, grid).assign(**split))
     table = pd.concat(tables, ignore_index=True)
     enough = table[table["qps"] >= ENOUGH * table["qps"].max()]
-    row = enough.sort_values(["servers", "clients", "qps"], ascending=[True, True, False]).iloc[0]
-    n = row["clients"] / row["servers"]
-    us = {name: float(own.laws[name].us(n)) for name in (CLIENT, SERVER, *KINDS)}
-    ndb_us, all_us = sum(us[kind] for kind in KINDS), sum(us.values())
-    most, bound = formatting.plain(1e6 * host_cpus / all_us), formatting.plain(row["bound_qps"])
-    reason = (
-        f"with {n:.0f} clients per server a query costs {us[SERVER]:.0f} us of CPU time in mysqld, "
-        f"{ndb_us:.0f} us in the data nodes and {us[CLIENT]:.0f} us in sysbench: {all_us:.0f} us "
-        f"in all, so {host_cpus:g} CPUs can serve at most {most} queries/s; "
-        f"the bottleneck ({row['bottleneck']}) saturates first, at {bound} queries/s"
-    )
-    numbers = row[["data_node_cpus", "sql_cpus", "qps", "latency_avg_ms"]].astype(float)
-    return Advice(int(row["servers"]), round(n), *numbers, str(row["bottleneck"]), reason)
+    return enough.sort_values(["servers", "clients", "qps"], ascending=[True, True, False]).iloc[0]
 
 
 def _of_host(own: Forecast, cpus: object, qps_one_server: object) -> tuple[Model, float]:
@@ -182,8 +164,8 @@ def _of_host(own: Forecast, cpus: object, qps_one_server: object) -> tuple[Model
     if qps_one_server is None and host_cpus != fitted_cpus:
         raise LabError(
             "The speed of another host is unknown",
-            found=f"{_tidy(host_cpus)} logical CPUs; the model is fitted to {_tidy(fitted_cpus)}, "
-            f"dataset {own.fitted.id}",
+            found=f"{_cpus(host_cpus)}; the model is fitted to {fitted_cpus:g}, dataset "
+            f"{own.fitted.id}",
             expected="the most queries/s that one MySQL server reaches there",
             next_step="Add --qps-one-server QPS (230000 on the brief's server); or measure one "
             "server there (./lab reproduce --figure 4) and give that dataset with --from DIR.",
@@ -203,11 +185,10 @@ def _page(
     """Lay out an answer; `clients` says how they exceed the fitted range."""
     beyond = [clients] if clients else []
     if there.shares.host_cpus != own.shares.host_cpus:
-        measured = formatting.count(_tidy(own.shares.host_cpus), "logical CPU")
         beyond.append(
-            f"{_tidy(there.shares.host_cpus)} logical CPUs; measured on {measured}. Every part is "
-            "assumed to have the same share of the host, and to be as much faster as one MySQL "
-            "server; no interval covers the error of scaling"
+            f"{_cpus(there.shares.host_cpus)}; measured on {_cpus(own.shares.host_cpus)}. Every "
+            "part is assumed to have the same share of the host, and to be as much faster as one "
+            "MySQL server; no interval covers the error of scaling"
         )
     most = int(own.points["servers"].max())
     if servers > most:
@@ -236,8 +217,8 @@ def _folded(start: str, text: str) -> list[str]:
     return textwrap.wrap(text, 100, break_long_words=False, break_on_hyphens=False, **indents)
 
 
-def _tidy(number: float) -> float | int:
-    return int(number) if float(number).is_integer() else number
+def _cpus(count: float) -> str:
+    return formatting.count(int(count) if float(count).is_integer() else count, "logical CPU")
 
 
 def _number(value: float) -> str:

@@ -11,10 +11,10 @@ import pandas as pd
 from scipy.optimize import curve_fit
 
 from ndblab.experiments.capacity.demands import CLIENT, KINDS, OTHER, PARTS, SECOND_US, SERVER
-from ndblab.experiments.capacity.model import DATA_NODES, HOST, NONE, SQL_SIDE, Model, Shares
+from ndblab.experiments.capacity.model import DATA_NODES, HOST, SQL_SIDE, Model, Shares
 
-MODEL, CALIBRATED = "capacity model", "model, calibrated"
-LINEAR, USL, DIVISION = "linear, capped", "USL", "the brief's division"
+MODEL, LINEAR, USL = "capacity model", "linear, capped", "USL"
+DIVISION = "the brief's division"
 SIMPLER = (LINEAR, USL, DIVISION)
 GOAL_PCT = {"qps": 10.0, "latency_p95_ms": 25.0}
 """Goal for the median absolute error of the model, by metric."""
@@ -83,25 +83,6 @@ def simpler(
         for name, qps in by_name.items()
     ]
     return pd.concat(tables, ignore_index=True)
-
-
-def speed(predicted: pd.DataFrame, points: pd.DataFrame) -> float:
-    """Return by how much one server is faster than predicted: geometric mean over its points.
-
-    Runs of several servers are never used, nor clients beyond those that the model was fitted to.
-
-    Parameters
-    ----------
-    predicted : of `model.predict`.
-    points : of `summary.points`.
-
-    Returns
-    -------
-    1 for the speed of the fitted runs; NaN if one server was not measured.
-    """
-    both = predicted.merge(points, on=_KEYS)
-    alone = both[(both["servers"] == 1) & (both["extrapolated"] == "")]
-    return float(np.exp(np.log(alone["qps_mean"] / alone["qps"]).mean()))
 
 
 def errors(predictions: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
@@ -208,48 +189,25 @@ def utilisation(used: pd.DataFrame, shares: Shares) -> pd.DataFrame:
     return long.reset_index()
 
 
-def against_laws(own: Model, measured: pd.DataFrame) -> pd.DataFrame:
-    """Compare measured demands with the laws of one server, at the same clients per server.
+def beyond_laws(own: Model, measured: pd.DataFrame) -> pd.DataFrame:
+    """Return the CPU time per query in excess of the laws of one server, in us.
+
+    The laws are taken at the same clients per server, and include background CPU use.
+
+    Parameters
+    ----------
+    measured : of `demands.measured`.
 
     Returns
     -------
-    `servers`, `clients`, `resource`, `measured_us`, `law_us` and their `ratio`; both include
-    background CPU use.
+    Median over clients: servers down, resources across, and `all` of them together.
     """
     keys = [*_KEYS, "resource"]
-    means = measured.groupby(keys)[["qps", "cpus"]].mean().reset_index()
-    tables = []
-    for part, rows in means.groupby("resource"):
-        law = own.laws.get(str(part), NONE)
-        idle_us = SECOND_US * law.background_cpus / rows["qps"]
-        measured_us = SECOND_US * rows["cpus"] / rows["qps"]
-        law_us = law.us(_per_server(rows)) + idle_us
-        tables.append(rows[keys].assign(measured_us=measured_us, law_us=law_us))
-    table = pd.concat(tables, ignore_index=True)
-    table["ratio"] = table["measured_us"] / table["law_us"]
-    return table.sort_values(keys, ignore_index=True)
-
-
-def drift(against: pd.DataFrame) -> pd.DataFrame:
-    """Summarise `against_laws`: median ratio over clients, servers down and resources across."""
-    return _medians(against[np.isfinite(against["ratio"])], "ratio")
-
-
-def beyond_laws(against: pd.DataFrame) -> pd.DataFrame:
-    """Return the CPU time per query in excess of the laws, in us: median over clients.
-
-    Servers down, resources across, and `all` of them together.
-    """
-    more = against.assign(more_us=against["measured_us"] - against["law_us"])
-    both = more.groupby(_KEYS)["more_us"].sum()
-    return _medians(more, "more_us").assign(all=both.groupby("servers").median())
-
-
-def _medians(against: pd.DataFrame, values: str) -> pd.DataFrame:
-    table = against.pivot_table(
-        index="servers", columns="resource", values=values, aggfunc="median"
-    )
-    return table[[part for part in PARTS if part in table]]
+    used = measured.groupby(keys)[["qps", "cpus"]].mean().reset_index()
+    expected = cpus(own, used.drop_duplicates(_KEYS)).set_index(keys)["cpus"]
+    more_us = SECOND_US * (used.set_index(keys)["cpus"] - expected) / used.set_index(keys)["qps"]
+    table = more_us.unstack("resource")[list(PARTS)]
+    return table.assign(all=table.sum(axis=1)).groupby("servers").median()
 
 
 def _at(means: pd.Series, n: np.ndarray) -> np.ndarray:

@@ -65,7 +65,7 @@ class Forecast:
     @cached_property
     def model(self) -> model.Model:
         """The model, fitted to the runs with one server."""
-        return model.fit(self.demands, self.shares)
+        return model.fit(demands.by_run(self.demands), self.shares)
 
     @cached_property
     def laws(self) -> pd.DataFrame:
@@ -78,7 +78,7 @@ class Forecast:
     def demand_table(self) -> pd.DataFrame:
         """CPU time per query in us, measured with one server: clients down, parts across."""
         wide = self.demands.pivot_table(index="clients", columns="resource", values="demand_us")
-        wide = wide[[part for part in demands.PARTS if part in wide]]
+        wide = wide.reindex(columns=list(demands.PARTS))
         return wide.assign(all=wide.sum(axis=1))
 
     @cached_property
@@ -124,10 +124,6 @@ class Forecast:
         """Every measured point, predicted at the speed of the fitted runs: `predict`."""
         return self.predict(_places(self.points))
 
-    @cached_property
-    def _bootstrap(self) -> model.Bootstrap:
-        return model.bootstrap(self.demands, self.shares)
-
     def predict(self, points: pd.DataFrame) -> pd.DataFrame:
         """Predict points on the host of the fitted dataset: `model.with_intervals`.
 
@@ -135,28 +131,15 @@ class Forecast:
         """
         weights, deviations = np.array(EARLIER_SWEEPS).T
         beyond = float(np.sqrt(np.average(deviations**2, weights=weights)))
-        return model.with_intervals(self._bootstrap, points, beyond)
-
-    @cached_property
-    def speed(self) -> float:
-        """Speed of one server in the tested dataset, 1 in the fitted one; NaN if not measured."""
-        if self.tested is self.fitted:
-            return np.nan
-        return comparison.speed(model.predict(self.model, _places(self.points)), self.points)
+        return model.with_intervals(demands.by_run(self.demands), self.shares, points, beyond)
 
     @cached_property
     def predictions(self) -> pd.DataFrame:
-        """Throughput and p95 predicted for the points of several servers, by every method.
-
-        The calibrated model needs a `speed`.
-        """
+        """Throughput and p95 predicted for the points of several servers, by every method."""
         points = _places(self.several)
-        models = {comparison.MODEL: self.model}
-        if np.isfinite(self.speed):
-            models[comparison.CALIBRATED] = self.model.at_speed(self.speed)
-        tables = [model.predict(own, points).assign(name=name) for name, own in models.items()]
         others = comparison.simpler(self.demands, self.fitted_runs, self.shares, points)
-        return pd.concat([*(table[list(others)] for table in tables), others], ignore_index=True)
+        own = model.predict(self.model, points).assign(name=comparison.MODEL)
+        return pd.concat([own[list(others)], others], ignore_index=True)
 
     @cached_property
     def errors(self) -> pd.DataFrame:
@@ -225,9 +208,9 @@ class Forecast:
         return comparison.utilisation(table[here], self.shares)
 
     @cached_property
-    def against_laws(self) -> pd.DataFrame:
-        """Demands of the tested dataset compared with the laws: `comparison.against_laws`."""
-        return comparison.against_laws(self.model, self.tested_demands)
+    def beyond_laws(self) -> pd.DataFrame:
+        """Demands of the tested dataset in excess of the laws: `comparison.beyond_laws`."""
+        return comparison.beyond_laws(self.model, self.tested_demands)
 
     @cached_property
     def brief_predicted(self) -> pd.DataFrame:
