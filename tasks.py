@@ -269,33 +269,35 @@ def claims(c, id=None, dataset=None, csv=False):
 
 def fitted(folder):
     """Fit the capacity model to the recorded sweep, or to the dataset of a folder."""
-    from ndblab.measuring import recorded
+    from ndblab.experiments.capacity import forecast
 
-    return recorded.forecast(folder, folder) if folder else recorded.forecast()
+    return forecast.obtain(folder, folder) if folder else forecast.obtain()
 
 
 @command
-def predict(c, servers=None, clients=None, cpus=None, from_=None):
+def predict(c, servers=None, clients=None, cpus=None, qps_one_server=None, from_=None):
     """Predict throughput, latency and bottleneck of many MySQL servers from a one-server sweep.
 
-    --servers 16 --clients 1024 name the point, --cpus 256 the size of another host. The model is
-    fitted to the recorded sweep, or to --from DIR: any dataset with runs of one server. No cluster
-    is needed.
+    --servers 16 --clients 1024 name the point. The model is fitted to the recorded sweep, or to
+    --from DIR: any dataset with runs of one server. No cluster is needed.
+    Another host has --cpus 256, and --qps-one-server 230000: what one MySQL server reaches there.
     """
     from ndblab.experiments.capacity import commands as answers
 
-    print(answers.predict(fitted(from_), servers, clients, cpus))
+    print(answers.predict(fitted(from_), servers, clients, cpus, qps_one_server))
 
 
 @command
-def size(c, cpus=None, from_=None):
+def size(c, cpus=None, qps_one_server=None, from_=None):
     """Recommend servers, clients and the split of the CPUs, for this host or for --cpus N.
 
-    The model is fitted to the recorded one-server sweep, or to that of --from DIR.
+    The model is fitted to the recorded one-server sweep, or to that of --from DIR. A host of
+    another size takes --qps-one-server QPS: what one MySQL server reaches there.
     """
     from ndblab.experiments.capacity import commands as answers
 
-    print(answers.size(fitted(from_), host.read().usable_cpus if cpus is None else cpus))
+    host_cpus = host.read().usable_cpus if cpus is None else cpus
+    print(answers.size(fitted(from_), host_cpus, qps_one_server))
 
 
 @cluster_command

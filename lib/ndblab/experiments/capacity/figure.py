@@ -1,13 +1,9 @@
-"""Predictions of the capacity model beside measured points.
-
-In: means of measured points, predictions with their intervals, simulated percentiles. Out: a
-painted figure and its description. It predicts nothing.
-"""
+"""Predictions of the capacity model beside measured points."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -33,40 +29,20 @@ from ndblab.judging.publication import Anchor
 _CLIENT_TICKS = tuple(8**i for i in range(6))
 
 
-@dataclass(frozen=True)
-class Row:
-    """A row of panels: its quantity, and the table with the predictions."""
-
-    quantity: Quantity
-    table: str
-
-    def line(self, tables: Tables) -> pd.DataFrame:
-        """Return the prediction with its interval, and whether it is extrapolated."""
-        metric = self.quantity.metric
-        names = {metric: "value", f"{metric}_low": "low", f"{metric}_high": "high"}
-        keys = ["servers", "clients"]
-        table = tables[self.table][[*keys, *names]].rename(columns=names)
-        return table.merge(tables["predicted"][[*keys, "extrapolated"]], on=keys)
-
-
-ROWS = (
-    Row(replace(QPS, log=True), "predicted"),
-    Row(replace(P95, name="p95 latency"), "simulated"),
-)
+ROWS = (replace(QPS, log=True), replace(P95, name="p95 latency"))
 
 
 def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> list[str]:
     """Draw predicted lines through measured marks, a column for each number of servers."""
-    points = tables["points"]
+    points, predicted = tables["points"], tables["predicted"]
     counts = sorted(int(n) for n in points["servers"].unique())
     above_in = sheet.ABOVE_WITH_LEGEND_IN
     grid = sheet.panels(figure, 2, [1.0] * len(counts), wspace=0.1, hspace=0.12, above_in=above_in)
-    for row, axes in zip(ROWS, grid, strict=True):
-        line = row.line(tables)
+    for quantity, axes in zip(ROWS, grid, strict=True):
         for ax, servers in zip(axes, counts, strict=True):
-            own, measured = (t[t["servers"] == servers] for t in (line, points))
-            _panel(ax, row.quantity, servers, own.sort_values("clients"), measured)
-        _one_scale(axes, row.quantity, line, points)
+            line, measured = (t[t["servers"] == servers] for t in (predicted, points))
+            _panel(ax, quantity, servers, line.sort_values("clients"), measured)
+        _one_scale(axes, quantity, predicted, points)
     for ax, servers in zip(grid[0], counts, strict=True):
         ax.set_title(formatting.count(servers, "server"), pad=6)
         ax.set_xlabel("")
@@ -80,10 +56,9 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     notes = [
         intervals.described(points["runs"], "Marks", "whiskers"),
         "Lines: fitted only to the one-server runs of the fitted dataset, at the host's speed "
-        "then. Bands: 95 % of single runs for throughput, at another speed too; the interval of "
-        "the simulation for p95.",
+        "then. Bands: 95 % of single runs, at another speed too; p95 has none.",
     ]
-    if (tables["predicted"]["extrapolated"] != "").any():
+    if (predicted["extrapolated"] != "").any():
         notes.append("Dashed: more clients per server than were measured.")
     return notes
 
@@ -93,8 +68,7 @@ def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
     points = tables["points"]
     keys = ["servers", "clients"]
     best = points.loc[points.groupby("servers")["qps_mean"].idxmax()]
-    both = best.merge(tables["predicted"][[*keys, "qps"]], on=keys)
-    both = both.merge(tables["simulated"][[*keys, "latency_p95_ms"]], on=keys)
+    both = best.merge(tables["predicted"][[*keys, "qps", "latency_p95_ms"]], on=keys)
     counts = formatting.listed(str(n) for n in both["servers"])
     plain = formatting.plain
     each = [
@@ -113,20 +87,24 @@ def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
 def _panel(
     ax: Axes, quantity: Quantity, servers: int, line: pd.DataFrame, measured: pd.DataFrame
 ) -> None:
-    shade = style.colour(servers)
-    ax.fill_between(line["clients"], line["low"], line["high"], color=shade, alpha=0.28, lw=0)
-    inside = line["value"].where(line["extrapolated"] == "")
-    ax.plot(line["clients"], line["value"], color=shade, ls=(0, (2, 1.5)), lw=1.2, zorder=3)
+    shade, metric = style.colour(servers), quantity.metric
+    if f"{metric}_low" in line:
+        low, high = line[f"{metric}_low"], line[f"{metric}_high"]
+        ax.fill_between(line["clients"], low, high, color=shade, alpha=0.28, lw=0)
+    inside = line[metric].where(line["extrapolated"] == "")
+    ax.plot(line["clients"], line[metric], color=shade, ls=(0, (2, 1.5)), lw=1.2, zorder=3)
     ax.plot(line["clients"], inside, color=shade, zorder=3)
-    style.marks(ax, measured["clients"], measured, quantity.metric, style.marker(servers))
+    style.marks(ax, measured["clients"], measured, metric, style.marker(servers))
 
 
 def _one_scale(
     axes: Sequence[Axes], quantity: Quantity, line: pd.DataFrame, points: pd.DataFrame
 ) -> None:
     """Give the panels of a row the same axes, for comparison; bands and whiskers fit in."""
-    ends = points.filter(regex=f"^{quantity.metric}_(mean|low|high)$")
-    values = pd.concat([*(line[c] for c in ("value", "low", "high")), *(ends[c] for c in ends)])
+    ends = [
+        table.filter(regex=f"^{quantity.metric}(_mean|_low|_high)?$") for table in (line, points)
+    ]
+    values = pd.concat([table[name] for table in ends for name in table])
     values = values[values > 0]
     reach = points["clients"].min(), points["clients"].max()
     for ax in axes:
@@ -142,7 +120,7 @@ def _one_scale(
 FIGURES = {
     "capacity": Entry(
         "How well does a one-server sweep predict many servers?",
-        paint, describe, ("points", "predicted", "simulated"), FORECAST, 6.8,
+        paint, describe, ("points", "predicted"), FORECAST, 6.8,
     ),
     "bounds": Entry(
         "Which bounds limit one MySQL server?",
@@ -159,7 +137,7 @@ FIGURES = {
     "brief-predicted": Entry(
         "What does the model predict for the brief's own server?",
         figure_brief_predicted.paint, figure_brief_predicted.describe,
-        ("brief_predicted", "brief_simulated"), FORECAST, 6.0,
+        ("brief_predicted",), FORECAST, 6.0,
         published=brief_server.anchors, of_the_brief=True,
     ),
 }  # fmt: skip

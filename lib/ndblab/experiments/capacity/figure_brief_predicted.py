@@ -1,7 +1,6 @@
 """The brief's server: Figures 6 and 7 as the capacity model predicts them.
 
-In: predictions from published numbers, and the published numbers that they are compared with. Out:
-a painted figure and its description. Nothing in it was measured by the lab.
+Nothing in it was measured by the lab.
 """
 
 from __future__ import annotations
@@ -29,17 +28,18 @@ _ASIDE = 1.16
 
 def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> list[str]:
     """Draw throughput and latency against clients, with the published numbers."""
-    predicted, simulated = tables["brief_predicted"], tables["brief_simulated"]
+    predicted = tables["brief_predicted"]
     [axes] = sheet.panels(figure, columns=(1, 1), wspace=0.24, above_in=sheet.ABOVE_WITH_LEGEND_IN)
     qps, latency = axes
     _lines(qps, predicted, "qps", 1.8)
     _lines(latency, predicted, "latency_avg_ms", 1.0)
-    _simulated(latency, simulated)
+    p95 = _at_published(predicted, anchors)
+    _marks(latency, p95)
     for ax, quantity, column in ((qps, QPS, "qps"), (latency, _LATENCY, "latency_avg_ms")):
         own = [a for a in anchors if a.unit == quantity.unit]
         quantity.against_clients(ax, predicted["clients"], predicted[column].max())
         values = [*predicted[column], *(a.value for a in own)]
-        values += [] if ax is qps else [*simulated["latency_p95_ms"]]
+        values += [] if ax is qps else [*p95["latency_p95_ms"]]
         ends = (0, max(values) * 1.2) if ax is qps else (min(values) / 1.6, max(values) * 2.2)
         ax.set_ylim(*ends)
         _published(ax, own)
@@ -52,8 +52,8 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     sheet.legend(figure, handles)
     notes = [
         "Derived from Figures 4, 5 and 9 and the throughput of Figure 1 alone, so the peak of one "
-        "server is not a test; it uses no run of the lab. Edged marks: simulated p95, with the "
-        "interval of the simulation. An arrow points to the side that a published bound allows.",
+        "server is not a test; it uses no run of the lab. Edged marks: predicted p95. "
+        "An arrow points to the side that a published bound allows.",
     ]
     if (predicted["extrapolated"] != "").any():
         notes.append("Dashed: clients per server for which nothing was published.")
@@ -62,7 +62,7 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
 
 def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
     """Describe the best predicted throughputs, and each published number with its prediction."""
-    predicted, simulated = tables["brief_predicted"], tables["brief_simulated"]
+    predicted = tables["brief_predicted"]
     most = predicted.groupby("servers")["qps"].transform("max")
     # Where a curve is flat, the last digits of its points depend on the order of sums.
     best = predicted[predicted["qps"] >= (1 - _FLAT) * most].sort_values("clients")
@@ -77,15 +77,14 @@ def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
         f"from its published numbers. The best throughputs are {formatting.listed(each)}."
     ]
     for anchor in anchors:
-        of_qps = anchor.unit == QPS.unit
-        table, column = (predicted, "qps") if of_qps else (simulated, "latency_p95_ms")
-        here = (table["servers"] == anchor.servers) & (table["clients"] == anchor.clients)
+        column = "qps" if anchor.unit == QPS.unit else "latency_p95_ms"
+        here = predicted["servers"].eq(anchor.servers) & predicted["clients"].eq(anchor.clients)
         if here.any():
             words.append(
                 f"With {formatting.count(anchor.servers, 'server')} and "
                 f"{formatting.count(anchor.clients, 'client')}: published "
                 f"{published_panel.words(anchor)}, predicted "
-                f"{formatting.plain(float(table.loc[here, column].iloc[0]))}."
+                f"{formatting.plain(float(predicted.loc[here, column].iloc[0]))}."
             )
     return words
 
@@ -102,13 +101,17 @@ def _lines(ax: Axes, predicted: pd.DataFrame, column: str, width: float) -> None
                     color=shade, ms=4, zorder=3)  # fmt: skip
 
 
-def _simulated(ax: Axes, simulated: pd.DataFrame) -> None:
-    for row in simulated.itertuples():
-        twins = sorted(simulated.loc[simulated["clients"] == row.clients, "servers"])
+def _at_published(predicted: pd.DataFrame, anchors: Sequence[Anchor]) -> pd.DataFrame:
+    """Return the predictions of the points whose p95 was published."""
+    places = [(a.servers, a.clients) for a in anchors if a.unit == _LATENCY.unit]
+    return predicted[predicted.set_index(["servers", "clients"]).index.isin(places)]
+
+
+def _marks(ax: Axes, p95: pd.DataFrame) -> None:
+    for row in p95.itertuples():
+        twins = sorted(p95.loc[p95["clients"] == row.clients, "servers"])
         x = row.clients * published_panel.aside(twins.index(row.servers), len(twins), _ASIDE)
         shade = style.colour(row.servers)
-        ends = [row.latency_p95_ms_low, row.latency_p95_ms_high]
-        ax.plot([x, x], ends, color=shade, lw=1.2, zorder=4)
         ax.plot(x, row.latency_p95_ms, color=shade, marker=style.marker(row.servers), ms=6.5,
                 mec=style.INK, mew=0.6, zorder=5)  # fmt: skip
 
