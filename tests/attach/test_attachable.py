@@ -13,7 +13,7 @@ from attached_facts import facts
 from ndblab.attach import attachable
 from ndblab.attach import measurement as attaching
 from ndblab.attach import plan as attached
-from ndblab.dataset.folder import identity_hash
+from ndblab.dataset import identity_hash
 from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.machine import host

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from ndblab.dataset import Dataset
 from ndblab.dataset.column import PACKINGS
-from ndblab.dataset.folder import read_bytes, sha256
 from ndblab.dataset.manifest import MANIFEST
 from ndblab.dataset.schema import SCHEMAS, file_name
+from ndblab.dataset.sealed import read_bytes, sha256
 from ndblab.error import LabError
 from ndblab.publishing.report import page
 from ndblab.publishing.report.section import Section
