@@ -45,6 +45,13 @@ def read_bytes(file: Path) -> bytes:
         ) from error
 
 
+def read_verified(folder: Path, name: str, manifest: Mapping[str, Any]) -> bytes:
+    """Read a file as it is, and compare it with its sum."""
+    data = read_bytes(folder / name)
+    _verify(folder / name, data, manifest["files"].get(name))
+    return data
+
+
 def read_table(folder: Path, name: str, manifest: Mapping[str, Any], verify: bool) -> pd.DataFrame:
     """Read a table; one that the dataset's version or experiment does not have is empty."""
     sums = manifest.get("files", {})
@@ -63,13 +70,9 @@ def read_table(folder: Path, name: str, manifest: Mapping[str, Any], verify: boo
 def read_logs(folder: Path, manifest: Mapping[str, Any]) -> dict[str, bytes]:
     """Read and verify the raw logs, from their archive or one by one; unpacked, by file name."""
     logs = {}
-    for name, expected in manifest["files"].items():
-        if not is_log(name):
-            continue
+    for name in filter(is_log, manifest["files"]):
         file = folder / name
-        data = read_bytes(file)
-        _verify(file, data, expected)
-        unpacked = _unpacked(file, data)
+        unpacked = _unpacked(file, read_verified(folder, name, manifest))
         if name != LOGS:
             logs[file.name.removesuffix(GZIP)] = unpacked
             continue
@@ -119,9 +122,8 @@ def verify(folder: Path, manifest: Mapping[str, Any], besides: Iterable[str]) ->
     """Compare the sealed files with their sums, besides those of these tables."""
     sums = manifest.get("files", {})
     tables = {file_name(name, sums) for name in besides}
-    for name, expected in sums.items():
-        if name not in tables:
-            _verify(folder / name, read_bytes(folder / name), expected)
+    for name in sums.keys() - tables:
+        read_verified(folder, name, manifest)
 
 
 def write(
