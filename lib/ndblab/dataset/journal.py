@@ -81,7 +81,7 @@ class Journal:
         """Return all tables, the runs in order of measurement."""
         runs: dict[str, dict[str, bytes]] = {}
         for run_id, name, data in self.read():
-            if run_id != NO_RUN:
+            if name in SCHEMAS:
                 runs.setdefault(run_id, {})[name] = data
         return with_runs({name: table.empty(name) for name in SCHEMAS}, runs)
 
