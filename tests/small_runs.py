@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from ndblab import dataset
-from ndblab.dataset.folder import sha256
+from ndblab.dataset.sealed import sha256
 
 SLICES = ("servers-1-2_b001_1a", "servers-1-2_b001_2b")
 LATER = "2021-09-30T13:00:00Z"

@@ -107,12 +107,12 @@ def test_a_complete_run_that_was_measured_again_is_found(written, tmp_path: Path
 
 
 def test_a_dataset_that_was_changed_is_damaged(written, tmp_path: Path):
-    """A complete one by its checksums, an unfinished one by its tables."""
-    (part,) = tmp_path.glob("*/*/parts/*/runs.csv")
-    whole = part.read_bytes()
-    part.write_bytes(whole[:-20])
+    """A complete one by its checksums, an unfinished one by its journal."""
+    (journal,) = tmp_path.glob("*/*/journal.sqlite")
+    whole = journal.read_bytes()
+    journal.write_bytes(whole[: len(whole) // 2])
     assert written.id in checks.damaged(tmp_path)
-    part.write_bytes(whole)
+    journal.write_bytes(whole)
     second(written)
     table = written.path / "intervals.csv"
     table.write_text(table.read_text().replace("1200.25", "1200.26"))

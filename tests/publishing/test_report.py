@@ -13,7 +13,6 @@ import itertools
 import json
 import os
 import shutil
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -273,17 +272,12 @@ def test_a_dataset_is_downloaded_as_it_was_measured(
     assert measured
     for data in measured:
         folder = site / "datasets" / data.id
-        with zipfile.ZipFile(folder / "logs.zip") as archive:
-            logs = {name: archive.read(name) for name in archive.namelist()}
         for name in data.manifest["files"]:
             original = (data.path / name).read_bytes()
-            if name.startswith("logs/"):
-                assert logs.pop(f"{data.id}/{name}") == original
-            elif (folder / name).exists():
+            if (folder / name).exists():
                 assert (folder / name).read_bytes() == original
             else:
                 assert gzip.decompress((folder / f"{name}.gz").read_bytes()) == original
-        assert logs == {}
 
 
 def test_a_page_says_where_the_periods_of_quotas_differ(

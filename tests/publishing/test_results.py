@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import io
 import os
@@ -125,6 +126,24 @@ def test_the_readme_shows_the_verdicts_of_the_recorded_dataset():
     """Its table is written by `./lab render`, not by hand."""
     readme = (recorded.ROOT / "README.md").read_text()
     assert rendering.with_verdicts(readme) == readme
+
+
+def test_the_readme_shows_pictures_of_the_notebooks():
+    """They are the only ones committed beside the datasets."""
+    readme = (recorded.ROOT / "README.md").read_text()
+    named = {
+        e.name: rendering.pictures(readme, recorded.RECORDED / e.name)
+        for e in catalogue.EXPERIMENTS.values()
+    }
+    there = {file for name in named for file in (recorded.RECORDED / name).glob("*.png")}
+    assert there == {recorded.RECORDED / e / file for e, files in named.items() for file in files}
+    assert there
+    for experiment in (e for e in catalogue.EXPERIMENTS.values() if named[e.name]):
+        page = notebook.read(recorded.NOTEBOOKS / experiment.notebook)
+        drawn = {f"{s.file}.png": data[exhibit.PNG] for s, data in exhibit.pictures(page)}
+        for file in named[experiment.name]:
+            written = (recorded.RECORDED / experiment.name / file).read_bytes()
+            assert base64.b64decode(drawn[file]) == written
 
 
 def test_reproduce_recorded_ends_with_one_screen():
