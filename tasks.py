@@ -50,6 +50,16 @@ def refuse(wrong, what, found, next_step="Drop one of them; see `./lab --help re
 cluster_command = functools.partial(command, limits_cpus=True)
 
 
+def tools_of_experiments():
+    """Return the tools that some experiments need besides NDB Cluster and sysbench."""
+    from ndblab.cluster import keys
+    from ndblab.experiments.api_ceiling import load as api_ceiling
+    from ndblab.experiments.bulk_load import load as bulk_load
+    from ndblab.experiments.tpc_c import go_tpc
+
+    return [bulk_load.TOOL, api_ceiling.TOOL, keys.TOOL, go_tpc.TOOL]
+
+
 @cluster_command
 def reproduce(
     c, figure=None, table=None, experiment=None, all=False, profile="quick", budget="auto",
@@ -186,15 +196,14 @@ def install(c, tarball=None, sha256=None, tools=False, release=None):
     go-tpc by Go.
     """
     from ndblab import install
-    from ndblab.experiments.tpc_c import go_tpc
     from ndblab.measuring import prerequisites
 
-    prerequisites.require(host.read(), installing=True, tarball=tarball, release=release)
+    known = tools_of_experiments()
+    source = {"tarball": tarball, "release": release}
+    prerequisites.require(host.read(), installing=True, **source, tools=known)
     binaries = install.ensure(tarball, sha256, release=release)
-    if tools:
-        install.add_tools(binaries)
-        built = go_tpc.ensure()
-        print(f"{go_tpc.NAME} {built.version}: {built.program}")
+    for tool in known if tools else ():
+        print(f"{tool.name} {tool.ensure()}")
     print(f"{binaries.product} from {binaries.origin}: {binaries.basedir}")
     print(f"sysbench {binaries.sysbench_version}: {binaries.sysbench}")
 
@@ -207,12 +216,12 @@ def doctor(c, json=False):
         return
     from ndblab.measuring import doctor
 
-    findings = doctor.examine()
-    for found in findings:
-        print(f"{found.state:<7} {found.thing}: {found.found}")
-        if found.next_step:
-            print(f"        -> {found.next_step}")
-    if any(found.state == "missing" for found in findings):
+    findings = doctor.examine(tools_of_experiments())
+    for finding in findings:
+        print(f"{finding.state:<7} {finding.thing}: {finding.found}")
+        if finding.next_step:
+            print(f"        -> {finding.next_step}")
+    if any(finding.state == "missing" for finding in findings):
         raise Exit("", code=1)
 
 
@@ -373,7 +382,7 @@ def test(c, only=None, cluster=True, hosts=False):
 
     arguments = [sys.executable, "-m", "pytest", "-q"]
     if cluster or hosts:
-        prerequisites.require(host.read(), installing=True)
+        prerequisites.require(host.read(), installing=True, tools=tools_of_experiments())
     if hosts:
         install.ensure()
         arguments += ["-m", "hosts"]

@@ -13,7 +13,7 @@ from ndblab import install
 from ndblab.hosts import connected as several_hosts
 from ndblab.hosts import namespaces
 from ndblab.hosts.namespaces import Network
-from ndblab.install.debian import build_dependencies
+from ndblab.install import requirements
 from ndblab.machine import interference as company
 
 
@@ -38,7 +38,7 @@ def namespaces_usable(tmp_path_factory: pytest.TempPathFactory) -> None:
     # Where systemd runs, a package would start a server of its own.
     may_install = os.geteuid() == 0 and not Path("/run/systemd/system").exists()
     if may_install and install.has_debian() and (packages := namespaces.missing()):
-        build_dependencies.install(packages, tmp_path_factory.mktemp("packages") / "apt.log")
+        requirements.install_packages(packages, tmp_path_factory.mktemp("packages") / "apt.log")
     if why := several_hosts.lacks():
         pytest.skip(why)
 

@@ -11,7 +11,6 @@ MYSQL_PWD.
 from __future__ import annotations
 
 import configparser
-import getpass
 import os
 import ssl
 from collections.abc import Mapping
@@ -21,6 +20,7 @@ from pathlib import Path
 from pymysql.optionfile import Parser
 
 from ndblab.error import LabError
+from ndblab.machine import user as os_user
 
 FILE, PASSWORD = "NDBLAB_MY_CNF", "MYSQL_PWD"
 """Environment variables: the option file, and the password of MySQL's own clients."""
@@ -116,7 +116,7 @@ def find(user: str = "", environment: Mapping[str, str] = os.environ) -> Login:
             expected=f"one of {', '.join(MODES)}",
             next_step="Correct it, or remove it.",
         )
-    return Login(user or known.get("user") or getpass.getuser(), password, authority, mode)
+    return Login(user or known.get("user") or os_user.name(), password, authority, mode)
 
 
 def _of_file(environment: Mapping[str, str]) -> dict[str, str]:

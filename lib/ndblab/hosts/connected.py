@@ -24,7 +24,7 @@ from ndblab.hosts import namespaces, remote, spread
 from ndblab.hosts import programs as elsewhere
 from ndblab.hosts import roles as several
 from ndblab.hosts.roles import PlacedHost
-from ndblab.install import package_manager
+from ndblab.install import requirements
 from ndblab.machine import Machine, host
 from ndblab.machine.local import LOCAL
 from ndblab.workloads import registry, sysbench
@@ -115,7 +115,7 @@ class Connected:
 def lacks() -> str:
     """Say in one line why hosts cannot be namespaces of this machine; nothing if they can."""
     if packages := namespaces.missing():
-        return package_manager.here().next_step(packages)
+        return requirements.package_manager().next_step(packages)
     return namespaces.refused()
 
 

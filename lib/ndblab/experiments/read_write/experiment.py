@@ -140,7 +140,7 @@ EXPERIMENTS = (
         ),
         budget="shared",
         contrasts=interfaces.contrasts,
-        lacks=functools.partial(ndb_tools.lacks, ndb_tools.FLEX_ASYNCH),
+        lacks=functools.partial(ndb_tools.lacks, "flexAsynch"),
     ),
     Experiment(
         "bulk-load",
@@ -177,7 +177,7 @@ EXPERIMENTS = (
         ),
         budget="shared",
         contrasts=bulk_loads.contrasts,
-        lacks=functools.partial(ndb_tools.lacks, ndb_tools.IMPORT),
+        lacks=functools.partial(ndb_tools.lacks, "ndb_import"),
     ),
     Experiment(
         "long-run",
