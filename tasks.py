@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
-import shlex
+import os
+import subprocess
 import sys
 from json import dumps
 from pathlib import Path
 
-from invoke import Collection, Exit, task
+from invoke import Collection, Config, Exit, Program, task
 
 from ndblab.error import LabError
 from ndblab.machine import cgroups, host
@@ -351,7 +352,8 @@ def notebook(c):
     """Open JupyterLab in the folder of the notebooks."""
     from ndblab.publishing import notebook
 
-    c.run(shlex.join(notebook.open_lab(ROOT / "notebooks")), pty=sys.stdin.isatty())
+    argv = notebook.open_lab(ROOT / "notebooks")
+    os.execv(argv[0], argv)
 
 
 @command
@@ -392,9 +394,7 @@ def test(c, only=None, cluster=True, hosts=False):
         arguments += ["-m", "not cluster"]
     if only:
         arguments += ["-k", only]
-    with c.cd(str(ROOT)):
-        done = c.run(shlex.join(arguments), warn=True, pty=False)
-    raise Exit(code=done.exited)
+    raise Exit(code=subprocess.run(arguments, cwd=ROOT, check=False).returncode)
 
 
 @cluster_command
@@ -427,3 +427,13 @@ namespace = Collection(
     bench, faults,
 )  # fmt: skip
 namespace.add_collection(Collection("cluster", start, status, stop, detach))
+
+
+class OwnConfig(Config):
+    """invoke's settings without those in ~/.invoke.yaml and INVOKE_*, which other projects need."""
+
+    prefix = "ndblab"
+
+
+if __name__ == "__main__":
+    Program(name="lab", binary="./lab", version="0.1", config_class=OwnConfig).run()
