@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ndblab.error import LabError
-from ndblab.install import binaries, discovery
+from ndblab.install import apt, binaries, discovery
 from ndblab.install.binaries import Ndb
 from ndblab.install.requirements import Tool
 from ndblab.machine import commands
@@ -29,9 +29,10 @@ def tool(name: str, use: str) -> Tool:
     """
 
     def here() -> str:
-        ndb = discovery.find_ndb()
-        is_here = ndb is not None and not missing(ndb, name)
-        return f"{version(ndb, name)} ({find(ndb, name)})" if is_here else ""
+        if (ndb := discovery.find_ndb()) is None:
+            comes = name in BUILT and apt.find_mirror() is not None
+            return "is built with NDB Cluster" if comes else ""
+        return "" if missing(ndb, name) else f"{version(ndb, name)} ({find(ndb, name)})"
 
     def ensure() -> str:
         from ndblab import install

@@ -129,7 +129,8 @@ class Lack:
 class Tool:
     """A program that only some experiments run.
 
-    `use` names in words what needs it. `find` describes the one that is here, "" without one.
+    `use` names in words what needs it. `find` describes the one that is here or comes with NDB
+    Cluster, "" without one.
     `lacks` says in one line what this machine lacks to have it; "" if it has it or the lab can make
     it. `ensure` makes it if it is missing, and describes it. `takes` lists what only root can give,
     without which the lab cannot make it.
