@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import codecs
 import functools
-import shlex
+import os
+import subprocess
 import sys
 import unicodedata
 from json import dumps
 from pathlib import Path
 
-from invoke import Collection, Exit, task
+from invoke import Collection, Config, Exit, Program, task
 
 from ndblab.error import LabError
 from ndblab.machine import cgroups, host
@@ -63,6 +64,15 @@ def refuse(wrong, what, found, next_step="Drop one of them; see `./lab --help re
 
 
 cluster_command = functools.partial(command, limits_cpus=True)
+
+
+def tools_of_experiments():
+    """Return the tools that some experiments need besides NDB Cluster and sysbench."""
+    from ndblab import discovery
+    from ndblab.cluster import keys
+
+    loads = discovery.modules("load")
+    return [*(load.TOOL for load in loads if hasattr(load, "TOOL")), keys.TOOL]
 
 
 @cluster_command
@@ -201,15 +211,14 @@ def install(c, tarball=None, sha256=None, tools=False, release=None):
     go-tpc by Go.
     """
     from ndblab import install
-    from ndblab.experiments.tpc_c import go_tpc
     from ndblab.measuring import prerequisites
 
-    prerequisites.require(host.read(), installing=True, tarball=tarball, release=release)
+    known = tools_of_experiments()
+    source = {"tarball": tarball, "release": release}
+    prerequisites.require(host.read(), installing=True, **source, tools=known)
     binaries = install.ensure(tarball, sha256, release=release)
-    if tools:
-        install.add_tools(binaries)
-        built = go_tpc.ensure()
-        print(f"{go_tpc.NAME} {built.version}: {built.program}")
+    for tool in known if tools else ():
+        print(f"{tool.name} {tool.ensure()}")
     print(f"{binaries.product} from {binaries.origin}: {binaries.basedir}")
     print(f"sysbench {binaries.sysbench_version}: {binaries.sysbench}")
 
@@ -222,12 +231,12 @@ def doctor(c, json=False):
         return
     from ndblab.measuring import doctor
 
-    findings = doctor.examine()
-    for found in findings:
-        print(f"{found.state:<7} {found.thing}: {found.found}")
-        if found.next_step:
-            print(f"        -> {found.next_step}")
-    if any(found.state == "missing" for found in findings):
+    findings = doctor.examine(tools_of_experiments())
+    for finding in findings:
+        print(f"{finding.state:<7} {finding.thing}: {finding.found}")
+        if finding.next_step:
+            print(f"        -> {finding.next_step}")
+    if any(finding.state == "missing" for finding in findings):
         raise Exit("", code=1)
 
 
@@ -359,7 +368,8 @@ def notebook(c):
     """Open JupyterLab in the folder of the notebooks."""
     from ndblab.publishing import notebook
 
-    c.run(shlex.join(notebook.open_lab(ROOT / "notebooks")), pty=sys.stdin.isatty())
+    argv = notebook.open_lab(ROOT / "notebooks")
+    os.execv(argv[0], argv)
 
 
 @command
@@ -413,7 +423,7 @@ def test(c, only=None, cluster=True, hosts=False, experiment=None):
         arguments += ["tests/design/test_contract.py"]
         cluster = hosts = False
     if cluster or hosts:
-        prerequisites.require(host.read(), installing=True)
+        prerequisites.require(host.read(), installing=True, tools=tools_of_experiments())
     if hosts:
         install.ensure()
         arguments += ["-m", "hosts"]
@@ -423,9 +433,7 @@ def test(c, only=None, cluster=True, hosts=False, experiment=None):
         arguments += ["-m", "not cluster"]
     if only:
         arguments += ["-k", only]
-    with c.cd(str(ROOT)):
-        done = c.run(shlex.join(arguments), warn=True, pty=False)
-    raise Exit(code=done.exited)
+    raise Exit(code=subprocess.run(arguments, cwd=ROOT, check=False).returncode)
 
 
 @cluster_command
@@ -458,3 +466,13 @@ namespace = Collection(
     test, bench, faults,
 )  # fmt: skip
 namespace.add_collection(Collection("cluster", start, status, stop, detach))
+
+
+class OwnConfig(Config):
+    """invoke's settings without those in ~/.invoke.yaml and INVOKE_*, which other projects need."""
+
+    prefix = "ndblab"
+
+
+if __name__ == "__main__":
+    Program(name="lab", binary="./lab", version="0.1", config_class=OwnConfig).run()

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from ndblab import install
 from ndblab.error import LabError
-from ndblab.install import package_manager
-from ndblab.install.debian import build_dependencies
+from ndblab.install import requirements
 from ndblab.machine import commands
 from ndblab.measuring.prerequisites import BROWSERS
 
@@ -44,7 +43,7 @@ def ensure(log: Path) -> Path:
     if os.geteuid() != 0 or not install.has_debian():
         raise _none_here(f"none of {', '.join(BROWSERS)} on PATH")
     try:
-        build_dependencies.install([PACKAGE], log)
+        requirements.install_packages([PACKAGE], log)
     except commands.ChildFailed as failure:
         raise _none_here(str(failure.found)) from failure
     if (browser := find()) is None:
@@ -57,5 +56,5 @@ def _none_here(found: str) -> LabError:
         "There is no browser to look at the report with",
         found=found,
         expected="Chromium, or another browser made from it",
-        next_step=package_manager.here().next_step([PACKAGE]),
+        next_step=requirements.package_manager().next_step([PACKAGE]),
     )

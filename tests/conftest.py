@@ -12,7 +12,7 @@ import pytest
 from ndblab import install
 from ndblab.hosts import connected, namespaces
 from ndblab.hosts.namespaces import Network
-from ndblab.install.debian import build_dependencies
+from ndblab.install import requirements
 from ndblab.machine import interference as company
 
 
@@ -37,7 +37,7 @@ def namespaces_usable(tmp_path_factory: pytest.TempPathFactory) -> None:
     # Where systemd runs, a package would start a server of its own.
     may_install = os.geteuid() == 0 and not Path("/run/systemd/system").exists()
     if may_install and install.has_debian() and (packages := namespaces.missing()):
-        build_dependencies.install(packages, tmp_path_factory.mktemp("packages") / "apt.log")
+        requirements.install_packages(packages, tmp_path_factory.mktemp("packages") / "apt.log")
     if why := connected.lacks():
         pytest.skip(why)
 

@@ -6,8 +6,7 @@ import pytest
 
 import chromium
 from ndblab.error import LabError
-from ndblab.install import package_manager
-from ndblab.install.debian import build_dependencies
+from ndblab.install import requirements
 
 
 @pytest.fixture
@@ -21,7 +20,7 @@ def test_a_browser_on_path_is_used(bare: Path, monkeypatch: pytest.MonkeyPatch) 
     """If there is a browser of the family, no other one is installed."""
     browser = bare / "google-chrome"
     browser.touch(0o755)
-    monkeypatch.setattr(build_dependencies, "install", lambda *_: pytest.fail("it installs"))
+    monkeypatch.setattr(requirements, "install_packages", lambda *_: pytest.fail("it installs"))
     assert chromium.ensure(bare / "log") == browser
 
 
@@ -30,8 +29,8 @@ def test_an_ordinary_user_gets_the_command_to_type(
 ) -> None:
     """Without root nothing is installed, and the error says what to type."""
     monkeypatch.setattr("os.geteuid", lambda: 1000)
-    monkeypatch.setattr(build_dependencies, "install", lambda *_: pytest.fail("it installs"))
-    monkeypatch.setattr(package_manager, "here", lambda: package_manager.DEBIAN)
+    monkeypatch.setattr(requirements, "install_packages", lambda *_: pytest.fail("it installs"))
+    monkeypatch.setattr(requirements, "package_manager", lambda: requirements.DEBIAN)
     with pytest.raises(LabError) as caught:
         chromium.ensure(bare / "log")
     assert "sudo apt-get install -y --no-install-recommends chromium" in str(caught.value)
@@ -40,21 +39,19 @@ def test_an_ordinary_user_gets_the_command_to_type(
 def test_root_on_debian_gets_debians_own(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The package of the release is installed and then found."""
     monkeypatch.setattr("os.geteuid", lambda: 0)
-    monkeypatch.setattr(
-        "ndblab.install.debian.apt.find_mirror", lambda: "http://mirror.example/debian"
-    )
+    monkeypatch.setattr("ndblab.install.apt.find_mirror", lambda: "http://mirror.example/debian")
 
     def install(packages: list[str], log: Path) -> None:
         assert packages == ["chromium"]
         (bare / "chromium").touch(0o755)
 
-    monkeypatch.setattr(build_dependencies, "install", install)
+    monkeypatch.setattr(requirements, "install_packages", install)
     assert chromium.ensure(bare / "log") == bare / "chromium"
 
 
 def test_root_elsewhere_installs_nothing(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where apt is not Debian's, a package of this name may be something else."""
     monkeypatch.setattr("os.geteuid", lambda: 0)
-    monkeypatch.setattr(build_dependencies, "install", lambda *_: pytest.fail("it installs"))
+    monkeypatch.setattr(requirements, "install_packages", lambda *_: pytest.fail("it installs"))
     with pytest.raises(LabError, match="There is no browser"):
         chromium.ensure(bare / "log")

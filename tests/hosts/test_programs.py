@@ -13,7 +13,7 @@ from stand_ins import put_cluster, put_sysbench
 from ndblab import install
 from ndblab.error import LabError
 from ndblab.hosts import programs, trees
-from ndblab.install import discovery, receipt
+from ndblab.install import cache, discovery
 from ndblab.install.binaries import Binaries
 from ndblab.machine.local import LOCAL
 
@@ -57,7 +57,7 @@ def ours(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> Binaries:
     ndb = discovery.in_home(root)
     found = discovery.check_sysbench(root / "bin/sysbench")
     own = {"files": [ndb.ndbmtd], "source": {}, "phases_s": {"build": 600.0}}
-    receipt.write(root, ndb=ndb, sysbench=found, **own)
+    cache.certify(root, ndb=ndb, sysbench=found, **own)
     return install.join(ndb, found)
 
 
@@ -75,7 +75,7 @@ def test_the_labs_programs_are_copied_to_the_same_path(ours: Binaries, tmp_path:
     (copied / "untouched").touch()
     programs.ensure(there, ours, NAMES)
     assert (copied / "untouched").exists()
-    change(copied / receipt.NAME, source={"packages": ["older"]})
+    change(copied / cache.RECEIPT, source={"packages": ["older"]})
     programs.ensure(there, ours, NAMES)
     assert not (copied / "untouched").exists()
 
@@ -84,9 +84,9 @@ def test_what_was_installed_there_is_used_if_it_is_the_same(ours: Binaries, tmp_
     """At whatever time; anything else is neither used nor replaced, and the message says how to."""
     there, root = OtherHost(tmp_path / "db2"), ours.basedir
     shutil.copytree(root, there.at(root))
-    change(there.at(root / receipt.NAME), installed_utc="2024-01-02T03:04:05+00:00")
+    change(there.at(root / cache.RECEIPT), installed_utc="2024-01-02T03:04:05+00:00")
     programs.ensure(there, ours, NAMES)
-    change(there.at(root / receipt.NAME), source={"packages": ["older"]})
+    change(there.at(root / cache.RECEIPT), source={"packages": ["older"]})
     with pytest.raises(LabError, match="On db2: another installation") as caught:
         programs.ensure(there, ours, NAMES)
     assert caught.value.found.endswith("sysbench 1.0.20, installed on 2024-01-02 03:04 UTC")

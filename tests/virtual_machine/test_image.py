@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ndblab.error import LabError
-from ndblab.install.debian import build_dependencies
+from ndblab.install import requirements
 from ndblab.measuring.measurement import ROOT
 from virtual_machine import image
 
@@ -17,7 +17,7 @@ def test_an_ordinary_user_gets_the_one_line_to_type(
     monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "ssh").touch(0o755)
     monkeypatch.setattr("os.geteuid", lambda: 1000)
-    monkeypatch.setattr(build_dependencies, "install", lambda *_: pytest.fail("it installs"))
+    monkeypatch.setattr(requirements, "install_packages", lambda *_: pytest.fail("it installs"))
     with pytest.raises(LabError) as caught:
         image.ensure_programs(tmp_path / "log")
     line = "apt-get install -y --no-install-recommends e2fsprogs mmdebstrap openssh-client qemu"
@@ -34,7 +34,8 @@ def test_root_gets_only_the_packages_that_are_missing(
     monkeypatch.setattr("os.geteuid", lambda: 0)
     monkeypatch.setattr("ndblab.install.has_debian", lambda: True)
     installed = []
-    monkeypatch.setattr(build_dependencies, "install", lambda names, log: installed.extend(names))
+    install_packages = "ndblab.install.requirements.install_packages"
+    monkeypatch.setattr(install_packages, lambda names, log: installed.extend(names))
     image.ensure_programs(tmp_path / "log")
     assert installed == ["mmdebstrap"]
 

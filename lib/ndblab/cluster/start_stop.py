@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from ndblab.cluster import account, datadir, keys, lease, readiness, watchdog
 from ndblab.cluster.cluster import Cluster, Site, logs_of
 from ndblab.error import LabError
+from ndblab.machine import user
 from ndblab.machine.cleanup import clean, recorded_groups
 from ndblab.machine.local import LOCAL
 from ndblab.planning import number, quoting
@@ -42,8 +43,7 @@ def home() -> Path:
     """Folder of the lab's own cluster: `$NDBLAB_CLUSTER_DIR`, else below the user's cache."""
     if given := os.environ.get("NDBLAB_CLUSTER_DIR"):
         return Path(given).resolve()
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache).resolve() / "ndblab" / "cluster"
+    return user.cache().resolve() / "ndblab" / "cluster"
 
 
 def places(folder: Path, base_port: int | str | None = None) -> Places:

@@ -22,7 +22,7 @@ from ndblab.cluster.cluster import Site
 from ndblab.error import LabError
 from ndblab.hosts import namespaces, programs, remote, roles, spread
 from ndblab.hosts.roles import DATA, LOAD, MANAGEMENT, SQL, PlacedHost
-from ndblab.install import package_manager
+from ndblab.install import requirements
 from ndblab.machine import Machine, host
 from ndblab.machine.local import LOCAL
 from ndblab.planning import fitness
@@ -116,7 +116,7 @@ class Connected:
 def lacks() -> str:
     """Say in one line why hosts cannot be namespaces of this machine; nothing if they can."""
     if packages := namespaces.missing():
-        return package_manager.here().next_step(packages)
+        return requirements.package_manager().next_step(packages)
     return namespaces.refused()
 
 

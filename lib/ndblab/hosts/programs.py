@@ -13,7 +13,7 @@ from pathlib import Path
 from ndblab.error import LabError
 from ndblab.hosts import trees
 from ndblab.hosts.remote import Remote
-from ndblab.install import cache, receipt
+from ndblab.install import cache
 from ndblab.install.binaries import Binaries
 from ndblab.machine.commands import ChildFailed
 from ndblab.machine.local import LOCAL
@@ -38,15 +38,15 @@ def ensure(machine: Remote, ours: Binaries, names: Collection[str]) -> None:
 
 def _copy(machine: Remote, folder: Path) -> None:
     """Copy an installation, unless it is there."""
-    file = folder / receipt.NAME
-    there, here = receipt.content(machine.get(file)), receipt.content(LOCAL.get(file))
+    file = folder / cache.RECEIPT
+    there, here = cache.content(machine.get(file)), cache.content(LOCAL.get(file))
     if there == here:
         return
     if there and not machine.get(folder / trees.STAMP):
         raise LabError(
             f"On {machine.name}: another installation is in {folder}",
-            found=receipt.summary(machine.get(file)),
-            expected=f"the same as here: {receipt.summary(LOCAL.get(file))}",
+            found=cache.summary(machine.get(file)),
+            expected=f"the same as here: {cache.summary(LOCAL.get(file))}",
             next_step="Remove it, and the lab copies its own: "
             f"ssh {shlex.quote(machine.name)} rm -r {shlex.quote(str(folder))}",
         )

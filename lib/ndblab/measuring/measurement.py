@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 RUNS = ROOT / "data/runs"
 
-INSTALL_S = 600
-
 
 def plan_for(
     experiment: Experiment,
@@ -182,7 +180,8 @@ def _measure(
     if wanted.repeats == 1 and len(todo) > 1 and not experiment.contrasts:
         say("verdicts need at least two repeats: --repeats 2")
     if engines is None and install.find() is None:
-        say(f"one-time install of NDB Cluster and sysbench: about {duration(INSTALL_S)} more")
+        more = duration(install.usual_s())
+        say(f"one-time install of NDB Cluster and sysbench: about {more} more")
     named = both(engines, progress) if engines else (install.ensure(progress=progress), None)
     binaries, second = named
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from ndblab.install.debian import build
+from ndblab.install import build
 
-CAPTURED = Path(__file__).parents[2] / "captured/programs"
+CAPTURED = Path(__file__).parents[1] / "captured/programs"
 
 
 def test_progress_is_read_from_ninjas_lines() -> None:

@@ -1,7 +1,6 @@
-"""Data node, management server, management client and tools, built from MySQL's source.
+"""Data node, management server, management client and tools, built from Debian's mysql-source.
 
-In: Debian's mysql-source package. Out: programs in a build folder. An interrupted build resumes.
-What it builds is copied to its place as a whole.
+An interrupted build resumes. What it builds is copied to its place as a whole.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from ndblab.install.progress import Phases
 from ndblab.machine import commands
 
 NODES = ("ndbmtd", "ndb_mgmd", "ndb_mgm")
@@ -86,7 +86,21 @@ class Build:
             partial.replace(folder / file.name)
         return [folder / file.name for file in built]
 
-    def unpack(self, package: Path) -> None:
+    def prepare(
+        self,
+        packages: Iterable[Path],
+        phases: Phases,
+        when_unpacked: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Unpack the source that is among packages, and configure it."""
+        source = next(p for p in packages if p.name.startswith("mysql-source_"))
+        with phases.timed("unpack source"):
+            self._unpack(source)
+        when_unpacked()
+        with phases.timed("configure"):
+            self._configure()
+
+    def _unpack(self, package: Path) -> None:
         """Unpack the source, without its tests, as a stream."""
         if self._source.exists():
             return
@@ -106,7 +120,7 @@ class Build:
         )
         partial.rename(self._source)
 
-    def configure(self) -> None:
+    def _configure(self) -> None:
         """Run CMake, unless it succeeded before with the same settings."""
         arguments = cmake_arguments()
         if self._configured.exists() and json.loads(self._configured.read_text()) == arguments:
@@ -119,23 +133,23 @@ class Build:
         )
         self._configured.write_text(json.dumps(arguments))
 
-    def make(self, on_step: Callable[[int, int], None], targets: Iterable[str]) -> None:
+    def make(self, targets: Iterable[str], phases: Phases) -> None:
         """Compile and link programs; ninja skips what is done."""
-
-        def on_line(line: str) -> bool:
-            step = parse_progress(line)
-            if step is not None:
-                on_step(*step)
-            return step is not None
-
         jobs = parallel_jobs(len(os.sched_getaffinity(0)), _available_bytes())
-        commands.run(
-            ["ninja", "-C", self._build, f"-j{jobs}", *targets],
-            what="NDB Cluster cannot be built",
-            log=self.log,
-            on_line=on_line,
-            env={**os.environ, "NINJA_STATUS": "[%f/%t] ", "LC_ALL": "C.UTF-8"},
-        )
+        with phases.timed("build") as reach:
+
+            def on_line(line: str) -> bool:
+                if step := parse_progress(line):
+                    reach(*step)
+                return step is not None
+
+            commands.run(
+                ["ninja", "-C", self._build, f"-j{jobs}", *targets],
+                what="NDB Cluster cannot be built",
+                log=self.log,
+                on_line=on_line,
+                env={**os.environ, "NINJA_STATUS": "[%f/%t] ", "LC_ALL": "C.UTF-8"},
+            )
 
 
 def _available_bytes() -> int:

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ndblab.install.debian import apt
+from ndblab.install import apt
 
-CAPTURED = Path(__file__).parents[2] / "captured/apt"
+CAPTURED = Path(__file__).parents[1] / "captured/apt"
 
 
 def captured(name: str) -> str:

@@ -1,7 +1,6 @@
 """Debian packages downloaded by a private apt: own lists and cache, Debian's signatures.
 
-In: the mirror of this machine. Out: verified .deb files in a folder. It never installs a package,
-never touches the system's apt state, and contains no address.
+It installs no package, leaves the system's apt as it is, and contains no address.
 """
 
 from __future__ import annotations
