@@ -25,13 +25,13 @@ from ndblab.experiments.read_locality.analysis import (
     PRIMARY_ONLY,
     READ_BACKUP,
 )
-from ndblab.experiments.read_write import READ_ONLY
 from ndblab.figures import intervals, selection, sheet, style
 from ndblab.figures.entry import Entry
 from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.figures.selection import DEFAULT, POINT_SELECT, Tables
 from ndblab.figures.sheet import Caption
 from ndblab.judging.publication import Anchor
+from ndblab.planning.workload import READ_ONLY
 
 NEAR_PCT = Quantity("near_pct", "Bytes from own data node", "%", style.INK)
 LOCAL_PCT = Quantity("local_pct", "Rows local to transaction", "%", style.INK)
