@@ -362,30 +362,35 @@ def report(c, out=None):
 
 
 @cluster_command
-def test(c, only=None, cluster=True, hosts=False):
-    """Run the tests, real-cluster ones included (--no-cluster skips them; --only K selects).
+def test(c, only=None, slow=False, cluster=True, virtual_machine=False):
+    """Run the tests in ten minutes: those of every part, then those of a real cluster.
 
-    --hosts runs those instead that boot Debian in QEMU, emulated: two sockets, two NUMA nodes,
+    --slow runs the others, in 25 minutes: whole experiments, kills, several hosts, notebooks, a
+    browser. --no-cluster leaves out what needs a cluster; --only K selects by name.
+    --virtual-machine runs those that boot Debian in QEMU, emulated: two sockets, two NUMA nodes,
     systemd, cgroup v2. They take an hour or more.
     """
     from ndblab import install
     from ndblab.measuring import prerequisites
 
-    arguments = [sys.executable, "-m", "pytest", "-q"]
-    if cluster or hosts:
+    if cluster or virtual_machine:
         prerequisites.require(host.read(), installing=True)
-    if hosts:
         install.ensure()
-        arguments += ["-m", "hosts"]
-    elif cluster:
-        install.ensure()
-    else:
-        arguments += ["-m", "not cluster"]
-    if only:
-        arguments += ["-k", only]
-    with c.cd(str(ROOT)):
-        done = c.run(shlex.join(arguments), warn=True, pty=False)
-    raise Exit(code=done.exited)
+    parallel = ["-n", "logical", "--maxprocesses", "8", "--dist", "worksteal"]
+    tier = "slow" if slow else "not slow"
+    groups = {f"{tier} and not cluster": parallel, f"{tier} and cluster": []}
+    if virtual_machine:
+        groups = {"virtual_machine": []}
+    elif not cluster:
+        groups.popitem()
+    codes = set()
+    for group, options in groups.items():
+        argv = [sys.executable, "-m", "pytest", "-q", "-m", group, *options]
+        argv += ["-k", only] if only else []
+        with c.cd(str(ROOT)):
+            codes.add(c.run(shlex.join(argv), warn=True, pty=False).exited)
+    # pytest ends with 5 where no test is selected.
+    raise Exit(code=max(codes - {5}, default=5))
 
 
 @cluster_command

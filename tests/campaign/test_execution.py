@@ -91,6 +91,7 @@ def test_faults_of_a_network_are_skipped_where_there_is_none(tmp_path: Path):
     assert [each.skipped for each in outcomes] == [own.no_hosts] * 2
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 def test_a_lab_killed_while_it_saves_a_run_loses_nothing(monkeypatch, tmp_path: Path):
     """A real lab and cluster, counted undisturbed, then killed as a run gets its final name."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from measuring.scripted import Scripted
 from ndblab.dataset import table
 from ndblab.machine import interference as company
 from ndblab.measuring import slices
@@ -15,7 +16,6 @@ from ndblab.planning import profile
 from ndblab.planning.point import Point
 from ndblab.workloads import divided_load
 from ndblab.workloads.load_generator import Job
-from scripted import Scripted
 
 REPORT = (Path(__file__).parents[1] / "captured/sysbench/ndb_c8.txt").read_text()
 REPORTS_S = 6

@@ -178,6 +178,7 @@ def test_a_missing_flexasynch_is_named_before_anything_starts(tmp_path):
     assert "./lab install --tools" in caught.value.next_step
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 def test_keys_are_looked_up_in_a_real_cluster(tmp_path, monkeypatch):
     """Through both interfaces, over shared memory, without an error."""

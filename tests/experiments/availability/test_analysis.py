@@ -7,7 +7,7 @@ import math
 import pandas as pd
 import pytest
 
-import made_up_faults as faults
+from experiments.availability import made_up as faults
 from ndblab.experiments.availability import analysis as outage
 
 # The ends of operations of all clients are this far apart.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-import made_up_faults as faults
+from experiments.availability import made_up as faults
 from made_up import Double, double, verdict
 
 Part = dict[str, pd.DataFrame]

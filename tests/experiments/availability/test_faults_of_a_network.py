@@ -94,6 +94,7 @@ def test_a_host_that_lost_its_power_has_its_files_and_none_of_its_processes(netw
     assert not folder.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 @pytest.mark.usefixtures("namespaces_usable")
 @pytest.mark.parametrize("name", ["partition", "lose-host"])
@@ -147,6 +148,7 @@ def cut_after_a_run(network: Network, runs: Path, host: str) -> Iterator[None]:
         thread.join()
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 def test_a_connection_that_breaks_in_the_middle_is_one_message_and_the_command_resumes(
     healed: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

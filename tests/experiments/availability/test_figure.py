@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-import made_up_faults as faults
 import small_runs
 from drawn import caption, outside, said, written
+from experiments.availability import made_up as faults
 from ndblab import figures
 from ndblab.error import LabError
 from ndblab.experiments.availability import analysis as outage

@@ -47,6 +47,7 @@ def test_a_dry_run_lists_the_actions_of_a_fault():
     assert "-m ndblab.experiments.availability.client --clients=8" in text
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 def test_a_data_node_and_a_server_die_and_no_acknowledged_write_is_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

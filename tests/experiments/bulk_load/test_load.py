@@ -210,6 +210,7 @@ def test_an_insert_is_tried_again_while_the_redo_log_is_full(monkeypatch):
         client.patiently(Busy(client.TEMPORARY, 1), "INSERT")
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 def test_rows_are_loaded_into_a_real_cluster_in_every_way(tmp_path, monkeypatch):
     """All are read back; checkpoints and CPU are those of the load; slices need no warm-up."""

@@ -134,6 +134,7 @@ def test_mysql_shell_dumps_with_its_own_compression(tmp_path, monkeypatch):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 def test_a_real_cluster_is_dumped(tmp_path, monkeypatch):
     """Every kind of dump holds all tables and rows of the cluster, and the dry run names it."""

@@ -44,6 +44,7 @@ def test_a_statement_without_locks_has_a_row_with_none():
     assert (row.lock_type, row.locks) == ("", 0)
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 def test_the_locks_of_a_real_server(tmp_path, monkeypatch):
     """A plain SELECT takes none but in SERIALIZABLE; FOR SHARE takes one a row, at least."""

@@ -11,7 +11,7 @@ from ndblab.design import catalogue
 from ndblab.measuring import measured_run, measurement
 from ndblab.workloads import sysbench
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 PORT, CLIENTS = 23460, 6
 

@@ -1,0 +1,80 @@
+"""Whole measurements on real clusters: of several kinds, and killed in the middle."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from campaign import checks
+from ndblab import dataset
+from ndblab.cluster import readiness
+from ndblab.design import catalogue
+from ndblab.measuring import measurement
+
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
+
+PORT = 13160
+PROGRAM = """
+import pathlib, sys
+from ndblab.design import catalogue
+from ndblab.measuring import measurement
+measurement.RUNS = pathlib.Path(sys.argv[1])
+measurement.measure(catalogue.find(figure=6), "smoke", port=int(sys.argv[2]), progress=False)
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the clusters; datasets go to `runs` beside it."""
+    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
+    monkeypatch.setattr(measurement, "RUNS", tmp_path / "runs")
+    return tmp_path / "cluster"
+
+
+@pytest.mark.parametrize(
+    ("name", "differing", "kinds"),
+    [
+        ("shm-vs-tcp", "transporter", {"shm", "tcp"}),
+        ("thread-balance", "variant", {"default", "balanced-threads"}),
+    ],
+)
+def test_an_experiment_of_several_clusters_measures_every_kind(name, differing, kinds):
+    """Each kind has its runs, and each cluster its own configuration."""
+    experiment = catalogue.find(name)
+    size = {"clients": (8,), "duration_s": 1}
+    clusters = experiment.sweep(experiment.size("smoke", size)).clusters
+    data = measurement.measure(experiment, "smoke", "auto", size, PORT, progress=False)
+    assert set(data.runs[differing]) == kinds
+    assert set(data.runs["status"]) == {"ok"}
+    assert len(list(data.path.glob("config/*config.ini"))) >= len(clusters)
+    assert data.manifest["filled"]["data_memory_bytes"].keys() == {"2", "3"}
+    again = measurement.measure(
+        experiment, "smoke", "auto", size, PORT, progress=False, again=False
+    )
+    assert again.id == data.id
+
+
+def test_a_sweep_killed_in_the_middle_is_resumed_where_it_stopped(folder: Path):
+    """After SIGKILL nothing runs, complete runs are saved, and the resumed sweep repeats none."""
+    runs, before = folder.parent / "runs", checks.orphaned_segments()
+    argv = [sys.executable, "-c", PROGRAM, str(runs), str(PORT)]
+    with subprocess.Popen(argv) as lab:
+        readiness.wait_until(
+            lambda: len(list(runs.glob("*/*/parts/s*"))) >= 2 or lab.poll() is not None,
+            180, "two runs",
+        )  # fmt: skip
+        lab.send_signal(signal.SIGKILL)
+    left = checks.leaks(folder, PORT, before, patience_s=30)
+    assert not any(left.values())
+    saved = checks.complete_runs(runs)
+    assert len(saved) >= 2
+    assert subprocess.run(argv, check=False).returncode == 0
+    data = dataset.read(next(runs.glob("*/*")))
+    assert data.complete
+    began = data.runs.set_index("run_id")["started_utc"]
+    assert len(began) == len(catalogue.find(figure=6).sweep(catalogue.find(figure=6).size("smoke")))
+    assert {name: began[name] for name in saved} == saved
