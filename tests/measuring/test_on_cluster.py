@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,15 +37,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("name", "differing", "kinds"),
+    ("name", "differing", "kinds", "changes"),
     [
-        ("shm-vs-tcp", "transporter", {"shm", "tcp"}),
-        ("thread-balance", "variant", {"default", "balanced-threads"}),
+        ("shm-vs-tcp", "transporter", {"shm", "tcp"}, {"contrasts": None}),
+        ("thread-balance", "variant", {"default", "balanced-threads"}, {}),
     ],
 )
-def test_an_experiment_of_several_clusters_measures_every_kind(name, differing, kinds):
-    """Each kind has its runs, and each cluster its own configuration."""
-    experiment = catalogue.find(name)
+def test_an_experiment_of_several_kinds_measures_each(name, differing, kinds, changes):
+    """Each kind has its runs, and each cluster its own configuration; nothing is measured twice."""
+    experiment = replace(catalogue.find(name), **changes)
     size = {"clients": (8,), "duration_s": 1}
     clusters = experiment.sweep(experiment.size("smoke", size)).clusters
     data = measurement.measure(experiment, "smoke", "auto", size, PORT, progress=False)
