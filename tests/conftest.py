@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from campaign import checks
-from ndblab import install
+from ndblab import dataset, install
 from ndblab.cluster import start_stop
 from ndblab.cluster.cluster import Cluster
 from ndblab.design import catalogue
@@ -21,6 +21,7 @@ from ndblab.hosts.namespaces import Network
 from ndblab.install.debian import build_dependencies
 from ndblab.machine import host
 from ndblab.machine import interference as company
+from ndblab.measuring import measurement
 from ndblab.planning import deployment, profile
 from ndblab.planning.point import Point
 from ndblab.workloads import sysbench
@@ -29,6 +30,8 @@ from ndblab.workloads.load_generator import Job
 SLOW = ("attach/test_on_cluster.py", "_killed_at_any_step", "_killed_on_the_way")
 """What is of the second tier, by the path or the name of a test."""
 PORT = 12860
+OWN_PORT = 13060
+"""First port of the clusters that a test starts itself, one after the other."""
 MORE_ROWS = 100_000
 """Room for the other databases, beside that of TPC-C."""
 
@@ -99,6 +102,20 @@ def namespaces_usable(tmp_path_factory: pytest.TempPathFactory) -> None:
         build_dependencies.install(packages, tmp_path_factory.mktemp("packages") / "apt.log")
     if why := several_hosts.lacks():
         pytest.skip(why)
+
+
+@pytest.fixture
+def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dataset.Dataset]:
+    """Measure an experiment's smoke profile, with its cluster and its dataset in folders apart."""
+    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
+    monkeypatch.setattr(measurement, "RUNS", tmp_path / "runs")
+
+    def measured(experiment, budget="auto", port=OWN_PORT, size=None, **options):
+        return measurement.measure(
+            experiment, "smoke", budget, size or {}, port, progress=False, **options
+        )
+
+    return measured
 
 
 @pytest.fixture

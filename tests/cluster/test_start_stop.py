@@ -22,7 +22,7 @@ from ndblab.workloads.load_generator import Job
 
 pytestmark = pytest.mark.cluster
 
-PORT = 13060
+PORT = 13260
 SMOKE = profile.get("smoke", {"warmup_s": 0})
 
 

@@ -14,7 +14,6 @@ from campaign import checks
 from ndblab import dataset
 from ndblab.cluster import readiness
 from ndblab.design import catalogue
-from ndblab.measuring import measurement
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
@@ -28,14 +27,6 @@ measurement.measure(catalogue.find(figure=6), "smoke", port=int(sys.argv[2]), pr
 """
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of the clusters; datasets go to `runs` beside it."""
-    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
-    monkeypatch.setattr(measurement, "RUNS", tmp_path / "runs")
-    return tmp_path / "cluster"
-
-
 @pytest.mark.parametrize(
     ("name", "differing", "kinds", "changes"),
     [
@@ -43,25 +34,24 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("thread-balance", "variant", {"default", "balanced-threads"}, {}),
     ],
 )
-def test_an_experiment_of_several_kinds_measures_each(name, differing, kinds, changes):
+def test_an_experiment_of_several_kinds_measures_each(measure, name, differing, kinds, changes):
     """Each kind has its runs, and each cluster its own configuration; nothing is measured twice."""
     experiment = replace(catalogue.find(name), **changes)
     size = {"clients": (8,), "duration_s": 1}
     clusters = experiment.sweep(experiment.size("smoke", size)).clusters
-    data = measurement.measure(experiment, "smoke", "auto", size, PORT, progress=False)
+    data = measure(experiment, size=size)
     assert set(data.runs[differing]) == kinds
     assert set(data.runs["status"]) == {"ok"}
     assert len(list(data.path.glob("config/*config.ini"))) >= len(clusters)
     assert data.manifest["filled"]["data_memory_bytes"].keys() == {"2", "3"}
-    again = measurement.measure(
-        experiment, "smoke", "auto", size, PORT, progress=False, again=False
-    )
+    again = measure(experiment, size=size, again=False)
     assert again.id == data.id
 
 
-def test_a_sweep_killed_in_the_middle_is_resumed_where_it_stopped(folder: Path):
+def test_a_sweep_killed_in_the_middle_is_resumed_where_it_stopped(tmp_path: Path, monkeypatch):
     """After SIGKILL nothing runs, complete runs are saved, and the resumed sweep repeats none."""
-    runs, before = folder.parent / "runs", checks.orphaned_segments()
+    folder, runs, before = tmp_path / "cluster", tmp_path / "runs", checks.orphaned_segments()
+    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(folder))
     argv = [sys.executable, "-c", PROGRAM, str(runs), str(PORT)]
     with subprocess.Popen(argv) as lab:
         readiness.wait_until(
