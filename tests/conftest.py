@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import system_packages
 from campaign import checks
 from ndblab import dataset, install
 from ndblab.cluster import start_stop
@@ -18,7 +19,6 @@ from ndblab.design import catalogue
 from ndblab.hosts import connected as several_hosts
 from ndblab.hosts import namespaces
 from ndblab.hosts.namespaces import Network
-from ndblab.install.debian import build_dependencies
 from ndblab.machine import host
 from ndblab.machine import interference as company
 from ndblab.measuring import measurement
@@ -99,7 +99,7 @@ def namespaces_usable(tmp_path_factory: pytest.TempPathFactory) -> None:
     # Where systemd runs, a package would start a server of its own.
     may_install = os.geteuid() == 0 and not Path("/run/systemd/system").exists()
     if may_install and install.has_debian() and (packages := namespaces.missing()):
-        build_dependencies.install(packages, tmp_path_factory.mktemp("packages") / "apt.log")
+        system_packages.install(packages, tmp_path_factory.mktemp("packages") / "apt.log")
     if why := several_hosts.lacks():
         pytest.skip(why)
 

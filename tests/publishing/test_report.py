@@ -23,13 +23,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import chromium
-from browser import Browser
 from ndblab import dataset
 from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.judging import publication, verdict
 from ndblab.publishing import exhibit, report, verdict_tables
+from publishing.browser import Browser, ensure
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_BYTES = 15_000_000
@@ -136,7 +135,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """One browser for all of these tests; without one they are skipped, with the line to type."""
     folder = tmp_path_factory.mktemp("browser")
     try:
-        program = chromium.ensure(folder / "apt.log")
+        program = ensure(folder / "apt.log")
     except LabError as error:
         pytest.skip(str(error))
     with Browser(program, folder / "profile") as opened:
