@@ -19,11 +19,12 @@ pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 PORT = 13160
 PROGRAM = """
-import pathlib, sys
+import dataclasses, pathlib, sys
 from ndblab.design import catalogue
 from ndblab.measuring import measurement
 measurement.RUNS = pathlib.Path(sys.argv[1])
-measurement.measure(catalogue.find(figure=6), "smoke", port=int(sys.argv[2]), progress=False)
+swept = dataclasses.replace(catalogue.find(figure=6), contrasts=None)
+measurement.measure(swept, "smoke", port=int(sys.argv[2]), progress=False)
 """
 
 
@@ -67,5 +68,6 @@ def test_a_sweep_killed_in_the_middle_is_resumed_where_it_stopped(tmp_path: Path
     data = dataset.read(next(runs.glob("*/*")))
     assert data.complete
     began = data.runs.set_index("run_id")["started_utc"]
-    assert len(began) == len(catalogue.find(figure=6).sweep(catalogue.find(figure=6).size("smoke")))
+    experiment = catalogue.find(figure=6)
+    assert len(began) == len(experiment.sweep(experiment.size("smoke")))
     assert {name: began[name] for name in saved} == saved
