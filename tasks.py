@@ -404,36 +404,44 @@ def new(c, folder):
     print(f"Measure it: ./lab reproduce --experiment {here}")
 
 
-@cluster_command
-def test(c, only=None, cluster=True, hosts=False, experiment=None):
-    """Run the tests, real-cluster ones included (--no-cluster skips them; --only K selects).
+def pytest(*arguments):
+    """Run pytest in the project's folder; return its exit status."""
+    argv = [sys.executable, "-m", "pytest", "-q", *arguments]
+    return subprocess.run(argv, cwd=ROOT, check=False).returncode
 
+
+@cluster_command
+def test(c, only=None, slow=False, cluster=True, virtual_machine=False, experiment=None):
+    """Run the tests in ten minutes: those of every part, then those of a real cluster.
+
+    --slow runs the others, in 25 minutes: whole experiments, kills, several hosts, notebooks, a
+    browser. --no-cluster leaves out what needs a cluster; --only K selects by name.
     --experiment ./mine holds an experiment of your own against what all experiments keep.
-    --hosts runs those instead that boot Debian in QEMU, emulated: two sockets, two NUMA nodes,
+    --virtual-machine runs those that boot Debian in QEMU, emulated: two sockets, two NUMA nodes,
     systemd, cgroup v2. They take an hour or more.
     """
     from ndblab import install
     from ndblab.measuring import prerequisites
 
-    arguments = [sys.executable, "-m", "pytest", "-q"]
     if experiment:
         from ndblab.design import catalogue
 
         catalogue.find(experiment)
-        arguments += ["tests/design/test_contract.py"]
-        cluster = hosts = False
-    if cluster or hosts:
+        raise Exit(code=pytest("tests/design/test_contract.py"))
+    if cluster or virtual_machine:
         prerequisites.require(host.read(), installing=True, tools=tools_of_experiments())
-    if hosts:
         install.ensure()
-        arguments += ["-m", "hosts"]
-    elif cluster:
-        install.ensure()
-    else:
-        arguments += ["-m", "not cluster"]
-    if only:
-        arguments += ["-k", only]
-    raise Exit(code=subprocess.run(arguments, cwd=ROOT, check=False).returncode)
+    parallel = ["-n", "logical", "--maxprocesses", "8", "--dist", "worksteal"]
+    tier = "slow" if slow else "not slow"
+    groups = {f"{tier} and not cluster": parallel, f"{tier} and cluster": []}
+    if virtual_machine:
+        groups = {"virtual_machine": []}
+    elif not cluster:
+        groups.popitem()
+    chosen = ["-k", only] if only else []
+    codes = {pytest("-m", group, *options, *chosen) for group, options in groups.items()}
+    # pytest ends with 5 where no test is selected.
+    raise Exit(code=max(codes - {5}, default=5))
 
 
 @cluster_command

@@ -109,6 +109,7 @@ def test_contrasts_follow_the_sweep_and_are_marked_as_supposed():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 def test_printed_commands_run_when_they_are_typed(tmp_path, monkeypatch):
     """On a cluster that is up, with the overlay of its variant: they fill the tables and load them,

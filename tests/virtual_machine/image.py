@@ -155,7 +155,7 @@ def _installed() -> Path:
 
 def _require_root() -> None:
     if os.geteuid() != 0:
-        line = f"sudo XDG_CACHE_HOME={cache.location().parent} ./lab test --hosts"
+        line = f"sudo XDG_CACHE_HOME={cache.location().parent} ./lab test --virtual-machine"
         raise LabError(
             "Only root can make the virtual machine's disk, with files of several users in it",
             found=f"user {os.geteuid()}",

@@ -15,7 +15,7 @@ from virtual_machine.machine import VirtualMachine
 SILENCE_S = 120
 """Emulated, it is slow in everything."""
 
-pytestmark = pytest.mark.hosts
+pytestmark = pytest.mark.virtual_machine
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-import made_up_faults as faults
 import small_runs
 from drawn import caption, outside, said, written
+from experiments.availability import made_up as faults
 from ndblab import figures
 from ndblab.error import LabError
 from ndblab.experiments.availability import analysis as outage
@@ -21,12 +21,12 @@ Tables = dict[str, pd.DataFrame]
 
 def every_fault(repeats: int = 2) -> Tables:
     """Give runs of every fault, the second of each the worse."""
-    return faults.together(
-        [
+    return small_runs.together(
+        *(
             faults.run(fault, repeat, gap_s=0.4 * repeat, gave_up=repeat - 1)
             for repeat in range(1, repeats + 1)
             for fault in reversed(ALL)
-        ]
+        )
     )
 
 
@@ -55,7 +55,7 @@ def test_each_fault_has_a_panel_in_the_order_of_the_faults() -> None:
 
 def test_every_second_of_every_run_is_drawn() -> None:
     """From the begin of the first; where nothing succeeded, at zero."""
-    tables = faults.together([faults.run(repeat=1, gap_s=3.0), faults.run(repeat=2)])
+    tables = small_runs.together(faults.run(repeat=1, gap_s=3.0), faults.run(repeat=2))
     first, second = lines(draw(tables), 0)
     assert len(first) == len(second) == 1 + 20
     assert first.min() == 0
@@ -68,7 +68,7 @@ def test_what_heals_a_network_is_marked_with_the_faults() -> None:
     name = run["runs"]["run_id"].iloc[0]
     healed = pd.DataFrame([(name, 13.5, 0, "healed", "heal the network")], columns=faults.EVENTS)
     run["events"] = pd.concat([run["events"], healed], ignore_index=True)
-    figure = figures.draw("network-faults", measured(faults.together([run])), [], caption("shared"))
+    figure = figures.draw("network-faults", measured(run), [], caption("shared"))
     assert figures.entries()["network-faults"].question in said(figure)
     labels = [text.get_text() for text in figure.axes[0].texts]
     assert {"cut ndbmtd.1 from ndbmtd.2", "heal the network"} <= set(labels)
@@ -76,7 +76,7 @@ def test_what_heals_a_network_is_marked_with_the_faults() -> None:
 
 def test_time_counts_from_the_fault_in_every_run() -> None:
     """Faults that came at different times stand on one line."""
-    tables = faults.together([faults.run(repeat=1, gap_s=1.0), faults.run(repeat=2, fault_s=8.0)])
+    tables = small_runs.together(faults.run(repeat=1, gap_s=1.0), faults.run(repeat=2, fault_s=8.0))
     ax = draw(tables).axes[0]
     ends = [line.get_xdata()[-1] for line in ax.lines if len(line.get_xdata()) > 2]
     assert ends == [10.0, 12.0]
@@ -87,7 +87,7 @@ def test_time_counts_from_the_fault_in_every_run() -> None:
 def test_the_worst_run_is_summarised_above_its_panel() -> None:
     """Gap, clients that gave up, writes lost; none of them a mean."""
     parts = [faults.run(repeat=1, gap_s=1.0), faults.run(repeat=2, gave_up=3, lost=2)]
-    figure = draw(faults.together(parts))
+    figure = draw(small_runs.together(*parts))
     assert "gap 1.0" in written(figure)
     assert "s, 3 clients gave up, 2 writes lost" in written(figure)
     assert "the worst of its runs" in said(figure)
@@ -131,7 +131,7 @@ def test_unread_replicas_are_not_called_whole() -> None:
 def test_no_text_leaves_the_figure(number: int) -> None:
     """With any number of faults."""
     parts = [faults.run(fault, gave_up=8, lost=3, wrong_reads=2) for fault in ALL[:number]]
-    assert outside(draw(faults.together(parts))) == []
+    assert outside(draw(small_runs.together(*parts))) == []
 
 
 def test_words_for_those_who_cannot_see_it() -> None:
@@ -146,7 +146,7 @@ def test_words_for_those_who_cannot_see_it() -> None:
 def test_a_cluster_that_did_not_serve_again_is_reported() -> None:
     """There is no time after the fault, and no number for it."""
     parts = [faults.run(repeat=1), faults.run(repeat=2, served_s=None)]
-    words = figures.describe("faults", measured(faults.together(parts)), [])
+    words = figures.describe("faults", measured(small_runs.together(*parts)), [])
     assert "until the end of the load, since not every node served again" in words
     words = figures.describe("faults", measured(faults.run(served_s=None)), [])
     assert "unknown after that" in words

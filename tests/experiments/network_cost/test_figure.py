@@ -16,6 +16,7 @@ from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.experiments.network_cost import experiment as network
 from ndblab.experiments.network_cost import figure as network_cost
+from ndblab.planning.point import Point
 
 KEY = "network-cost"
 EXPERIMENT = catalogue.find(KEY)
@@ -24,29 +25,20 @@ NAMESPACES = "5 network namespaces of one machine, which share its CPUs: "
 NAMESPACES += "a (management, load), b (data, sql), c (data, sql), d (sql), e (sql); "
 
 
+def qps(point: Point) -> float:
+    return QPS[point.variant, point.transporter] * point.clients / (point.clients + 4)
+
+
 def tables(repeats: int = 3, blocks: int = 6) -> dict[str, pd.DataFrame]:
     """Make runs of every kind, and slices of every contrast."""
-    found = []
-    for point in EXPERIMENT.grid(EXPERIMENT, EXPERIMENT.size("quick")):
-        for repeat in range(1, repeats + 1):
-            kind = (point.variant, point.transporter)
-            qps = QPS[kind] * (1 + 0.01 * repeat) * point.clients / (point.clients + 4)
-            columns = point.columns(repeat)
-            name = str(columns.pop("run_id"))
-            values = {"qps": qps, "latency_p95_ms": 1000 * point.clients / qps}
-            each = small_runs.tables(name, **columns, **values)
-            used = [("mysqld", 11, 40.0), ("mysqld", 13, 2.0), ("ndbmtd", 2, 30.0)]
-            rows = [(name, 1.0, *one, 1) for one in (*used, ("sysbench", 0, 10.0))]
-            columns = ["run_id", "t_s", "role", "node_id", "cpu_pct", "rss_bytes"]
-            each["processes"] = pd.DataFrame(rows, columns=columns)
-            found.append(each)
+    runs = small_runs.swept(EXPERIMENT, repeats, qps)
+    runs["latency_p95_ms"] = 1000 * runs["clients"] / runs["qps"]
+    used = (("mysqld", 11, 40.0), ("mysqld", 13, 2.0), ("ndbmtd", 2, 30.0), ("sysbench", 0, 10.0))
     planned = network.contrasts(EXPERIMENT, EXPERIMENT.size("quick"), pd.DataFrame())
     slices = [made_up_slices.of(each, blocks, ratio=0.8) for each in planned]
     return {
-        **{
-            name: pd.concat([each[name] for each in found], ignore_index=True)
-            for name in ("runs", "processes")
-        },
+        "runs": runs,
+        "processes": pd.concat([small_runs.cpu(name, *used) for name in runs["run_id"]]),
         "slices": pd.concat(slices, ignore_index=True),
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-import made_up_locality as made_up
+from experiments.read_locality import made_up
 from ndblab.dataset import table
 from ndblab.error import LabError
 from ndblab.experiments.read_locality import analysis as shares

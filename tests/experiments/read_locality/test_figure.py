@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import made_up_locality as made_up
 from drawn import caption, outside, written
+from experiments.read_locality import made_up
 from ndblab import figures
 from ndblab.error import LabError
 

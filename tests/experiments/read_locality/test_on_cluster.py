@@ -100,6 +100,7 @@ def test_a_slice_has_its_reads_too(cluster: Cluster):
         table.render(name, rows, name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cluster", ["domains"], indirect=True)
 def test_location_domains_keep_reads_to_themselves(cluster: Cluster):
     """Where every replica may be read; else half of the rows are in the other domain."""

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import made_up_read_write
 from drawn import caption, outside, said, written
+from experiments.read_write import made_up
 from ndblab import figures
 from ndblab.error import LabError
 
-TABLES = made_up_read_write.tables()
+TABLES = made_up.tables()
 
 
 def draw(tables=TABLES):
@@ -49,7 +49,7 @@ def test_ratios_stand_beside_their_intervals() -> None:
 
 @pytest.mark.parametrize("repeats", [1, 3])
 def test_no_text_leaves_the_figure(repeats: int) -> None:
-    tables = made_up_read_write.tables(repeats)
+    tables = made_up.tables(repeats)
     assert outside(draw(tables)) == []
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-import made_up_queries
 from drawn import caption, outside, said, written
+from experiments.tpc_h import made_up
 from ndblab import figures
 from ndblab.error import LabError
 from ndblab.experiments.tpc_h import analysis as pushdown
@@ -25,7 +25,7 @@ def marks(ax, faces) -> list[float]:
 
 def test_every_query_is_a_mark_on_a_logarithmic_axis() -> None:
     """Filled if NDB was given joins; its interval lies around it; no word leaves the picture."""
-    made = made_up_queries.tables(RATIOS, unpushed=(1, 6))
+    made = made_up.tables(RATIOS, unpushed=(1, 6))
     figure = draw(made)
     found = pushdown.table(**made)
     left, right = figure.axes
@@ -42,7 +42,7 @@ def test_every_query_is_a_mark_on_a_logarithmic_axis() -> None:
 
 def test_what_failed_is_named_in_its_row() -> None:
     """There is no mark for it, and the description says why."""
-    made = made_up_queries.tables({5: 6.0, 6: 1.0})
+    made = made_up.tables({5: 6.0, 6: 1.0})
     made["slices"]["status"] = made["slices"]["status"].mask(
         made["slices"]["workload"] == "tpc_h_q05", "Q5 took longer than 60 s"
     )
@@ -54,13 +54,13 @@ def test_what_failed_is_named_in_its_row() -> None:
 
 def test_a_dataset_with_too_few_blocks_says_so() -> None:
     """Its ratios have no whiskers."""
-    figure = draw(made_up_queries.tables({5: 6.0, 6: 1.0}, blocks=1))
+    figure = draw(made_up.tables({5: 6.0, 6: 1.0}, blocks=1))
     assert "too few blocks" in said(figure)
     assert outside(figure) == []
 
 
 def test_a_dataset_without_queries_is_refused() -> None:
     """A message, not an empty picture."""
-    made = {name: rows.iloc[:0] for name, rows in made_up_queries.tables({5: 6.0}).items()}
+    made = {name: rows.iloc[:0] for name, rows in made_up.tables({5: 6.0}).items()}
     with pytest.raises(LabError, match="nothing to draw"):
         draw(made)

@@ -1,8 +1,8 @@
 """A headless Chromium for tests, driven through its DevTools pipe; it has no network.
 
-One process serves all pages: `open` loads one and waits for it, `ask` evaluates JavaScript in it,
-and `complaints` and `requests` hold what the page reported and loaded. The protocol is described at
-https://chromedevtools.github.io/devtools-protocol/.
+It is one on PATH, or for root Debian's own. One process serves all pages: `open` loads one and
+waits for it, `ask` evaluates JavaScript in it, and `complaints` and `requests` hold what the page
+reported and loaded. The protocol: https://chromedevtools.github.io/devtools-protocol/.
 """
 
 from __future__ import annotations
@@ -11,10 +11,19 @@ import base64
 import json
 import os
 import select
+import shutil
 import subprocess
 import time
 from pathlib import Path
 
+import system_packages
+from ndblab import install
+from ndblab.error import LabError
+from ndblab.install import package_manager
+from ndblab.machine import commands
+from ndblab.measuring.prerequisites import BROWSERS
+
+PACKAGE = "chromium"
 _TIMEOUT_S = 120
 """Far more than it takes: the machine may be busy with a measurement."""
 
@@ -145,3 +154,44 @@ class Browser:
             self.complaints.append(params["entry"]["text"])
         elif event == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning"):
             self.complaints.append(str(params["args"]))
+
+
+def find() -> Path | None:
+    """Find a browser of the Chromium family on PATH."""
+    paths = (shutil.which(name) for name in BROWSERS)
+    return next((Path(path) for path in paths if path), None)
+
+
+def ensure(log: Path) -> Path:
+    """Find a browser, or as root on Debian install the package of its release.
+
+    Parameters
+    ----------
+    log : the file for the output of apt.
+
+    Raises
+    ------
+    LabError
+        If there is none and it cannot be installed by this user on this machine.
+    """
+    if (browser := find()) is not None:
+        return browser
+    # Elsewhere a package of this name may be something else, such as a Snap.
+    if os.geteuid() != 0 or not install.has_debian():
+        raise _none_here(f"none of {', '.join(BROWSERS)} on PATH")
+    try:
+        system_packages.install([PACKAGE], log)
+    except commands.ChildFailed as failure:
+        raise _none_here(str(failure.found)) from failure
+    if (browser := find()) is None:
+        raise _none_here(f"the package {PACKAGE} has no program of that name")
+    return browser
+
+
+def _none_here(found: str) -> LabError:
+    return LabError(
+        "There is no browser to look at the report with",
+        found=found,
+        expected="Chromium, or another browser made from it",
+        next_step=package_manager.here().next_step([PACKAGE]),
+    )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 
@@ -129,12 +127,3 @@ def held(
         columns=COUNTERS,
     )
     return pd.concat(copies, ignore_index=True)[COPIES], counters
-
-
-def together(parts: Sequence[dict[str, pd.DataFrame]]) -> dict[str, pd.DataFrame]:
-    """Give the tables of a dataset of several runs."""
-    names = dict.fromkeys(name for part in parts for name in part)
-    return {
-        name: pd.concat([part[name] for part in parts if name in part], ignore_index=True)
-        for name in names
-    }

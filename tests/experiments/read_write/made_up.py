@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 import pandas as pd
@@ -33,15 +32,7 @@ def qps(point: Point) -> float:
 
 def runs(repeats: int = 3) -> pd.DataFrame:
     """Make the runs of the quick sweep."""
-    rows = [
-        small_runs.tables(
-            point.run_id(repeat), repeat=repeat, qps=qps(point) * (1 + 0.01 * repeat),
-            **asdict(point),
-        )["runs"]
-        for point in EXPERIMENT.grid(EXPERIMENT, SIZE)
-        for repeat in range(1, repeats + 1)
-    ]  # fmt: skip
-    return pd.concat(rows, ignore_index=True)
+    return small_runs.swept(EXPERIMENT, repeats, qps)
 
 
 def contrasts() -> dict[str, Any]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import pandas as pd
 
 import made_up_slices
@@ -30,15 +28,7 @@ def tps(point: Point) -> float:
 
 def runs(repeats: int = 3) -> pd.DataFrame:
     """Make the runs of the quick sweep."""
-    rows = [
-        small_runs.tables(
-            point.run_id(repeat), repeat=repeat, qps=tps(point) * (1 + 0.01 * repeat),
-            latency_p95_ms=float("nan"), **asdict(point),
-        )["runs"]
-        for point in EXPERIMENT.grid(EXPERIMENT, SIZE)
-        for repeat in range(1, repeats + 1)
-    ]  # fmt: skip
-    return pd.concat(rows, ignore_index=True)
+    return small_runs.swept(EXPERIMENT, repeats, tps, latency_p95_ms=float("nan"))
 
 
 def slices(blocks: int = 6) -> pd.DataFrame:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 
 import pandas as pd
 
@@ -43,15 +42,7 @@ def reads(
 
 def runs(repeats: int = 3, qps: Callable[[str], float] = lambda variant: 1000.0) -> pd.DataFrame:
     """Make the runs of the quick sweep."""
-    rows = [
-        small_runs.tables(
-            point.run_id(repeat), repeat=repeat, qps=qps(point.variant) * (1 + 0.01 * repeat),
-            **asdict(point),
-        )["runs"]
-        for point in EXPERIMENT.grid(EXPERIMENT, SIZE)
-        for repeat in range(1, repeats + 1)
-    ]  # fmt: skip
-    return pd.concat(rows, ignore_index=True)
+    return small_runs.swept(EXPERIMENT, repeats, lambda point: qps(point.variant))
 
 
 def slices(blocks: int = 5, names: tuple[str, ...] = tuple(CONTRASTS)) -> pd.DataFrame:
