@@ -19,7 +19,7 @@ from pathlib import Path
 import system_packages
 from ndblab import install
 from ndblab.error import LabError
-from ndblab.install import package_manager
+from ndblab.install import requirements
 from ndblab.machine import commands
 from ndblab.measuring.prerequisites import BROWSERS
 
@@ -193,5 +193,5 @@ def _none_here(found: str) -> LabError:
         "There is no browser to look at the report with",
         found=found,
         expected="Chromium, or another browser made from it",
-        next_step=package_manager.here().next_step([PACKAGE]),
+        next_step=requirements.package_manager().next_step([PACKAGE]),
     )

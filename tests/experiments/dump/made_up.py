@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 import small_runs
-from ndblab.planning.workload import UNCOMPRESSED
+from ndblab.experiments.dump import UNCOMPRESSED
 
 NOTHING = {"queries": float("nan"), "qps": float("nan"), "errors": 0}
 

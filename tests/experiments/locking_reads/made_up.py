@@ -8,7 +8,7 @@ from itertools import product
 import pandas as pd
 
 import small_runs
-from ndblab.planning.workload import HELD, ISOLATIONS, RUNNING
+from ndblab.experiments.locking_reads import HELD, ISOLATIONS, RUNNING
 
 ROWS = 200
 NOTHING = {"queries": float("nan"), "qps": float("nan"), "errors": 0}

@@ -7,13 +7,13 @@ import pytest
 import small_runs
 from experiments.locking_reads.made_up import locks
 from made_up import CLAIMS, Double, verdict
-from ndblab.judging import answers, judge
-from ndblab.planning.workload import (
+from ndblab.experiments.locking_reads import (
     CREATE_SELECT,
     READ_COMMITTED,
     REPEATABLE_READ,
     SET_VARIABLE,
 )
+from ndblab.judging import answers, judge
 
 AS_PUBLISHED = {
     (SET_VARIABLE, READ_COMMITTED): "S,REC_NOT_GAP",

@@ -9,8 +9,13 @@ from drawn import caption, outside, said, written
 from experiments.locking_reads import made_up
 from ndblab import figures
 from ndblab.error import LabError
+from ndblab.experiments.locking_reads import (
+    CREATE_SELECT,
+    READ_COMMITTED,
+    REPEATABLE_READ,
+    SET_VARIABLE,
+)
 from ndblab.experiments.locking_reads.client import STATEMENTS
-from ndblab.planning.workload import CREATE_SELECT, READ_COMMITTED, REPEATABLE_READ, SET_VARIABLE
 
 
 def test_every_cell_says_what_its_colour_means():
