@@ -29,7 +29,6 @@ GREETING = "ndblab agent: "
 NO_PYTHON = "ndblab: no Python"
 OLDEST_PYTHON = (3, 9)
 """Of the distributions in use: Red Hat's and Oracle's release 9. The lab itself needs a newer."""
-END_TIMEOUT_S = 10
 _NAMES = ("python3", *(f"python3.{minor}" for minor in range(14, OLDEST_PYTHON[1] - 1, -1)))
 _LIBRARY = Path(__file__).parents[2]
 _OF_HOSTS = ("__init__", "agent", "boot", "guard", "trees", "wire")
@@ -39,7 +38,7 @@ _LINES_KEPT = 50
 
 def start(
     connection: ssh.Connection, facts: Mapping[str, object], timeout_s: float
-) -> tuple[Process, dict, Sequence[str]]:
+) -> tuple[Process, dict]:
     """Start the agent on a host.
 
     Parameters
@@ -48,8 +47,7 @@ def start(
 
     Returns
     -------
-    The client of its SSH session, its answer, and the lines that `ssh` and the host print, more of
-    which may come.
+    The client of its SSH session, and its answer.
 
     Raises
     ------
@@ -57,9 +55,6 @@ def start(
         If the host cannot be reached, lets nobody in, cannot run the agent or is in use.
     """
     client = connection.first_session(command())
-    said: collections.deque[str] = collections.deque(maxlen=_LINES_KEPT)
-    listener = threading.Thread(target=_listen, args=(client.stderr, said), daemon=True)
-    listener.start()
     timer = threading.Timer(timeout_s, client.kill)
     timer.start()
     try:
@@ -70,21 +65,16 @@ def start(
         in_time = timer.is_alive()
         if answer is None:
             status = client.wait()
-            listener.join(END_TIMEOUT_S)
-            raise _no_agent(connection.name, [*said, *printed], status if in_time else None)
+            said = [*connection.said(), *printed]
+            raise _no_agent(connection.name, said, status if in_time else None)
         if failure := _failure(connection.name, answer):
             raise failure
-        return client, answer, said
+        return client, answer
     except BaseException:
         connection.end()
         raise
     finally:
         timer.cancel()
-
-
-def _listen(stream: io.BufferedReader, said: collections.deque[str]) -> None:
-    for line in stream:
-        said.append(line.decode(errors="replace"))
 
 
 def _ask(client: Process, sent: bytes) -> tuple[list[str], dict | None]:
