@@ -6,7 +6,6 @@ else.
 
 from __future__ import annotations
 
-import collections
 import contextlib
 import functools
 import io
@@ -33,7 +32,6 @@ _NAMES = ("python3", *(f"python3.{minor}" for minor in range(14, OLDEST_PYTHON[1
 _LIBRARY = Path(__file__).parents[2]
 _OF_HOSTS = ("__init__", "agent", "boot", "guard", "trees", "wire")
 """Modules of this package that run on the other host."""
-_LINES_KEPT = 50
 
 
 def start(
@@ -79,16 +77,16 @@ def start(
 
 def _ask(client: Process, sent: bytes) -> tuple[list[str], dict | None]:
     """Send the agent; return what a host's shell prints, and its answer, None if there is none."""
-    printed: collections.deque[str] = collections.deque(maxlen=_LINES_KEPT)
+    printed = []
     with contextlib.suppress(BrokenPipeError):
         client.stdin.write(sent)
         client.stdin.flush()
     for line in client.stdout:
         text = line.decode(errors="replace")
         if text.startswith(GREETING):
-            return list(printed), json.loads(text[len(GREETING) :])
+            return printed, json.loads(text[len(GREETING) :])
         printed.append(text)
-    return list(printed), None
+    return printed, None
 
 
 def _no_agent(destination: str, said: Sequence[str], exit_status: int | None) -> LabError:

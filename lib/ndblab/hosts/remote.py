@@ -94,10 +94,10 @@ class Remote:
 
     def _connect(self, folder: Path, keep: bool) -> None:
         connection = self._connection = ssh.Connection(self.name, self._settings)
-        lab = f"process {os.getpid()} on {platform.node()}"
-        facts = {"folder": str(folder), "silence_s": self._silence_s, "lab": lab, "keep": keep}
+        lab = {"lab": f"process {os.getpid()} on {platform.node()}", "name": self.name}
+        facts = {**lab, "folder": str(folder), "silence_s": self._silence_s, "keep": keep}
         timeout_s = max(START_TIMEOUT_S, 3 * self._silence_s)
-        self._client, answer = launch.start(connection, {**facts, "name": self.name}, timeout_s)
+        self._client, answer = launch.start(connection, facts, timeout_s)
         self.folder, self.python = Path(answer["folder"]), Path(answer["executable"])
         self.agent_pid = int(answer["pid"])
         self._samples: deque[wire.ClockSample] = deque(maxlen=CLOCK_SAMPLES_KEPT)
@@ -178,11 +178,7 @@ class Remote:
         """Make a folder there a copy of one here, in place of an older copy.
 
         Links are copied as links, owners are not. A relative folder is below the user's home.
-
-        Raises
-        ------
-        LabError
-            If the disk there refuses, or the folder holds what the lab did not put there.
+        LabError if the disk there refuses, or the folder holds what the lab did not put there.
         """
         number = next(self._numbers)
         session = self._session(number, stdin=PIPE, stdout=DEVNULL, stderr=DEVNULL)
@@ -195,12 +191,8 @@ class Remote:
     def fetch_tree(self, remote_folder: Path, local_folder: Path, *patterns: str) -> None:
         """Copy a folder from there, or what matches the patterns, into one here.
 
-        Files and folders are copied, links are not. What is there is overwritten.
-
-        Raises
-        ------
-        LabError
-            If a file there cannot be read, or a disk is full.
+        Files and folders are copied, links are not. What is there is overwritten. LabError if a
+        file there cannot be read, or a disk is full.
         """
         local_folder.mkdir(parents=True, exist_ok=True)
         number = next(self._numbers)

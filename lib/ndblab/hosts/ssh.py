@@ -64,10 +64,10 @@ class Connection:
         self._clients: list[Process] = []
         self._lock = threading.Lock()
         self._errors = os.fdopen(os.memfd_create("ssh"), "wb", 0)
-        check = [*self._program, "-O", "check", "--", name]
-        shared = subprocess.run(check, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-        own = SOCKETS / f"ndblab-ssh-{secrets.token_hex(8)}"
-        self._socket = own if shared.returncode else None
+        self._socket: Path | None = SOCKETS / f"ndblab-ssh-{secrets.token_hex(8)}"
+        with contextlib.suppress(LabError):
+            LOCAL.run([*self._program, "-O", "check", "--", name], what="None is shared")
+            self._socket = None
 
     def command(self, line: str, *options: str) -> list[str]:
         """Return the command that runs a line in the shell of the host."""
@@ -161,7 +161,7 @@ class RemoteProcess:
         return self._status.result() if self._status.done() else None
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for its end, and for all that it printed if that goes to a file.
+        """Wait for its end, and for all that it printed if that goes to files.
 
         Raises
         ------
