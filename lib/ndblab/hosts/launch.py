@@ -14,7 +14,7 @@ import platform
 import shlex
 import threading
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import psutil
@@ -141,7 +141,7 @@ def order(facts: Mapping[str, object]) -> bytes:
     ----------
     facts : what the agent is told, besides what the order itself needs; plain data for JSON.
     """
-    archive, compiled = _archive(), {name: path.read_bytes() for name, path in _compiled()}
+    archive, compiled = _archive(), _compiled()
     line = {
         **facts,
         "greeting": GREETING,
@@ -156,28 +156,19 @@ def order(facts: Mapping[str, object]) -> bytes:
 
 @functools.cache
 def _archive() -> bytes:
+    package, psutil_folder = _LIBRARY / "ndblab", Path(psutil.__file__).parent
+    files = [package / "__init__.py", package / "error.py", *package.glob("machine/*.py")]
+    files += [package / "hosts" / f"{name}.py" for name in _OF_HOSTS]
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
-        for root, file in _sources():
-            archive.writestr(str(file.relative_to(root)), file.read_bytes())
+        for file in files:
+            archive.writestr(str(file.relative_to(_LIBRARY)), file.read_bytes())
+        for file in psutil_folder.glob("*.py"):
+            archive.writestr(f"psutil/{file.name}", file.read_bytes())
     return held.getvalue()
 
 
-def _sources() -> Iterator[tuple[Path, Path]]:
-    package = _LIBRARY / "ndblab"
-    here = (package / "hosts" / f"{name}.py" for name in _OF_HOSTS)
-    for file in (
-        package / "__init__.py",
-        package / "error.py",
-        *package.glob("machine/*.py"),
-        *here,
-    ):
-        yield _LIBRARY, file
-    folder = Path(psutil.__file__).parent
-    for file in folder.glob("*.py"):
-        yield folder.parent, file
-
-
-def _compiled() -> Iterator[tuple[str, Path]]:
-    for file in sorted(Path(psutil.__file__).parent.glob("*.so")):
-        yield f"psutil.{file.name.partition('.')[0]}", file
+def _compiled() -> dict[str, bytes]:
+    """Return the compiled modules of psutil by their names."""
+    files = sorted(Path(psutil.__file__).parent.glob("*.so"))
+    return {f"psutil.{file.name.partition('.')[0]}": file.read_bytes() for file in files}
