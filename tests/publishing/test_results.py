@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import csv
+import errno
 import io
 import json
 import os
@@ -19,7 +20,14 @@ from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.judging import publication
 from ndblab.measuring import recorded, time_needed
-from ndblab.publishing import exhibit, notebook, rendering, terminal, verdict_tables
+from ndblab.publishing import (
+    exhibit,
+    notebook,
+    rendering,
+    reproduction,
+    terminal,
+    verdict_tables,
+)
 
 SCALING = catalogue.find(figure=6)
 MEASURED = [e for e in catalogue.every().values() if e.grid]
@@ -165,6 +173,17 @@ def test_reproduce_recorded_ends_with_one_screen(verdicts):
     figures, *places = (recorded.ROOT / line.split()[-1] for line in lines[-3:])
     assert {file.suffix for file in figures.iterdir()} >= {".png", ".svg", ".ipynb", ".html"}
     assert all(place.exists() for place in places)
+
+
+def test_a_full_disk_under_the_results_is_one_message(tmp_path: Path):
+    """It is not called a crash or a lack of memory."""
+    experiment = catalogue.find("the-brief")
+    page = tmp_path / experiment.name / Path(experiment.notebook).name
+    page.parent.mkdir()
+    page.symlink_to("/dev/full")
+    with pytest.raises(LabError, match="The disk is full") as caught:
+        reproduction.reproduce([experiment], "recorded", "quick", "auto", {}, None, tmp_path)
+    assert caught.value.found == os.strerror(errno.ENOSPC)
 
 
 @pytest.mark.slow
