@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
+import codecs
 import functools
-import shlex
+import os
+import subprocess
 import sys
+import unicodedata
 from json import dumps
 from pathlib import Path
 
-from invoke import Collection, Exit, task
+from invoke import Collection, Config, Exit, Program, task
 
 from ndblab.error import LabError
 from ndblab.machine import cgroups, host
 
 ROOT = Path(__file__).resolve().parent
 OUT = ROOT / "out"
+
+
+def plain(error):
+    """Replace what a stream cannot encode: a narrow space by a space, other characters by "?"."""
+    text = unicodedata.normalize("NFKD", error.object[error.start : error.end])
+    return text.encode("ascii", "replace").decode(), error.end
+
+
+codecs.register_error("plain", plain)
+for stream in (sys.stdout, sys.stderr):
+    # Tests, and the absence of a terminal, put other streams in their place.
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="plain")
 
 
 def command(body, limits_cpus=False):
@@ -48,6 +64,15 @@ def refuse(wrong, what, found, next_step="Drop one of them; see `./lab --help re
 
 
 cluster_command = functools.partial(command, limits_cpus=True)
+
+
+def tools_of_experiments():
+    """Return the tools that some experiments need besides NDB Cluster and sysbench."""
+    from ndblab import discovery
+    from ndblab.cluster import keys
+
+    loads = discovery.modules("load")
+    return [*(load.TOOL for load in loads if hasattr(load, "TOOL")), keys.TOOL]
 
 
 @cluster_command
@@ -186,15 +211,14 @@ def install(c, tarball=None, sha256=None, tools=False, release=None):
     go-tpc by Go.
     """
     from ndblab import install
-    from ndblab.experiments.tpc_c import go_tpc
     from ndblab.measuring import prerequisites
 
-    prerequisites.require(host.read(), installing=True, tarball=tarball, release=release)
+    known = tools_of_experiments()
+    source = {"tarball": tarball, "release": release}
+    prerequisites.require(host.read(), installing=True, **source, tools=known)
     binaries = install.ensure(tarball, sha256, release=release)
-    if tools:
-        install.add_tools(binaries)
-        built = go_tpc.ensure()
-        print(f"{go_tpc.NAME} {built.version}: {built.program}")
+    for tool in known if tools else ():
+        print(f"{tool.name} {tool.ensure()}")
     print(f"{binaries.product} from {binaries.origin}: {binaries.basedir}")
     print(f"sysbench {binaries.sysbench_version}: {binaries.sysbench}")
 
@@ -207,12 +231,12 @@ def doctor(c, json=False):
         return
     from ndblab.measuring import doctor
 
-    findings = doctor.examine()
-    for found in findings:
-        print(f"{found.state:<7} {found.thing}: {found.found}")
-        if found.next_step:
-            print(f"        -> {found.next_step}")
-    if any(found.state == "missing" for found in findings):
+    findings = doctor.examine(tools_of_experiments())
+    for finding in findings:
+        print(f"{finding.state:<7} {finding.thing}: {finding.found}")
+        if finding.next_step:
+            print(f"        -> {finding.next_step}")
+    if any(finding.state == "missing" for finding in findings):
         raise Exit("", code=1)
 
 
@@ -254,33 +278,35 @@ def claims(c, id=None, dataset=None, csv=False):
 
 def fitted(folder):
     """Fit the capacity model to the recorded sweep, or to the dataset of a folder."""
-    from ndblab.measuring import recorded
+    from ndblab.experiments.capacity import forecast
 
-    return recorded.forecast(folder, folder) if folder else recorded.forecast()
+    return forecast.obtain(folder, folder) if folder else forecast.obtain()
 
 
 @command
-def predict(c, servers=None, clients=None, cpus=None, from_=None):
+def predict(c, servers=None, clients=None, cpus=None, qps_one_server=None, from_=None):
     """Predict throughput, latency and bottleneck of many MySQL servers from a one-server sweep.
 
-    --servers 16 --clients 1024 name the point, --cpus 256 the size of another host. The model is
-    fitted to the recorded sweep, or to --from DIR: any dataset with runs of one server. No cluster
-    is needed.
+    --servers 16 --clients 1024 name the point. The model is fitted to the recorded sweep, or to
+    --from DIR: any dataset with runs of one server. No cluster is needed.
+    Another host has --cpus 256, and --qps-one-server 230000: what one MySQL server reaches there.
     """
     from ndblab.experiments.capacity import commands as answers
 
-    print(answers.predict(fitted(from_), servers, clients, cpus))
+    print(answers.predict(fitted(from_), servers, clients, cpus, qps_one_server))
 
 
 @command
-def size(c, cpus=None, from_=None):
+def size(c, cpus=None, qps_one_server=None, from_=None):
     """Recommend servers, clients and the split of the CPUs, for this host or for --cpus N.
 
-    The model is fitted to the recorded one-server sweep, or to that of --from DIR.
+    The model is fitted to the recorded one-server sweep, or to that of --from DIR. A host of
+    another size takes --qps-one-server QPS: what one MySQL server reaches there.
     """
     from ndblab.experiments.capacity import commands as answers
 
-    print(answers.size(fitted(from_), host.read().usable_cpus if cpus is None else cpus))
+    host_cpus = host.read().usable_cpus if cpus is None else cpus
+    print(answers.size(fitted(from_), host_cpus, qps_one_server))
 
 
 @cluster_command
@@ -342,7 +368,8 @@ def notebook(c):
     """Open JupyterLab in the folder of the notebooks."""
     from ndblab.publishing import notebook
 
-    c.run(shlex.join(notebook.open_lab(ROOT / "notebooks")), pty=sys.stdin.isatty())
+    argv = notebook.open_lab(ROOT / "notebooks")
+    os.execv(argv[0], argv)
 
 
 @command
@@ -377,38 +404,44 @@ def new(c, folder):
     print(f"Measure it: ./lab reproduce --experiment {here}")
 
 
-@cluster_command
-def test(c, only=None, cluster=True, hosts=False, experiment=None):
-    """Run the tests, real-cluster ones included (--no-cluster skips them; --only K selects).
+def pytest(*arguments):
+    """Run pytest in the project's folder; return its exit status."""
+    argv = [sys.executable, "-m", "pytest", "-q", *arguments]
+    return subprocess.run(argv, cwd=ROOT, check=False).returncode
 
+
+@cluster_command
+def test(c, only=None, slow=False, cluster=True, virtual_machine=False, experiment=None):
+    """Run the tests in ten minutes: those of every part, then those of a real cluster.
+
+    --slow runs the others, in 25 minutes: whole experiments, kills, several hosts, notebooks, a
+    browser. --no-cluster leaves out what needs a cluster; --only K selects by name.
     --experiment ./mine holds an experiment of your own against what all experiments keep.
-    --hosts runs those instead that boot Debian in QEMU, emulated: two sockets, two NUMA nodes,
+    --virtual-machine runs those that boot Debian in QEMU, emulated: two sockets, two NUMA nodes,
     systemd, cgroup v2. They take an hour or more.
     """
     from ndblab import install
     from ndblab.measuring import prerequisites
 
-    arguments = [sys.executable, "-m", "pytest", "-q"]
     if experiment:
         from ndblab.design import catalogue
 
         catalogue.find(experiment)
-        arguments += ["tests/design/test_contract.py"]
-        cluster = hosts = False
-    if cluster or hosts:
-        prerequisites.require(host.read(), installing=True)
-    if hosts:
+        raise Exit(code=pytest("tests/design/test_contract.py"))
+    if cluster or virtual_machine:
+        prerequisites.require(host.read(), installing=True, tools=tools_of_experiments())
         install.ensure()
-        arguments += ["-m", "hosts"]
-    elif cluster:
-        install.ensure()
-    else:
-        arguments += ["-m", "not cluster"]
-    if only:
-        arguments += ["-k", only]
-    with c.cd(str(ROOT)):
-        done = c.run(shlex.join(arguments), warn=True, pty=False)
-    raise Exit(code=done.exited)
+    parallel = ["-n", "logical", "--maxprocesses", "8", "--dist", "worksteal"]
+    tier = "slow" if slow else "not slow"
+    groups = {f"{tier} and not cluster": parallel, f"{tier} and cluster": []}
+    if virtual_machine:
+        groups = {"virtual_machine": []}
+    elif not cluster:
+        groups.popitem()
+    chosen = ["-k", only] if only else []
+    codes = {pytest("-m", group, *options, *chosen) for group, options in groups.items()}
+    # pytest ends with 5 where no test is selected.
+    raise Exit(code=max(codes - {5}, default=5))
 
 
 @cluster_command
@@ -441,3 +474,13 @@ namespace = Collection(
     test, bench, faults,
 )  # fmt: skip
 namespace.add_collection(Collection("cluster", start, status, stop, detach))
+
+
+class OwnConfig(Config):
+    """invoke's settings without those in ~/.invoke.yaml and INVOKE_*, which other projects need."""
+
+    prefix = "ndblab"
+
+
+if __name__ == "__main__":
+    Program(name="lab", binary="./lab", version="0.1", config_class=OwnConfig).run()

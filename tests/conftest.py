@@ -1,27 +1,88 @@
-"""What all tests share: they may run beside other programs."""
+"""What all tests share: their tiers, one running cluster, and tolerance of other programs."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from ndblab import install
+import system_packages
+from campaign import checks
+from ndblab import dataset, install
+from ndblab.cluster import start_stop
+from ndblab.cluster.cluster import Cluster
+from ndblab.design import catalogue
 from ndblab.hosts import connected, namespaces
 from ndblab.hosts.namespaces import Network
-from ndblab.install.debian import build_dependencies
+from ndblab.machine import host
 from ndblab.machine import interference as company
+from ndblab.measuring import measurement
+from ndblab.planning import deployment, profile
+from ndblab.planning.point import Point
+from ndblab.workloads import sysbench
+from ndblab.workloads.load_generator import Job
+
+SLOW = ("attach/test_on_cluster.py", "_killed_at_any_step", "_killed_on_the_way")
+"""What is of the second tier, by the path or the name of a test."""
+PORT = 12860
+OWN_PORT = 13060
+"""First port of the clusters that a test starts itself, one after the other."""
+MORE_ROWS = 100_000
+"""Room for the other databases, beside that of TPC-C."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave tests in a virtual machine to `-m hosts`: emulated, they take an hour or more."""
-    if "hosts" not in config.getoption("-m"):
-        left_out = [item for item in items if item.get_closest_marker("hosts")]
+    """Mark what is slow by its name, folder or fixtures; leave virtual machines to their marker.
+
+    Emulated, these take an hour or more.
+    """
+    for item in items:
+        over_hosts = "hosts" in item.path.parts and item.get_closest_marker("cluster")
+        reads_site = {"browser", "site"} & {*item.fixturenames}
+        if over_hosts or reads_site or any(name in item.nodeid for name in SLOW):
+            item.add_marker("slow")
+    if "virtual_machine" not in config.getoption("-m"):
+        left_out = [item for item in items if item.get_closest_marker("virtual_machine")]
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=left_out)
+
+
+@pytest.fixture(scope="session")
+def binaries() -> install.Binaries:
+    """The real programs."""
+    return install.ensure(progress=False)
+
+
+@pytest.fixture(scope="session")
+def cluster(
+    binaries: install.Binaries, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Cluster]:
+    """The cluster that tests share: two data nodes, two MySQL servers with sockets and ports.
+
+    Each test file fills databases of its own in it. It has no CPU limits unless a test sets them,
+    and leaves nothing behind.
+    """
+    folder, before = tmp_path_factory.mktemp("ndb") / "cluster", checks.orphaned_segments()
+    tpc_c = catalogue.find("tpc-c")
+    size = tpc_c.size("smoke", {"servers": 2})
+    shape = tpc_c.cluster_shape(size, "default", "auto", start_stop.places(folder, PORT))
+    shape = dataclasses.replace(shape, rows=shape.rows + MORE_ROWS, max_clients=64)
+    plan = deployment.make(host.read(), shape)
+    with start_stop.running(plan, binaries, progress=False) as running:
+        yield running
+    assert not any(checks.leaks(folder, PORT, before, patience_s=0).values())
+
+
+@pytest.fixture(scope="session")
+def sbtest(cluster: Cluster) -> Cluster:
+    """The shared cluster, with sysbench's tables in it."""
+    size, servers = profile.get("smoke"), cluster.plan.servers
+    sysbench.prepare(cluster, Job(cluster.binaries, size, Point(2, 4), servers))
+    return cluster
 
 
 @pytest.fixture(autouse=True)
@@ -37,9 +98,23 @@ def namespaces_usable(tmp_path_factory: pytest.TempPathFactory) -> None:
     # Where systemd runs, a package would start a server of its own.
     may_install = os.geteuid() == 0 and not Path("/run/systemd/system").exists()
     if may_install and install.has_debian() and (packages := namespaces.missing()):
-        build_dependencies.install(packages, tmp_path_factory.mktemp("packages") / "apt.log")
+        system_packages.install(packages, tmp_path_factory.mktemp("packages") / "apt.log")
     if why := connected.lacks():
         pytest.skip(why)
+
+
+@pytest.fixture
+def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dataset.Dataset]:
+    """Measure an experiment's smoke profile, with its cluster and its dataset in folders apart."""
+    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
+    monkeypatch.setattr(measurement, "RUNS", tmp_path / "runs")
+
+    def measured(experiment, budget="auto", port=OWN_PORT, size=None, **options):
+        return measurement.measure(
+            experiment, "smoke", budget, size or {}, port, progress=False, **options
+        )
+
+    return measured
 
 
 @pytest.fixture

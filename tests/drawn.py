@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
@@ -41,8 +42,15 @@ def line_like(ax: Axes, heights: Iterable[float]) -> Line2D:
     raise AssertionError(f"no line at {wanted}")
 
 
+def dots(ax: Axes) -> list[float]:
+    """Give where the marks of a forest are on its horizontal axis."""
+    sets = [marks for marks in ax.collections if isinstance(marks, PathCollection)]
+    return [float(x) for marks in sets for x, _ in np.asarray(marks.get_offsets())]
+
+
 def written(figure: Figure) -> str:
     """Give every word of the picture as one line, panels and axes too."""
+    figure.draw_without_rendering()
     return " ".join(" ".join(text.get_text() for text in texts(figure)).split())
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from ndblab import dataset
-from ndblab.dataset.folder import sha256
+from ndblab.dataset.sealed import sha256
+from ndblab.design.experiment import Experiment
+from ndblab.planning.point import Point
 
 SLICES = ("servers-1-2_b001_1a", "servers-1-2_b001_2b")
 LATER = "2021-09-30T13:00:00Z"
@@ -112,6 +115,39 @@ def tables(
             }
         ),
     }
+
+
+def together(*parts: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Put the tables of several runs below each other."""
+    names = dict.fromkeys(name for part in parts for name in part)
+    return {
+        n: pd.concat([part[n] for part in parts if n in part], ignore_index=True) for n in names
+    }
+
+
+def cpu(run_id: str, *used: tuple[str, int, float]) -> pd.DataFrame:
+    """Make the CPU use of a run: role, node id and percent of a CPU of each process."""
+    columns = ["run_id", "t_s", "role", "node_id", "cpu_pct", "rss_bytes"]
+    return pd.DataFrame([(run_id, 1.0, *one, 1) for one in used], columns=columns)
+
+
+def swept(
+    experiment: Experiment,
+    repeats: int,
+    qps: Callable[[Point], float],
+    step: float = 0.01,
+    **columns: Any,
+) -> pd.DataFrame:
+    """Make the runs of an experiment's quick sweep; each repeat is faster by a step."""
+    rows = [
+        tables(
+            point.run_id(repeat), repeat=repeat, qps=qps(point) * (1 + step * repeat),
+            **{**asdict(point), **columns},
+        )["runs"]
+        for point in experiment.grid(experiment, experiment.size("quick"))
+        for repeat in range(1, repeats + 1)
+    ]  # fmt: skip
+    return pd.concat(rows, ignore_index=True)
 
 
 def slice_tables(

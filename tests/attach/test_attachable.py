@@ -17,7 +17,7 @@ from ndblab.attach.login import Login
 from ndblab.attach.prepared import Prepared, fit
 from ndblab.attach.target import Target
 from ndblab.cluster.management_client import DEACTIVATED, Shown
-from ndblab.dataset.folder import identity_hash
+from ndblab.dataset import identity_hash
 from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.machine import host

@@ -160,7 +160,7 @@ def stand_in(tmp_path, monkeypatch) -> Callable[[str], Path]:
         lab.write_text(f'#!/bin/sh\necho "$XDG_CACHE_HOME|$NDB_HOME|$*" >> {log}\n{body}\n')
         lab.chmod(0o755)
         monkeypatch.setattr(recorded, "ROOT", tmp_path)
-        monkeypatch.setattr(install, "missing_build_packages", lambda: ["cmake"])
+        monkeypatch.setattr(install.requirements, "missing_packages", lambda: ["cmake"])
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
         monkeypatch.setenv("NDB_HOME", "/elsewhere")
         return log

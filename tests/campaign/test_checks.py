@@ -5,32 +5,16 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from campaign import checks
 from ndblab import dataset
-from ndblab.cluster import lease, start_stop
-from ndblab.error import LabError
-from ndblab.machine import host
-from ndblab.machine.local import LOCAL, MARK
-from ndblab.planning import deployment
+from ndblab.machine.local import MARK
 from small_runs import BASE, IDENTITY, tables
 
 PORT = 14960
-
-
-def test_a_process_that_was_left_is_named(tmp_path: Path):
-    """One with the cluster's mark is found until it has ended."""
-    child = LOCAL.spawn(["sleep", "600"], tmp_path, log=tmp_path / "log")
-    try:
-        assert str(child.pid) in checks.processes(tmp_path)
-    finally:
-        LOCAL.end(tmp_path)
-    child.wait()
-    assert checks.processes(tmp_path) == ""
 
 
 def test_a_port_or_socket_that_was_left_is_named(tmp_path: Path):
@@ -63,7 +47,7 @@ def test_leaks_are_looked_for_until_they_are_gone(tmp_path: Path):
     """What a watchdog ends in time is no leak."""
     child = subprocess.Popen(["sleep", "2"], env={**os.environ, MARK: str(tmp_path)})
     found = checks.leaks(tmp_path, PORT, checks.orphaned_segments(), patience_s=0)
-    assert found["processes"]
+    assert str(child.pid) in found["processes"]
     found = checks.leaks(tmp_path, PORT, checks.orphaned_segments(), patience_s=10)
     child.wait()
     assert not any(found.values())
@@ -93,70 +77,25 @@ def test_a_resumed_dataset_is_sound(written, tmp_path: Path):
     assert checks.damaged(tmp_path) == ""
 
 
-def test_a_dataset_that_was_not_resumed_is_found(written, tmp_path: Path):
-    """It would stay unfinished."""
-    assert "not resumed" in checks.unfinished(tmp_path, {}, repeats=2)
+def test_what_a_dataset_lacks_is_found(written, tmp_path: Path):
+    """It was not resumed, a complete run was measured again, or a temporary folder was left."""
     assert checks.unfinished(tmp_path / "empty", {}, repeats=2) == "no dataset"
-
-
-def test_a_complete_run_that_was_measured_again_is_found(written, tmp_path: Path):
-    """A run is the same run only if it began at the same time."""
+    assert "not resumed" in checks.unfinished(tmp_path, {}, repeats=2)
     second(written)
     earlier = {"s01_c0001_r1": "2021-09-30T11:00:00Z"}
     assert "lost: s01_c0001_r1" in checks.unfinished(tmp_path, earlier, repeats=2)
-
-
-def test_a_dataset_that_was_changed_is_damaged(written, tmp_path: Path):
-    """A complete one by its checksums, an unfinished one by its tables."""
-    (part,) = tmp_path.glob("*/*/parts/*/runs.csv")
-    whole = part.read_bytes()
-    part.write_bytes(whole[:-20])
-    assert written.id in checks.damaged(tmp_path)
-    part.write_bytes(whole)
-    second(written)
-    table = written.path / "intervals.csv"
-    table.write_text(table.read_text().replace("1200.25", "1200.26"))
-    assert "intervals.csv has changed since it was measured" in checks.damaged(tmp_path)
-
-
-def test_a_temporary_file_that_was_left_is_found(written, tmp_path: Path):
-    """The next measurement removes what the last one left."""
-    second(written)
     (written.path.parent / ".x-1.tmp").mkdir()
     assert ".x-1.tmp" in checks.unfinished(tmp_path, {}, repeats=2)
 
 
-def test_the_next_start_removes_the_segments_that_a_lab_and_its_watchdog_left(tmp_path: Path):
-    """Processes that are ended before a start leave no shared memory."""
-    body = (
-        "import ctypes, sys\nshmget = ctypes.CDLL(None, use_errno=True).shmget\n"
-        "print(shmget(0, 4096, 0o1600), flush=True)\nsys.stdin.read()\n"
-    )
-    piped = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    child = LOCAL.spawn([sys.executable, "-c", body], tmp_path, **piped)
-    segment = int(child.stdout.readline())
-    lease.write(tmp_path, {})
-    with lease.hold(tmp_path):
-        child.wait()
-        assert segment not in checks.orphaned_segments()
-    child.stdin.close()
-    child.stdout.close()
-
-
-def test_the_next_start_removes_the_groups_that_a_lab_and_its_watchdog_left(tmp_path, monkeypatch):
-    """Even if it creates none itself: its own record replaces the one that names them."""
-    left = tmp_path / "groups/ndblab-1"
-    left.mkdir(parents=True)
-    folder = tmp_path / "cluster"
-    folder.mkdir()
-    lease.write(folder, {"groups": {"kind": "cgroup2", "base": str(left)}})
-    shape = deployment.Shape(1, 1, 1, budget="shared", places=start_stop.places(folder, PORT))
-    decided = deployment.make(host.read(), shape)
-
-    def seen(*_: object) -> None:
-        assert not left.exists()
-        raise LabError("Far enough")
-
-    monkeypatch.setattr(start_stop.datadir, "lay_out", seen)
-    with pytest.raises(LabError, match="Far enough"), start_stop.running(decided, None):
-        pass
+def test_a_dataset_that_was_changed_is_damaged(written, tmp_path: Path):
+    """A complete one by its checksums, an unfinished one by its journal."""
+    (journal,) = tmp_path.glob("*/*/journal.sqlite")
+    whole = journal.read_bytes()
+    journal.write_bytes(whole[: len(whole) // 2])
+    assert written.id in checks.damaged(tmp_path)
+    journal.write_bytes(whole)
+    second(written)
+    table = written.path / "intervals.csv"
+    table.write_text(table.read_text().replace("1200.25", "1200.26"))
+    assert "intervals.csv has changed since it was measured" in checks.damaged(tmp_path)

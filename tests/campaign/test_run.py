@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from campaign import execution, run
+from campaign import execution, run, sandbox
 from campaign.execution import Outcome
 from campaign.injection import Injection
 from campaign.sandbox import Sandbox
@@ -55,17 +55,6 @@ def test_an_injection_that_crashes_the_campaign_has_failed():
     assert run.CRASHED in run.table([crashed])
 
 
-def test_the_table_counts_by_kind_and_check():
-    """Faults that were skipped are not counted."""
-    lines = [line(1), line(2, processes="left"), line(3, "disk-full")]
-    lines.append(run.line_of(Injection(4, "disk-full"), lambda: Outcome(skipped="no root")))
-    rows = {text.split()[0]: text for text in run.table(lines).splitlines()}
-    assert rows["lab-killed"].split()[1:3] == ["2", "2"]
-    assert "1 failed" not in rows["disk-full"]
-    assert rows["disk-full"].split()[1] == "1"
-    assert "0, 1 failed" in rows["all"]
-
-
 @pytest.fixture
 def executed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
     """Execute without a cluster: number 3 fails. Returns the numbers in order of execution."""
@@ -111,3 +100,18 @@ def test_an_option_that_is_no_number_gives_one_message(executed, tmp_path, optio
     """It names the option as it is typed."""
     with pytest.raises(LabError, match=f"--{option.replace('_', '-')} is not usable"):
         run.campaign(**{"count": 1, option: "many"}, out=tmp_path)
+
+
+def test_an_unknown_kind_is_refused(executed, tmp_path):
+    """With those that there are."""
+    with pytest.raises(LabError) as error:
+        run.campaign(1, kind="disk-ful", out=tmp_path)
+    assert "disk-full" in error.value.expected
+
+
+def test_a_second_campaign_waits_for_the_folders_of_the_first(tmp_path, monkeypatch):
+    """In the end it says so, and kills nothing of the other one."""
+    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
+    monkeypatch.setattr(sandbox, "PATIENCE_S", 0)
+    with sandbox.opened(0), pytest.raises(LabError, match="Another campaign"), sandbox.opened(0):
+        pass

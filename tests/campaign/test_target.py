@@ -7,11 +7,9 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from campaign import checks
 from campaign.target import CRASHED, INTERRUPTED, MEASURED, REPORTED, Job
 
 PORT = 14960
@@ -53,22 +51,6 @@ def test_a_target_injects_the_fault_at_its_failpoint(fault: str, code: int):
     done = run(job, "def measure(job):\n import os\n os.rename('/nowhere', '/nothing')")
     assert done.returncode == code
     assert json.loads(done.stdout.splitlines()[0])["injected"] == "os.rename"
-
-
-def test_the_watchdog_of_a_target_can_be_killed_with_it(tmp_path: Path):
-    """Then nothing cleans up before the next start."""
-    body = f"""
-def measure(job):
-    import os, pathlib
-    from ndblab.cluster import watchdog
-    started = watchdog.start(pathlib.Path({str(tmp_path)!r}), os.open("/dev/null", os.O_RDONLY))
-    print(json.dumps({{"watchdog": started.pid}}), flush=True)
-    os.rename("/nowhere", "/nothing")
-"""
-    job = Job("runs", PORT, fault="SIGKILL", failpoint="os.rename", call=1, watchdog=True)
-    done = run(job, body)
-    assert done.returncode == KILLED
-    assert checks.watchdogs(tmp_path) == []
 
 
 def test_a_target_ends_with_its_campaign():

@@ -7,15 +7,27 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
 
-from ndblab.cluster import lease, readiness
+from campaign import checks, small_disk
+from ndblab.cluster import datadir, lease, readiness, start_stop
+from ndblab.cluster.cluster import Cluster
 from ndblab.error import LabError
+from ndblab.machine import host
 from ndblab.machine.local import LOCAL
+from ndblab.planning import deployment
 
+PORT = 14960
 SLEEP = ["sleep", "600"]
+
+
+def one_server(folder: Path) -> deployment.Plan:
+    """The plan for the smallest cluster in a folder."""
+    shape = deployment.Shape(1, 1, 1, budget="shared", places=start_stop.places(folder, PORT))
+    return deployment.make(host.read(), shape)
 
 
 def child_of_a_dead_lab(folder: Path, how: int) -> int:
@@ -100,3 +112,59 @@ def test_a_folder_with_other_files_is_refused(tmp_path: Path):
     with pytest.raises(LabError, match="other files") as caught, lease.hold(tmp_path):
         pass
     assert "thesis.txt" in str(caught.value)
+
+
+def test_the_next_start_removes_the_segments_that_a_lab_and_its_watchdog_left(tmp_path: Path):
+    """Processes that are ended before a start leave no shared memory."""
+    body = (
+        "import ctypes, sys\nshmget = ctypes.CDLL(None, use_errno=True).shmget\n"
+        "print(shmget(0, 4096, 0o1600), flush=True)\nsys.stdin.read()\n"
+    )
+    piped = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    child = LOCAL.spawn([sys.executable, "-c", body], tmp_path, **piped)
+    segment = int(child.stdout.readline())
+    lease.write(tmp_path, {})
+    with lease.hold(tmp_path):
+        child.wait()
+        assert segment not in checks.orphaned_segments()
+    child.stdin.close()
+    child.stdout.close()
+
+
+def test_the_next_start_removes_the_groups_that_a_lab_and_its_watchdog_left(tmp_path, monkeypatch):
+    """Even if it creates none itself: its own record replaces the one that names them."""
+    left = tmp_path / "groups/ndblab-1"
+    left.mkdir(parents=True)
+    folder = tmp_path / "cluster"
+    folder.mkdir()
+    lease.write(folder, {"groups": {"kind": "cgroup2", "base": str(left)}})
+
+    def seen(*_: object) -> None:
+        assert not left.exists()
+        raise LabError("Far enough")
+
+    monkeypatch.setattr(start_stop.datadir, "lay_out", seen)
+    with pytest.raises(LabError, match="Far enough"), start_stop.running(one_server(folder), None):
+        pass
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.parametrize("what", ["record", "configuration"])
+def test_a_full_disk_under_the_cluster_gives_one_message(what, tmp_path: Path):
+    """The cluster's own files are refused with a reason and no traceback."""
+    folder = tmp_path / "disk"
+    try:
+        small_disk.mount(folder, 1 << 20)
+    except LabError as error:
+        pytest.skip(f"no file system can be mounted here: {error.found}")
+    programs = SimpleNamespace(ndb_version="9.7.4", mysqld_version="9.7.4")
+    writes = {
+        "record": lambda: lease.write(folder, {"text": "x" * 8192}),
+        "configuration": lambda: datadir.lay_out(Cluster(one_server(folder), programs, folder)),
+    }
+    try:
+        small_disk.fill(folder)
+        with pytest.raises(LabError, match="The disk is full"):
+            writes[what]()
+    finally:
+        small_disk.unmount(folder)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
-import hashlib
 import json
 import lzma
+import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 
 import small_runs
 from ndblab import dataset
+from ndblab.dataset.sealed import sha256
 from ndblab.error import LabError
 from ndblab.machine import host
 from small_runs import RUNS
@@ -58,7 +60,7 @@ def test_a_table_is_read_however_it_was_packed(tmp_path: Path, packing: str) -> 
     new.unlink()
     manifest = json.loads((path / "manifest.json").read_text())
     del manifest["files"][new.name]
-    manifest["files"][old.name] = hashlib.sha256(old.read_bytes()).hexdigest()
+    manifest["files"][old.name] = sha256(old.read_bytes())
     (path / "manifest.json").write_text(json.dumps(manifest))
     pd.testing.assert_frame_equal(dataset.read(path).copies, expected)
 
@@ -153,16 +155,39 @@ def test_each_fault_of_a_table_is_reported(tmp_path: Path, fault: str) -> None:
     assert "next:" in message
 
 
-@pytest.mark.parametrize("fault", ["cut last line", "other unit", "negative", "run unknown"])
-def test_a_fault_of_an_unfinished_run_names_its_file(tmp_path: Path, fault: str) -> None:
-    """A damaged table of one run is named by that run's own file."""
-    name, change, _ = FAULTS[fault]
+def test_a_damaged_journal_is_one_message(tmp_path: Path) -> None:
+    """It names the file, and the dataset is neither read nor overwritten."""
     with small_runs.opened(tmp_path) as out:
-        for run_id in RUNS:
-            out.append(run_id, small_runs.tables(run_id))
-    small_runs.damaged(out.path / "parts" / RUNS[0], name, change)
-    with pytest.raises(LabError, match=RUNS[0] if fault != "run unknown" else "s09_c0009_r1"):
+        out.append(RUNS[0], small_runs.tables(RUNS[0]))
+    small_runs.damaged(out.path, "journal.sqlite", lambda d: b"x" * len(d))
+    with pytest.raises(LabError, match=r"journal\.sqlite cannot be used"):
         dataset.read(out.path)
+    with small_runs.opened(tmp_path) as other:
+        assert other.path != out.path
+
+
+def test_raw_logs_are_read_from_the_archive_or_a_folder(tmp_path: Path) -> None:
+    """Datasets of older labs have a folder, in which long logs are compressed."""
+    data = small_runs.written(tmp_path)
+    expected = dict.fromkeys([f"{run_id}.sysbench.txt" for run_id in RUNS], b"[ 1s ] ...\n")
+    assert data.logs() == expected
+    (data.path / "logs.tar.xz").unlink()
+    (data.path / "logs").mkdir()
+    contents = {f"logs/{name}": log for name, log in expected.items()}
+    packed = gzip.compress(contents.pop(f"logs/{RUNS[0]}.sysbench.txt"))
+    contents[f"logs/{RUNS[0]}.sysbench.txt.gz"] = packed
+    manifest = json.loads((data.path / "manifest.json").read_text())
+    del manifest["files"]["logs.tar.xz"]
+    for name, content in contents.items():
+        (data.path / name).write_bytes(content)
+        manifest["files"][name] = sha256(content)
+    (data.path / "manifest.json").write_text(json.dumps(manifest))
+    assert dataset.read(data.path).logs() == expected
+    again = small_runs.gone_on(data.path)
+    assert again.logs() == {n: log for n, log in expected.items() if RUNS[1] not in n} | {
+        f"{RUNS[1]}.other.txt": b"again"
+    }
+    assert not (data.path / "logs").exists()
 
 
 def test_a_dataset_of_version_3_is_read(tmp_path: Path) -> None:
@@ -182,19 +207,14 @@ def test_a_dataset_of_version_3_is_read(tmp_path: Path) -> None:
         dataset.read(old.path)
 
 
-def test_an_unfinished_dataset_of_version_3_is_finished(tmp_path: Path) -> None:
+def test_an_unfinished_dataset_of_an_older_lab_is_finished(tmp_path: Path) -> None:
     """Runs that an older lab measured and those of this one make one dataset of this version."""
     with small_runs.opened(tmp_path) as out:
         out.append(RUNS[0], small_runs.tables(RUNS[0]))
-    part = out.path / "parts" / RUNS[0]
-    (part / "manifest.json").write_text('{"files": {}}')
-    small_runs.older(part)
-    (part / "manifest.json").unlink()
-    small_runs.damaged(
-        out.path,
-        "manifest.json",
-        lambda d: json.dumps(json.loads(d) | {"schema_version": 3}).encode(),
-    )
+    with contextlib.closing(sqlite3.connect(out.path / "journal.sqlite")) as db, db:
+        for name, old in (("runs", without_company), ("manifest.json", of_version_3)):
+            [(data,)] = db.execute("SELECT data FROM contents WHERE name = ?", (name,))
+            db.execute("UPDATE contents SET data = ? WHERE name = ?", (old(data), name))
     with small_runs.opened(tmp_path) as out:
         out.append(RUNS[1], small_runs.tables(RUNS[1]))
         data = out.finish()
@@ -203,13 +223,25 @@ def test_an_unfinished_dataset_of_version_3_is_finished(tmp_path: Path) -> None:
     assert list(data.processes["run_id"]) == [RUNS[0]] * 2 + [RUNS[1]] * 2
 
 
-def test_a_run_in_a_renamed_folder_is_refused(tmp_path: Path) -> None:
-    """A run whose folder was renamed by hand is not mistaken for another."""
+def without_company(runs: bytes) -> bytes:
+    return b"".join(line.rsplit(b",", 2)[0] + b"\n" for line in runs.splitlines())
+
+
+def of_version_3(manifest: bytes) -> bytes:
+    return json.dumps(json.loads(manifest) | {"schema_version": 3}).encode()
+
+
+def test_an_unfinished_dataset_without_a_journal_is_left_alone(tmp_path: Path) -> None:
+    """An old lab kept its runs elsewhere: a reader is told so, and a sweep begins another one."""
+    old = small_runs.written(tmp_path).path
+    manifest = json.loads((old / "manifest.json").read_text())
+    (old / "manifest.json").write_text(json.dumps({**manifest, "status": "unfinished"}))
+    before = sorted(old.rglob("*"))
+    with pytest.raises(LabError, match="no journal"):
+        dataset.read(old)
     with small_runs.opened(tmp_path) as out:
-        out.append(RUNS[0], small_runs.tables(RUNS[0]))
-    (out.path / "parts" / RUNS[0]).rename(out.path / "parts" / RUNS[1])
-    with pytest.raises(LabError, match="folders are named after"):
-        dataset.read(out.path)
+        assert out.path != old
+    assert sorted(old.rglob("*")) == before
 
 
 def test_changed_number_is_noticed(tmp_path: Path) -> None:

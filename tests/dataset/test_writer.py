@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tarfile
+import time
 from pathlib import Path
 
 import pandas as pd
@@ -23,9 +25,8 @@ def test_what_was_appended_is_read_back(tmp_path: Path) -> None:
         found = data.tables[name]
         mine = found[found["run_id"] == RUNS[0]].reset_index(drop=True)
         pd.testing.assert_frame_equal(mine, expected[name], check_dtype=False)
-    assert (data.path / "logs" / f"{RUNS[1]}.sysbench.txt").read_text() == "[ 1s ] ...\n"
+    assert data.logs()[f"{RUNS[1]}.sysbench.txt"] == b"[ 1s ] ...\n"
     assert (data.path / "config" / "config.ini").read_text() == "[ndbd default]\n"
-    assert not (data.path / "parts").exists()
 
 
 def test_manifest_says_where_the_numbers_come_from(tmp_path: Path) -> None:
@@ -59,14 +60,18 @@ def test_tables_of_checked_writes_are_read_back(tmp_path: Path) -> None:
     assert data.history is data.tables["history"]
 
 
-def test_equal_tables_give_equal_files(tmp_path: Path) -> None:
-    """A compressed file has no time of its own: its sha256 is that of its content."""
+def test_equal_contents_give_equal_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Packed tables and logs have no time of their own, nor an order or an owner."""
     sums = []
-    for folder in ("one", "other"):
-        with small_runs.opened(tmp_path / folder) as out:
-            out.append(RUNS[0], small_runs.checked(RUNS[0]))
-            sums.append(out.finish().manifest["files"]["history.csv.xz"])
+    for now_s, names in enumerate((("a.txt", "b.txt"), ("b.txt", "a.txt"))):
+        monkeypatch.setattr(time, "time", lambda now_s=now_s: 1e9 + now_s)
+        with small_runs.opened(tmp_path / str(now_s)) as out:
+            out.append(RUNS[0], small_runs.checked(RUNS[0]), dict.fromkeys(names, "text"))
+            sums.append(out.finish().manifest["files"])
     assert sums[0] == sums[1]
+    with tarfile.open(tmp_path / "0/scaling" / out.path.name / "logs.tar.xz") as archive:
+        entries = [(log.name, log.mtime, log.uid, log.gid, log.uname) for log in archive]
+    assert entries == [("logs/a.txt", 0, 0, 0, ""), ("logs/b.txt", 0, 0, 0, "")]
 
 
 def test_same_measurement_again_is_another_dataset(tmp_path: Path) -> None:
@@ -145,7 +150,7 @@ def test_nothing_bad_is_written(tmp_path: Path, column: str, value: object) -> N
         with pytest.raises(LabError, match=column if value == value else "breaks its schema"):
             out.append(RUNS[0], small_runs.tables(RUNS[0], **{column: value}))
         assert out.done == {}
-        assert list((out.path / "parts").iterdir()) == []
+        assert len(dataset.read(out.path).runs) == 0
 
 
 def test_fractions_are_not_cut_off(tmp_path: Path) -> None:

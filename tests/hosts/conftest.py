@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ndblab import install
-from ndblab.install.debian import packages
+from ndblab.install import packages
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -18,7 +18,7 @@ from hosts.left import check_nothing, programs_of
 from ndblab import install
 from ndblab.hosts import namespaces
 from ndblab.hosts.namespaces import NamespacedHost, Network
-from ndblab.install import cache, receipt
+from ndblab.install import cache
 from ndblab.machine import commands
 from ndblab.measuring.manifest import ROOT
 from ndblab.planning.shape import Places
@@ -224,11 +224,11 @@ def own_folder(binaries: install.Binaries) -> Path:
 def test_another_version_at_the_same_path(network: Network, tmp_path: Path):
     """Installed by somebody else, it is not replaced; the message says how to."""
     own, b = own_folder(install.ensure(progress=False)), network.hosts["b"]
-    known = json.loads((own / receipt.NAME).read_text())
+    known = json.loads((own / cache.RECEIPT).read_text())
     known["ndb"]["ndb_version"] = "8.4.3"
     older = tmp_path / "older"
     older.mkdir()
-    (older / receipt.NAME).write_text(json.dumps(known))
+    (older / cache.RECEIPT).write_text(json.dumps(known))
     with small_disk(b, own.parent, "1m"):
         inside(b, "cp", "-r", older, own)
         message = refused(network, tmp_path, described(tmp_path, a="", b="", c=""))

@@ -88,7 +88,7 @@ def test_the_agent_serves_under_every_python_that_is_here(python: str, tmp_path:
     with started(argv, {"folder": str(folder)}) as (child, answer):
         assert "error" not in answer
         assert answer["folder"] == str(folder)
-        link = wire.Link(child.stdout, child.stdin)
+        link = wire.Link(child.stdout, child.stdin, "a", ConnectionError)
         threading.Thread(target=link.serve, daemon=True).start()
         assert link.begin("run", ["echo", "hello"], what="failed").result(20) == "hello\n"
         assert link.begin("usable_cpus").result(20) == LOCAL.usable_cpus()

@@ -13,11 +13,11 @@ from stand_ins import put_cluster, put_sysbench
 from ndblab import install
 from ndblab.error import LabError
 from ndblab.hosts import programs, trees
-from ndblab.install import discovery, receipt
+from ndblab.install import cache, discovery
 from ndblab.install.binaries import Binaries
 from ndblab.machine.local import LOCAL
 
-NAMES = ("ndbmtd", "mysqld", "sysbench")
+ROLES = ("data", "sql", "load")
 
 
 class OtherHost:
@@ -34,10 +34,9 @@ class OtherHost:
     def get(self, path: Path) -> str:
         return LOCAL.get(self.at(path))
 
-    def free_bytes(self, path: Path) -> int:
-        return self._free
-
     def run(self, argv: Sequence[str], *, what: str) -> str:
+        if argv[0] == "df":
+            return f"Avail\n{self._free}\n"
         own = [str(self.at(word)) if word.startswith("/") else word for word in argv]
         return LOCAL.run(own, what=f"On {self.name}: {what}").replace(str(self.disk), "")
 
@@ -57,7 +56,7 @@ def ours(bare_machine: Path, monkeypatch: pytest.MonkeyPatch) -> Binaries:
     ndb = discovery.in_home(root)
     found = discovery.check_sysbench(root / "bin/sysbench")
     own = {"files": [ndb.ndbmtd], "source": {}, "phases_s": {"build": 600.0}}
-    receipt.write(root, ndb=ndb, sysbench=found, **own)
+    cache.certify(root, ndb=ndb, sysbench=found, **own)
     return install.join(ndb, found)
 
 
@@ -69,14 +68,14 @@ def change(file: Path, **facts: object) -> None:
 def test_the_labs_programs_are_copied_to_the_same_path(ours: Binaries, tmp_path: Path):
     """Once; a copy of an older lab's programs is replaced."""
     there = OtherHost(tmp_path / "db2")
-    programs.ensure(there, ours, NAMES)
+    programs.ensure(there, ours, ROLES)
     copied = there.at(ours.basedir)
     assert (copied / "bin/ndbmtd").exists()
     (copied / "untouched").touch()
-    programs.ensure(there, ours, NAMES)
+    programs.ensure(there, ours, ROLES)
     assert (copied / "untouched").exists()
-    change(copied / receipt.NAME, source={"packages": ["older"]})
-    programs.ensure(there, ours, NAMES)
+    change(copied / cache.RECEIPT, source={"packages": ["older"]})
+    programs.ensure(there, ours, ROLES)
     assert not (copied / "untouched").exists()
 
 
@@ -84,11 +83,11 @@ def test_what_was_installed_there_is_used_if_it_is_the_same(ours: Binaries, tmp_
     """At whatever time; anything else is neither used nor replaced, and the message says how to."""
     there, root = OtherHost(tmp_path / "db2"), ours.basedir
     shutil.copytree(root, there.at(root))
-    change(there.at(root / receipt.NAME), installed_utc="2024-01-02T03:04:05+00:00")
-    programs.ensure(there, ours, NAMES)
-    change(there.at(root / receipt.NAME), source={"packages": ["older"]})
+    change(there.at(root / cache.RECEIPT), installed_utc="2024-01-02T03:04:05+00:00")
+    programs.ensure(there, ours, ROLES)
+    change(there.at(root / cache.RECEIPT), source={"packages": ["older"]})
     with pytest.raises(LabError, match="On db2: another installation") as caught:
-        programs.ensure(there, ours, NAMES)
+        programs.ensure(there, ours, ROLES)
     assert caught.value.found.endswith("sysbench 1.0.20, installed on 2024-01-02 03:04 UTC")
     assert caught.value.expected.startswith("the same as here: NDB Cluster 9.7.4 and sysbench")
     assert caught.value.next_step.endswith(f"ssh db2 rm -r {root}")
@@ -100,7 +99,7 @@ def test_a_disk_that_is_too_small_is_refused_before_anything_is_sent(
     """With what is free and what it takes."""
     there = OtherHost(tmp_path / "db2", free=10)
     with pytest.raises(LabError, match="On db2: there is too little disk space"):
-        programs.ensure(there, ours, NAMES)
+        programs.ensure(there, ours, ROLES)
     assert not there.at(ours.basedir).exists()
 
 
@@ -113,11 +112,11 @@ def test_programs_of_the_system_must_be_of_one_version(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
     put_cluster(there.at(root), version="8.4.3")
     with pytest.raises(LabError, match="On db2: ndbmtd is of another version") as caught:
-        programs.ensure(there, ours, ["ndbmtd"])
+        programs.ensure(there, ours, ["data"])
     assert "ndb-8.4.3" in caught.value.found
     assert "as here: MySQL distrib mysql-9.7.4 ndb-9.7.4" in caught.value.expected
     with pytest.raises(LabError, match=r"On db2: .*sysbench does not run") as caught:
-        programs.ensure(there, ours, ["sysbench"])
+        programs.ensure(there, ours, ["load"])
     assert "No such file" in caught.value.found
     assert "as here: sysbench 1.0.20" in caught.value.expected
     assert "on every host" in caught.value.next_step

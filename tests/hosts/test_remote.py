@@ -263,7 +263,6 @@ def test_the_host_is_described_as_it_describes_itself(there: Remote):
     found, here = there.host(), host.read()
     assert (found.fingerprint, found.cpus) == (here.fingerprint, here.cpus)
     assert there.usable_cpus() == LOCAL.usable_cpus()
-    assert there.free_bytes(there.folder / "no/such") > 0
     assert there.run(["hostname"], what="no") == "a\n"
 
 
@@ -281,10 +280,8 @@ def test_use_is_dated_by_the_clock_of_this_machine(there: Remote):
 
 
 def test_clocks_are_compared(there: Remote):
-    """It is the same clock here, so the offset is within its uncertainty."""
-    offset = there.clock_offset()
-    assert 0 < offset.uncertainty_ms < 100
-    assert abs(offset.offset_ms) <= offset.uncertainty_ms + 0.1
+    """It is the same clock here."""
+    assert abs(there.clock_offset_ms()) < 50
 
 
 def test_control_groups_limit_the_processes_of_that_host(there: Remote, mark: Path):
@@ -413,7 +410,8 @@ def test_nothing_is_left_after_the_block(network: Network, tmp_path: Path):
 LAB = """
 import sys, time
 from pathlib import Path
-from ndblab.hosts import remote
+from ndblab.hosts import remote, ssh
+ssh.SOCKETS = Path(sys.argv[4])
 with remote.connect(sys.argv[1], Path(sys.argv[2]), silence_s=float(sys.argv[3])) as machine:
     machine.spawn(["sh", "-c", "trap '' TERM HUP INT; sleep 600 & sleep 601"], machine.folder)
     machine.spawn(["sleep", "602"])
@@ -431,9 +429,11 @@ with remote.connect(sys.argv[1], Path(sys.argv[2]), silence_s=float(sys.argv[3])
 
 
 @contextlib.contextmanager
-def lab(name: str, folder: Path, silence_s: float) -> Iterator[tuple[subprocess.Popen, str]]:
+def lab(
+    name: str, folder: Path, silence_s: float, sockets: str = "/tmp"
+) -> Iterator[tuple[subprocess.Popen, str]]:
     """Another lab, which has started programs on a host; yield it and its control group there."""
-    argv = [sys.executable, "-c", LAB, name, str(folder), str(silence_s)]
+    argv = [sys.executable, "-c", LAB, name, str(folder), str(silence_s), sockets]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield process, process.stdout.readline().strip()
@@ -537,22 +537,22 @@ def test_the_next_lab_waits_for_the_cleaning_up_after_a_dead_one(network: Networ
             assert child.poll() is None
 
 
-def test_no_connection_leaves_its_socket(network: Network, tmp_path: Path):
+def test_no_connection_leaves_its_socket(
+    network: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     """Neither a lab that ends nor one that is killed."""
-
-    def sockets() -> set[Path]:
-        return set(ssh.SOCKETS.glob("ndblab-ssh-*"))
-
-    before = sockets()
-    with remote.connect("b", tmp_path / "cluster"):
-        assert len(sockets() - before) == 1
-    assert sockets() == before
-    with lab("b", tmp_path / "cluster", 20) as (process, _):
-        process.kill()
-        until_s = time.monotonic() + 20
-        while sockets() != before:
-            assert time.monotonic() < until_s
-            time.sleep(0.05)
+    with tempfile.TemporaryDirectory(dir="/tmp") as sockets:
+        monkeypatch.setattr(ssh, "SOCKETS", Path(sockets))
+        with remote.connect("b", tmp_path / "cluster"):
+            assert len(os.listdir(sockets)) == 1
+        assert os.listdir(sockets) == []
+        with lab("b", tmp_path / "cluster", 20, sockets) as (process, _):
+            assert len(os.listdir(sockets)) == 1
+            process.kill()
+            until_s = time.monotonic() + 20
+            while os.listdir(sockets):
+                assert time.monotonic() < until_s
+                time.sleep(0.05)
 
 
 def refused(destination: str, folder: Path) -> str:

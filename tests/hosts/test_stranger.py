@@ -213,7 +213,7 @@ def test_nobody_joins_as_a_data_node(cluster, place, options, tmp_path):
 
 def test_nobody_joins_as_an_api_node(cluster, place, options, tmp_path):
     """By ndb_import: config.ini has places for tools on the management node's host."""
-    program = ndb_tools.find(cluster.binaries, ndb_tools.IMPORT)
+    program = ndb_tools.find(cluster.binaries, "ndb_import")
     (tmp_path / "t.csv").write_text("1\n")
     argv = [str(program), "--no-defaults", to_management(cluster), *ONCE, *options, "d", "t.csv"]
     got = attempt(place, argv, "join as an API node", tmp_path)

@@ -19,6 +19,14 @@ def wanted() -> set[str]:
     return {re.split(r"[<>=]", line)[0].strip() for group in groups for line in group}
 
 
+def put(path: Path, body: str) -> Path:
+    """Make a program of the shell."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(0o755)
+    return path
+
+
 def lab(folder: Path, **variables: str) -> subprocess.CompletedProcess:
     """Run a copy of `./lab` in `folder` with no environment of its own or of the user's."""
     shutil.copy2(ROOT / "lab", folder / "lab")
@@ -80,18 +88,14 @@ def test_uv_installs_from_the_index_that_pip_is_configured_for(
     """pip's environment precedes its configuration file, and uv's own setting precedes both."""
     for name in ("requirements.lock", "pyproject.toml"):
         (tmp_path / name).touch()
-    python, uv = tmp_path / "python", tmp_path / "bin/uv"
-    uv.parent.mkdir()
-    python.write_text(f"#!/bin/sh\ncat <<'END'\n{settings}\nEND\n")
-    uv.write_text(
-        f"""#!/bin/sh
-[ "$1" = venv ] && mkdir -p {tmp_path}/.venv/bin && ln -s {python} {tmp_path}/.venv/bin && exit
+    python = put(tmp_path / "python", f"cat <<'END'\n{settings}\nEND")
+    uv = put(
+        tmp_path / "bin/uv",
+        f"""[ "$1" = venv ] && mkdir -p {tmp_path}/.venv/bin &&
+ln -s {python} {tmp_path}/.venv/bin && exit
 echo "index: $UV_DEFAULT_INDEX"
-exit 1
-"""
+exit 1""",
     )
-    python.chmod(0o755)
-    uv.chmod(0o755)
     done = lab(tmp_path, PATH=f"{uv.parent}:{os.environ['PATH']}", **variables)
     assert f"index: {index}\n" in done.stderr, done.stderr
 
@@ -106,11 +110,82 @@ def test_a_python_that_makes_no_environments_costs_an_ordinary_user_one_line(tmp
         "dpkg-query": "echo bison installed; exit 1",
     }
     bin_ = tmp_path / "bin"
-    bin_.mkdir()
     for name, body in programs.items():
-        (bin_ / name).write_text(f"#!/bin/sh\n{body}\n")
-        (bin_ / name).chmod(0o700)
+        put(bin_ / name, body)
     done = lab(tmp_path, PATH=f"{bin_}:/usr/bin:/bin")
     package = f"python{sys.version_info.major}.{sys.version_info.minor}-venv"
     assert done.returncode == 1
     assert f"Type:  sudo apt-get install -y {package} g++ cmake ninja-build pkgconf" in done.stderr
+
+
+SETTINGS = """install.user='true'
+install.target='/nowhere'
+global.index-url='https://all.example'
+global.cert='/a/certificate'
+:env:.index-url='https://own.example'"""
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Path:
+    """A checkout where Python makes an environment whose pip says how it is called, and fails."""
+    for name in ("requirements.lock", "requirements-uv.lock", "pyproject.toml"):
+        (tmp_path / name).touch()
+    put(
+        tmp_path / "bin/python3.13",
+        f"""case "$*" in
+    "-m venv "*) mkdir -p "$3/bin" && ln -s "$0" "$3/bin/python" ;;
+    *"config list") echo "{SETTINGS}" ;;
+    *" install "*) env | grep -E "^(PIP|XDG_C|PYTHON(PATH|HOME|NO))" | LC_ALL=C sort; exit 1 ;;
+esac""",
+    )
+    return tmp_path
+
+
+def test_pip_keeps_the_settings_of_the_network_and_no_others(fresh: Path) -> None:
+    """Where the user's other packages go, and what they are, is not for the lab's environment."""
+    done = lab(
+        fresh, PATH=f"{fresh}/bin:/usr/bin:/bin", PIP_USER="1", PIP_TARGET="/x",
+        PIP_INDEX_URL="https://own.example", PYTHONPATH="/elsewhere", PYTHONHOME="/elsewhere",
+        XDG_CACHE_HOME=str(fresh / "cache"),
+    )  # fmt: skip
+    kept = [line.strip() for line in done.stderr.splitlines() if line.startswith("    ")]
+    assert kept == [
+        "PIP_CERT=/a/certificate", "PIP_CONFIG_FILE=/dev/null",
+        "PIP_INDEX_URL=https://own.example", "PYTHONNOUSERSITE=1", f"XDG_CACHE_HOME={fresh}/cache",
+    ] * 2  # fmt: skip
+
+
+@pytest.mark.parametrize("home", [{"HOME": "/dev/null"}, {"HOME": ""}])
+def test_without_a_home_downloads_are_cached_in_the_environment(
+    fresh: Path, home: dict[str, str]
+) -> None:
+    """A user id without a home, as in a container, has no other place."""
+    done = lab(fresh, PATH=f"{fresh}/bin:/usr/bin:/bin", XDG_CACHE_HOME="", **home)
+    assert f"XDG_CACHE_HOME={fresh}/.venv/cache" in done.stderr
+
+
+def test_the_users_settings_of_invoke_are_for_other_projects(tmp_path: Path) -> None:
+    """Neither its file nor its variables rename the lab's tasks, or keep them from running."""
+    (tmp_path / ".invoke.yaml").write_text("tasks:\n  collection_name: x\nrun:\n  dry: true\n")
+    done = subprocess.run(
+        [sys.executable, ROOT / "tasks.py", "--search-root", ROOT, "--list"],
+        env=os.environ | {"HOME": str(tmp_path), "INVOKE_TASKS_COLLECTION_NAME": "y"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "cluster.start" in done.stdout, done.stderr
+
+
+def test_a_clone_with_the_line_ends_of_windows_runs(tmp_path: Path) -> None:
+    """Git converts nothing, whatever the user's setting is."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("no clone")
+    clone = tmp_path / "clone"
+    git = ["git", "-c", "core.autocrlf=true", "-c", f"safe.directory={ROOT}"]
+    subprocess.run([*git, "clone", "-q", "--shared", ROOT, clone], check=True)
+    named = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=clone, capture_output=True, text=True, check=True
+    ).stdout.split("\0")
+    kinds = (".sh", ".py", ".csv", ".json", ".asc", ".lock", ".lua", ".sql", "/lab")
+    texts = [clone / name for name in named if f"/{name}".endswith(kinds)]
+    assert len(texts) > 500
+    assert [str(text) for text in texts if b"\r\n" in text.read_bytes()] == []

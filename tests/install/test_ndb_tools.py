@@ -26,7 +26,7 @@ def cluster(top: Path, *tools: str, version: str = "9.7.4", origin: str = "NDB_H
 
 def test_a_tool_beside_the_data_node_is_found_with_its_version(tmp_path):
     """It needs no search path."""
-    ndb = cluster(tmp_path, *ndb_tools.TOOLS)
+    ndb = cluster(tmp_path, *ndb_tools.BUILT)
     assert ndb_tools.find(ndb, "ndb_import") == tmp_path / "sbin/ndb_import"
     assert ndb_tools.version(ndb, "ndb_import") == ndb_tools.version(ndb, "flexAsynch") == "9.7.4"
     assert ndb_tools.missing(ndb) == []
@@ -51,7 +51,7 @@ def test_a_tool_of_another_version_is_refused(tmp_path):
 
 def test_tools_are_built_only_where_they_are_missing(tmp_path):
     """For another cluster than the lab's own it says what to do instead."""
-    install.add_tools(cluster(tmp_path / "whole", *ndb_tools.TOOLS))
+    install.add_tools(cluster(tmp_path / "whole", *ndb_tools.BUILT))
     with pytest.raises(LabError, match="only for the NDB Cluster that it installs") as caught:
         install.add_tools(cluster(tmp_path / "other", "ndb_import"))
     assert "without flexAsynch" in caught.value.found
@@ -62,3 +62,17 @@ def test_an_experiment_lacks_only_the_tools_that_it_uses(tmp_path, monkeypatch):
     monkeypatch.setattr(discovery, "find_ndb", lambda: cluster(tmp_path, "ndb_import"))
     assert catalogue.find("bulk-load").lacks() == ""
     assert catalogue.find("api-ceiling").lacks().startswith("flexAsynch not installed")
+
+
+def test_a_tool_that_only_one_experiment_needs_is_named_with_it(tmp_path, monkeypatch):
+    """Any of NDB's programs can be one; where it is, its version and place are known."""
+    restore = ndb_tools.tool("ndb_restore", "backups")
+    monkeypatch.setattr(discovery, "find_ndb", lambda: cluster(tmp_path, "ndb_import"))
+    assert (restore.find(), restore.lacks()) == (
+        "", "ndb_restore not installed (Run: ./lab install --tools)"
+    )  # fmt: skip
+    monkeypatch.setattr(discovery, "find_ndb", lambda: cluster(tmp_path, "ndb_restore"))
+    assert restore.find() == f"9.7.4 ({tmp_path / 'sbin/ndb_restore'})"
+    assert restore.lacks() == ""
+    monkeypatch.setattr(discovery, "find_ndb", lambda: None)
+    assert (restore.find(), restore.lacks()) == ("", "")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ndblab.install import receipt
+from ndblab.install import cache
 from ndblab.install.binaries import NDB_PROGRAMS, Ndb
 
 
@@ -20,7 +20,7 @@ def ndb(tmp_path: Path) -> Ndb:
 
 
 def certify(ndb: Ndb) -> Path:
-    receipt.write(
+    cache.certify(
         ndb.basedir,
         ndb=ndb,
         sysbench=None,
@@ -33,7 +33,7 @@ def certify(ndb: Ndb) -> Path:
 
 def test_an_installation_is_read_back_from_its_receipt(ndb: Ndb) -> None:
     """A receipt contains all that is known of the programs."""
-    read = receipt.read(certify(ndb))
+    read = cache.receipt(certify(ndb))
     assert read is not None
     assert read.ndb == ndb
     assert read.source == {"sha256": "00"}
@@ -41,29 +41,29 @@ def test_an_installation_is_read_back_from_its_receipt(ndb: Ndb) -> None:
 
 def test_without_a_receipt_nothing_is_installed(ndb: Ndb) -> None:
     """An interrupted installation does not count, even with all its files."""
-    assert receipt.read(ndb.basedir) is None
+    assert cache.receipt(ndb.basedir) is None
 
 
 def test_a_changed_or_missing_file_invalidates_the_receipt(ndb: Ndb) -> None:
     """An installation with truncated or removed programs is not used."""
     root = certify(ndb)
     ndb.mysqld.write_text("shorter")
-    assert receipt.read(root) is None
+    assert cache.receipt(root) is None
     ndb.mysqld.unlink()
-    assert receipt.read(root) is None
+    assert cache.receipt(root) is None
 
 
 def test_a_moved_installation_is_not_used(ndb: Ndb, tmp_path: Path) -> None:
     """Programs bound to an absolute path do not work elsewhere."""
     moved = certify(ndb).rename(tmp_path / "elsewhere")
-    assert receipt.read(moved) is None
+    assert cache.receipt(moved) is None
 
 
 def test_an_installation_is_found_through_a_link_to_its_cache(ndb: Ndb, tmp_path: Path) -> None:
     """A cache that a home directory only links to is the same cache."""
     root = certify(ndb)
     (tmp_path / "link").symlink_to(root.parent)
-    found = receipt.read(tmp_path / "link" / root.name)
+    found = cache.receipt(tmp_path / "link" / root.name)
     assert found is not None
     assert found.ndb is not None
     assert found.ndb.mysqld.is_file()
@@ -72,8 +72,8 @@ def test_an_installation_is_found_through_a_link_to_its_cache(ndb: Ndb, tmp_path
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 99}', "null"])
 def test_a_damaged_receipt_is_none(ndb: Ndb, text: str) -> None:
     """An unreadable receipt means that nothing is installed."""
-    (certify(ndb) / receipt.NAME).write_text(text)
-    assert receipt.read(ndb.basedir) is None
+    (certify(ndb) / cache.RECEIPT).write_text(text)
+    assert cache.receipt(ndb.basedir) is None
 
 
 def test_the_installation_chosen_last_is_found_first(ndb: Ndb, tmp_path: Path) -> None:
@@ -83,13 +83,13 @@ def test_the_installation_chosen_last_is_found_first(ndb: Ndb, tmp_path: Path) -
     (second / "bin").mkdir(parents=True)
     other = Ndb(**{**vars(ndb), "basedir": second} | _copied(ndb, second))
     certify(other)
-    os.utime(first / receipt.NAME, (1, 1))
-    assert [r.root for r in receipt.read_all(tmp_path)] == [second, first]
-    chosen = receipt.read(first)
+    os.utime(first / cache.RECEIPT, (1, 1))
+    assert [r.root for r in cache.receipts(tmp_path)] == [second, first]
+    chosen = cache.receipt(first)
     assert chosen is not None
-    os.utime(second / receipt.NAME, (2, 2))
-    receipt.choose(chosen)
-    assert receipt.read_all(tmp_path)[0].root == first
+    os.utime(second / cache.RECEIPT, (2, 2))
+    cache.choose(chosen)
+    assert cache.receipts(tmp_path)[0].root == first
 
 
 def _copied(ndb: Ndb, root: Path) -> dict[str, Path]:

@@ -18,8 +18,7 @@ import vendor
 
 from ndblab import install
 from ndblab.error import LabError
-from ndblab.install import engines, package_manager, releases, requirements
-from ndblab.install.debian import apt
+from ndblab.install import apt, engines, releases, requirements
 
 FEDORA = 'NAME="Fedora Linux"\nID=fedora\nVERSION_ID=41\nPLATFORM_ID="platform:f41"\n'
 
@@ -69,7 +68,7 @@ def machine(
     monkeypatch.setattr(releases, "DATA", data)
     monkeypatch.setattr(releases, "KEYS", keys)
     monkeypatch.setattr(releases, "here", lambda: ("x86_64", "2.40"))
-    monkeypatch.setattr(package_manager, "_OS_RELEASE", os_release)
+    monkeypatch.setattr(requirements, "_OS_RELEASE", os_release)
     monkeypatch.setattr(requirements, "_can_load", lambda library: True)
     for name, ending in (("TARBALLS", ""), ("SIGNATURES", ".asc")):
         places = ("archives/{series}", "Downloads/{series}")
@@ -274,8 +273,11 @@ def test_what_is_missing_is_said_at_once_and_with_one_line(
         (tools / name).unlink()
     with pytest.raises(LabError, match=r"Installing NDB Cluster 9\.1\.0 needs") as caught:
         install.ensure(progress=False)
-    assert caught.value.found == "no gpgv, no libaio.so.1, no sysbench"
-    assert "Run: sudo dnf install -y gnupg2 libaio sysbench" in caught.value.next_step
+    assert caught.value.found == (
+        "sysbench: the load generator\n            gpgv: to check the vendor's signature\n"
+        "            libaio.so.1: a library of NDB Cluster"
+    )
+    assert "Type once: sudo dnf install -y sysbench gnupg2 libaio" in caught.value.next_step
     assert server.asked == []
     assert installed(machine) == []
 
@@ -289,8 +291,8 @@ def test_an_own_cluster_without_sysbench_gets_the_line_for_sysbench(
     (Path(os.environ["PATH"]) / "sysbench").unlink()
     with pytest.raises(LabError) as caught:
         install.ensure(progress=False)
-    assert caught.value.found == "no sysbench"
-    assert "Run: sudo dnf install -y sysbench" in caught.value.next_step
+    assert caught.value.found == "sysbench: the load generator"
+    assert "Type once: sudo dnf install -y sysbench" in caught.value.next_step
 
 
 def test_a_tarball_and_a_release_exclude_each_other(machine: Path) -> None:

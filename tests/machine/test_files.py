@@ -29,8 +29,10 @@ def test_a_folder_that_cannot_take_its_name_leaves_the_old_one(
 ) -> None:
     """If the new folder cannot be renamed, the old one is back under its name."""
     old, new = tmp_path / "report", tmp_path / "new"
-    files.write_folder(old, {"page.html": b"old"})
-    files.write_folder(new, {"page.html": b"new", "logs/run.txt": b"x"})
+    for folder in (old, new):
+        folder.mkdir()
+    (old / "page.html").write_bytes(b"old")
+    (new / "page.html").write_bytes(b"new")
     rename = os.rename
 
     def refusing(source: Path, target: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -130,3 +131,69 @@ def test_a_container_that_has_used_up_its_memory_has_none_left(tmp_path: Path):
     group = root / "sys/fs/cgroup/user.slice/user-0.slice/session-1.scope"
     (group / "memory.max").write_text((group / "memory.current").read_text())
     assert host.read(root).memory_available_bytes == 0
+
+
+@pytest.mark.parametrize("limit", ["memory.max", "memory.high"])
+def test_page_cache_of_a_container_counts_as_available(tmp_path: Path, limit: str):
+    """A group of 10 GiB with 7 GiB of clean page cache has all but 0.5 GiB to give."""
+    root = unpack("vm-cgroup2-cpu-not-delegated", tmp_path)
+    (root / "proc/meminfo").write_text("MemTotal: 33554432 kB\nMemAvailable: 31457280 kB\n")
+    inner = root / "sys/fs/cgroup/user.slice/user-0.slice/session-1.scope"
+    _limited(inner.parent, limit, 10, used=7.5, inactive=4, active=3)
+    assert host.read(root).memory_available_bytes == 9.5 * 2**30
+    _limited(inner, limit, 9, used=2, inactive=1, active=0.5)
+    assert host.read(root).memory_available_bytes == 8.5 * 2**30
+
+
+def test_page_cache_of_a_container_of_version_1_counts_with_that_of_the_groups_in_it(
+    tmp_path: Path,
+):
+    """Its counters without "total_" are of the group alone."""
+    root = unpack("power9-gpu-nodes", tmp_path)
+    group = root / "sys/fs/cgroup/memory"
+    group.mkdir(parents=True)
+    (group / "memory.limit_in_bytes").write_text(str(10 * 2**30))
+    (group / "memory.usage_in_bytes").write_text(str(8 * 2**30))
+    (group / "memory.stat").write_text(
+        f"cache 0\ninactive_file 0\nactive_file 0\n"
+        f"total_inactive_file {4 * 2**30}\ntotal_active_file {3 * 2**30}\n"
+    )
+    assert host.read(root).memory_available_bytes == 9 * 2**30
+
+
+def _limited(
+    group: Path, limit: str, gib: float, used: float, inactive: float, active: float
+) -> None:
+    (group / "memory.max").write_text("max\n")
+    (group / limit).write_text(f"{round(gib * 2**30)}\n")
+    (group / "memory.current").write_text(f"{round(used * 2**30)}\n")
+    sizes = {"anon": used, "inactive_file": inactive, "active_file": active}
+    lines = (f"{name} {round(size * 2**30)}\n" for name, size in sizes.items())
+    (group / "memory.stat").write_text("".join(lines))
+
+
+def test_the_smallest_limit_of_processes_and_threads_counts(root: Path):
+    """That of the control group, less what runs in it, and of an ordinary user, less what it has.
+
+    Root has no limit of its own, but for root of a container that an ordinary user started.
+    """
+    assert host.read(root).tasks_left is None
+    status = root / "proc/self/status"
+    for uid, map_, left in ((1000, "0 0 4294967295", 96365), (0, "0 1000 1", 96365)):
+        text = re.sub(
+            r"^Uid:.*$", f"Uid:\t{uid}\t{uid}\t{uid}\t{uid}", status.read_text(), flags=re.M
+        )
+        status.write_text(text)
+        (root / "proc/self/uid_map").write_text(f"{map_}\n")
+        assert host.read(root).tasks_left == left
+    other = root / "proc/77/status"
+    other.parent.mkdir()
+    other.write_text("Name:\tx\nUid:\t0\t0\t0\t0\nThreads:\t65\n")
+    assert host.read(root).tasks_left == 96300
+    mounts = root / "proc/self/mounts"
+    mounts.write_text(f"{mounts.read_text()}cgroup /sys/fs/cgroup/pids cgroup rw,pids 0 0\n")
+    group = root / "sys/fs/cgroup/pids"
+    group.mkdir(parents=True, exist_ok=True)
+    (group / "pids.max").write_text("2048\n")
+    (group / "pids.current").write_text("48\n")
+    assert host.read(root).tasks_left == 2000

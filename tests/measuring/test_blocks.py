@@ -297,6 +297,7 @@ def limit_cpus(cluster, group: str) -> float:
     return math.inf if quota_us in ("max", "-1") else int(quota_us) / int(period_us)
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 def test_blocks_and_quotas_on_a_real_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Whole blocks of slices with all that is sampled; quotas change and come back."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import resource
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from ndblab import install
 from ndblab.error import LabError
 from ndblab.hosts import connected
-from ndblab.install import package_manager
+from ndblab.install import requirements
+from ndblab.install.requirements import Tool
 from ndblab.machine import host
 from ndblab.measuring import doctor
 
@@ -28,13 +29,13 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> host.Host:
     monkeypatch.setattr(install, "find_ndb", lambda: None)
     monkeypatch.setattr(install, "find_sysbench", lambda: None)
     monkeypatch.setattr(install, "has_debian", lambda: True)
-    monkeypatch.setattr(install, "missing_build_packages", lambda: ["g++", "bison"])
+    monkeypatch.setattr(requirements, "missing_packages", lambda: ["g++", "bison"])
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     return captured
 
 
-def found(thing: str) -> doctor.Finding:
-    return next(finding for finding in doctor.examine() if finding.thing == thing)
+def found(thing: str, *tools: Tool) -> doctor.Finding:
+    return next(finding for finding in doctor.examine(tools) if finding.thing == thing)
 
 
 def test_what_is_missing_comes_with_the_command_to_run(machine):
@@ -104,8 +105,8 @@ def fedora(machine, monkeypatch, tmp_path) -> Path:
     os_release = tmp_path / "os-release"
     os_release.write_text('NAME="Fedora Linux"\nID=fedora\nVERSION_ID=41\n')
     monkeypatch.setattr(install, "has_debian", lambda: False)
-    monkeypatch.setattr(package_manager, "_OS_RELEASE", os_release)
-    monkeypatch.setattr(install.requirements, "missing", lambda tarball: [])
+    monkeypatch.setattr(requirements, "_OS_RELEASE", os_release)
+    monkeypatch.setattr(requirements, "of_tarball", lambda tarball: [])
     monkeypatch.setattr(install.releases, "here", lambda: ("x86_64", "2.40"))
     monkeypatch.setattr(connected, "lacks", lambda: "")
     return os_release
@@ -124,8 +125,8 @@ def test_without_debians_packages_the_doctor_names_the_vendors_release(fedora):
 
 def test_what_the_vendors_release_needs_is_said_before_anything_is_downloaded(fedora, monkeypatch):
     """One line installs all of it."""
-    lacking = ["gpgv", "libaio.so.1"]
-    monkeypatch.setattr(install.requirements, "missing", lambda tarball: lacking)
+    lacking = [requirements.lack("gpgv"), requirements.lack("libaio.so.1")]
+    monkeypatch.setattr(requirements, "of_tarball", lambda tarball: lacking)
     ndb = found("NDB Cluster")
     assert ndb.state == "missing"
     assert "gpgv, libaio.so.1" in ndb.found
@@ -157,16 +158,44 @@ def test_few_open_files_are_a_note(machine, monkeypatch, hard, state):
     assert found("open files").state == state
 
 
-def test_an_installation_without_tools_is_usable_and_says_what_adds_them(machine, monkeypatch):
-    """It is a note, with the command."""
-    place = Path("/nowhere")
-    ndb = SimpleNamespace(ndbmtd=place / "ndbmtd", basedir=place, ndb_version="9.7.4", origin="x")
-    monkeypatch.setattr(install, "find_ndb", lambda: ndb)
-    assert found("NDB Cluster").state == "ok"
-    tools = found("NDB's tools")
-    assert (tools.state, tools.found) == ("note", "no ndb_import, no flexAsynch, no ndb_sign_keys")
-    assert "api-ceiling needs flexAsynch; TLS between hosts" in tools.next_step
-    assert "./lab install --tools" in tools.next_step
+@pytest.mark.parametrize(
+    ("left", "plan", "state"),
+    [(200, "missing", "note"), (2048, "ok", "note"), (None, "ok", "ok")],
+)
+def test_a_limit_of_processes_and_threads_is_seen(machine, monkeypatch, left, plan, state):
+    """A quick sweep has less than Podman's default limit, and more than 200."""
+    here = dataclasses.replace(machine, tasks_left=left)
+    monkeypatch.setattr(host, "read", lambda: here)
+    assert found("plan (quick)").state == plan
+    assert found("processes and threads").state == state
+
+
+def test_the_first_measurement_is_announced_with_what_it_installs_and_how_long(machine):
+    """A newcomer knows it before the first `reproduce`."""
+    announced = found("NDB Cluster").next_step
+    assert "The first `./lab reproduce` installs it from Debian's packages, once" in announced
+    assert re.search(r"about \d+ (s|min) more", announced)
+
+
+def test_a_tool_of_an_experiment_is_at_most_a_note_that_says_who_needs_it(machine):
+    """Missing, to be built, there, or broken: nothing else depends on it."""
+
+    def broken() -> str:
+        raise LabError("x does not run", found="no library", next_step="Install another.")
+
+    go = requirements.Lack("Go", "to build x", packages=("golang",))
+    missing = Tool("x", "TPC-X", str, lambda: "no Go to build it", takes=lambda: [go])
+    assert found("x", missing) == doctor.Finding(
+        "note", "x", "not installed, which only TPC-X needs", "no Go to build it"
+    )
+    assert "- Go: to build x" in found("only root can give", missing).found
+    assert found("x", Tool("x", "TPC-X", str, str)).next_step.startswith("`./lab install --tools`")
+    assert found("x", Tool("x", "TPC-X", lambda: "v1 (/bin/x)", str)) == doctor.Finding(
+        "ok", "x", "v1 (/bin/x)"
+    )
+    assert found("x", Tool("x", "TPC-X", broken, str)) == doctor.Finding(
+        "note", "x", "x does not run: no library", "Install another."
+    )
 
 
 def test_a_user_manager_that_may_not_divide_cpus_is_a_note_with_the_line(machine, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import subprocess
 from pathlib import Path
 
@@ -15,10 +16,13 @@ from ndblab.design.contrast import Contrast, Side
 from ndblab.design.experiment import Variant
 from ndblab.error import LabError
 from ndblab.install import engines
+from ndblab.judging import publication
+from ndblab.machine import host
 from ndblab.measuring import dry_run, measurement
 from ndblab.planning.point import Point
 
 PORT = 13860
+NUMA_31_GIB = [{"id": node, "memory_bytes": 31 * 2**30} for node in (0, 1)]
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +109,7 @@ def test_contrasts_follow_the_sweep_and_are_marked_as_supposed():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 def test_printed_commands_run_when_they_are_typed(tmp_path, monkeypatch):
     """On a cluster that is up, with the overlay of its variant: they fill the tables and load them,
@@ -150,7 +155,7 @@ def typed(line: str) -> str:
 def test_what_the_host_lacks_is_a_comment_before_the_commands(monkeypatch):
     """All of it, however many lines: what is printed stays a shell script."""
 
-    def lacking(machine, plan, engines):
+    def lacking(machine, *plans, engines):
         raise LabError("This host lacks it", found="numactl\nGo", next_step="Type once: sudo x")
 
     monkeypatch.setattr(measurement, "check", lacking)
@@ -159,6 +164,26 @@ def test_what_the_host_lacks_is_a_comment_before_the_commands(monkeypatch):
     at = lines.index("# This host lacks it.")
     assert "Type once: sudo x" in lines[at + 3]
     assert all(line.startswith("# ") for line in lines[: at + 4])
+
+
+@pytest.mark.parametrize(
+    ("small", "lacks"),
+    [
+        ({"memory_available_bytes": 31 * 2**30}, "# This host has too little memory for the plan."),
+        ({"numa_nodes": NUMA_31_GIB}, "# A NUMA node has too little memory for the processes that"),
+        ({}, ""),
+    ],
+)
+def test_a_described_host_is_checked_as_this_one_is(tmp_path, small, lacks):
+    """Memory and NUMA nodes; what is free on its disk is not known."""
+    described = tmp_path / "host.json"
+    brief = host.load(publication.FOLDER / "host.json").to_dict()
+    described.write_text(json.dumps(brief | small))
+    options = "brief", "pinned", {"servers": 1}, None, str(described)
+    printed = dry_run.dry_run(catalogue.find(figure=6), *options).splitlines()
+    warned = [line for line in printed if line.startswith(("# This host", "# A NUMA"))]
+    assert [line for line in warned if not line.startswith(lacks)] == []
+    assert bool(warned) == bool(lacks)
 
 
 def test_a_measurement_over_several_hosts_names_the_host_of_each_command():

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from ndblab.dataset.folder import identity_hash
+from ndblab.dataset import identity_hash
 from ndblab.design import catalogue
 from ndblab.design.contrast import Contrast, Side
 from ndblab.design.experiment import Experiment, Variant

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from measuring.scripted import Scripted
 from ndblab import dataset
 from ndblab.error import LabError
 from ndblab.machine import interference as company
@@ -21,7 +22,6 @@ from ndblab.planning.point import Point
 from ndblab.planning.workload import CLIENT
 from ndblab.workloads import registry, sysbench
 from ndblab.workloads.load_generator import Job, Report
-from scripted import Scripted
 
 CAPTURED = Path(__file__).parents[1] / "captured/sysbench"
 

@@ -119,7 +119,7 @@ def test_sweep_measures_every_run_once(tmp_path: Path) -> None:
         data = out.finish()
     assert asked == SMALL.order()
     assert set(data.runs["run_id"]) == {p.run_id(r) for p, r in SMALL.order()}
-    assert len(list((data.path / "logs").iterdir())) == len(SMALL)
+    assert len(data.logs()) == len(SMALL)
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, RuntimeError])

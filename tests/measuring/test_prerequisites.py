@@ -13,12 +13,12 @@ from captured_hosts import unpack
 from ndblab import install
 from ndblab.error import LabError
 from ndblab.experiments.tpc_c import go_tpc
-from ndblab.install import package_manager
+from ndblab.install import requirements
 from ndblab.machine import host, own_cgroup
 from ndblab.measuring import measurement, prerequisites
-from ndblab.measuring.prerequisites import Lack
 from ndblab.planning import deployment
 
+TOOLS = [go_tpc.TOOL]
 UNDELEGATED = host.CpuController("undelegated", "", "systemd delegates memory to this user")
 DELEGATED = host.CpuController("systemd", "", "a scope may limit CPUs")
 
@@ -28,12 +28,12 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
     """An ordinary user of Debian, with nothing installed and nothing on PATH."""
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    monkeypatch.setattr(package_manager, "here", lambda: package_manager.DEBIAN)
+    monkeypatch.setattr(requirements, "package_manager", lambda: requirements.DEBIAN)
+    monkeypatch.setattr(go_tpc, "place", lambda: None)
     monkeypatch.setattr(install, "find_ndb", lambda: None)
     monkeypatch.setattr(install, "find_sysbench", lambda: None)
     monkeypatch.setattr(install, "has_debian", lambda: True)
-    monkeypatch.setattr(install, "missing_build_packages", lambda: ["g++", "bison"])
-    monkeypatch.setattr(go_tpc, "lacks", lambda: "go-tpc is not installed")
+    monkeypatch.setattr(requirements, "missing_packages", lambda: ["g++", "bison"])
 
 
 @pytest.fixture
@@ -49,15 +49,15 @@ def plan(machine: host.Host, clients: int = 64) -> deployment.Plan:
 
 def test_everything_is_one_list_and_one_line(arm):
     """Packages at once, then what systemd takes."""
-    lacks = prerequisites.every(arm, plan(arm))
+    lacks = prerequisites.every(arm, plan(arm), tools=TOOLS)
     assert [lack.what.partition(" (")[0] for lack in lacks] == [
         "build packages", "numactl", "the cpu controller", "Go", "Chromium",
     ]  # fmt: skip
-    assert prerequisites.next_step(lacks) == (
+    assert requirements.next_step(lacks) == (
         "Type once, then log in again: sudo apt-get install -y --no-install-recommends "
         f"g++ bison numactl golang-go chromium && {own_cgroup.DELEGATE}"
     )
-    assert "\n" not in prerequisites.next_step(lacks)
+    assert "\n" not in requirements.next_step(lacks)
 
 
 def test_what_a_plan_cannot_do_without_stops_it_with_the_whole_list(arm):
@@ -66,7 +66,7 @@ def test_what_a_plan_cannot_do_without_stops_it_with_the_whole_list(arm):
         measurement.check(arm, plan(arm))
     assert "numactl: to bind CPUs and memory" in caught.value.found
     assert "build packages: to build NDB's data node" in caught.value.found
-    assert "g++ bison numactl golang-go" in caught.value.next_step
+    assert "g++ bison numactl chromium" in caught.value.next_step
 
 
 def test_an_installation_is_stopped_before_it_downloads(arm):
@@ -104,10 +104,10 @@ def test_the_plans_of_several_variants_are_one_list(arm, monkeypatch):
 
 def test_nothing_that_has_a_substitute_stops_anything(arm, monkeypatch):
     """Go, Chromium and quotas are in the doctor's list, and everything else runs."""
-    monkeypatch.setattr(install, "missing_build_packages", lambda: [])
+    monkeypatch.setattr(requirements, "missing_packages", lambda: [])
     monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
     prerequisites.require(arm, plan(arm), installing=True)
-    assert [lack.needed for lack in prerequisites.every(arm, plan(arm))] == [False, False]
+    assert [lack.needed for lack in prerequisites.every(arm, plan(arm))] == [False]
 
 
 def test_root_is_not_asked_for_packages_that_the_lab_installs_itself(arm, monkeypatch):
@@ -116,32 +116,31 @@ def test_root_is_not_asked_for_packages_that_the_lab_installs_itself(arm, monkey
     prerequisites.require(arm, installing=True)
     with pytest.raises(LabError) as caught:
         prerequisites.require(arm, plan(arm))
-    assert ": apt-get install -y --no-install-recommends numactl golang-go" in str(caught.value)
+    assert ": apt-get install -y --no-install-recommends numactl" in str(caught.value)
 
 
 @pytest.fixture
 def fedora(arm, monkeypatch, tmp_path) -> host.Host:
     """A host without a Debian archive, where nothing of a release's needs is installed."""
-    fedora = package_manager.PackageManager("dnf", "fedora", "41")
+    fedora = requirements.PackageManager("dnf", "fedora", "41")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(install, "has_debian", lambda: False)
-    monkeypatch.setattr(package_manager, "here", lambda: fedora)
-    monkeypatch.setattr(install.requirements, "_can_load", lambda library: False)
+    monkeypatch.setattr(requirements, "package_manager", lambda: fedora)
+    monkeypatch.setattr(requirements, "_can_load", lambda library: False)
     monkeypatch.setattr(install.releases, "here", lambda: ("x86_64", "2.40"))
     return arm
 
 
 def test_a_host_of_another_distribution_lacks_what_the_vendors_release_needs(fedora, monkeypatch):
     """Sysbench, libraries and what checks its signature, with the names of the packages there."""
-    lacks = prerequisites.every(fedora)
-    assert prerequisites.next_step(lacks).startswith(
+    lacks = prerequisites.every(fedora, tools=TOOLS)
+    assert requirements.next_step(lacks).startswith(
         "Type once, then log in again: "
         "sudo dnf install -y sysbench gnupg2 xz libaio numactl-libs golang chromium && "
     )
-    monkeypatch.setattr(go_tpc, "lacks", lambda: "")
     monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
     lacks = prerequisites.every(dataclasses.replace(fedora, cpu_controller=DELEGATED))
-    assert prerequisites.next_step(lacks) == (
+    assert requirements.next_step(lacks) == (
         "Type once: sudo dnf install -y sysbench libaio numactl-libs"
     )
 
@@ -151,7 +150,7 @@ def test_a_release_on_debian_needs_its_libraries_and_no_compiler(arm, fedora, mo
     monkeypatch.setattr(install, "has_debian", lambda: True)
     with pytest.raises(LabError, match="only root can give") as caught:
         prerequisites.require(arm, installing=True, release="8.0.26")
-    assert "dnf install -y gnupg2 libaio numactl-libs golang" in caught.value.next_step
+    assert "dnf install -y gnupg2 libaio numactl-libs chromium" in caught.value.next_step
     with pytest.raises(LabError, match="knows no release"):
         prerequisites.require(arm, installing=True, release="8.0.99")
 
@@ -160,7 +159,7 @@ def test_a_tarball_needs_nothing_of_a_release_but_sysbench(fedora, monkeypatch):
     """What it loads is not known before it is unpacked."""
     with pytest.raises(LabError) as caught:
         prerequisites.require(fedora, installing=True, tarball="ndb.tar.gz")
-    assert "sudo dnf install -y sysbench golang" in caught.value.next_step
+    assert "sudo dnf install -y sysbench chromium" in caught.value.next_step
     monkeypatch.setattr(install, "has_debian", lambda: True)
     prerequisites.require(fedora, installing=True, tarball="ndb.tar.gz")
 
@@ -181,9 +180,3 @@ def test_too_few_open_files_for_a_plan_come_with_a_command_for_this_shell(arm, m
     with pytest.raises(LabError, match="only root can give") as caught:
         prerequisites.require(arm, plan(arm, clients=4096))
     assert "sudo prlimit --pid $$ --nofile=9216:9216" in caught.value.next_step
-
-
-def test_packages_wanted_twice_are_typed_once():
-    """The line has each name once."""
-    twice = [Lack("a", "x", packages=("numactl", "go")), Lack("b", "y", packages=("go",))]
-    assert prerequisites.next_step(twice).endswith(" numactl go")

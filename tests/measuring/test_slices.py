@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from measuring.scripted import Scripted
 from ndblab.dataset import table
 from ndblab.machine import interference as company
 from ndblab.measuring import slices
@@ -15,10 +16,11 @@ from ndblab.planning import profile
 from ndblab.planning.point import Point
 from ndblab.workloads import divided_load
 from ndblab.workloads.load_generator import Job
-from scripted import Scripted
 
 REPORT = (Path(__file__).parents[1] / "captured/sysbench/ndb_c8.txt").read_text()
 REPORTS_S = 6
+UNWATCHED = "no-monitor"
+"""Nothing is sampled, so a script need not take as long as what it prints."""
 RUNS = f"print('Threads started!', flush=True); time.sleep(2); print({REPORT!r})"
 
 
@@ -44,7 +46,7 @@ def row(run: slices.Run) -> pd.Series:
 def test_only_what_was_reported_after_the_warm_up_counts(tmp_path: Path):
     """One execution covers both; its intervals after the warm-up are the slice."""
     program = f"assert '--time={REPORTS_S}' in sys.argv\n{RUNS.replace('sleep(2)', 'sleep(0)')}"
-    [run] = measured(Scripted(tmp_path, program), times=(2, REPORTS_S - 2))
+    [run] = measured(Scripted(tmp_path, program), times=(2, REPORTS_S - 2), condition=UNWATCHED)
     found, intervals = row(run), run.tables["intervals"]
     assert found["status"] == "ok"
     assert list(intervals["t_s"]) == [1, 2, 3, 4]
@@ -73,7 +75,8 @@ def test_a_host_too_busy_to_be_read_in_time_tells_nothing_of_its_cpus(
 def test_a_second_that_sysbench_did_not_report_is_what_its_totals_leave(tmp_path: Path):
     """It sometimes ends just before it would report; the queries count, and the time."""
     short = REPORT.replace(REPORT[REPORT.index("[ 6s ]") : REPORT.index("SQL stat")], "")
-    [run] = measured(Scripted(tmp_path, f"print({short!r})"), times=(2, REPORTS_S - 2))
+    program = f"print({short!r})"
+    [run] = measured(Scripted(tmp_path, program), times=(2, REPORTS_S - 2), condition=UNWATCHED)
     found = row(run)
     assert found["status"] == "ok"
     assert len(run.tables["intervals"]) == 3
@@ -141,7 +144,7 @@ def test_company_is_the_status_of_a_slice(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_without_the_monitor_only_sysbench_and_the_company_are_known(tmp_path: Path):
     """Nothing is sampled while the load runs."""
-    [run] = measured(Scripted(tmp_path, RUNS), condition="no-monitor")
+    [run] = measured(Scripted(tmp_path, RUNS), condition=UNWATCHED)
     assert run.tables.keys() == {"slices", "intervals"}
     assert row(run)["status"] == "ok"
     assert pd.isna(row(run)["host_busy_pct"])

@@ -128,3 +128,59 @@ def test_memory_is_bound_to_those_nodes_of_a_half_that_have_some(epyc):
     plan = deployment.make(dataclasses.replace(epyc, numa_nodes=nodes), SHAPE)
     assert cpus(plan, "mysqld.1") == ("6-23,54-71", (2, 3))
     assert cpus(plan, "mysqld.2") == ("30-47,78-95", (6, 7))
+
+
+def test_halves_with_another_number_of_cpus_are_not_pinned(epyc):
+    """The second hyperthreads of eight cores of one socket are off."""
+    online = tuple(cpu for cpu in epyc.cpus if not 72 <= cpu.id <= 79)
+    machine = dataclasses.replace(epyc, cpus=online)
+    budget = cpu_budget.choose(machine, "auto")
+    assert budget.kind == "scaled"
+    assert "48 CPUs on 24 cores (0-23,48-71), against 40 CPUs on 24 cores" in budget.reason
+    with pytest.raises(LabError, match="halves of this host are not equal"):
+        cpu_budget.choose(machine, "pinned")
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        (
+            {"devices/cpu_core/cpus": "0-1", "devices/cpu_atom/cpus": "2-3"},
+            "2 CPUs on 2 cores of kind core (0-1), against 2 CPUs on 2 cores of kind atom (2-3)",
+        ),
+        (
+            {f"devices/system/cpu/cpu{n}/cpu_capacity": (1024, 446)[n > 1] for n in range(4)},
+            "2 CPUs on 2 cores (0-1), against 2 CPUs on 2 cores (2-3) at 44% of the fastest",
+        ),
+        (
+            {
+                f"devices/system/cpu/cpu{n}/cpufreq/cpuinfo_max_freq": 5200000 - n * 1300000 // 2
+                for n in range(4)
+            },
+            "2 CPUs on 2 cores (0-1) at 94% of the fastest one's speed, against",
+        ),
+    ],
+)
+def test_halves_with_slower_cores_are_not_pinned(tmp_path: Path, files, found: str):
+    """A hybrid desktop processor, and ARM's big and little cores."""
+    root = unpack("lakefield-cgroup-hybrid", tmp_path)
+    (root / "sys/devices/system/cpu/online").write_text("0-3\n")
+    for name, text in files.items():
+        (root / "sys" / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / "sys" / name).write_text(f"{text}\n")
+    with pytest.raises(LabError, match="halves of this host are not equal") as caught:
+        cpu_budget.choose(host.read(root), "pinned")
+    assert found in str(caught.value)
+
+
+def test_favoured_cores_count_as_equal(tmp_path: Path):
+    """Firmware names one core with a turbo frequency 4 % above that of the others."""
+    root = unpack("lakefield-cgroup-hybrid", tmp_path)
+    (root / "sys/devices/system/cpu/online").write_text("0-3\n")
+    for cpu in range(4):
+        folder = root / f"sys/devices/system/cpu/cpu{cpu}/cpufreq"
+        folder.mkdir()
+        (folder / "cpuinfo_max_freq").write_text("5000000\n" if cpu else "5200000\n")
+    machine = host.read(root)
+    assert cpu_budget.choose(machine, "pinned").kind == "pinned"
+    assert host.from_dict(machine.to_dict()) == machine

@@ -65,3 +65,17 @@ def test_a_numa_node_too_small_for_what_is_bound_to_it_is_named(tmp_path: Path, 
     assert caught.value.found == "1.0 GiB on node 1"
     fitness.check_numa_memory(plan(small, "scaled"), small)
     fitness.check_numa_memory(plan(power9, "pinned"), power9)
+
+
+def test_a_limit_of_processes_and_threads_is_compared_with_those_of_the_plan(power9):
+    """4096 clients are 8192 threads: Podman's 2048 suffice for 256 clients, and 200 for none."""
+    fitness.check_tasks(plan(power9, "scaled"), power9)
+    podman = dataclasses.replace(power9, tasks_left=2048)
+    fitness.check_tasks(plan(power9, "scaled"), podman)
+    large = dataclasses.replace(plan(power9, "scaled"), max_clients=4096)
+    with pytest.raises(LabError, match="too few processes and threads") as caught:
+        fitness.check_tasks(large, podman)
+    assert caught.value.found == "2048 more"
+    assert int(caught.value.expected.partition(":")[0]) > 8192
+    with pytest.raises(LabError, match="too few processes and threads"):
+        fitness.check_tasks(plan(power9, "scaled"), dataclasses.replace(power9, tasks_left=200))

@@ -94,6 +94,7 @@ def nbval(path: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 @every_notebook
 def test_it_gives_the_same_again(path: Path, executed_again: dict[Path, Future]) -> None:
     """Executed again, a notebook gives the words and tables that it was committed with.

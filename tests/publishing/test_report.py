@@ -13,7 +13,6 @@ import itertools
 import json
 import os
 import shutil
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -23,13 +22,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import chromium
-from browser import Browser
 from ndblab import dataset
 from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.judging import publication, verdict
 from ndblab.publishing import exhibit, report, verdict_tables
+from publishing.browser import Browser, ensure
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_BYTES = 15_000_000
@@ -136,7 +134,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """One browser for all of these tests; without one they are skipped, with the line to type."""
     folder = tmp_path_factory.mktemp("browser")
     try:
-        program = chromium.ensure(folder / "apt.log")
+        program = ensure(folder / "apt.log")
     except LabError as error:
         pytest.skip(str(error))
     with Browser(program, folder / "profile") as opened:
@@ -157,26 +155,38 @@ def write_notebook(path: Path, *prose: str) -> None:
     nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
 
 
-def pages(site: Path) -> list[Path]:
-    return sorted(site.rglob("*.html"))
-
-
 def files(site: Path) -> dict[str, bytes]:
     return {str(f.relative_to(site)): f.read_bytes() for f in site.rglob("*") if f.is_file()}
 
 
-def test_every_link_leads_somewhere(site: Path, browser: Browser) -> None:
+@pytest.fixture(scope="module")
+def seen(site: Path, browser: Browser) -> dict[Path, dict]:
+    """What the browser sees of each page: as it is, then unfolded, dark, and on a phone."""
+    looks = {}
+    for page in sorted(site.rglob("*.html")):
+        browser.open(page.as_uri(), DESK_PX)
+        look = {script: browser.ask(script) for script in (LINKS, ANCHORS, HEADINGS, UNSEEN)}
+        look |= {"requests": [*browser.requests], "complaints": [*browser.complaints]}
+        look[UNSCOPED] = browser.ask(UNSCOPED)
+        browser.ask(OPEN_ALL)
+        look |= {DESK_PX: browser.ask(WIDTH), "light": browser.ask(FAINT)}
+        browser.open(page.as_uri(), DESK_PX, dark=True)
+        browser.ask(OPEN_ALL)
+        look["dark"] = browser.ask(FAINT)
+        browser.open(page.as_uri(), PHONE_PX)
+        browser.ask(OPEN_ALL)
+        looks[page] = look | {PHONE_PX: browser.ask(WIDTH)}
+    return looks
+
+
+def test_every_link_leads_somewhere(site: Path, seen: dict[Path, dict]) -> None:
     """Followed from the first page, every link finds its file and its place there, and every file
     of the site is found."""
-    waiting, anchors, wanted, found = [site / "index.html"], {}, [], {site / report.MARKER}
+    waiting, wanted, found = [site / "index.html"], [], {site / report.MARKER}
     while waiting:
         page = waiting.pop()
         found.add(page)
-        if page.suffix != ".html":
-            continue
-        browser.open(page.as_uri())
-        anchors[page] = set(browser.ask(ANCHORS))
-        for link in browser.ask(LINKS):
+        for link in seen[page][LINKS] if page.suffix == ".html" else ():
             address = urlsplit(link)
             if address.scheme in ("http", "https", "data"):
                 continue
@@ -187,54 +197,39 @@ def test_every_link_leads_somewhere(site: Path, browser: Browser) -> None:
                 wanted.append((page, target, unquote(address.fragment)))
             if target not in found and target not in waiting:
                 waiting.append(target)
-    assert [want for want in wanted if want[2] not in anchors[want[1]]] == []
+    assert [want for want in wanted if want[2] not in seen[want[1]][ANCHORS]] == []
     assert found == {file for file in site.rglob("*") if file.is_file()}
 
 
-def test_pages_need_no_network_and_have_no_fault(site: Path, browser: Browser) -> None:
+def test_pages_need_no_network_and_have_no_fault(site: Path, seen: dict[Path, dict]) -> None:
     """A page loads files of the site only, and the browser has nothing to complain about."""
-    for page in pages(site):
-        browser.open(page.as_uri())
-        loaded = [url for url in browser.requests if not url.startswith("data:")]
+    for page, look in seen.items():
+        loaded = [url for url in look["requests"] if not url.startswith("data:")]
         assert all(url.startswith(site.as_uri()) for url in loaded), page
         assert loaded[0] == page.as_uri()
-        assert browser.complaints == [], page
+        assert look["complaints"] == [], page
 
 
-def test_every_picture_is_seen_and_described(site: Path, browser: Browser) -> None:
-    """Each picture has loaded, and has words for those who cannot see it."""
-    for page in pages(site):
-        browser.open(page.as_uri())
-        assert browser.ask(UNSEEN) == [], page
+@pytest.mark.parametrize(
+    ("what", "expected"),
+    [(UNSEEN, []), (PHONE_PX, PHONE_PX), (DESK_PX, DESK_PX), ("light", []), ("dark", [])],
+    ids=["pictures", "phone", "desk", "light", "dark"],
+)
+def test_every_page_can_be_read(seen: dict[Path, dict], what: object, expected: object) -> None:
+    """Each picture has loaded, and has words for those who cannot see it. With everything unfolded
+    a page is as wide as the screen, and wide tables scroll inside. Every text has a contrast of 4.5
+    or more to what is behind it, in both colour schemes."""
+    assert {page: look[what] for page, look in seen.items() if look[what] != expected} == {}
 
 
-@pytest.mark.parametrize("width", [PHONE_PX, DESK_PX])
-def test_no_page_scrolls_sideways(site: Path, browser: Browser, width: int) -> None:
-    """With everything unfolded a page is as wide as the screen; wide tables scroll inside."""
-    for page in pages(site):
-        browser.open(page.as_uri(), width)
-        browser.ask(OPEN_ALL)
-        assert browser.ask(WIDTH) == width, page
-
-
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_all_text_stands_out(site: Path, browser: Browser, dark: bool) -> None:
-    """Every text has a contrast of 4.5 or more to what is behind it, in both colour schemes."""
-    for page in pages(site):
-        browser.open(page.as_uri(), dark=dark)
-        browser.ask(OPEN_ALL)
-        assert browser.ask(FAINT) == [], page
-
-
-def test_pages_have_an_outline(site: Path, browser: Browser) -> None:
+def test_pages_have_an_outline(seen: dict[Path, dict]) -> None:
     """One main heading, no level left out, and every head of a table says what it heads."""
-    for page in pages(site):
-        browser.open(page.as_uri())
-        levels = browser.ask(HEADINGS)
+    for page, look in seen.items():
+        levels = look[HEADINGS]
         assert levels[0] == 1, page
         assert levels.count(1) == 1, page
         assert all(b <= a + 1 for a, b in itertools.pairwise(levels)), page
-        assert browser.ask(UNSCOPED) == [], page
+        assert look[UNSCOPED] == [], page
 
 
 def test_verdicts_can_be_filtered(site: Path, browser: Browser) -> None:
@@ -273,17 +268,12 @@ def test_a_dataset_is_downloaded_as_it_was_measured(
     assert measured
     for data in measured:
         folder = site / "datasets" / data.id
-        with zipfile.ZipFile(folder / "logs.zip") as archive:
-            logs = {name: archive.read(name) for name in archive.namelist()}
         for name in data.manifest["files"]:
             original = (data.path / name).read_bytes()
-            if name.startswith("logs/"):
-                assert logs.pop(f"{data.id}/{name}") == original
-            elif (folder / name).exists():
+            if (folder / name).exists():
                 assert (folder / name).read_bytes() == original
             else:
                 assert gzip.decompress((folder / f"{name}.gz").read_bytes()) == original
-        assert logs == {}
 
 
 def test_a_page_says_where_the_periods_of_quotas_differ(

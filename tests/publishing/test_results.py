@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import csv
+import errno
 import io
+import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +20,14 @@ from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.judging import publication
 from ndblab.measuring import recorded, time_needed
-from ndblab.publishing import exhibit, notebook, rendering, verdict_tables
+from ndblab.publishing import (
+    exhibit,
+    notebook,
+    rendering,
+    reproduction,
+    terminal,
+    verdict_tables,
+)
 
 SCALING = catalogue.find(figure=6)
 MEASURED = [e for e in catalogue.every().values() if e.grid]
@@ -33,6 +44,12 @@ def invoke(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
         text=True,
         check=False,
     )
+
+
+@pytest.fixture(scope="module")
+def verdicts() -> pd.DataFrame:
+    """Every claim, judged by the recorded datasets."""
+    return verdict_tables.every()
 
 
 def test_points_that_leave_servers_idle_are_in_the_briefs_program_only():
@@ -111,9 +128,6 @@ def shown(experiment) -> list[exhibit.Picture]:
 
 def test_a_dataset_of_another_experiment_is_refused(tmp_path: Path):
     """A notebook never shows the data of another question."""
-    import json
-    import shutil
-
     copy = shutil.copytree(recorded.folder(SCALING), tmp_path / "copy")
     manifest = json.loads((copy / "manifest.json").read_text())
     (copy / "manifest.json").write_text(json.dumps({**manifest, "experiment": "tea"}))
@@ -121,19 +135,38 @@ def test_a_dataset_of_another_experiment_is_refused(tmp_path: Path):
         recorded.obtain(SCALING.name, str(copy))
 
 
-def test_the_readme_shows_the_verdicts_of_the_recorded_dataset():
+def test_the_readme_shows_the_verdicts_of_the_recorded_dataset(verdicts, monkeypatch):
     """Its table is written by `./lab render`, not by hand."""
+    monkeypatch.setattr(verdict_tables, "every", lambda: verdicts)
     readme = (recorded.ROOT / "README.md").read_text()
     assert rendering.with_verdicts(readme) == readme
 
 
-def test_reproduce_recorded_ends_with_one_screen():
+def test_the_readme_shows_pictures_of_the_notebooks():
+    """They are the only ones committed beside the datasets."""
+    readme = (recorded.ROOT / "README.md").read_text()
+    named = {
+        e.name: rendering.pictures(readme, recorded.RECORDED / e.name)
+        for e in catalogue.every().values()
+    }
+    there = {file for name in named for file in (recorded.RECORDED / name).glob("*.png")}
+    assert there == {recorded.RECORDED / e / file for e, files in named.items() for file in files}
+    assert there
+    for experiment in (e for e in catalogue.every().values() if named[e.name]):
+        page = notebook.read(catalogue.notebook(experiment))
+        drawn = {f"{s.file}.png": data[exhibit.PNG] for s, data in exhibit.pictures(page)}
+        for file in named[experiment.name]:
+            written = (recorded.RECORDED / experiment.name / file).read_bytes()
+            assert base64.b64decode(drawn[file]) == written
+
+
+def test_reproduce_recorded_ends_with_one_screen(verdicts):
     """The answer, a verdict on a line, and where figures, page and dataset are."""
     done = invoke("reproduce", "--figure", "6", "--recorded")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.rstrip().splitlines()
     assert len(lines) <= 25
-    [row] = judged("F6-double-servers").itertuples()
+    [row] = verdicts[verdicts["id"] == "F6-double-servers"].itertuples()
     assert f"{row.measured:.2f}" in lines[1]
     [line] = [line for line in lines if "F6-double-servers" in line]
     assert line.startswith(row.verdict)
@@ -142,6 +175,18 @@ def test_reproduce_recorded_ends_with_one_screen():
     assert all(place.exists() for place in places)
 
 
+def test_a_full_disk_under_the_results_is_one_message(tmp_path: Path):
+    """It is not called a crash or a lack of memory."""
+    experiment = catalogue.find("the-brief")
+    page = tmp_path / experiment.name / Path(experiment.notebook).name
+    page.parent.mkdir()
+    page.symlink_to("/dev/full")
+    with pytest.raises(LabError, match="The disk is full") as caught:
+        reproduction.reproduce([experiment], "recorded", "quick", "auto", {}, None, tmp_path)
+    assert caught.value.found == os.strerror(errno.ENOSPC)
+
+
+@pytest.mark.slow
 def test_reproduce_all_recorded_fits_a_screen():
     """Per experiment its tally and what fits of its answer; at the end where the pages are."""
     done = invoke("reproduce", "--all", "--recorded")
@@ -154,25 +199,19 @@ def test_reproduce_all_recorded_fits_a_screen():
     assert lines[-1].startswith("pages: out/")
 
 
-def judged(*ids: str) -> pd.DataFrame:
-    return verdict_tables.every(ids)
-
-
-def test_claims_are_listed_on_a_line_each():
+def test_claims_are_listed_on_a_line_each(verdicts):
     """Without reasons, which would hide the verdicts."""
-    done = invoke("claims")
-    rows = [
-        line for line in done.stdout.splitlines() if line.startswith(tuple(verdict_tables.ORDER))
-    ]
+    lines = terminal.by_dataset(verdicts, recorded.every()).splitlines()
+    rows = [line for line in lines if line.startswith(tuple(verdict_tables.ORDER))]
     assert len(rows) == len(publication.claims())
 
 
-def test_a_claim_is_explained():
+def test_a_claim_is_explained(verdicts):
     """Statement, source with its place, conditions, numbers and reason, dataset."""
     done = invoke("claims", "--id", "F6-peak,T-low")
     assert done.returncode == 0, done.stderr
     text = " ".join(done.stdout.split())
-    for row in judged("F6-peak", "T-low").itertuples():
+    for row in verdicts[verdicts["id"].isin(["F6-peak", "T-low"])].itertuples():
         [claim] = [claim for claim in publication.claims() if claim.id == row.id]
         for part in (claim.statement, claim.locator, claim.conditions, row.reason, row.dataset):
             assert " ".join(part.split()) in text

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
@@ -107,3 +112,17 @@ def test_absolute_values_are_told_from_what_this_host_cannot_test() -> None:
 def test_an_absolute_value_that_was_tested_keeps_its_verdict() -> None:
     """On the brief's own server its numbers can be reproduced."""
     assert verdict_tables.tally(table({"F6-peak-qps": verdict.REPRODUCED})) == "1 reproduced"
+
+
+def test_a_terminal_that_cannot_encode_gets_what_it_can_show() -> None:
+    """A narrow space becomes a space and other characters question marks; no command dies of it."""
+    program = (
+        "import sys, tasks\nfor f in sys.stdout, sys.stderr: print('1\\u202f000 \\u0416', file=f)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+    )
+    assert (done.stdout, done.stderr) == (b"1 000 ?\n", b"1 000 ?\n")

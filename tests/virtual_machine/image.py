@@ -16,8 +16,7 @@ from pathlib import Path
 
 from ndblab import install
 from ndblab.error import LabError
-from ndblab.install import cache, package_manager, receipt
-from ndblab.install.debian import apt, build_dependencies
+from ndblab.install import apt, cache, requirements
 from ndblab.install.progress import Phases
 from ndblab.machine import commands
 from ndblab.measuring.measurement import ROOT
@@ -123,9 +122,9 @@ def ensure_programs(log: Path) -> None:
             "The virtual machine cannot be made or run here",
             found=f"no {', no '.join(missing)} on PATH",
             expected="QEMU, and what makes Debian's root file system",
-            next_step=package_manager.DEBIAN.next_step(packages),
+            next_step=requirements.DEBIAN.next_step(packages),
         )
-    build_dependencies.install(packages, log)
+    requirements.install_packages(packages, log)
 
 
 def require_environment(prefix: Path, python: tuple[int, int]) -> None:
@@ -143,7 +142,7 @@ def require_environment(prefix: Path, python: tuple[int, int]) -> None:
 
 def _installed() -> Path:
     """Return the folder of the lab's own installation, which works wherever it has this path."""
-    for found in receipt.read_all(cache.location()):
+    for found in cache.receipts(cache.location()):
         if found.ndb and found.sysbench:
             return found.root
     raise LabError(
@@ -156,7 +155,7 @@ def _installed() -> Path:
 
 def _require_root() -> None:
     if os.geteuid() != 0:
-        line = f"sudo XDG_CACHE_HOME={cache.location().parent} ./lab test --hosts"
+        line = f"sudo XDG_CACHE_HOME={cache.location().parent} ./lab test --virtual-machine"
         raise LabError(
             "Only root can make the virtual machine's disk, with files of several users in it",
             found=f"user {os.geteuid()}",

@@ -21,7 +21,7 @@ Placements = dict[str, list[list[str]]]
 def swept(machine: VirtualMachine, user: str, budget: str) -> Placements:
     """Measure a small sweep, without contrasts, and return every placement of each process."""
     seen = f"/tmp/{user}-{budget}.json"
-    watch = f".venv/bin/python tests/hosts/placement.py {seen}"
+    watch = f".venv/bin/python tests/virtual_machine/placement.py {seen}"
     lab = f"./lab reproduce {SMALL} --budget {budget} --minutes 1 --again"
     print(machine.run(f"{watch} {lab}", user, SWEEP_S))
     placements = json.loads(machine.run(f"cat {seen}", user))

@@ -10,7 +10,7 @@ from virtual_machine.image import USER
 from virtual_machine.machine import VirtualMachine
 from virtual_machine.sweeps import POLL_S, START_S, begin, nothing_is_left
 
-pytestmark = pytest.mark.hosts
+pytestmark = pytest.mark.virtual_machine
 
 SWITCH = "echo {} >/sys/devices/system/cpu/cpu3/online"
 TAKE_AWAY = (

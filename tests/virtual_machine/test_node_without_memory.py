@@ -12,7 +12,7 @@ from virtual_machine import machine as virtual_machine
 from virtual_machine.image import USER
 from virtual_machine.sweeps import COMMAND_S, SMALL
 
-pytestmark = pytest.mark.hosts
+pytestmark = pytest.mark.virtual_machine
 
 
 def test_it_cannot_be_pinned_and_is_scaled(tmp_path: Path) -> None:

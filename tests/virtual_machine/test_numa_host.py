@@ -19,7 +19,7 @@ from virtual_machine.sweeps import (
     swept,
 )
 
-pytestmark = pytest.mark.hosts
+pytestmark = pytest.mark.virtual_machine
 
 UNLIMITED, BY_AFFINITY = "max 100000", {
     "ndb_mgmd 1": ("1,3", "bind:0-1"),

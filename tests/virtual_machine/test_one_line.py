@@ -16,7 +16,7 @@ from virtual_machine.image import USER
 from virtual_machine.machine import VirtualMachine
 from virtual_machine.sweeps import COMMAND_S, POLL_S, SMALL, SWEEP_S, left, nothing_is_left
 
-pytestmark = pytest.mark.hosts
+pytestmark = pytest.mark.virtual_machine
 
 LINE = re.compile(r"Type once, then log in again: (.+)")
 LACKING = (
@@ -25,7 +25,7 @@ LACKING = (
     "Go: to build go-tpc",
     "Chromium: tests that open the report",
 )
-ONE_TEST = "test_a_cluster_serves_and_leaves_nothing_behind"
+ONE_TEST = "test_a_cluster_by_hand_stays_until_it_is_stopped"
 """Of the tests on a real cluster; all of them would take an emulated machine a day."""
 
 
@@ -48,7 +48,7 @@ def log_out(machine: VirtualMachine) -> None:
 
 def test_after_the_one_line_both_commands_work_without_root(machine: VirtualMachine) -> None:
     """Doctor and `reproduce` list the same before anything starts; root types the line once."""
-    machine.run("python3 tests/hosts/lacking.py", "root", COMMAND_S)
+    machine.run("python3 tests/virtual_machine/lacking.py", "root", COMMAND_S)
     log_out(machine)
     listed = refused(machine, "./lab doctor")
     assert [lack for lack in LACKING if lack not in listed] == []

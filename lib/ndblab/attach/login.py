@@ -7,7 +7,6 @@ MYSQL_PWD. A password is never on a command line, in a file of the lab, or in a 
 
 from __future__ import annotations
 
-import getpass
 import os
 import ssl
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from ndblab.attach import option_file
 from ndblab.error import LabError
+from ndblab.machine import user as os_user
 
 FILE, PASSWORD = "NDBLAB_MY_CNF", "MYSQL_PWD"
 """Environment variables: the option file, and the password of MySQL's own clients."""
@@ -97,7 +97,7 @@ def find(user: str = "", environment: Mapping[str, str] = os.environ) -> Login:
             expected=f"one of {', '.join(MODES)}",
             next_step="Correct it, or remove it.",
         )
-    return Login(user or known.get("user") or getpass.getuser(), password, authority, mode)
+    return Login(user or known.get("user") or os_user.name(), password, authority, mode)
 
 
 def _of_file(environment: Mapping[str, str]) -> dict[str, str]:

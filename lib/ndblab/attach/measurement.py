@@ -197,7 +197,7 @@ def _binaries(progress: bool) -> Binaries:
     if install.find() is None:
         prerequisites.require(host.read(), installing=True)
         if progress:
-            seconds = duration(measurement.INSTALL_S)
+            seconds = duration(install.usual_s())
             print(f"one-time install of NDB's client and sysbench: about {seconds} more",
                   file=sys.stderr)  # fmt: skip
     return install.ensure(progress=progress)

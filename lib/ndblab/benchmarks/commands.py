@@ -81,7 +81,7 @@ def memory() -> list[Row]:
 
 def installation() -> list[Row]:
     """Install into an empty cache, and then again."""
-    missing = len(install.missing_build_packages())
+    missing = len(install.requirements.missing_packages())
     lab = str(recorded.ROOT / "lab")
     install.location().mkdir(parents=True, exist_ok=True)
     # On the disk where installations go: /tmp may be too small.

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
     from ndblab.install.binaries import Ndb
 
+SIGN_KEYS = "ndb_sign_keys"
+TOOL = ndb_tools.tool(SIGN_KEYS, "TLS between hosts (--hosts)")
 AUTHORITY = "ndb-authority"
 """Folder below the cluster's while keys are made."""
 
@@ -42,12 +44,12 @@ def program(ndb: Ndb) -> Path:
             next_step=f"Install a newer release; or, {otherwise}",
         )
     try:
-        return ndb_tools.find(ndb, ndb_tools.SIGN_KEYS)
+        return ndb_tools.find(ndb, SIGN_KEYS)
     except LabError as error:
         raise LabError(
             what,
             found=error.found,
-            expected=f"{ndb_tools.SIGN_KEYS} of {ndb.product}, which makes their keys",
+            expected=f"{SIGN_KEYS} of {ndb.product}, which makes their keys",
             next_step=f"{error.next_step}; or, {otherwise}",
         ) from None
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ndblab.error import LabError, writing
-from ndblab.machine import cleanup, files, speed
+from ndblab.machine import cleanup, files, speed, user
 from ndblab.machine.local import LOCAL
 
 PATIENCE_S, POLL_S = 30, 0.05
@@ -38,7 +38,14 @@ def hold(folder: Path, ports: bool = True) -> Iterator[int]:
         If another lab uses the folder, or a cluster started by hand runs in it.
     """
     _check_ours(folder)
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise LabError(
+            f"The cluster's folder {folder} cannot be made",
+            found=f"{error.filename}: {error.strerror}",
+            next_step=user.NEXT_STEP,
+        ) from None
     fd = _lock(folder, ports)
     try:
         record = cleanup.record(folder)

@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING
 from ndblab.cluster import account, datadir, keys, lease, readiness, watchdog
 from ndblab.cluster.cluster import Cluster, Site, logs_of
 from ndblab.error import LabError
+from ndblab.machine import user
 from ndblab.machine.cleanup import clean, recorded_groups
 from ndblab.machine.local import LOCAL
-from ndblab.planning import number
+from ndblab.planning import number, quoting
 from ndblab.planning.deployment import Places, Plan
 
 if TYPE_CHECKING:
@@ -42,20 +43,22 @@ def home() -> Path:
     """Folder of the lab's own cluster: `$NDBLAB_CLUSTER_DIR`, else below the user's cache."""
     if given := os.environ.get("NDBLAB_CLUSTER_DIR"):
         return Path(given).resolve()
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache).resolve() / "ndblab" / "cluster"
+    return user.cache().resolve() / "ndblab" / "cluster"
 
 
 def places(folder: Path, base_port: int | str | None = None) -> Places:
-    """Place a cluster in a folder; sockets go to /tmp where the folder's path is too long.
+    """Place a cluster in a folder; sockets go to /tmp where its path is too long, or has a comma.
+
+    Sockets on a command line of sysbench are separated by commas.
 
     Raises
     ------
     LabError
-        If the port is not one that an ordinary process may use.
+        If the port is not one that an ordinary process may use, or NDB cannot use the folder.
     """
     socket_dir = folder
-    if len(str(folder / "mysql.236.sock").encode()) > LONGEST_SOCKET_PATH:
+    quoting.ndb_path(str(folder / "ndb_mgmd.1"))
+    if "," in str(folder) or len(os.fsencode(folder / "mysql.236.sock")) > LONGEST_SOCKET_PATH:
         socket_dir = Path(f"/tmp/{groups_name(folder)}-{os.getuid()}")
     if base_port is None:
         return Places(str(folder), str(socket_dir))

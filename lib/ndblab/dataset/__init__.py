@@ -1,14 +1,12 @@
 """A dataset: the folder of raw tables, manifest, configs and logs that one sweep produced.
 
-In: a folder, or the tables of one run at a time. Out: a `Dataset`, or one LabError.
 These modules are the only readers and writers of such folders. They change a complete dataset only
-to go on with it, never join two, and give nothing half-written a final name.
+to go on with it, and never join two.
 """
 
 from __future__ import annotations
 
-from ndblab.dataset.folder import complete
-from ndblab.dataset.manifest import identity_hash
+from ndblab.dataset.manifest import complete, identity_hash
 from ndblab.dataset.reader import Dataset, check_same, read, same
 from ndblab.dataset.schema import OK, SCHEMAS, VERSION
 from ndblab.dataset.writer import Writer

@@ -1,7 +1,6 @@
 """The manifest of a dataset: where its numbers come from, and what names it.
 
-In: a folder, or what is known before the first run. Out: the manifest, checked, or one LabError.
-It knows nothing of what the tables mean.
+While a dataset is unfinished, its manifest is in its journal.
 """
 
 from __future__ import annotations
@@ -11,13 +10,15 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from ndblab.dataset import journal
 from ndblab.dataset.schema import MEASURE_AGAIN, READABLE, VERSION
+from ndblab.dataset.sealed import MANIFEST
 from ndblab.error import LabError
 
-MANIFEST = "manifest.json"
 COMPLETE, UNFINISHED = "complete", "unfinished"
 
 _NEEDED = ("dataset_id", "experiment", "status", "identity", "host", "versions", "plan", "profile")
@@ -28,7 +29,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """Read a dataset's manifest and check that this lab understands it."""
     file = folder / MANIFEST
     try:
-        manifest = json.loads(file.read_bytes())
+        manifest = json.loads(journal.read(folder, MANIFEST) or file.read_bytes())
     except FileNotFoundError as error:
         raise LabError(
             "This is not a dataset",
@@ -63,6 +64,19 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             next_step=MEASURE_AGAIN,
         )
     return manifest
+
+
+def complete(root: Path | str, experiment: str, identity: Mapping[str, Any]) -> Path | None:
+    """Find the newest complete dataset of an identity below a root."""
+    digest = identity_hash(identity)
+    newest: tuple[str, Path] | None = None
+    for file in (Path(root) / experiment).glob(f"*/{MANIFEST}"):
+        with suppress(LabError):
+            manifest = read_manifest(file.parent)
+            same = identity_hash(manifest["identity"]) == digest
+            if manifest["status"] == COMPLETE and same:
+                newest = max(newest or ("", Path()), (manifest["started_utc"], file.parent))
+    return newest[1] if newest else None
 
 
 def new_manifest(

@@ -1,8 +1,4 @@
-"""The reader of datasets: checks everything before it hands anything out.
-
-In: the folder of a dataset. Out: a `Dataset` whose tables obey their schemas, or one LabError.
-It never writes, and never joins two datasets.
-"""
+"""The reader of datasets: it checks everything before it returns anything."""
 
 from __future__ import annotations
 
@@ -15,7 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from ndblab.dataset import sealed, unfinished
+from ndblab.dataset import sealed
+from ndblab.dataset.journal import Journal
 from ndblab.dataset.manifest import COMPLETE, read_manifest
 from ndblab.dataset.schema import MEASURE_AGAIN, OK, REQUIRED, ROW_PER_RUN, SCHEMAS, file_name
 from ndblab.error import LabError
@@ -102,6 +99,13 @@ class Dataset:
         """Return whether the sweep was finished."""
         return self.manifest["status"] == COMPLETE
 
+    def logs(self) -> dict[str, bytes]:
+        """Read the raw logs, by file name."""
+        if self.complete:
+            return sealed.read_logs(self.path, self.manifest)
+        with Journal(self.path) as journal:
+            return journal.files("logs/")
+
     def __getattr__(self, name: str) -> pd.DataFrame:
         """Return a table by its name: `runs`, `intervals`, ... (`schema.SCHEMAS`)."""
         if name not in SCHEMAS:
@@ -124,12 +128,15 @@ def read(path: Path | str, *, verify: bool = True) -> Dataset:
     folder = Path(path)
     manifest = read_manifest(folder)
     if manifest["status"] == COMPLETE:
-        tables = {n: sealed.read_table(folder, n, manifest, verify) for n in _READ_FIRST}
+        tables = {
+            name: sealed.read_table(folder, name, manifest, verify=verify) for name in _READ_FIRST
+        }
         if verify:
             sealed.verify(folder, manifest, besides=_READ_FIRST)
     else:
-        # All at once: the folders of single runs disappear when the dataset is completed.
-        tables = unfinished.read(folder, manifest)
+        # All at once: the journal disappears when the dataset is completed.
+        with Journal(folder) as journal:
+            tables = journal.tables()
     for name in tables:
         _check_runs_known(folder, name, manifest, tables)
     return Dataset(folder, manifest, Tables(tables, partial(_read_later, folder, manifest, tables)))
@@ -173,7 +180,7 @@ def _read_later(
 def _check_runs_known(
     folder: Path, name: str, manifest: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]
 ) -> None:
-    known = set().union(*(tables[each]["run_id"] for each in ROW_PER_RUN))
+    known = set().union(*(tables[rows]["run_id"] for rows in ROW_PER_RUN))
     if unknown := sorted(set(tables[name]["run_id"].unique()) - known):
         raise LabError(
             f"{folder / file_name(name, manifest.get('files', {}))} contains runs that runs.csv "

@@ -1,10 +1,20 @@
-"""The sealed files of a dataset: tables, configs and logs whose sha256 is in its manifest.
+"""The sealed files of a dataset: tables, configs and raw logs whose sha256 is in its manifest.
 
-In: a folder and its manifest. Out: a table, or one LabError; or the files, sealed.
+All raw logs lie in one archive. Datasets of older labs have them one by one in a folder instead.
 """
 
 from __future__ import annotations
 
+import functools
+import gzip
+import hashlib
+import io
+import itertools
+import lzma
+import os
+import shutil
+import tarfile
+import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,17 +22,37 @@ from typing import Any
 import pandas as pd
 
 from ndblab.dataset import table
-from ndblab.dataset.column import PACKINGS
-from ndblab.dataset.folder import packed, part_folders, read_bytes, sha256, unpacked
-from ndblab.dataset.manifest import MANIFEST
+from ndblab.dataset.column import GZIP, PACKINGS, XZ
 from ndblab.dataset.schema import MEASURE_AGAIN, REQUIRED, SCHEMAS, file_name
 from ndblab.error import LabError
 from ndblab.machine import files
 
+MANIFEST, LOGS = "manifest.json", "logs.tar.xz"
+_PACK = {
+    GZIP: functools.partial(gzip.compress, compresslevel=9, mtime=0),
+    XZ: functools.partial(lzma.compress, preset=4),
+}
+_UNPACK = {GZIP: gzip.decompress, XZ: lzma.decompress}
 
-def read_table(
-    folder: Path, name: str, manifest: Mapping[str, Any], verify: bool = True
-) -> pd.DataFrame:
+
+def read_bytes(file: Path) -> bytes:
+    """Read a file of a dataset as it is."""
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise LabError(
+            f"{file} cannot be read", found=error.strerror, next_step=MEASURE_AGAIN
+        ) from error
+
+
+def read_verified(folder: Path, name: str, manifest: Mapping[str, Any]) -> bytes:
+    """Read a file as it is, and compare it with its sum."""
+    data = read_bytes(folder / name)
+    _verify(folder / name, data, manifest["files"].get(name))
+    return data
+
+
+def read_table(folder: Path, name: str, manifest: Mapping[str, Any], verify: bool) -> pd.DataFrame:
     """Read a table; one that the dataset's version or experiment does not have is empty."""
     sums = manifest.get("files", {})
     file = folder / file_name(name, sums)
@@ -31,50 +61,120 @@ def read_table(
         return table.empty(name)
     # The schema first: "cut off" or "another unit" says more than "another sha256".
     data = read_bytes(file)
-    frame = table.parse(name, unpacked(file, data), str(file))
+    frame = table.parse(name, _unpacked(file, data), str(file))
     if verify:
         _verify(file, data, sums.get(file.name))
     return frame
+
+
+def read_logs(folder: Path, manifest: Mapping[str, Any]) -> dict[str, bytes]:
+    """Read and verify the raw logs, from their archive or one by one; unpacked, by file name."""
+    logs = {}
+    for name in filter(is_log, manifest["files"]):
+        file = folder / name
+        unpacked = _unpacked(file, read_verified(folder, name, manifest))
+        if name != LOGS:
+            logs[file.name.removesuffix(GZIP)] = unpacked
+            continue
+        with tarfile.open(fileobj=io.BytesIO(unpacked)) as archive:
+            logs = {Path(log.name).name: archive.extractfile(log).read() for log in archive}
+    return logs
+
+
+def is_log(name: str) -> bool:
+    """Return whether a file of a dataset holds raw logs."""
+    return name == LOGS or name.startswith("logs/")
+
+
+def by_run(folder: Path, manifest: Mapping[str, Any]) -> dict[str, dict[str, bytes]]:
+    """Return the tables as CSV and the logs of each run, by name; configs are those of run "".
+
+    A line of a table is a row and begins with the run's id; so does the name of a log.
+    """
+    sums = manifest["files"]
+    configs = [name for name in sums if name.startswith("config/")]
+    runs = {"": {name: read_bytes(folder / name) for name in configs}}
+    for name in SCHEMAS:
+        file = folder / file_name(name, sums)
+        if file.name in sums:
+            header, *rows = _unpacked(file, read_bytes(file)).splitlines(keepends=True)
+            for run_id, own in itertools.groupby(rows, lambda row: row.partition(b",")[0].decode()):
+                run = runs.setdefault(run_id, {})
+                run[name] = run.get(name, header) + b"".join(own)
+    for name, data in read_logs(folder, manifest).items():
+        runs.setdefault(name.partition(".")[0], {})[f"logs/{name}"] = data
+    return runs
+
+
+def packed_logs(logs: Mapping[str, bytes]) -> bytes:
+    """Pack logs into an archive; equal logs give equal bytes, whenever and by whomever packed."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for name, data in sorted(logs.items()):
+            # Its time, owner and group are 0 unless set.
+            entry = tarfile.TarInfo(f"logs/{name}")
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+    return lzma.compress(buffer.getvalue())
 
 
 def verify(folder: Path, manifest: Mapping[str, Any], besides: Iterable[str]) -> None:
     """Compare the sealed files with their sums, besides those of these tables."""
     sums = manifest.get("files", {})
     tables = {file_name(name, sums) for name in besides}
-    for name, expected in sums.items():
-        if name not in tables:
-            _verify(folder / name, read_bytes(folder / name), expected)
+    for name in sums.keys() - tables:
+        read_verified(folder, name, manifest)
 
 
-def write(folder: Path, tables: Mapping[str, pd.DataFrame]) -> dict[str, str]:
-    """Write these tables, gather the logs of the runs, and return the sums of all files."""
-    written = [name for name in SCHEMAS if name in REQUIRED or len(tables[name])]
-    found = [folder / file_name(name) for name in written]
-    for name, file in zip(written, found, strict=True):
-        files.write(file, packed(file.name, table.render(name, tables[name], file.name)))
-    for old in {folder / f"{name}.csv{end}" for name in SCHEMAS for end in PACKINGS} - {*found}:
-        old.unlink(missing_ok=True)
-    _gather_logs(folder)
-    found += [file for kept in ("config", "logs") for file in (folder / kept).glob("[!.]*")]
-    return {str(file.relative_to(folder)): sha256(read_bytes(file)) for file in sorted(found)}
+def write(
+    folder: Path,
+    tables: Mapping[str, pd.DataFrame],
+    configs: Mapping[str, bytes],
+    logs: Mapping[str, bytes],
+) -> dict[str, str]:
+    """Write tables, configs and logs, remove the files they replace, and return their sums."""
+    sums: dict[str, str] = {}
+
+    def seal(name: str, data: bytes) -> None:
+        files.write(folder / name, data)
+        sums[name] = sha256(data)
+
+    for name in (name for name in SCHEMAS if name in REQUIRED or len(tables[name])):
+        file = file_name(name)
+        # Without a time stamp: equal tables give equal files.
+        pack = _PACK.get(Path(file).suffix, bytes)
+        seal(file, pack(table.render(name, tables[name], file)))
+    (folder / "config").mkdir(exist_ok=True)
+    for name, data in configs.items():
+        seal(f"config/{name}", data)
+    if logs:
+        seal(LOGS, packed_logs(logs))
+    packings = {f"{name}.csv{end}" for name in SCHEMAS for end in PACKINGS}
+    for old in (packings & set(os.listdir(folder))) - sums.keys():
+        (folder / old).unlink()
+    shutil.rmtree(folder / "logs", ignore_errors=True)
+    return dict(sorted(sums.items()))
 
 
-def _gather_logs(folder: Path) -> None:
-    kept = folder / "logs"
-    for part in part_folders(folder):
-        # A run measured again may have other logs than the time before.
-        for old in kept.glob(f"{part.name}.*"):
-            old.unlink()
-        for log in sorted(part.glob("logs/*")):
-            kept.mkdir(exist_ok=True)
-            files.write(kept / log.name, read_bytes(log))
+def sha256(data: bytes) -> str:
+    """Return the sha256 of these bytes in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
 
 
 def _verify(file: Path, data: bytes, expected: str | None) -> None:
-    if (found := sha256(data)) != expected:
+    if (actual := sha256(data)) != expected:
         raise LabError(
             f"{file} has changed since it was measured",
-            found=f"sha256 {found}",
+            found=f"sha256 {actual}",
             expected=f"sha256 {expected}" if expected else f"its sha256 in {MANIFEST}",
             next_step=MEASURE_AGAIN,
         )
+
+
+def _unpacked(file: Path, data: bytes) -> bytes:
+    try:
+        return _UNPACK.get(file.suffix, bytes)(data)
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        raise LabError(
+            f"{file} cannot be unpacked", found=error, next_step=MEASURE_AGAIN
+        ) from error

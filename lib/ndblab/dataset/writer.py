@@ -1,8 +1,7 @@
 """The writer of one dataset: completed runs go in one by one, a complete dataset comes out.
 
-In: the tables and logs of a run. Out: a folder whose growth a kill, a full disk or a second lab can
-stop, but which they never damage: each run has a folder of its own, named only when it is whole.
-It writes into a complete dataset only after `Writer.reopen`.
+A kill, a full disk or a second lab can stop its growth, but never damage it: runs go to a journal,
+which is removed once all files of the complete dataset are written.
 """
 
 from __future__ import annotations
@@ -12,16 +11,14 @@ import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import pandas as pd
 
-from ndblab.dataset import part, sealed, unfinished
-from ndblab.dataset.folder import PARTS
+from ndblab.dataset import journal, sealed
+from ndblab.dataset.journal import JOURNAL, NO_RUN, Journal
 from ndblab.dataset.manifest import (
     COMPLETE,
-    MANIFEST,
     UNFINISHED,
     identity_hash,
     new_manifest,
@@ -32,6 +29,7 @@ from ndblab.dataset.manifest import (
 )
 from ndblab.dataset.reader import Dataset, read
 from ndblab.dataset.schema import ROW_PER_RUN, VERSION
+from ndblab.dataset.sealed import MANIFEST
 from ndblab.error import LabError, writing
 from ndblab.machine import files
 
@@ -42,12 +40,21 @@ class Writer:
     Use `Writer.open` or `Writer.reopen`; a `with` block closes it whatever happens.
     """
 
-    def __init__(self, path: Path, manifest: dict[str, Any], lock: int) -> None:
+    def __init__(self, path: Path, lock: int, manifest_base: Mapping[str, Any]) -> None:
         self.path = path
-        self.manifest = manifest
         self._lock: int | None = lock
+        self._journal = Journal(path)
+        self.manifest = read_manifest(path)
+        self._tables = self._journal.tables()
+        # Runs that are not in the tables yet: joining many at once is faster.
+        self._new: dict[str, Mapping[str, bytes]] = {}
         self.done: dict[str, str] = {}
         """The status of each run and slice, by id."""
+        for name in ROW_PER_RUN:
+            self.done |= self._tables[name].set_index("run_id")["status"].to_dict()
+        if self.done:
+            again = {"utc": now_utc(), "git_commit": manifest_base.get("git_commit")}
+            self.note(resumed=[*self.manifest.get("resumed", []), again])
 
     @classmethod
     def open(
@@ -78,7 +85,7 @@ class Writer:
                 lock = _lock(path)
             finally:
                 os.close(naming)
-        return cls._begun(path, lock, manifest_base)
+        return cls._locked(path, lock, manifest_base)
 
     @classmethod
     def reopen(cls, path: Path | str, manifest_base: Mapping[str, Any]) -> Writer:
@@ -96,24 +103,18 @@ class Writer:
         read_manifest(path)
         with writing(path):
             lock = _lock(path)
-        return cls._begun(path, lock, manifest_base)
+        return cls._locked(path, lock, manifest_base)
 
     @classmethod
-    def _begun(cls, path: Path, lock: int, manifest_base: Mapping[str, Any]) -> Writer:
+    def _locked(cls, path: Path, lock: int, manifest_base: Mapping[str, Any]) -> Writer:
         try:
-            writer = cls(path, read_manifest(path), lock)
-            with writing(path):
-                if writer.manifest["status"] == COMPLETE:
-                    read(path)
-                    # What an interrupted `finish` left of them is no longer whole.
-                    if writer._parts.exists():
-                        shutil.rmtree(writer._parts)
-                    writer.note(status=UNFINISHED, finished_utc=None)
-                writer._recover(manifest_base)
+            manifest = read_manifest(path)
+            if manifest["status"] == COMPLETE:
+                _go_on(path, manifest)
+            return cls(path, lock, manifest_base)
         except BaseException:
             os.close(lock)
             raise
-        return writer
 
     @property
     def id(self) -> str:
@@ -134,106 +135,68 @@ class Writer:
         logs : file name (without folder) -> text.
         """
         self._check_open()
-        made = part.make(run_id, tables, logs or {})
-        folder = self._parts / run_id
-        temporary = self._parts / f".{run_id}.tmp"
-        with writing(folder):
-            shutil.rmtree(temporary, ignore_errors=True)
-            try:
-                files.write_folder(temporary, made.files)
-                files.replace_folder(temporary, folder)
-            except BaseException:
-                shutil.rmtree(temporary, ignore_errors=True)
-                raise
-        self.done[run_id] = made.status
-        self._memory.add(run_id, made.tables)
+        status, contents = journal.contents(run_id, tables, logs or {})
+        self._journal.put(run_id, contents)
+        self.done[run_id] = status
+        # At the end, where the journal has it.
+        self._new.pop(run_id, None)
+        self._new[run_id] = contents
 
     def snapshot(self) -> Dataset:
         """Return the dataset as it stands, all runs and slices so far, without reading it again."""
-        return Dataset(self.path, self.manifest, self._memory.tables())
+        if self._new:
+            self._tables, self._new = journal.with_runs(self._tables, self._new), {}
+        return Dataset(self.path, self.manifest, dict(self._tables))
 
     def add_config(self, name: str, text: str) -> None:
         """Store an exact input of the cluster."""
         self._check_open()
-        file = self.path / "config" / part.plain(name)
-        with writing(file):
-            file.parent.mkdir(exist_ok=True)
-            files.write(file, text.encode())
+        self._journal.put(NO_RUN, {f"config/{journal.plain(name)}": text.encode()})
 
     def note(self, **facts: Any) -> None:
         """Store facts in the manifest at once, so that a resumed sweep has them too."""
         self._check_open()
         self.manifest = {**self.manifest, **facts}
-        with writing(self.path):
-            files.write(self.path / MANIFEST, to_json(self.manifest))
+        self._journal.put(NO_RUN, {MANIFEST: to_json(self.manifest)})
 
     def finish(self, **manifest_updates: Any) -> Dataset:
-        """Join the runs, seal the dataset with sha256 sums, and read it back."""
+        """Write the dataset's files and their sha256 sums, remove the journal, and read it back."""
         self._check_open()
-        tables = unfinished.read(self.path, self.manifest)
-        if not any(len(tables[name]) for name in ROW_PER_RUN):
+        if not self.done:
             raise LabError(
                 "A dataset without any run cannot be finished",
                 found=self.path,
                 expected="at least one run",
                 next_step="Start the sweep again.",
             )
-        if self.manifest.get("files"):
-            # From here on they need not match any more.
-            self.note(files={})
+        tables, held = self.snapshot().tables, self._journal.files
         with writing(self.path):
-            sums = sealed.write(self.path, tables)
-            manifest = {
+            sums = sealed.write(self.path, tables, held("config/"), held("logs/"))
+            self.manifest = {
                 **self.manifest,
                 **manifest_updates,
+                "schema_version": VERSION,
                 "status": COMPLETE,
                 "finished_utc": now_utc(),
                 "files": sums,
             }
-            files.write(self.path / MANIFEST, to_json(manifest))
-            self.manifest = manifest
-            shutil.rmtree(self._parts, ignore_errors=True)
+            files.write(self.path / MANIFEST, to_json(self.manifest))
+            self._journal.remove()
         self.close()
         return read(self.path)
 
     def close(self) -> None:
         """Let another process continue; appended runs stay."""
         if self._lock is not None:
+            self._journal.close()
             os.close(self._lock)
             self._lock = None
 
     def __enter__(self) -> Writer:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
-
-    @property
-    def _parts(self) -> Path:
-        return self.path / PARTS
-
-    def _recover(self, manifest_base: Mapping[str, Any]) -> None:
-        """Remove what an earlier writer left half-done, and find the completed runs."""
-        self._parts.mkdir(exist_ok=True)
-        for left in [p for p in self._parts.iterdir() if p.name.startswith(".")]:
-            name = left.name[1:].rpartition(".")[0]
-            if left.name.endswith(".old") and not (self._parts / name).exists():
-                os.rename(left, self._parts / name)
-            else:
-                shutil.rmtree(left)
-        found = unfinished.read(self.path, self.manifest)
-        self._memory = unfinished.Memory(found)
-        for name in ROW_PER_RUN:
-            self.done |= found[name].set_index("run_id")["status"].to_dict()
-        if self.done:
-            again = {"utc": now_utc(), "git_commit": manifest_base.get("git_commit")}
-            resumed = [*self.manifest.get("resumed", []), again]
-            self.note(resumed=resumed, schema_version=VERSION)
 
     def _check_open(self) -> None:
         if self._lock is None:
@@ -250,18 +213,31 @@ def _unfinished(
     """Return the folder to write to, made if need be. The caller holds the lock of `root`."""
     digest, name, number = identity_hash(identity), stem(experiment, identity, base), 1
     while (path := root / f"{name}-{number}").exists():
-        # One that cannot be read is left alone: only its name is taken.
+        # One that cannot be read or continued is left alone: only its name is taken.
         with suppress(LabError):
             manifest = read_manifest(path)
-            if manifest["status"] != COMPLETE and identity_hash(manifest["identity"]) == digest:
+            resumable = manifest["status"] == UNFINISHED and (path / JOURNAL).exists()
+            if resumable and identity_hash(manifest["identity"]) == digest:
                 return path
         number += 1
     temporary = root / f".{path.name}.tmp"
     shutil.rmtree(temporary, ignore_errors=True)
     manifest = new_manifest(path.name, experiment, identity, base)
-    files.write_folder(temporary, {MANIFEST: to_json(manifest)})
-    files.replace_folder(temporary, path)
+    temporary.mkdir()
+    Journal.create(temporary, [(NO_RUN, MANIFEST, to_json(manifest))])
+    os.rename(temporary, path)
+    files.sync_folder(root)
     return path
+
+
+def _go_on(path: Path, manifest: Mapping[str, Any]) -> None:
+    """Check all of a complete dataset, and begin a journal that has all of it."""
+    read(path)
+    runs = sealed.by_run(path, manifest)
+    again = manifest | {"status": UNFINISHED, "finished_utc": None, "files": {}}
+    runs[NO_RUN] |= {MANIFEST: to_json(again)}
+    rows = ((run_id, name, data) for run_id, run in runs.items() for name, data in run.items())
+    Journal.create(path, rows)
 
 
 def _lock(path: Path) -> int:

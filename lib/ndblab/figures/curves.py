@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 import seaborn.objects as so
 from matplotlib.axes import Axes
 from matplotlib.figure import FigureBase
+from matplotlib.ticker import LogLocator
 
 from ndblab.figures import sheet, style
 from ndblab.figures.quantity import Quantity
@@ -34,7 +36,7 @@ def against_clients(
     labelled : write what a line is at its right end.
     """
     _lines(means, by, looks).on(ax).plot()
-    _scale(ax, means, quantity)
+    scale(ax, means, quantity)
     if labelled:
         shown = means.dropna(subset="mean").sort_values("clients")
         shown = shown.groupby(by, observed=True)[["clients", "mean"]].last()
@@ -59,10 +61,48 @@ def facets(
     axes = dict(zip(keys, figure.axes, strict=True))
     for key, ax in axes.items():
         ax.set_title(looks[key].label, color=looks[key].colour)
-        _scale(ax, means, quantity)
+        scale(ax, means, quantity)
         ax.label_outer()
         if ax is not figure.axes[len(keys) // 2]:
             ax.set_xlabel("")
+    return axes
+
+
+def fitted(
+    figure: FigureBase,
+    predicted: pd.DataFrame,
+    measured: pd.DataFrame,
+    quantity: Quantity,
+    by: str,
+    looks: Mapping[object, Look],
+) -> dict[object, Axes]:
+    """Draw predicted lines with bands through measured marks with whiskers, a panel for each `by`.
+
+    Parameters
+    ----------
+    predicted : `clients`, `mean`, `low`, `high`, `by`, and `dashed` where it is uncertain.
+    measured : the same, of which only the means and their intervals are drawn.
+    """
+    keys = [key for key in looks if key in set(measured[by])]
+    # With data of its own, a layer takes only the variables that it names.
+    whiskers = {"x": "clients", "ymin": "low", "ymax": "high", "color": by, "col": by}
+    (
+        style.plot(predicted, x="clients", y="mean", color=by)
+        .add(so.Band(alpha=0.25), ymin="low", ymax="high", legend=False)
+        .add(so.Line(), linestyle="dashed", legend=False)
+        .add(so.Range(linewidth=1.2), data=measured, legend=False, **whiskers)
+        .add(so.Dots(pointsize=4.5, stroke=1.1, fillalpha=0), data=measured, legend=False)
+        .scale(color={key: looks[key].colour for key in keys}, linestyle={False: "-", True: ":"})
+        .label(x="", y="")
+        .facet(by, order=keys)
+        .on(figure)
+        .plot()
+    )
+    axes = dict(zip(keys, figure.axes, strict=True))
+    for key, ax in axes.items():
+        ax.set_title(looks[key].label, color=looks[key].colour)
+        scale(ax, pd.concat([predicted, measured]), quantity)
+        ax.label_outer()
     return axes
 
 
@@ -86,7 +126,7 @@ def _lines(
     )
 
 
-def _scale(ax: Axes, means: pd.DataFrame, quantity: Quantity) -> None:
+def scale(ax: Axes, means: pd.DataFrame, quantity: Quantity) -> None:
     """Scale and label both axes, with room for usual bands; those far beyond it are cut."""
     least, most = float(means["mean"].min()), float(means["mean"].max())
     ends = means[["mean", "low", "high"]].to_numpy(float)
@@ -94,6 +134,9 @@ def _scale(ax: Axes, means: pd.DataFrame, quantity: Quantity) -> None:
     lowest, highest = float(np.nanmin(ends)), float(np.nanmax(ends))
     if quantity.log:
         ax.set_ylim(max(lowest / 1.3, least / 3), min(highest * 1.3, most * 3))
+        low, high = ax.get_ylim()
+        if 3 * _LABEL_IN * math.log10(high / low) > 0.7 * sheet.size_in(ax)[1]:
+            ax.yaxis.set_major_locator(LogLocator(base=10))
     else:
         ax.set_ylim(0, max(1.08 * most, min(1.05 * highest, 1.5 * most)))
 

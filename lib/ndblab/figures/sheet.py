@@ -16,9 +16,11 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from ndblab.figures import style
 
 WIDTH_IN, HEIGHT_IN, DPI = 7.2, 4.6, 150
+DIAGRAM_IN = 8.0
+"""Width of a sheet that is a drawing."""
 LATENCY_NOTE = "Latency includes the period of the CPU quotas."
 # Characters per line, and height of a line, of the title, the notes and the provenance.
-_TITLE, _NOTES, _SOURCE = (68, 0.22), (118, 0.15), (134, 0.125)
+_TITLE, _NOTES, _SOURCE = (68, 0.22), (118, 0.15), (128, 0.125)
 _MARGIN_IN, _GAP_IN = 0.1, 0.08
 
 
@@ -47,11 +49,6 @@ class Caption:
         """Whether CPUs are divided by quotas."""
         return self.budget == "scaled"
 
-    def title(self, point: str = "") -> str:
-        """Title the panel of what was measured."""
-        budget = f"CPU budget {self.budget}"
-        return f"Measured: {point}; {budget}" if point else f"Measured, {budget}"
-
     def line(self, workload: str = "") -> str:
         """Return the provenance: host, CPU budget, workload and dataset."""
         of_workload = f" Workload {workload}." if workload else ""
@@ -68,10 +65,10 @@ class _Page(Figure):
 
 
 @contextmanager
-def page(height_in: float = HEIGHT_IN) -> Iterator[Figure]:
+def page(height_in: float = HEIGHT_IN, width_in: float = WIDTH_IN) -> Iterator[Figure]:
     """Yield an empty figure in the lab's look, whose panels share what `sign` leaves of it."""
     with style.look():
-        yield _Page(figsize=(WIDTH_IN, height_in), dpi=DPI, facecolor="white")
+        yield _Page(figsize=(width_in, height_in), dpi=DPI, facecolor="white")
 
 
 def sign(figure: Figure, head: Head, source: str) -> None:
@@ -83,14 +80,15 @@ def sign(figure: Figure, head: Head, source: str) -> None:
         y_in -= _write(figure, notes, _NOTES, y_in - 0.02, fontsize=8.2) + 0.02
     below_in = _MARGIN_IN / 2 + _write(figure, source, _SOURCE, None, fontsize=7)
     rect = (0.005, below_in / height_in, 0.99, (y_in - _GAP_IN - below_in) / height_in)
-    figure.set_layout_engine(ConstrainedLayoutEngine(rect=rect))
+    if any(ax.get_subplotspec() for ax in figure.axes):
+        figure.set_layout_engine(ConstrainedLayoutEngine(rect=rect))
 
 
 def _write(
     figure: Figure, text: str, lines: tuple[int, float], top_in: float | None, **look
 ) -> float:
     """Write folded lines below `top_in`, or else at the lower edge; return their height."""
-    characters, line_in = lines
+    characters, line_in = round(lines[0] * figure.get_figwidth() / WIDTH_IN), lines[1]
     # A number keeps its percent sign on its line.
     folded = textwrap.wrap(text.replace(" %", "\N{NO-BREAK SPACE}%"), characters)
     y_in = _MARGIN_IN / 2 if top_in is None else top_in

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -88,7 +87,7 @@ class Agent:
         """Serve until the lab is gone; what is left then is the guard's."""
         own = (
             self.spawn, self.wait, self.kill, self.send_signal, self.host, self.clocks,
-            self.groups, self.of_groups, self.free_bytes, self.receive_tree, self.send_tree,
+            self.groups, self.of_groups, self.receive_tree, self.send_tree,
             self.close,
         )  # fmt: skip
         operations = {name: getattr(LOCAL, name) for name in LOCAL_OPERATIONS}
@@ -186,17 +185,11 @@ class Agent:
                 cleanup.add_to_record(self._folder, known)
         return groups.kind, groups.base
 
-    def of_groups(self, kind: str, base: Path, name: str, *arguments: object) -> int | None:
+    def of_groups(self, kind: str, base: Path, name: str, *arguments, **options) -> int | None:
         """Call a method of `Groups`."""
         if name not in GROUP_OPERATIONS:
             raise ValueError(name)
-        return getattr(Groups(kind, base), name)(*arguments)
-
-    def free_bytes(self, path: Path) -> int:
-        """Return the free space of the disk on which a file of this path would be."""
-        while not path.exists():
-            path = path.parent
-        return shutil.disk_usage(path).free
+        return getattr(Groups(kind, base), name)(*arguments, **options)
 
     def receive_tree(self, number: int, folder: Path) -> None:
         """Make `folder` a copy of what a session brings."""

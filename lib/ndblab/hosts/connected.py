@@ -21,10 +21,11 @@ from ndblab.cluster import datadir, keys, start_stop
 from ndblab.cluster.cluster import Site
 from ndblab.error import LabError
 from ndblab.hosts import namespaces, programs, remote, roles, spread
-from ndblab.hosts.roles import DATA, LOAD, MANAGEMENT, SQL, PlacedHost
-from ndblab.install import package_manager
+from ndblab.hosts.roles import DATA, SQL, PlacedHost
+from ndblab.install import requirements
 from ndblab.machine import Machine, host
 from ndblab.machine.local import LOCAL
+from ndblab.planning import fitness
 from ndblab.workloads import registry, sysbench
 
 if TYPE_CHECKING:
@@ -37,13 +38,6 @@ if TYPE_CHECKING:
 NAMESPACES = "namespaces"
 """What --hosts takes for hosts that are network namespaces of this machine."""
 USUAL_NAMESPACES = 3
-PROGRAMS_OF_ROLE = {
-    MANAGEMENT: ("ndb_mgmd", "ndb_mgm"),
-    DATA: ("ndbmtd",),
-    SQL: ("mysqld",),
-    LOAD: ("sysbench",),
-}
-"""What a host must have for each of its roles."""
 CLOCKS_APART_LIMIT_MS = 1000
 """Logs and datasets date what happens by the hosts' clocks, to the second."""
 
@@ -69,26 +63,19 @@ class Connected:
 
     def describe(self) -> str:
         """Describe the hosts, a line for each."""
+        described = self.hosts.described
         return "\n".join(
-            f"{placed.name} ({', '.join(placed.roles)}): "
-            f"{self.hosts.described[placed.name].describe()}"
+            f"{placed.name} ({', '.join(placed.roles)}): {described[placed.name].describe()}"
             for placed in self.hosts.placed
         )
 
     def check(self, *plans: Plan) -> None:
-        """Refuse plans for which one of the hosts has too little memory or disk space.
-
-        Raises
-        ------
-        LabError
-            It names the host.
-        """
+        """Refuse plans for which a host has too little memory or disk; LabError names it."""
         for name, site in self.sites.items():
-            argv = ["df", "--output=avail", "-B1", str(site.folder)]
-            free = site.machine.run(argv, what=f"The free disk space of host {name} is unknown")
+            free_bytes = programs.free_bytes(site.machine, site.folder)
             try:
                 for plan in plans:
-                    plan.of_host(name).check(self.hosts.described[name], int(free.split()[-1]))
+                    plan.of_host(name).check(self.hosts.described[name], free_bytes)
             except LabError as error:
                 error.what = f"Host {name}: {error.what}"
                 error.next_step = (
@@ -96,6 +83,8 @@ class Connected:
                     "or use a smaller --table-size or fewer --servers."
                 )
                 raise
+            for plan in plans:
+                fitness.check_tasks(plan.of_host(name), self.hosts.described[name])
 
     def to_dict(self) -> dict[str, object]:
         """Return what a dataset says of the hosts, as plain data for JSON."""
@@ -113,7 +102,7 @@ class Connected:
 def lacks() -> str:
     """Say in one line why hosts cannot be namespaces of this machine; nothing if they can."""
     if packages := namespaces.missing():
-        return package_manager.here().next_step(packages)
+        return requirements.package_manager().next_step(packages)
     return namespaces.refused()
 
 
@@ -194,11 +183,8 @@ def stand_ins(wanted: Sequence[tuple[str, ...]], described: Host) -> spread.Host
 def refuse_unsuitable(experiment: Experiment, given: str = NAMESPACES) -> None:
     """Refuse an experiment that only one host can carry, or that the hosts given cannot.
 
-    Raises
-    ------
-    LabError
-        If it needs more than sysbench's own scripts, or does something to processes of this host;
-        or to links between hosts that are not the lab's.
+    The former need more than sysbench's own scripts, or do something to processes of this host; the
+    latter to links between hosts that are not the lab's.
     """
     variants = experiment.variants
     if experiment.hosts and any(v.fault for v in variants):
@@ -269,8 +255,7 @@ def connected(
                 described[name], clocks_ms[name] = machine.host(), _clock_ms(name, machine)
             roles.refuse_twice(one, known.setdefault(_identity(machine), one))
             if not one.is_local:
-                needed = [program for role in one.roles for program in PROGRAMS_OF_ROLE[role]]
-                programs.ensure(machine, ours, needed)
+                programs.ensure(machine, ours, one.roles)
             sites[name] = Site(machine, folder, ours)
             address = one.address or _address(one)
             addressed.append(dataclasses.replace(one, address=address, folder=str(folder)))
@@ -280,7 +265,7 @@ def connected(
 
 
 def _clock_ms(name: str, machine: remote.Remote) -> float:
-    offset_ms, _ = machine.clock_offset()
+    offset_ms = machine.clock_offset_ms()
     if abs(offset_ms) > CLOCKS_APART_LIMIT_MS:
         raise LabError(
             f"The clock of host {name} is wrong",

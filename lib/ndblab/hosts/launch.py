@@ -6,7 +6,6 @@ else.
 
 from __future__ import annotations
 
-import collections
 import contextlib
 import functools
 import io
@@ -15,7 +14,7 @@ import platform
 import shlex
 import threading
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import psutil
@@ -29,17 +28,15 @@ GREETING = "ndblab agent: "
 NO_PYTHON = "ndblab: no Python"
 OLDEST_PYTHON = (3, 9)
 """Of the distributions in use: Red Hat's and Oracle's release 9. The lab itself needs a newer."""
-END_TIMEOUT_S = 10
 _NAMES = ("python3", *(f"python3.{minor}" for minor in range(14, OLDEST_PYTHON[1] - 1, -1)))
 _LIBRARY = Path(__file__).parents[2]
 _OF_HOSTS = ("__init__", "agent", "boot", "guard", "trees", "wire")
 """Modules of this package that run on the other host."""
-_LINES_KEPT = 50
 
 
 def start(
     connection: ssh.Connection, facts: Mapping[str, object], timeout_s: float
-) -> tuple[Process, dict, Sequence[str]]:
+) -> tuple[Process, dict]:
     """Start the agent on a host.
 
     Parameters
@@ -48,8 +45,7 @@ def start(
 
     Returns
     -------
-    The client of its SSH session, its answer, and the lines that `ssh` and the host print, more of
-    which may come.
+    The client of its SSH session, and its answer.
 
     Raises
     ------
@@ -57,9 +53,6 @@ def start(
         If the host cannot be reached, lets nobody in, cannot run the agent or is in use.
     """
     client = connection.first_session(command())
-    said: collections.deque[str] = collections.deque(maxlen=_LINES_KEPT)
-    listener = threading.Thread(target=_listen, args=(client.stderr, said), daemon=True)
-    listener.start()
     timer = threading.Timer(timeout_s, client.kill)
     timer.start()
     try:
@@ -70,11 +63,11 @@ def start(
         in_time = timer.is_alive()
         if answer is None:
             status = client.wait()
-            listener.join(END_TIMEOUT_S)
-            raise _no_agent(connection.name, [*said, *printed], status if in_time else None)
+            said = [*connection.said(), *printed]
+            raise _no_agent(connection.name, said, status if in_time else None)
         if failure := _failure(connection.name, answer):
             raise failure
-        return client, answer, said
+        return client, answer
     except BaseException:
         connection.end()
         raise
@@ -82,23 +75,18 @@ def start(
         timer.cancel()
 
 
-def _listen(stream: io.BufferedReader, said: collections.deque[str]) -> None:
-    for line in stream:
-        said.append(line.decode(errors="replace"))
-
-
 def _ask(client: Process, sent: bytes) -> tuple[list[str], dict | None]:
     """Send the agent; return what a host's shell prints, and its answer, None if there is none."""
-    printed: collections.deque[str] = collections.deque(maxlen=_LINES_KEPT)
+    printed = []
     with contextlib.suppress(BrokenPipeError):
         client.stdin.write(sent)
         client.stdin.flush()
     for line in client.stdout:
         text = line.decode(errors="replace")
         if text.startswith(GREETING):
-            return list(printed), json.loads(text[len(GREETING) :])
+            return printed, json.loads(text[len(GREETING) :])
         printed.append(text)
-    return list(printed), None
+    return printed, None
 
 
 def _no_agent(destination: str, said: Sequence[str], exit_status: int | None) -> LabError:
@@ -153,7 +141,7 @@ def order(facts: Mapping[str, object]) -> bytes:
     ----------
     facts : what the agent is told, besides what the order itself needs; plain data for JSON.
     """
-    archive, compiled = _archive(), {name: path.read_bytes() for name, path in _compiled()}
+    archive, compiled = _archive(), _compiled()
     line = {
         **facts,
         "greeting": GREETING,
@@ -168,28 +156,19 @@ def order(facts: Mapping[str, object]) -> bytes:
 
 @functools.cache
 def _archive() -> bytes:
+    package, psutil_folder = _LIBRARY / "ndblab", Path(psutil.__file__).parent
+    files = [package / "__init__.py", package / "error.py", *package.glob("machine/*.py")]
+    files += [package / "hosts" / f"{name}.py" for name in _OF_HOSTS]
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
-        for root, file in _sources():
-            archive.writestr(str(file.relative_to(root)), file.read_bytes())
+        for file in files:
+            archive.writestr(str(file.relative_to(_LIBRARY)), file.read_bytes())
+        for file in psutil_folder.glob("*.py"):
+            archive.writestr(f"psutil/{file.name}", file.read_bytes())
     return held.getvalue()
 
 
-def _sources() -> Iterator[tuple[Path, Path]]:
-    package = _LIBRARY / "ndblab"
-    here = (package / "hosts" / f"{name}.py" for name in _OF_HOSTS)
-    for file in (
-        package / "__init__.py",
-        package / "error.py",
-        *package.glob("machine/*.py"),
-        *here,
-    ):
-        yield _LIBRARY, file
-    folder = Path(psutil.__file__).parent
-    for file in folder.glob("*.py"):
-        yield folder.parent, file
-
-
-def _compiled() -> Iterator[tuple[str, Path]]:
-    for file in sorted(Path(psutil.__file__).parent.glob("*.so")):
-        yield f"psutil.{file.name.partition('.')[0]}", file
+def _compiled() -> dict[str, bytes]:
+    """Return the compiled modules of psutil by their names."""
+    files = sorted(Path(psutil.__file__).parent.glob("*.so"))
+    return {f"psutil.{file.name.partition('.')[0]}": file.read_bytes() for file in files}

@@ -8,9 +8,9 @@ the CPUs and the control groups of this machine, so give each a folder of its ow
 clock is ahead of this machine's, as that of another machine would be; its time of day is the same.
 This machine is in the network too, and so is a stranger: a namespace without an SSH server.
 
-What cuts a connection here (tried on Linux 6.18 in a virtual machine): `ip link set down`,
-`ip route add blackhole`, and nftables in each namespace (`drop` and `reject`, in one direction or
-both). `tc` has no qdisc, so there is no delay or random loss by it.
+What cuts a connection here (tried on Linux 6.18 in a virtual machine): `ip link set down`, and
+nftables in each namespace, in one direction or both. `tc` has no qdisc, so there is no delay or
+random loss by it.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Namespace:
 
     def run(self, *command: str) -> str:
         """Run a command in this network; ChildFailed if it fails."""
-        return commands.output(self.argv(command), what=f"In {self.name}, this failed: {command}")
+        return commands.output(self.argv(command), what=f"{command} failed in {self.name}")
 
     def link(self, state: str) -> None:
         """Set the link to the bridge "up" or "down"."""
@@ -215,12 +215,9 @@ def _join(place: Namespace, bridge: str, number: int) -> None:
     end = f"{bridge}.{number}"
     _ip("link", "add", end, "type", "veth", "peer", "name", "eth0", "netns", place.space)
     _ip("link", "set", end, "master", bridge, "up")
-    for what in (
-        ["addr", "add", f"{place.address}/24", "dev", "eth0"],
-        ["link", "set", "lo", "up"],
-        ["link", "set", "eth0", "up"],
-    ):
-        _ip("-n", place.space, *what)
+    _ip("-n", place.space, "addr", "add", f"{place.address}/24", "dev", "eth0")
+    for link in ("lo", "eth0"):
+        _ip("-n", place.space, "link", "set", link, "up")
 
 
 @contextlib.contextmanager
@@ -289,7 +286,7 @@ def remove_dead() -> None:
 
 
 def _remove(bridge: str) -> None:
-    """Remove the namespaces and the bridge that a process has made; links go with them."""
+    """Remove namespaces and their bridge; links go with them."""
     for space in Path("/run/netns").glob(f"{bridge}-*"):
         _ip("netns", "del", space.name)
     with contextlib.suppress(LabError):

@@ -13,14 +13,24 @@ from pathlib import Path
 from ndblab.error import LabError
 from ndblab.hosts import trees
 from ndblab.hosts.remote import Remote
-from ndblab.install import cache, receipt
+from ndblab.hosts.roles import DATA, LOAD, MANAGEMENT, SQL
+from ndblab.install import cache
 from ndblab.install.binaries import Binaries
+from ndblab.machine import Machine
 from ndblab.machine.commands import ChildFailed
 from ndblab.machine.local import LOCAL
 
+OF_ROLE = {
+    MANAGEMENT: ("ndb_mgmd", "ndb_mgm"),
+    DATA: ("ndbmtd",),
+    SQL: ("mysqld",),
+    LOAD: ("sysbench",),
+}
+"""What a host must have for each of its roles."""
 
-def ensure(machine: Remote, ours: Binaries, names: Collection[str]) -> None:
-    """Make sure that a host has the programs of these names, and in the versions of this host.
+
+def ensure(machine: Remote, ours: Binaries, roles: Collection[str]) -> None:
+    """Make sure that a host has the programs of its roles, and in the versions of this host.
 
     What is unpacked from packages knows its own path, so it is at the same path everywhere.
 
@@ -32,26 +42,32 @@ def ensure(machine: Remote, ours: Binaries, names: Collection[str]) -> None:
     for folder in cache.location().glob("*/"):
         if any(place.is_relative_to(folder) for place in (ours.basedir, ours.sysbench)):
             _copy(machine, folder)
-    for name in names:
+    for name in (name for role in roles for name in OF_ROLE[role]):
         _compare(machine, getattr(ours, name), ours)
+
+
+def free_bytes(machine: Machine, folder: Path) -> int:
+    """Return the free space of the disk that holds a folder of a host."""
+    argv = ["df", "--output=avail", "-B1", str(folder)]
+    return int(machine.run(argv, what=f"The free disk space of {folder} is unknown").split()[-1])
 
 
 def _copy(machine: Remote, folder: Path) -> None:
     """Copy an installation, unless it is there."""
-    file = folder / receipt.NAME
-    there, here = receipt.content(machine.get(file)), receipt.content(LOCAL.get(file))
+    file = folder / cache.RECEIPT
+    there, here = cache.content(machine.get(file)), cache.content(LOCAL.get(file))
     if there == here:
         return
     if there and not machine.get(folder / trees.STAMP):
         raise LabError(
             f"On {machine.name}: another installation is in {folder}",
-            found=receipt.summary(machine.get(file)),
-            expected=f"the same as here: {receipt.summary(LOCAL.get(file))}",
+            found=cache.summary(machine.get(file)),
+            expected=f"the same as here: {cache.summary(LOCAL.get(file))}",
             next_step="Remove it, and the lab copies its own: "
             f"ssh {shlex.quote(machine.name)} rm -r {shlex.quote(str(folder))}",
         )
     _check_writable(machine, folder)
-    needed, free = trees.size_bytes(folder), machine.free_bytes(folder)
+    needed, free = trees.size_bytes(folder), free_bytes(machine, folder.parent)
     if free < needed:
         raise LabError(
             f"On {machine.name}: there is too little disk space for NDB Cluster and sysbench",

@@ -21,14 +21,13 @@ import functools
 import itertools
 import os
 import platform
-import subprocess
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
+from subprocess import DEVNULL, PIPE, STDOUT, TimeoutExpired
 
 from ndblab.error import LabError
 from ndblab.hosts import boot, launch, ssh, trees, wire
@@ -73,10 +72,10 @@ def connect(
 
 
 def _asked(method: Callable) -> Callable:
-    """Return a method that has the host's agent do what `method` of a `Machine` does."""
+    """Return a method that has the host's agent do what `method` does here."""
 
     @functools.wraps(method)
-    def ask(self: Remote, *arguments: object, **options: object) -> object:
+    def ask(self: Remote | RemoteGroups, *arguments: object, **options: object) -> object:
         return self._call(method.__name__, *arguments, **options)
 
     return ask
@@ -95,19 +94,20 @@ class Remote:
 
     def _connect(self, folder: Path, keep: bool) -> None:
         connection = self._connection = ssh.Connection(self.name, self._settings)
-        lab = f"process {os.getpid()} on {platform.node()}"
-        facts = {"folder": str(folder), "silence_s": self._silence_s, "lab": lab, "keep": keep}
+        lab = {"lab": f"process {os.getpid()} on {platform.node()}", "name": self.name}
+        facts = {**lab, "folder": str(folder), "silence_s": self._silence_s, "keep": keep}
         timeout_s = max(START_TIMEOUT_S, 3 * self._silence_s)
-        start = launch.start(connection, {**facts, "name": self.name}, timeout_s)
-        self._client, answer, self._said = start
+        self._client, answer = launch.start(connection, facts, timeout_s)
         self.folder, self.python = Path(answer["folder"]), Path(answer["executable"])
         self.agent_pid = int(answer["pid"])
-        self._samples: deque[wire.Sample] = deque(maxlen=CLOCK_SAMPLES_KEPT)
-        link = self._link = wire.Link(self._client.stdout, self._client.stdin)
-        for work in (self._serve, self._beat):
-            threading.Thread(target=work, args=(link, connection), daemon=True).start()
+        self._samples: deque[wire.ClockSample] = deque(maxlen=CLOCK_SAMPLES_KEPT)
+        link = self._link = wire.Link(
+            self._client.stdout, self._client.stdin, self.name, self._lost
+        )
+        threading.Thread(target=link.serve, args=(connection.end,), daemon=True).start()
+        threading.Thread(target=self._beat, args=(link, connection), daemon=True).start()
         try:
-            self.clock_offset()
+            self.clock_offset_ms()
         except BaseException:
             connection.end()
             raise
@@ -139,13 +139,14 @@ class Remote:
         argv, number, session = list(map(str, argv)), next(self._numbers), None
         asked = {} if log else {name: streams.pop(name, None) for name in boot.STREAMS}
         there = {name: _there(where) for name, where in asked.items()}
-        if subprocess.PIPE in there.values():
-            piped = {name for name, what in there.items() if what == subprocess.PIPE}
-            here = {n: asked[n] if n in piped else subprocess.DEVNULL for n in boot.STREAMS}
+        if PIPE in there.values():
+            here = {name: asked[name] if at == PIPE else DEVNULL for name, at in there.items()}
             session = self._session(number, **streams, **here)
         pid = self._call("spawn", number, argv, mark, env, log, there)
-        status, act = self._begin("wait", number), functools.partial(self._act, number)
-        return ssh.RemoteProcess(argv, pid, session, status, self._result, act)
+        status = self._link.begin("wait", number)
+        return ssh.RemoteProcess(
+            argv, pid, session, status, lambda what, *rest: self._call(what, number, *rest)
+        )
 
     def kill(self, process: Process, session: bool = False) -> None:
         process.act("kill", session)
@@ -169,56 +170,44 @@ class Remote:
         """Describe the host, as `host.read` does."""
         return host.from_dict(self._call("host"))
 
-    def free_bytes(self, path: Path) -> int:
-        """Return the free space of the disk on which a path there lies, or would lie."""
-        return self._call("free_bytes", path)
-
-    def clock_offset(self) -> wire.ClockOffset:
-        """Compare the host's time of day with this machine's, by a few messages."""
-        return wire.time_offset([self._sample() for _ in range(CLOCK_SAMPLES)])
+    def clock_offset_ms(self) -> float:
+        """Return how far the host's time of day is ahead of this machine's, by a few messages."""
+        return 1000 * min(self._sample() for _ in range(CLOCK_SAMPLES)).time_ahead_s
 
     def send_tree(self, local_folder: Path, remote_folder: Path) -> None:
         """Make a folder there a copy of one here, in place of an older copy.
 
         Links are copied as links, owners are not. A relative folder is below the user's home.
-
-        Raises
-        ------
-        LabError
-            If the disk there refuses, or the folder holds what the lab did not put there.
+        LabError if the disk there refuses, or the folder holds what the lab did not put there.
         """
-        number, null = next(self._numbers), subprocess.DEVNULL
-        session = self._session(number, stdin=subprocess.PIPE, stdout=null, stderr=null)
-        result = self._begin("receive_tree", number, remote_folder)
+        number = next(self._numbers)
+        session = self._session(number, stdin=PIPE, stdout=DEVNULL, stderr=DEVNULL)
+        result = self._link.begin("receive_tree", number, remote_folder)
         # If the host takes no more, it says why.
         with contextlib.suppress(BrokenPipeError), session:
             trees.pack(local_folder, session.stdin)
-        self._result(result)
+        result.result()
 
     def fetch_tree(self, remote_folder: Path, local_folder: Path, *patterns: str) -> None:
         """Copy a folder from there, or what matches the patterns, into one here.
 
-        Files and folders are copied, links are not. What is there is overwritten.
-
-        Raises
-        ------
-        LabError
-            If a file there cannot be read, or a disk is full.
+        Files and folders are copied, links are not. What is there is overwritten. LabError if a
+        file there cannot be read, or a disk is full.
         """
         local_folder.mkdir(parents=True, exist_ok=True)
-        number, null = next(self._numbers), subprocess.DEVNULL
-        with self._session(number, stdin=null, stdout=subprocess.PIPE, stderr=null) as session:
-            result = self._begin("send_tree", number, remote_folder, patterns)
+        number = next(self._numbers)
+        with self._session(number, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL) as session:
+            result = self._link.begin("send_tree", number, remote_folder, patterns)
             try:
                 trees.unpack(session.stdout, local_folder)
             except LabError:
                 session.stdout.close()
                 # Where the sender has failed, its reason is the better one.
-                self._result(result)
+                result.result()
                 raise
             while session.stdout.read(trees.BLOCK_BYTES):
                 pass
-        self._result(result)
+        result.result()
 
     def abandon(self) -> None:
         """End the connection to a host that is known to be gone; nothing can be asked of it."""
@@ -243,7 +232,7 @@ class Remote:
                 self._call("close")
             with contextlib.suppress(BrokenPipeError):
                 self._client.stdin.close()
-            with contextlib.suppress(subprocess.TimeoutExpired):
+            with contextlib.suppress(TimeoutExpired):
                 self._client.wait(END_TIMEOUT_S)
         finally:
             self._connection.end()
@@ -252,32 +241,11 @@ class Remote:
         return self._connection.session(self.python, self.folder, number, streams)
 
     def _call(self, operation: str, *arguments: object, **options: object) -> object:
-        return self._result(self._begin(operation, *arguments, **options))
-
-    def _act(self, number: int, operation: str, *arguments: object) -> object:
-        return self._call(operation, number, *arguments)
-
-    def _begin(self, operation: str, *arguments: object, **options: object) -> Future:
-        try:
-            return self._link.begin(operation, *arguments, **options)
-        except wire.Lost:
-            raise self._lost() from None
-
-    def _result(self, result: Future, timeout_s: float | None = None) -> object:
-        try:
-            return result.result(timeout_s)
-        except wire.Failed as failed:
-            raise wire.error_from(failed.parts, self.name) from None
-        except wire.Lost:
-            raise self._lost() from None
+        return self._link.begin(operation, *arguments, **options).result()
 
     def _lost(self) -> ssh.Lost:
-        said = [line.strip() for line in self._said if line.strip()]
-        return ssh.lost(self.name, said[-1] if said else "the connection ended", self._silence_s)
-
-    def _serve(self, link: wire.Link, connection: ssh.Connection) -> None:
-        link.serve()
-        connection.end()
+        why = ["the connection ended", *self._connection.said()][-1]
+        return ssh.lost(self.name, why, self._silence_s)
 
     def _beat(self, link: wire.Link, connection: ssh.Connection) -> None:
         """Give a sign of life, follow the host's clock, and end the connection if it is silent."""
@@ -287,34 +255,23 @@ class Remote:
             except ssh.Lost:
                 return
             except TimeoutError:
-                self._said.append(f"no answer for {self._silence_s:.0f} s")
-                connection.end()
+                connection.end(f"no answer for {self._silence_s:.0f} s")
 
-    def _sample(self, timeout_s: float | None = None) -> wire.Sample:
+    def _sample(self, timeout_s: float | None = None) -> wire.ClockSample:
         sent = time.time(), time.monotonic()
-        theirs = self._result(self._begin("clocks"), timeout_s)
-        self._samples.append(wire.Sample(*sent, time.monotonic(), *theirs))
+        answered = self._link.begin("clocks").result(timeout_s)
+        self._samples.append(wire.compared(sent, answered, time.monotonic()))
         return self._samples[-1]
 
     def _dated_here(self, reading):
-        return reading._replace(at_s=wire.monotonic_here(list(self._samples), reading.at_s))
+        return reading._replace(at_s=reading.at_s - min(list(self._samples)).monotonic_ahead_s)
 
 
 def _there(where: object) -> int:
     """Return what a stream is there: a pipe if it is one here, or a file of this machine."""
     if where is None:
-        return subprocess.DEVNULL
-    return where if where in (subprocess.DEVNULL, subprocess.STDOUT) else subprocess.PIPE
-
-
-def _asked_of_groups(method: Callable) -> Callable:
-    """Return a method that has the host's agent do what `method` of `Groups` does."""
-
-    @functools.wraps(method)
-    def ask(self: RemoteGroups, *arguments: object) -> object:
-        return self.machine._call("of_groups", self.kind, self.base, method.__name__, *arguments)
-
-    return ask
+        return DEVNULL
+    return where if where in (DEVNULL, STDOUT) else PIPE
 
 
 @dataclass(frozen=True)
@@ -323,10 +280,13 @@ class RemoteGroups(Groups):
 
     machine: Remote = field(repr=False, compare=False, kw_only=True)
 
-    claim = _asked_of_groups(Groups.claim)
-    create = _asked_of_groups(Groups.create)
-    place = _asked_of_groups(Groups.place)
-    check = _asked_of_groups(Groups.check)
-    period_us = _asked_of_groups(Groups.period_us)
-    lift = _asked_of_groups(Groups.lift)
-    remove = _asked_of_groups(Groups.remove)
+    claim = _asked(Groups.claim)
+    create = _asked(Groups.create)
+    place = _asked(Groups.place)
+    check = _asked(Groups.check)
+    period_us = _asked(Groups.period_us)
+    lift = _asked(Groups.lift)
+    remove = _asked(Groups.remove)
+
+    def _call(self, name: str, *arguments: object, **options: object) -> object:
+        return self.machine._call("of_groups", self.kind, self.base, name, *arguments, **options)

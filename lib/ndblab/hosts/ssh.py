@@ -63,10 +63,11 @@ class Connection:
         self._program = ["ssh", *(["-F", settings] if settings else [])]
         self._clients: list[Process] = []
         self._lock = threading.Lock()
-        check = [*self._program, "-O", "check", "--", name]
-        shared = subprocess.run(check, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-        own = SOCKETS / f"ndblab-ssh-{secrets.token_hex(8)}"
-        self._socket = own if shared.returncode else None
+        self._errors = os.fdopen(os.memfd_create("ssh"), "wb", 0)
+        self._socket: Path | None = SOCKETS / f"ndblab-ssh-{secrets.token_hex(8)}"
+        with contextlib.suppress(LabError):
+            LOCAL.run([*self._program, "-O", "check", "--", name], what="None is shared")
+            self._socket = None
 
     def command(self, line: str, *options: str) -> list[str]:
         """Return the command that runs a line in the shell of the host."""
@@ -75,10 +76,15 @@ class Connection:
         return [*self._program, "-T", "-x", *words, "--", self.name, line]
 
     def first_session(self, line: str) -> Process:
-        """Connect, and run a line in the shell of the host; its streams are pipes."""
+        """Connect, and run a line in the shell of the host; its input and output are pipes."""
         master = f"ControlMaster={'yes' if self._socket else 'no'}"
-        pipes = dict.fromkeys(boot.STREAMS, subprocess.PIPE)
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._errors}
         return self._started(self.command(line, "LogLevel=ERROR", master), pipes)
+
+    def said(self) -> list[str]:
+        """Return the lines that `ssh` and the first session have printed as errors."""
+        text = Path(f"/proc/self/fd/{self._errors.fileno()}").read_text(errors="replace")
+        return [line.strip() for line in text.splitlines() if line.strip()]
 
     def session(self, python: Path, folder: Path, number: int, streams: dict) -> Process:
         """Open a session that hands its streams, as `Popen` has them, to the agent in `folder`."""
@@ -91,8 +97,9 @@ class Connection:
             _skip_greeting(getattr(client, name).fileno())
         return client
 
-    def end(self) -> None:
-        """End the connection with all its sessions."""
+    def end(self, why: str = "") -> None:
+        """End the connection with all its sessions; `why` is then the last that it said."""
+        self._errors.write(why.encode())
         with self._lock:
             for client in self._clients:
                 client.kill()
@@ -123,7 +130,7 @@ class RemoteProcess:
     Parameters
     ----------
     session : the client of the SSH session with its streams; None if it has none.
-    status : its exit status to come, of which `result` makes a number or a LabError.
+    status : its exit status to come.
     act : asks the host's agent for something.
     """
 
@@ -133,15 +140,12 @@ class RemoteProcess:
         pid: int,
         session: Process | None,
         status: Future,
-        result: Callable[..., int],
         act: Callable[..., object],
     ) -> None:
         self.args, self.pid = list(argv), pid
-        self._session, self._status, self._result = session, status, result
-        self.act = act
-        self.stdin = session and session.stdin
-        self.stdout = session and session.stdout
-        self.stderr = session and session.stderr
+        self._session, self._status, self.act = session, status, act
+        for name in boot.STREAMS:
+            setattr(self, name, getattr(session, name, None))
 
     @property
     def returncode(self) -> int | None:
@@ -154,10 +158,10 @@ class RemoteProcess:
 
     def poll(self) -> int | None:
         """Return how it ended, or None."""
-        return self._result(self._status) if self._status.done() else None
+        return self._status.result() if self._status.done() else None
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for its end, and for all that it printed if that goes to a file.
+        """Wait for its end, and for all that it printed if that goes to files.
 
         Raises
         ------
@@ -166,7 +170,7 @@ class RemoteProcess:
         """
         began = time.monotonic()
         try:
-            code = self._result(self._status, timeout)
+            code = self._status.result(timeout)
             if self._session and not (self.stdout or self.stderr):
                 left_s = None if timeout is None else max(0, began + timeout - time.monotonic())
                 self._session.wait(left_s)

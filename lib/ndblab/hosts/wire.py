@@ -26,59 +26,36 @@ _RECORDS = {kind.__name__: kind for kind in (HostUse, Marked, ProcessUse, Readin
 _ERRORS = {kind.__name__: kind for kind in (LabError, ChildFailed)}
 
 
-class Lost(Exception):
-    """The other side is gone, or does not speak this protocol."""
-
-
-class Failed(Exception):
-    """An operation failed on the other side; `parts` are those of `error_parts`."""
-
-    def __init__(self, parts: Mapping[str, str]) -> None:
-        super().__init__(parts.get("what") or parts.get("traceback"))
-        self.parts = parts
-
-
 class Unexpected(Exception):
     """A bug on the other side; the message is its traceback."""
 
 
-class Sample(NamedTuple):
-    """One question about the clocks and its answer: times by both clocks of both machines, in s."""
+class ClockSample(NamedTuple):
+    """How far the clocks of another host are ahead of this one's.
 
-    sent_time_s: float
-    sent_monotonic_s: float
-    back_monotonic_s: float
-    their_time_s: float
-    their_monotonic_s: float
+    The shorter the delay of the answer was, the better that is known (NTP, RFC 5905, takes the
+    sample of least delay for the same reason).
+    """
 
-    @property
-    def delay_s(self) -> float:
-        """From the question to its answer.
-
-        The shorter it is, the better is the offset known (NTP, RFC 5905, takes the sample of least
-        delay for the same reason).
-        """
-        return self.back_monotonic_s - self.sent_monotonic_s
+    delay_s: float
+    time_ahead_s: float
+    monotonic_ahead_s: float
 
 
-class ClockOffset(NamedTuple):
-    """Time of day on another host less that of this one; the true value is within uncertainty."""
+def compared(
+    sent: tuple[float, float], answered: tuple[float, float], back_s: float
+) -> ClockSample:
+    """Compare clocks: in both pairs the time of day and the monotonic clock, in s.
 
-    offset_ms: float
-    uncertainty_ms: float
-
-
-def time_offset(samples: list[Sample]) -> ClockOffset:
-    """Return how far another host's time of day is ahead, from the sample of least delay."""
-    best = min(samples, key=lambda sample: sample.delay_s)
-    offset_s = best.their_time_s - best.sent_time_s - best.delay_s / 2
-    return ClockOffset(round(1000 * offset_s, 3), round(500 * best.delay_s, 3))
-
-
-def monotonic_here(samples: list[Sample], their_s: float) -> float:
-    """Convert a time of the other host's monotonic clock to this machine's."""
-    best = min(samples, key=lambda sample: sample.delay_s)
-    return their_s - (best.their_monotonic_s - best.sent_monotonic_s - best.delay_s / 2)
+    Parameters
+    ----------
+    sent : the clocks here when the question was sent.
+    answered : the clocks there at some time between.
+    back_s : the monotonic clock here when the answer came.
+    """
+    delay_s = back_s - sent[1]
+    ahead_s = (theirs - ours - delay_s / 2 for ours, theirs in zip(sent, answered))
+    return ClockSample(delay_s, *ahead_s)
 
 
 def encode(value: object) -> object:
@@ -157,47 +134,54 @@ def _of_the_system(error: OSError) -> LabError:
 
 
 class Link:
-    """The lab's side: requests, each answered in its own time; `over` is set when they end."""
+    """The lab's side: requests to a host, each answered in its own time.
 
-    def __init__(self, reading: BinaryIO, writing: BinaryIO) -> None:
-        self._reading, self._writing = reading, writing
+    `over` is set when they end; from then on everything raises the error that `lost` returns.
+    """
+
+    def __init__(
+        self, reading: BinaryIO, writing: BinaryIO, host: str, lost: Callable[[], Exception]
+    ) -> None:
+        self._reading, self._writing, self._host, self._lost = reading, writing, host, lost
         self._lock, self._write_lock = threading.Lock(), threading.Lock()
         self._numbers = itertools.count(1)
         self._waiting: dict[int, Future] = {}
         self.over = threading.Event()
 
     def begin(self, operation: str, *arguments: object, **options: object) -> Future:
-        """Ask for an operation, and return its result to come; it may raise `Failed` or `Lost`."""
+        """Ask for an operation, and return its result to come."""
         number, result = next(self._numbers), Future()
         with self._lock:
             if self.over.is_set():
-                raise Lost
+                raise self._lost()
             self._waiting[number] = result
         request = {"id": number, "call": operation, "with": encode([*arguments, options])}
         try:
             with self._write_lock:
                 _send(self._writing, request)
         except (OSError, ValueError):
-            raise Lost from None
+            raise self._lost() from None
         return result
 
-    def serve(self) -> None:
-        """Read answers until the connection ends; then everything that waits for one is `Lost`."""
+    def serve(self, ended: Callable[[], None] = lambda: None) -> None:
+        """Read answers until they end or are none, and call `ended` then."""
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             while line := self._reading.readline(LONGEST_BYTES):
                 self._handle(json.loads(line))
         with self._lock:
             self.over.set()
             waiting, self._waiting = list(self._waiting.values()), {}
+        ended()
         for result in waiting:
-            result.set_exception(Lost())
+            result.set_exception(self._lost())
 
     def _handle(self, answer: dict) -> None:
-        value = None if "error" in answer else decode(answer["result"])
+        error = error_from(answer["error"], self._host) if "error" in answer else None
+        value = None if error else decode(answer["result"])
         with self._lock:
             result = self._waiting.pop(answer["id"])
-        if "error" in answer:
-            result.set_exception(Failed(answer["error"]))
+        if error:
+            result.set_exception(error)
         else:
             result.set_result(value)
 

@@ -1,21 +1,22 @@
 """The programs of a lab: found here, from Debian's packages, a vendor's release, or a tarball.
 
-In: the environment and the user's choice. Out: `Binaries`. An installation counts only once its
-programs ran and its receipt was written; an interrupted one resumes. It starts no cluster.
+An installation counts only once its programs ran and its receipt was written; an interrupted one
+resumes.
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.error import LabError
-from ndblab.install import cache, ndb_tools, receipt, releases, requirements
+from ndblab.install import apt, cache, ndb_tools, releases, requirements
 from ndblab.install.binaries import Binaries, Ndb, Sysbench, join
 from ndblab.install.cache import location
-from ndblab.install.debian.build_dependencies import missing as missing_build_packages
 from ndblab.install.discovery import find_ndb, find_sysbench
-from ndblab.install.ndb_tools import missing as missing_tools
+from ndblab.install.requirements import Lack
 from ndblab.machine import commands
 
 if TYPE_CHECKING:
@@ -31,19 +32,19 @@ __all__ = [
     "find_ndb",
     "find_sysbench",
     "has_debian",
+    "lacks",
+    "lacks_ndb",
+    "lacks_sysbench",
     "location",
-    "missing_build_packages",
-    "missing_tools",
     "release_for",
     "releases",
     "requirements",
+    "usual_s",
 ]
 
 
 def has_debian() -> bool:
     """Whether Debian's packages can be fetched here; elsewhere the vendor's release is."""
-    from ndblab.install.debian import apt
-
     return apt.find_mirror() is not None
 
 
@@ -79,6 +80,39 @@ def find() -> Binaries | None:
     return join(ndb, sysbench) if ndb and sysbench else None
 
 
+def lacks(tarball: str | None = None, release: str | None = None) -> list[Lack]:
+    """List what only root can give, without which `ensure` with the same parameters fails.
+
+    Raises
+    ------
+    LabError : no release fits, or what is installed cannot be used.
+    """
+    return [*lacks_sysbench(), *lacks_ndb(tarball, release)]
+
+
+def lacks_sysbench() -> list[Lack]:
+    """List sysbench if it is neither installed nor to be had from Debian's packages."""
+    is_out_of_reach = find_sysbench() is None and not has_debian()
+    return [requirements.lack("sysbench")] if is_out_of_reach else []
+
+
+def lacks_ndb(tarball: str | None = None, release: str | None = None) -> list[Lack]:
+    """List what only root can give, without which `ensure` cannot install NDB Cluster."""
+    if tarball is not None or (release is None and find_ndb() is not None):
+        return []
+    if chosen := release_for(release):
+        is_here = releases.installed(location(), chosen)
+        return [] if is_here else requirements.of_tarball(chosen.file)
+    return _lacks_build()
+
+
+def usual_s() -> float:
+    """Return what a first installation usually takes here, in seconds."""
+    from ndblab.install import packages, tarball
+
+    return sum((packages.cluster_s() if has_debian() else tarball.PHASES_S).values())
+
+
 def ensure(
     tarball: str | None = None,
     sha256: str | None = None,
@@ -110,32 +144,31 @@ def ensure(
 
     if tarball is not None:
         tarballs.check_request(tarball, sha256)
-    chosen = release_for(release) if release is not None else None
+    chosen = None if tarball is not None else release_for(release)
+    requirements.require(f"Installing {chosen or 'NDB Cluster'}", lacks(tarball, release))
     phases = Phases(progress)
     with commands.exit_on_sigterm(), cache.locked(phases.say) as folder:
-        if tarball is not None:
-            return _from_tarball(folder, tarball, sha256, phases)
-        if chosen is not None:
-            return _from_release(folder, chosen, phases)
         # If it waited for another installer, the work is done.
-        if (binaries := find()) is not None:
+        if tarball is None and release is None and (binaries := find()) is not None:
             return binaries
-        if (chosen := release_for()) is not None:
-            return _from_release(folder, chosen, phases)
-        return _from_debian(folder, phases)
+        return _installed(folder, tarball, sha256, chosen, phases)
 
 
-def add_tools(ndb: Ndb, progress: bool = True) -> None:
+def add_tools(ndb: Ndb, tools: Sequence[str] = (), progress: bool = True) -> None:
     """Build NDB's further programs for an installation of the lab that lacks them.
+
+    Parameters
+    ----------
+    tools : their names, which are built besides those of `ndb_tools.BUILT`.
 
     Raises
     ------
     LabError : the cluster is not the lab's own from Debian, or they cannot be built here.
     """
-    lacking = ndb_tools.missing(ndb)
-    if not lacking:
+    wanted = tuple(dict.fromkeys((*ndb_tools.BUILT, *tools)))
+    if not (lacking := ndb_tools.missing(ndb, *wanted)):
         return
-    from ndblab.install.debian import packages
+    from ndblab.install import packages
     from ndblab.install.progress import Phases
 
     if ndb.origin != packages.ORIGIN:
@@ -144,47 +177,47 @@ def add_tools(ndb: Ndb, progress: bool = True) -> None:
             found=f"{ndb.origin}, without {', '.join(lacking)}",
             next_step=f"Put them beside {ndb.ndbmtd}, built from the source of the same version.",
         )
+    requirements.require("Building NDB's tools", _lacks_build())
     phases = Phases(progress)
     with commands.exit_on_sigterm(), cache.locked(phases.say) as folder:
         # If it waited for another installer, the work is done.
-        if ndb_tools.missing(ndb):
-            packages.install_tools(folder, ndb, phases)
+        if lacking := ndb_tools.missing(ndb, *wanted):
+            packages.install_tools(folder, ndb, lacking, phases)
 
 
-def _from_tarball(folder: Path, tarball: str, sha256: str | None, phases: Phases) -> Binaries:
-    from ndblab.install import sysbench
+def _lacks_build() -> list[Lack]:
+    """List what a build takes. Root is given it by the lab itself."""
+    missing = requirements.missing_packages() if os.geteuid() != 0 else []
+    return [Lack("build packages", "to build NDB's data node", True, tuple(missing))] * bool(
+        missing
+    )
+
+
+def _installed(
+    folder: Path,
+    tarball: str | None,
+    sha256: str | None,
+    release: releases.Release | None,
+    phases: Phases,
+) -> Binaries:
+    """Install what is missing below the cache `folder`."""
+    from ndblab.install import packages
     from ndblab.install import tarball as tarballs
 
-    sysbench.require()
-    installed = tarballs.install(folder, tarball, sha256, phases)
-    receipt.choose(installed)
-    assert installed.ndb is not None
-    return join(installed.ndb, sysbench.ensure(folder, phases))
-
-
-def _from_release(folder: Path, release: releases.Release, phases: Phases) -> Binaries:
-    from ndblab.install import sysbench
-
-    lacking = [*releases.missing(folder, release), *sysbench.missing()]
-    requirements.require(f"Installing {release}", lacking)
-    installed = releases.install(folder, release, phases)
-    receipt.choose(installed)
-    assert installed.ndb is not None
-    return join(installed.ndb, sysbench.ensure(folder, phases))
-
-
-def _from_debian(folder: Path, phases: Phases) -> Binaries:
-    from ndblab.install import sysbench
-    from ndblab.install.debian import packages
-
-    if find_ndb() is None:
+    if tarball is None and release is None and find_ndb() is None:
         packages.install_cluster(folder, phases)
-    else:
-        sysbench.require()
-        sysbench.ensure(folder, phases)
-    if (binaries := find()) is None:
+    usual_s = tarballs.PHASES_S if tarball or release else {}
+    with phases.expecting(usual_s | ({} if find_sysbench() else packages.SYSBENCH_S)):
+        if release is not None:
+            ndb = cache.choose(releases.install(folder, release, phases))
+        elif tarball is not None:
+            ndb = cache.choose(tarballs.install(folder, tarball, sha256, phases))
+        else:
+            ndb = find_ndb()
+        sysbench = packages.sysbench(folder, phases)
+    if ndb is None:
         raise LabError(
             f"The installation in {folder} has disappeared",
             next_step="Make sure that nothing deletes files in this folder, and install again.",
         )
-    return binaries
+    return join(ndb, sysbench)

@@ -1,8 +1,4 @@
-"""The programs of a lab: their paths and versions, and what they need to run from there.
-
-In: paths, and what the programs print about themselves. Out: `Ndb`, `Sysbench`, and both together,
-`Binaries`. It never starts a program and never searches for one.
-"""
+"""The programs of a lab: their paths and versions, and what they need to run from there."""
 
 from __future__ import annotations
 

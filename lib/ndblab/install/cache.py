@@ -1,30 +1,49 @@
-"""The lab's cache: the folder of its installations, its lock and its disk space.
+"""The lab's cache: the folder of its installations, each with a receipt that is written last.
 
-In: the environment. Out: a path, a lock, and one clear error for a full or unwritable folder,
-whichever program noticed it. It never deletes anything.
+An installation counts only with a receipt that matches its files. A full disk or a folder that
+cannot be written is one clear error, whichever program noticed it.
 """
 
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from ndblab.error import LabError
-from ndblab.machine import files
+from ndblab.install.binaries import Ndb, Sysbench, product
+from ndblab.machine import files as whole_files
+from ndblab.machine import user
 from ndblab.machine.commands import ChildFailed
 
+RECEIPT = "receipt.json"
+_SCHEMA = 1
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _FULL_WORDS = ("No space left on device", "Disk quota exceeded")
 
 
+@dataclass(frozen=True)
+class Receipt:
+    """The content of one folder of the cache."""
+
+    root: Path
+    ndb: Ndb | None
+    sysbench: Sysbench | None
+    source: dict[str, Any]
+    phases_s: dict[str, float]
+    installed_utc: str
+
+
 def location() -> Path:
-    """Return the folder of the installations, which need not exist."""
-    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser().absolute() / "ndblab"
+    """Return the folder of the installations, which need not exist; LabError without a home."""
+    return user.cache() / "ndblab"
 
 
 @contextmanager
@@ -35,10 +54,10 @@ def locked(say: Callable[[str], None]) -> Iterator[Path]:
         folder.mkdir(parents=True, exist_ok=True)
         place = folder / "install.lock"
         place.touch()
-        lock = files.lock(place, wait=False)
+        lock = whole_files.lock(place, wait=False)
         if lock is None:
             say("another process is installing into this cache; waiting for it")
-            lock = files.lock(place, wait=True)
+            lock = whole_files.lock(place, wait=True)
         try:
             yield folder
         finally:
@@ -56,6 +75,97 @@ def need_space(folder: Path, needed_bytes: int, what: str) -> None:
             expected=f"{needed_bytes / 1e9:.1f} GB while installing",
             next_step=f"Free {missing:.1f} GB, or set XDG_CACHE_HOME to a folder on another disk.",
         )
+
+
+def certify(
+    root: Path,
+    *,
+    ndb: Ndb | None,
+    sysbench: Sysbench | None,
+    files: list[Path],
+    source: dict[str, Any],
+    phases_s: dict[str, float],
+    final_root: Path | None = None,
+) -> None:
+    """Write the receipt of `root`; from now on it counts as installed.
+
+    Parameters
+    ----------
+    files : files below `root`; if one is missing or has another size, the receipt is invalid.
+    source : what it was made from: packages and versions, or a tarball's checksum.
+    final_root : the name that `root` is about to get, if not its own.
+    """
+    text = json.dumps(
+        {
+            "schema": _SCHEMA,
+            "root": str(final_root or root),
+            "installed_utc": datetime.now(UTC).isoformat(timespec="seconds"),
+            "ndb": ndb and _relative(ndb, root),
+            "sysbench": sysbench and _relative(sysbench, root),
+            "files": {str(f.relative_to(root)): f.stat().st_size for f in files},
+            "source": source,
+            "phases_s": {name: round(seconds, 1) for name, seconds in phases_s.items()},
+        },
+        indent=1,
+    )
+    whole_files.write(root / RECEIPT, text.encode())
+
+
+def receipt(root: Path) -> Receipt | None:
+    """Return the receipt of `root`, or None if it is damaged or does not match the files."""
+    try:
+        content = json.loads((root / RECEIPT).read_text())
+        # Libraries are found by absolute path, so a moved folder does not work.
+        if content["schema"] != _SCHEMA or Path(content["root"]).resolve() != root.resolve():
+            return None
+        if any((root / name).stat().st_size != size for name, size in content["files"].items()):
+            return None
+        return Receipt(
+            root=root,
+            ndb=content["ndb"] and Ndb(**_absolute(Ndb, content["ndb"], root)),
+            sysbench=content["sysbench"]
+            and Sysbench(**_absolute(Sysbench, content["sysbench"], root)),
+            source=content["source"],
+            phases_s=content["phases_s"],
+            installed_utc=content["installed_utc"],
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def content(text: str) -> dict[str, Any] | None:
+    """Return what an installation consists of, whenever it was made; None without a receipt.
+
+    Parameters
+    ----------
+    text : of a receipt, also one of another host.
+    """
+    try:
+        known = json.loads(text)
+        return {key: known[key] for key in ("root", "ndb", "sysbench", "files", "source")}
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def summary(text: str) -> str:
+    """Say in one line what the text of a receipt is about."""
+    known = json.loads(text)
+    programs = [product(known["ndb"]["ndb_version"])] if known["ndb"] else []
+    programs += [f"sysbench {known['sysbench']['version']}"] if known["sysbench"] else []
+    installed_utc = known["installed_utc"][:16].replace("T", " ")
+    return f"{' and '.join(programs)}, installed on {installed_utc} UTC"
+
+
+def receipts(cache: Path) -> list[Receipt]:
+    """Return every valid receipt in the cache, the most recently chosen first."""
+    valid = [r for path in cache.glob(f"*/{RECEIPT}") if (r := receipt(path.parent))]
+    return sorted(valid, key=lambda r: (r.root / RECEIPT).stat().st_mtime_ns, reverse=True)
+
+
+def choose(receipt: Receipt) -> Ndb | None:
+    """Prefer this installation to the others in the cache, and return its NDB Cluster."""
+    os.utime(receipt.root / RECEIPT)
+    return receipt.ndb
 
 
 @contextmanager
@@ -77,7 +187,7 @@ def _explaining(folder: Path) -> Iterator[None]:
         raise LabError(
             f"The lab's cache {folder} cannot be written",
             found=f"{place}: {error.strerror}",
-            next_step="Set XDG_CACHE_HOME to a folder that you can write to.",
+            next_step=user.NEXT_STEP,
         ) from None
 
 
@@ -88,3 +198,13 @@ def _full(folder: Path, found: str) -> LabError:
         next_step="Free some space, or set XDG_CACHE_HOME to a folder on another disk, and install "
         "again: it resumes where it stopped.",
     )
+
+
+def _relative(programs: Ndb | Sysbench, root: Path) -> dict[str, Any]:
+    values = {field.name: getattr(programs, field.name) for field in fields(programs)}
+    return {k: str(v.relative_to(root)) if isinstance(v, Path) else v for k, v in values.items()}
+
+
+def _absolute(kind: type, values: dict[str, Any], root: Path) -> dict[str, Any]:
+    paths = {f.name for f in fields(kind) if f.type in ("Path", "Path | None")}
+    return {k: root / v if k in paths and v is not None else v for k, v in values.items()}

@@ -1,7 +1,6 @@
 """Installed NDB Cluster and sysbench: from NDB_HOME, then PATH, then the lab's cache.
 
-In: the environment. Out: what is installed, or None. An unusable installation is an error that says
-why. It never installs anything.
+An unusable installation is an error that says why.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import shutil
 from pathlib import Path
 
 from ndblab.error import LabError
-from ndblab.install import binaries, cache, receipt
+from ndblab.install import binaries, cache
 from ndblab.install.binaries import NDB_PROGRAMS, Ndb, Sysbench
 from ndblab.machine import commands
 
@@ -37,7 +36,7 @@ def find_ndb() -> Ndb | None:
         ndb = programs_version(programs, basedir=basedir, origin="PATH")
         require_engine(ndb.mysqld)
         return ndb
-    return next((r.ndb for r in receipt.read_all(cache.location()) if r.ndb), None)
+    return next((r.ndb for r in cache.receipts(cache.location()) if r.ndb), None)
 
 
 def find_sysbench() -> Sysbench | None:
@@ -53,7 +52,7 @@ def find_sysbench() -> Sysbench | None:
             return check_sysbench(Path(on_path))
         except LabError as error:
             unusable = error
-    own = next((r.sysbench for r in receipt.read_all(cache.location()) if r.sysbench), None)
+    own = next((r.sysbench for r in cache.receipts(cache.location()) if r.sysbench), None)
     if own is None and unusable is not None:
         raise unusable
     return own

@@ -1,13 +1,15 @@
-"""Download of one file, resumed where an earlier attempt stopped.
+"""Download of one file, resumed where an earlier attempt stopped, and its check.
 
-In: a URL, a check, a path. Out: the verified file. What was fetched before a failure stays in
-`.part` beside it; only a verified file gets the final name.
+What was fetched before a failure stays in `.part` beside it. Only a file with the right checksum,
+or signed by one of a vendor's keys, gets the final name. The user's keyrings are left alone.
 """
 
 from __future__ import annotations
 
+import base64
 import http.client
 import re
+import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -15,13 +17,26 @@ from pathlib import Path
 from typing import Any
 
 from ndblab.error import LabError
-from ndblab.install import binaries, cache
+from ndblab.install import binaries, cache, requirements
 from ndblab.install.progress import Phases
+from ndblab.machine import commands
 
 _CHUNK_BYTES = 1 << 18
 _SILENCE_S = 60
 # Some servers refuse the name that urllib gives itself.
 _HEADERS = {"User-Agent": "ndblab"}
+ARMOURED = re.compile(
+    rb"-----BEGIN PGP SIGNATURE-----\n.*?\n-----END PGP SIGNATURE-----\n?", re.DOTALL
+)
+"""A detached signature, also within a page."""
+_KEY = re.compile(
+    r"^-----BEGIN PGP PUBLIC KEY BLOCK-----\n(?:\S+: .*\n)*\n"
+    r"([A-Za-z0-9+/=\n]+?)\n(?:=\S{4}\n)?-----END",
+    re.MULTILINE,
+)
+_STATUS = re.compile(r"^\[GNUPG:\] (\w+) ?(.*)$", re.MULTILINE)
+# An old release is signed by a key that has expired since; the signature is no worse for that.
+_GOOD = {"GOODSIG", "EXPKEYSIG"}
 
 
 class Unreachable(LabError):
@@ -48,7 +63,7 @@ def fetch(
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(f"{target.name}.part")
     before = _size(part)
-    with phases.bar("download", 1, "MB") as reach:
+    with phases.timed("download") as reach:
         while (problem := _resume(url, part, times, reach)) is not None:
             # Reconnect only if the last connection made progress.
             if _size(part) <= before:
@@ -92,6 +107,76 @@ def sha256_is(expected: str, url: str) -> Callable[[Path], None]:
     return verify
 
 
+def verify_signature(file: Path, signature: bytes, keys: str, name: str) -> str:
+    """Check a file and return the fingerprint of the key that signed it.
+
+    Parameters
+    ----------
+    signature : the detached signature, as the vendor publishes it.
+    keys : public keys in ASCII armour; text around them is ignored.
+    name : the file's own name, for messages.
+
+    Raises
+    ------
+    LabError : none of the keys signed it, it was changed since, or there is no gpgv.
+    """
+    program = requirements.signature_checker()
+    if program is None:
+        requirements.require(f"Checking the signature of {name}", [requirements.lack("gpgv")])
+    with tempfile.TemporaryDirectory() as folder:
+        keyring, detached = Path(folder) / "keys.gpg", Path(folder) / "signature.asc"
+        keyring.write_bytes(dearmored(keys))
+        detached.write_bytes(signature)
+        argv = [program, "--homedir", folder, "--status-fd", "1", "--keyring", str(keyring)]
+        if Path(program).name == "gpg":
+            argv += ["--batch", "--no-default-keyring", "--no-autostart", "--verify"]
+        what = f"The signature of {name} cannot be checked"
+        try:
+            text = commands.output([*argv, str(detached), str(file)], what=what, timeout_s=None)
+        except commands.ChildFailed as failure:
+            if not failure.output:
+                raise
+            text = failure.output
+    return signer(text, name)
+
+
+def signer(text: str, name: str) -> str:
+    """Return the fingerprint of the key that signed, from what gpgv or gpg says with --status-fd.
+
+    Raises
+    ------
+    LabError : the signature is not good.
+    """
+    statuses = dict(_STATUS.findall(text))
+    valid = statuses.get("VALIDSIG", "").split()
+    if valid and _GOOD & statuses.keys():
+        # The last word is the primary key, also if a subkey of it signed.
+        return valid[-1]
+    if key := statuses.get("NO_PUBKEY"):
+        raise LabError(
+            f"{name} is not signed by its vendor",
+            found=f"a signature of the key {key}",
+            expected="a signature of one of the vendor's keys that come with the lab",
+            next_step="Try again later or from another network; if it stays, report this.",
+        )
+    if "BADSIG" in statuses:
+        raise LabError(
+            f"{name} is not the file that its vendor signed",
+            found="a signature that does not match the file",
+            next_step="Try again: it is downloaded anew. If it stays so, try from another network.",
+        )
+    raise LabError(
+        f"The signature of {name} is not valid",
+        found=commands.error_lines(_STATUS.sub("", text), most=3) or "no answer of gpgv",
+        next_step="Try again later; if it stays, report this.",
+    )
+
+
+def dearmored(keys: str) -> bytes:
+    """Return keys in the binary form that gpgv reads."""
+    return b"".join(base64.b64decode(block) for block in _KEY.findall(keys))
+
+
 def _resume(url: str, part: Path, times: int, reach: Callable[[float, float], None]) -> str | None:
     """Fetch what is still missing; return what stopped it, or None if the file is complete."""
     here = _size(part)
@@ -122,7 +207,7 @@ def _resume(url: str, part: Path, times: int, reach: Callable[[float, float], No
                     break
                 stream.write(data)
                 done += len(data)
-                reach(done / 1e6, max(done, total or 0) / 1e6)
+                reach(done, total or 0)
     if total is not None and done < total:
         return f"the connection ended after {done} of {total} bytes"
     return None

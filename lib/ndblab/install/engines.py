@@ -1,7 +1,6 @@
-"""The two installations that a comparison of engines runs, one after the other.
+"""The two installations that a comparison of engines runs, both with one sysbench.
 
-In: what the user names. Out: `Binaries` of each, both with one sysbench. Which installation the lab
-uses otherwise stays as it is.
+Which installation the lab uses otherwise stays as it is.
 """
 
 from __future__ import annotations
@@ -9,8 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from ndblab import install
 from ndblab.error import LabError
-from ndblab.install import cache, discovery, receipt, releases, requirements, sysbench
+from ndblab.install import cache, discovery, packages, releases, requirements
 from ndblab.install import tarball as tarballs
 from ndblab.install.binaries import Binaries, Ndb, join
 from ndblab.install.progress import Phases
@@ -40,12 +40,12 @@ def both(named: str, progress: bool = True) -> Engines:
     ------
     LabError : there are not two, or one of them cannot be used.
     """
-    names = _names(named)
+    lacks = [lack for source in sources(named) for lack in install.lacks(**source)]
+    requirements.require("Comparing engines", list(dict.fromkeys(lacks)))
     phases = Phases(progress)
     with commands.exit_on_sigterm(), cache.locked(phases.say) as folder:
-        sysbench.require()
-        first, second = (_one(folder, name, phases) for name in names)
-        load = sysbench.ensure(folder, phases)
+        first, second = (_one(folder, name, phases) for name in _names(named))
+        load = packages.sysbench(folder, phases)
     return Engines(join(first, load), join(second, load))
 
 
@@ -109,19 +109,15 @@ def _one(folder: Path, name: str, phases: Phases) -> Ndb:
     place = Path(name).expanduser().absolute()
     if place.is_dir():
         return discovery.in_home(place, "--engines")
-    chosen = receipt.read_all(folder)[:1]
-    if releases.is_version(name):
-        installed = releases.find(folder, name) or _release(folder, name, phases)
-    else:
-        tarballs.check_request(str(place), None)
-        installed = tarballs.install(folder, str(place), None, phases)
+    chosen = cache.receipts(folder)[:1]
+    if (here := releases.find(folder, name)) is None:
+        with phases.expecting(tarballs.PHASES_S):
+            if releases.is_version(name):
+                here = releases.install(folder, releases.choose(name), phases)
+            else:
+                tarballs.check_request(str(place), None)
+                here = tarballs.install(folder, str(place), None, phases)
     for before in chosen:
-        receipt.choose(before)
-    assert installed.ndb is not None
-    return installed.ndb
-
-
-def _release(folder: Path, version: str, phases: Phases) -> receipt.Receipt:
-    release = releases.choose(version)
-    requirements.require(f"Installing {release}", releases.missing(folder, release))
-    return releases.install(folder, release, phases)
+        cache.choose(before)
+    assert here.ndb is not None
+    return here.ndb

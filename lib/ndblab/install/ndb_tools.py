@@ -1,7 +1,6 @@
 """NDB's further programs, such as ndb_import, which not every NDB Cluster comes with.
 
-In: an installation and a program's name. Out: its path and version. They stand beside the programs
-of the cluster and have its version, or they are missing; it builds nothing.
+They stand beside the programs of the cluster and have its version, or they are missing.
 """
 
 from __future__ import annotations
@@ -9,49 +8,60 @@ from __future__ import annotations
 from pathlib import Path
 
 from ndblab.error import LabError
-from ndblab.install import binaries
+from ndblab.install import apt, binaries, discovery
 from ndblab.install.binaries import Ndb
+from ndblab.install.requirements import Tool
 from ndblab.machine import commands
 
-IMPORT, FLEX_ASYNCH, SIGN_KEYS = "ndb_import", "flexAsynch", "ndb_sign_keys"
-TOOLS = {
-    IMPORT: "bulk-load",
-    FLEX_ASYNCH: "api-ceiling",
-    SIGN_KEYS: "TLS between hosts (--hosts)",
-}
-"""The programs that the lab uses, and what for. flexAsynch is one of NDB's tests, and prints no
-version."""
-
+BUILT = ("ndb_import", "flexAsynch", "ndb_sign_keys")
+"""What the lab builds with a data node, so that no later command has to compile again."""
+_UNVERSIONED = ("flexAsynch",)
+"""NDB's own tests print no version."""
 _NEXT_STEP = "Run: ./lab install --tools"
 
 
-def missing(ndb: Ndb) -> list[str]:
-    """Return the names of the tools that an installation lacks."""
-    return [name for name in TOOLS if _beside(ndb, name) is None]
+def tool(name: str, use: str) -> Tool:
+    """Return one of NDB's programs as a `Tool`, which the lab builds for its own NDB Cluster.
+
+    Parameters
+    ----------
+    use : what needs it, in words.
+    """
+
+    def here() -> str:
+        if (ndb := discovery.find_ndb()) is None:
+            comes = name in BUILT and apt.find_mirror() is not None
+            return "is built with NDB Cluster" if comes else ""
+        return "" if missing(ndb, name) else f"{version(ndb, name)} ({find(ndb, name)})"
+
+    def ensure() -> str:
+        from ndblab import install
+
+        install.add_tools(install.ensure(), (name,))
+        return here()
+
+    return Tool(name, use, here, lambda: lacks(name), ensure)
 
 
-def lacks(*needed: str) -> str:
+def missing(ndb: Ndb, *names: str) -> list[str]:
+    """Return which of the programs, by default those that the lab builds, are not there."""
+    return [name for name in names or BUILT if _beside(ndb, name) is None]
+
+
+def lacks(*names: str) -> str:
     """Say in one line which of these tools the installation in use lacks; nothing if none.
 
     Nothing either where none is installed yet: `./lab install` builds them with the cluster.
     """
-    from ndblab.install import discovery
-
-    ndb = discovery.find_ndb()
-    names = [name for name in missing(ndb) if name in needed] if ndb else []
-    return f"{' and '.join(names)} not installed ({_NEXT_STEP})" if names else ""
+    ndb = discovery.find_ndb() if names else None
+    lacking = missing(ndb, *names) if ndb else []
+    return f"{' and '.join(lacking)} not installed ({_NEXT_STEP})" if lacking else ""
 
 
 def find(ndb: Ndb, name: str) -> Path:
-    """Return the path of a tool.
-
-    Raises
-    ------
-    LabError
-        If the installation lacks it.
-    """
-    if found := _beside(ndb, name):
-        return found
+    """Return the path of a tool; LabError if the installation lacks it."""
+    if program := _beside(ndb, name):
+        return program
     raise LabError(
         f"{name} is not installed",
         found=f"no {name} beside {ndb.ndbmtd}",
@@ -69,7 +79,7 @@ def version(ndb: Ndb, name: str) -> str:
         If it is missing, does not run, or is of another version than the cluster.
     """
     program = find(ndb, name)
-    if name != FLEX_ASYNCH:
+    if name not in _UNVERSIONED:
         text = commands.output([program, "--version"], what=f"{program} does not run")
         _, own = binaries.ndb_versions(text) or (None, "unknown")
         binaries.match_versions({"ndbmtd": ndb.ndb_version, name: own}, str(program.parent))

@@ -1,7 +1,6 @@
 """Releases of NDB Cluster as its vendor's binary tarballs: which there are, and which fits here.
 
-In: a version or none, this machine, `releases.csv`, `vendor-keys.asc`. Out: a `Release`, or its
-installation, once its signature is good. It uses no tarball that the vendor did not sign.
+It uses no tarball that the vendor did not sign with one of the keys in `vendor-keys.asc`.
 
 `releases.csv` holds only files that somebody has seen; its last column says who. "dbdeployer's
 list" is downloads/tarball_list.json of github.com/ProxySQL/dbdeployer, which has the vendor's own
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ndblab.error import LabError
-from ndblab.install import binaries, download, receipt, requirements, signature, tarball
+from ndblab.install import binaries, cache, download, requirements, tarball
 from ndblab.install.progress import Phases
 
 T = TypeVar("T")
@@ -133,43 +132,34 @@ def fitting(releases: list[Release], wanted: str, architecture: str, glibc: str 
     return chosen
 
 
-def find(folder: Path, version: str) -> receipt.Receipt | None:
+def find(folder: Path, version: str) -> cache.Receipt | None:
     """Find a release that is already installed in the cache `folder`."""
-    receipts = receipt.read_all(folder)
-    return next((r for r in receipts if r.ndb and r.ndb.ndb_version == version), None)
+    valid = cache.receipts(folder)
+    return next((r for r in valid if r.ndb and r.ndb.ndb_version == version), None)
 
 
-def installed(folder: Path, release: Release) -> receipt.Receipt | None:
+def installed(folder: Path, release: Release) -> cache.Receipt | None:
     """Return the receipt of a tarball that was installed after its signature was checked."""
-    for found in receipt.read_all(folder):
-        if (found.source.get("release"), found.source.get("tarball")) == (
-            release.version,
-            release.file,
-        ):
-            return found
-    return None
+    wanted = {"release": release.version, "tarball": release.file}
+    valid = cache.receipts(folder)
+    return next((r for r in valid if wanted.items() <= r.source.items()), None)
 
 
-def missing(folder: Path, release: Release) -> list[str]:
-    """Name what this machine lacks to install a release, unless it is in the cache `folder`."""
-    return [] if installed(folder, release) else requirements.missing(release.file)
-
-
-def install(folder: Path, release: Release, phases: Phases) -> receipt.Receipt:
+def install(folder: Path, release: Release, phases: Phases) -> cache.Receipt:
     """Download, verify and install a release below the cache `folder`, unless it is there.
 
     Raises
     ------
     LabError : it cannot be fetched, is not signed by the vendor, or does not run here.
     """
-    if (found := installed(folder, release)) is not None:
-        return found
+    if (present := installed(folder, release)) is not None:
+        return present
     phases.say(f"{release} comes from its vendor, as {release.file}")
     detached = _first(release, SIGNATURES, _signature)
     keys = KEYS.read_text()
 
     def verify(file: Path) -> None:
-        signature.verify(file, detached, keys, release.file)
+        download.verify_signature(file, detached, keys, release.file)
 
     target = folder / "downloads" / release.file / release.file
     times = 1 + tarball.UNPACKED_TIMES
@@ -186,10 +176,9 @@ def install(folder: Path, release: Release, phases: Phases) -> receipt.Receipt:
 
 
 def _signature(url: str) -> bytes:
-    found = signature.ARMOURED.search(download.read(url))
-    if found is None:
-        raise download.Unreachable(f"{url} cannot be fetched", found="no signature there")
-    return found[0]
+    if signature := download.ARMOURED.search(download.read(url)):
+        return signature[0]
+    raise download.Unreachable(f"{url} cannot be fetched", found="no signature there")
 
 
 def _first(release: Release, templates: Iterable[str], act: Callable[[str], T]) -> T:

@@ -1,7 +1,6 @@
 """NDB Cluster from a binary tarball with the layout of Oracle's and RonDB's.
 
-In: a path or a URL, and a checksum. Out: a folder in the cache with a receipt. Only a verified
-tarball is unpacked, and only programs that run get the final name.
+Only a verified tarball is unpacked, and only programs that run get the final name.
 """
 
 from __future__ import annotations
@@ -12,13 +11,15 @@ import shutil
 from pathlib import Path
 
 from ndblab.error import LabError
-from ndblab.install import binaries, cache, download, receipt
+from ndblab.install import binaries, cache, download
 from ndblab.install.binaries import NDB_PROGRAMS, Ndb
 from ndblab.install.discovery import programs_version, require_engine
 from ndblab.install.progress import Phases
 from ndblab.machine import commands
 
 ORIGIN = "cache:tarball"
+PHASES_S = {"download": 60, "check": 4, "unpack tarball": 25}
+"""What the phases of an installation usually take; the download depends on the network."""
 UNPACKED_TIMES = 4
 """Unpacked, a tarball of this kind takes about so many times its size."""
 
@@ -51,12 +52,12 @@ def check_request(tarball: str, sha256: str | None) -> None:
         )
 
 
-def install(folder: Path, tarball: str, sha256: str | None, phases: Phases) -> receipt.Receipt:
+def install(folder: Path, tarball: str, sha256: str | None, phases: Phases) -> cache.Receipt:
     """Install a tarball below the cache `folder`, unless it is already installed."""
     known = sha256.lower() if sha256 else None
     if not is_url(tarball):
         path = Path(tarball).expanduser().absolute()
-        with phases.timed("checksum"):
+        with phases.timed("check"):
             known = _checked(path, known)
     if (installed := _installed(folder, known)) is not None:
         return installed
@@ -72,7 +73,7 @@ def install(folder: Path, tarball: str, sha256: str | None, phases: Phases) -> r
 
 def unpack(
     folder: Path, path: Path, sha256: str, source: dict[str, str], phases: Phases
-) -> receipt.Receipt:
+) -> cache.Receipt:
     """Install a verified tarball below the cache `folder`.
 
     Parameters
@@ -93,7 +94,7 @@ def unpack(
         ndb = _checked_ndb(_top_of(partial))
         root = folder / f"ndb-{ndb.ndb_version}-tarball-{sha256[:8]}"
         shutil.rmtree(root, ignore_errors=True)
-        receipt.write(
+        cache.certify(
             ndb.basedir,
             ndb=ndb,
             sysbench=None,
@@ -105,7 +106,7 @@ def unpack(
         ndb.basedir.rename(root)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
-    installed = receipt.read(root)
+    installed = cache.receipt(root)
     assert installed is not None
     return installed
 
@@ -122,9 +123,9 @@ def _checked(path: Path, expected: str | None) -> str:
     return actual
 
 
-def _installed(folder: Path, sha256: str | None) -> receipt.Receipt | None:
-    receipts = receipt.read_all(folder)
-    return next((r for r in receipts if r.ndb and r.source.get("sha256") == sha256), None)
+def _installed(folder: Path, sha256: str | None) -> cache.Receipt | None:
+    valid = cache.receipts(folder)
+    return next((r for r in valid if r.ndb and r.source.get("sha256") == sha256), None)
 
 
 def _downloaded(folder: Path, url: str, sha256: str, phases: Phases) -> Path:

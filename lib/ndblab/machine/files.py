@@ -9,7 +9,6 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
 
 
@@ -19,15 +18,6 @@ def write(file: Path, data: bytes) -> None:
     _write_through(temporary, data)
     os.replace(temporary, file)
     sync_folder(file.parent)
-
-
-def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Make a folder with these files, at most one level deep, and flush them to disk."""
-    folder.mkdir()
-    for name, data in files.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        _write_through(folder / name, data)
-    sync_folder(folder)
 
 
 def replace_folder(new: Path, final: Path) -> None:

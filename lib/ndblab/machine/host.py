@@ -47,6 +47,8 @@ class Host:
     distribution: str
     virtualization: str
     cpu_controller: CpuController
+    tasks_left: int | None = None
+    """Processes and threads that may be started."""
 
     @property
     def usable_cpus(self) -> float:
@@ -150,6 +152,7 @@ def read(root: str | Path = "/") -> Host:
     left = own_cgroup.memory_left_bytes(root)
     available = (memory.get("MemAvailable"), memory["MemTotal"], left)
     cpuinfo = _fields(read_text(root / "proc/cpuinfo"))
+    tasks = (own_cgroup.tasks_left(root), _tasks_left(root, status))
     return Host(
         cpu_model=_cpu_model(cpuinfo),
         cpus=cpus,
@@ -157,12 +160,29 @@ def read(root: str | Path = "/") -> Host:
         cpu_limit=own_cgroup.cpu_limit(root),
         memory_bytes=memory["MemTotal"],
         memory_available_bytes=min(b for b in available if b is not None),
-        memlock_bytes=_memlock(read_text(root / "proc/self/limits")),
+        memlock_bytes=_limit(read_text(root / "proc/self/limits"), "Max locked memory"),
         kernel=read_text(root / "proc/sys/kernel/osrelease").strip(),
         distribution=_distribution(read_text(root / "etc/os-release")),
         virtualization="virtual machine" if " hypervisor" in cpuinfo.get("flags", "") else "",
         cpu_controller=own_cgroup.cpu_controller(root),
+        tasks_left=min((left for left in tasks if left is not None), default=None),
     )
+
+
+def _tasks_left(root: Path, status: dict[str, str]) -> int | None:
+    """Processes and threads that the limit of this user (RLIMIT_NPROC) leaves; root has none.
+
+    The limit is the hard one, as the lab raises the soft one to it. Root of a container that an
+    ordinary user started is that user here. Source: Linux, getrlimit(2), user_namespaces(7).
+    """
+    limit = _limit(read_text(root / "proc/self/limits"), "Max processes", hard=True)
+    user = status.get("Uid", "").split()[:1]
+    outside = read_text(root / "proc/self/uid_map").split()[1:2]
+    if limit is None or (user == ["0"] and outside in ([], ["0"])):
+        return None
+    others = (_fields(read_text(file)) for file in (root / "proc").glob("[0-9]*/status"))
+    own = (other for other in others if other.get("Uid", "").split()[:1] == user)
+    return max(0, limit - sum(int(other.get("Threads", 1)) for other in own))
 
 
 def _fields(text: str) -> dict[str, str]:
@@ -187,9 +207,10 @@ def _cpu_model(cpuinfo: dict[str, str]) -> str:
     return _ARM_SERVERS.get((implementer, part), f"ARM CPU {implementer}:{part}")
 
 
-def _memlock(limits: str) -> int | None:
-    match = re.search(r"^Max locked memory\s+(\S+)", limits, flags=re.MULTILINE)
-    return int(match[1]) if match and match[1] != "unlimited" else None
+def _limit(limits: str, name: str, hard: bool = False) -> int | None:
+    match = re.search(rf"^{name}\s+(\S+)\s+(\S+)", limits, flags=re.MULTILINE)
+    value = match[1 + hard] if match else "unlimited"
+    return None if value == "unlimited" else int(value)
 
 
 def _distribution(os_release: str) -> str:

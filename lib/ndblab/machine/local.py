@@ -171,6 +171,9 @@ class Local:
             )
         if soft != resource.RLIM_INFINITY and soft < count:
             resource.setrlimit(resource.RLIMIT_NOFILE, (count, hard))
+        # A client is a thread, too: `Host.tasks_left` counts on the hard limit.
+        _, most = resource.getrlimit(resource.RLIMIT_NPROC)
+        resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
 
     def groups(self, name: str) -> cgroups.Groups:
         return cgroups.groups(host.read().cpu_controller, name)

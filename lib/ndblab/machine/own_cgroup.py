@@ -62,17 +62,50 @@ def limit_cpus(group: Path) -> float | None:
 
 
 def memory_left_bytes(root: Path) -> int | None:
-    """Memory that the limits of this process (a container's, say) leave it, in bytes."""
+    """Memory that the limits of this process (a container's, say) leave it, in bytes.
+
+    File cache and slabs that the kernel can reclaim count as left, as they do in MemAvailable:
+    they are charged to the group, and reclaimed when it needs the memory. Above "memory.high"
+    processes are throttled, so that it is a limit too.
+    Source: Linux, cgroup-v2.rst ("memory.high", "memory.stat") and cgroup-v1/memory.rst.
+    """
     left = []
-    for kind, controller, limit, used in (
-        ("cgroup2", "", "memory.max", "memory.current"),
-        ("cgroup", "memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
+    for kind, controller, limits, used in (
+        ("cgroup2", "", ("memory.max", "memory.high"), "memory.current"),
+        ("cgroup", "memory", ("memory.limit_in_bytes",), "memory.usage_in_bytes"),
     ):
         for group in _ancestors(root, kind, controller):
-            limit_bytes = read_text(group / limit).strip()
-            if limit_bytes.isdigit():
-                left.append(int(limit_bytes) - int(read_text(group / used).strip() or 0))
+            texts = [read_text(group / limit).strip() for limit in limits]
+            if limits_bytes := [int(text) for text in texts if text.isdigit()]:
+                used_bytes = int(read_text(group / used).strip() or 0) - _reclaimable_bytes(group)
+                left.append(max(0, min(limits_bytes) - max(0, used_bytes)))
     return min(left, default=None)
+
+
+def tasks_left(root: Path) -> int | None:
+    """Processes and threads that the limits of this process (a container's, say) leave it.
+
+    Source: Linux, cgroup-v2.rst ("pids.max") and cgroup-v1/pids.rst.
+    """
+    left = []
+    for group in [*_ancestors(root, "cgroup2", ""), *_ancestors(root, "cgroup", "pids")]:
+        limit = read_text(group / "pids.max").strip()
+        if limit.isdigit():
+            left.append(max(0, int(limit) - int(read_text(group / "pids.current").strip() or 0)))
+    return min(left, default=None)
+
+
+def _reclaimable_bytes(group: Path) -> int:
+    """File cache and slabs of a control group that can be reclaimed, those below it included.
+
+    In version 1 only the "total_" counters include the groups below.
+    """
+    lines = (line.split() for line in read_text(group / "memory.stat").splitlines())
+    counters = {name: int(value) for name, value in lines}
+    return sum(
+        counters.get(f"total_{name}", counters.get(name, 0))
+        for name in ("inactive_file", "active_file", "slab_reclaimable")
+    )
 
 
 def cpu_controller(root: Path) -> CpuController:

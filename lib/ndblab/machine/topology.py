@@ -18,12 +18,18 @@ _SIBLINGS = ("core_cpus_list", "thread_siblings_list")
 
 @dataclass(frozen=True)
 class Cpu:
-    """One logical CPU and where it sits; those of a core have the same `core`."""
+    """One logical CPU and where it sits; those of a core have the same `core`.
+
+    `speed` is relative to the fastest CPU of the machine; `kind` is what the kernel calls its cores
+    where there are several kinds ("core", "atom").
+    """
 
     id: int
     core: int
     package: int
     node: int
+    speed: float = 1.0
+    kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,11 +63,41 @@ def cpus(root: Path, allowed: Collection[int] = ()) -> tuple[Cpu, ...]:
         siblings = next(filter(None, map(parse_cpu_list, texts)), ())
         return min(siblings) if siblings else number(cpu, "core_id", cpu)
 
+    speeds, kind_of = _speeds(base, online), _kinds(root)
     return tuple(
-        Cpu(cpu, core(cpu), number(cpu, "physical_package_id", 0), node_of.get(cpu, 0))
+        Cpu(
+            cpu, core(cpu), number(cpu, "physical_package_id", 0), node_of.get(cpu, 0),
+            speeds.get(cpu, 1.0), kind_of.get(cpu, ""),
+        )
         for cpu in online
         if not allowed or cpu in allowed
-    )
+    )  # fmt: skip
+
+
+def _speeds(base: Path, online: Iterable[int]) -> dict[int, float]:
+    """Read how fast CPUs are, relative to the fastest; nothing where the kernel does not say.
+
+    The capacity accounts for work per cycle, the highest frequency does not.
+    Source: Linux, sysfs-devices-system-cpu ("cpu_capacity") and cpu-freq/user-guide.rst.
+    """
+    for name in ("cpu_capacity", "cpufreq/cpuinfo_max_freq"):
+        texts = {cpu: read_text(base / f"cpu{cpu}/{name}").strip() for cpu in online}
+        values = {cpu: int(text) for cpu, text in texts.items() if text.isdigit()}
+        if fastest := max(values.values(), default=0):
+            return {cpu: round(value / fastest, 3) for cpu, value in values.items()}
+    return {}
+
+
+def _kinds(root: Path) -> dict[int, str]:
+    """Read the kinds of cores of a hybrid processor, each with performance counters of its own.
+
+    Source: Linux, perf's intel-hybrid.txt ("/sys/devices/cpu_atom/cpus").
+    """
+    return {
+        cpu: file.parent.name.removeprefix("cpu_")
+        for file in (root / "sys/devices").glob("cpu_*/cpus")
+        for cpu in parse_cpu_list(read_text(file))
+    }
 
 
 def numa_nodes(root: Path) -> tuple[NumaNode, ...]:

@@ -1,16 +1,12 @@
-"""What this host has and lacks for the lab, and what to do about it.
-
-In: the host. Out: one `Finding` per thing the lab needs. It changes nothing.
-"""
+"""What this host has and lacks for the lab, and what to do about it."""
 
 from __future__ import annotations
 
-import contextlib
-import getpass
+import os
 import resource
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -19,10 +15,11 @@ from ndblab import install
 from ndblab.cluster import start_stop
 from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.experiments.tpc_c import go_tpc
+from ndblab.formatting import duration
 from ndblab.hosts import connected
-from ndblab.install import ndb_tools, package_manager
-from ndblab.machine import host, own_cgroup
+from ndblab.install import requirements
+from ndblab.install.requirements import Tool
+from ndblab.machine import host, own_cgroup, user
 from ndblab.machine.local import LOCAL
 from ndblab.measuring import measurement, prerequisites
 from ndblab.planning.deployment import Plan
@@ -31,6 +28,8 @@ T = TypeVar("T")
 
 OPEN_FILES = 16384
 """Each client is a socket of the load generator and one of a server; a full sweep has thousands."""
+TASKS = 16384
+"""Each client is a thread of the load generator and one of a server, too."""
 _CONTROLLERS = {
     "cgroup1": "cgroup v1, writable",
     "cgroup2": "cgroup v2, writable",
@@ -53,11 +52,18 @@ class Finding:
     next_step: str = ""
 
 
-def examine() -> list[Finding]:
-    """Examine everything that the lab needs."""
+def examine(tools: Iterable[Tool] = ()) -> list[Finding]:
+    """Examine everything that the lab needs, and the tools that some experiments need besides."""
     this_host = host.read()
     plan = _planned(this_host)
-    return [*_host(this_host), *_plan(this_host, plan), *_software(), *_root(this_host, plan)]
+    return [
+        *_host(this_host),
+        *_plan(this_host, plan),
+        *_software(),
+        *map(_tool, tools),
+        _namespaces(),
+        *_root(this_host, plan, tools),
+    ]
 
 
 def _host(this_host: host.Host) -> Iterator[Finding]:
@@ -73,14 +79,17 @@ def _host(this_host: host.Host) -> Iterator[Finding]:
     else:
         remedy = own_cgroup.remedy(controller.kind) if controller.kind == "none" else ""
         yield Finding("note", thing, controller.reason, remedy)
-    user = getpass.getuser()
-    if own_cgroup.ends_at_log_out(Path("/"), user):
-        linger = package_manager.as_root(f"loginctl enable-linger {user}")
+    if own_cgroup.ends_at_log_out(Path("/"), user.name()):
+        linger = requirements.as_root(f"loginctl enable-linger {user.name()}")
         found = "systemd ends the lab, and a cluster, soon after your last session ends"
         yield Finding("note", "log-out", found, f"To let them go on: {linger}")
     home = start_stop.home()
-    free_bytes = shutil.disk_usage(next(p for p in (home, *home.parents) if p.exists())).free
-    yield Finding("ok", "disk", f"{free_bytes / 2**30:.0f} GiB free at {home}")
+    nearest = next(p for p in (home, *home.parents) if p.exists())
+    if os.access(nearest, os.W_OK):
+        free_bytes = shutil.disk_usage(nearest).free
+        yield Finding("ok", "disk", f"{free_bytes / 2**30:.0f} GiB free at {home}")
+    else:
+        yield Finding("missing", "disk", f"{home} cannot be written", user.NEXT_STEP)
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard == resource.RLIM_INFINITY or hard >= OPEN_FILES:
         limit = "unlimited" if hard == resource.RLIM_INFINITY else f"up to {hard}"
@@ -94,6 +103,16 @@ def _host(this_host: host.Host) -> Iterator[Finding]:
             "again.",
         )
 
+    if (tasks := this_host.tasks_left) is None or tasks >= TASKS:
+        yield Finding("ok", "processes and threads", "unlimited" if tasks is None else f"{tasks}")
+    else:
+        yield Finding(
+            "note",
+            "processes and threads",
+            f"{tasks} more may be started; large sweeps need {TASKS}",
+            "To use thousands of clients, raise --pids-limit of the container, TasksMax of systemd "
+            "or `nproc` in /etc/security/limits.conf.",
+        )
     if running := LOCAL.marked(start_stop.home()):
         processes = f"running, {len(running)} of its processes"
         yield Finding("note", "cluster", processes, "Stop it: ./lab cluster.stop")
@@ -127,43 +146,41 @@ def _plan(this_host: host.Host, plan: Plan | LabError) -> Iterator[Finding]:
         )
 
 
-def _root(this_host: host.Host, plan: Plan | LabError) -> Iterator[Finding]:
+def _root(this_host: host.Host, plan: Plan | LabError, tools: Iterable[Tool]) -> Iterator[Finding]:
     plans = () if isinstance(plan, LabError) else (plan,)
-    lacks = prerequisites.every(this_host, *plans)
+    lacks = prerequisites.every(this_host, *plans, tools=tools)
     if lacks:
         state = "missing" if any(lack.needed for lack in lacks) else "note"
         found = "".join(f"\n        - {lack}" for lack in lacks)
-        yield Finding(state, "only root can give", found, prerequisites.next_step(lacks))
+        yield Finding(state, "only root can give", found, requirements.next_step(lacks))
 
 
 def _software() -> Iterator[Finding]:
-    yield from _program(
+    yield _program(
         "NDB Cluster",
         install.find_ndb,
         lambda ndb: f"{ndb.ndb_version} from {ndb.origin} ({ndb.basedir})",
         _missing_ndb,
     )
-    yield from _tools()
-    yield from _program(
+    yield _program(
         "sysbench",
         install.find_sysbench,
         lambda sysbench: f"{sysbench.version} ({sysbench.program})",
         _missing_sysbench,
     )
-    yield from _program(
-        go_tpc.NAME, go_tpc.find, lambda it: f"{it.version} ({it.program})", _missing_go_tpc
-    )
-    yield _namespaces()
 
 
-def _tools() -> Iterator[Finding]:
-    """An installation is usable without them, but for what each of them is for."""
-    with contextlib.suppress(LabError):
-        ndb = install.find_ndb()
-        if ndb and (lacking := install.missing_tools(ndb)):
-            found = f"no {', no '.join(lacking)}"
-            uses = "; ".join(f"{ndb_tools.TOOLS[name]} needs {name}" for name in lacking)
-            yield Finding("note", "NDB's tools", found, f"{uses}: ./lab install --tools")
+def _tool(tool: Tool) -> Finding:
+    """A tool that is missing is a note: all else runs without it."""
+    try:
+        if version := tool.find():
+            return Finding("ok", tool.name, version)
+        why = tool.lacks()
+    except LabError as error:
+        return Finding("note", tool.name, f"{error.what}: {error.found}", error.next_step or "")
+    state = "not installed" if why else "not built yet"
+    remedy = why or "`./lab install --tools` builds it."
+    return Finding("note", tool.name, f"{state}, which only {tool.use} needs", remedy)
 
 
 def _namespaces() -> Finding:
@@ -179,51 +196,33 @@ def _program(
     thing: str,
     find: Callable[[], T | None],
     describe: Callable[[T], str],
-    missing: Callable[[], Iterator[Finding]],
-) -> Iterator[Finding]:
+    missing: Callable[[], Finding],
+) -> Finding:
     try:
         program = find()
+        return missing() if program is None else Finding("ok", thing, describe(program))
     except LabError as error:
-        yield Finding("missing", thing, f"{error.what}: {error.found}", error.next_step or "")
-        return
-    if program is None:
-        yield from missing()
-    else:
-        yield Finding("ok", thing, describe(program))
+        return Finding("missing", thing, f"{error.what}: {error.found}", error.next_step or "")
 
 
-def _missing_ndb() -> Iterator[Finding]:
-    thing = "NDB Cluster"
-    try:
-        release = install.release_for()
-    except LabError as error:
-        yield Finding("missing", thing, f"{error.what}: {error.found}", error.next_step or "")
-        return
-    lacking = install.requirements.missing(release.file) if release else []
-    if lacking:
-        found = f"not installed, and {release} needs what is not here: {', '.join(lacking)}"
-        yield Finding("missing", thing, found, _ROOT)
-        return
+def _missing_ndb() -> Finding:
+    thing, release = "NDB Cluster", install.release_for()
+    lacks = requirements.of_tarball(release.file) if release else []
+    if lacks:
+        names = ", ".join(lack.what for lack in lacks)
+        found = f"not installed, and {release} needs what is not here: {names}"
+        return Finding("missing", thing, found, _ROOT)
     source = f"{release}, the vendor's tarball" if release else "it from Debian's packages"
-    remedy = f"`./lab install` installs {source}; so does reproduce."
-    yield Finding("note", thing, "not installed yet", remedy)
+    remedy = (
+        f"The first `./lab reproduce` installs {source}, once, before it measures: about "
+        f"{duration(install.usual_s())} more. So does `./lab install`."
+    )
+    return Finding("note", thing, "not installed yet", remedy)
 
 
-def _missing_sysbench() -> Iterator[Finding]:
+def _missing_sysbench() -> Finding:
     if install.has_debian():
-        yield Finding("note", "sysbench", "not installed yet", "`./lab install` installs it too.")
-    else:
-        yield Finding(
-            "missing",
-            "sysbench",
-            "not on PATH, and without a Debian archive the lab cannot fetch it",
-            _ROOT,
-        )
-
-
-def _missing_go_tpc() -> Iterator[Finding]:
-    remedy = "`./lab install --tools` builds it; so does reproduce."
-    if why := go_tpc.lacks():
-        yield Finding("note", go_tpc.NAME, "not installed, which only TPC-C needs", why)
-    else:
-        yield Finding("note", go_tpc.NAME, "not built yet, which only TPC-C needs", remedy)
+        remedy = "It is installed with NDB Cluster."
+        return Finding("note", "sysbench", "not installed yet", remedy)
+    found = "not on PATH, and without a Debian archive the lab cannot fetch it"
+    return Finding("missing", "sysbench", found, _ROOT)

@@ -6,6 +6,7 @@ In: an experiment and a host: this one, a described one or the brief's. Out: tex
 from __future__ import annotations
 
 import dataclasses
+import math
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -95,13 +96,15 @@ def dry_run(
     if hosts:
         lines += [f"# over {len(hosts)} network namespaces of this machine, named by letters:"]
         lines += [f"#   {each.name}: {', '.join(each.roles)}" for each in hosts]
-    if described is None:
-        try:
-            measurement.check(machine, usual, engines=engines)
+    try:
+        if described is None:
+            measurement.check(machine, *planned.values(), engines=engines)
             if hosts and (why := connected.lacks()):
                 lines += [f"# not possible here: {why}"]
-        except LabError as error:
-            lines += [f"# {line}" for line in str(error).splitlines()]
+        for plan in planned.values() if described else ():
+            measurement.check_size(machine, plan, disk_free_bytes=math.inf)
+    except LabError as error:
+        lines += [f"# {line}" for line in str(error).splitlines()]
     if experiment.compares_engines and not engines:
         lines += ["# It compares two installations, which --engines A,B names."]
     first, second = _installations(described, engines)

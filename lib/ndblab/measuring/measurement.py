@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 RUNS = ROOT / "data/runs"
 
-INSTALL_S = 600
-
 
 def plan_for(
     experiment: Experiment,
@@ -74,11 +72,19 @@ def check(machine: host.Host, *plans: Plan, engines: str | None = None) -> None:
         check_size(machine, plan)
 
 
-def check_size(machine: host.Host, plan: Plan) -> None:
-    """Refuse a plan for which this host has too little memory or disk space; LabError says what."""
-    folder = Path(plan.places.cluster_dir)
-    existing = next(p for p in (folder, *folder.parents) if p.exists())
-    plan.check(machine, shutil.disk_usage(existing).free)
+def check_size(machine: host.Host, plan: Plan, disk_free_bytes: float | None = None) -> None:
+    """Refuse a plan for which a host has too little memory or disk space, or allows too few tasks.
+
+    Parameters
+    ----------
+    disk_free_bytes : free space on the host's disk; None for that of this host.
+    """
+    if disk_free_bytes is None:
+        folder = Path(plan.places.cluster_dir)
+        existing = next(p for p in (folder, *folder.parents) if p.exists())
+        disk_free_bytes = shutil.disk_usage(existing).free
+    plan.check(machine, disk_free_bytes)
+    fitness.check_tasks(plan, machine)
     fitness.check_numa_memory(plan, machine)
 
 
@@ -174,7 +180,8 @@ def _measure(
     if wanted.repeats == 1 and len(todo) > 1 and not experiment.contrasts:
         say("verdicts need at least two repeats: --repeats 2")
     if engines is None and install.find() is None:
-        say(f"one-time install of NDB Cluster and sysbench: about {duration(INSTALL_S)} more")
+        more = duration(install.usual_s())
+        say(f"one-time install of NDB Cluster and sysbench: about {more} more")
     named = both(engines, progress) if engines else (install.ensure(progress=progress), None)
     binaries, second = named
 

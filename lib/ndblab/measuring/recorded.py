@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ndblab import dataset as datasets
 from ndblab.design import catalogue
@@ -16,9 +15,6 @@ from ndblab.design.catalogue import ROOT, find
 from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
 from ndblab.measuring import measurement
-
-if TYPE_CHECKING:
-    from ndblab.experiments.capacity.forecast import Forecast
 
 RECORDED = ROOT / "data/recorded"
 
@@ -87,26 +83,3 @@ def every() -> list[datasets.Dataset]:
 def has(experiment: Experiment) -> bool:
     """Return whether this repository has a dataset of an experiment."""
     return any((RECORDED / experiment.name).glob("*/manifest.json"))
-
-
-@functools.cache
-def forecast(fitted: str = "recorded", tested: str = "recorded") -> Forecast:
-    """Fit the capacity model to one dataset and compare it with another.
-
-    Parameters
-    ----------
-    fitted, tested : "recorded" for the recorded sweeps of one MySQL server and of several; or the
-        folder of any dataset, which may be the same.
-
-    Raises
-    ------
-    LabError
-        If a dataset cannot be read, or no model can be fitted to it.
-    """
-    from ndblab.experiments.capacity import forecast as forecasts
-
-    one, many = find("capacity-model").reads
-    data = obtain(one) if fitted == "recorded" else datasets.read(fitted)
-    if tested == "recorded":
-        return forecasts.of(data, obtain(many))
-    return forecasts.of(data, None if tested == fitted else datasets.read(tested))

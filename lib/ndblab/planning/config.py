@@ -14,6 +14,7 @@ from ndblab.install.binaries import rondb_series
 from ndblab.machine import topology
 from ndblab.planning import deployment
 from ndblab.planning.deployment import Node, Plan
+from ndblab.planning.quoting import ndb_path, quoted
 
 if TYPE_CHECKING:
     from ndblab.install import Binaries
@@ -46,7 +47,7 @@ def _templates():
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters["size"] = size
+    environment.filters |= {"size": size, "quoted": quoted, "ndb_path": ndb_path}
     return environment
 
 
@@ -220,7 +221,7 @@ def authority_argv(program: str, options_file: str, folder: str) -> list[str]:
 
 def authority_options(folder: str, pass_phrase: str) -> str:
     """Return the text of the options file of `ndb_sign_keys`."""
-    return f"[ndb_sign_keys]\npassphrase={pass_phrase}\nCA-search-path={folder}\n"
+    return f"[ndb_sign_keys]\npassphrase={pass_phrase}\nCA-search-path={quoted(folder)}\n"
 
 
 def key_argv(program: str, options_file: str, folder: str, type_: str, address: str) -> list[str]:

@@ -25,6 +25,9 @@ BRIEF_SQL_SIDE_CPUS = 192
 BUDGETS = ("auto", "pinned", "scaled", "shared")
 ATTACHED = "attached"
 """The budget of a cluster that the lab did not start: how its CPUs are divided is not known."""
+MOST_APART = 0.1
+"""How much slower than another, as a share, a core may be and still count as equal to it: firmware
+names favoured cores whose highest frequency is a few percent above that of their equals."""
 PINNED_FROM_CPUS = 80
 """Two servers at their own ceiling of 30 CPUs on three quarters of a host: 2 x 30 / 0.75. With
 fewer, `pinned` would saturate the host before the first doubling of servers."""
@@ -127,7 +130,33 @@ def _unfit_to_pin(host: Host) -> LabError | None:
                 expected="memory on a NUMA node of each half, for its data node",
                 next_step="Use --budget scaled or --budget shared, or put memory into that node.",
             )
+    first, second = _halves(host)
+    if not all(map(_equal, first, second)):
+        return LabError(
+            "The halves of this host are not equal",
+            found=f"{_described(first)}, against {_described(second)}",
+            expected="as many CPUs on each half, and as fast: one data node runs on each",
+            next_step="Use --budget scaled or --budget shared, or switch CPUs on that are off.",
+        )
     return None
+
+
+def _equal(core: Core, other: Core) -> bool:
+    """Return whether two cores have as many logical CPUs, of the same kind and speed."""
+    slower, faster = sorted((core[0].speed, other[0].speed))
+    same = len(core) == len(other) and core[0].kind == other[0].kind
+    return same and slower >= (1 - MOST_APART) * faster
+
+
+def _described(half: Sequence[Core]) -> str:
+    cpus = [cpu for core in half for cpu in core]
+    kinds = sorted({cpu.kind for cpu in cpus if cpu.kind})
+    of = f" of kind {' and '.join(kinds)}" if kinds else ""
+    speed = sum(cpu.speed for cpu in cpus) / len(cpus)
+    slow = f" at {speed:.0%} of the fastest one's speed" if speed < 1 else ""
+    return (
+        f"{len(cpus)} CPUs on {len(half)} cores{of} ({format_cpu_list(c.id for c in cpus)}){slow}"
+    )
 
 
 def shares(host: Host, kind: str, node_groups: int = 1) -> Shares:
@@ -175,8 +204,9 @@ def shares(host: Host, kind: str, node_groups: int = 1) -> Shares:
 
 
 def _halves(host: Host) -> tuple[Sequence[Core], Sequence[Core]]:
+    """Halve the cores; of an odd number the last one is left out, so that both have as many."""
     middle = len(host.cores) // 2
-    return host.cores[:middle], host.cores[middle:]
+    return host.cores[:middle], host.cores[middle : 2 * middle]
 
 
 def _affinity(host: Host, cores: Sequence[Core]) -> Share:

@@ -220,7 +220,7 @@ class Plan:
         # Recorded identities have this field, which the overlay has replaced.
         return {**_identity(self), "shm_spin_us": 0}
 
-    def check(self, host: Host, disk_free_bytes: int) -> None:
+    def check(self, host: Host, disk_free_bytes: float) -> None:
         """Refuse a plan that does not fit this host.
 
         Raises

@@ -1,7 +1,4 @@
-"""Whether a host still is what a plan was made for.
-
-In: a `Plan`, and CPUs or memory as they are now. Out: nothing, or a LabError. Pure.
-"""
+"""Whether a plan fits a host: its CPUs as they are now, its NUMA nodes, its processes."""
 
 from __future__ import annotations
 
@@ -72,3 +69,34 @@ def check_numa_memory(plan: Plan, host: Host) -> None:
                 expected=f"{needed_bytes / GIB:.1f} GiB",
                 next_step="Use --budget scaled, a smaller --table-size or fewer --servers.",
             )
+
+
+def tasks(plan: Plan) -> int:
+    """Return how many processes and threads a cluster and its load are, with some to spare.
+
+    A client is a thread of the load generator and one of a server. Observed besides: 66 threads of
+    a data node with 10 for NDB's work, 42 of a server and 17 of a management node.
+    """
+    connections = sum(len(node.node_ids) for node in plan.servers)
+    data_nodes = len(plan.data_nodes) * (64 + (plan.threads.automatic_cpus or 0))
+    servers = 40 * len(plan.servers) + 8 * connections
+    return data_nodes + servers + 2 * plan.max_clients + 64
+
+
+def check_tasks(plan: Plan, host: Host) -> None:
+    """Refuse a plan with more processes and threads than may be started on a host.
+
+    Raises
+    ------
+    LabError
+        It says how many there may be.
+    """
+    if host.tasks_left is not None and tasks(plan) > host.tasks_left:
+        where = f"Host {plan.hosts[0].name}" if plan.hosts else "This host"
+        raise LabError(
+            f"{where} allows too few processes and threads for the plan",
+            found=f"{host.tasks_left} more",
+            expected=f"{tasks(plan)}: two threads a client, and those of the nodes",
+            next_step="Raise the limit (of a container, --pids-limit; of a control group, pids.max "
+            "or systemd's TasksMax; of a user, ulimit -u), or use fewer --clients or --servers.",
+        )

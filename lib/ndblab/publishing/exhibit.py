@@ -83,10 +83,11 @@ def pictures(content: NotebookNode) -> Iterator[tuple[Picture, dict[str, str]]]:
 
 
 def write(
-    content: NotebookNode, folder: Path, kinds: tuple[str, ...] = ("png", "svg", "csv")
+    content: NotebookNode, folder: Path, ends: tuple[str, ...] = ("png", "svg", "csv")
 ) -> list[tuple[str, Path]]:
     """Write figures and named tables of an executed notebook as files; give names and places.
 
+    Only files whose names have one of these ends are written.
     SVG and CSV are taken out of the notebook: it shows PNG, which has a description, and HTML.
     """
     files = []
@@ -98,8 +99,7 @@ def write(
         if found := output.get("metadata", {}).pop(HTML, None):
             name = found[_TABLE].lower()
             files.append((name, f"{name.replace(' ', '')}.csv", found[_CSV].encode()))
-    folder.mkdir(parents=True, exist_ok=True)
-    made = [(name, folder / file, data) for name, file, data in files if file.endswith(kinds)]
+    made = [(name, folder / file, data) for name, file, data in files if file.endswith(ends)]
     for _, place, data in made:
         place.write_bytes(data)
     return [(name, place) for name, place, _ in made]

@@ -139,8 +139,8 @@ def prepare() -> None:
     import ndblab.publishing.show  # noqa: F401
 
 
-def render(source: Path, pictures: Path) -> None:
-    """Execute a notebook as it is, keep the outputs in it, and write its figures to a folder.
+def render(source: Path, folder: Path, pictures: tuple[str, ...]) -> None:
+    """Execute a notebook as it is, keep the outputs in it, and write these pictures to a folder.
 
     As `execute`, once in a process. If a cell fails, the notebook stays as it was.
     """
@@ -161,7 +161,7 @@ def render(source: Path, pictures: Path) -> None:
                     next_step="Fix the cell. The notebook was not changed.",
                 ) from error
             _pack_pictures(cell)
-    exhibit.write(content, pictures, ("png",))
+    exhibit.write(content, folder, pictures)
     files.write(source, f"{nbformat.writes(content)}\n".encode())
 
 

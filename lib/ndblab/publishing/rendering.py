@@ -1,11 +1,11 @@
 """Everything committed or published about the recorded datasets, made from them.
 
-In: the recorded datasets. Out: notebooks, pictures, the README's answers and verdicts, the
-report's site.
+That is the notebooks, the README with its pictures, answers and verdicts, and the report's site.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,15 +25,23 @@ _MARKS = ("<!-- verdicts -->", "<!-- /verdicts -->")
 
 
 def render(only: str | None = None) -> list[Path]:
-    """Render the committed notebook and pictures of one experiment or all, and the README."""
+    """Render the committed notebook of one experiment or all, and the README with its pictures."""
     chosen = [catalogue.find(only)] if only else _published()
     written = [catalogue.notebook(experiment) for experiment in chosen]
-    pictures = [recorded.RECORDED / experiment.name for experiment in chosen]
-    notebook.prepare()
-    list(processes.each(notebook.render, list(zip(written, pictures, strict=True)), AT_ONCE))
+    folders = [recorded.RECORDED / experiment.name for experiment in chosen]
     readme = recorded.ROOT / "README.md"
-    readme.write_text(with_verdicts(readme.read_text()))
+    text = readme.read_text(encoding="utf-8")
+    shown = [pictures(text, folder) for folder in folders]
+    notebook.prepare()
+    list(processes.each(notebook.render, list(zip(written, folders, shown, strict=True)), AT_ONCE))
+    readme.write_text(with_verdicts(text), encoding="utf-8")
     return [*written, readme]
+
+
+def pictures(readme: str, folder: Path) -> tuple[str, ...]:
+    """Return the names of the pictures in a folder that the README shows."""
+    place = re.escape(folder.relative_to(recorded.ROOT).as_posix())
+    return tuple(re.findall(rf"\({place}/(\S+\.png)\)", readme))
 
 
 def _published() -> list[Experiment]:

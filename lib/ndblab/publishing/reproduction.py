@@ -17,7 +17,7 @@ from tqdm import tqdm
 from ndblab.attach import measurement as attaching
 from ndblab.design import catalogue
 from ndblab.design.experiment import Experiment
-from ndblab.error import LabError
+from ndblab.error import LabError, writing
 from ndblab.measuring import measurement, recorded
 from ndblab.publishing import hosts, notebook, processes, terminal
 
@@ -124,12 +124,13 @@ def _publish(experiment: Experiment, source: str | None, out: Path, room: int | 
     data = recorded.obtain(experiment.name, source) if experiment.grid and source else None
     folder = out / (data.id if data else experiment.name)
     values = _parameters(experiment, data, source)
-    made = notebook.execute(catalogue.notebook(experiment), values, folder)
     from ndblab.publishing import exhibit, verdict_tables
     from ndblab.publishing.report import notebook_page
 
-    [executed] = [place for name, place in made if name == "notebook"]
-    page = f"page     {_relative(notebook_page.write_alone(executed, experiment.question))}"
+    with writing(folder):
+        made = notebook.execute(catalogue.notebook(experiment), values, folder)
+        [executed] = [place for name, place in made if name == "notebook"]
+        page = f"page     {_relative(notebook_page.write_alone(executed, experiment.question))}"
     answer = exhibit.answer(notebook.read(executed))
     tables = {name: place for name, place in made if place.suffix == ".csv"}
     verdicts = tables.pop("verdicts", None)

@@ -15,13 +15,11 @@ from ndblab.error import LabError
 from ndblab.experiments.api_ceiling import load as generator
 from ndblab.install import ndb_tools
 from ndblab.machine.local import LOCAL
-from ndblab.measuring import measurement
 from ndblab.planning import profile
 from ndblab.planning.point import Point
 from ndblab.workloads import registry
 from ndblab.workloads.load_generator import Job
 
-PORT = 19000
 STAND_IN = """#!/bin/sh
 echo "$NDB_CONNECTSTRING $*" >> {folder}/calls
 case "$*" in
@@ -178,16 +176,15 @@ def test_a_missing_flexasynch_is_named_before_anything_starts(tmp_path):
     assert "./lab install --tools" in caught.value.next_step
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
-def test_keys_are_looked_up_in_a_real_cluster(tmp_path, monkeypatch):
+def test_keys_are_looked_up_in_a_real_cluster(measure):
     """Through both interfaces, over shared memory, without an error."""
     if ndb_tools.missing(install.ensure(progress=False)):
         pytest.skip("NDB's tools are not installed")
-    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
-    monkeypatch.setattr(measurement, "RUNS", tmp_path / "runs")
     experiment = catalogue.find("api-ceiling")
     assert registry.find("ndb_api") is generator
-    data = measurement.measure(experiment, "smoke", "auto", {}, PORT, progress=False)
+    data = measure(experiment)
     assert list(data.runs["status"]) == ["ok"] * 3
     assert set(data.slices["status"]) == {"ok"}
     assert {"client", "sysbench"} <= set(data.processes["role"])

@@ -7,7 +7,8 @@ import math
 import pandas as pd
 import pytest
 
-import made_up_faults as faults
+import small_runs
+from experiments.availability import made_up as faults
 from ndblab.experiments.availability import analysis as outage
 
 # The ends of operations of all clients are this far apart.
@@ -111,7 +112,7 @@ def test_every_run_has_a_row_in_the_order_of_the_faults() -> None:
         faults.run("kill-data-node", 1), faults.run("kill-server", 1),
     ]  # fmt: skip
     parts[3]["events"] = parts[3]["events"].iloc[:0]
-    found = outage.of_runs(faults.together(parts))
+    found = outage.of_runs(small_runs.together(*parts))
     assert list(found.columns) == outage.COLUMNS
     assert list(zip(found["fault"], found["repeat"], strict=True)) == [
         ("kill-data-node", 1), ("kill-data-node", 2), ("rolling-restart", 1),
@@ -132,7 +133,7 @@ def test_lost_writes_are_reported_with_their_age() -> None:
 def test_the_worst_run_stands_for_a_fault() -> None:
     """Each value is that of the run in which it was worst, never a mean."""
     parts = [faults.run(repeat=1, gap_s=0.4, gave_up=2), faults.run(repeat=2, gap_s=1.5)]
-    [row] = outage.worst(outage.of_runs(faults.together(parts))).itertuples()
+    [row] = outage.worst(outage.of_runs(small_runs.together(*parts))).itertuples()
     assert (row.fault, row.runs, row.gave_up_clients) == ("kill-data-node", 2, 2)
     assert row.longest_gap_s == pytest.approx(1.5, abs=2 * STEP_S)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-import made_up_faults as faults
+import small_runs
+from experiments.availability import made_up as faults
 from made_up import Double, double, verdict
 
 Part = dict[str, pd.DataFrame]
@@ -13,7 +14,7 @@ Part = dict[str, pd.DataFrame]
 
 def dataset(*parts: Part) -> Double:
     """Give a dataset of these runs, as a check gets it."""
-    tables = faults.together(parts)
+    tables = small_runs.together(*parts)
     return Double(
         **{name: tables[name] for name in ("runs", "intervals", "processes", "ndb_threads")},
         **{name: tables[name] for name in ("events", "history", "copies", "counters")},

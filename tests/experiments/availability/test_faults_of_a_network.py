@@ -22,7 +22,6 @@ from ndblab.hosts import remote
 from ndblab.hosts.namespaces import Network, program
 from ndblab.machine import THIS_MACHINE, commands
 from ndblab.machine.local import LOCAL
-from ndblab.measuring import measurement
 
 PORT = 23260
 SILENCE_S = 6
@@ -94,21 +93,17 @@ def test_a_host_that_lost_its_power_has_its_files_and_none_of_its_processes(netw
     assert not folder.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 @pytest.mark.usefixtures("namespaces_usable")
 @pytest.mark.parametrize("name", ["partition", "lose-host"])
-def test_a_cluster_survives_a_fault_of_the_network(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_cluster_survives_a_fault_of_the_network(name: str, measure):
     """One data node goes on, the other comes back, and no acknowledged write is lost."""
-    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "lab"))
-    monkeypatch.setattr(measurement, "RUNS", tmp_path / "runs")
     drawn = Variant(name, fault=sooner(name), config_ini=SOONER)
     experiment = dataclasses.replace(
         catalogue.find("network-faults"), variants=(Variant(config_ini=SOONER), drawn)
     )
-    size = {"duration_s": 2, "clients": 4, "repeats": 1}
-    data = measurement.measure(experiment, "smoke", "auto", size, PORT, progress=False)
+    data = measure(experiment, size={"duration_s": 2, "clients": 4, "repeats": 1}, port=PORT)
     assert list(data.runs["status"]) == ["ok"]
     [found] = outage.of_runs(data.tables, data.manifest["profile"]["seed"]).itertuples()
     assert (found.fault, found.wrong, found.lost, found.replicas) == (name, 0, 0, 2)
@@ -147,13 +142,12 @@ def cut_after_a_run(network: Network, runs: Path, host: str) -> Iterator[None]:
         thread.join()
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 def test_a_connection_that_breaks_in_the_middle_is_one_message_and_the_command_resumes(
-    healed: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    healed: Network, measure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """Completed runs are saved, and nothing is left on any of the hosts."""
-    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "lab"))
-    monkeypatch.setattr(measurement, "RUNS", tmp_path / "runs")
     monkeypatch.setattr(remote, "SILENCE_S", SILENCE_S)
     experiment = dataclasses.replace(catalogue.find(figure=6), contrasts=None)
     hosts = tmp_path / "hosts.toml"
@@ -162,16 +156,14 @@ def test_a_connection_that_breaks_in_the_middle_is_one_message_and_the_command_r
     )
     size = {"servers": "2", "clients": "4", "table_size": 100, "repeats": 3, "duration_s": 4}
 
-    def measure() -> dataset.Dataset:
-        return measurement.measure(
-            experiment, "smoke", "shared", size, PORT + 300, progress=False, hosts=str(hosts)
-        )
+    def measured() -> dataset.Dataset:
+        return measure(experiment, "shared", PORT + 300, size=size, hosts=str(hosts))
 
     with (
         cut_after_a_run(healed, tmp_path / "runs", "b"),
         pytest.raises(LabError, match="connection to b is lost") as caught,
     ):
-        measure()
+        measured()
     assert "run the same command again; completed runs are saved" in caught.value.next_step
     [folder] = (tmp_path / "runs" / experiment.name).iterdir()
     saved = dataset.read(folder).runs.set_index("run_id")
@@ -182,7 +174,7 @@ def test_a_connection_that_breaks_in_the_middle_is_one_message_and_the_command_r
         time.sleep(0.5)
     assert not left
     healed.heal()
-    whole = measure()
+    whole = measured()
     assert whole.path == folder
     runs = whole.runs.set_index("run_id")
     assert list(runs["status"]) == ["ok"] * 3

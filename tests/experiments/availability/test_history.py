@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import made_up_faults as faults
+from experiments.availability import made_up as faults
 from ndblab.experiments.availability import (
     FAILED,
     OK,

@@ -12,10 +12,8 @@ from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.experiments.availability import fault, history, run_with_fault, written_value
 from ndblab.machine.local import LOCAL
-from ndblab.measuring import dry_run, measurement
+from ndblab.measuring import dry_run
 from ndblab.planning import profile
-
-PORT = 12960
 
 
 def test_a_service_with_one_server_is_refused():
@@ -47,17 +45,11 @@ def test_a_dry_run_lists_the_actions_of_a_fault():
     assert "-m ndblab.experiments.availability.client --clients=8" in text
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
-def test_a_data_node_and_a_server_die_and_no_acknowledged_write_is_lost(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_data_node_and_a_server_die_and_no_acknowledged_write_is_lost(measure, tmp_path):
     """Real nodes, really killed: both serve again, and both replicas hold every write."""
-    folder = tmp_path / "cluster"
-    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(folder))
-    monkeypatch.setattr(measurement, "RUNS", tmp_path / "runs")
-    experiment = catalogue.find("availability")
-    size = {"duration_s": 2, "clients": 4}
-    data = measurement.measure(experiment, "smoke", "auto", size, PORT, progress=False)
+    data = measure(catalogue.find("availability"), size={"duration_s": 2, "clients": 4})
     runs = data.runs.set_index("variant")
     assert runs["status"].to_dict() == {"kill-data-node": "ok", "kill-server": "ok"}
     assert (runs["workload"] == "checked_writes").all()
@@ -80,7 +72,7 @@ def test_a_data_node_and_a_server_die_and_no_acknowledged_write_is_lost(
     killed_s = events.loc[events["node_id"] == 12, "t_s"].min()
     assert set(operations.loc[operations["t_s"] > killed_s + 1, "server"]) == {1}
     assert {"client"} <= set(data.processes["role"])
-    assert LOCAL.marked(folder) == []
+    assert LOCAL.marked(tmp_path / "cluster") == []
 
 
 def test_a_cluster_that_does_not_recover_is_a_result(monkeypatch):

@@ -6,14 +6,15 @@ import math
 
 import pytest
 
-import made_up_actions as actions
+import small_runs
+from experiments.bulk_load import made_up
 from ndblab.error import MissingData
 from ndblab.experiments.bulk_load import analysis as loads
 from ndblab.machine import interference as company
 
 
 def of(*parts):
-    tables = actions.together(*parts)
+    tables = small_runs.together(*parts)
     return loads.of(tables["runs"], tables["processes"], tables["events"])
 
 
@@ -21,9 +22,9 @@ def test_ways_are_averaged_in_their_order_with_what_a_row_costs():
     """LOAD DATA comes first; CPU time is divided by the rows of its own run."""
     found = loads.by_way(
         of(
-            actions.load("ndb-import", rows_per_s=50_000),
-            *(actions.load(repeat=n, rows_per_s=rate) for n, rate in ((1, 18e3), (2, 22e3))),
-            actions.load(connections=1, rows_per_s=10_000),
+            made_up.load("ndb-import", rows_per_s=50_000),
+            *(made_up.load(repeat=n, rows_per_s=rate) for n, rate in ((1, 18e3), (2, 22e3))),
+            made_up.load(connections=1, rows_per_s=10_000),
         )
     )
     assert list(found["way"]) == ["load-data", "load-data", "ndb-import"]
@@ -49,7 +50,7 @@ def test_ways_are_averaged_in_their_order_with_what_a_row_costs():
 )
 def test_checkpoints_are_counted_with_the_time_they_took(checkpoints, number, pct):
     """Also one that began before the load, and one that ended after it."""
-    [row] = of(actions.load(checkpoints=checkpoints)).itertuples()
+    [row] = of(made_up.load(checkpoints=checkpoints)).itertuples()
     assert row.duration_s == 5
     assert row.checkpoints == number
     assert row.checkpoint_pct == pytest.approx(pct, nan_ok=True)
@@ -58,8 +59,8 @@ def test_checkpoints_are_counted_with_the_time_they_took(checkpoints, number, pc
 def test_failed_and_disturbed_loads_are_left_out(monkeypatch):
     """A load without all its rows is none."""
     monkeypatch.setattr(company, "LIMIT_PCT", 5)
-    good, failed, beside = (actions.load(repeat=1), actions.load(repeat=2, status="lost a row"),
-                            actions.load(repeat=3))  # fmt: skip
+    good, failed, beside = (made_up.load(repeat=1), made_up.load(repeat=2, status="lost a row"),
+                            made_up.load(repeat=3))  # fmt: skip
     beside["runs"]["company_pct"] = 50.0
     assert len(of(good, failed, beside)) == 1
     with pytest.raises(MissingData, match="no good load"):
@@ -68,5 +69,5 @@ def test_failed_and_disturbed_loads_are_left_out(monkeypatch):
 
 def test_cpu_that_was_not_recorded_is_not_nothing():
     """A sum without one of its parts would be too small."""
-    [row] = of(actions.load(cpu_pct={"mysqld": 100.0, "ndbmtd": 50.0})).itertuples()
+    [row] = of(made_up.load(cpu_pct={"mysqld": 100.0, "ndbmtd": 50.0})).itertuples()
     assert math.isnan(row.cpu_us)

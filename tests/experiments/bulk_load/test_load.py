@@ -24,13 +24,12 @@ from ndblab.install import ndb_tools
 from ndblab.machine import HostUse
 from ndblab.machine import interference as company
 from ndblab.machine.local import LOCAL
-from ndblab.measuring import dry_run, measurement, slices
+from ndblab.measuring import dry_run, slices
 from ndblab.planning import profile
 from ndblab.planning.point import Point
 from ndblab.workloads import registry
 from ndblab.workloads.load_generator import Command, Job, Report
 
-PORT = 19000
 ROWS, SUM = 50, 1234
 LOADED = {"sbtest1": (ROWS, SUM), "sbtest2": (ROWS, SUM)}
 
@@ -209,13 +208,12 @@ def test_an_insert_is_tried_again_while_the_redo_log_is_full(monkeypatch):
         client.patiently(Busy(client.TEMPORARY, 1), "INSERT")
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
-def test_rows_are_loaded_into_a_real_cluster_in_every_way(tmp_path, monkeypatch):
+def test_rows_are_loaded_into_a_real_cluster_in_every_way(measure):
     """All are read back; checkpoints and CPU are those of the load; slices need no warm-up."""
     if ndb_tools.missing(install.ensure(progress=False)):
         pytest.skip("NDB's tools are not installed")
-    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
-    monkeypatch.setattr(measurement, "RUNS", tmp_path / "runs")
     # The smoke profile has one contrast; here all are measured.
     experiment = replace(
         catalogue.find("bulk-load"),
@@ -224,8 +222,8 @@ def test_rows_are_loaded_into_a_real_cluster_in_every_way(tmp_path, monkeypatch)
         ),
     )
     assert registry.find(experiment.workload) is generator
-    assert "ndb_import" in dry_run.dry_run(experiment, "smoke", "auto", {}, PORT)
-    data = measurement.measure(experiment, "smoke", "auto", {}, PORT, progress=False)
+    assert "ndb_import" in dry_run.dry_run(experiment, "smoke", "auto", {}, None)
+    data = measure(experiment)
     assert list(data.runs["status"]) == ["ok"] * len(LOADERS)
     assert set(data.runs["queries"]) == {experiment.size("smoke").rows}
     assert set(data.slices["status"]) == {"ok"}

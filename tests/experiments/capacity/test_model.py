@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from ndblab.error import LabError
-from ndblab.experiments.capacity import advice, baselines, brief_server, demands, model, simulation
+from ndblab.experiments.capacity import brief_server, commands, comparison, demands, model
 from ndblab.experiments.capacity.demands import CLIENT, KINDS, OTHER, SERVER, Law
 
 SHARES = model.Shares(2.0, 1.5, 0.5, 0.234, dict.fromkeys(KINDS, 2))
@@ -56,7 +56,7 @@ def as_runs(table, stretch=2.5):
 
 
 def test_the_laws_that_made_the_data_are_found_again():
-    found = model.fit(measured(), SHARES).laws
+    found = model.fit(demands.by_run(measured()), SHARES).laws
     for name in (CLIENT, SERVER, *KINDS):
         wanted, law = LAWS[name].us(np.array(COUNTS)), found[name].us(np.array(COUNTS))
         assert law == pytest.approx(wanted, rel=0.02), name
@@ -64,7 +64,7 @@ def test_the_laws_that_made_the_data_are_found_again():
 
 
 def test_one_server_alone_predicts_many():
-    fitted = model.fit(measured(), SHARES)
+    fitted = model.fit(demands.by_run(measured()), SHARES)
     asked = points((2, 4, 8, 16))
     wanted, found = model.predict(TRUTH, asked), model.predict(fitted, asked)
     assert found["qps"].to_numpy() == pytest.approx(wanted["qps"].to_numpy(), rel=0.03)
@@ -84,10 +84,14 @@ def test_an_extrapolated_point_says_so():
     assert list(found["extrapolated"]) == ["", "512 clients per server; measured 1 to 256"]
 
 
+def intervals(noise, asked, **options):
+    runs = demands.by_run(measured(noise=noise))
+    return model.with_intervals(runs, SHARES, asked, **options)
+
+
 def test_intervals_contain_the_prediction_and_widen_with_variability():
     asked = points((1, 8), (8, 64))
-    calm = model.with_intervals(model.bootstrap(measured(noise=0.01), SHARES, draws=40), asked)
-    wild = model.with_intervals(model.bootstrap(measured(noise=0.1), SHARES, draws=40), asked)
+    calm, wild = (intervals(noise, asked, draws=40) for noise in (0.01, 0.1))
     for found in (calm, wild):
         assert (found["qps_low"] < found["qps"]).all()
         assert (found["qps"] < found["qps_high"]).all()
@@ -96,16 +100,12 @@ def test_intervals_contain_the_prediction_and_widen_with_variability():
 
 
 def test_an_interval_widens_by_what_the_fitted_runs_cannot_show():
-    made = model.bootstrap(measured(noise=0.01), SHARES, draws=200)
-    found = model.with_intervals(made, points((1,), (8,)), beyond=0.1).iloc[0]
+    found = intervals(0.01, points((1,), (8,)), beyond=0.1).iloc[0]
     assert np.log(found["qps_high"] / found["qps_low"]) == pytest.approx(2 * 1.96 * 0.1, rel=0.25)
 
 
 def test_the_same_data_give_the_same_intervals():
-    one, other = (
-        model.with_intervals(model.bootstrap(measured(noise=0.05), SHARES, draws=10), points())
-        for _ in "ab"
-    )
+    one, other = (intervals(0.05, points(), draws=10) for _ in "ab")
     assert one.equals(other)
 
 
@@ -145,61 +145,30 @@ def test_littles_law_is_checked_on_every_good_run():
 
 def test_usl_finds_its_own_coefficients():
     clients = np.array(COUNTS, float)
-    found = baselines.fit_usl(clients, baselines.usl(clients, 900.0, 0.05, 2e-4))
+    found = comparison.fit_usl(clients, comparison.usl(clients, 900.0, 0.05, 2e-4))
     assert found == pytest.approx((900.0, 0.05, 2e-4), rel=1e-3)
 
 
 def test_baselines_scale_linearly_until_their_caps():
     table = measured()
-    found = baselines.predict(table, as_runs(table), SHARES, points((1, 2, 16), (16, 32)))
+    found = comparison.simpler(table, as_runs(table), SHARES, points((1, 2, 16), (16, 32)))
     by_name = {name: rows.set_index(["servers", "clients"]) for name, rows in found.groupby("name")}
-    assert set(by_name) == set(baselines.NAMES)
+    assert set(by_name) == set(comparison.SIMPLER)
     one = table[table["clients"] == 16].drop_duplicates("run_id")["qps"].mean()
-    for name in (baselines.LINEAR, baselines.DIVISION):
+    for name in (comparison.LINEAR, comparison.DIVISION):
         assert by_name[name].loc[(1, 16), "qps"] == pytest.approx(one)
         assert by_name[name].loc[(2, 32), "qps"] == pytest.approx(2 * one)
         # Equal clients a server wait as long, until a cap makes them wait longer.
         assert by_name[name].loc[(2, 32), "latency_p95_ms"] == pytest.approx(2.5e3 * 16 / one)
     cpus = table[table["clients"] == 1].groupby("run_id")["cpus"].sum().mean()
     one_client = table[table["clients"] == 1].drop_duplicates("run_id")["qps"].mean()
-    assert by_name[baselines.LINEAR].loc[(16, 16), "qps"] == pytest.approx(
+    assert by_name[comparison.LINEAR].loc[(16, 16), "qps"] == pytest.approx(
         min(16 * one_client, one_client * 2.0 / cpus)
     )
     # 1.5 CPUs of the SQL side over 0.234 that one server uses: 6.4 servers' worth.
-    assert by_name[baselines.DIVISION].loc[(16, 16), "qps"] == pytest.approx(
+    assert by_name[comparison.DIVISION].loc[(16, 16), "qps"] == pytest.approx(
         one_client * 1.5 / 0.234, rel=0.01
     )
-
-
-def test_the_window_of_a_quota_is_estimated_from_two_clients():
-    runs = pd.DataFrame({"clients": [1, 2, 2, 64], "latency_p95_ms": [2.0, 3.75, 3.85, 60.0]})
-    assert model.quota_window_s(runs, 0.24) == pytest.approx(0.005)
-    assert model.quota_window_s(runs, None) is None
-
-
-def test_a_throttled_station_gives_its_quota_and_no_more(monkeypatch):
-    station = simulation.Throttled(0.001, 0.25, 0.01)
-    monkeypatch.setattr(simulation.random, "expovariate", lambda rate: 0.001)
-    now, ends = 0.0, []
-    for _ in range(10):
-        now += station.sample(now)
-        ends.append(round(now, 6))
-    # 2.5 ms of every 10: two visits and a half, and the half continues when the next window opens.
-    assert ends[:6] == [0.001, 0.002, 0.0105, 0.0115, 0.0125, 0.021]
-
-
-def test_the_simulation_agrees_with_mean_value_analysis_and_puts_p95_above_the_mean():
-    asked = points((1, 4), (32,))
-    found = simulation.simulate(TRUTH, asked, 0.005)
-    wanted = model.predict(TRUTH, asked)
-    assert found["qps"].to_numpy() == pytest.approx(wanted["qps"].to_numpy(), rel=0.1)
-    assert (found["latency_p95_ms"] > found["latency_avg_ms"]).all()
-    assert (found["latency_p95_ms_low"] <= found["latency_p95_ms_high"]).all()
-
-
-def test_the_same_seed_simulates_the_same():
-    one, other = (simulation.simulate(TRUTH, points((1,), (4,)), 0.005, seed=3) for _ in "ab")
-    assert one.equals(other)
 
 
 def test_the_briefs_screens_add_up_with_what_they_do_not_list():
@@ -230,18 +199,32 @@ def test_splits_keep_the_number_of_threads_and_the_automatic_one_is_among_them()
     assert table["bound_qps"].max() > automatic["bound_qps"]
 
 
+def test_a_faster_host_serves_as_much_more():
+    """Throughput rises by the speed and latency falls by it, if no CPU is used without queries."""
+    idle = {name: dataclasses.replace(law, background_cpus=0.0) for name, law in LAWS.items()}
+    plain = dataclasses.replace(TRUTH, laws=idle)
+    asked = points((1, 16), (16, 256))
+    slow, fast = model.predict(plain, asked), model.predict(plain.at_speed(2.5), asked)
+    assert fast["qps"].to_numpy() == pytest.approx(2.5 * slow["qps"].to_numpy())
+    for latency in ("latency_avg_ms", "latency_p95_ms"):
+        assert fast[latency].to_numpy() == pytest.approx(slow[latency].to_numpy() / 2.5)
+
+
 def test_advice_takes_no_more_servers_than_it_needs():
-    own = advice.advise(TRUTH, 2.0)
-    points_of = pd.DataFrame(
-        {"servers": [own.servers], "clients": [own.servers * own.clients_per_server]}
-    )
-    divided = dataclasses.replace(SHARES, data_node_cpus=own.data_node_cpus, sql_cpus=own.sql_cpus)
-    again = model.predict(dataclasses.replace(TRUTH, shares=divided), points_of)
-    assert again["qps"].iloc[0] == pytest.approx(own.qps)
-    assert own.data_node_cpus + own.sql_cpus == pytest.approx(2.0)
-    assert own.bottleneck in own.reason
+    """One less has less throughput, and its prediction is the model's for the recommended split."""
+    own = commands.advise(TRUTH)
+    assert own["data_node_cpus"] + own["sql_cpus"] == pytest.approx(SHARES.host_cpus)
+    split = own[["data_node_cpus", "sql_cpus"]].to_dict()
+    there = dataclasses.replace(TRUTH, shares=dataclasses.replace(SHARES, **split))
+    counts, each = np.array([own["servers"], own["servers"] - 1]), own["clients"] // own["servers"]
+    asked = pd.DataFrame({"servers": counts, "clients": counts * each})
+    enough, fewer = model.predict(there, asked)["qps"]
+    assert enough == pytest.approx(own["qps"])
+    assert fewer < enough
 
 
 def test_twice_the_host_carries_twice_the_load():
-    small, large = advice.advise(TRUTH, 2.0), advice.advise(TRUTH, 4.0)
-    assert large.qps == pytest.approx(2 * small.qps, rel=0.1)
+    """With the same shares of it."""
+    twice = dataclasses.replace(TRUTH, shares=SHARES.scaled(4.0))
+    small, large = (commands.advise(own)["qps"] for own in (TRUTH, twice))
+    assert large == pytest.approx(2 * small, rel=0.1)

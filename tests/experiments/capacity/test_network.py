@@ -126,3 +126,10 @@ def test_cases_are_solved_side_by_side_as_they_are_alone():
     )
     solved = network.solve(both, np.array([3, 40]))
     assert solved.qps == pytest.approx([qps(first, 3), qps(second, 40)])
+
+
+def test_the_percentile_is_exact_where_all_time_is_at_one_resource():
+    """Exponential: ln 20 times the mean; spread over more resources it is closer to the mean."""
+    one, four = (network.solve(one_case(us), np.array([8])) for us in ([100.0], [100.0] * 4))
+    assert one.p95_us / one.response_us == pytest.approx(np.log(20))
+    assert 1 < float(four.p95_us[0] / four.response_us[0]) < np.log(20)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-import made_up_actions as actions
+import small_runs
+from experiments.dump import made_up
 from ndblab.error import MissingData
 from ndblab.experiments.dump import analysis as dumps
 from ndblab.machine import interference as company
@@ -12,10 +13,10 @@ from ndblab.machine import interference as company
 
 def test_kinds_are_averaged_with_what_compression_saves():
     """The uncompressed dump comes first; a single dump has no interval."""
-    tables = actions.together(
-        actions.dump("zstd", 1, seconds=4, written_bytes=500_000),
-        actions.dump("zstd", 2, seconds=6, written_bytes=500_000),
-        actions.dump("none", 1, seconds=5, written_bytes=1_000_000),
+    tables = small_runs.together(
+        made_up.dump("zstd", 1, seconds=4, written_bytes=500_000),
+        made_up.dump("zstd", 2, seconds=6, written_bytes=500_000),
+        made_up.dump("none", 1, seconds=5, written_bytes=1_000_000),
     )
     found = dumps.by_compression(dumps.of(tables["runs"], tables["dumps"]))
     assert list(found["compression"]) == ["none", "zstd"]
@@ -29,9 +30,9 @@ def test_kinds_are_averaged_with_what_compression_saves():
 def test_failed_and_disturbed_dumps_are_left_out(monkeypatch):
     """A dump that other programs slowed down is none of this kind."""
     monkeypatch.setattr(company, "LIMIT_PCT", 5)
-    tables = actions.together(
-        actions.dump("zstd", 1), actions.dump("zstd", 2, status="exit status 2: lost"),
-        actions.dump("zstd", 3),
+    tables = small_runs.together(
+        made_up.dump("zstd", 1), made_up.dump("zstd", 2, status="exit status 2: lost"),
+        made_up.dump("zstd", 3),
     )  # fmt: skip
     tables["runs"].loc[2, "company_pct"] = 50
     assert list(dumps.of(tables["runs"], tables["dumps"])["run_id"]) == [

@@ -14,13 +14,12 @@ from ndblab.error import LabError
 from ndblab.experiments.dump import load as generator
 from ndblab.experiments.dump import tools
 from ndblab.machine.local import LOCAL
-from ndblab.measuring import dry_run, measurement
+from ndblab.measuring import dry_run
 from ndblab.planning import profile
 from ndblab.planning.point import Point
 from ndblab.workloads import registry
 from ndblab.workloads.load_generator import Job, Report
 
-PORT = 14460
 ROW = "({0},1,'12345-12345-12345','98765')"
 MYSQLDUMP = """#!/bin/sh
 case "$*" in *--version*) echo "$0  Ver 9.7.4 for Linux on x86_64 (Debian)"; exit;; esac
@@ -134,15 +133,14 @@ def test_mysql_shell_dumps_with_its_own_compression(tmp_path, monkeypatch):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
-def test_a_real_cluster_is_dumped(tmp_path, monkeypatch):
+def test_a_real_cluster_is_dumped(measure):
     """Every kind of dump holds all tables and rows of the cluster, and the dry run names it."""
-    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
-    monkeypatch.setattr(measurement, "RUNS", tmp_path / "runs")
     experiment = catalogue.find("dump")
     assert registry.find(experiment.workload) is generator
-    assert "mysqldump" in dry_run.dry_run(experiment, "smoke", "auto", {}, PORT)
-    data = measurement.measure(experiment, "smoke", "auto", {}, PORT, progress=False)
+    assert "mysqldump" in dry_run.dry_run(experiment, "smoke", "auto", {}, None)
+    data = measure(experiment)
     assert list(data.runs["status"]) == ["ok"] * 3
     assert set(data.dumps["compression"]) == {"none", "zstd", "gzip"}
     assert set(data.dumps["rows"]) == {experiment.size("smoke").rows}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-import made_up_actions as actions
+from experiments.locking_reads import made_up
 from ndblab.error import MissingData
 from ndblab.experiments.locking_reads import (
     CREATE_SELECT,
@@ -26,8 +26,8 @@ ONE = {
 
 def test_only_shared_record_locks_count():
     """Neither those of the whole table nor exclusive ones."""
-    table = actions.locks(ONE)["locks"]
-    assert list(locks.shared(table, SET_VARIABLE, READ_COMMITTED)) == [actions.ROWS]
+    table = made_up.locks(ONE)["locks"]
+    assert list(locks.shared(table, SET_VARIABLE, READ_COMMITTED)) == [made_up.ROWS]
     assert list(locks.shared(table, SET_VARIABLE, REPEATABLE_READ)) == [0]
     assert list(locks.shared(table, CREATE_SELECT, READ_COMMITTED)) == [0]
 
@@ -35,12 +35,12 @@ def test_only_shared_record_locks_count():
 def test_a_statement_that_was_not_read_is_missing():
     """It is not one without locks."""
     with pytest.raises(MissingData, match="no locks of SELECT"):
-        locks.shared(actions.locks(ONE)["locks"], "SELECT ...", READ_COMMITTED)
+        locks.shared(made_up.locks(ONE)["locks"], "SELECT ...", READ_COMMITTED)
 
 
 def test_a_cell_names_number_mode_and_index():
     """A dataset that was written and read has no value where MySQL has none."""
-    table = actions.locks(ONE)["locks"].replace("", float("nan"))
+    table = made_up.locks(ONE)["locks"].replace("", float("nan"))
     found = locks.table(table, RUNNING).set_index("statement")
     assert found.loc[SET_VARIABLE, READ_COMMITTED] == "200 S,REC_NOT_GAP on k_1"
     assert found.loc[CREATE_SELECT, READ_COMMITTED] == "none"
@@ -49,8 +49,8 @@ def test_a_cell_names_number_mode_and_index():
 
 def test_runs_that_differ_give_a_range():
     """Also where a kind of lock is missing in one of them."""
-    first = actions.locks(ONE)["locks"]
-    second = actions.locks(ONE, repeat=2, rows=201)["locks"]
+    first = made_up.locks(ONE)["locks"]
+    second = made_up.locks(ONE, repeat=2, rows=201)["locks"]
     second = second[second["lock_mode"] != "X"]
     kinds = locks.kinds(pd.concat([first, second]))
     assert locks.in_words(kinds, CREATE_SELECT, REPEATABLE_READ, HELD) == ["200 to 201 S on k_1"]

@@ -9,11 +9,8 @@ import pytest
 from ndblab.design import catalogue
 from ndblab.experiments.locking_reads import HELD, ISOLATIONS, RUNNING, client
 from ndblab.experiments.locking_reads import load as generator
-from ndblab.measuring import measurement
 from ndblab.workloads import registry
 from ndblab.workloads.action import Ended
-
-PORT = 14560
 
 
 def printed(statements: list[str]) -> str:
@@ -43,14 +40,13 @@ def test_a_statement_without_locks_has_a_row_with_none():
     assert (row.lock_type, row.locks) == ("", 0)
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
-def test_the_locks_of_a_real_server(tmp_path, monkeypatch):
+def test_the_locks_of_a_real_server(measure):
     """A plain SELECT takes none but in SERIALIZABLE; FOR SHARE takes one a row, at least."""
-    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
-    monkeypatch.setattr(measurement, "RUNS", tmp_path / "runs")
     experiment = catalogue.find("locking-reads")
     assert registry.find(experiment.workload) is generator
-    data = measurement.measure(experiment, "smoke", "auto", {}, PORT, progress=False)
+    data = measure(experiment)
     assert list(data.runs["status"]) == ["ok"]
     rows = experiment.size("smoke").table_size
     records = data.locks[data.locks["lock_type"] == "RECORD"]

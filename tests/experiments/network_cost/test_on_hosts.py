@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from ndblab.design import catalogue
-from ndblab.measuring import measured_run, measurement
+from ndblab.measuring import measured_run
 from ndblab.workloads import sysbench
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 PORT, CLIENTS = 23460, 6
 
 
 @pytest.mark.usefixtures("namespaces_usable")
-def test_a_minimal_smoke_run_has_every_kind_and_both_contrasts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_minimal_smoke_run_has_every_kind_and_both_contrasts(measure, monkeypatch):
     """Each server and client is where its kind says, and the dataset tells that hosts are made."""
-    monkeypatch.setattr(measurement, "RUNS", tmp_path / "runs")
-    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "lab"))
     ran: set[tuple[str, ...]] = set()
     commands = sysbench.commands
 
@@ -32,12 +27,12 @@ def test_a_minimal_smoke_run_has_every_kind_and_both_contrasts(
         return commands(job)
 
     encrypted: dict[str, int] = {}
-    measure = measured_run.measure
+    measure_run = measured_run.measure
 
     def counted(cluster, job, repeat):
         status, [server] = "SHOW GLOBAL STATUS LIKE 'Ssl_accepts'", job.servers
         before = cluster.query(status, server.number)
-        run = measure(cluster, job, repeat)
+        run = measure_run(cluster, job, repeat)
         [[(_, first)], [(_, last)]] = before, cluster.query(status, server.number)
         encrypted[job.point.run_id(repeat)] = int(last) - int(first)
         return run
@@ -46,7 +41,7 @@ def test_a_minimal_smoke_run_has_every_kind_and_both_contrasts(
     monkeypatch.setattr(measured_run, "measure", counted)
     overrides = {"clients": str(CLIENTS), "table_size": 100, "warmup_s": 0}
     experiment = catalogue.find("network-cost")
-    data = measurement.measure(experiment, "smoke", "scaled", overrides, PORT, progress=False)
+    data = measure(experiment, "scaled", PORT, size=overrides)
     manifest = json.loads((data.path / "manifest.json").read_text())
     address = {name: host["address"] for name, host in manifest["hosts"].items()}
     assert manifest["namespaces"]

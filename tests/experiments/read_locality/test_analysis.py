@@ -5,12 +5,11 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-import made_up_locality as made_up
+from experiments.read_locality import made_up
 from ndblab.dataset import table
 from ndblab.error import LabError
 from ndblab.experiments.read_locality import analysis as shares
-from ndblab.experiments.read_write import READ_ONLY
-from ndblab.planning.workload import POINT_SELECT
+from ndblab.planning.workload import POINT_SELECT, READ_ONLY
 
 
 def test_servers_are_weighted_by_what_they_read():

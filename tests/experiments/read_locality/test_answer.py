@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import made_up_locality as made_up
+from experiments.read_locality import made_up
 from made_up import CLAIMS
 from ndblab.judging import answers, judge
 

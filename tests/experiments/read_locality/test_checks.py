@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import made_up_locality as made_up
+from experiments.read_locality import made_up
 from made_up import verdict
 
 

@@ -6,12 +6,11 @@ import pandas as pd
 
 from ndblab.design import catalogue
 from ndblab.design.contrast import ALTERNATION
-from ndblab.experiments.read_write import READ_ONLY
 from ndblab.machine import host
 from ndblab.measuring import time_needed
 from ndblab.planning.point import Point
 from ndblab.planning.shape import Places
-from ndblab.planning.workload import POINT_SELECT
+from ndblab.planning.workload import POINT_SELECT, READ_ONLY
 
 EXPERIMENT = catalogue.find("read-locality")
 MAIN = ("default", "read-backup", "primary-only", "fully-replicated")

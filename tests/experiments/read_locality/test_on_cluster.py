@@ -13,11 +13,10 @@ from ndblab.cluster.cluster import Cluster
 from ndblab.dataset import table
 from ndblab.design import catalogue
 from ndblab.experiments.read_locality import analysis as shares
-from ndblab.experiments.read_write import READ_ONLY
 from ndblab.machine import host
 from ndblab.measuring import measured_run, slices
 from ndblab.planning.point import Point
-from ndblab.planning.workload import POINT_SELECT
+from ndblab.planning.workload import POINT_SELECT, READ_ONLY
 from ndblab.workloads import registry
 from ndblab.workloads.load_generator import Job
 
@@ -101,6 +100,7 @@ def test_a_slice_has_its_reads_too(cluster: Cluster):
         table.render(name, rows, name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cluster", ["domains"], indirect=True)
 def test_location_domains_keep_reads_to_themselves(cluster: Cluster):
     """Where every replica may be read; else half of the rows are in the other domain."""

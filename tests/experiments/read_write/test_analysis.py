@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-import made_up_read_write
+from experiments.read_write import made_up
 from ndblab.error import MissingData
 from ndblab.experiments.read_write import analysis as variations
 
-TABLES = made_up_read_write.tables()
+TABLES = made_up.tables()
 
 
 def test_each_question_has_its_own_runs() -> None:
@@ -45,5 +45,5 @@ def test_ratios_of_lookups_count_keys() -> None:
 
 def test_every_contrast_is_named_in_words() -> None:
     """A contrast without a claim is seen nowhere else."""
-    sided = {name for name, each in made_up_read_write.contrasts().items() if each.b}
+    sided = {name for name, each in made_up.contrasts().items() if each.b}
     assert sided == set(variations.RATIOS)

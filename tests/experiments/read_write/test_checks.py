@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-import made_up_read_write
+from experiments.read_write import made_up
 from made_up import Double, contrasted, double, slices_use, verdict
 
 POINT = (4, 16)
@@ -86,7 +86,7 @@ def test_a_dataset_without_these_contrasts_decides_nothing(name: str):
 
 
 def swept(**more: Any) -> Double:
-    return replace(double(), runs=made_up_read_write.runs(), **more)
+    return replace(double(), runs=made_up.runs(), **more)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_another_machines_values_are_shown_and_not_judged(name: str, words: str)
 
 def test_a_transaction_has_twenty_queries():
     row = verdict(swept(), "R-rw-server")
-    best = made_up_read_write.runs()
+    best = made_up.runs()
     best = best[(best["servers"] == 1) & (best["workload"] == "oltp_read_write")]
     assert row.measured == pytest.approx(best.groupby("clients")["qps"].mean().max() / 20)
 

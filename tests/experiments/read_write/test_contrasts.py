@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-import made_up_read_write
+from experiments.read_write import made_up
 from ndblab.design import catalogue
 from ndblab.experiments.read_write import FILTERED, IN_LISTS
 from ndblab.measuring import time_needed
@@ -22,7 +22,7 @@ def contrasts(profile: str = "quick", points: pd.DataFrame | None = None, **size
 
 
 def swept() -> pd.DataFrame:
-    return summary.points(made_up_read_write.runs())
+    return summary.points(made_up.runs())
 
 
 @pytest.mark.parametrize("size", [{}, {"clients": "2"}, {"servers": "1", "clients": "1"}])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-import made_up_read_write
 from drawn import caption, line_like, outside, said, title, written
+from experiments.read_write import made_up
 from ndblab import figures
 from ndblab.error import LabError
 
-TABLES = made_up_read_write.tables()
+TABLES = made_up.tables()
 
 
 def draw(tables=TABLES):
@@ -32,7 +32,7 @@ def test_ratios_lead_and_transactions_by_servers_follow() -> None:
 
 @pytest.mark.parametrize("repeats", [1, 3])
 def test_no_text_leaves_the_figure(repeats: int) -> None:
-    assert outside(draw(made_up_read_write.tables(repeats))) == []
+    assert outside(draw(made_up.tables(repeats))) == []
 
 
 def test_what_was_not_measured_is_said() -> None:

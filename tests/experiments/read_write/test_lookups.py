@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-import made_up_read_write
+from experiments.read_write import made_up
 from ndblab.experiments.read_write import lookups
 
-RUNS = made_up_read_write.runs()
+RUNS = made_up.runs()
 
 
 def test_a_list_counts_each_of_its_keys() -> None:
@@ -27,7 +27,7 @@ def test_a_list_counts_each_of_its_keys() -> None:
 
 def test_the_cost_of_a_query_is_shared_by_its_keys() -> None:
     """By role, ordered from single lookups to the longest lists."""
-    tables = made_up_read_write.tables()
+    tables = made_up.tables()
     runs = tables["runs"]
     processes = tables["processes"].drop_duplicates("role").drop(columns="run_id")
     used = processes.merge(runs[["run_id"]], how="cross")

@@ -2,43 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
-from ndblab import install
-from ndblab.cluster import start_stop
 from ndblab.cluster.cluster import Cluster
 from ndblab.experiments.read_write import FILTERED, IN_LISTS
-from ndblab.machine import host
-from ndblab.planning import deployment, profile, workload
+from ndblab.planning import profile, workload
 from ndblab.planning.point import Point
 from ndblab.workloads import sysbench
 from ndblab.workloads.load_generator import Job, Report
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("sbtest")]
 
-PORT = 12890
 SIZE = profile.get("smoke", {"warmup_s": 0, "duration_s": 2})
 TRANSACTION_QUERIES = 20  # of a read/write transaction, filtered or not, BEGIN and COMMIT included
 COUNTERS = ("Ndb_api_pk_op_count", "Ndb_api_read_row_count")
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """A cluster with one MySQL server, its tables filled."""
-    folder: Path = tmp_path_factory.mktemp("ndb") / "cluster"
-    shape = deployment.Shape(1, SIZE.rows, 8, places=start_stop.places(folder, PORT))
-    plan = deployment.make(host.read(), shape)
-    with start_stop.running(plan, install.ensure(progress=False), progress=False) as running:
-        sysbench.prepare(running, job(running, workload.POINT_SELECT))
-        yield running
-
-
 def job(cluster: Cluster, name: str, **more: object) -> Job:
-    binaries = install.ensure(progress=False)
-    return Job(binaries, SIZE, Point(1, 4, workload=name), cluster.plan.servers, **more)
+    servers = cluster.plan.servers[:1]
+    return Job(cluster.binaries, SIZE, Point(1, 4, workload=name), servers, **more)
 
 
 def counts(cluster: Cluster) -> dict[str, int]:

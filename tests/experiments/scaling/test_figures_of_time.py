@@ -29,14 +29,6 @@ def run(name: str, seconds: int, clients: int, qps: float, repeat: int = 1, serv
     return one
 
 
-def together(*parts: dict[str, pd.DataFrame], **more: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    joined = {
-        name: pd.concat([part[name] for part in parts], ignore_index=True)
-        for name in ("runs", "intervals")
-    }
-    return joined | more
-
-
 def events(*rows: tuple[float, int, str]) -> pd.DataFrame:
     columns = ["t_s", "node_id", "event"]
     return pd.DataFrame(rows, columns=columns).assign(run_id="long", text="as the log has it")
@@ -48,7 +40,7 @@ def draw(key: str, tables: dict[str, pd.DataFrame], budget: str = "scaled") -> F
 
 def test_figure_1_shows_every_sample_of_the_longest_run_in_percent_of_its_mean() -> None:
     """No sample is dropped or smoothed away, and other runs are not mixed in."""
-    tables = together(run("long", 900, 8, 1000.0), run("short", 8, 64, 5000.0))
+    tables = small_runs.together(run("long", 900, 8, 1000.0), run("short", 8, 64, 5000.0))
     figure = draw("1", tables)
     own = tables["intervals"].query("run_id == 'long'")["qps"]
     line_like(figure.axes[0], 100 * own / own.mean())
@@ -60,7 +52,7 @@ def test_figure_1_shows_every_sample_of_the_longest_run_in_percent_of_its_mean()
 
 def test_an_outlier_is_marked_and_not_removed() -> None:
     """An outlier has a ring, or a triangle if it is beyond the panel."""
-    tables = together(run("long", 900, 8, 1000.0))
+    tables = small_runs.together(run("long", 900, 8, 1000.0))
     tables["intervals"].loc[400, "latency_p95_ms"] = 400.0
     latency = draw("1", tables).axes[1]
     triangles = [x for x in latency.lines if x.get_marker() == "^" and len(x.get_xdata())]
@@ -74,7 +66,7 @@ def test_checkpoints_and_failures_are_marked() -> None:
         (60.0, 1, "local_checkpoint_started"), (120.0, 1, "local_checkpoint_completed"),
         (880.0, 1, "local_checkpoint_started"), (300.0, 3, "node_failed"),
     )  # fmt: skip
-    figure = draw("1", together(run("long", 900, 8, 1000.0), events=log))
+    figure = draw("1", {**small_runs.together(run("long", 900, 8, 1000.0)), "events": log})
     spans = [p for p in figure.axes[0].patches if same_color(p.get_facecolor()[:3], style.PALE)]
     begins = [span.get_x() for span in spans]
     assert begins == [1, 880 / 60]
@@ -84,14 +76,14 @@ def test_checkpoints_and_failures_are_marked() -> None:
 
 def test_a_quiet_log_is_said_and_a_missing_one_is_not() -> None:
     """No event is a fact of a log; a dataset without a log says nothing of it."""
-    tables = together(run("long", 900, 8, 1000.0))
+    tables = run("long", 900, 8, 1000.0)
     assert "has no events" in said(draw("1", {**tables, "events": events()}))
     assert "cluster log" not in said(draw("1", tables))
 
 
 def test_the_published_band_stands_around_its_own_mean() -> None:
     """Two machines compare in percent of their means."""
-    figure = draw("1", together(run("long", 900, 8, 1000.0)))
+    figure = draw("1", small_runs.together(run("long", 900, 8, 1000.0)))
     for ax, (low, high) in zip(figure.axes, ((1.6, 1.7), (1.1, 1.6)), strict=True):
         mean = 1.65 if high == 1.7 else 1.35
         [band] = [patch for patch in ax.patches if patch.get_alpha() == 0.25]
@@ -111,7 +103,7 @@ def test_figure_8_shows_how_much_each_run_of_the_most_servers_varied() -> None:
     for i, part in enumerate(parts):
         for table in part.values():
             table["run_id"] = f"run{i}"
-    figure = draw("8", together(*parts))
+    figure = draw("8", small_runs.together(*parts))
     circles = [x for x in figure.axes[0].lines if x.get_markerfacecolor() == "white"]
     assert sorted(circles[0].get_xdata()) == [4, 4, 4, 8, 8, 8, 16, 16, 16]
     assert "throughput varied by 1 % with 4 clients and 1 % with 16" in title(figure)
@@ -123,14 +115,14 @@ def test_no_text_leaves_the_figure(key: str) -> None:
     """The longest caption and the published labels stay inside the picture."""
     log = events((60.0, 1, "local_checkpoint_started"), (300.0, 3, "node_failed"),
                  (310.0, 3, "warning"))  # fmt: skip
-    tables = together(run("long", 900, 8, 1000.0), events=log)
+    tables = small_runs.together(run("long", 900, 8, 1000.0), {"events": log})
     tables["intervals"].loc[400, "latency_p95_ms"] = 400.0
     assert outside(draw(key, tables)) == []
 
 
 def test_words_for_those_who_cannot_see_it() -> None:
     """Descriptions hold means, bands, trend and what was published."""
-    tables = together(run("long", 900, 8, 1000.0))
+    tables = run("long", 900, 8, 1000.0)
     one = figures.describe("1", tables, publication.anchors("1")).replace(
         "\N{NARROW NO-BREAK SPACE}", ""
     )
@@ -143,7 +135,7 @@ def test_words_for_those_who_cannot_see_it() -> None:
 
 def test_a_dataset_without_intervals_is_refused() -> None:
     """No interval gives a message, not an empty picture."""
-    tables = together(run("long", 900, 8, 1000.0))
+    tables = run("long", 900, 8, 1000.0)
     tables["intervals"] = tables["intervals"].iloc[:0]
     for key in ("1", "8"):
         with pytest.raises(LabError, match="nothing to draw"):

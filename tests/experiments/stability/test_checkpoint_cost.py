@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from made_up_checkpoints import CYCLE_S, LASTS_S, repeated, written
+from experiments.stability.made_up import CYCLE_S, LASTS_S, repeated, written
 from ndblab.error import MissingData
 from ndblab.experiments.stability import checkpoint_cost as cost
 from ndblab.experiments.stability.checkpoints import Span

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from experiments.stability.made_up import repeated, written
 from made_up import BRIEF_MODEL, INTERVALS, PROCESSES, Double, double, verdict
-from made_up_checkpoints import repeated, written
 
 
 def long_run(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from drawn import caption, outside, said, title, written
-from made_up_checkpoints import repeated
-from made_up_checkpoints import written as long_run
+from experiments.stability.made_up import repeated
+from experiments.stability.made_up import written as long_run
 from ndblab import figures
 from ndblab.error import LabError
 from ndblab.judging import publication

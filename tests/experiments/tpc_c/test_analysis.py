@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import made_up_tpc_c
+from experiments.tpc_c import made_up
 from ndblab.error import MissingData
 from ndblab.experiments.tpc_c import TRANSACTIONS
 from ndblab.experiments.tpc_c import analysis as loads
@@ -14,21 +14,21 @@ WRONG = "inconsistent rows, condition 3: new_order of district (1, 1) has 9 rows
 
 def test_new_orders_a_minute_are_their_share_of_all_transactions() -> None:
     """45 % of what commits; what fails is a share of all."""
-    found = loads.runs(made_up_tpc_c.tables())
+    found = loads.runs(made_up.tables())
     assert (found["tpm_c"] / found["tps"]).to_numpy() == pytest.approx(60 * 0.45)
     assert found["failed_share"].to_numpy() == pytest.approx(3 / 203)
 
 
 def test_reads_and_scans_are_told_apart_by_partitioning() -> None:
     """As the counters have them."""
-    points = loads.points(made_up_tpc_c.tables()).groupby("variant").last()
+    points = loads.points(made_up.tables()).groupby("variant").last()
     assert points["local_share"].to_dict() == {"default": 0.9, "by-key": 0.6}
     assert points["pruned_share"].to_dict() == {"default": 0.75, "by-key": 0.0}
 
 
 def test_kinds_come_in_the_order_of_the_specification() -> None:
     """Runs and slices together, each way of partitioning by itself."""
-    made = made_up_tpc_c.tables()
+    made = made_up.tables()
     found = loads.kinds(made)
     plain = found[found["variant"] == "default"]
     assert list(plain["transaction"]) == list(TRANSACTIONS)
@@ -39,7 +39,7 @@ def test_kinds_come_in_the_order_of_the_specification() -> None:
 
 def test_aborts_are_counted_by_error_and_statement() -> None:
     """The most frequent first, a column for each way of partitioning."""
-    found = loads.aborts(made_up_tpc_c.tables())
+    found = loads.aborts(made_up.tables())
     assert list(found["error"]) == [1205, 1297]
     assert found["statement"].iloc[0] == "SELECT new_order FOR UPDATE"
     assert (found["default"] > found["by-key"]).all()
@@ -47,7 +47,7 @@ def test_aborts_are_counted_by_error_and_statement() -> None:
 
 def test_ratios_have_intervals_and_the_cpu_of_the_data_nodes() -> None:
     """That is compared between ways of partitioning alone."""
-    found = loads.ratios(made_up_tpc_c.tables())
+    found = loads.ratios(made_up.tables())
     assert list(found["contrast"]) == ["partitioning", "partitioning", "servers-1-2", "servers-2-4"]
     assert found["ratio"].to_numpy() == pytest.approx([1.3, 0.5 / 1.3, 1.8, 1.4], rel=0.1)
     assert (found["low"] < found["ratio"]).all()
@@ -55,7 +55,7 @@ def test_ratios_have_intervals_and_the_cpu_of_the_data_nodes() -> None:
 
 def test_inconsistent_rows_give_no_number_but_their_message() -> None:
     """However many transactions such a run committed."""
-    made = made_up_tpc_c.tables()
+    made = made_up.tables()
     made["runs"]["status"] = WRONG
     with pytest.raises(MissingData, match="no good run of TPC-C"):
         loads.runs(made)
@@ -64,7 +64,7 @@ def test_inconsistent_rows_give_no_number_but_their_message() -> None:
 
 def test_a_dataset_without_aborts_has_an_empty_table() -> None:
     """And no transaction failed."""
-    made = made_up_tpc_c.tables()
+    made = made_up.tables()
     made["aborts"] = made["aborts"].iloc[:0]
     made["transactions"]["failed"] = 0
     assert loads.aborts(made).empty

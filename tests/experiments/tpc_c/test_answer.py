@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import made_up_tpc_c
+from experiments.tpc_c import made_up
 from made_up import CLAIMS, Double
 from ndblab.judging import answers, judge
 
@@ -11,7 +11,7 @@ WRONG = "inconsistent rows, condition 3: new_order of district (1, 1) has 9 rows
 
 
 def answered(**changes) -> answers.Answer:
-    dataset = Double(**{**made_up_tpc_c.tables(), **changes})
+    dataset = Double(**{**made_up.tables(), **changes})
     return answers.answer("tpc-c", judge.judge(dataset, IDS, CLAIMS), dataset)
 
 
@@ -30,13 +30,13 @@ def test_partitioning_and_servers_are_certain_once_they_have_intervals() -> None
 
 def test_one_block_is_no_finding() -> None:
     """It has a ratio, but no interval."""
-    slices = made_up_tpc_c.slices(blocks=1)
+    slices = made_up.slices(blocks=1)
     assert "times" not in str(answered(slices=slices))
 
 
 def test_inconsistent_rows_come_first() -> None:
     """And nothing is said to be consistent."""
-    runs = made_up_tpc_c.runs()
+    runs = made_up.runs()
     runs.loc[0, "status"] = WRONG
     found = answered(runs=runs)
     assert found.certain[0] == WRONG

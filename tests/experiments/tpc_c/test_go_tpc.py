@@ -10,7 +10,7 @@ from stand_ins import put_program
 
 from ndblab.error import LabError
 from ndblab.experiments.tpc_c import go_tpc
-from ndblab.install import package_manager
+from ndblab.install import requirements
 
 SAYS = '#!/bin/sh\necho "Git Commit Hash: x"\necho "Release version: {}"\n'
 GO = (
@@ -58,8 +58,8 @@ def test_go_is_named_as_this_distribution_names_it(
     machine: Path, monkeypatch: pytest.MonkeyPatch, program: str | None, line: str
 ) -> None:
     """Debian's command is of no use to others."""
-    here = package_manager.PackageManager(program, "another")
-    monkeypatch.setattr(package_manager, "here", lambda: here)
+    here = requirements.PackageManager(program, "another")
+    monkeypatch.setattr(requirements, "package_manager", lambda: here)
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     assert go_tpc.lacks().endswith(line)
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from ndblab import install
-from ndblab.cluster import start_stop
 from ndblab.cluster.cluster import Cluster
 from ndblab.dataset import table
 from ndblab.design import catalogue
+from ndblab.experiments.tpc_c import consistency, go_tpc
 from ndblab.experiments.tpc_c import database as tables
-from ndblab.experiments.tpc_c import go_tpc
 from ndblab.experiments.tpc_c import load as generator
 from ndblab.machine import host
 from ndblab.measuring import measured_run, slices
@@ -20,22 +16,18 @@ from ndblab.workloads.load_generator import Job
 
 pytestmark = pytest.mark.cluster
 
-PORT = 15080
 EXPERIMENT = catalogue.find("tpc-c")
 SIZE = EXPERIMENT.size("smoke")
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """A cluster whose tables are filled."""
+@pytest.fixture(scope="module", autouse=True)
+def filled(cluster: Cluster) -> None:
+    """Fill the tables; their rows fit into the data memory that the experiment plans for them."""
     go_tpc.ensure(progress=False)
-    places = start_stop.places(tmp_path_factory.mktemp("ndb") / "cluster", PORT)
-    plan = EXPERIMENT.plans(SIZE, "auto", host.read(), places)["default"]
-    with start_stop.running(plan, install.ensure(progress=False), False) as started:
-        filled = generator.prepare(started, job(started))
-        assert filled.rows == 2 * sum(tables.counts(1).values())
-        assert max(filled.data_memory_bytes.values()) < plan.memory.data_bytes / 1.2
-        yield started
+    filled = generator.prepare(cluster, job(cluster))
+    assert filled.rows == 2 * sum(tables.counts(1).values())
+    own = EXPERIMENT.plans(SIZE, "auto", host.read(), cluster.plan.places)["default"]
+    assert max(filled.data_memory_bytes.values()) < own.memory.data_bytes / 1.2
 
 
 def job(cluster: Cluster, variant: str = "default") -> Job:
@@ -108,8 +100,6 @@ def test_damaged_rows_fail_a_run(
 
 def test_a_lost_delivery_is_found(cluster: Cluster) -> None:
     """Condition 12 compares what was delivered to a customer with the balance."""
-    from ndblab.experiments.tpc_c import consistency
-
     with cluster.connect() as connection:
         cursor = connection.cursor()
         cursor.execute(f"USE {tables.BY_KEY}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import made_up_queries
+from experiments.tpc_h import made_up
 from ndblab.error import MissingData
 from ndblab.experiments.tpc_h import analysis as pushdown
 
@@ -13,7 +13,7 @@ WRONG = "Q5 has another result than InnoDB: 4 rows instead of 5"
 
 def test_each_query_has_its_ratio_with_an_interval() -> None:
     """Those that are certainly faster or slower are told from the others."""
-    made = made_up_queries.tables({5: 6.0, 6: 1.0, 3: 0.5}, blocks=6, unpushed=(6,))
+    made = made_up.tables({5: 6.0, 6: 1.0, 3: 0.5}, blocks=6, unpushed=(6,))
     found = pushdown.table(**made)
     assert list(found["query"]) == [3, 5, 6]
     assert found["ratio"].to_numpy() == pytest.approx([0.5, 6.0, 1.0], rel=0.1)
@@ -30,7 +30,7 @@ def test_each_query_has_its_ratio_with_an_interval() -> None:
 
 def test_without_a_block_the_sweep_gives_a_ratio_without_an_interval() -> None:
     """It decides nothing."""
-    made = made_up_queries.tables({5: 6.0}, blocks=1)
+    made = made_up.tables({5: 6.0}, blocks=1)
     made["slices"] = made["slices"].iloc[:3]
     found = pushdown.table(**made).iloc[0]
     assert found["ratio"] == pytest.approx(6.0, rel=0.2)
@@ -40,7 +40,7 @@ def test_without_a_block_the_sweep_gives_a_ratio_without_an_interval() -> None:
 
 def test_a_query_that_fails_on_one_side_has_no_ratio_but_a_reason() -> None:
     """A wrong result gives no number, however fast it was."""
-    made = made_up_queries.tables({5: 6.0, 6: 1.0})
+    made = made_up.tables({5: 6.0, 6: 1.0})
     for name in ("slices", "runs"):
         mine = (made[name]["workload"] == "tpc_h_q05") & (made[name]["variant"] == "default")
         made[name].loc[mine, "status"] = WRONG
@@ -52,7 +52,7 @@ def test_a_query_that_fails_on_one_side_has_no_ratio_but_a_reason() -> None:
 
 def test_a_dataset_of_other_workloads_is_missing_data() -> None:
     """There is nothing to compare."""
-    made = made_up_queries.tables({5: 6.0})
+    made = made_up.tables({5: 6.0})
     made = {name: rows.iloc[:0] for name, rows in made.items()}
     with pytest.raises(MissingData, match="no query"):
         pushdown.table(**made)

@@ -4,42 +4,33 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from ndblab import install
-from ndblab.cluster import start_stop
 from ndblab.cluster.cluster import Cluster
 from ndblab.dataset import table
 from ndblab.design import catalogue
 from ndblab.experiments.tpc_h import database as tables
 from ndblab.experiments.tpc_h import load as generator
 from ndblab.experiments.tpc_h import of_query, queries
-from ndblab.machine import host
 from ndblab.measuring import measured_run, slices
 from ndblab.workloads import session
 from ndblab.workloads.load_generator import Job
 
 pytestmark = pytest.mark.cluster
 
-PORT = 15060
 EXPERIMENT = catalogue.find("tpc-h")
 SIZE = EXPERIMENT.size("smoke")
 QUICK = dataclasses.replace(SIZE, duration_s=0.1)
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """A cluster whose tables are filled."""
-    places = start_stop.places(tmp_path_factory.mktemp("ndb") / "cluster", PORT)
-    plan = EXPERIMENT.plans(SIZE, "auto", host.read(), places)["default"]
-    with start_stop.running(plan, install.ensure(progress=False), False) as started:
-        filled = generator.prepare(started, job(started, 1))
-        assert filled.rows == pytest.approx(SIZE.rows, rel=0.05)
-        assert min(filled.data_memory_bytes.values()) > 0
-        yield started
+@pytest.fixture(scope="module", autouse=True)
+def filled(cluster: Cluster) -> None:
+    """Fill the tables."""
+    filled = generator.prepare(cluster, job(cluster, 1))
+    assert filled.rows == pytest.approx(SIZE.rows, rel=0.05)
+    assert min(filled.data_memory_bytes.values()) > 0
 
 
 def job(cluster: Cluster, query: int, variant: str = "default") -> Job:

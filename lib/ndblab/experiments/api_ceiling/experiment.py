@@ -74,6 +74,6 @@ EXPERIMENTS = (
         budget="shared",
         overhead_s=lambda size, point: FLEX_ASYNCH_S * (point.workload == NDB_API),
         contrasts=contrasts,
-        lacks=functools.partial(ndb_tools.lacks, ndb_tools.FLEX_ASYNCH),
+        lacks=functools.partial(ndb_tools.lacks, "flexAsynch"),
     ),
 )  # fmt: skip

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 WORKLOADS = (NDB_API,)
 ROLE = workload.CLIENT
+FLEX_ASYNCH = "flexAsynch"
+TOOL = ndb_tools.tool(FLEX_ASYNCH, "api-ceiling")
 WARM_S, COOL_S = 1, 1
 """Seconds that flexAsynch works before the first reading of the counters, and after the last."""
 END_TIMEOUT_S, FILL_TIMEOUT_S = 30, 6 * 3600
@@ -57,7 +59,7 @@ read_back = sysbench.read_back
 
 def versions(binaries: Binaries) -> dict[str, str]:
     """Return the version of flexAsynch, which is that of NDB; LabError if it is missing."""
-    own = {ndb_tools.FLEX_ASYNCH: ndb_tools.version(binaries, ndb_tools.FLEX_ASYNCH)}
+    own = {FLEX_ASYNCH: ndb_tools.version(binaries, FLEX_ASYNCH)}
     return sysbench.versions(binaries) | own
 
 
@@ -221,7 +223,7 @@ def _at_once(job: Job) -> int:
 
 def _command(job: Job, threads: int, at_once: int, *verb: str) -> Command:
     """Return a command; whatever is at once, a thread reads the same rows."""
-    program = ndb_tools.find(job.binaries, ndb_tools.FLEX_ASYNCH)
+    program = ndb_tools.find(job.binaries, FLEX_ASYNCH)
     options = {"-t": threads, "-p": at_once, "-o": rows_per_thread(job) // at_once,
                "-a": 2, "-s": WORDS, "-l": 1}  # fmt: skip
     words = [word for name, value in options.items() for word in (name, str(value))]

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from ndblab.experiments.availability import OK
 from ndblab.machine.commands import error_lines, exit_reason
+from ndblab.workloads.load_generator import OK
 
 READING = "Executing reads"
 """Begins the line that it prints when its threads are about to read."""

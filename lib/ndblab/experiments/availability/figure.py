@@ -94,10 +94,9 @@ def _answer(outages: pd.DataFrame) -> str:
     title = f"{_title(most['fault'])} stopped clients longest, {_number(most['longest_gap_s'])} s"
     if len(worst) > 1:
         title += f"; {_title(least['fault']).lower()} least, {_number(least['longest_gap_s'])} s"
-    lost = worst.loc[worst["lost"] > 0, "fault"]
-    return title + (
-        f"; writes were lost after {listed(lost.str.replace('-', ' '))}" * bool(len(lost))
-    )
+    lost = worst[worst["lost"] > 0]
+    each = listed(f"{row.lost} ({_title(row.fault).lower()})" for row in lost.itertuples())
+    return title + (f"; writes lost: {each}" if len(lost) else "")
 
 
 def _gaps(ax: Axes, outages: pd.DataFrame) -> None:

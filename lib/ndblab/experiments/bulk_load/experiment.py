@@ -109,6 +109,6 @@ EXPERIMENTS = (
         budget="shared",
         overhead_s=lambda size, point: size.rows / CHECKED_ROWS_PER_S,
         contrasts=contrasts,
-        lacks=functools.partial(ndb_tools.lacks, ndb_tools.IMPORT),
+        lacks=functools.partial(ndb_tools.lacks, "ndb_import"),
     ),
 )  # fmt: skip

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 WORKLOADS = (BULK_LOAD,)
 ENDS_BY_ITSELF = True
 ROLE = workload.CLIENT
+TOOL = ndb_tools.tool(ways.PROGRAM, "bulk-load")
 LEAST_ROWS_PER_S, GRACE_S = 500, 120
 PREPARE_TIMEOUT_S = 6 * 3600
 
@@ -41,7 +42,7 @@ read_back = sysbench.read_back
 def versions(binaries: Binaries) -> dict[str, str]:
     """Return the versions of the programs that load; LabError if one is missing."""
     own = {"pymysql": pymysql.__version__}
-    own[ndb_tools.IMPORT] = ndb_tools.version(binaries, ndb_tools.IMPORT)
+    own[ways.PROGRAM] = ndb_tools.version(binaries, ways.PROGRAM)
     return sysbench.versions(binaries) | own
 
 

@@ -21,7 +21,7 @@ from ndblab.workloads.load_generator import Command
 if TYPE_CHECKING:
     from ndblab.workloads.load_generator import Job
 
-DATABASE = "bulk_load"
+DATABASE, PROGRAM = "bulk_load", "ndb_import"
 _TABLE = """CREATE TABLE {0} (
  id INTEGER NOT NULL,
  k INTEGER NOT NULL DEFAULT 0,
@@ -98,7 +98,7 @@ def _ndb_import(job: Job) -> Command:
         f"--state-dir={place}",
     ]
     files = [str(rows.file(place, table)) for table in tables(job)]
-    program = ndb_tools.find(job.binaries, ndb_tools.IMPORT)
+    program = ndb_tools.find(job.binaries, PROGRAM)
     return Command([str(program), *options, DATABASE, *files])
 
 

@@ -1,17 +1,13 @@
 """The capacity model of the brief's own server, from its published numbers alone.
 
-In: the published numbers of Figures 1, 4, 5 and 9. Out: a model of the EPYC server, its
-predictions, and other splits of a data node's threads. The lab measured none of it, and every guess
-is a named constant.
-
-Figure 4 gives the throughput and the CPU use of one MySQL server. The two ndb_top screens (Figures
-5 and 9) give the utilisation of the NDB threads of one data node under one server and under 16;
-the other data node is assumed to be like it. sysbench's CPU use was not published, and is left out.
+The lab measured none of it, and every guess is a named constant. Figure 4 gives the throughput and
+the CPU use of one MySQL server. The two ndb_top screens (Figures 5 and 9) give the utilisation of
+the NDB threads of one data node under one server and under 16; the other data node is assumed to be
+like it. sysbench's CPU use was not published, and is left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import product
 
@@ -19,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import nnls
 
-from ndblab.experiments.capacity import model, simulation
+from ndblab.experiments.capacity import model
 from ndblab.experiments.capacity.demands import CLIENT, KINDS, OTHER, SERVER, Law
 from ndblab.experiments.capacity.model import LOCK, Model, Shares
 from ndblab.judging import publication
@@ -53,13 +49,6 @@ def predicted() -> pd.DataFrame:
     """Predict Figures 6 and 7, with every server busy: `model.predict`."""
     grid = [(s, c) for s in SERVERS for c in profile.powers_of_two(MOST_CLIENTS) if c >= s]
     return model.predict(epyc(), pd.DataFrame(grid, columns=["servers", "clients"]))
-
-
-def simulated(progress: Callable[[Iterable], Iterable] = iter) -> pd.DataFrame:
-    """Simulate the points whose p95 was published: `simulation.cached`."""
-    grid = sorted({(a.servers, a.clients) for a in anchors() if a.unit == "ms"})
-    points = pd.DataFrame(grid, columns=["servers", "clients"])
-    return simulation.cached(epyc(), points, None, progress=progress)
 
 
 def little() -> pd.DataFrame:

@@ -1,7 +1,7 @@
 """CPU time per query of each resource, and how it changes with clients per MySQL server.
 
-In: a dataset's runs, and the CPU use of processes and NDB threads in them. Out: CPU time per query
-for each run, and a law fitted to the runs of one server. It predicts nothing.
+The CPU use of processes and NDB threads is divided by the queries served, and a law fitted to the
+runs of one server. Nothing is predicted here.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
-"""A capacity model, fitted to one dataset and compared with another: the tables that are shown.
+"""A capacity model fitted to one dataset and compared with another: the tables that are shown.
 
-In: the two datasets, which may be the same. Out: a `Forecast`. Each of its tables is computed on
-first use, and cached.
+The two datasets may be the same. Each table is computed on first use, and cached.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+import functools
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,25 +14,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from ndblab import dataset as datasets
+from ndblab.design.catalogue import find
 from ndblab.error import LabError
-from ndblab.experiments.capacity import (
-    baselines,
-    bounds,
-    brief_server,
-    calibration,
-    demands,
-    errors,
-    history,
-    model,
-    simulation,
-    utilisation,
-)
+from ndblab.experiments.capacity import brief_server, comparison, demands, model, network
 from ndblab.judging import evidence
+from ndblab.measuring import recorded
 from ndblab.statistics import summary
 
 if TYPE_CHECKING:
     from ndblab.dataset import Dataset
 
+EARLIER_SWEEPS = ((30, 0.151), (3, 0.394), (1, 0.472))
+"""Points of each earlier sweep, of another host, and by how much their means deviated from the
+prediction: root mean square, in logarithms of throughput. It holds the drift of a host between two
+sweeps, the difference between two clusters, and the model's own error."""
 CLIENTS_PER_SERVER = 16
 """For utilisation against servers: enough to saturate one server, and measured with every number of
 servers of the recorded sweep."""
@@ -70,20 +65,20 @@ class Forecast:
     @cached_property
     def model(self) -> model.Model:
         """The model, fitted to the runs with one server."""
-        return model.fit(self.demands, self.shares)
+        return model.fit(demands.by_run(self.demands), self.shares)
 
     @cached_property
     def laws(self) -> pd.DataFrame:
         """The fitted laws: CPU time per query in us, and how it changes with clients per server."""
         rows = {part: dataclasses.asdict(law) for part, law in self.model.laws.items()}
-        table = pd.DataFrame.from_dict(rows, orient="index").loc[utilisation.in_order(rows)]
+        table = pd.DataFrame.from_dict(rows, orient="index").loc[list(demands.PARTS)]
         return table.replace(np.inf, np.nan).dropna(axis="columns", how="all")
 
     @cached_property
     def demand_table(self) -> pd.DataFrame:
         """CPU time per query in us, measured with one server: clients down, parts across."""
         wide = self.demands.pivot_table(index="clients", columns="resource", values="demand_us")
-        wide = wide[utilisation.in_order(wide)]
+        wide = wide.reindex(columns=list(demands.PARTS))
         return wide.assign(all=wide.sum(axis=1))
 
     @cached_property
@@ -129,111 +124,72 @@ class Forecast:
         """Every measured point, predicted at the speed of the fitted runs: `predict`."""
         return self.predict(_places(self.points))
 
-    @cached_property
-    def _bootstrap(self) -> model.Bootstrap:
-        return model.bootstrap(self.demands, self.shares)
-
     def predict(self, points: pd.DataFrame) -> pd.DataFrame:
         """Predict points on the host of the fitted dataset: `model.with_intervals`.
 
-        The intervals allow for a speed of the host that is not known: `history.deviation`.
+        The intervals allow for a speed of the host that is not known: `EARLIER_SWEEPS`.
         """
-        return self._predict(points, errors.MODEL)
-
-    def _predict(self, points: pd.DataFrame, method: str) -> pd.DataFrame:
-        return model.with_intervals(self._bootstrap, points, history.deviation(method))
-
-    @cached_property
-    def speed(self) -> float:
-        """Speed of one server in the tested dataset, 1 in the fitted one; NaN if not measured."""
-        if self.tested is self.fitted:
-            return np.nan
-        return calibration.speed(model.predict(self.model, _places(self.points)), self.points)
-
-    @cached_property
-    def calibrated(self) -> pd.DataFrame:
-        """Every measured point, predicted at `speed`; the columns of `predicted`."""
-        table = self._predict(_places(self.points), calibration.CALIBRATED)
-        return calibration.at(table, self.speed)
-
-    @cached_property
-    def background(self) -> pd.DataFrame:
-        """CPU use of the background threads of both datasets: `calibration.background`."""
-        tables = {data.id: calibration.background(data) for data in (self.fitted, self.tested)}
-        return pd.concat(tables, names=["dataset"]).reset_index("dataset").reset_index(drop=True)
-
-    @cached_property
-    def simulated(self) -> pd.DataFrame:
-        """Every measured point, simulated for its p95: `simulation.cached`."""
-        return self.simulate(self.model, _places(self.points))
-
-    def simulate(self, own: model.Model, points: pd.DataFrame) -> pd.DataFrame:
-        """Simulate points under the quota window of the fitted runs, with a progress bar."""
-        return simulation.cached(own, points, self.window_s(own), progress=with_bar)
-
-    def window_s(self, own: model.Model) -> float | None:
-        """Estimate the quota's window from the fitted runs: `model.quota_window_s`."""
-        return model.quota_window_s(self.fitted_runs, own.shares.server_cpus)
-
-    @cached_property
-    def throughput(self) -> pd.DataFrame:
-        """Throughput predicted for the points of several servers, by model and baselines."""
-        points = _places(self.several)
-        own = model.predict(self.model, points).assign(name=errors.MODEL, latency_p95_ms=np.nan)
-        others = baselines.predict(self.demands, self.fitted_runs, self.shares, points)
-        return self._every_method(own[list(others)], others)
+        weights, deviations = np.array(EARLIER_SWEEPS).T
+        beyond = float(np.sqrt(np.average(deviations**2, weights=weights)))
+        return model.with_intervals(demands.by_run(self.demands), self.shares, points, beyond)
 
     @cached_property
     def predictions(self) -> pd.DataFrame:
         """Throughput and p95 predicted for the points of several servers, by every method."""
-        by_name = dict(list(self.throughput.groupby("name")))
-        keys = ["servers", "clients"]
-        p95 = self.simulate(self.model, _places(self.several))[[*keys, "latency_p95_ms"]]
-        own = by_name[errors.MODEL].drop(columns="latency_p95_ms").merge(p95, on=keys)
-        return self._every_method(own, pd.concat([by_name[name] for name in baselines.NAMES]))
-
-    def _every_method(self, own: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
-        """Join the predictions of all methods; the calibrated one needs a speed."""
-        tables = [own, others]
-        if np.isfinite(self.speed):
-            mine = calibration.at(own, self.speed).assign(name=calibration.CALIBRATED)
-            tables.insert(1, mine)
-        return pd.concat(tables, ignore_index=True)
+        points = _places(self.several)
+        others = comparison.simpler(self.demands, self.fitted_runs, self.shares, points)
+        own = model.predict(self.model, points).assign(name=comparison.MODEL)
+        return pd.concat([own[list(others)], others], ignore_index=True)
 
     @cached_property
     def errors(self) -> pd.DataFrame:
-        """Errors of each method, point by point: `errors.errors`."""
-        return errors.errors(self.predictions, self.several)
+        """Errors of each method, point by point: `comparison.errors`."""
+        return comparison.errors(self.predictions, self.several)
 
     @cached_property
     def verdicts(self) -> pd.DataFrame:
-        """Errors of each method, summarised: `errors.verdicts`."""
-        return errors.verdicts(self.errors)
-
-    @cached_property
-    def throughput_verdicts(self) -> pd.DataFrame:
-        """Errors of throughput alone, summarised; this needs no simulation."""
-        table = errors.errors(self.throughput, self.several)
-        return errors.verdicts(table[table["metric"] == "qps"])
+        """Errors of each method, summarised: `comparison.verdicts`."""
+        return comparison.verdicts(self.errors)
 
     @cached_property
     def coverage(self) -> pd.DataFrame:
-        """How many runs of several servers are within the 95 % intervals: `errors.coverage`."""
+        """How many runs of several servers are within the 95 % intervals: `comparison.coverage`."""
         runs = summary.good(summary.select(self.tested.runs))
-        tables = {errors.MODEL: self.predicted}
-        if np.isfinite(self.speed):
-            tables[calibration.CALIBRATED] = self.calibrated
-        return errors.coverage(tables, runs[runs["servers"] > 1])
+        return comparison.coverage(self.predicted, runs[runs["servers"] > 1])
 
     @cached_property
     def bounds(self) -> pd.DataFrame:
-        """Bounds of one server against clients: `bounds.of_one_server`."""
-        return bounds.of_one_server(self.model)
+        """Bounds of one server against clients, and the model's own prediction.
+
+        Returns
+        -------
+        `clients`, `qps_least`, `qps_most`, `qps`, `latency_least_ms`, `latency_most_ms`,
+        `latency_avg_ms`, `bottleneck`, `balanced` (number of clients that would just saturate the
+        bottleneck if none of them waited).
+        """
+        most = self.model.clients_per_server[1]
+        clients = np.unique(np.geomspace(1, most, 120).round()).astype(int)
+        points = pd.DataFrame({"servers": 1, "clients": clients})
+        asked = self.model.network(points["servers"], clients)
+        least, most_qps = network.bounds(asked, clients)
+        return model.predict(self.model, points).assign(
+            qps_least=least,
+            qps_most=most_qps,
+            latency_least_ms=1000 * clients / most_qps,
+            latency_most_ms=1000 * clients / least,
+            balanced=asked.least_us * asked.bound_qps / network.SECOND_US,
+        )
 
     @cached_property
     def balance(self) -> pd.DataFrame:
-        """Where the bounds of one server meet: `bounds.balance`."""
-        return bounds.balance(self.bounds)
+        """Where the bounds of one server meet (N*): one row, `clients`, `qps`, `bottleneck`.
+
+        Source: Lazowska and others 1984, "Quantitative System Performance", chapter 5. Empty if
+        even the most clients do not saturate the bottleneck.
+        """
+        reached = self.bounds[self.bounds["clients"] >= self.bounds["balanced"]].head(1)
+        facts = {"clients": reached["balanced"], "qps": reached["qps_most"]}
+        return pd.DataFrame(facts | {"bottleneck": reached["bottleneck"]}).reset_index(drop=True)
 
     @cached_property
     def use(self) -> pd.DataFrame:
@@ -241,30 +197,25 @@ class Forecast:
         most = max(int(self.points["servers"].max()), 1)
         servers = np.unique(np.geomspace(1, most, 40).round()).astype(int)
         points = pd.DataFrame({"servers": servers, "clients": servers * CLIENTS_PER_SERVER})
-        taken = utilisation.cpus(self.model, model.predict(self.model, points))
-        return utilisation.utilisation(taken, self.shares)
+        taken = comparison.cpus(self.model, model.predict(self.model, points))
+        return comparison.utilisation(taken, self.shares)
 
     @cached_property
     def measured_use(self) -> pd.DataFrame:
         """Measured utilisation of the points with `CLIENTS_PER_SERVER` clients per server."""
         table = self.tested_demands
         here = table["clients"] == table["servers"] * CLIENTS_PER_SERVER
-        return utilisation.utilisation(table[here], self.shares)
+        return comparison.utilisation(table[here], self.shares)
 
     @cached_property
-    def against_laws(self) -> pd.DataFrame:
-        """Demands of the tested dataset compared with the laws: `utilisation.against_laws`."""
-        return utilisation.against_laws(self.model, self.tested_demands)
+    def beyond_laws(self) -> pd.DataFrame:
+        """Demands of the tested dataset in excess of the laws: `comparison.beyond_laws`."""
+        return comparison.beyond_laws(self.model, self.tested_demands)
 
     @cached_property
     def brief_predicted(self) -> pd.DataFrame:
         """Predictions for the brief's server."""
         return brief_server.predicted()
-
-    @cached_property
-    def brief_simulated(self) -> pd.DataFrame:
-        """Simulations of the brief's server, at the points with a published p95."""
-        return brief_server.simulated(with_bar)
 
 
 def of(fitted: Dataset, tested: Dataset | None = None) -> Forecast:
@@ -295,11 +246,25 @@ def of(fitted: Dataset, tested: Dataset | None = None) -> Forecast:
     return own
 
 
-def with_bar(points: Iterable) -> Iterable:
-    """Show the progress of a simulation on a terminal."""
-    from tqdm import tqdm
+@functools.cache
+def obtain(fitted: str = "recorded", tested: str = "recorded") -> Forecast:
+    """Fit the capacity model to one dataset and compare it with another.
 
-    return tqdm(points, desc="simulating", unit="point", leave=False, disable=None)
+    Parameters
+    ----------
+    fitted, tested : "recorded" for the recorded sweeps of one MySQL server and of several; or the
+        folder of any dataset, which may be the same.
+
+    Raises
+    ------
+    LabError
+        If a dataset cannot be read, or no model can be fitted to it.
+    """
+    one, many = find("capacity-model").reads
+    data = recorded.obtain(one) if fitted == "recorded" else datasets.read(fitted)
+    if tested == "recorded":
+        return of(data, recorded.obtain(many))
+    return of(data, None if tested == fitted else datasets.read(tested))
 
 
 def _places(points: pd.DataFrame) -> pd.DataFrame:

@@ -1,10 +1,9 @@
 """The capacity model: demands measured with one MySQL server, applied to any number of them.
 
-In: demands fitted to one server, and which CPUs each part of the cluster may use. Out: throughput,
-response time, bottleneck and utilisation for any servers and clients, with intervals.
-
-MySQL servers, sysbench and each kind of NDB thread are stations; the data nodes, the SQL side (all
-MySQL servers and sysbench) and the host are pools of CPUs. Clients are spread evenly over servers.
+It predicts throughput with intervals, latency, bottleneck and utilisation for any number of servers
+and clients. MySQL servers, sysbench and each kind of NDB thread are stations; the data nodes, the
+SQL side (all MySQL servers and sysbench) and the host are pools of CPUs. Clients are spread evenly
+over servers.
 """
 
 from __future__ import annotations
@@ -29,7 +28,6 @@ FULL = 0.9
 """Utilisation above which a quota is saturated: slices that come too late are lost."""
 COVERED = ("scaled", "pinned")
 NONE = Law(0.0)
-DRAWS, SEED = 200, 7742
 
 
 @dataclass(frozen=True)
@@ -139,28 +137,28 @@ class Model:
             self.delay_us * every,
         )
 
-    def extrapolates(self, servers: float, clients: float) -> str:
-        """Describe how a point exceeds the range of the fit; empty if it does not."""
-        n = clients / min(servers, clients)
-        low, high = self.clients_per_server
-        if low <= n <= high:
-            return ""
-        return f"{n:.4g} clients per server; measured {low:g} to {high:g}"
+    def at_speed(self, speed: float) -> Model:
+        """Return the model of a host that serves a query in 1/`speed` of the time.
+
+        Throughput is `speed` times as high. CPU use without queries stays as it is.
+        """
+        laws = {
+            name: replace(law, one_us=law.one_us / speed, each_us=law.each_us / speed)
+            for name, law in self.laws.items()
+        }
+        return replace(self, laws=laws, delay_us=self.delay_us / speed)
 
 
-def fit(table: pd.DataFrame, own: Shares) -> Model:
+def fit(runs: pd.DataFrame, own: Shares, weight: np.ndarray | None = None) -> Model:
     """Fit the model to the runs of one server.
 
     The delay is the part of the response time with the fewest clients that CPU time leaves over.
 
     Parameters
     ----------
-    table : rows of `demands.of_one_server`.
+    runs : of `demands.by_run`.
+    weight : how often each run counts; None for once.
     """
-    return _fit(demands.by_run(table), own)
-
-
-def _fit(runs: pd.DataFrame, own: Shares, weight: np.ndarray | None = None) -> Model:
     columns = {name: runs[name].to_numpy(float) for name in runs}
     clients = columns["clients"]
     low, high = clients.min(), clients.max()
@@ -179,26 +177,8 @@ def _usable(columns: Mapping[str, np.ndarray], own: Shares) -> float:
     return min(1.0, float(full.mean())) if len(full) else 1.0
 
 
-def quota_window_s(runs: pd.DataFrame, cpus: float | None) -> float | None:
-    """Estimate the window of a quota from the p95 of one server with the fewest clients above one.
-
-    With few clients a query is short, unless the quota is exhausted while it is served: then it
-    waits for the rest of the window. That rest is the p95, and (1 - `cpus`) of the window.
-
-    Parameters
-    ----------
-    runs : the good runs of one server.
-    cpus : quota of one server; None if it has none.
-    """
-    if cpus is None or cpus >= 1:
-        return None
-    several = runs[runs["clients"] > 1]
-    few = several[several["clients"] == several["clients"].min()]
-    return float(few["latency_p95_ms"].mean()) / 1000 / (1 - cpus)
-
-
 def predict(model: Model, points: pd.DataFrame) -> pd.DataFrame:
-    """Predict throughput, mean latency, bottleneck and utilisation at points.
+    """Predict throughput, latency, bottleneck and utilisation at points.
 
     Parameters
     ----------
@@ -206,8 +186,8 @@ def predict(model: Model, points: pd.DataFrame) -> pd.DataFrame:
 
     Returns
     -------
-    The points with `qps`, `latency_avg_ms`, `bottleneck`, `bound_qps`, `extrapolated` (why, or
-    empty) and `utilisation_<resource>`, 1 for a saturated resource.
+    The points with `qps`, `latency_avg_ms`, `latency_p95_ms`, `bottleneck`, `bound_qps`,
+    `extrapolated` (why, or empty) and `utilisation_<resource>`, 1 for a saturated resource.
     """
     servers, clients = points["servers"].to_numpy(), points["clients"].to_numpy()
     asked = model.network(servers, clients)
@@ -215,10 +195,13 @@ def predict(model: Model, points: pd.DataFrame) -> pd.DataFrame:
     names = (*STATIONS, *POOLS)
     table = points[["servers", "clients"]].copy()
     table["qps"], table["latency_avg_ms"] = solved.qps, solved.response_us / 1000
+    table["latency_p95_ms"] = solved.p95_us / 1000
     table["bottleneck"] = [names[k] for k in asked.bottleneck]
     table["bound_qps"] = asked.bound_qps
+    low, high = model.clients_per_server
     table["extrapolated"] = [
-        model.extrapolates(s, c) for s, c in zip(servers, clients, strict=True)
+        "" if low <= n <= high else f"{n:.4g} clients per server; measured {low:g} to {high:g}"
+        for n in clients / np.minimum(servers, clients)
     ]
     used = solved.qps[:, None] / asked.limits_qps
     for k, name in enumerate(names):
@@ -226,47 +209,22 @@ def predict(model: Model, points: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-@dataclass(frozen=True, eq=False)
-class Bootstrap:
-    """A model, and replicates of it.
-
-    `replicates` are fitted to resampled runs, each with a standard normal `draw` for the noise of a
-    single run; `deviation` is that of runs of one point, in logarithms of throughput.
-    """
-
-    model: Model
-    replicates: tuple[Model, ...]
-    draws: np.ndarray
-    deviation: float
-
-
-def bootstrap(table: pd.DataFrame, own: Shares, draws: int = DRAWS, seed: int = SEED) -> Bootstrap:
-    """Fit the model to the runs of one server, and to resamples of them.
-
-    Runs are resampled with replacement within each number of clients (Efron 1979).
-
-    Parameters
-    ----------
-    table : rows of `demands.of_one_server`.
-    """
-    facts = demands.by_run(table)
-    rng = np.random.default_rng(seed)
-    groups = [np.flatnonzero(facts["clients"] == c) for c in facts["clients"].unique()]
-    replicates = []
-    for _ in range(draws):
-        weight = np.zeros(len(facts))
-        for group in groups:
-            np.add.at(weight, rng.choice(group, len(group)), 1.0)
-        replicates.append(_fit(facts, own, weight))
-    normals = rng.standard_normal(draws)
-    return Bootstrap(_fit(facts, own), tuple(replicates), normals, _deviation(facts))
-
-
-def with_intervals(made: Bootstrap, points: pd.DataFrame, beyond: float = 0.0) -> pd.DataFrame:
+def with_intervals(
+    runs: pd.DataFrame,
+    own: Shares,
+    points: pd.DataFrame,
+    beyond: float = 0.0,
+    draws: int = 200,
+    seed: int = 7742,
+) -> pd.DataFrame:
     """Predict, with the interval that is expected to contain 95 % of single runs.
 
+    The model is fitted to the runs of one server, and to `draws` resamples of them: with
+    replacement within each number of clients (Efron 1979).
+
     Parameters
     ----------
+    runs : of `demands.by_run`.
     beyond : deviation that the fitted runs cannot show, in logarithms of throughput: another time,
         another cluster, and the model's own error.
 
@@ -274,14 +232,21 @@ def with_intervals(made: Bootstrap, points: pd.DataFrame, beyond: float = 0.0) -
     -------
     As `predict`, with `qps_low` and `qps_high`.
     """
+    rng = np.random.default_rng(seed)
+    groups = [np.flatnonzero(runs["clients"] == c) for c in runs["clients"].unique()]
     servers, clients = points["servers"].to_numpy(), points["clients"].to_numpy()
-    asked = network.stacked([one.network(servers, clients) for one in made.replicates])
-    solved = network.solve(asked, np.tile(clients, len(made.replicates)))
-    shifts = np.hypot(made.deviation, beyond) * made.draws
-    logs = np.log(solved.qps).reshape(len(made.replicates), len(points)) + shifts[:, None]
+    replicates = []
+    for _ in range(draws):
+        weight = np.zeros(len(runs))
+        for group in groups:
+            np.add.at(weight, rng.choice(group, len(group)), 1.0)
+        replicates.append(fit(runs, own, weight).network(servers, clients))
+    solved = network.solve(network.stacked(replicates), np.tile(clients, draws))
+    shifts = np.hypot(_deviation(runs), beyond) * rng.standard_normal(draws)
+    logs = np.log(solved.qps).reshape(draws, len(points)) + shifts[:, None]
     tail = (1 - CONFIDENCE) / 2
     low, high = np.exp(np.quantile(logs, [tail, 1 - tail], axis=0))
-    return predict(made.model, points).assign(qps_low=low, qps_high=high)
+    return predict(fit(runs, own), points).assign(qps_low=low, qps_high=high)
 
 
 def _deviation(facts: pd.DataFrame) -> float:

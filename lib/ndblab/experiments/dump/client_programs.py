@@ -1,15 +1,12 @@
-"""MySQL's client programs, such as mysqldump: those that came with an NDB Cluster, or on PATH.
-
-In: an installation and a program's name. Out: the words that start it. It never starts a program.
-"""
+"""MySQL's client programs, such as mysqldump: those that came with an NDB Cluster, or on PATH."""
 
 from __future__ import annotations
 
 import shutil
 
 from ndblab.error import LabError
+from ndblab.install import packages
 from ndblab.install.binaries import Ndb
-from ndblab.install.debian import packages, relocation
 
 
 def argv(ndb: Ndb, name: str) -> tuple[str, ...]:
@@ -25,9 +22,7 @@ def argv(ndb: Ndb, name: str) -> tuple[str, ...]:
     """
     own = ndb.basedir / "bin" / name
     if own.is_file() and ndb.origin == packages.ORIGIN:
-        root = ndb.basedir.parent
-        libraries = relocation.libraries(root)
-        return (str(relocation.loader(root)), "--library-path", str(libraries), str(own))
+        return (*map(str, packages.through_loader(ndb.basedir.parent)), str(own))
     if own.is_file():
         return (str(own),)
     return (on_path(name, "mysql-client"),)

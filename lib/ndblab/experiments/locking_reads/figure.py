@@ -15,8 +15,7 @@ from matplotlib.patches import Patch, Rectangle
 
 from ndblab.experiments.locking_reads import HELD, ISOLATIONS, RUNNING
 from ndblab.experiments.locking_reads import analysis as locks
-from ndblab.figures import old_style as style
-from ndblab.figures import selection
+from ndblab.figures import selection, style
 from ndblab.figures.entry import Entry
 from ndblab.figures.selection import Tables
 from ndblab.figures.sheet import Caption, Head

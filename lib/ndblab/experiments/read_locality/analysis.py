@@ -8,8 +8,8 @@ from __future__ import annotations
 import pandas as pd
 
 from ndblab.error import MissingData
-from ndblab.experiments.read_write import TRANSACTION_LOOKUPS
 from ndblab.planning.deployment import REPLICAS
+from ndblab.planning.workload import TRANSACTION_LOOKUPS
 from ndblab.statistics import contrasts, summary
 
 LOCAL, NEAR = "local", "near"

@@ -11,10 +11,9 @@ from ndblab.design.swept import Swept
 from ndblab.design.variant import Variant
 from ndblab.experiments.read_locality import probe
 from ndblab.experiments.read_locality.analysis import FULLY_REPLICATED, PRIMARY_ONLY, READ_BACKUP
-from ndblab.experiments.read_write import READ_ONLY
 from ndblab.planning import profile
 from ndblab.planning.point import DEFAULT_VARIANT, Point
-from ndblab.planning.workload import POINT_SELECT
+from ndblab.planning.workload import POINT_SELECT, READ_ONLY
 from ndblab.statistics.sequential import LOOKS
 
 if TYPE_CHECKING:

@@ -16,13 +16,13 @@ from ndblab.experiments.read_locality.analysis import (
     PRIMARY_ONLY,
     READ_BACKUP,
 )
-from ndblab.experiments.read_write import READ_ONLY
 from ndblab.figures import forest, selection, style
 from ndblab.figures.entry import Entry
 from ndblab.figures.selection import DEFAULT, POINT_SELECT, Tables
 from ndblab.figures.sheet import Caption, Head
 from ndblab.formatting import plain
 from ndblab.judging.publication import Anchor
+from ndblab.planning.workload import READ_ONLY
 
 _WORKLOADS = {POINT_SELECT: "Single lookups", READ_ONLY: "Transactions of ten lookups"}
 _NAMES = {

@@ -5,7 +5,5 @@ FILTERED, IN_LISTS = "oltp_read_write_filtered", "oltp_in_lists"
 lookups by IN lists."""
 TRANSACTION_QUERIES = 20
 """Statements of a read/write transaction, filtered or not, BEGIN and COMMIT included."""
-READ_ONLY, TRANSACTION_LOOKUPS = "oltp_read_only", 10
-"""A script of sysbench, and the key lookups of its transaction, all it has without range scans."""
 IN_KEYS = {"in-1": 1, "in-10": 10, "in-100": 100}
 """Keys in each list of `IN_LISTS`, by the name of the variant."""

@@ -1,8 +1,7 @@
 """go-tpc, the load generator of TPC-C: found on PATH or in the lab's cache, or built with Go.
 
-In: the environment. Out: a `GoTpc`. `go.mod` and `go.sum` pin it and all that it is built from; Go
-fetches them as this machine is set up to, and refuses any other content. Nothing of the build stays
-but the program.
+`go.mod` and `go.sum` pin it and all that it is built from; Go fetches them as this machine is set
+up to, and refuses any other content. Nothing of the build stays but the program.
 """
 
 from __future__ import annotations
@@ -14,16 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ndblab.error import LabError
-from ndblab.install import cache, package_manager
+from ndblab.install import cache, requirements
 from ndblab.install.binaries import sha256
 from ndblab.install.progress import Phases
+from ndblab.install.requirements import Lack, Tool
 from ndblab.machine import commands, files
 
 NAME, MODULE, VERSION = "go-tpc", "github.com/pingcap/go-tpc", "v1.0.12"
 """The lab's own version; one on PATH may be another."""
 BUILD_BYTES = 1_500_000_000
 """What a build takes for a while: modules, Go's own cache."""
-_GO = {"apt-get": "golang-go", "dnf": "golang"}
 _VERSION = re.compile(r"^Release [Vv]ersion:\s*(\S+)$", re.MULTILINE)
 _PINS = Path(__file__).parent
 
@@ -35,6 +34,9 @@ class GoTpc:
     program: Path
     version: str
 
+    def __str__(self) -> str:
+        return f"{self.version} ({self.program})"
+
 
 def find() -> GoTpc | None:
     """Find go-tpc on PATH, then in the lab's cache; install nothing.
@@ -44,27 +46,28 @@ def find() -> GoTpc | None:
     LabError
         If the one on PATH does not run.
     """
-    found = place()
-    return _described(found) if found else None
+    program = place()
+    return _described(program) if program else None
 
 
 def place() -> Path | None:
     """Return the path of go-tpc without running it; None if there is none."""
-    found = shutil.which(NAME) or _place() / NAME
-    return Path(found) if Path(found).exists() else None
+    program = Path(shutil.which(NAME) or _place() / NAME)
+    return program if program.exists() else None
 
 
 def lacks() -> str:
     """Say in one line what this machine lacks to have go-tpc; nothing if it has or can build it."""
-    if place() or shutil.which("go"):
+    if not takes():
         return ""
-    step = package_manager.here().next_step([go_package()]).rstrip(".")
+    step = requirements.next_step(takes(), verb="Run").rstrip(".")
     return f"{NAME} is not installed, and there is no Go to build it ({step})"
 
 
-def go_package() -> str:
-    """Return what Go's package is called on this machine's distribution."""
-    return _GO.get(package_manager.here().program or "", "go")
+def takes() -> list[Lack]:
+    """List what only root can give, without which go-tpc cannot be built."""
+    is_buildable = place() or shutil.which("go")
+    return [] if is_buildable else [requirements.lack("Go", "to build go-tpc, for TPC-C", False)]
 
 
 def ensure(progress: bool = True) -> GoTpc:
@@ -75,15 +78,14 @@ def ensure(progress: bool = True) -> GoTpc:
     LabError
         If there is none and no Go, or the build fails.
     """
-    if found := find():
-        return found
+    if here := find():
+        return here
     if why := lacks():
         raise LabError(
             f"{NAME} is missing, which loads a cluster with TPC-C",
             found=why.partition(" (")[0],
             expected=f"{NAME} on PATH, or Go 1.21 or newer to build {VERSION}",
-            next_step=f"{package_manager.here().next_step([go_package()])}\n            "
-            "Then repeat the command.",
+            next_step=f"{requirements.next_step(takes())}\n            Then repeat the command.",
         )
     phases = Phases(progress)
     with commands.exit_on_sigterm(), cache.locked(phases.say) as folder:
@@ -139,3 +141,13 @@ def _environment(work: Path) -> dict[str, str]:
     own = {"GOMODCACHE": work / "modules", "GOCACHE": work / "cache", "GOTMPDIR": work}
     fixed = {"CGO_ENABLED": "0", "GOFLAGS": "", "GOTOOLCHAIN": "local", "GOWORK": "off"}
     return {**os.environ, **{name: str(place) for name, place in own.items()}, **fixed}
+
+
+TOOL = Tool(
+    NAME,
+    "TPC-C",
+    lambda: str(find() or ""),
+    lacks,
+    lambda: str(ensure()),
+    takes,
+)

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from ndblab.machine import Process
 
 WORKLOADS = (TPC_C,)
+TOOL = go_tpc.TOOL
 ROLE = workload.CLIENT
 TAIL_S = 3
 """go-tpc prints nothing for a second in which no transaction ended. When all its clients wait for

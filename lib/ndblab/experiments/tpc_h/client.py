@@ -20,9 +20,9 @@ from pathlib import Path
 import pymysql
 from pymysql.cursors import Cursor
 
-from ndblab.experiments.availability import OK
 from ndblab.experiments.tpc_h import WRONG_RESULT, queries, results
 from ndblab.experiments.tpc_h.queries import Query
+from ndblab.workloads.load_generator import OK
 from ndblab.workloads.session import DATABASE, connected
 
 OUT_OF_TIME = 3024

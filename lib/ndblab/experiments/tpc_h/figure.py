@@ -67,7 +67,8 @@ def _title(table: pd.DataFrame) -> str:
     slower = table[table["gain"] == pushdown.SLOWER]
     title = f"{len(faster)} of {count(len(table), 'query').replace('querys', 'queries')} are faster"
     title += " with pushed joins"
-    title += f", Q{faster['query'].iloc[0]} {faster['ratio'].iloc[0]:.3g} times" * bool(len(faster))
+    for row in faster.head(1).itertuples():
+        title += f", Q{row.query} {row.ratio:.3g} times"
     each = [f"Q{row.query} takes {1 / row.ratio:.3g} times as long" for row in slower.itertuples()]
     return f"{title}; {listed(each)}" if each else title
 

@@ -1,25 +1,21 @@
 """A dataset's page: its facts, and all of its files to download.
 
-In: a complete dataset. Out: a folder of the site with a page, the tables, configs and logs.
-It changes no byte of what was measured; large tables are compressed, logs are zipped.
+It changes no byte of what was measured; large tables are compressed, all logs are one archive.
 """
 
 from __future__ import annotations
 
 import gzip
-import io
 import json
-import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ndblab.dataset import Dataset
+from ndblab.dataset import Dataset, sealed
 from ndblab.dataset.column import PACKINGS
-from ndblab.dataset.folder import read_bytes, sha256
-from ndblab.dataset.manifest import MANIFEST
 from ndblab.dataset.schema import SCHEMAS, file_name
+from ndblab.dataset.sealed import LOGS, MANIFEST, read_bytes, sha256
 from ndblab.error import LabError
 from ndblab.publishing.report import page
 from ndblab.publishing.report.section import Section
@@ -28,9 +24,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LARGE_BYTES = 20_000
-LOGS = "logs.zip"
-# The earliest time a zip file can have: the same input gives the same bytes.
-_NO_TIME = (1980, 1, 1, 0, 0, 0)
 _PREVIEW_ROWS = 3
 
 
@@ -107,9 +100,9 @@ def write(site: Path, section: Section) -> None:
     folder = (site / section.dataset_page).parent
     folder.mkdir(parents=True, exist_ok=True)
     names = sorted(dataset.manifest["files"])
-    logs = [name for name in names if name.startswith("logs/")]
+    logs = dataset.logs()
     configs = [name for name in names if name.startswith("config/")]
-    others = [name for name in names if name not in {*logs, *configs}]
+    others = [name for name in names if name not in configs and not sealed.is_log(name)]
     tables = [
         Table(_place(dataset, file, folder), SCHEMAS[name].about, dataset.tables[name])
         for name, file in ((name, file_name(name, others)) for name in SCHEMAS)
@@ -128,32 +121,24 @@ def write(site: Path, section: Section) -> None:
         details=_details(dataset.manifest),
         tables=tables,
         configs=[
-            (_place(dataset, name, folder), _read(dataset, name).decode("utf-8", "replace"))
+            (
+                _place(dataset, name, folder),
+                sealed.read_verified(dataset.path, name, dataset.manifest).decode(
+                    "utf-8", "replace"
+                ),
+            )
             for name in configs
         ],
         others=[_place(dataset, name, folder) for name in others if name not in tabled],
-        logs=_zip(dataset, logs, folder),
+        logs=_logs(dataset, logs, folder),
         log_count=len(logs),
         manifest_text=json.dumps(shown, indent=1, ensure_ascii=False),
         manifest_bytes=len(manifest),
     )
 
 
-def _read(dataset: Dataset, name: str) -> bytes:
-    content = read_bytes(dataset.path / name)
-    expected = dataset.manifest["files"][name]
-    if sha256(content) != expected:
-        raise LabError(
-            f"{dataset.path / name} has changed since it was measured",
-            found=f"sha256 {sha256(content)}",
-            expected=f"sha256 {expected}",
-            next_step="Get an undamaged copy of the dataset.",
-        )
-    return content
-
-
 def _place(dataset: Dataset, name: str, folder: Path) -> Download:
-    content = _read(dataset, name)
+    content = sealed.read_verified(dataset.path, name, dataset.manifest)
     large = len(content) > LARGE_BYTES and Path(name).suffix not in PACKINGS[1:]
     place = f"{name}.gz" if large else name
     # Without a time in its header: the same table gives the same file.
@@ -164,20 +149,13 @@ def _place(dataset: Dataset, name: str, folder: Path) -> Download:
     return Download(name, place, len(content), len(written), dataset.manifest["files"][name])
 
 
-def _zip(dataset: Dataset, names: Sequence[str], folder: Path) -> Download | None:
-    if not names:
+def _logs(dataset: Dataset, logs: Mapping[str, bytes], folder: Path) -> Download | None:
+    if not logs:
         return None
-    buffer, raw_bytes = io.BytesIO(), 0
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name in names:
-            content = _read(dataset, name)
-            raw_bytes += len(content)
-            entry = zipfile.ZipInfo(f"{dataset.id}/{name}", _NO_TIME)
-            entry.external_attr = 0o644 << 16
-            archive.writestr(entry, content, zipfile.ZIP_DEFLATED, compresslevel=9)
-    written = buffer.getvalue()
-    (folder / LOGS).write_bytes(written)
-    return Download(LOGS, LOGS, raw_bytes, len(written), sha256(written))
+    there = LOGS in dataset.manifest["files"]
+    packed = read_bytes(dataset.path / LOGS) if there else sealed.packed_logs(logs)
+    (folder / LOGS).write_bytes(packed)
+    return Download(LOGS, LOGS, sum(map(len, logs.values())), len(packed), sha256(packed))
 
 
 def _details(manifest: Any) -> list[tuple[str, str]]:

@@ -1,0 +1,224 @@
+"""Debian packages downloaded by a private apt: own lists and cache, Debian's signatures.
+
+It installs no package, leaves the system's apt as it is, and contains no address.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from ndblab.error import LabError
+from ndblab.machine import commands
+
+SUITE = "sid"
+_SOURCES = Path("/etc/apt")
+_KEYRINGS = (
+    Path("/usr/share/keyrings/debian-archive-keyring.gpg"),
+    Path("/usr/share/keyrings/debian-archive-keyring.pgp"),
+)
+# Only network settings are taken from the machine's apt.
+_NETWORK_SETTING = re.compile(
+    r'^Acquire::(https?|Retries|ForceIPv[46]|Proxy[-\w]*)(::\S+)? "[^"]*";$', re.IGNORECASE
+)
+_PROGRESS = re.compile(r"^(?:dl|pm)status:[^:]*:(\d+(?:\.\d+)?):")
+_TARGETS_FORMAT = "$(ORIGIN)|$(RELEASE)|$(REPO_URI)"
+
+
+def mirror_from(index_targets: str, sources: Iterable[str]) -> str | None:
+    """Return the address of the main Debian archive that this machine uses.
+
+    Parameters
+    ----------
+    index_targets : lines "origin|release|address", which apt prints if it has lists.
+    sources : the content of the machine's source files, used if there are no lists yet.
+    """
+    for line in index_targets.splitlines():
+        origin, release, address = line.split("|", 2)
+        if origin == "Debian" and re.fullmatch(r"[a-z]+", release):
+            return address
+    for text in sources:
+        for address, suites in _sources_in(text):
+            archive = urlsplit(address).path.rstrip("/").rpartition("/")[2]
+            if archive == "debian" and any(re.fullmatch(r"[a-z]+", suite) for suite in suites):
+                return address
+    return None
+
+
+def parse_progress(line: str) -> float | None:
+    """Read the percentage from a status line of apt-get; None for other lines."""
+    match = _PROGRESS.match(line)
+    return float(match[1]) if match else None
+
+
+def network_settings(dump: str) -> list[str]:
+    """Select the lines of `apt-config dump` that say how to reach the network."""
+    return [line for line in dump.splitlines() if _NETWORK_SETTING.match(line)]
+
+
+def is_expired(text: str) -> bool:
+    """Whether an update failed only because the mirror is no longer renewed."""
+    errors = [line for line in text.splitlines() if line.startswith("E: ")]
+    return bool(errors) and all(re.search(r"Release file .* is expired", e) for e in errors)
+
+
+def mirror() -> str:
+    """Return the address of this machine's Debian mirror.
+
+    Raises
+    ------
+    LabError : it is not a Debian machine, or has no Debian archive among its sources.
+    """
+    address = find_mirror()
+    if address is None:
+        raise LabError(
+            "Debian's packages cannot be fetched on this machine",
+            found="no Debian archive among the package sources" if _is_here() else "no apt-get",
+            expected="apt with a Debian archive",
+            next_step="Install NDB Cluster with --release or --tarball, and sysbench with the "
+            "package manager of this machine.",
+        )
+    return address
+
+
+def find_mirror() -> str | None:
+    """Return the address of this machine's Debian mirror; None if it has none.
+
+    Ubuntu, for example, has apt but no Debian archive.
+    """
+    if not _is_here():
+        return None
+    targets = commands.output(
+        ["apt-get", "indextargets", "--format", _TARGETS_FORMAT],
+        what="apt-get cannot list this machine's package sources",
+    )
+    files = [_SOURCES / "sources.list", *sorted((_SOURCES / "sources.list.d").glob("*"))]
+    texts = [f.read_text() for f in files if f.suffix in (".list", ".sources") and f.is_file()]
+    return mirror_from(targets, texts)
+
+
+def _is_here() -> bool:
+    return bool(shutil.which("apt-get") and shutil.which("dpkg-deb"))
+
+
+class PrivateApt:
+    """apt-get with all its state below one folder."""
+
+    def __init__(self, folder: Path, log: Path) -> None:
+        self._folder = folder
+        self._log = log
+        self.archives = folder / "cache/archives"
+
+    def update(self, mirror: str, say: Callable[[str], None]) -> None:
+        """Read the mirror's package lists, checked against Debian's keys."""
+        self._configure(mirror)
+        what = f"Debian's package lists ({SUITE}) cannot be read"
+        try:
+            self._apt_get("update", what=what)
+        except commands.ChildFailed as failure:
+            if not is_expired(failure.output):
+                raise
+            say(
+                "the mirror's package list has expired (it is no longer renewed); "
+                "it is used anyway, and its signature is still checked"
+            )
+            self._configure(mirror, expired=True)
+            self._apt_get("update", what=what)
+        # Packages of other versions, left by an interrupted installation, must not be mixed in.
+        self._apt_get("autoclean", what="Outdated packages cannot be removed")
+
+    def download(self, packages: list[str], on_percent: Callable[[float], None]) -> list[Path]:
+        """Download packages and their dependencies; apt verifies and resumes downloads."""
+
+        def on_line(line: str) -> bool:
+            percent = parse_progress(line)
+            if percent is not None:
+                on_percent(percent)
+            return percent is not None
+
+        self._apt_get(
+            "-qq",
+            "--download-only",
+            "-oAPT::Status-Fd=1",
+            "install",
+            *packages,
+            what=f"Debian's packages {' '.join(packages)} cannot be fetched",
+            on_line=on_line,
+        )
+        return sorted(self.archives.glob("*.deb"))
+
+    def _apt_get(
+        self, *arguments: str, what: str, on_line: Callable[[str], bool] | None = None
+    ) -> None:
+        environment = os.environ | {
+            "APT_CONFIG": str(self._folder / "apt.conf"),
+            "LC_ALL": "C.UTF-8",
+        }
+        commands.run(
+            ["apt-get", "-y", *arguments],
+            what=what,
+            log=self._log,
+            env=environment,
+            on_line=on_line,
+        )
+
+    def _configure(self, mirror: str, expired: bool = False) -> None:
+        keyring = next((k for k in _KEYRINGS if k.exists()), None)
+        if keyring is None:
+            raise LabError(
+                "Debian's archive keys are missing, so packages cannot be checked",
+                expected=str(_KEYRINGS[0]),
+                next_step="Run: sudo apt-get install debian-archive-keyring",
+            )
+        empty = self._folder / "empty"
+        for folder in (empty, self._folder / "lists/partial", self.archives / "partial"):
+            folder.mkdir(parents=True, exist_ok=True)
+        status = self._folder / "status"
+        status.write_text("")
+        sources = self._folder / "sources.list"
+        sources.write_text(f"deb [signed-by={keyring}] {mirror} {SUITE} main\n")
+        settings = {
+            "Dir::Etc::Main": "/dev/null",
+            "Dir::Etc::Parts": empty,
+            "Dir::Etc::SourceList": sources,
+            "Dir::Etc::SourceParts": empty,
+            "Dir::Etc::Preferences": "/dev/null",
+            "Dir::Etc::PreferencesParts": empty,
+            "Dir::State": self._folder,
+            "Dir::State::Lists": self._folder / "lists",
+            "Dir::State::status": status,
+            "Dir::Cache": self._folder / "cache",
+            "Dir::Log": self._folder,
+            "APT::Install-Recommends": "false",
+            # The folder may be in a home that apt's own user cannot enter.
+            "APT::Sandbox::User": "root",
+            "Acquire::Languages": "none",
+            "Acquire::Retries": "3",
+        }
+        if expired:
+            settings["Acquire::Check-Valid-Until"] = "false"
+        dump = commands.output(
+            ["apt-config", "dump", "--format", '%F "%v";%n', "Acquire"],
+            what="apt's settings cannot be read",
+        )
+        lines = [f'{name} "{value}";' for name, value in settings.items()]
+        conf = self._folder / "apt.conf"
+        conf.write_text("\n".join([*lines, *network_settings(dump)]) + "\n")
+
+
+def _sources_in(text: str) -> Iterable[tuple[str, list[str]]]:
+    for stanza in re.split(r"\n\s*\n", text):
+        fields: dict[str, str] = {}
+        for line in stanza.splitlines():
+            words = re.sub(r"\[.*?\]", "", line).split()
+            if words[:1] == ["deb"] and len(words) >= 3:
+                yield words[1], [words[2]]
+            elif match := re.match(r"([A-Za-z-]+):\s*(.*)", line):
+                fields[match[1].lower()] = match[2]
+        if "deb" in fields.get("types", "").split() and fields.get("enabled", "yes") == "yes":
+            for address in fields.get("uris", "").split():
+                yield address, fields.get("suites", "").split()

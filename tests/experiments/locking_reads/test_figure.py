@@ -1,0 +1,44 @@
+"""Locks of reads, drawn. The locks are made up."""
+
+from __future__ import annotations
+
+import pytest
+
+import small_runs
+from drawn import caption, outside, said, title, written
+from experiments.locking_reads import made_up
+from ndblab import figures
+from ndblab.error import LabError
+from ndblab.experiments.locking_reads import (
+    CREATE_SELECT,
+    READ_COMMITTED,
+    REPEATABLE_READ,
+    SET_VARIABLE,
+)
+from ndblab.experiments.locking_reads.client import STATEMENTS
+
+
+def test_every_cell_says_what_its_colour_means():
+    """Number, mode, index, and what becomes of them; no word leaves the picture."""
+    held = dict.fromkeys(((name, "SERIALIZABLE") for name in STATEMENTS), "X,REC_NOT_GAP")
+    held |= {(SET_VARIABLE, READ_COMMITTED): "S,REC_NOT_GAP", (CREATE_SELECT, REPEATABLE_READ): "S"}
+    tables = small_runs.together(made_up.locks(held), made_up.locks(held, repeat=2))
+    figure = figures.draw("locks", tables, [], caption("shared"))
+    assert len(figure.axes[0].patches) == 3 * len(STATEMENTS)
+    assert "200 S,REC_NOT_GAP on k_1 kept" in written(figure)
+    assert "2 runs." in said(figure)
+    count = len(STATEMENTS)
+    assert title(figure) == (
+        f"Of {count} statements, 1 in READ COMMITTED, 1 in REPEATABLE READ and {count} in "
+        "SERIALIZABLE lock records they read"
+    )
+    assert outside(figure) == []
+    words = figures.describe("locks", tables, [])
+    assert f"{SET_VARIABLE}: 200 S,REC_NOT_GAP on k_1, kept" in words
+
+
+def test_a_dataset_without_locks_is_refused():
+    """A message, not an empty picture."""
+    tables = made_up.locks({(SET_VARIABLE, READ_COMMITTED): "S"})
+    with pytest.raises(LabError, match="nothing to draw"):
+        figures.draw("locks", {**tables, "locks": tables["locks"].iloc[:0]}, [], caption("shared"))

@@ -1,0 +1,38 @@
+"""The user of this process, who may have neither a name nor a home."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from pathlib import Path
+
+import pytest
+
+from ndblab.error import LabError
+from ndblab.machine import user
+
+
+@pytest.fixture
+def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user id without an entry in /etc/passwd, and no environment that says more."""
+
+    def unknown(uid: int) -> None:
+        raise KeyError(f"getpwuid(): uid not found: {uid}")
+
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    for name in ("HOME", "LOGNAME", "USER", "LNAME", "USERNAME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_a_user_without_a_name_is_called_by_the_id(nobody: None) -> None:
+    """As `id` and `ls` do."""
+    assert user.name() == str(os.getuid())
+
+
+def test_a_user_without_a_home_is_told_what_names_a_folder(nobody: None, monkeypatch) -> None:
+    """And that folder is then used."""
+    with pytest.raises(LabError, match="no home") as caught:
+        user.cache()
+    assert "XDG_CACHE_HOME" in caught.value.next_step
+    monkeypatch.setenv("XDG_CACHE_HOME", "/elsewhere")
+    assert user.cache() == Path("/elsewhere")

@@ -1,0 +1,73 @@
+"""Whole measurements on real clusters: of several kinds, and killed in the middle."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from campaign import checks
+from ndblab import dataset
+from ndblab.cluster import readiness
+from ndblab.design import catalogue
+
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
+
+PORT = 13160
+PROGRAM = """
+import dataclasses, pathlib, sys
+from ndblab.design import catalogue
+from ndblab.measuring import measurement
+measurement.RUNS = pathlib.Path(sys.argv[1])
+swept = dataclasses.replace(catalogue.find(figure=6), contrasts=None)
+measurement.measure(swept, "smoke", port=int(sys.argv[2]), progress=False)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "differing", "kinds", "changes"),
+    [
+        ("shm-vs-tcp", "transporter", {"shm", "tcp"}, {"contrasts": None}),
+        ("thread-balance", "variant", {"default", "balanced-threads"}, {}),
+    ],
+)
+def test_an_experiment_of_several_kinds_measures_each(measure, name, differing, kinds, changes):
+    """Each kind has its runs, and each cluster its own configuration; nothing is measured twice."""
+    experiment = replace(catalogue.find(name), **changes)
+    size = {"clients": (8,), "duration_s": 1}
+    clusters = experiment.sweep(experiment.size("smoke", size)).clusters
+    data = measure(experiment, size=size)
+    assert set(data.runs[differing]) == kinds
+    assert set(data.runs["status"]) == {"ok"}
+    assert len(list(data.path.glob("config/*config.ini"))) >= len(clusters)
+    assert data.manifest["filled"]["data_memory_bytes"].keys() == {"2", "3"}
+    again = measure(experiment, size=size, again=False)
+    assert again.id == data.id
+
+
+def test_a_sweep_killed_in_the_middle_is_resumed_where_it_stopped(tmp_path: Path, monkeypatch):
+    """After SIGKILL nothing runs, complete runs are saved, and the resumed sweep repeats none."""
+    folder, runs, before = tmp_path / "cluster", tmp_path / "runs", checks.orphaned_segments()
+    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(folder))
+    argv = [sys.executable, "-c", PROGRAM, str(runs), str(PORT)]
+    with subprocess.Popen(argv) as lab:
+        readiness.wait_until(
+            lambda: len(list(runs.glob("*/*/parts/s*"))) >= 2 or lab.poll() is not None,
+            180, "two runs",
+        )  # fmt: skip
+        lab.send_signal(signal.SIGKILL)
+    left = checks.leaks(folder, PORT, before, patience_s=30)
+    assert not any(left.values())
+    saved = checks.complete_runs(runs)
+    assert len(saved) >= 2
+    assert subprocess.run(argv, check=False).returncode == 0
+    data = dataset.read(next(runs.glob("*/*")))
+    assert data.complete
+    began = data.runs.set_index("run_id")["started_utc"]
+    experiment = catalogue.find(figure=6)
+    assert len(began) == len(experiment.sweep(experiment.size("smoke")))
+    assert {name: began[name] for name in saved} == saved
