@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from ndblab.figures import curves, forest, intervals, published, selection, sheet, style
-from ndblab.figures.entry import Entry
+from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS, Quantity
-from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption, Head
 from ndblab.figures.style import Look
 from ndblab.formatting import count, listed, plain
 from ndblab.judging.evidence import SERVER_SHARE
-from ndblab.judging.publication import Anchor
 from ndblab.planning.cpu_budget import BRIEF_CPUS
 from ndblab.statistics import summary
 
@@ -33,9 +27,7 @@ _VARYING = {
 }
 
 
-def paint_one_server(
-    figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption
-) -> Head:
+def paint_one_server(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw throughput of one MySQL server against clients, and beside it the CPU of each role."""
     qps, cpu = _one_server(tables)
     left, right = figure.subplots(1, 2)
@@ -58,7 +50,7 @@ def paint_one_server(
     return Head(_one_server_title(qps, cpu), notes)
 
 
-def describe_one_server(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+def describe_one_server(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the best throughput, the CPU use there, and the highest CPU use of mysqld."""
     qps, cpu = _one_server(tables)
     best = qps.loc[qps["mean"].idxmax()]
@@ -73,8 +65,7 @@ def describe_one_server(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
         most = server.loc[server["mean"].idxmax()]
         at = count(int(most["clients"]), "client")
         words.append(f"mysqld uses most at {at}: {plain(most['mean'])} %.")
-    each = (f"{a.series} {published.words(a)} at {count(a.clients, 'client')}" for a in anchors)
-    return words + published.sentence(anchors, each)
+    return [*words, *published.sentence(anchors, by_series=True)]
 
 
 def _one_server(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -105,9 +96,7 @@ def _one_server_title(qps: pd.DataFrame, cpu: pd.DataFrame) -> str:
     return title
 
 
-def paint_steadiness(
-    figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption
-) -> Head:
+def paint_steadiness(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw how much throughput and p95 vary within a run, against clients."""
     steady = _steadiness(tables)
     for ax, (column, (name, colour)) in zip(
@@ -128,7 +117,7 @@ def paint_steadiness(
     return Head(_steadiness_title(steady), notes)
 
 
-def describe_steadiness(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+def describe_steadiness(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe how much the seconds of a run differ, by client count."""
     steady = _steadiness(tables)
     means = steady.groupby("clients")[list(_VARYING)].mean().dropna()

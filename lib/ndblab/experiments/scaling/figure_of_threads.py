@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -10,13 +9,10 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import seaborn.objects as so
-from matplotlib.figure import Figure
 
 from ndblab.error import MissingData
 from ndblab.figures import forest, intervals, published, selection, sheet, style
-from ndblab.figures.entry import Entry
-from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption, Head
+from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.formatting import listed, plain
 from ndblab.judging.evidence import DATA_NODES_SHARE
 from ndblab.judging.publication import Anchor
@@ -62,7 +58,7 @@ _OF_MOST = _Threads("overload", contrasts.B, "tc", "at peak throughput")
 
 
 def paint_threads(
-    shown: _Threads, figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption
+    shown: _Threads, figure: Figure, tables: Tables, anchors: Anchors, caption: Caption
 ) -> Head:
     """Draw a bar for each NDB thread of both data nodes, and one kind over the others."""
     runs = shown.runs(tables, shown is _OF_MOST)
@@ -106,7 +102,7 @@ def paint_threads(
     return Head(_threads_title(shown, ratios), notes)
 
 
-def describe_threads(shown: _Threads, tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+def describe_threads(shown: _Threads, tables: Tables, anchors: Anchors) -> list[str]:
     """Describe how busy each kind of NDB thread was, measured and published."""
     runs = shown.runs(tables, shown is _OF_MOST)
     threads, ratios = _threads(shown, tables, runs)
@@ -117,11 +113,7 @@ def describe_threads(shown: _Threads, tables: Tables, anchors: Sequence[Anchor])
         f"Busiest thread of each kind with {servers} and {clients} ({shown.where}), in percent of "
         f"one CPU: {listed(f'{kind} {plain(pct)} %' for kind, pct in kinds.items())}.",
     ]
-    if len(ratios):
-        each = (f"{row.name} {forest.words(row)}" for row in ratios.itertuples())
-        words.append(f"CPU of {shown.kind} over other kinds: {listed(each)}.")
-    theirs = (f"{a.series}: {plain(a.value)} %" for a in anchors)
-    return words + published.sentence(anchors, theirs)
+    return [*words, *forest.sentence(ratios), *published.sentence(anchors, by_series=True)]
 
 
 def _threads(
@@ -160,7 +152,7 @@ def _threads(
     return threads, pd.DataFrame(rows, columns=["name", "ratio", "low", "high"])
 
 
-def _published_ratios(shown: _Threads, anchors: Sequence[Anchor]) -> dict[str, Anchor]:
+def _published_ratios(shown: _Threads, anchors: Anchors) -> dict[str, Anchor]:
     """Return the published ratio of one kind to each other kind, from the screen's threads."""
     by_kind: dict[str, list[Anchor]] = {}
     for anchor in anchors:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from ndblab.experiments.stability import analysis, checkpoints, figure_long_run
 from ndblab.figures import published, selection, style, timeline
-from ndblab.figures.entry import Entry
+from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import P95, QPS, Quantity
-from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption, Head
 from ndblab.formatting import count, plain
-from ndblab.judging.publication import Anchor
 from ndblab.statistics import series
 
 _NODE_EVENTS = {
@@ -46,7 +41,7 @@ class _Long:
         return 100 * values / values.mean()
 
 
-def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Head:
+def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw the longest good run, with the published bands around the means."""
     long = _longest(tables)
     unit_s, unit = timeline.unit(long.duration_s)
@@ -65,7 +60,7 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     return Head(_title(long, anchors), notes + _events(axes[0], long, unit_s))
 
 
-def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+def describe(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe how much throughput and latency of the longest run varied and drifted."""
     long = _longest(tables)
     servers, clients = selection.in_words(long.run)
@@ -82,9 +77,7 @@ def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
                 f"{plain(row['low_95'])} to {plain(row['high_95'])} {quantity.unit}; trend: "
                 f"{_trend(row)}."
             )
-    return words + published.sentence(
-        anchors, (f"{a.series} {published.words(a)}" for a in anchors)
-    )
+    return [*words, *published.sentence(anchors, by_series=True)]
 
 
 def _longest(tables: Tables) -> _Long:
@@ -99,7 +92,7 @@ def _longest(tables: Tables) -> _Long:
     return _Long(run, analysis.samples(run, tables["intervals"]), events)
 
 
-def _published(anchors: Sequence[Anchor], quantity: Quantity) -> tuple[float, float] | None:
+def _published(anchors: Anchors, quantity: Quantity) -> tuple[float, float] | None:
     """Return the published band in percent of its mean, or else of its middle."""
     mine = [a for a in anchors if a.unit == quantity.unit]
     ends = {a.bound: a.value for a in mine if a.bound}
@@ -150,7 +143,7 @@ def _events(ax: Axes, long: _Long, unit_s: int) -> list[str]:
     return notes + ([f"The cluster log has {count(warnings, 'warning')}."] if warnings else [])
 
 
-def _title(long: _Long, anchors: Sequence[Anchor]) -> str:
+def _title(long: _Long, anchors: Anchors) -> str:
     """Say within what of the mean throughput stayed, here and as published."""
     low, high = long.percent(QPS).quantile([0.025, 0.975])
     title = f"For 95 % of {plain(round(long.duration_s))} s, throughput stayed within "
