@@ -18,7 +18,7 @@ from ndblab.figures.quantity import QPS
 from ndblab.figures.selection import DEFAULT
 from ndblab.figures.style import Look
 from ndblab.formatting import count
-from ndblab.statistics import contrasts, pairs, summary
+from ndblab.statistics import contrasts, pairs, ratio_tables, summary
 
 _WORKLOADS = {"oltp_point_select": "point selects", "oltp_read_write": "read/write"}
 _ROW_IN, _AROUND_IN = 0.2, 3.9
@@ -154,24 +154,15 @@ def _ratios(comparison: Comparison, tables: Tables) -> pd.DataFrame:
     return table.assign(name=[_name(comparison, row) for row in table.itertuples()])
 
 
-def _of_contrasts(
-    comparison: Comparison, kind: Kind, slices: pd.DataFrame
-) -> list[tuple[object, ...]]:
+def _of_contrasts(comparison: Comparison, kind: Kind, slices: pd.DataFrame) -> list[tuple]:
     """Return the ratio of each contrast of a kind with that which all are divided by."""
     rows = []
-    for name in dict.fromkeys(slices["contrast"].astype(str)):
-        try:
-            whole = contrasts.whole(slices, name)
-            logs = contrasts.log_ratios(slices, name)
-        except MissingData:
-            continue
-        a, b = (whole[whole["side"].astype(str) == side] for side in (contrasts.A, contrasts.B))
+    for row in ratio_tables.of_contrasts(slices).itertuples():
+        mine = slices[slices["contrast"].astype(str) == row.contrast]
+        a, b = (mine[mine["side"].astype(str) == side] for side in (contrasts.A, contrasts.B))
         if len(kind.of(a)) == len(a) and len(comparison.over.of(b)) == len(b):
-            point = a.iloc[0]
-            found = contrasts.ratio(logs)
-            rows.append(
-                (kind.name, str(point["workload"]), point["clients"], True, len(logs), *found)
-            )
+            point = kind.name, str(a["workload"].iloc[0]), row.clients, True
+            rows.append((*point, row.units, row.ratio, row.low, row.high))
     return rows
 
 

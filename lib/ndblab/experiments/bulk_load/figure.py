@@ -6,7 +6,7 @@ import pandas as pd
 
 from ndblab.experiments.bulk_load import NDB_IMPORT
 from ndblab.experiments.bulk_load import analysis as loads
-from ndblab.figures import bars, forest, style
+from ndblab.figures import bars, forest, intervals, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.formatting import count, listed, plain
 from ndblab.planning.workload import CLIENT
@@ -31,11 +31,9 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     known = means[means["cpu_us"].notna()]
     if len(known):
         bars.stacked(cost, known, _PARTS, "CPU time of a row, \N{MICRO SIGN}s")
-    fewest, most = int(means["loads"].min()), int(means["loads"].max())
-    number = count(most, "load") if fewest == most else f"{fewest} to {count(most, 'load')}"
     notes = [
-        f"{number} of each kind, of {plain(float(every['rows'].iloc[0]))} rows. Bars: means; "
-        "circles: each load; whiskers: 95 % interval."
+        intervals.described(means["loads"], "Whiskers", "kind", "load"),
+        f"Each has {plain(float(every['rows'].iloc[0]))} rows; circles: each load.",
     ]
     if len(missing := means[means["cpu_us"].isna()]):
         notes.append(f"CPU was not measured: {listed(_line(name) for name in missing['name'])}.")

@@ -6,9 +6,9 @@ import pandas as pd
 
 from ndblab.experiments.dump import UNCOMPRESSED
 from ndblab.experiments.dump import analysis as dumps
-from ndblab.figures import bars, style
+from ndblab.figures import bars, intervals, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
-from ndblab.formatting import count, listed, plain
+from ndblab.formatting import listed, plain
 
 
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
@@ -30,12 +30,11 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
         "Size of its files, MB (10^6 bytes)", style.VIOLET,
     )  # fmt: skip
     size.tick_params(labelleft=False)
-    fewest, most = int(means["dumps"].min()), int(means["dumps"].max())
-    number = count(most, "dump") if fewest == most else f"{fewest} to {count(most, 'dump')}"
     notes = [
-        f"{number} of each kind, of {plain(float(every['rows'].iloc[0]))} rows. Bars: means; "
-        "circles: each dump; whiskers: 95 % interval. Percent: of the uncompressed size."
+        intervals.described(means["dumps"], "Whiskers", "kind", "dump"),
+        f"Each has {plain(float(every['rows'].iloc[0]))} rows; circles: each dump.",
     ]
+    notes.append("Percent: of the uncompressed size.")
     return Head(_title(means), notes)
 
 

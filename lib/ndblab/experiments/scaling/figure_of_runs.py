@@ -31,9 +31,8 @@ def paint_one_server(figure: Figure, tables: Tables, anchors: Anchors, caption: 
     """Draw throughput of one MySQL server against clients, and beside it the CPU of each role."""
     qps, cpu = _one_server(tables)
     left, right = figure.subplots(1, 2)
-    curves.against_clients(
-        left, qps.assign(line="qps"), QPS, "line", {"qps": Look("", style.THROUGHPUT)}
-    )
+    look = {"qps": Look("", style.THROUGHPUT)}
+    curves.against_clients(left, qps.assign(line="qps"), QPS, "line", look)
     of_host = caption.cpus is not None
     if of_host:
         cpu[["mean", "low", "high"]] /= caption.cpus
@@ -51,7 +50,7 @@ def paint_one_server(figure: Figure, tables: Tables, anchors: Anchors, caption: 
 
 
 def describe_one_server(tables: Tables, anchors: Anchors) -> list[str]:
-    """Describe the best throughput, the CPU use there, and the highest CPU use of mysqld."""
+    """Describe the best throughput, and the CPU use there."""
     qps, cpu = _one_server(tables)
     best = qps.loc[qps["mean"].idxmax()]
     words = [f"{_one_server_title(qps, cpu)}."]
@@ -60,11 +59,6 @@ def describe_one_server(tables: Tables, anchors: Anchors) -> list[str]:
         for row in cpu[cpu["clients"] == best["clients"]].itertuples()
     ]
     words += [f"CPU there, in percent of one logical CPU: {listed(used)}."] if used else []
-    server = cpu[cpu["role"] == "mysqld"]
-    if len(server):
-        most = server.loc[server["mean"].idxmax()]
-        at = count(int(most["clients"]), "client")
-        words.append(f"mysqld uses most at {at}: {plain(most['mean'])} %.")
     return [*words, *published.sentence(anchors, by_series=True)]
 
 
@@ -142,9 +136,8 @@ def _steadiness(tables: Tables) -> pd.DataFrame:
     samples = samples.merge(runs[["run_id", "servers", "clients"]], on="run_id")
     if samples.empty:
         raise selection.nothing_to_draw("no interval of a good run")
-    steady = summary.steadiness(samples).merge(
-        runs[["run_id", "servers", "duration_s"]], on="run_id"
-    )
+    steady = summary.steadiness(samples)
+    steady = steady.merge(runs[["run_id", "servers", "duration_s"]], on="run_id")
     steady[list(_VARYING)] *= 100
     return steady
 
@@ -154,9 +147,9 @@ def _steadiness_title(steady: pd.DataFrame) -> str:
     seconds = f"{plain(round(steady['duration_s'].median()))} s"
     if means.empty:
         return f"Runs of {seconds} are too short to say how steady throughput is"
-    ends = [f"{means.iloc[0]:.0f} % with {count(int(means.index[0]), 'client')}"]
-    ends += [f"{means.iloc[-1]:.0f} % with {int(means.index[-1])}"] if len(means) > 1 else []
-    return f"Within a run of {seconds}, throughput varied by {listed(ends)}"
+    each = [f"{cv:.0f} % with {count(int(clients), 'client')}" for clients, cv in means.items()]
+    ends = listed(dict.fromkeys([each[0], each[-1]]))
+    return f"Within a run of {seconds}, throughput varied by {ends}"
 
 
 FIGURES = {

@@ -90,7 +90,7 @@ def paint_threads(
     else:
         sheet.nothing(ax, f"no {shown.kind} thread to compare")
     servers, clients = selection.in_words(runs.iloc[0])
-    notes = [f"{servers.capitalize()}, {clients}: {shown.where}.", _units(runs)]
+    notes = [f"{servers.capitalize()}, {clients}: {_where(shown, runs)}.", _units(runs)]
     notes += [published.NOTE] if mine else []
     if caption.is_scaled and caption.cpus:
         share = plain(100 * DATA_NODES_SHARE / 2 * caption.cpus)
@@ -99,7 +99,7 @@ def paint_threads(
         bars.axvline(SATURATED_PCT, color=style.INK, lw=1, ls="--")
         bars.set_xlim(0, 105)
         notes.append(f"Dashed: {SATURATED_PCT} %, saturated according to the brief.")
-    return Head(_threads_title(shown, ratios), notes)
+    return Head(_threads_title(shown, ratios, _where(shown, runs)), notes)
 
 
 def describe_threads(shown: _Threads, tables: Tables, anchors: Anchors) -> list[str]:
@@ -109,9 +109,9 @@ def describe_threads(shown: _Threads, tables: Tables, anchors: Anchors) -> list[
     kinds = threads.groupby("thread", sort=False)["mean"].max()
     servers, clients = selection.in_words(runs.iloc[0])
     words = [
-        f"{_threads_title(shown, ratios)}.",
-        f"Busiest thread of each kind with {servers} and {clients} ({shown.where}), in percent of "
-        f"one CPU: {listed(f'{kind} {plain(pct)} %' for kind, pct in kinds.items())}.",
+        f"{_threads_title(shown, ratios, _where(shown, runs))}.",
+        f"Busiest thread of each kind with {servers} and {clients}, in percent of one CPU: "
+        f"{listed(f'{kind} {plain(pct)} %' for kind, pct in kinds.items())}.",
     ]
     return [*words, *forest.sentence(ratios), *published.sentence(anchors, by_series=True)]
 
@@ -173,7 +173,7 @@ def _ratio_anchor(anchor: Anchor, value: float) -> Anchor:
     return Anchor(**{**anchor.__dict__, "value": value, "unit": "ratio"})
 
 
-def _threads_title(shown: _Threads, ratios: pd.DataFrame) -> str:
+def _threads_title(shown: _Threads, ratios: pd.DataFrame, where: str) -> str:
     """Say which kind of NDB thread was busiest, and by how much."""
     if ratios.empty:
         return f"The data nodes have no {shown.kind} thread to compare"
@@ -181,8 +181,13 @@ def _threads_title(shown: _Threads, ratios: pd.DataFrame) -> str:
     change = f"{shown.kind} used {forest.change(nearest.ratio)} CPU"
     change += "" if forest.is_clear(nearest) else ", within the error"
     if nearest.ratio >= 1:
-        return f"{shown.kind} was busiest {shown.where}: {change} than {nearest.name}"
-    return f"{nearest.name}, not {shown.kind}, was busiest {shown.where}: {change}"
+        return f"{shown.kind} was busiest {where}: {change} than {nearest.name}"
+    return f"{nearest.name}, not {shown.kind}, was busiest {where}: {change}"
+
+
+def _where(shown: _Threads, runs: pd.DataFrame) -> str:
+    """Say where threads are shown: as in the contrast, or else where the sweep was best."""
+    return shown.where if "block" in runs else "at peak throughput"
 
 
 def _units(runs: pd.DataFrame) -> str:
