@@ -376,7 +376,7 @@ def test(c, only=None, slow=False, cluster=True, virtual_machine=False):
     if cluster or virtual_machine:
         prerequisites.require(host.read(), installing=True)
         install.ensure()
-    parallel = ["-n", "logical", "--maxprocesses", "8", "--dist", "worksteal"]
+    parallel = ["-n", "logical", "--maxprocesses", "8", "--dist", "loadfile"]
     tier = "slow" if slow else "not slow"
     groups = {f"{tier} and not cluster": parallel, f"{tier} and cluster": []}
     if virtual_machine:
