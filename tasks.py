@@ -441,7 +441,7 @@ def test(c, only=None, slow=False, cluster=True, virtual_machine=False, experime
     if cluster or virtual_machine:
         prerequisites.require(host.read(), installing=True, tools=tools_of_experiments())
         install.ensure()
-    parallel = ["-n", "logical", "--maxprocesses", "8", "--dist", "worksteal"]
+    parallel = ["-n", "logical", "--maxprocesses", "8", "--dist", "loadfile"]
     tier = "slow" if slow else "not slow"
     groups = {f"{tier} and not cluster": parallel, f"{tier} and cluster": []}
     if virtual_machine:
