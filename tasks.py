@@ -505,4 +505,7 @@ class OwnConfig(Config):
 
 
 if __name__ == "__main__":
-    Program(name="lab", binary="./lab", version="0.1", config_class=OwnConfig).run()
+    try:
+        Program(name="lab", binary="./lab", version="0.1", config_class=OwnConfig).run()
+    except BrokenPipeError:
+        sys.stderr.close()
