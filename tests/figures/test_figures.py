@@ -7,15 +7,15 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.colors import same_color
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 import small_runs
-from drawn import DATASET, HOST, caption, outside, said
+from drawn import DATASET, HOST, caption, line_like, outside, said, title
 from ndblab import figures, formatting
 from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.figures import style
+from ndblab.figures import published, style
 from ndblab.judging import publication
 from ndblab.statistics import summary
 
@@ -49,144 +49,120 @@ def failed(table: pd.DataFrame, run_ids: str, reason: str) -> pd.DataFrame:
     return table
 
 
-def line_of(figure: Figure, servers: int) -> Line2D:
-    ax = figure.axes[0]
-    solid = [line for line in ax.lines if line.get_linestyle() == "-"]
-    return next(line for line in solid if line.get_color() == style.colour(servers))
-
-
-def bands(figure: Figure) -> list[tuple[float, float]]:
-    """Give the lowest and highest value of each band that has an extent."""
-    spans = []
-    for band in figure.axes[0].collections:
-        heights = [path.vertices[:, 1] for path in band.get_paths()]
-        spans += [(float(h.min()), float(h.max())) for h in heights]
-    return spans
-
-
-@pytest.mark.parametrize(("number", "metric"), [("6", "qps_mean"), ("7", "latency_p95_ms_mean")])
-def test_a_line_is_the_means_of_its_servers(number: str, metric: str) -> None:
-    """Each number of servers has one line, and its heights are the means of its points."""
+@pytest.mark.parametrize(
+    ("number", "metric", "panel"), [("6", "qps_mean", 1), ("7", "latency_p95_ms_mean", None)]
+)
+def test_a_line_is_the_means_of_its_servers(number: str, metric: str, panel: int | None) -> None:
+    """Each number of servers has a line at the means of its points, in its own colour."""
     table = runs()
     points = summary.points(table)
     figure = draw(number, table)
-    for servers in (1, 2, 4):
-        expected = points[points["servers"] == servers]
-        line = line_of(figure, servers)
-        assert list(line.get_xdata()) == list(expected["clients"])
-        np.testing.assert_allclose(line.get_ydata(), expected[metric])
+    for place, servers in enumerate((1, 2, 4)):
+        mine = points[(points["servers"] == servers) & (points["clients"] >= servers)]
+        mine = mine if number == "7" else points[points["servers"] == servers]
+        ax = figure.axes[-1] if panel is None else figure.axes[panel + place]
+        lines = [line_like(ax, mine[metric])]
+        lines += [x for x in ax.lines if len(x.get_xdata()) == len(mine)]
+        assert any(same_color(line.get_color(), style.colour(servers)) for line in lines)
 
 
-def test_axes_are_honest() -> None:
-    """Throughput starts at zero over a binary logarithm of clients; latency is logarithmic."""
+def test_the_answer_is_the_title() -> None:
+    """The title says what more servers gave, computed from the best means."""
+    table = runs()
+    best = summary.peaks(summary.points(table)).set_index("servers")["qps_mean"]
+    assert title(draw("6", table)).startswith(
+        f"4 servers gave {formatting.plain(best[4] / best[1])} times the queries/s of 1"
+    )
+    falling = table.assign(qps=table["qps"] * table["servers"].map({1: 1.0, 2: 1.0, 4: 0.4}))
+    assert "4 gave 20 % fewer than 2" in title(draw("6", falling))
+    assert "times the p95 latency" in title(draw("7", table))
+
+
+def test_ratios_of_the_peaks_stand_above() -> None:
+    """Each doubling has its ratio and interval, and the published gain a mark of another kind."""
+    wide = runs(servers=(1, 2, 4, 8, 16), clients=(16, 64))
+    figure = draw("6", wide)
+    forest = figure.axes[0]
+    names = [label.get_text() for label in forest.get_yticklabels()]
+    assert names == [f"{2 * n} servers over {n}" for n in (1, 2, 4, 8)] + ["16 servers over 1"]
+    [bound] = [line for line in forest.lines if line.get_marker() == "|"]
+    assert float(bound.get_xdata()[0]) == pytest.approx(1_600_000 / 230_000)
+    assert "Stars: published" in said(figure)
+    assert "Stars" not in said(figures.draw("6", {"runs": wide}, [], caption()))
+
+
+def test_axes_are_honest_and_have_units() -> None:
+    """Throughput starts at zero, latency is logarithmic; every axis names what it counts."""
     throughput, latency = draw("6", runs()), draw("7", runs())
-    assert all(ax.get_ylim()[0] == 0 for ax in throughput.axes)
-    assert [ax.get_yscale() for ax in latency.axes] == ["log", "log"]
-    for ax in (*throughput.axes, *latency.axes):
-        assert ax.get_xscale() == "log"
-        assert ax.xaxis.get_transform().base == 2
+    assert all(ax.get_ylim()[0] == 0 for ax in throughput.axes[1:])
+    assert throughput.axes[1].get_ylabel() == "Throughput, queries/s"
+    assert throughput.axes[0].get_xlabel() == "Best mean throughput, ratio"
+    assert latency.axes[1].get_yscale() == "log"
+    assert latency.axes[1].get_ylabel() == "95th percentile latency, ms"
+    assert latency.axes[1].get_xlabel() == "Clients of each server"
+    assert {ax.get_xscale() for ax in (*throughput.axes, *latency.axes)} == {"log"}
 
 
-def test_two_machines_never_share_an_axis() -> None:
-    """Published numbers have a panel of their own, with independent axes."""
-    measured, published = draw("6", runs()).axes
-    assert not measured.get_shared_x_axes().joined(measured, published)
-    assert not measured.get_shared_y_axes().joined(measured, published)
-    assert published.get_ylim()[1] > 100 * measured.get_ylim()[1]
-
-
-def test_axes_have_units() -> None:
-    """Every axis names what it counts and the unit, also where it counts millions."""
-    assert [ax.get_ylabel() for ax in draw("6", runs()).axes] == [
-        "Throughput, queries/s",
-        "Throughput, million queries/s",
-    ]
-    assert {ax.get_ylabel() for ax in draw("7", runs()).axes} == {"95th percentile latency, ms"}
-    assert {ax.get_xlabel() for ax in draw("7", runs()).axes} == {"Clients"}
-
-
-@pytest.mark.parametrize(("number", "metric"), [("6", "qps"), ("7", "latency_p95_ms")])
-def test_three_runs_give_a_confidence_band(number: str, metric: str) -> None:
-    """With three runs per point, the band is the 95 % interval, and is called so."""
-    table = runs(servers=(1,))
-    points = summary.points(table)
-    figure = draw(number, table)
-    [(low, high)] = bands(figure)
-    assert low == pytest.approx(points[f"{metric}_low"].min())
-    assert high == pytest.approx(points[f"{metric}_high"].max())
-    assert "3 runs per point." in said(figure)
-    assert "95 % confidence interval" in said(figure)
-
-
-def test_two_runs_give_their_span() -> None:
-    """With two runs per point, the band is their range, and the caption says so."""
-    table = runs(repeats=2, servers=(1,))
+@pytest.mark.parametrize(
+    ("repeats", "words"),
+    [
+        (1, "1 run per point. A single run has no interval, so there are no bands."),
+        (2, "2 runs per point. Bands: range of the two runs."),
+        (3, "3 runs per point. Bands: 95 % confidence interval of the mean."),
+    ],
+)
+def test_the_spread_is_what_the_runs_support(repeats: int, words: str) -> None:
+    """Three runs give an interval, two their range, and one nothing; the notes say which."""
+    table = runs(repeats, servers=(1,))
     figure = draw("6", table)
-    [(low, high)] = bands(figure)
-    assert low == pytest.approx(table["qps"].min())
-    assert high == pytest.approx(table["qps"].max())
-    assert "range of the two runs" in said(figure)
-    assert "confidence" not in said(figure)
+    assert words in said(figure)
+    drawn = [patch.get_path().vertices[:, 1] for patch in figure.axes[-1].patches]
+    heights = np.concatenate([np.zeros(0), *drawn])
+    if repeats == 2:
+        assert {table["qps"].min(), table["qps"].max()} <= set(heights)
+    assert bool(heights.size and np.ptp(heights) > 0) == (repeats > 1)
 
 
-def test_one_run_gives_no_band() -> None:
-    """One run per point has no interval, and the caption says so."""
-    figure = draw("6", runs(repeats=1))
-    assert not bands(figure)
-    assert "1 run per point." in said(figure)
-    assert "no bands" in said(figure)
-
-
-def test_a_point_that_lost_a_run_is_crossed_and_explained() -> None:
-    """A point with a failed run keeps the mean of the others, crossed, with the reason below."""
-    figure = draw("6", failed(runs(), "s02_c0004_r2", "mysqld 2 died: signal 9"))
-    crosses = [
-        line for line in figure.axes[0].lines if line.get_marker() == "x" and len(line.get_xdata())
-    ]
-    assert [list(line.get_xdata()) for line in crosses] == [[4]]
+def test_points_that_lost_runs_are_crossed_and_explained() -> None:
+    """One with good runs left is crossed at its mean, one without at the bottom."""
+    table = failed(runs(), "s02_c0004_r2", "mysqld 2 died: signal 9")
+    figure = draw("6", failed(table, "s04_c0016", "errors: 12"))
+    crosses = [x for ax in figure.axes for x in ax.lines if x.get_marker() == "x"]
+    assert [list(cross.get_xdata()) for cross in crosses] == [[4], [16]]
     assert "2 servers, 4 clients: 1 not averaged: mysqld 2 died: signal 9" in said(figure)
+    assert "3 not averaged: errors: 12" in said(figure)
     assert "Points with fewer than three runs have none." in said(figure)
 
 
-def test_a_point_without_a_good_run_is_marked_at_the_bottom() -> None:
-    """A point whose runs all failed has no height, but is not silently absent."""
-    figure = draw("6", failed(runs(), "s04_c0016", "errors: 12"))
-    [cross] = [
-        line for line in figure.axes[0].lines if line.get_marker() == "x" and len(line.get_xdata())
-    ]
-    assert list(cross.get_xdata()) == [16]
-    assert cross.get_transform() != figure.axes[0].transData
-    assert "3 not averaged: errors: 12" in said(figure)
-
-
 def test_idle_servers_are_hollow() -> None:
-    """Points with fewer clients than servers are hollow, and the caption says why."""
+    """Points with fewer clients than servers are hollow, and the notes say why."""
     figure = draw("6", runs())
-    hollow = [line for line in figure.axes[0].lines if line.get_markerfacecolor() == "white"]
+    hollow = [x for ax in figure.axes for x in ax.lines if x.get_markerfacecolor() == "white"]
     assert {x for line in hollow for x in line.get_xdata()} == {1}
     assert "some servers are idle" in said(figure)
     assert "idle" not in said(draw("6", runs(clients=(4, 16))))
 
 
 def test_peaks_are_ringed_and_named() -> None:
-    """Every line of Figure 6 has a ring at its best mean, which the legend repeats as a number."""
+    """Every line of Figure 6 has a ring at its best mean, and the number above."""
     table = runs()
     figure = draw("6", table)
-    rings = [line for line in figure.axes[0].lines if line.get_markersize() == 12]
-    best = summary.peaks(summary.points(table))
-    assert [float(ring.get_ydata()[0]) for ring in rings] == pytest.approx(list(best["qps_mean"]))
-    legend = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    assert legend[-1] == f"1 server: {formatting.plain(best['qps_mean'][0])}"
+    for ax, peak in zip(
+        figure.axes[1:], summary.peaks(summary.points(table)).itertuples(), strict=True
+    ):
+        rings = [line for line in ax.lines if line.get_markersize() == 11]
+        assert [float(ring.get_ydata()[0]) for ring in rings] == pytest.approx([peak.qps_mean])
+        assert formatting.plain(peak.qps_mean) in ax.get_title("left")
 
 
 def test_scaled_says_what_its_quota_does() -> None:
-    """Only in the scaled budget do captions mention the quota's period."""
+    """Only in the scaled budget do notes mention the quota."""
     for number in ("6", "7"):
         assert "quota" in said(draw(number, runs(), "scaled"))
         assert "quota" not in said(draw(number, runs(), "pinned"))
 
 
-def test_the_caption_names_host_budget_and_dataset() -> None:
+def test_the_provenance_names_host_budget_and_dataset() -> None:
     """A figure on its own says whose measurement it is, and of which workload."""
     for number in ("6", "7"):
         for word in (HOST, DATASET, "CPU budget scaled", "Workload oltp_point_select."):
@@ -195,29 +171,19 @@ def test_the_caption_names_host_budget_and_dataset() -> None:
 
 def test_published_numbers_look_as_exact_as_they_are() -> None:
     """A bound is a bar with an arrow, an "about" is hollow, and only an exact value is filled."""
-
-    def anchor(value: float, exactness: str, bound: str = "") -> publication.Anchor:
-        row = ("6", "throughput", 1, 32, value, "queries/s", exactness, bound, "F4-peak-qps", "x")
-        return publication.Anchor(*row)
-
-    anchors = [anchor(1.0, "stated"), anchor(2.0, "about"), anchor(3.0, "bound", "lower")]
-    ax = figures.draw("6", {"runs": runs()}, anchors, caption()).axes[1]
+    ax = Figure().subplots()
+    for exactness, bound in (("stated", ""), ("about", ""), ("bound", "lower")):
+        row = ("6", "throughput", 1, 32, 3.0, "queries/s", exactness, bound, "F4-peak-qps", "x")
+        published.mark(ax, publication.Anchor(*row), 1, 3.0)
+        assert published.words(publication.Anchor(*row)) == {
+            "stated": "3 queries/s", "about": "about 3 queries/s", "bound": "at least 3 queries/s",
+        }[exactness]  # fmt: skip
     stated, about, bound = ax.lines
-    assert stated.get_markerfacecolor() == style.colour(1)
+    assert stated.get_markerfacecolor() == style.INK
     assert about.get_markerfacecolor() == "white"
     assert bound.get_marker() == "_"
-    labels = " ".join(text.get_text() for text in ax.texts)
-    assert "about 2\nqueries/s" in labels
-    assert "at least 3\nqueries/s" in labels
     measured = {style.marker(servers) for servers in (1, 2, 4, 8, 16)}
     assert measured.isdisjoint(line.get_marker() for line in ax.lines)
-
-
-def test_nothing_published_is_said() -> None:
-    """A figure without any published number still draws, and says so."""
-    for number in ("6", "7"):
-        drawn = figures.draw(number, {"runs": runs()}, [], caption())
-        assert "Nothing was published" in drawn.axes[1].texts[0].get_text()
 
 
 def _worst(table: pd.DataFrame) -> pd.DataFrame:
@@ -234,20 +200,23 @@ def _worst(table: pd.DataFrame) -> pd.DataFrame:
 def test_no_text_leaves_the_figure(
     number: str, change: Callable[[pd.DataFrame], pd.DataFrame]
 ) -> None:
-    """Titles, ticks, legends and a caption full of failures all stay inside the picture."""
+    """Titles, ticks, labels and notes full of failures all stay inside the picture."""
     table = runs(servers=(1, 2, 4, 8, 16), clients=(1, 8, 64, 128, 256))
     figure = draw(number, change(table))
     assert outside(figure) == []
 
 
 def test_words_for_those_who_cannot_see_it() -> None:
-    """The description of a figure holds its numbers: peaks, range and what was published."""
+    """A description begins with the title, and holds peaks, ratios, range and published numbers."""
     tables = {"runs": runs()}
     six = figures.describe("6", tables, publication.anchors("6"))
+    assert six.startswith(title(draw("6", tables["runs"])))
     best = summary.peaks(summary.points(tables["runs"]))["qps_mean"].iloc[-1]
     assert f"{formatting.plain(best)} with 4 at 16 clients" in six
+    assert "4 servers over 2 " in six
     assert "about 230" in six
     seven = figures.describe(7, tables, [])
+    assert seven.startswith(title(draw("7", tables["runs"])))
     assert "from 1.59 to 25.4 ms with 1 (1 to 16 clients)" in seven
     assert "Published" not in seven
 
@@ -262,9 +231,9 @@ def test_a_figure_shows_one_kind(column: str, other: str) -> None:
     twice = table.assign(qps=2 * table["qps"], run_id=table["run_id"] + "_x", **{column: other})
     figure = draw("6", pd.concat([table, twice], ignore_index=True))
     alone = draw("6", table)
-    for servers in (1, 2, 4):
-        mixed, own = (line_of(f, servers).get_ydata() for f in (figure, alone))
-        np.testing.assert_allclose(mixed, own)
+    for panel, (_, points) in enumerate(summary.points(table).groupby("servers"), start=1):
+        for shown in (figure, alone):
+            line_like(shown.axes[panel], points["qps_mean"])
 
 
 @pytest.mark.parametrize(("column", "other"), [("transporter", "tcp"), ("variant", "shm-spin")])
@@ -278,7 +247,7 @@ def test_a_cluster_with_tcp_only_is_drawn() -> None:
     """Such as one of several hosts: its runs over TCP are its plain ones."""
     table = runs().assign(transporter="tcp")
     table.attrs["transporter"] = "tcp"
-    assert len(line_of(draw("6", table), 4).get_ydata()) == 3
+    assert "4 servers" in title(draw("6", table))
 
 
 @pytest.mark.parametrize("number", ["6", "7"])
@@ -286,9 +255,8 @@ def test_another_workload_is_drawn_and_named(number: str) -> None:
     """A dataset of another sysbench script draws, without numbers published for point selects."""
     table = runs().assign(workload="oltp_update_index")
     figure = draw(number, table)
-    assert len(line_of(figure, 4).get_ydata()) == 3
     assert "Workload oltp_update_index." in said(figure)
-    assert "Nothing was published" in figure.axes[1].texts[0].get_text()
+    assert "Stars" not in said(figure)
     words = figures.describe(number, {"runs": table}, publication.anchors(number))
     assert "oltp_update_index" in words
     assert "Published" not in words

@@ -1,15 +1,16 @@
-"""How figures look: colours, numbers, axes."""
+"""How figures look: colours, numbers, axes, and nothing of the user's own settings."""
 
 from __future__ import annotations
 
 import matplotlib
 import numpy as np
-import pytest
-import seaborn
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from ndblab.figures import style
+import small_runs
+from drawn import caption, outside
+from ndblab import figures
+from ndblab.figures import curves, forest, style
 from ndblab.figures.quantity import QPS
 
 
@@ -24,33 +25,43 @@ def test_the_palette_survives_in_grey() -> None:
     assert len({style.marker(servers) for servers in (1, 2, 4, 8, 16)}) == 5
 
 
-def test_thousands_are_thousands() -> None:
-    """An axis that counts in thousands has 230 where the value is 230 000."""
-    ax = Figure().subplots()
-    QPS.vertical(ax, 230_000)
-    assert ax.get_ylabel() == "Throughput, thousand queries/s"
-    assert ax.yaxis.get_major_formatter()(230_000) == "230"
-
-
-def test_ticks_have_all_their_digits() -> None:
+def test_ticks_have_all_their_digits_in_thousands_too() -> None:
     """A tick at 1.025 is not labelled 1.02, nor one at 112 500 in thousands 112."""
     ax = Figure().subplots()
     QPS.vertical(ax, 1.05)
     assert ax.yaxis.get_major_formatter()(1.025) == "1.025"
     QPS.vertical(ax, 225_000)
+    assert ax.get_ylabel() == "Throughput, thousand queries/s"
     assert ax.yaxis.get_major_formatter()(112_500) == "112.5"
 
 
-def test_the_theme_is_seaborns() -> None:
-    """Figures look as seaborn draws them for papers: grid, ticks, labels and patches."""
-    theme = {**seaborn.axes_style("whitegrid"), **seaborn.plotting_context("paper")}
-    ours = {**matplotlib.rcParamsDefault, **style.RC}
-    for key in (
-        "axes.axisbelow", "axes.facecolor", "axes.grid", "axes.labelsize", "axes.linewidth",
-        "grid.linestyle", "legend.title_fontsize", "lines.solid_capstyle", "patch.force_edgecolor",
-        "patch.linewidth", "xtick.bottom", "xtick.direction", "xtick.labelsize", "xtick.major.size",
-        "ytick.direction", "ytick.labelsize", "ytick.left", "ytick.major.size",
-    ):  # fmt: skip
-        assert ours[key] == (
-            pytest.approx(theme[key]) if isinstance(theme[key], float) else theme[key]
-        ), key
+def test_the_settings_of_the_user_do_not_leak_in() -> None:
+    """A matplotlibrc with TeX, dark axes and dashed lines leaves figures as they are."""
+    runs = small_runs.tables("r1", servers=1, clients=4, qps=900.0)["runs"]
+
+    def drawn() -> bytes:
+        figure = figures.draw("6", {"runs": runs}, [], caption())
+        assert outside(figure) == []
+        return bytes(figure.canvas.buffer_rgba())
+
+    theirs = {
+        "text.usetex": True, "axes.facecolor": "black", "lines.linestyle": "--", "font.size": 30,
+        "text.color": "red", "axes.grid": False, "axes.formatter.use_locale": True,
+    }  # fmt: skip
+    plain = drawn()
+    with matplotlib.rc_context(theirs):
+        assert drawn() == plain
+        assert matplotlib.rcParams["axes.facecolor"] == "black"
+
+
+def test_labels_of_lines_that_end_together_stand_apart() -> None:
+    """They keep their order, and move no further than they must."""
+    places = curves.spread_out([0.2, 0.5, 0.5, 0.51], 0.1)
+    assert np.diff(places).min() > 0.0999
+    assert places[0] == 0.2
+
+
+def test_changes_are_said_as_people_say_them() -> None:
+    """Less than double in percent, more than that in times."""
+    said = [forest.change(ratio) for ratio in (0.89, 1.13, 1.001, 2.4)]
+    assert said == ["11 % less", "13 % more", "1 % or less apart", "2.4 times"]

@@ -6,11 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import made_up_slices
 import small_runs
-from drawn import caption, outside, said, written
+from drawn import caption, dots, outside, said, title, written
 from ndblab import figures
+from ndblab.design.contrast import ALTERNATION, Contrast, Side
 from ndblab.error import LabError
 from ndblab.judging.publication import Anchor
+from ndblab.planning.point import Point
 
 SIDES = (("tcp", "default"), ("shm", "default"), ("shm", "shm-spin"), ("shm", "all-spin"))
 FACTORS = dict(zip(SIDES, (1.0, 1.25, 1.5, 1.0), strict=True))
@@ -46,18 +49,18 @@ def runs(repeats: int = 4, workloads: tuple[str, ...] = WORKLOADS) -> dict[str, 
     return {"runs": pd.concat([row["runs"] for row in rows], ignore_index=True)}
 
 
-def ratios(key: str, tables: dict[str, pd.DataFrame]) -> list[np.ndarray]:
-    ax = figures.draw(key, tables, PUBLISHED, caption()).axes[0]
-    lines = [line for line in ax.lines if line.get_marker() in ("o", "s")]
-    return [np.asarray(line.get_ydata()) for line in lines]
+def draw(key: str, tables: dict[str, pd.DataFrame], published=PUBLISHED):
+    return figures.draw(key, tables, published, caption())
 
 
 def test_a_ratio_is_of_paired_runs() -> None:
     """A machine that triples between repeats does not blur a ratio that holds in each of them."""
-    for line in ratios("shm-vs-tcp", runs()):
-        np.testing.assert_allclose(line, 1.25, rtol=0.01)
+    figure = draw("shm-vs-tcp", runs())
+    assert dots(figure.axes[0]) == pytest.approx([1.25] * 6, rel=0.01)
     words = figures.describe("shm-vs-tcp", runs(), PUBLISHED)
-    assert "1.25 (1.25 to 1.25) at 8 clients" in words
+    assert "read/write, 8 clients 1.25 (1.25 to 1.25)" in words
+    assert words.startswith(title(figure))
+    assert title(figure) == "SHM against TCP: point selects 25 % more; read/write 25 % more"
 
 
 def test_a_run_without_its_pair_is_left_out() -> None:
@@ -65,28 +68,34 @@ def test_a_run_without_its_pair_is_left_out() -> None:
     tables = runs(workloads=WORKLOADS[:1])
     lost = tables["runs"]["run_id"] == "c8_r1_tcp_oltp_point_select_default"
     tables["runs"].loc[lost, "status"] = "mysqld 2 died: signal 9"
-    figure = figures.draw("shm-vs-tcp", tables, PUBLISHED, caption())
-    assert "3 to 4 pairs per point" in said(figure)
-    np.testing.assert_allclose(ratios("shm-vs-tcp", tables)[0], 1.25, rtol=0.01)
+    figure = draw("shm-vs-tcp", tables)
+    assert "3 to 4 pairs of runs per ratio" in said(figure)
+    assert dots(figure.axes[0]) == pytest.approx([1.25] * 3, rel=0.01)
 
 
-def test_workloads_and_kinds_have_lines_of_their_own() -> None:
+def test_workloads_and_kinds_have_rows_of_their_own() -> None:
     """Point selects and read/write are never averaged together, nor are kinds of spinning."""
-    assert len(ratios("shm-vs-tcp", runs())) == 2
-    assert len(ratios("spinning", runs())) == 4
-    means = sorted(float(line.mean()) for line in ratios("spinning", runs()))
-    np.testing.assert_allclose(means, [0.8, 0.8, 1.2, 1.2], rtol=0.01)
+    expected = sorted([0.8] * 6 + [1.2] * 6)
+    assert sorted(dots(draw("spinning", runs()).axes[0])) == pytest.approx(expected, rel=0.01)
 
 
-def test_published_ratios_stand_beside_as_they_were_stated() -> None:
-    """Each published ratio is drawn and named in a panel that is not the measured one."""
-    figure = figures.draw("shm-vs-tcp", runs(), PUBLISHED, caption())
-    beside = figure.axes[1]
-    marks = [line for line in beside.lines if line.get_marker() in ("*", "_")]
-    assert [float(np.atleast_1d(line.get_ydata())[0]) for line in marks] == [1.0, 1.1, 1.4, 1.2]
-    assert "at least 1.4" in written(figure)
-    assert "about 1.2" in written(figure)
-    assert "1.4 ratio" not in written(figure)
+def test_contrasts_measured_in_turns_lead() -> None:
+    """Verdicts rest on them; the title says what they found."""
+    sides = Side(Point(1, 4)), Side(Point(1, 4, "tcp"))
+    slices = made_up_slices.of(Contrast("reads", ALTERNATION, *sides, ()), 6, ratio=0.5)
+    figure = draw("shm-vs-tcp", {**runs(workloads=WORKLOADS[:1]), "slices": slices})
+    assert dots(figure.axes[0])[0] == pytest.approx(0.5, rel=0.1)
+    assert "4 clients, in turns" in written(figure)
+    assert title(figure).endswith("% less")
+
+
+def test_published_ratios_stand_below_as_they_were_stated() -> None:
+    """Each published ratio has a row with a mark of another kind, and its name."""
+    figure = draw("shm-vs-tcp", runs())
+    marks = [line for line in figure.axes[0].lines if line.get_marker() in ("*", "|")]
+    assert [float(np.atleast_1d(line.get_xdata())[0]) for line in marks] == [1.0, 1.1, 1.4, 1.2]
+    for words in ("at least 1.4", "about 1.2", "published: top performance"):
+        assert words in written(figure)
 
 
 def test_the_quota_is_said() -> None:
@@ -101,7 +110,7 @@ def test_the_quota_is_said() -> None:
 @pytest.mark.parametrize("key", ["shm-vs-tcp", "spinning"])
 def test_no_text_leaves_the_figure(key: str) -> None:
     """Legends, slanted names and the caption stay inside the picture."""
-    assert outside(figures.draw(key, runs(), PUBLISHED, caption())) == []
+    assert outside(draw(key, runs())) == []
 
 
 def test_a_dataset_of_one_side_is_refused() -> None:

@@ -1,8 +1,7 @@
-"""The figures: each answers a question, with published numbers beside measured ones.
+"""The figures: each has its answer as a title, and published numbers beside measured ones.
 
-In: the tables of a dataset or a forecast, or a plan; the published numbers; whose measurement it
-is. Out: a matplotlib `Figure`, and a description in words. It never reads or writes a file, and
-never mixes runs of two kinds.
+They are drawn from the tables of a dataset or a forecast, or from a plan, and never mix runs of two
+kinds.
 """
 
 from __future__ import annotations
@@ -39,9 +38,9 @@ def draw(key: str | int, tables: Tables, anchors: Sequence[Anchor], caption: Cap
         If the figure is unknown, or the tables have nothing that it could show.
     """
     entry, tables, anchors, workload = _prepared(key, tables, anchors)
-    with sheet.page(entry.question, entry.height_in) as figure:
-        notes = entry.paint(figure, tables, anchors, caption)
-        sheet.sign(figure, caption, notes, workload)
+    with sheet.page(entry.height_in) as figure:
+        head = entry.paint(figure, tables, anchors, caption)
+        sheet.sign(figure, head, caption.line(workload))
     return figure
 
 
@@ -61,11 +60,11 @@ def describe(key: str | int, tables: Tables, anchors: Sequence[Anchor]) -> str:
 def draw_plan(key: str | int, plan: Plan, host: Host) -> Figure:
     """Draw a figure of a plan and its host: Figure 2 or 3."""
     entry = _find(key, PLAN)
-    with sheet.page(entry.question, entry.height_in) as figure:
-        notes = entry.paint(figure, plan, host)
+    with sheet.page(entry.height_in, sheet.DIAGRAM_IN) as figure:
+        head = entry.paint(figure, plan, host)
         budget = f"CPU budget {plan.budget.kind}: {plan.budget.reason}."
-        lines = [f"{host.describe()}.", " ".join([budget, *notes])]
-        sheet.write_caption(figure, lines, 0.55)
+        source = " ".join([f"{host.describe()}.", budget, *head.notes])
+        sheet.sign(figure, head._replace(notes=()), source)
     return figure
 
 

@@ -1,7 +1,4 @@
-"""Horizontal bars with numbers beside them, whole or in parts.
-
-In: axes, lengths. Out: painted bars, the first one on top. It knows no quantity.
-"""
+"""Horizontal bars with whiskers, every run as a circle, and numbers beside them."""
 
 from __future__ import annotations
 
@@ -10,43 +7,88 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
+import seaborn.objects as so
 from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from ndblab.figures import sheet
-from ndblab.formatting import plain
+from ndblab.figures import style
+from ndblab.formatting import exact, plain
 
-_ROOM = 1.5
+_ROOM = 1.3
 """Length of an axis over its longest bar, for the number beside it."""
 
 
-def stacked(ax: Axes, table: pd.DataFrame, parts: Mapping[str, str], total: str) -> None:
-    """Draw a bar for each row, a part for each of these columns, and its total beside it.
+def draw(
+    ax: Axes,
+    table: pd.DataFrame,
+    column: str,
+    label: str,
+    colour: str = style.THROUGHPUT,
+    each: pd.DataFrame | None = None,
+    room: float = _ROOM,
+) -> None:
+    """Draw a bar for each row of `name` and `column`, the first one on top.
 
     Parameters
     ----------
-    parts : colours by column.
-    total : the column of the whole; a row without one is named as not measured.
+    table : with `low` and `high` it has whiskers, with `text` words instead of numbers beside it.
+    room : length of the axis over the longest bar, for what stands beside it.
+    each : `name` and `column` of every run.
     """
-    left = np.zeros(len(table))
-    places = np.arange(len(table))
-    for column, colour in parts.items():
-        length = table[column].fillna(0).to_numpy()
-        ax.barh(places, length, left=left, height=0.6, color=colour)
-        left += length
-    for place, value in zip(places, table[total], strict=True):
-        known = math.isfinite(value)
-        beside(ax, left[place], place, plain(value) if known else "not measured")
+    plot = style.plot(table, x=column, y="name").add(so.Bar(color=colour, width=0.62, alpha=0.8))
+    if "low" in table:
+        plot = plot.add(so.Range(color=style.INK, linewidth=1.2), xmin="low", xmax="high")
+    if each is not None:
+        circle = so.Dot(color="white", edgecolor=style.INK, edgewidth=0.8, pointsize=4)
+        plot = plot.add(circle, data=each)
+    plot.label(x=label, y="").on(ax).plot()
+    ends = table[column].to_numpy(float)
+    for extra in (table.get("high"), None if each is None else _most(table, each, column)):
+        ends = ends if extra is None else np.fmax(ends, np.asarray(extra, float))
+    texts = table["text"] if "text" in table else table[column].map(plain)
+    _finish(ax, ends, list(texts), room)
 
 
-def beside(ax: Axes, x: float, y: float, text: str) -> None:
-    """Write a number to the right of the end of a bar."""
-    ax.annotate(text, (x, y), (6, 0), textcoords="offset points", va="center", fontsize=8.5)
+def stacked(
+    ax: Axes, table: pd.DataFrame, parts: Mapping[str, tuple[str, str]], label: str
+) -> None:
+    """Draw a bar in parts for each row, and its total beside it; a legend names the parts.
+
+    Parameters
+    ----------
+    parts : words and colour by column.
+    """
+    long = table.melt("name", list(parts), "part", "length").fillna({"length": 0.0})
+    (
+        style.plot(long, x="length", y="name", color="part")
+        .add(so.Bar(width=0.62, alpha=1), so.Stack(), legend=False)
+        .scale(color={part: colour for part, (_, colour) in parts.items()})
+        .label(x=label, y="")
+        .on(ax)
+        .plot()
+    )
+    total = table[list(parts)].sum(axis=1, min_count=1).to_numpy(float)
+    _finish(ax, total, [plain(x) if math.isfinite(x) else "unknown" for x in total])
+    handles = [ax.barh(0, 0, color=colour, label=words) for words, colour in parts.values()]
+    place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
+    ax.legend(handles=handles, ncols=3, fontsize=8, columnspacing=1, handlelength=1.2, **place)
 
 
-def finish(ax: Axes, longest: float, label: str) -> None:
-    """Leave room for the numbers, put the first bar on top, and name the axis."""
-    ax.set_xlim(0, longest * _ROOM)
-    ax.invert_yaxis()
-    sheet.trim_ticks(ax)
-    ax.set_xlabel(label)
+def _most(table: pd.DataFrame, each: pd.DataFrame, column: str) -> pd.Series:
+    return table["name"].map(each.groupby("name", observed=True)[column].max())
+
+
+def _finish(ax: Axes, ends: np.ndarray, texts: list[str], room: float = _ROOM) -> None:
+    """Write the numbers beside the bars, with room for them, the first bar on top."""
+    for place, (end, text) in enumerate(zip(ends, texts, strict=True)):
+        ax.annotate(
+            text, (np.nan_to_num(end), place), (5, 0), textcoords="offset points", va="center",
+            fontsize=9,
+        )  # fmt: skip
+    longest = float(np.nanmax(ends, initial=0.0)) or 1.0
+    ax.set_xlim(0, longest * room)
+    ax.set_ylim(len(ends) - 0.5, -0.5)
     ax.grid(False, axis="y")
+    ax.tick_params(axis="y", length=0)
+    ax.xaxis.set_major_locator(MaxNLocator(4))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: exact(value)))

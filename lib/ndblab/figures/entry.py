@@ -27,14 +27,15 @@ DATASET, FORECAST, PLAN = "dataset", "forecast", "plan"
 class Entry:
     """A figure: its question, how it is painted and described, and what it is drawn from.
 
-    `paint` draws on an empty sheet and returns notes for the caption; `describe` returns sentences.
+    `paint` draws panels on an empty sheet and returns the answer as its title, with notes on how to
+    read it; `describe` returns sentences, the answer first.
     `tables` are those it needs of its `source`; `computed` adds some that follow from a dataset.
     With `one_workload` it shows the runs of only one. `published` gives the numbers to compare with
     if they are not those of its key; with `of_the_brief` nothing in it was measured by the lab.
     """
 
     question: str
-    paint: Callable[..., list[str]]
+    paint: Callable[..., sheet.Head]
     describe: Callable[..., list[str]]
     tables: tuple[str, ...] = ("runs",)
     source: str = DATASET

@@ -1,14 +1,13 @@
-"""Intervals of drawn means over runs, and their description.
-
-In: a table of runs. Out: means with the ends of their bands. It never gives an interval that the
-number of runs does not support.
-"""
+"""Intervals of drawn means over runs, as far as their number supports them, and their words."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
+from ndblab.figures.quantity import Quantity
 from ndblab.statistics import estimate
 
 
@@ -32,25 +31,31 @@ def means(table: pd.DataFrame, by: list[str], column: str) -> pd.DataFrame:
     return result.reset_index()
 
 
-def described(runs: pd.Series, lines: str = "Lines", bands: str = "bands", each: str = "") -> str:
+def described(runs: pd.Series, bands: str = "Bands", each: str = "point") -> str:
     """Describe how many runs a drawn mean has, and what its band is.
 
     Parameters
     ----------
-    lines, bands : what means and intervals are drawn as.
-    each : what the runs are counted per; a point if empty.
+    bands : what intervals are drawn as.
+    each : what the runs are counted per.
     """
     counts = runs[runs > 0]
     fewest, most = int(counts.min()), int(counts.max())
     number = f"{fewest} to {most}" if fewest < most else f"{most}"
-    words = [f"{number} {'run' if most == 1 else 'runs'} per {each or 'point'}."]
+    words = [f"{number} {'run' if most == 1 else 'runs'} per {each}."]
     if most > 2:
-        words.append(
-            f"{lines}: mean of the runs; {bands}: 95 % confidence interval (t of logarithms)."
-        )
+        words.append(f"{bands}: 95 % confidence interval of the mean.")
         words += ["Points with fewer than three runs have none."] if fewest < 3 else []
     elif most == 2:
-        words.append(f"{lines}: mean of the runs; {bands}: range of the two runs.")
+        words.append(f"{bands}: range of the two runs.")
     else:
-        words.append(f"A single run has no interval, so there are no {bands}.")
+        words.append(f"A single run has no interval, so there are no {bands.lower()}.")
     return " ".join(words)
+
+
+def of_quantities(
+    table: pd.DataFrame, by: list[str], quantities: Sequence[Quantity]
+) -> pd.DataFrame:
+    """Return `means` of each quantity, whose column is in `quantity`, below each other."""
+    each = {q.metric: means(table, by, q.metric) for q in quantities}
+    return pd.concat(each, names=["quantity"]).reset_index("quantity").dropna(subset="mean")

@@ -1,10 +1,8 @@
-"""Quantities on vertical axes: column, name, unit, colour and scale, the same in every figure.
-
-In: an empty panel and how far its axes reach. Out: axes with scales, plain numbers and units.
-"""
+"""Quantities on vertical axes: column, name, unit, colour and scale, the same in every figure."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -12,10 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from ndblab import formatting
-from ndblab.figures import style
+from ndblab.figures import sheet, style
 
 # From which value on an axis counts in millions or thousands.
 _SCALES = ((1e6, 1e6, "million "), (1e5, 1e3, "thousand "))
+_TICK_IN = 0.42
 
 
 @dataclass(frozen=True)
@@ -43,11 +42,17 @@ class Quantity:
         low, high = min(clients := [int(n) for n in clients]), max(clients)
         ax.set_xscale("log", base=2)
         ax.set_xlim(low / 1.3, high * 1.3)
-        ax.xaxis.set_major_locator(LogLocator(base=4 if high / low > 600 else 2, numticks=20))
+        ax.xaxis.set_major_locator(LogLocator(base=2 ** _octaves(ax, high / low), numticks=20))
         ax.xaxis.set_minor_locator(NullLocator())
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         ax.set_xlabel("Clients")
         self.vertical(ax, most)
+
+
+def _octaves(ax: Axes, span: float) -> int:
+    """Return the doublings from tick to tick that leave room for the labels."""
+    most = max(2.0, sheet.size_in(ax)[0] / _TICK_IN)
+    return max(1, math.ceil(math.log2(max(span, 1)) / most))
 
 
 QPS = Quantity("qps", "Throughput", "queries/s", style.THROUGHPUT)

@@ -1,8 +1,4 @@
-"""The sheet of every figure: question above, panels, caption below.
-
-In: a question, and what the caption must say. Out: a matplotlib `Figure` with room for its panels.
-It draws no data.
-"""
+"""The sheet of every figure: its answer above, how to read it, panels, and whose data they are."""
 
 from __future__ import annotations
 
@@ -10,23 +6,29 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import NamedTuple
 
-import matplotlib
 from matplotlib.axes import Axes
+from matplotlib.backend_bases import RendererBase
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from ndblab.figures import style
 
-WIDTH_IN, HEIGHT_IN, DPI = 8.0, 5.6, 150
-ABOVE_IN, ABOVE_WITH_LEGEND_IN = 0.84, 1.0
-"""Room above the panels for the question and their titles; and for a legend between the two."""
+WIDTH_IN, HEIGHT_IN, DPI = 7.2, 4.6, 150
+DIAGRAM_IN = 8.0
+"""Width of a sheet that is a drawing."""
 LATENCY_NOTE = "Latency includes the period of the CPU quotas."
-# Room below the panels, for axis labels and caption; and the part of it that is for the caption.
-_BELOW_IN, _CAPTION_IN = 1.6, 1.01
-# Where a legend of all panels begins.
-_LEGEND_IN = 0.42
-# Characters per line of a caption.
-_CAPTION_WIDTH = 134
+# Characters per line, and height of a line, of the title, the notes and the provenance.
+_TITLE, _NOTES, _SOURCE = (68, 0.22), (118, 0.15), (128, 0.125)
+_MARGIN_IN, _GAP_IN = 0.1, 0.08
+
+
+class Head(NamedTuple):
+    """What a figure found, in one line or two, and how to read it, in short sentences."""
+
+    title: str
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -47,59 +49,55 @@ class Caption:
         """Whether CPUs are divided by quotas."""
         return self.budget == "scaled"
 
-    def title(self, point: str = "") -> str:
-        """Title the panel of what was measured."""
-        budget = f"CPU budget {self.budget}"
-        return f"Measured: {point}; {budget}" if point else f"Measured, {budget}"
+    def line(self, workload: str = "") -> str:
+        """Return the provenance: host, CPU budget, workload and dataset."""
+        of_workload = f" Workload {workload}." if workload else ""
+        budget = f"CPU budget {self.budget}."
+        return f"{self.host_line}. {budget}{of_workload} Dataset {self.dataset_id}."
+
+
+class _Page(Figure):
+    """A figure that keeps the lab's look when it is rendered, as ticks are made only then."""
+
+    def draw(self, renderer: RendererBase) -> None:
+        with style.look():
+            super().draw(renderer)
 
 
 @contextmanager
-def page(question: str, height_in: float = HEIGHT_IN) -> Iterator[Figure]:
-    """Yield an empty figure in the lab's style, which gets its question at the end.
-
-    Until then its height may change.
-    """
-    with matplotlib.rc_context(style.RC):
-        figure = Figure(figsize=(WIDTH_IN, height_in), dpi=DPI, facecolor="white")
-        yield figure
-        top = 1 - 0.252 / figure.get_figheight()
-        figure.text(0.015, top, question, fontsize=13, fontweight="bold", va="center")
+def page(height_in: float = HEIGHT_IN, width_in: float = WIDTH_IN) -> Iterator[Figure]:
+    """Yield an empty figure in the lab's look, whose panels share what `sign` leaves of it."""
+    with style.look():
+        yield _Page(figsize=(width_in, height_in), dpi=DPI, facecolor="white")
 
 
-def panels(
-    figure: Figure,
-    rows: int = 1,
-    columns: Sequence[float] = (1.85, 1),
-    heights: Sequence[float] | None = None,
-    wspace: float = 0.22,
-    hspace: float | None = None,
-    left: float = 0.1,
-    right: float = 0.985,
-    above_in: float = ABOVE_IN,
-) -> list[list[Axes]]:
-    """Divide the sheet between question and caption into panels, rows of columns.
-
-    Parameters
-    ----------
-    columns, heights : widths and heights relative to each other.
-    """
+def sign(figure: Figure, head: Head, source: str) -> None:
+    """Write title and notes above the panels, and the provenance below."""
     height_in = figure.get_figheight()
-    grid = figure.subplots(
-        nrows=rows,
-        ncols=len(columns),
-        squeeze=False,
-        gridspec_kw={
-            "width_ratios": list(columns),
-            "height_ratios": list(heights or [1.0] * rows),
-            "left": left,
-            "right": right,
-            "top": 1 - above_in / height_in,
-            "bottom": _BELOW_IN / height_in,
-            "wspace": wspace,
-            "hspace": hspace,
-        },
-    )
-    return [list(row) for row in grid]
+    y_in = height_in - _MARGIN_IN
+    y_in -= _write(figure, head.title, _TITLE, y_in, fontsize=12, fontweight="bold")
+    if notes := " ".join(head.notes):
+        y_in -= _write(figure, notes, _NOTES, y_in - 0.02, fontsize=8.2) + 0.02
+    below_in = _MARGIN_IN / 2 + _write(figure, source, _SOURCE, None, fontsize=7)
+    rect = (0.005, below_in / height_in, 0.99, (y_in - _GAP_IN - below_in) / height_in)
+    if any(ax.get_subplotspec() for ax in figure.axes):
+        figure.set_layout_engine(ConstrainedLayoutEngine(rect=rect))
+
+
+def _write(
+    figure: Figure, text: str, lines: tuple[int, float], top_in: float | None, **look
+) -> float:
+    """Write folded lines below `top_in`, or else at the lower edge; return their height."""
+    characters, line_in = round(lines[0] * figure.get_figwidth() / WIDTH_IN), lines[1]
+    # A number keeps its percent sign on its line.
+    folded = textwrap.wrap(text.replace(" %", "\N{NO-BREAK SPACE}%"), characters)
+    y_in = _MARGIN_IN / 2 if top_in is None else top_in
+    look = {"color": style.INK if "fontweight" in look else style.QUIET, **look}
+    figure.text(
+        0.012, y_in / figure.get_figheight(), "\n".join(folded), linespacing=1.25,
+        va="bottom" if top_in is None else "top", **look,
+    )  # fmt: skip
+    return line_in * len(folded)
 
 
 def canvas(figure: Figure) -> Axes:
@@ -108,52 +106,21 @@ def canvas(figure: Figure) -> Axes:
     ax.set_xlim(0, figure.get_figwidth())
     ax.set_ylim(0, figure.get_figheight())
     ax.set_axis_off()
+    ax.set_in_layout(False)
     return ax
 
 
-def legend(figure: Figure, handles: Sequence[object], columns: int | None = None) -> None:
-    """Put one legend for all panels between the question and them."""
-    top = 1 - _LEGEND_IN / figure.get_figheight()
-    place = {"loc": "upper left", "bbox_to_anchor": (0.008, top), "borderaxespad": 0.0}
-    figure.legend(
-        handles=list(handles), ncols=columns or len(handles), fontsize=8, columnspacing=1.6, **place
-    )
+def size_in(ax: Axes) -> tuple[float, float]:
+    """Return about how wide and high a panel's share of the sheet is, before it is laid out."""
+    grid, box = ax.get_subplotspec().get_gridspec(), ax.figure.bbox
+    dpi = ax.get_figure(root=True).dpi
+    spec = ax.get_subplotspec()
+    wide, high = len(spec.colspan) / grid.ncols, len(spec.rowspan) / grid.nrows
+    return wide * box.width / dpi, high * box.height / dpi
 
 
-def trim_ticks(ax: Axes) -> None:
-    """Drop ticks outside the limits, whose labels would stand beside a narrow panel."""
-    for axis, (low, high) in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
-        axis.set_ticks([value for value in axis.get_majorticklocs() if low <= value <= high])
-
-
-def share_labels(grid: list[list[Axes]], anchors: Sequence[object]) -> None:
-    """Keep horizontal labels below the lower of two rows, title and note above the upper one."""
-    beside = grid[1][1]
-    beside.set_title("")
-    if anchors:
-        beside.texts[0].set_visible(False)
-    for ax in grid[0]:
-        ax.set_xlabel("")
-    for ax in (*grid[0], *grid[1]):
-        ax.yaxis.label.set_size(9)
-
-
-def sign(figure: Figure, caption: Caption, notes: Sequence[str], workload: str = "") -> None:
-    """Write the caption: host, CPU budget, workload and dataset, then how to read the figure."""
-    facts = [f"CPU budget {caption.budget}.", f"Dataset {caption.dataset_id}."]
-    facts[1:1] = [f"Workload {workload}."] if workload else []
-    lines = [f"{caption.host_line}.", " ".join(facts), " ".join(notes)]
-    write_caption(figure, lines, _CAPTION_IN)
-
-
-def write_caption(figure: Figure, lines: Sequence[str], top_in: float) -> None:
-    """Write lines of small print, folded, from `top_in` above the lower edge."""
-    figure.text(
-        0.015,
-        top_in / figure.get_figheight(),
-        "\n".join(textwrap.fill(line, _CAPTION_WIDTH) for line in lines),
-        fontsize=7.5,
-        color=style.QUIET,
-        va="top",
-        linespacing=1.4,
-    )
+def nothing(ax: Axes, text: str = "not measured") -> None:
+    """Say in an empty panel that it has nothing to show."""
+    ax.text(0.5, 0.5, text, transform=ax.transAxes, ha="center", va="center", color=style.QUIET)
+    ax.set_xticks([])
+    ax.set_yticks([])

@@ -7,7 +7,7 @@ import pytest
 
 import made_up_slices
 import small_runs
-from drawn import caption, outside, said, written
+from drawn import caption, outside, said, title, written
 from ndblab import figures
 from ndblab.design import catalogue
 from ndblab.error import LabError
@@ -39,9 +39,11 @@ def test_each_interface_has_a_line_and_a_bar():
     """The bar in parts by role; no word leaves the picture."""
     made = tables()
     figure = figures.draw("api-ceiling", made, [], caption("shared"))
-    _, cost = figure.axes
-    assert len(cost.patches) == 3 * len(QPS)
+    _, rates, cost = figure.axes
+    assert sum(bar.get_width() > 0 for bar in cost.patches) == 3 * len(QPS) - 2
+    assert rates.get_ylabel() == "Throughput, lookups/s"
     assert "NDB API, 32 at once" in written(figure)
+    assert title(figure).startswith("NDB API, 32 at once is fastest: 8")
     assert "3 runs per point" in said(figure)
     assert outside(figure) == []
     assert "SQL: 19" in figures.describe("api-ceiling", made, [])

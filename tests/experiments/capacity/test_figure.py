@@ -7,12 +7,11 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from drawn import DATASET, HOST, caption, outside, said, written
+from drawn import DATASET, HOST, caption, dots, line_like, outside, said, title, written
 from ndblab import figures, formatting
 from ndblab.error import LabError
 from ndblab.experiments.capacity import brief_server
-from ndblab.experiments.capacity import figure_bottlenecks as bottlenecks
-from ndblab.figures import style
+from ndblab.experiments.capacity import figure_of_resources as resources
 from ndblab.judging import publication
 
 KEYS = ("capacity", "bounds", "bottlenecks", "errors", "brief-predicted")
@@ -60,7 +59,7 @@ def _bounds() -> dict[str, pd.DataFrame]:
 
 
 def _use() -> dict[str, pd.DataFrame]:
-    names = [*bottlenecks.SHARES, *bottlenecks.THREADS]
+    names = [*resources.SHARES, *resources.THREADS]
     rows = [
         (s, 16 * s, name, min(1.0, 0.02 * (i + 1) * s + 0.05))
         for s in SERVERS
@@ -128,7 +127,7 @@ def test_a_dataset_has_no_predictions_to_draw(key: str) -> None:
 def test_axes_have_units(key: str) -> None:
     """Every figure names its quantities and units."""
     words = written(draw(key))
-    units = {"errors": "percent", "bottlenecks": "percent"}
+    units = {"errors": "% of the measured mean", "bottlenecks": "percent"}
     assert units.get(key, "queries/s") in words
     if key in ("capacity", "bounds", "brief-predicted"):
         assert ", ms" in words
@@ -139,13 +138,16 @@ def test_predictions_are_lines_and_measurements_are_marks() -> None:
     figure, made = draw("capacity"), tables()
     assert len(figure.axes) == 2 * len(SERVERS)
     for ax, servers in zip(figure.axes, SERVERS, strict=False):
-        predicted = made["predicted"][made["predicted"]["servers"] == servers]
-        lines = [line for line in ax.lines if line.get_color() == style.colour(servers)]
-        assert any(list(line.get_ydata()) == list(predicted["qps"]) for line in lines)
-        [marks] = [line for line in ax.lines if line.get_marker() == style.marker(servers)]
-        assert marks.get_markerfacecolor() == "white"
+        predicted = made["predicted"].query("servers == @servers and extrapolated == ''")
+        line_like(ax, predicted["qps"])
         measured = made["points"][made["points"]["servers"] == servers]
-        assert list(marks.get_ydata()) == list(measured["qps_mean"])
+        marks = [tuple(at) for m in ax.collections for at in np.asarray(m.get_offsets())]
+        for at in zip(measured["clients"], measured["qps_mean"], strict=True):
+            assert at in marks
+    assert title(figure) == (
+        "A one-server sweep predicts more servers within 10 % of throughput and 20 % of p95 "
+        "latency (medians)"
+    )
 
 
 def test_panels_of_a_row_compare() -> None:
@@ -156,42 +158,35 @@ def test_panels_of_a_row_compare() -> None:
         assert {ax.get_yscale() for ax in row} == {"log"}
 
 
-def test_extrapolation_is_dashed_and_named() -> None:
+def test_extrapolation_is_dotted_and_named() -> None:
     """Points with more clients per server than were measured are not on the solid line."""
-    figure = draw("capacity")
-    solid = [
-        line for line in figure.axes[0].lines
-        if line.get_linestyle() == "-" and line.get_color() == style.colour(1)
-    ]  # fmt: skip
-    assert np.isnan(solid[0].get_ydata()[-1])
-    assert "more clients per server than were measured" in said(figure)
+    assert "more clients per server than were measured" in said(draw("capacity"))
     made = tables()
     made["predicted"]["extrapolated"] = ""
-    assert "Dashed" not in said(draw("capacity", made))
+    assert "Dotted" not in said(draw("capacity", made))
 
 
-def test_every_error_is_drawn_and_medians_are_named() -> None:
+def test_every_error_is_drawn_on_a_linear_axis_and_medians_are_named() -> None:
     """No point is left out; the median of each method is written beside its line."""
     figure, made = draw("errors"), tables()
     for ax, metric in zip(figure.axes, ("qps", "latency_p95_ms"), strict=True):
         own = made["errors"][made["errors"]["metric"] == metric]
-        drawn = sum(
-            len(line.get_xdata()) for line in ax.lines if line.get_marker() not in ("None", None)
-        )
-        assert drawn == len(own)
+        assert ax.get_xlim()[0] == 0
+        assert sorted(dots(ax)) == pytest.approx(sorted(own["ape_pct"]))
         medians = made["verdicts"][made["verdicts"]["metric"] == metric]
         words = [text.get_text() for text in ax.texts]
         assert words == [f"{formatting.plain(value)} %" for value in medians["median_pct"]]
         goal = medians["goal_pct"].dropna().iloc[0]
         assert any(list(line.get_xdata()) == [goal, goal] for line in ax.lines)
     assert all(name in written(figure) for name in METHODS)
+    assert "throughput by capacity model, 5" in title(figure)
 
 
-def test_a_tiny_error_is_drawn_at_the_edge() -> None:
-    """Smaller errors than the axis has are drawn at its end, and the caption says so."""
+def test_a_large_error_is_drawn_at_the_edge() -> None:
+    """Larger errors than the axis has are drawn at its end, and the notes say so."""
     made = tables()
-    made["errors"].loc[0, "ape_pct"] = 0.0
-    assert "Errors below 0.1 % are drawn there." in said(draw("errors", made))
+    made["errors"].loc[0, "ape_pct"] = 300.0
+    assert "Errors above 100 % are drawn there." in said(draw("errors", made))
     assert "are drawn there" not in said(draw("errors"))
 
 
@@ -213,10 +208,10 @@ def test_resources_are_named_at_the_ends_of_their_lines() -> None:
     """Names do not overlap, and 100 % is marked if it is in reach."""
     figure = draw("bottlenecks")
     shares, threads = figure.axes
-    assert {text.get_text() for text in shares.texts} == set(bottlenecks.SHARES)
-    assert {text.get_text() for text in threads.texts} == set(bottlenecks.THREADS)
+    assert {text.get_text() for text in shares.texts} == set(resources.SHARES)
+    assert {text.get_text() for text in threads.texts} == set(resources.THREADS)
     assert any(set(np.atleast_1d(line.get_ydata())) == {100} for line in shares.lines)
-    places = sorted(text.get_position()[1] for text in threads.texts)
+    places = sorted(text.xy[1] for text in threads.texts)
     assert min(np.diff(places)) > 0.05
     assert "quotas" in said(figure)
     assert "quotas" not in said(draw("bottlenecks", budget="pinned"))
@@ -224,7 +219,7 @@ def test_resources_are_named_at_the_ends_of_their_lines() -> None:
 
 def test_resources_of_a_panel_differ_by_more_than_colour() -> None:
     """No two share a marker."""
-    for looks in (bottlenecks.SHARES, bottlenecks.THREADS):
+    for looks in (resources.SHARES, resources.THREADS):
         assert len({look.marker for look in looks.values()}) == len(looks)
 
 
@@ -279,4 +274,3 @@ def test_a_single_run_has_no_whiskers() -> None:
     made["points"]["runs"] = 1
     figure = draw("capacity", made)
     assert "1 run per point" in said(figure)
-    assert figures.entries()["capacity"].question in said(figure)

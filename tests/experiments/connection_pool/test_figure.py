@@ -1,13 +1,13 @@
-"""Connection pools: throughput, p95 and CPU time by pool. The runs are made up."""
+"""Connection pools: ratios of the contrasts, and throughput by pool. The runs are made up."""
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import pytest
 
+import made_up_slices
 import small_runs
-from drawn import caption, outside, said, written
+from drawn import caption, line_like, outside, title, written
 from ndblab import figures
 from ndblab.design import catalogue
 from ndblab.error import LabError
@@ -32,54 +32,40 @@ def tables(repeats: int = 3, whole: float = 5.0) -> dict[str, pd.DataFrame]:
         ("sysbench", 0, 10.0),
     )  # fmt: skip
     processes = pd.concat([small_runs.cpu(name, *used) for name in runs["run_id"]])
-    return {"runs": runs, "processes": processes}
+    planned = EXPERIMENT.contrasts(EXPERIMENT, EXPERIMENT.size("quick"), runs)
+    slices = pd.concat([made_up_slices.of(each, 6, ratio=1.2) for each in planned])
+    return {"runs": runs, "processes": processes, "slices": slices}
 
 
-def lines(figure, panel: int) -> list[np.ndarray]:
-    """Heights of the drawn means of a panel, from the smallest pool on."""
-    drawn = [line for line in figure.axes[panel].lines if len(line.get_xdata()) == 3]
-    return [np.asarray(line.get_ydata()) for line in drawn if line.get_marker() in "os^D"]
-
-
-def test_each_pool_has_its_line_in_each_setting() -> None:
-    """Without quotas left, under quotas right; three quantities below each other."""
+def test_ratios_stand_above_and_each_pool_has_its_line_below() -> None:
+    """Without quotas left, under quotas right; the title is the first ratio."""
     figure = figures.draw(KEY, tables(), [], caption())
-    assert len(figure.axes) == 6
-    whole, share = lines(figure, 0), lines(figure, 1)
-    for high, low, gain in zip(whole, share, POOLS.values(), strict=True):
-        np.testing.assert_allclose(low, 1000 * gain * 1.02)
-        np.testing.assert_allclose(high, 5 * low)
-    assert "under CPU quotas" in written(figure)
-
-
-def test_the_cpu_time_of_a_query_is_that_of_the_loaded_server() -> None:
-    """The CPU of idle servers, which has nothing to do with the pool, does not count."""
-    figure = figures.draw(KEY, tables(repeats=1), [], caption())
-    np.testing.assert_allclose(lines(figure, 5)[0], 1e4 * 110 / 1010)
-    assert "no whiskers" in said(figure)
+    forest, whole, share = figure.axes
+    assert "8 connections over 1, alone" in [x.get_text() for x in forest.get_yticklabels()]
+    assert title(figure).startswith("8 connections gave ")
+    assert title(figure).endswith(" % more queries/s than 1")
+    for gain in POOLS.values():
+        line_like(share, [1020 * gain] * 3)
+        line_like(whole, [5100 * gain] * 3)
+    assert "Under CPU quotas" in written(figure)
+    assert [ax.get_ylim()[0] for ax in (whole, share)] == [0, 0]
+    assert outside(figure) == []
 
 
 def test_without_quotas_both_columns_say_so() -> None:
     """A pinned or shared budget has none to lift."""
     text = written(figures.draw(KEY, tables(), [], caption("shared")))
-    assert "under CPU quotas" not in text
+    assert "Under CPU quotas" not in text
     assert "once more" in text
 
 
 def test_each_pool_is_described_at_its_best() -> None:
-    """Throughput, latency and CPU time of each of the eight lines."""
-    words = figures.describe(KEY, tables(), [])
+    """Throughput, latency and CPU time of each of the eight lines, where idle servers' is none."""
+    words = figures.describe(KEY, tables(repeats=1), [])
+    assert words.startswith(title(figures.draw(KEY, tables(repeats=1), [], caption())))
     assert words.count("queries/s with 8 clients") == 8
-    assert "8 connections" in words
-    assert len(words) < 1500
-
-
-def test_axes_are_honest_and_no_text_leaves_the_figure() -> None:
-    """Throughput and CPU time begin at zero, latency is logarithmic."""
-    figure = figures.draw(KEY, tables(), [], caption())
-    assert [ax.get_yscale() for ax in figure.axes] == ["linear"] * 2 + ["log"] * 2 + ["linear"] * 2
-    assert all(ax.get_ylim()[0] == 0 for ax in figure.axes if ax.get_yscale() == "linear")
-    assert outside(figure) == []
+    assert "1 connection 1\N{NARROW NO-BREAK SPACE}010 queries/s" in words
+    assert "1\N{NARROW NO-BREAK SPACE}090 \N{MICRO SIGN}s of CPU" in words
 
 
 def test_a_dataset_without_pools_is_refused() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import small_runs
-from drawn import caption, outside, said, written
+from drawn import caption, outside, said, title, written
 from experiments.locking_reads import made_up
 from ndblab import figures
 from ndblab.error import LabError
@@ -27,6 +27,11 @@ def test_every_cell_says_what_its_colour_means():
     assert len(figure.axes[0].patches) == 3 * len(STATEMENTS)
     assert "200 S,REC_NOT_GAP on k_1 kept" in written(figure)
     assert "2 runs." in said(figure)
+    count = len(STATEMENTS)
+    assert title(figure) == (
+        f"Of {count} statements, 1 in READ COMMITTED, 1 in REPEATABLE READ and {count} in "
+        "SERIALIZABLE lock records they read"
+    )
     assert outside(figure) == []
     words = figures.describe("locks", tables, [])
     assert f"{SET_VARIABLE}: 200 S,REC_NOT_GAP on k_1, kept" in words

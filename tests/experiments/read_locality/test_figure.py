@@ -1,11 +1,11 @@
-"""Read locality: shares, throughput and p95 by kind of table. The runs are made up."""
+"""Read locality: ratios, and shares by kind of table. The runs are made up."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from drawn import caption, outside, written
+from drawn import caption, outside, title, written
 from experiments.read_locality import made_up
 from ndblab import figures
 from ndblab.error import LabError
@@ -14,41 +14,27 @@ KEY = "read-locality"
 KINDS = ("primary-only", "default", "read-backup", "fully-replicated")
 
 
-def lines(figure, panel: int) -> list[np.ndarray]:
-    """Heights of the drawn means of a panel, in the order of the legend."""
-    drawn = [line for line in figure.axes[panel].lines if len(line.get_xdata()) == 3]
-    return [np.asarray(line.get_ydata()) for line in drawn if line.get_marker() in "ovs^"]
-
-
-def test_each_kind_of_table_has_its_line_under_each_load() -> None:
+def test_each_kind_of_table_has_its_bars_under_each_load() -> None:
     """Shares are in percent; single lookups are all local to their transactions."""
     figure = figures.draw(KEY, made_up.tables(), [], caption())
-    assert len(figure.axes) == 8
-    for kind, near, single, ten in zip(
-        KINDS, lines(figure, 0), lines(figure, 2), lines(figure, 3), strict=True
-    ):
-        np.testing.assert_allclose(near, 100 * made_up.NEAR[kind])
-        np.testing.assert_allclose(single, 100)
-        np.testing.assert_allclose(ten, 100 * made_up.LOCAL[kind])
-    text = written(figure)
-    assert all(word in text for word in ("primary replica only", "read backup", "fully replicated"))
-
-
-def test_each_kind_is_described_at_its_best() -> None:
-    """Both shares, throughput and latency of each of the eight lines."""
-    words = figures.describe(KEY, made_up.tables(), [])
-    assert words.count("queries/s and") == 8
-    assert "Transactions of ten lookups, each at its best: primary replica only: 25" in words
-    assert len(words) < 1700
-
-
-def test_axes_are_honest_and_no_text_leaves_the_figure() -> None:
-    """Shares end at 100 %, throughput begins at zero, latency is logarithmic."""
-    figure = figures.draw(KEY, made_up.tables(), [], caption())
-    assert [ax.get_yscale() for ax in figure.axes] == ["linear"] * 6 + ["log"] * 2
-    assert all(ax.get_ylim()[0] == 0 for ax in figure.axes[:6])
-    assert all(100 < ax.get_ylim()[1] < 110 for ax in figure.axes[:4])
+    _, single, ten = figure.axes
+    for ax, local in ((single, dict.fromkeys(KINDS, 1.0)), (ten, made_up.LOCAL)):
+        wide = [bar.get_width() for bar in ax.patches if bar.get_width() > 0]
+        expected = [100 * share[kind] for share in (made_up.NEAR, local) for kind in KINDS]
+        np.testing.assert_allclose(sorted(wide), sorted(expected))
+        assert ax.get_xlim() == (0, 100)
+        assert ax.get_xlabel() == "Share, %"
+    assert all(kind in written(figure) for kind in ("primary replica only", "fully replicated"))
+    assert title(figure).startswith("Fully replicated tables read 99 % of bytes near")
     assert outside(figure) == []
+
+
+def test_each_kind_is_described() -> None:
+    """Both shares of each of the eight kinds, after the answer."""
+    words = figures.describe(KEY, made_up.tables(), [])
+    assert words.startswith(title(figures.draw(KEY, made_up.tables(), [], caption())))
+    assert words.count("of rows local") == 8
+    assert "Transactions of ten lookups: primary replica only: 25" in words
 
 
 def test_every_swept_variant_of_the_experiment_is_drawn() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import made_up_slices
-from drawn import caption, outside, said, written
+from drawn import caption, dots, outside, said, title, written
 from ndblab import figures
 from ndblab.design.contrast import ALTERNATION, Contrast, Side
 from ndblab.error import LabError
@@ -24,10 +24,10 @@ def test_every_part_and_distance_is_a_mark():
     for ax, table in zip(
         figure.axes, (variance.components(slices), variance.apart(slices)), strict=True
     ):
-        drawn = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
-        assert drawn == pytest.approx(table["sd_pct"].to_list())
+        assert dots(ax) == pytest.approx(table["sd_pct"].to_list())
     words = figures.describe("variance", {"slices": slices}, [])
     assert f"slice {variance.components(slices)['sd_pct'][0]:.1f} %" in words
+    assert words.startswith(title(figure))
     assert outside(figure) == []
 
 

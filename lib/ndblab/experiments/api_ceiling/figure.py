@@ -1,7 +1,4 @@
-"""SQL and the NDB API: lookups per second by clients, and the CPU time of a lookup by role.
-
-In: runs of key lookups and their CPU, and slices. Out: a painted figure and its description.
-"""
+"""SQL and the NDB API: lookups per CPU time, and the CPU time of a lookup by role."""
 
 from __future__ import annotations
 
@@ -9,71 +6,72 @@ from collections.abc import Sequence
 
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 
 from ndblab.error import MissingData
 from ndblab.experiments.api_ceiling import analysis as interfaces
-from ndblab.figures import bars, intervals, selection, sheet, style
+from ndblab.figures import bars, curves, forest, intervals, selection, style
 from ndblab.figures.entry import Entry
 from ndblab.figures.quantity import Quantity
 from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption
+from ndblab.figures.sheet import Caption, Head
+from ndblab.figures.style import Look
 from ndblab.formatting import count, listed, plain
 from ndblab.judging.publication import Anchor
 from ndblab.planning.workload import CLIENT
 from ndblab.statistics import contrasts
 
-LOOKUPS = Quantity("qps", "Throughput", "lookups/s", style.THROUGHPUT)
-_LOOKS = (("#1f5fa8", "o", "-"), ("#c8691c", "s", "--"), ("#5b3a8c", "^", ":"))
-_ROLES = {"mysqld": ("mysqld", style.SERVER), "ndbmtd": ("ndbmtd", style.DATA_NODE),
-          CLIENT: ("sysbench or flexAsynch", style.QUIET)}  # fmt: skip
-_COMPARED = {interfaces.SINGLE: "one at once", interfaces.BATCH: "many at once"}
+LOOKUPS = Quantity("qps", "Throughput", "lookups/s", style.THROUGHPUT, log=True)
+_PARTS = {"mysqld_us": ("mysqld", style.SERVER), "ndbmtd_us": ("ndbmtd", style.DATA_NODE),
+          f"{CLIENT}_us": ("client", style.QUIET)}  # fmt: skip
+_COMPARED = {
+    interfaces.SINGLE: "NDB API over SQL, one at once",
+    interfaces.BATCH: "NDB API over SQL, many at once",
+}
 
 
-def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> list[str]:
-    """Draw a line for each interface, and a bar for each with the most clients."""
-    means = _means(tables)
-    [[rates, cost]] = sheet.panels(
-        figure, columns=(1.15, 1), wspace=0.5, above_in=sheet.ABOVE_WITH_LEGEND_IN
-    )
-    sheet.legend(figure, [Patch(fc=colour, label=label) for label, colour in _ROLES.values()])
-    rates.set_title(caption.title())
-    lines = means.groupby("interface", sort=False)
-    for (interface, line), (colour, marker, dashes) in zip(lines, _LOOKS, strict=False):
-        style.whiskers(rates, line["clients"], line["qps"], line["low"], line["high"])
-        look = {"color": colour, "marker": marker, "ls": dashes, "label": interface, "zorder": 5}
-        rates.plot(line["clients"], line["qps"], **look)
-    LOOKUPS.against_clients(rates, means["clients"], means["qps"].max())
-    rates.set_ylim(0, 1.15 * means[["qps", "high"]].max().max())
-    sheet.trim_ticks(rates)
-    rates.legend(fontsize=8, loc="best")
-    most = means[means["clients"] == means["clients"].max()]
-    clients = count(int(most["clients"].iloc[0]), "client")
-    cost.set_title(f"CPU time of a lookup, {clients}")
-    bars.stacked(cost, most, {f"{role}_us": c for role, (_, c) in _ROLES.items()}, "cpu_us")
-    longest = most["cpu_us"].max()
-    bars.finish(cost, longest if longest > 0 else 1.0, "CPU time, \N{MICRO SIGN}s")
-    names = [name.replace(", ", "\n") for name in most["interface"]]
-    cost.set_yticks(range(len(most)), names, fontsize=8)
-    notes = [intervals.described(means["runs"], bands="whiskers")]
-    if said := _ratios(tables):
-        notes.append(f"Lookups per CPU time, NDB API over SQL, in turns: {listed(said)}.")
-    return notes
+def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Head:
+    """Draw the ratios, and below the rates and the cost of a lookup for each interface."""
+    means, ratios = _means(tables), _ratios(tables)
+    lower = forest.leading(figure, ratios, "Lookups per CPU time, ratio", 2.5)
+    rates, cost = lower.subplots(1, 2)
+    colours = zip(means["interface"].unique(), _COLOURS * 2, strict=False)
+    looks = {name: Look(name.replace(", ", ",\n"), *look) for name, look in colours}
+    lines = means.rename(columns={"qps": "mean"})
+    curves.against_clients(rates, lines, LOOKUPS, "interface", looks)
+    most = means[(means["clients"] == means["clients"].max()) & means["cpu_us"].notna()]
+    if len(most):
+        names = most["interface"].str.replace(", ", ",\n")
+        clients = count(int(most["clients"].iloc[0]), "client")
+        label = f"CPU of a lookup with {clients}, \N{MICRO SIGN}s"
+        bars.stacked(cost, most.assign(name=names), _PARTS, label)
+    return Head(_title(means, ratios), [intervals.described(means["runs"])])
 
 
 def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
-    """Describe each interface at its best, and the ratios of lookups per CPU time."""
-    means = _means(tables)
+    """Describe the ratios of lookups per CPU time, and each interface at its best."""
+    means, ratios = _means(tables), _ratios(tables)
+    words = [f"{_title(means, ratios)}."]
+    said = [f"{row.name} {forest.words(row)}" for row in ratios.itertuples()]
+    words += [f"Lookups per CPU time: {listed(said)}."] if said else []
     best = means.loc[means.groupby("interface", sort=False)["qps"].idxmax()]
     each = [
         f"{row.interface}: {plain(row.qps)} lookups/s with {count(int(row.clients), 'client')}, "
         f"{plain(row.cpu_us)} \N{MICRO SIGN}s of CPU each"
         for row in best.itertuples()
     ]
-    words = [f"Key lookups per second, each interface at its best: {'; '.join(each)}."]
-    if said := _ratios(tables):
-        words.append(f"Lookups per CPU time through the NDB API over SQL: {listed(said)}.")
-    return words
+    return [*words, f"Key lookups per second, each interface at its best: {'; '.join(each)}."]
+
+
+_COLOURS = [(style.THROUGHPUT,), (style.ORANGE, "s", "--"), (style.VIOLET, "^", ":")]
+
+
+def _title(means: pd.DataFrame, ratios: pd.DataFrame) -> str:
+    """Say how many times the lookups of SQL the NDB API does with equal CPU."""
+    each = [f"{plain(row.ratio)} times ({row.name.split(', ')[1]})" for row in ratios.itertuples()]
+    if each:
+        return f"The NDB API looks up {listed(each)} the keys of SQL per CPU time"
+    best = means.loc[means["qps"].idxmax()]
+    return f"{best['interface']} is fastest: {plain(best['qps'])} lookups/s"
 
 
 def _means(tables: Tables) -> pd.DataFrame:
@@ -83,26 +81,22 @@ def _means(tables: Tables) -> pd.DataFrame:
         raise selection.nothing_to_draw(str(missing)) from None
 
 
-def _ratios(tables: Tables) -> list[str]:
-    slices = tables["slices"]
-    if slices.empty:
-        return []
-    per_cpu = 1 / interfaces.lookup_us(slices, tables["processes"])["cpu_us"]
-    found = []
-    for name, words in _COMPARED.items():
-        try:
-            logs = contrasts.log_ratios(slices, name, per_cpu)
-        except MissingData:
-            continue
-        value, low, high = contrasts.ratio(logs)
-        interval = f" ({plain(low)} to {plain(high)})" if low == low else ""
-        found.append(f"{words} {plain(value)}{interval}")
-    return found
+def _ratios(tables: Tables) -> pd.DataFrame:
+    slices, rows = tables["slices"], []
+    if len(slices):
+        per_cpu = 1 / interfaces.lookup_us(slices, tables["processes"])["cpu_us"]
+        for contrast, name in _COMPARED.items():
+            try:
+                logs = contrasts.log_ratios(slices, contrast, per_cpu)
+            except MissingData:
+                continue
+            rows.append((name, *contrasts.ratio(logs)))
+    return pd.DataFrame(rows, columns=["name", "ratio", "low", "high"])
 
 
 FIGURES = {
     "api-ceiling": Entry(
         "What do key lookups cost through SQL, and through the NDB API?",
-        paint, describe, ("runs", "processes", "slices"),
+        paint, describe, ("runs", "processes", "slices"), height_in=4.6,
     ),
 }  # fmt: skip

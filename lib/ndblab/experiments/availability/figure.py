@@ -1,8 +1,4 @@
-"""Faults: throughput seen by clients when a part of the cluster fails.
-
-In: outages, intervals and events of a dataset of faults. Out: a painted figure and its description.
-A panel for each fault; every run is drawn, and the numbers above a panel are those of the worst.
-"""
+"""Faults: the longest gap of each in successful operations, and throughput around the fault."""
 
 from __future__ import annotations
 
@@ -15,68 +11,62 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ndblab import formatting
 from ndblab.dataset import Dataset
 from ndblab.experiments.availability import analysis
-from ndblab.experiments.availability import analysis as outage
 from ndblab.experiments.availability.fault import FAULT, HEALED, RESTART, SERVED
-from ndblab.figures import selection, sheet, style
+from ndblab.figures import bars, selection, style, timeline
 from ndblab.figures.entry import Entry
 from ndblab.figures.quantity import QPS
 from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption
+from ndblab.figures.sheet import Caption, Head
+from ndblab.formatting import count, listed, plain
 from ndblab.judging.publication import Anchor
 
 _SUCCEEDED = replace(QPS, name="Succeeded", unit="operations/s")
 _DONE = (FAULT, HEALED, RESTART)
-_COLUMNS = 2
-_ROW_IN, _REST_IN = 2.1, 2.75
+_PANEL_IN, _BAR_IN, _REST_IN = 1.15, 0.26, 1.7
 _TOLERANCE_S = 0.1
-_GAP_SHADE = "#9a9a9a"
-# Room above the lines.
-_ROOM = 1.12
 # Actions within this part of the time shown share one label.
 _APART = 0.04
+_BEFORE_S = 10
 
 
-def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> list[str]:
-    """Draw throughput around the fault, a panel for each kind of fault."""
+def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Head:
+    """Draw a bar of the longest gap for each kind of fault, and throughput around each below."""
     outages = _outages(tables)
     faults = list(dict.fromkeys(outages["fault"]))
-    rows = math.ceil(len(faults) / _COLUMNS)
-    figure.set_figheight(_REST_IN + rows * _ROW_IN)
-    grid = sheet.panels(
-        figure, rows=rows, columns=(1,) * _COLUMNS, wspace=0.14, hspace=0.55, right=0.975,
-        above_in=1.0,
-    )  # fmt: skip
-    places = [ax for row in grid for ax in row]
-    for ax, fault in zip(places, faults, strict=False):
-        _panel(ax, fault, outages[outages["fault"] == fault], tables)
-    for ax in places[len(faults) :]:
-        ax.remove()
-    for at in range(0, len(faults), _COLUMNS):
-        _one_scale(places[at : at + _COLUMNS][: len(faults) - at])
-    for ax in places[: len(faults)][-_COLUMNS:]:
-        ax.set_xlabel("Time since the fault, seconds")
-    clients = formatting.listed(str(n) for n in sorted(outages["clients"].unique()))
+    gaps_in, panels_in = 0.6 + _BAR_IN * len(faults), 0.4 + _PANEL_IN * len(faults)
+    figure.set_figheight(_REST_IN + gaps_in + panels_in)
+    upper, lower = figure.subfigures(2, height_ratios=(gaps_in, panels_in))
+    _gaps(upper.subplots(), outages)
+    panels = lower.subplots(len(faults), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+    last_s = max(1.0, float((outages["ends_s"] - outages["fault_s"]).max()))
+    for ax, fault in zip(panels, faults, strict=True):
+        ax.set_xlim(-min(_BEFORE_S, float(outages["fault_s"].max())), last_s)
+        _panel(ax, outages[outages["fault"] == fault], tables)
+        ax.set_title(_title(fault), pad=20)
+        _SUCCEEDED.vertical(ax, 1.0)
+        ax.set_ylabel("Succeeded,\noperations/s" if ax is panels[len(panels) // 2] else "")
+        ax.label_outer()
+    panels[0].set_ylim(bottom=0)
+    panels[-1].set_xlabel("Time since the fault, seconds")
+    clients = listed(str(n) for n in sorted(outages["clients"].unique()))
     notes = [
-        f"{clients} clients, each with one operation at a time. Lines: each run, second by second.",
-        "Shaded: the longest time without a successful operation, in the run that has the "
-        "longest; dashed: actions in that run; dotted: a node serves again.",
-        "A label with + 1 stands for one more action at the same time.",
-        "Above each panel: the worst of its runs. A client gives up an operation after one retry.",
+        f"{clients} clients, each with one operation at a time. Lines: each run, second by second. "
+        "Shaded: the longest gap; dashed: actions in that run; dotted: a node serves again. A "
+        "client gives up an operation after one retry. + 1: one more action at the same time."
     ]
-    return notes if anchors else [*notes, "The sources give no numbers for faults."]
+    return Head(_answer(outages), notes)
 
 
 def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
     """Describe for each fault the throughput, the longest gap and the losses."""
-    words = ["Successful operations per second before, during and after a fault."]
+    words = [f"{_answer(_outages(tables))}."]
     for fault, runs in _outages(tables).groupby("fault", sort=False):
         means = runs[["qps_before", "qps_during", "qps_after"]].mean()
         before, during, after = (_number(value) for value in means)
         words.append(
-            f"{_title(fault)} ({formatting.count(len(runs), 'run')}): {before} operations/s "
+            f"{_title(fault)} ({count(len(runs), 'run')}): {before} operations/s "
             f"before, {during} until {_end(runs)}, {after} after that; at worst {_worst(runs)}."
         )
     return words
@@ -97,9 +87,32 @@ def _outages(tables: Tables) -> pd.DataFrame:
     return tables["outages"]
 
 
-def _panel(ax: Axes, fault: str, runs: pd.DataFrame, tables: Tables) -> None:
+def _answer(outages: pd.DataFrame) -> str:
+    """Say after which fault clients waited longest and least, and how many writes were lost."""
+    worst = analysis.worst(outages).sort_values("longest_gap_s", ascending=False)
+    most, least = worst.iloc[0], worst.iloc[-1]
+    title = f"{_title(most['fault'])} stopped clients longest, {_number(most['longest_gap_s'])} s"
+    if len(worst) > 1:
+        title += f"; {_title(least['fault']).lower()} least, {_number(least['longest_gap_s'])} s"
+    lost = worst[worst["lost"] > 0]
+    each = listed(f"{row.lost} ({_title(row.fault).lower()})" for row in lost.itertuples())
+    return title + (f"; writes lost: {each}" if len(lost) else "")
+
+
+def _gaps(ax: Axes, outages: pd.DataFrame) -> None:
+    """Draw the longest gap of each kind of fault, the longest first, on a logarithmic axis."""
+    rows = [
+        (fault, _title(fault), runs["longest_gap_s"].max(), _worst(runs))
+        for fault, runs in outages.groupby("fault", sort=False)
+    ]
+    table = pd.DataFrame(rows, columns=["fault", "name", "gap_s", "text"])
+    table = table.sort_values("gap_s", ascending=False, ignore_index=True)
+    bars.draw(ax, table, "gap_s", "Longest gap without a success, s", style.LATENCY, room=2.2)
+
+
+def _panel(ax: Axes, runs: pd.DataFrame, tables: Tables) -> None:
+    """Draw every run around the fault, and the gap and the actions of that with the longest."""
     intervals = tables["intervals"]
-    longest = runs.loc[runs["longest_gap_s"].idxmax()]
     for run in runs.itertuples():
         # The second in which the load stops is incomplete.
         here = (intervals["run_id"].astype(str) == run.run_id) & (
@@ -112,21 +125,10 @@ def _panel(ax: Axes, fault: str, runs: pd.DataFrame, tables: Tables) -> None:
             np.array(times) - run.fault_s, heights, where="pre", color=_SUCCEEDED.colour, lw=0.9,
             alpha=0.8 if len(runs) > 1 else 1, zorder=3,
         )  # fmt: skip
+    longest = runs.loc[runs["longest_gap_s"].idxmax()]
     began_s = longest["gap_began_s"] - longest["fault_s"]
-    ax.axvspan(
-        began_s, began_s + longest["longest_gap_s"], facecolor=_GAP_SHADE, edgecolor=_GAP_SHADE,
-        alpha=0.45, lw=0.8, zorder=1,
-    )  # fmt: skip
+    timeline.shade(ax, [(began_s, began_s + longest["longest_gap_s"])])
     _marks(ax, longest, tables["events"])
-    ax.set_title(_title(fault), pad=17)
-    ax.annotate(
-        _worst(runs), (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points",
-        fontsize=7, color=style.INK, va="bottom",
-    )  # fmt: skip
-    ax.margins(x=0.01)
-    low, high = ax.get_xlim()
-    ax.set_xlim(low, high)
-    ax.set_xticks([tick for tick in ax.get_xticks() if low <= tick <= high])
 
 
 def _marks(ax: Axes, run: pd.Series, events: pd.DataFrame) -> None:
@@ -134,20 +136,18 @@ def _marks(ax: Axes, run: pd.Series, events: pd.DataFrame) -> None:
     own = events[events["run_id"].astype(str) == run["run_id"]].sort_values("t_s")
     kind = own["event"].astype(str)
     done, served = own[kind.isin(_DONE)], own[kind == SERVED]
+    low, high = ax.get_xlim()
+    words = {
+        (t_s - run["fault_s"], "--"): text
+        for t_s, text in _apart(done, _APART * (high - low)).items()
+    }
+    if len(served):
+        text = "serves again" if len(served) == 1 else "all serve again"
+        words[float(served["t_s"].iloc[-1]) - run["fault_s"], ":"] = text
     for dashes, marked in (("--", done), (":", served)):
         for t_s in marked["t_s"]:
             ax.axvline(t_s - run["fault_s"], color=style.INK, lw=0.9, ls=dashes, zorder=2)
-    span_s = float(own["t_s"].max()) - run["fault_s"]
-    words = _apart(done, _APART * max(span_s, 1.0))
-    if len(served):
-        last_s = float(served["t_s"].iloc[-1])
-        words[last_s] = "serves again" if len(served) == 1 else "all serve again"
-    for t_s, text in words.items():
-        ax.annotate(
-            text, (t_s - run["fault_s"], 0.03), (2, 0), xycoords=ax.get_xaxis_transform(),
-            textcoords="offset points", rotation=90, va="bottom", fontsize=6.5, color=style.INK,
-            zorder=5, bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.6},
-        )  # fmt: skip
+    timeline.label(ax, [(t_s, text) for (t_s, _), text in words.items()], "")
 
 
 def _apart(done: pd.DataFrame, least_s: float) -> dict[float, str]:
@@ -162,31 +162,19 @@ def _apart(done: pd.DataFrame, least_s: float) -> dict[float, str]:
     }
 
 
-def _one_scale(row: Sequence[Axes]) -> None:
-    """Give the panels of a row the same vertical axis, for comparison."""
-    heights = [max(line.get_ydata(), default=0.0) for ax in row for line in ax.lines]
-    most = max(1.0, *map(float, heights))
-    for ax in row:
-        _SUCCEEDED.vertical(ax, most)
-        ax.yaxis.label.set_size(8.5)
-        ax.set_ylim(0, _ROOM * most)
-    for ax in row[1:]:
-        ax.set_ylabel("")
-
-
 def _worst(runs: pd.DataFrame) -> str:
     """Describe the worst of a fault's runs in a few words."""
-    worst = outage.worst(runs).iloc[0]
+    worst = analysis.worst(runs).iloc[0]
     gave_up = int(worst["gave_up_clients"])
     words = [
-        f"gap {_number(worst['longest_gap_s'])} s",
-        f"{formatting.count(gave_up, 'client')} gave up",
+        f"{_number(worst['longest_gap_s'])} s",
+        f"{count(gave_up, 'client')} gave up",
     ]
     lost, more = int(worst["lost"]), int((runs["wrong"] - runs["lost"]).max())
     if not runs["replicas"].min():
         words.append("writes not read")
     else:
-        words.append(f"{formatting.count(lost, 'write')} lost")
+        words.append(f"{count(lost, 'write')} lost")
     if more:
         words.append(f"{more} more wrong")
     return ", ".join(words)
@@ -197,7 +185,7 @@ def _title(fault: str) -> str:
 
 
 def _number(value: float) -> str:
-    return formatting.plain(value) if math.isfinite(value) else "unknown"
+    return plain(value) if math.isfinite(value) else "unknown"
 
 
 def _computed(data: Dataset) -> dict[str, pd.DataFrame]:

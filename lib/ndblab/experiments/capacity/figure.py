@@ -1,66 +1,50 @@
-"""Predictions of the capacity model beside measured points."""
+"""Predictions of the capacity model beside what was measured or published."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
+import seaborn.objects as so
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 
-from ndblab import formatting
-from ndblab.experiments.capacity import (
-    brief_server,
-    figure_bottlenecks,
-    figure_bounds,
-    figure_brief_predicted,
-    figure_errors,
-)
-from ndblab.figures import intervals, sheet, style
+from ndblab.experiments.capacity import brief_server, figure_of_resources
+from ndblab.figures import curves, intervals, published, style
 from ndblab.figures.entry import FORECAST, Entry
 from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption
+from ndblab.figures.sheet import Caption, Head
+from ndblab.formatting import count, listed, plain
 from ndblab.judging.publication import Anchor
 
-_CLIENT_TICKS = tuple(8**i for i in range(6))
-
-
 ROWS = (replace(QPS, log=True), replace(P95, name="p95 latency"))
+_MEAN_MS = Quantity("latency_avg_ms", "Mean latency", "ms", style.LATENCY, log=True)
+_FLAT = 1e-6
+_FARTHEST_PCT = 100.0
+"""Upper end of the axis of errors; larger ones are drawn there."""
 
 
-def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> list[str]:
+def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Head:
     """Draw predicted lines through measured marks, a column for each number of servers."""
     points, predicted = tables["points"], tables["predicted"]
-    counts = sorted(int(n) for n in points["servers"].unique())
-    above_in = sheet.ABOVE_WITH_LEGEND_IN
-    grid = sheet.panels(figure, 2, [1.0] * len(counts), wspace=0.1, hspace=0.12, above_in=above_in)
-    for quantity, axes in zip(ROWS, grid, strict=True):
-        for ax, servers in zip(axes, counts, strict=True):
-            line, measured = (t[t["servers"] == servers] for t in (predicted, points))
-            _panel(ax, quantity, servers, line.sort_values("clients"), measured)
-        _one_scale(axes, quantity, predicted, points)
-    for ax, servers in zip(grid[0], counts, strict=True):
-        ax.set_title(formatting.count(servers, "server"), pad=6)
-        ax.set_xlabel("")
-        ax.tick_params(labelbottom=False)
-    handles = [
-        Line2D([], [], color=style.QUIET, label="predicted from one server"),
-        Patch(color=style.QUIET, alpha=0.28, label="95 % prediction interval"),
-        style.measured_key(),
-    ]
-    sheet.legend(figure, handles)
+    looks = style.servers(points["servers"])
+    for quantity, part in zip(ROWS, figure.subfigures(2), strict=True):
+        line = _renamed(predicted, quantity.metric, "")
+        measured = _renamed(points, quantity.metric, "_mean")
+        axes = curves.fitted(part, line, measured, quantity, "servers", looks)
+        for servers, ax in axes.items():
+            ax.set_title(looks[servers].label if quantity is ROWS[0] else "")
+            ax.set_xlabel(ax.get_xlabel() if quantity is ROWS[1] else "")
     notes = [
-        intervals.described(points["runs"], "Marks", "whiskers"),
-        "Lines: fitted only to the one-server runs of the fitted dataset, at the host's speed "
-        "then. Bands: 95 % of single runs, at another speed too; p95 has none.",
+        f"Lines: predicted from the runs with one server; bands: 95 % of single runs. Marks: "
+        f"measured. {intervals.described(points['runs'], 'Whiskers')}"
     ]
     if (predicted["extrapolated"] != "").any():
-        notes.append("Dashed: more clients per server than were measured.")
-    return notes
+        notes.append("Dotted: more clients per server than were measured.")
+    return Head(_title(tables), notes)
 
 
 def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
@@ -69,75 +53,207 @@ def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
     keys = ["servers", "clients"]
     best = points.loc[points.groupby("servers")["qps_mean"].idxmax()]
     both = best.merge(tables["predicted"][[*keys, "qps", "latency_p95_ms"]], on=keys)
-    counts = formatting.listed(str(n) for n in both["servers"])
-    plain = formatting.plain
     each = [
-        f"with {row.servers} at {formatting.count(row.clients, 'client')} {plain(row.qps_mean)} "
+        f"with {row.servers} at {count(row.clients, 'client')} {plain(row.qps_mean)} "
         f"queries/s measured and {plain(row.qps)} predicted, p95 {plain(row.latency_p95_ms_mean)} "
         f"ms measured and {plain(row.latency_p95_ms)} predicted"
         for row in both.itertuples()
     ]
+    return [f"{_title(tables)}.", f"At the best measured mean: {'; '.join(each)}."]
+
+
+def _renamed(table: pd.DataFrame, metric: str, suffix: str) -> pd.DataFrame:
+    """Return the means and the ends of the intervals of a metric as `mean`, `low`, `high`."""
+    columns = {"mean": f"{metric}{suffix}", "low": f"{metric}_low", "high": f"{metric}_high"}
+    return table.assign(
+        **{name: table.get(column, np.nan) for name, column in columns.items()},
+        dashed=table.get("extrapolated", "") != "",
+    )
+
+
+def _title(tables: Tables) -> str:
+    """Say how far off the predictions of more than one server are at the median."""
+    both = tables["points"].merge(tables["predicted"], on=["servers", "clients"])
+    both = both[both["servers"] > 1] if (both["servers"] > 1).any() else both
+    errors = [
+        100 * (both[quantity.metric] / both[f"{quantity.metric}_mean"] - 1).abs().median()
+        for quantity in ROWS
+    ]
+    return (
+        f"A one-server sweep predicts more servers within {errors[0]:.0f} % of throughput and "
+        f"{errors[1]:.0f} % of p95 latency (medians)"
+    )
+
+
+def paint_errors(
+    figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption
+) -> Head:
+    """Draw the error of every point by method, its median, and the goal."""
+    errors, verdicts = tables["errors"], tables["verdicts"]
+    looks = style.servers(errors["servers"])
+    shown = errors.assign(
+        servers=errors["servers"].astype(object), pct=errors["ape_pct"].clip(upper=_FARTHEST_PCT)
+    )
+    for ax, quantity in zip(figure.subplots(1, 2, sharey=True), ROWS, strict=True):
+        own = shown[shown["metric"] == quantity.metric]
+        (
+            style.plot(own, x="pct", y="name", color="servers", marker="servers")
+            .add(so.Dots(pointsize=5, stroke=0.8, fillalpha=0.5), so.Dodge(), legend=False)
+            .scale(
+                color={n: look.colour for n, look in looks.items()},
+                marker={n: look.marker for n, look in looks.items()},
+            )
+            .label(x="Error, % of the measured mean", y="")
+            .limit(x=(0, 1.04 * max(20.0, own["pct"].max())))
+            .on(ax)
+            .plot()
+        )
+        _medians(ax, verdicts[verdicts["metric"] == quantity.metric])
+        ax.set_title(f"{quantity.name[0].upper()}{quantity.name[1:]}")
+    keys = [
+        ax.plot([], [], look.marker, color=look.colour, label=look.label)[0]
+        for look in looks.values()
+    ]
+    ax.legend(handles=keys, loc="upper left", bbox_to_anchor=(1, 1), fontsize=8)
+    notes = [
+        "Each mark: a number of servers and clients, predicted from the runs with one server "
+        "only; bars: medians. Nothing was fitted to these points, and none is left out."
+    ]
+    if verdicts["goal_pct"].notna().any():
+        notes.append("Dashed: goal for the median.")
+    if (errors["ape_pct"] > _FARTHEST_PCT).any():
+        notes.append(f"Errors above {_FARTHEST_PCT:.0f} % are drawn there.")
+    return Head(_errors_title(verdicts), notes)
+
+
+def _medians(ax: Axes, verdicts: pd.DataFrame) -> None:
+    """Draw the median of each method with its number, and the goal."""
+    for place, row in enumerate(verdicts.itertuples()):
+        x = min(row.median_pct, _FARTHEST_PCT)
+        ax.plot([x, x], [place - 0.45, place + 0.45], color=style.INK, lw=2.6, zorder=4)
+        ax.annotate(
+            f"{plain(row.median_pct)} %", (x, place - 0.38), (4, 0), textcoords="offset points",
+            fontsize=9, va="center", fontweight="bold", zorder=5,
+            bbox={"fc": "white", "ec": "none", "alpha": 0.8, "pad": 0.6},
+        )  # fmt: skip
+    for goal in verdicts["goal_pct"].dropna().unique():
+        ax.axvline(goal, color=style.INK, ls="--", lw=1.1, zorder=2)
+    ax.tick_params(axis="y", length=0)
+
+
+def describe_errors(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+    """Describe the median and the 90th percentile of the errors of each method."""
+    words = [f"{_errors_title(tables['verdicts'])}."]
+    for quantity in ROWS:
+        rows = tables["verdicts"][tables["verdicts"]["metric"] == quantity.metric]
+        each = [
+            f"{row.name} {plain(row.median_pct)} % (90th percentile {plain(row.p90_pct)} %)"
+            for row in rows.itertuples()
+        ]
+        goals = rows["goal_pct"].dropna()
+        goal = f"; the goal is at most {plain(goals.iloc[0])} %" if len(goals) else ""
+        number = count(int(rows["points"].max()), "point")
+        words.append(f"{quantity.name}, median over {number}: {listed(each)}{goal}.")
+    return words
+
+
+def _errors_title(verdicts: pd.DataFrame) -> str:
+    """Say which method has the smallest median error, for throughput and for p95."""
+    each = []
+    for quantity in ROWS:
+        rows = verdicts[verdicts["metric"] == quantity.metric].dropna(subset="median_pct")
+        best = rows.loc[rows["median_pct"].idxmin()]
+        each.append(f"{quantity.name.lower()} by {best['name']}, {plain(best['median_pct'])} %")
+    return f"Smallest median errors: {'; '.join(each)}"
+
+
+def paint_brief(
+    figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption
+) -> Head:
+    """Draw throughput and latency of the brief's server, with the published numbers."""
+    predicted = tables["brief_predicted"]
+    looks = style.servers(predicted["servers"])
+    for ax, quantity in zip(figure.subplots(1, 2), (QPS, _MEAN_MS), strict=True):
+        line = _renamed(predicted, quantity.metric, "")
+        curves.against_clients(ax, line, quantity, "servers", looks, quantity is _MEAN_MS)
+        own = [a for a in anchors if a.unit == quantity.unit]
+        for anchor in own:
+            aside = 1.06 ** (np.log2(anchor.servers) - 2)
+            colour = style.colour(anchor.servers)
+            published.mark(ax, anchor, anchor.clients * aside, anchor.value, colour)
+        ax.set_xlim(right=1.7 * predicted["clients"].max())
+        low, high = ax.get_ylim()
+        values = [low * 2, high / 1.2, *(a.value for a in own)]
+        ax.set_ylim(min(values) / 2 if quantity.log else 0, max(values) * 1.2)
+    notes = [
+        "Derived from Figures 4, 5 and 9 and the throughput of Figure 1 alone: it uses no run of "
+        f"the lab. {published.NOTE} Published latencies are p95, lines the mean."
+    ]
+    return Head(_brief_title(predicted, anchors), notes)
+
+
+def describe_brief(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+    """Describe the best predicted throughputs, and each published number with its prediction."""
+    predicted = tables["brief_predicted"]
+    each = [
+        f"{plain(row.qps)} with {row.servers} at {count(row.clients, 'client')}"
+        for row in _best(predicted).itertuples()
+    ]
+    words = [
+        f"{_brief_title(predicted, anchors)}.",
+        f"The best throughputs in queries/s are {listed(each)}.",
+    ]
+    for anchor, value in _at_published(predicted, anchors):
+        words.append(
+            f"With {count(anchor.servers, 'server')} and {count(anchor.clients, 'client')}: "
+            f"published {published.words(anchor)}, predicted {plain(value)}."
+        )
+    return words
+
+
+def _best(predicted: pd.DataFrame) -> pd.DataFrame:
+    """Return the best throughput of each number of servers, with the fewest clients that reach it.
+
+    Where a curve is flat, the last digits of its points depend on the order of sums.
+    """
+    most = predicted.groupby("servers")["qps"].transform("max")
+    best = predicted[predicted["qps"] >= (1 - _FLAT) * most].sort_values("clients")
+    return best.groupby("servers").head(1).sort_values("servers")
+
+
+def _at_published(predicted: pd.DataFrame, anchors: Sequence[Anchor]) -> list[tuple[Anchor, float]]:
+    """Return the published numbers whose points were predicted, with the predictions."""
+    known = predicted.set_index(["servers", "clients"])
+    columns: Mapping[bool, str] = {True: "qps", False: "latency_p95_ms"}
     return [
-        "Throughput (queries/s) and 95th percentile latency (ms) against clients: lines predicted "
-        f"from the runs with one MySQL server, and measured marks, a column each for {counts} "
-        f"MySQL servers. At the best measured mean: {'; '.join(each)}."
+        (a, float(known.loc[(a.servers, a.clients), columns[a.unit == QPS.unit]]))
+        for a in anchors
+        if (a.servers, a.clients) in known.index
     ]
 
 
-def _panel(
-    ax: Axes, quantity: Quantity, servers: int, line: pd.DataFrame, measured: pd.DataFrame
-) -> None:
-    shade, metric = style.colour(servers), quantity.metric
-    if f"{metric}_low" in line:
-        low, high = line[f"{metric}_low"], line[f"{metric}_high"]
-        ax.fill_between(line["clients"], low, high, color=shade, alpha=0.28, lw=0)
-    inside = line[metric].where(line["extrapolated"] == "")
-    ax.plot(line["clients"], line[metric], color=shade, ls=(0, (2, 1.5)), lw=1.2, zorder=3)
-    ax.plot(line["clients"], inside, color=shade, zorder=3)
-    style.marks(ax, measured["clients"], measured, metric, style.marker(servers))
-
-
-def _one_scale(
-    axes: Sequence[Axes], quantity: Quantity, line: pd.DataFrame, points: pd.DataFrame
-) -> None:
-    """Give the panels of a row the same axes, for comparison; bands and whiskers fit in."""
-    ends = [
-        table.filter(regex=f"^{quantity.metric}(_mean|_low|_high)?$") for table in (line, points)
-    ]
-    values = pd.concat([table[name] for table in ends for name in table])
-    values = values[values > 0]
-    reach = points["clients"].min(), points["clients"].max()
-    for ax in axes:
-        quantity.against_clients(ax, points["clients"], values.max())
-        ax.set_xticks([n for n in _CLIENT_TICKS if reach[0] <= n <= reach[1]])
-        ax.set_ylim(values.min() / 1.5, values.max() * 1.5)
-        sheet.trim_ticks(ax)
-    for ax in axes[1:]:
-        ax.set_ylabel("")
-        ax.tick_params(labelleft=False)
+def _brief_title(predicted: pd.DataFrame, anchors: Sequence[Anchor]) -> str:
+    """Say what is predicted for the most servers, beside what was published."""
+    best = _best(predicted).iloc[-1]
+    servers = count(int(best["servers"]), "server")
+    title = f"The brief's {servers} should reach {plain(best['qps'] / 1e6)} million queries/s"
+    theirs = [a for a in anchors if a.servers == best["servers"] and a.unit == QPS.unit]
+    return title + (f"; published: {published.words(theirs[-1])}" if theirs else "")
 
 
 FIGURES = {
     "capacity": Entry(
         "How well does a one-server sweep predict many servers?",
-        paint, describe, ("points", "predicted"), FORECAST, 6.8,
+        paint, describe, ("points", "predicted"), FORECAST, 4.6,
     ),
-    "bounds": Entry(
-        "Which bounds limit one MySQL server?",
-        figure_bounds.paint, figure_bounds.describe, ("bounds", "balance", "alone"), FORECAST,
-    ),
-    "bottlenecks": Entry(
-        "Which resource saturates first as MySQL servers are added?",
-        figure_bottlenecks.paint, figure_bottlenecks.describe, ("use", "measured_use"), FORECAST,
-    ),
+    **figure_of_resources.FIGURES,
     "errors": Entry(
         "How large are the prediction errors, and would a simpler method do?",
-        figure_errors.paint, figure_errors.describe, ("errors", "verdicts"), FORECAST, 6.0,
+        paint_errors, describe_errors, ("errors", "verdicts"), FORECAST, 4.6,
     ),
     "brief-predicted": Entry(
         "What does the model predict for the brief's own server?",
-        figure_brief_predicted.paint, figure_brief_predicted.describe,
-        ("brief_predicted",), FORECAST, 6.0,
+        paint_brief, describe_brief, ("brief_predicted",), FORECAST, 4.0,
         published=brief_server.anchors, of_the_brief=True,
     ),
 }  # fmt: skip

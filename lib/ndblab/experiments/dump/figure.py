@@ -1,57 +1,49 @@
-"""Dumps: how long each kind takes, and how large it becomes.
-
-In: runs and their dumps. Out: a painted figure and its description.
-"""
+"""Dumps: how long each kind takes, and how much of the uncompressed size is left."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from ndblab.error import MissingData
 from ndblab.experiments.dump import UNCOMPRESSED
 from ndblab.experiments.dump import analysis as dumps
-from ndblab.figures import bars, selection, sheet, style
+from ndblab.figures import bars, selection, style
 from ndblab.figures.entry import Entry
 from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption
+from ndblab.figures.sheet import Caption, Head
 from ndblab.formatting import count, listed, plain
 from ndblab.judging.publication import Anchor
 
-_TIME, _SIZE = "#c8691c", "#5b3a8c"
 
-
-def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> list[str]:
+def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Head:
     """Draw a bar of the time and one of the size for each kind of dump."""
     every, means = _tables(tables)
-    [[time, size]] = sheet.panels(figure, columns=(1, 1), wspace=0.12, left=0.16)
-    y = np.arange(len(means))
-    time.set_title(caption.title())
-    time.barh(y, means["duration_s"], height=0.5, color=_TIME, alpha=0.75)
-    for place, row in zip(y, means.itertuples(), strict=True):
-        own = every[(every["tool"] == row.tool) & (every["compression"] == row.compression)]
-        time.plot(own["duration_s"], [place] * len(own), "o", mfc="white", mec=style.INK, ms=4)
-        bars.beside(time, own["duration_s"].max(), place, f"{plain(row.duration_s)} s")
-    bars.finish(time, every["duration_s"].max(), "Time of the dump, s")
-    size.set_title("Size of the dump")
-    size.barh(y, means["written_mb"], height=0.5, color=_SIZE, alpha=0.75)
-    for place, row in zip(y, means.itertuples(), strict=True):
-        part = "" if row.compression == UNCOMPRESSED else f", 1 / {plain(row.ratio)}"
-        bars.beside(size, row.written_mb, place, f"{plain(row.written_mb)} MB{part}")
-    bars.finish(size, means["written_mb"].max(), "Size of its files, MB (10^6 bytes)")
-    names = [f"{row.tool}\n{row.compression}" for row in means.itertuples()]
-    time.set_yticks(y, names)
-    size.set_yticks(y, [""] * len(y))
+    time, size = figure.subplots(1, 2, sharey=True)
+    times = [f"{plain(seconds)} s" for seconds in means["duration_s"]]
+    bars.draw(
+        time, means.assign(text=times), "duration_s", "Time of the dump, s", style.ORANGE,
+        each=every,
+    )  # fmt: skip
+    sizes = [
+        f"{plain(row.written_mb)} MB"
+        + ("" if row.compression == UNCOMPRESSED else f", {100 / row.ratio:.0f} %")
+        for row in means.itertuples()
+    ]
+    bars.draw(
+        size, means.drop(columns=["low", "high"]).assign(text=sizes), "written_mb",
+        "Size of its files, MB (10^6 bytes)", style.VIOLET,
+    )  # fmt: skip
+    size.tick_params(labelleft=False)
     fewest, most = int(means["dumps"].min()), int(means["dumps"].max())
     number = count(most, "dump") if fewest == most else f"{fewest} to {count(most, 'dump')}"
-    return [
+    notes = [
         f"{number} of each kind, of {plain(float(every['rows'].iloc[0]))} rows. Bars: means; "
-        "circles: each dump.",
-        "Beside the size: the part of the uncompressed one.",
+        "circles: each dump; whiskers: 95 % interval. Percent: of the uncompressed size."
     ]
+    return Head(_title(means), notes)
 
 
 def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
@@ -60,23 +52,44 @@ def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
     kinds = [
         f"{row.tool} with compression {row.compression} takes {plain(row.duration_s)} s"
         + (f" ({plain(row.low)} to {plain(row.high)})" if row.low == row.low else "")
-        + f" and writes {plain(row.written_mb)} MB, 1 / {plain(row.ratio)} of the content"
+        + f" and writes {plain(row.written_mb)} MB, {100 / row.ratio:.0f} % of the content"
         for row in means.itertuples()
     ]
-    return [f"Time and size of a dump: {listed(kinds)}."]
+    return [f"{_title(means)}.", f"Time and size of a dump: {listed(kinds)}."]
+
+
+def _title(means: pd.DataFrame) -> str:
+    """Say what each compression leaves of the size, and how many times as long it takes."""
+    none = means[means["compression"] == UNCOMPRESSED]
+    packed = means[means["compression"] != UNCOMPRESSED]
+    if none.empty or packed.empty:
+        row = means.iloc[0]
+        return f"A dump with compression {row['compression']} takes {plain(row['duration_s'])} s"
+    base_s = float(none["duration_s"].iloc[0])
+    each = [
+        f"{row.compression} leaves {100 / row.ratio:.0f} % of the size in "
+        f"{row.duration_s / base_s:.2g} times the time"
+        for row in packed.itertuples()
+    ]
+    return "; ".join(each)
 
 
 def _tables(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return every good dump and the mean of each kind, both with its `name`."""
     try:
         every = dumps.of(tables["runs"], tables["dumps"])
     except MissingData as missing:
         raise selection.nothing_to_draw(str(missing)) from None
-    return every, dumps.by_compression(every)
+    every, means = (
+        table.assign(name=table["tool"].astype(str) + "\n" + table["compression"].astype(str))
+        for table in (every, dumps.by_compression(every))
+    )
+    return every, means
 
 
 FIGURES = {
     "dump": Entry(
         "How long does a dump take, and what does compression save?",
-        paint, describe, ("runs", "dumps"), height_in=4.6,
+        paint, describe, ("runs", "dumps"), height_in=3.2,
     ),
 }  # fmt: skip

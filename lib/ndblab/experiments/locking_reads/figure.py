@@ -1,7 +1,6 @@
 """Locks of reads: a cell for each statement and isolation level, with the record locks it holds.
 
-In: the table of locks. Out: a painted figure and its description. Every cell says in words what
-its colour means, so that it can be read in grey.
+Every cell says in words what its colour means, so that it can be read in grey.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from matplotlib.patches import Patch, Rectangle
 
 from ndblab.experiments.locking_reads import HELD, ISOLATIONS, RUNNING
 from ndblab.experiments.locking_reads import analysis as locks
-from ndblab.figures import selection, sheet, style
+from ndblab.figures import selection, style
 from ndblab.figures.entry import Entry
 from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption
+from ndblab.figures.sheet import Caption, Head
 from ndblab.formatting import count, listed
 from ndblab.judging.publication import Anchor
 
@@ -30,12 +29,14 @@ _LINE = 34
 """Characters in a line of a cell."""
 
 
-def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> list[str]:
+def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Head:
     """Draw the statements below each other, the isolation levels side by side."""
     kinds, statements = _kinds(tables)
-    [[ax]] = sheet.panels(figure, columns=(1,), left=0.23, above_in=sheet.ABOVE_WITH_LEGEND_IN)
+    panel = figure.subfigures()
+    ax = panel.subplots()
     colours = {"no record lock": _NONE, "shared (S)": _SHARED, "exclusive (X)": _EXCLUSIVE}
-    sheet.legend(figure, [Patch(fc=c, ec=_EDGE, label=name) for name, c in colours.items()])
+    keys = [Patch(fc=colour, ec=_EDGE, label=name) for name, colour in colours.items()]
+    panel.legend(handles=keys, loc="outside upper left", ncols=len(keys))
     for y, statement in enumerate(statements):
         for x, isolation in enumerate(ISOLATIONS):
             _cell(ax, x, y, *(_words(kinds, statement, isolation, m) for m in (RUNNING, HELD)))
@@ -49,18 +50,18 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     for spine in ax.spines.values():
         spine.set_visible(False)
     runs = tables["locks"]["run_id"].nunique()
-    return [
-        f"{count(runs, 'run')}. In a cell: record locks on the table that is read, at its last "
-        "row, with their mode and index as performance_schema.data_locks has them.",
-        "Below: whether they remain after the statement, until its transaction ends. S or X: the "
-        "record and the gap before it; REC_NOT_GAP: the record alone.",
+    notes = [
+        f"{count(runs, 'run')}. Record locks on the table that is read, at its last row, as in "
+        "performance_schema.data_locks, and whether they remain until the transaction ends. S or "
+        "X: the record and the gap before it; REC_NOT_GAP: the record alone."
     ]
+    return Head(_title(kinds, statements), notes)
 
 
 def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
     """Describe every cell."""
     kinds, statements = _kinds(tables)
-    sentences = []
+    sentences = [f"{_title(kinds, statements)}."]
     for isolation in ISOLATIONS:
         cells = []
         for statement in statements:
@@ -69,6 +70,16 @@ def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
             cells.append(f"{statement}: {' and '.join(running) or 'none'}{kept}")
         sentences.append(f"Record locks in {isolation}: {'; '.join(cells)}.")
     return sentences
+
+
+def _title(kinds: pd.DataFrame, statements: list[str]) -> str:
+    """Say how many statements lock records, by isolation level."""
+    locking = {
+        isolation: sum(bool(_words(kinds, each, isolation, RUNNING)) for each in statements)
+        for isolation in ISOLATIONS
+    }
+    numbers = [f"{number} in {isolation}" for isolation, number in locking.items()]
+    return f"Of {count(len(statements), 'statement')}, {listed(numbers)} lock records they read"
 
 
 def _kinds(tables: Tables) -> tuple[pd.DataFrame, list[str]]:
@@ -103,6 +114,6 @@ def _cell(ax: Axes, x: int, y: int, running: list[str], held: list[str]) -> None
 FIGURES = {
     "locks": Entry(
         "Which record locks does a statement take on the table it reads?",
-        paint, describe, ("locks",), height_in=6.8,
+        paint, describe, ("locks",), height_in=5.2,
     ),
 }  # fmt: skip

@@ -1,50 +1,227 @@
-"""Figures 4 to 9 of the brief, and the split of threads."""
+"""Figures 6 and 7: throughput and p95 latency by servers and clients, with the ratios they give."""
 
 from __future__ import annotations
 
-from functools import partial
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from ndblab.experiments.scaling import (
-    figure_4_one_server,
-    figure_8_seconds,
-    figures_5_9_threads,
-    figures_6_7_clients,
-)
-from ndblab.figures import variants
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ndblab.experiments.scaling import figure_of_runs, figure_of_threads
+from ndblab.figures import curves, forest, intervals, published, selection, style, variants
 from ndblab.figures.entry import Entry
+from ndblab.figures.quantity import P95, QPS, Quantity
+from ndblab.figures.selection import Tables
+from ndblab.figures.sheet import Caption, Head
+from ndblab.formatting import count, listed, plain
+from ndblab.judging.publication import Anchor
+from ndblab.statistics import blocks, estimate, summary
+
+_QUOTA = "Each process has a quota, the brief's share of this host's CPUs: compare shapes only."
+
+
+def paint_peaks(
+    figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption
+) -> Head:
+    """Draw the ratios of the peaks, and below throughput against clients by number of servers."""
+    points, ratios = _points(tables, QPS), _peak_ratios(tables)
+    gain = _in_rows(_published_gain(anchors), ratios)
+    lower = forest.leading(figure, ratios, "Best mean throughput, ratio", anchors=gain)
+    panels = curves.facets(lower, points, QPS, "servers", style.servers(points["servers"]))
+    for peak in summary.peaks(points).itertuples():
+        ax = panels[peak.servers]
+        ax.plot(peak.clients, peak.qps_mean, "o", ms=11, mfc="none", mec=style.INK, zorder=5)
+        ax.set_title(f"{ax.get_title(loc='left')}\n{plain(peak.qps_mean)}")
+    notes = _notes(panels, points, caption)
+    notes += ["Rings and numbers: best mean."] + ([published.NOTE] if gain else [])
+    return Head(_gain(points, ratios), notes)
+
+
+def describe_peaks(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+    """Describe the best means, their ratios and what was published."""
+    points, ratios = _points(tables, QPS), _peak_ratios(tables)
+    best = listed(
+        f"{plain(p.qps_mean)} with {p.servers} at {count(p.clients, 'client')}"
+        for p in summary.peaks(points).itertuples()
+    )
+    words = [f"{_gain(points, ratios)}.", f"The best means in queries/s are {best}."]
+    words += [f"Ratios: {_ratios_in_words(ratios)}."] if len(ratios) else []
+    return words + published.sentence(anchors)
+
+
+def paint_latency(
+    figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption
+) -> Head:
+    """Draw p95 against clients of each server, and its ratio with more servers above."""
+    points, ratios = _points(tables, P95), _latency_ratios(tables)
+    more = _in_rows(_published_more(anchors), ratios)
+    lower = forest.leading(figure, ratios, "95th percentile latency, ratio", 2.3, anchors=more)
+    by_server = points.assign(clients=points["clients"] / points["servers"])
+    by_server = by_server[~points["idle_servers"]]
+    ax = lower.subplots()
+    curves.against_clients(ax, by_server, P95, "servers", style.servers(points["servers"]))
+    ax.set_xlabel("Clients of each server")
+    notes = _notes({}, points, caption)
+    return Head(_same_latency(points, ratios), notes + ([published.NOTE] if more else []))
+
+
+def describe_latency(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+    """Describe the range of each line, the ratios and what was published."""
+    points, ratios = _points(tables, P95).dropna(subset="mean"), _latency_ratios(tables)
+    lines = listed(
+        f"from {plain(line['mean'].iloc[0])} to {plain(line['mean'].iloc[-1])} ms with {servers} "
+        f"({line['clients'].iloc[0]} to {line['clients'].iloc[-1]} clients)"
+        for servers, line in points.groupby("servers")
+    )
+    words = [f"{_same_latency(points, ratios)}.", f"95th percentile latency goes {lines}."]
+    words += [f"Ratios: {_ratios_in_words(ratios)}."] if len(ratios) else []
+    return words + published.sentence(anchors)
+
+
+def _points(tables: Tables, quantity: Quantity) -> pd.DataFrame:
+    """Average the points; `mean` is of this quantity, with the ends of its band."""
+    keys = ["servers", "clients"]
+    points, runs = summary.points(tables["runs"]), selection.good(tables["runs"])
+    bands = intervals.means(runs, keys, quantity.metric)
+    return points.merge(bands[[*keys, "mean", "low", "high"]], on=keys, how="left")
+
+
+def _sides(tables: Tables, metric: str) -> tuple[dict[int, dict[int, pd.Series]], object]:
+    """Return the runs of each number of servers and of clients, and how much such runs differ."""
+    runs = selection.good(tables["runs"])
+    runs = runs[runs["clients"] >= runs["servers"]]
+    adjusted = blocks.block_adjusted(runs, metric)
+    sides: dict[int, dict[int, pd.Series]] = {}
+    for (servers, clients), values in adjusted.groupby([runs["servers"], runs["clients"]]):
+        sides.setdefault(int(servers), {})[int(clients)] = values
+    return sides, blocks.variability(runs, metric)
+
+
+def _peak_ratios(tables: Tables) -> pd.DataFrame:
+    """Compare the peak of each number of servers with that of the next fewer, and most with one."""
+    sides, pooled = _sides(tables, "qps")
+    counts = sorted(sides)
+    pairs = list(zip(counts[1:], counts, strict=False))
+    pairs += [(counts[-1], counts[0])] if len(pairs) > 1 else []
+    rows = [
+        [
+            f"{count(top, 'server')} over {base}",
+            top,
+            base,
+            *estimate.peak_ratio([*sides[top].values()], [*sides[base].values()], pooled),
+        ]
+        for top, base in pairs
+    ]
+    return pd.DataFrame(rows, columns=["name", "top", "base", "ratio", "low", "high"])
+
+
+def _latency_ratios(tables: Tables) -> pd.DataFrame:
+    """Compare p95 of the most servers with that of the fewest, at equal clients of each server."""
+    sides, pooled = _sides(tables, P95.metric)
+    base, top = min(sides), max(sides)
+    rows = [
+        [
+            f"{count(top, 'server')} over {base}, {count(clients // base, 'client')} each",
+            *estimate.ratio(sides[top][clients * top // base], values, pooled=pooled),
+        ]
+        for clients, values in sorted(sides[base].items())
+        if top > base and clients * top // base in sides[top]
+    ]
+    return pd.DataFrame(rows, columns=["name", "ratio", "low", "high"])
+
+
+def _published_gain(anchors: Sequence[Anchor]) -> tuple[str, Anchor] | None:
+    """Return the published gain of the most servers over the fewest, and the name of its row."""
+    by_servers = {anchor.servers: anchor for anchor in anchors}
+    if len(by_servers) < 2:
+        return None
+    top, base = by_servers[max(by_servers)], by_servers[min(by_servers)]
+    gain = replace(top, value=top.value / base.value, unit="ratio")
+    return f"{count(top.servers, 'server')} over {base.servers}", gain
+
+
+def _published_more(anchors: Sequence[Anchor]) -> tuple[str, Anchor] | None:
+    """Return likewise the published ratio of p95 at equal clients of each server."""
+    if found := _published_gain([a for a in anchors if a.clients == 32 * a.servers]):
+        return f"{found[0]}, 32 clients each", found[1]
+    return None
+
+
+def _in_rows(theirs: tuple[str, Anchor] | None, ratios: pd.DataFrame) -> dict[str, list[Anchor]]:
+    """Return a published ratio by the name of its row, if there is one."""
+    return {theirs[0]: [theirs[1]]} if theirs and theirs[0] in set(ratios["name"]) else {}
+
+
+def _gain(points: pd.DataFrame, ratios: pd.DataFrame) -> str:
+    """Say where throughput peaks, and what the most servers give."""
+    peaks = summary.peaks(points).set_index("servers")["qps_mean"]
+    if ratios.empty:
+        return f"{count(int(peaks.index[0]), 'server')} gave {plain(peaks.iloc[0])} queries/s"
+    first, best, most = int(peaks.index[0]), int(peaks.idxmax()), int(peaks.index[-1])
+    gain = f"{count(best, 'server')} gave {plain(peaks[best] / peaks[first])} times "
+    gain += f"the queries/s of {first}"
+    if most == best:
+        return f"{gain}: more servers, more throughput"
+    last = f"{most} gave {forest.change(peaks[most] / peaks[best], 'more', 'fewer')} than {best}"
+    step = ratios[(ratios["top"] == most) & (ratios["base"] == best)]
+    unclear = len(step) and not forest.is_clear(next(step.itertuples()))
+    return f"{gain}; {last}" + (", within the error" if unclear else "")
+
+
+def _same_latency(points: pd.DataFrame, ratios: pd.DataFrame) -> str:
+    """Say what more servers with more clients make of p95."""
+    known = points.dropna(subset="mean")
+    if ratios.empty:
+        return f"p95 latency was {plain(known['mean'].min())} to {plain(known['mean'].max())} ms"
+    least, most = ratios["ratio"].min(), ratios["ratio"].max()
+    factor = int(known["servers"].max() // known["servers"].min())
+    span = plain(most) if plain(least) == plain(most) else f"{plain(least)} to {plain(most)}"
+    return f"{factor} times the servers and clients had {span} times the p95 latency"
+
+
+def _ratios_in_words(ratios: pd.DataFrame) -> str:
+    return "; ".join(f"{row.name} {forest.words(row)}" for row in ratios.itertuples())
+
+
+def _notes(panels: Mapping[object, Axes], points: pd.DataFrame, caption: Caption) -> list[str]:
+    """Mark points that are not as the others, and describe how to read the figure."""
+    notes = [intervals.described(points["runs"])]
+    for row in points[points["failed"] > 0].itertuples():
+        lost = row.mean != row.mean
+        if ax := panels.get(row.servers):
+            place = {"transform": ax.get_xaxis_transform()} if lost else {"zorder": 6}
+            ax.plot(row.clients, 0.03 if lost else row.mean, "kx", ms=8, **place)
+    idle = points[points["idle_servers"] & points["mean"].notna()]
+    for row in idle.itertuples():
+        if ax := panels.get(row.servers):
+            look = {"mec": style.colour(row.servers), "mfc": "white", "zorder": 4, "ms": 6}
+            ax.plot(row.clients, row.mean, style.marker(row.servers), **look)
+    if len(idle) and panels:
+        notes.append("Hollow: fewer clients than servers, so some servers are idle.")
+    marked = [
+        f"{count(p.servers, 'server')}, {count(p.clients, 'client')}: {p.marks}"
+        for p in points[points["failed"] > 0].itertuples()
+    ]
+    if marked:
+        rest = f", and {len(marked) - 2} more points" if len(marked) > 2 else ""
+        said = textwrap.shorten("; ".join(marked[:2]), 150)
+        notes.append(f"{'Crosses' if panels else 'Not averaged'}: {said}{rest}.")
+    return notes + ([_QUOTA] if caption.is_scaled else [])
+
 
 FIGURES = {
-    "4": Entry(
-        "What limits one MySQL server, and how much CPU does it use?",
-        figure_4_one_server.paint, figure_4_one_server.describe, ("runs", "processes"),
-        one_workload=True,
-    ),
-    "5": Entry(
-        "Which NDB thread is busiest under one MySQL server?",
-        partial(figures_5_9_threads.paint, False), partial(figures_5_9_threads.describe, False),
-        ("runs", "ndb_threads", "slices"), one_workload=True,
-    ),
+    **figure_of_runs.FIGURES,
+    **figure_of_threads.FIGURES,
+    "thread-balance": variants.entry("Do balanced NDB threads raise throughput?", variants.THREADS),
     "6": Entry(
         "How far does doubling the MySQL servers raise throughput?",
-        partial(figures_6_7_clients.paint, figures_6_7_clients.SIX),
-        partial(figures_6_7_clients.describe, figures_6_7_clients.SIX), ("runs",),
-        one_workload=True,
+        paint_peaks, describe_peaks, height_in=4.9, one_workload=True,
     ),
     "7": Entry(
         "Can twice the MySQL servers serve twice the clients at the same latency?",
-        partial(figures_6_7_clients.paint, figures_6_7_clients.SEVEN),
-        partial(figures_6_7_clients.describe, figures_6_7_clients.SEVEN), ("runs",),
-        one_workload=True,
+        paint_latency, describe_latency, height_in=5.6, one_workload=True,
     ),
-    "8": Entry(
-        "How steady are throughput and latency, second by second?",
-        figure_8_seconds.paint, figure_8_seconds.describe, ("runs", "intervals"),
-        one_workload=True, height_in=6.6,
-    ),
-    "9": Entry(
-        "Which NDB thread is the bottleneck at peak throughput?",
-        partial(figures_5_9_threads.paint, True), partial(figures_5_9_threads.describe, True),
-        ("runs", "ndb_threads", "slices"), one_workload=True,
-    ),
-    "thread-balance": variants.entry("Do balanced NDB threads raise throughput?", variants.THREADS),
 }  # fmt: skip

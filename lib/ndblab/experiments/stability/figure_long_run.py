@@ -1,77 +1,73 @@
-"""A long run with writes: throughput second by second, and what local checkpoints take from it.
-
-In: runs, intervals and events of a dataset, the published ratio. Out: a painted figure and its
-description. Ratios are those of the verdict, one per cycle of a checkpoint, of the longest run and
-of its repeats.
-"""
+"""A long run with writes: the dip when a checkpoint starts, and what checkpoints take in all."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
+import pandas as pd
+import seaborn.objects as so
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ndblab import formatting
 from ndblab.error import MissingData
 from ndblab.experiments.stability import checkpoint_cost as cost
 from ndblab.experiments.stability.checkpoint_cost import Repeats, Run
-from ndblab.experiments.stability.checkpoints import LEAST_GAP_S
-from ndblab.figures import published_panel, selection, sheet, style
-from ndblab.figures.quantity import QPS, Quantity
+from ndblab.figures import forest, published, selection, sheet, style, timeline
+from ndblab.figures.entry import Entry
+from ndblab.figures.quantity import QPS
 from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption
+from ndblab.figures.sheet import Caption, Head
+from ndblab.formatting import count, plain
 from ndblab.judging.publication import Anchor
 from ndblab.statistics.estimate import Estimate
 
-_RATIO = Quantity("ratio", "Whole cycle over outside", "ratio", style.THROUGHPUT)
-_SHADE = "#c9c9c9"
-_IN_MINUTES_FROM_S = 600
+_KEPT = "whole over\noutside"
 
 
-def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> list[str]:
-    """Draw the longest good run above; below the ratio of each cycle, and the start of one."""
+def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Head:
+    """Draw the dip around starts, the ratio of the cycles, and below the longest good run."""
     repeats = _longest(tables)
-    run = repeats.longest
-    unit_s, unit = (
-        (60, "minutes") if run.row["duration_s"] >= _IN_MINUTES_FROM_S else (1, "seconds")
+    axes = figure.subplot_mosaic(
+        [["dip", "kept"], ["run", "run"]], width_ratios=(1.15, 1), height_ratios=(1.2, 1)
     )
-    grid = sheet.panels(figure, rows=2, columns=(1.6, 1), wspace=0.27, hspace=0.36)
-    (seconds, beside), (ratios, start) = grid
-    seconds.set_title(caption.title(", ".join(selection.in_words(run.row))))
-    _seconds(seconds, run, unit_s)
-    _published(beside, anchors)
-    _cycles(ratios, repeats, unit_s)
-    _start(start, repeats)
-    ratios.set_xlabel(f"Time after the warm-up, {unit}")
-    for ax in (*grid[0], *grid[1]):
-        ax.yaxis.label.set_size(9)
-    return _notes(repeats)
+    _dip(axes["dip"], repeats)
+    _ratio(axes["kept"], repeats, anchors)
+    run = repeats.longest
+    unit_s, unit = timeline.unit(float(run.row["duration_s"]))
+    ax, values = axes["run"], run.samples["qps"]
+    timeline.draw(ax, run.samples["t_s"] / unit_s, values, style.THROUGHPUT)
+    timeline.shade(ax, [(begin / unit_s, end / unit_s) for begin, end in run.spans])
+    QPS.vertical(ax, values.max())
+    ax.set_ylim(0, 1.12 * values.quantile(0.995))
+    ax.set_xlabel(f"Time after the warm-up of the longest run, {unit}")
+    notes = [f"Shaded: local checkpoints. {_checkpoints(run)}" if run.spans else _checkpoints(run)]
+    if _kept(repeats) is not None:
+        notes.append(
+            f"Circles: cycles of {count(len(repeats.runs), 'run')}, each from the middle of the "
+            "gap before a checkpoint to that after it. Whiskers: 95 % confidence interval."
+        )
+        notes += [published.NOTE] if anchors else []
+    return Head(_title(repeats), notes)
 
 
 def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
-    """Describe the longest run, its checkpoints, and what they take from it and its repeats."""
+    """Describe the dip, what checkpoints take, and the longest run."""
     repeats = _longest(tables)
     run = repeats.longest
     servers, clients = selection.in_words(run.row)
     words = [
+        f"{_title(repeats)}.",
         f"Throughput in {len(run.samples)} seconds of one run of {run.row['workload']} with "
-        f"{servers} and {clients}: mean {formatting.plain(run.samples['qps'].mean())} queries/s. "
-        f"{_checkpoints(run)}"
+        f"{servers} and {clients}: mean {plain(run.samples['qps'].mean())} queries/s. "
+        f"{_checkpoints(run)}",
     ]
-    if (found := _kept(repeats)) is not None:
-        whole = "The whole run has" if len(repeats.runs) == 1 else f"{_runs(repeats)} have"
-        outside = "its" if len(repeats.runs) == 1 else "their"
-        words.append(f"{whole} {_in_words(found)} times {outside} throughput outside.")
-        dip = cost.around_start(repeats)
-        lowest = dip.loc[dip["ratio"].idxmin()]
-        words.append(
-            f"Around the start of a checkpoint throughput is lowest in second "
-            f"{int(lowest['second'])}: {formatting.plain(lowest['ratio'])} of that outside."
-        )
-    return words + published_panel.sentence(
-        anchors, (f"{a.series} {published_panel.words(a)}" for a in anchors)
+    if (kept := _kept(repeats)) is not None:
+        value, low, high = (f"{x:.3f}" for x in kept)
+        interval = f" ({low} to {high})" if kept.bounded else ""
+        runs = count(len(repeats.runs), "run")
+        words.append(f"Throughput of {runs}, over that outside checkpoints: {value}{interval}.")
+    return words + published.sentence(
+        anchors, (f"{a.series} {published.words(a)}" for a in anchors)
     )
 
 
@@ -91,103 +87,62 @@ def _kept(repeats: Repeats) -> Estimate | None:
         return None
 
 
+def _title(repeats: Repeats) -> str:
+    """Say how deep the dip is, and what checkpoints take in all."""
+    kept, dip = _kept(repeats), cost.around_start(repeats)
+    if kept is None or dip.empty:
+        return f"{_checkpoints(repeats.longest)[:-1]}, and no cycle can be compared"
+    lowest = dip.loc[dip["ratio"].idxmin()]
+    loss = f"cost {100 * (1 - kept.value):.1f} %" if kept.value < 1 else "cost nothing"
+    clear = "" if not kept.bounded or kept.high < 1 or kept.low > 1 else ", within the error"
+    return (
+        f"Throughput falls by {100 * (1 - lowest['ratio']):.0f} % when a checkpoint starts; "
+        f"over all, checkpoints {loss}{clear}"
+    )
+
+
 def _checkpoints(run: Run) -> str:
     if not run.spans:
         return "No local checkpoint ran."
-    number = formatting.count(len(run.spans), "local checkpoint")
+    number = count(len(run.spans), "local checkpoint")
     return f"{number} took {100 * run.share:.0f} % of the time."
 
 
-def _runs(repeats: Repeats) -> str:
-    return formatting.count(len(repeats.runs), "run")
-
-
-def _in_words(found: Estimate) -> str:
-    value, low, high = (f"{x:.3f}" for x in found)
-    return f"{value} ({low} to {high})" if found.bounded else value
-
-
-def _seconds(ax: Axes, run: Run, unit_s: int) -> None:
-    """Draw every second, with checkpoints shaded."""
-    times, values = run.samples["t_s"] / unit_s, run.samples["qps"]
-    _shade(ax, run, unit_s)
-    ax.plot(times, values, color=style.THROUGHPUT, lw=0.8, zorder=3)
-    QPS.vertical(ax, values.max())
-    ax.set_ylim(0, 1.12 * values.quantile(0.995))
-    ax.set_xlim(0, float(times.max()))
-
-
-def _shade(ax: Axes, run: Run, unit_s: int) -> None:
-    for begin_s, end_s in run.spans:
-        ax.axvspan(begin_s / unit_s, end_s / unit_s, facecolor=_SHADE, edgecolor="none", zorder=1)
-
-
-def _cycles(ax: Axes, repeats: Repeats, unit_s: int) -> None:
-    """Draw the ratio of each cycle of all runs, and their mean with its interval."""
-    ax.axhline(1, color=style.INK, lw=1.2, zorder=1)
-    ax.set_xlim(0, float(repeats.longest.samples["t_s"].max()) / unit_s)
-    found = _kept(repeats)
-    if found is None:
-        ax.text(0.5, 0.5, "no whole cycle of a checkpoint", transform=ax.transAxes, ha="center")
-        _RATIO.vertical(ax, 1)
-        return
-    if found.bounded:
-        ax.axhspan(found.low, found.high, color=style.THROUGHPUT, alpha=0.25, lw=0, zorder=2)
-    ax.axhline(found.value, color=style.THROUGHPUT, lw=1.6, zorder=3)
-    highest = 1.0
-    for run in repeats.runs:
-        table = run.throughput
-        ratio, middle = table["whole"] / table["outside"], (table["begin_s"] + table["end_s"]) / 2
-        filled = style.THROUGHPUT if run is repeats.longest else "white"
-        ax.plot(middle / unit_s, ratio, "o", color=style.THROUGHPUT, mfc=filled, ms=3.6, zorder=4)
-        highest = max(highest, ratio.max())
-    of = f", {_runs(repeats)}" if len(repeats.runs) > 1 else ""
-    ax.set_title(f"Cycle by cycle{of}: {_in_words(found)}")
-    _RATIO.vertical(ax, highest)
-
-
-def _start(ax: Axes, repeats: Repeats) -> None:
+def _dip(ax: Axes, repeats: Repeats) -> None:
     """Draw throughput around the start of a checkpoint, over that outside."""
     table = cost.around_start(repeats)
-    ax.axhline(1, color=style.INK, lw=1.2, zorder=1)
-    ax.axvline(0, color=style.INK, lw=0.9, ls=":", zorder=1)
     ax.set_title("Around the start of a checkpoint")
-    ax.set_xlabel("Seconds since it started")
-    ax.set_xlim(-cost.BEFORE_S, cost.AFTER_S)
-    ax.set_xticks(range(-2, cost.AFTER_S + 1, 2))
-    Quantity("ratio", "Over the mean outside", "ratio", style.THROUGHPUT).vertical(ax, 1)
     if table.empty:
-        return
-    middle = table["second"] + 0.5
-    ax.plot(middle, table["ratio"], "o-", color=style.THROUGHPUT, ms=4, zorder=3)
-    style.whiskers(ax, middle, table["ratio"], table["low"], table["high"])
-    ax.set_ylim(0, max(1.2, 1.1 * float(np.nanmax(table["ratio"]))))
+        return sheet.nothing(ax, "no whole cycle of a checkpoint")
+    ax.axhline(1, color=style.INK, lw=1.1, zorder=1)
+    ax.axvline(0, color=style.INK, lw=0.9, ls=":", zorder=1)
+    (
+        style.plot(table.assign(middle=table["second"] + 0.5), x="middle", y="ratio")
+        .add(so.Line(color=style.THROUGHPUT, marker="o", pointsize=5))
+        .add(so.Range(color=style.THROUGHPUT, linewidth=1.4), ymin="low", ymax="high")
+        .limit(x=(-cost.BEFORE_S, cost.AFTER_S), y=(0, max(1.2, 1.1 * table["ratio"].max())))
+        .label(x="Seconds since it started", y="Throughput over\nthat outside, ratio")
+        .on(ax)
+        .plot()
+    )
 
 
-def _published(ax: Axes, anchors: Sequence[Anchor]) -> None:
-    published_panel.note(ax, anchors, "A ratio stated in the source's text.", 34)
-    ax.axhline(1, color=style.INK, lw=1.2, zorder=1)
-    for i, anchor in enumerate(anchors):
-        published_panel.mark(ax, anchor, i, style.INK)
-        published_panel.label(ax, anchor, i, published_panel.words(anchor))
-    ax.set_xticks(range(len(anchors)), [a.series for a in anchors], fontsize=8)
-    ax.tick_params(axis="x", length=0, pad=1)
-    ax.grid(False, axis="x")
-    ax.set_xlim(-0.7, max(len(anchors), 1) - 0.3)
-    ax.set_ylim(0.7, 1.15)
-    Quantity("ratio", "Throughput", "ratio", style.INK).vertical(ax, 1)
+def _ratio(ax: Axes, repeats: Repeats, anchors: Sequence[Anchor]) -> None:
+    """Draw the ratio of each cycle of all runs, and their mean with its interval."""
+    ax.set_title("All cycles of checkpoints")
+    kept = _kept(repeats)
+    if kept is None:
+        return sheet.nothing(ax, "no whole cycle of a checkpoint")
+    cycles = repeats.throughput
+    each = pd.DataFrame({"name": _KEPT, "ratio": cycles["whole"] / cycles["outside"]})
+    rows = pd.DataFrame([[_KEPT, *kept]], columns=["name", "ratio", "low", "high"])
+    rows["text"] = forest.words(next(rows.itertuples()), 3).replace(" (", "\n(")
+    forest.draw(ax, rows, "Throughput, ratio", each=each, anchors={_KEPT: anchors})
 
 
-def _notes(repeats: Repeats) -> list[str]:
-    run = repeats.longest
-    notes = [f"Shaded: local checkpoints. {_checkpoints(run)}" if run.spans else _checkpoints(run)]
-    if len(repeats.runs) > 1:
-        below = "its repeats too" if len(run.throughput) else "cycles of its repeats alone"
-        notes.append(f"Above: the longest run. Below: {below}, as hollow points.")
-    if _kept(repeats) is not None:
-        notes.append(
-            "A cycle reaches from the middle of the gap before a checkpoint to the middle of the "
-            f"gap after it; checkpoints less than {LEAST_GAP_S:g} s apart count as one. Line and "
-            "band: geometric mean of the cycles with its 95 % interval. Whiskers: 95 % intervals."
-        )
-    return notes
+FIGURES = {
+    "long-run": Entry(
+        "How much throughput do local checkpoints take from a long run?",
+        paint, describe, ("runs", "intervals", "events"), height_in=5.0,
+    ),
+}  # fmt: skip

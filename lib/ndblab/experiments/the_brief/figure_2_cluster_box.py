@@ -15,6 +15,7 @@ from matplotlib.patches import FancyBboxPatch
 from ndblab import formatting
 from ndblab.experiments.the_brief import roles
 from ndblab.figures import sheet, style
+from ndblab.figures.sheet import Head
 from ndblab.machine.host import Host
 from ndblab.planning.deployment import Node, Plan
 
@@ -29,13 +30,13 @@ _SYSBENCH = (5.02, 5.44)
 _SOCKET, _SHM, _TCP = "#4a7fb5", "#2b6e4f", "#777777"
 
 
-def paint(figure: Figure, plan: Plan, host: Host) -> list[str]:
+def paint(figure: Figure, plan: Plan, host: Host) -> Head:
     """Draw all processes of a cluster on one host, their connections and their shares.
 
     Under `pinned` the two halves of the host are side by side; without affinity there is one box.
     """
     halves = _halves(plan)
-    width_in = (sheet.WIDTH_IN - 2 * _MARGIN_IN - _GAP_IN * (len(halves) - 1)) / len(halves)
+    width_in = (sheet.DIAGRAM_IN - 2 * _MARGIN_IN - _GAP_IN * (len(halves) - 1)) / len(halves)
     ax = sheet.canvas(figure)
     places: dict[str, float] = {}
     for i, (servers, data_nodes) in enumerate(halves):
@@ -52,7 +53,7 @@ def paint(figure: Figure, plan: Plan, host: Host) -> list[str]:
             _process(ax, x, _DATA_NODE, share, roles.DATA_NODE, text)
     _connections(ax, plan, places)
     _across(ax, plan, host)
-    return ["Not drawn: management node to MySQL servers."]
+    return Head(_answer(plan), ["Not drawn: management node to MySQL servers."])
 
 
 def describe(plan: Plan, host: Host) -> list[str]:
@@ -66,7 +67,14 @@ def describe(plan: Plan, host: Host) -> list[str]:
         f"Example: {_data_node(plan, plan.data_nodes[0], host)}. MySQL servers: "
         f"{_share(plan, plan.servers[0], host)}. Budget {plan.budget.kind}."
     )
-    return [text.replace("\n", ", ")]
+    return [f"{_answer(plan)}.", text.replace("\n", ", ")]
+
+
+def _answer(plan: Plan) -> str:
+    """Say what runs on the host, and how it is connected."""
+    servers = formatting.count(len(plan.servers), "MySQL server")
+    nodes = formatting.count(len(plan.data_nodes), "data node")
+    return f"One host runs {nodes} and {servers}, over {_transporters(plan).split(' (')[0]}"
 
 
 def _halves(plan: Plan) -> list[tuple[Sequence[Node], Sequence[Node]]]:
@@ -179,7 +187,7 @@ def _transporters(plan: Plan) -> str:
 def _across(ax: Axes, plan: Plan, host: Host) -> None:
     """Draw what runs in both halves: sysbench above, the management node below."""
     left = _MARGIN_IN + _PAD_IN
-    width = sheet.WIDTH_IN - 2 * left
+    width = sheet.DIAGRAM_IN - 2 * left
     pinned = plan.budget.kind == "pinned"
     load = f"sysbench, up to {plan.max_clients} clients: "
     load += "on the CPUs of all MySQL servers" if pinned else "no limit of its own"

@@ -15,6 +15,7 @@ from matplotlib.patches import Rectangle
 
 from ndblab.experiments.the_brief import roles
 from ndblab.figures import sheet, style
+from ndblab.figures.sheet import Head
 from ndblab.machine.host import Cpu, Host
 from ndblab.planning.deployment import Plan
 
@@ -23,7 +24,7 @@ _TITLE_IN, _HEADER_IN, _CELL_IN, _BELOW_ROW_IN = 0.55, 0.32, 0.185, 0.07
 _SHARED = "#e9e9e9"
 
 
-def paint(figure: Figure, plan: Plan, host: Host) -> list[str]:
+def paint(figure: Figure, plan: Plan, host: Host) -> Head:
     """Draw how a plan divides a host's CPUs.
 
     Under `pinned` each logical CPU is a cell, siblings of a core are stacked, and a block is a NUMA
@@ -31,13 +32,30 @@ def paint(figure: Figure, plan: Plan, host: Host) -> list[str]:
     is for all.
     """
     if plan.budget.kind == "pinned":
-        return _by_core(figure, plan, host)
-    return _by_bandwidth(figure, plan, host)
+        return Head(_answer(plan, host), _by_core(figure, plan, host))
+    return Head(_answer(plan, host), _by_bandwidth(figure, plan, host))
+
+
+def _answer(plan: Plan, host: Host) -> str:
+    """Say what a data node and a MySQL server get of the host."""
+    node, server = plan.data_nodes[0].share, plan.servers[0].share
+    if plan.budget.kind == "pinned":
+        together = {cpu for one in plan.servers for cpu in one.share.cpus}
+        return (
+            f"Of {host.usable_cpus:g} logical CPUs, each data node has {len(node.cpus)}, and "
+            f"{len(plan.servers)} MySQL servers share {len(together)}"
+        )
+    if plan.budget.kind == "scaled":
+        return (
+            f"Each data node may use {roles.amount(node.quota_cpus)}, each MySQL server "
+            f"{roles.amount(server.quota_cpus)}"
+        )
+    return f"Every process may use all {host.usable_cpus:g} logical CPUs"
 
 
 def describe(plan: Plan, host: Host) -> list[str]:
     """Describe the allocation in words."""
-    start = f"CPU allocation on {host.describe()}, budget {plan.budget.kind}."
+    start = f"{_answer(plan, host)}. On {host.describe()}, budget {plan.budget.kind}."
     if plan.budget.kind == "pinned":
         each = (
             f"{group.name}: {roles.cpus(group.share)} ({roles.part(group.share, host)})"
@@ -69,7 +87,7 @@ def _by_core(figure: Figure, plan: Plan, host: Host) -> list[str]:
     height_in = _TITLE_IN + blocks_in + _LINE_IN * (len(groups) + 0.4) + 0.75
     figure.set_figheight(height_in)
     ax = sheet.canvas(figure)
-    width_in = (sheet.WIDTH_IN - 2 * _MARGIN_IN - (across - 1) * _GAP_IN) / across
+    width_in = (sheet.DIAGRAM_IN - 2 * _MARGIN_IN - (across - 1) * _GAP_IN) / across
     for i, block in enumerate(blocks):
         left = _MARGIN_IN + (i % across) * (width_in + _GAP_IN)
         top = height_in - _TITLE_IN - (i // across) * block_in

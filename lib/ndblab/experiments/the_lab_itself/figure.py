@@ -1,7 +1,4 @@
-"""Where the variance of a slice comes from, and how much slices far apart differ.
-
-In: slices of identical sides. Out: a painted figure and its description.
-"""
+"""Where the variance of a slice comes from, and how much slices of identical sides differ."""
 
 from __future__ import annotations
 
@@ -9,40 +6,38 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ndblab import formatting
 from ndblab.dataset import Dataset
 from ndblab.error import MissingData
 from ndblab.experiments.the_lab_itself import conditions, goals, variance
-from ndblab.figures import contrast, selection, sheet, style
+from ndblab.figures import contrast, forest, selection
 from ndblab.figures.entry import Entry
 from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption
+from ndblab.figures.sheet import Caption, Head
+from ndblab.formatting import listed
 from ndblab.judging import bounds
 from ndblab.judging.publication import Anchor
 
-_WIDEST = 3.0
-"""Longest whisker that the axis makes room for, over the largest value."""
 
-
-def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> list[str]:
+def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Head:
     """Draw the deviation that each part adds, and that of the ratio of two slices."""
     parts, apart = _tables(tables["slices"])
-    [[left, right]] = sheet.panels(figure, columns=(1, 1), wspace=0.5, left=0.14)
-    labels = [f"{row.part}\n({row.number})" for row in parts.itertuples()]
-    cut = _panel(left, parts, labels)
-    left.set_title(f"What each part adds; CPU budget {caption.budget}")
-    left.set_xlabel("Standard deviation, percent of throughput")
-    cut |= _panel(right, apart, [name.replace(", ", ",\n") for name in apart["apart"]])
-    right.set_title("Two slices of equal configuration")
-    right.set_xlabel("Standard deviation of ratio, percent")
+    left, right = figure.subplots(1, 2)
+    parts = parts.assign(name=[f"{row.part}\n({row.number})" for row in parts.itertuples()])
+    apart = apart.assign(name=apart["apart"].str.replace(", ", ",\n"))
+    for ax, table, title, label in (
+        (left, parts, "What each part adds", "Standard deviation, % of throughput"),
+        (right, apart, "Two slices of equal configuration", "Standard deviation of ratio, %"),
+    ):
+        rows = table.rename(columns={"sd_pct": "ratio"})
+        texts = [_words(row).replace(" (", "\n(") for row in table.itertuples()]
+        forest.draw(ax, rows.assign(text=texts), label, equal=None)
+        ax.set_title(title)
     notes = ["From slices of identical sides; in brackets how many. Whiskers: 95 % interval."]
-    notes += ["Arrows: it reaches further."] if cut else []
     unknown = parts.loc[parts["sd_pct"].isna(), "part"]
-    notes += [f"Too few to tell: {formatting.listed(unknown)}."] if len(unknown) else []
-    return notes
+    notes += [f"Too few to tell: {listed(unknown)}."] if len(unknown) else []
+    return Head(_title(parts), notes)
 
 
 def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
@@ -51,7 +46,8 @@ def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
     of_parts = (f"{row.part} {_words(row)}" for row in parts.itertuples())
     of_pairs = (f"{row.apart} {_words(row)}" for row in apart.itertuples())
     return [
-        f"Standard deviation that each part adds to a slice: {formatting.listed(of_parts)}.",
+        f"{_title(parts)}.",
+        f"Standard deviation that each part adds to a slice: {listed(of_parts)}.",
         f"Standard deviation of the ratio of two slices: {'; '.join(of_pairs)}.",
     ]
 
@@ -69,27 +65,14 @@ def _words(row) -> str:
     return f"{row.sd_pct:.1f} % ({row.low:.1f} to {row.high:.1f} %)"
 
 
-def _panel(ax: Axes, table: pd.DataFrame, labels: list[str]) -> bool:
-    """Draw values with whiskers, one below the other; return whether a whisker is cut."""
-    y = pd.Series(np.arange(len(table), dtype=float))
-    most = min(table["high"].max(), _WIDEST * table["sd_pct"].max())
-    most = 1.0 if np.isnan(most) or most == 0 else most
-    for place, row in zip(y, table.itertuples(), strict=True):
-        if np.isnan(row.sd_pct):
-            ax.text(0.02 * most, place, "unknown", va="center", fontsize=8.5, color=style.QUIET)
-            continue
-        ax.plot([row.low, min(row.high, most)], [place] * 2, color=style.INK, lw=1.4)
-        ax.plot(row.low, place, "|", color=style.INK, ms=9)
-        ax.plot(min(row.high, most), place, ">" if row.high > most else "|", color=style.INK, ms=7)
-        ax.plot(row.sd_pct, place, "o", color=style.THROUGHPUT, ms=7, zorder=4)
-        ax.annotate(f"{row.sd_pct:.1f} %", (row.sd_pct, place), (0, 8),
-                    textcoords="offset points", ha="center", fontsize=8.5)  # fmt: skip
-    ax.set_ylim(len(table) - 0.5, -0.6)
-    ax.set_xlim(-0.02 * most, most * 1.08)
-    sheet.trim_ticks(ax)
-    ax.set_yticks(y, labels)
-    ax.grid(False, axis="y")
-    return bool((table["high"] > most).any())
+def _title(parts: pd.DataFrame) -> str:
+    """Say what adds most to the deviation of a slice."""
+    known = parts[parts["sd_pct"].notna()].sort_values("sd_pct", ascending=False)
+    if known.empty:
+        return "Too few slices to say where their variance comes from"
+    most, *others = known.itertuples()
+    title = f"A {most.part} adds most to the variance, {most.sd_pct:.1f} %"
+    return title + (f"; {listed(f'a {o.part} {o.sd_pct:.1f} %' for o in others)}" if others else "")
 
 
 def _computed(data: Dataset) -> dict[str, pd.DataFrame | pd.Series]:
@@ -112,6 +95,6 @@ FIGURES = {
     ),
     "variance": Entry(
         "Where does the variance of a measurement come from?",
-        paint, describe, ("slices",), height_in=4.6,
+        paint, describe, ("slices",), height_in=3.0,
     ),
 }  # fmt: skip

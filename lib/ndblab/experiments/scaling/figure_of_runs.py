@@ -1,0 +1,184 @@
+"""Figures 4 and 8: throughput and CPU of one server, and how steady a run is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from ndblab.figures import curves, forest, intervals, published, selection, sheet, style
+from ndblab.figures.entry import Entry
+from ndblab.figures.quantity import QPS, Quantity
+from ndblab.figures.selection import Tables
+from ndblab.figures.sheet import Caption, Head
+from ndblab.figures.style import Look
+from ndblab.formatting import count, listed, plain
+from ndblab.judging.evidence import SERVER_SHARE
+from ndblab.judging.publication import Anchor
+from ndblab.planning.cpu_budget import BRIEF_CPUS
+from ndblab.statistics import summary
+
+CPU = Quantity("cpu_pct", "CPU", "% of one logical CPU", style.INK)
+HOST_CPU = Quantity("cpu_pct", "CPU", "% of the host", style.INK)
+_ROLES = {
+    "mysqld": Look("mysqld", style.SERVER, "^"),
+    "ndbmtd": Look("both ndbmtd", style.DATA_NODE, "s", "--"),
+}
+_QUOTA = "mysqld's quota imposes its CPU limit, which is therefore not a finding."
+_VARYING = {
+    "qps_cv": ("Throughput", style.THROUGHPUT),
+    "latency_p95_ms_cv": ("95th percentile latency", style.LATENCY),
+}
+
+
+def paint_one_server(
+    figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption
+) -> Head:
+    """Draw throughput of one MySQL server against clients, and beside it the CPU of each role."""
+    qps, cpu = _one_server(tables)
+    left, right = figure.subplots(1, 2)
+    curves.against_clients(
+        left, qps.assign(line="qps"), QPS, "line", {"qps": Look("", style.THROUGHPUT)}
+    )
+    of_host = caption.cpus is not None
+    if of_host:
+        cpu[["mean", "low", "high"]] /= caption.cpus
+    curves.against_clients(right, cpu, HOST_CPU if of_host else CPU, "role", _ROLES)
+    notes = [intervals.described(qps["runs"])]
+    theirs = [a for a in anchors if a.unit != QPS.unit] if of_host else []
+    for anchor in theirs:
+        published.mark(right, anchor, anchor.clients, anchor.value / BRIEF_CPUS, style.SERVER)
+    if caption.is_scaled and of_host:
+        right.axhline(100 * SERVER_SHARE, color=style.SERVER, ls=":", lw=1.4)
+        notes.append(f"Dotted: mysqld's share, {plain(100 * SERVER_SHARE)} %. {_QUOTA}")
+    if theirs:
+        notes.append(f"{published.NOTE} There: percent of {BRIEF_CPUS} logical CPUs.")
+    return Head(_one_server_title(qps, cpu), notes)
+
+
+def describe_one_server(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+    """Describe the best throughput, the CPU use there, and the highest CPU use of mysqld."""
+    qps, cpu = _one_server(tables)
+    best = qps.loc[qps["mean"].idxmax()]
+    words = [f"{_one_server_title(qps, cpu)}."]
+    used = [
+        f"{_ROLES[row.role].label} {plain(row.mean)} %"
+        for row in cpu[cpu["clients"] == best["clients"]].itertuples()
+    ]
+    words += [f"CPU there, in percent of one logical CPU: {listed(used)}."] if used else []
+    server = cpu[cpu["role"] == "mysqld"]
+    if len(server):
+        most = server.loc[server["mean"].idxmax()]
+        at = count(int(most["clients"]), "client")
+        words.append(f"mysqld uses most at {at}: {plain(most['mean'])} %.")
+    each = (f"{a.series} {published.words(a)} at {count(a.clients, 'client')}" for a in anchors)
+    return words + published.sentence(anchors, each)
+
+
+def _one_server(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Average throughput, and CPU of the server and of both data nodes, by clients."""
+    runs = tables["runs"]
+    runs = selection.good(runs[runs["servers"] == 1])
+    processes = tables["processes"]
+    processes = processes[processes["run_id"].isin(runs["run_id"])].astype({"role": str})
+    each = processes.groupby(["run_id", "role", "node_id"], observed=True)["cpu_pct"].mean()
+    by_role = each.groupby(level=["run_id", "role"], observed=True)
+    # Of all servers of a cluster, the busiest is the one with clients.
+    used = pd.concat({"mysqld": by_role.max(), "ndbmtd": by_role.sum()}, names=["which"])
+    used = used.reset_index().query("which == role").drop(columns="which")
+    used = used.merge(runs[["run_id", "clients"]], on="run_id")
+    qps = intervals.means(runs, ["clients"], "qps")
+    if used.empty:
+        return qps, pd.DataFrame(columns=["role", "clients", "runs", "mean", "low", "high"])
+    return qps, intervals.means(used, ["role", "clients"], "cpu_pct")
+
+
+def _one_server_title(qps: pd.DataFrame, cpu: pd.DataFrame) -> str:
+    best, last = qps.loc[qps["mean"].idxmax()], qps.iloc[-1]
+    title = f"1 server peaked at {plain(best['mean'])} queries/s with "
+    title += count(int(best["clients"]), "client")
+    if last["mean"] < best["mean"]:
+        less = forest.change(last["mean"] / best["mean"], "more", "fewer")
+        title += f" and gave {less} with {int(last['clients'])}"
+    return title
+
+
+def paint_steadiness(
+    figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption
+) -> Head:
+    """Draw how much throughput and p95 vary within a run, against clients."""
+    steady = _steadiness(tables)
+    for ax, (column, (name, colour)) in zip(
+        figure.subplots(1, 2, sharey=True), _VARYING.items(), strict=True
+    ):
+        shown = steady.dropna(subset=column)
+        means = intervals.means(shown, ["clients"], column)
+        means = means.assign(line=name, low=np.nan, high=np.nan)
+        quantity = Quantity(column, "Variation", "% of the mean", colour)
+        curves.against_clients(ax, means, quantity, "line", {name: Look("", colour)})
+        ax.plot(shown["clients"], shown[column], "o", mfc="white", mec=style.INK, ms=4, zorder=5)
+        ax.set_title(name)
+        ax.set_ylim(0, 1.1 * float(steady[list(_VARYING)].max(axis=None)))
+    ax.set_ylabel("")
+    notes = ["Circles: standard deviation of the seconds of each run; line: mean of the runs."]
+    if caption.is_scaled:
+        notes.append(sheet.LATENCY_NOTE)
+    return Head(_steadiness_title(steady), notes)
+
+
+def describe_steadiness(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+    """Describe how much the seconds of a run differ, by client count."""
+    steady = _steadiness(tables)
+    means = steady.groupby("clients")[list(_VARYING)].mean().dropna()
+    each = [
+        f"{row.qps_cv:.0f} and {row.latency_p95_ms_cv:.0f} % at {count(int(row.Index), 'client')}"
+        for row in means.itertuples()
+    ]
+    servers = count(int(steady["servers"].iloc[0]), "server")
+    words = [
+        f"{_steadiness_title(steady)}.",
+        f"Coefficients of variation within a run with {servers}, of throughput and of p95 latency: "
+        f"{listed(each)}.",
+    ]
+    return words + published.sentence(anchors)
+
+
+def _steadiness(tables: Tables) -> pd.DataFrame:
+    """Return the variation within each good run with the most servers, in percent."""
+    runs = selection.good(tables["runs"])
+    runs = runs[runs["servers"] == runs["servers"].max()]
+    samples = tables["intervals"].drop(columns="clients", errors="ignore")
+    samples = samples.merge(runs[["run_id", "servers", "clients"]], on="run_id")
+    if samples.empty:
+        raise selection.nothing_to_draw("no interval of a good run")
+    steady = summary.steadiness(samples).merge(
+        runs[["run_id", "servers", "duration_s"]], on="run_id"
+    )
+    steady[list(_VARYING)] *= 100
+    return steady
+
+
+def _steadiness_title(steady: pd.DataFrame) -> str:
+    means = steady.groupby("clients")["qps_cv"].mean().dropna()
+    seconds = f"{plain(round(steady['duration_s'].median()))} s"
+    if means.empty:
+        return f"Runs of {seconds} are too short to say how steady throughput is"
+    ends = [f"{means.iloc[0]:.0f} % with {count(int(means.index[0]), 'client')}"]
+    ends += [f"{means.iloc[-1]:.0f} % with {int(means.index[-1])}"] if len(means) > 1 else []
+    return f"Within a run of {seconds}, throughput varied by {listed(ends)}"
+
+
+FIGURES = {
+    "4": Entry(
+        "What limits one MySQL server, and how much CPU does it use?",
+        paint_one_server, describe_one_server, ("runs", "processes"),
+        height_in=3.6, one_workload=True,
+    ),
+    "8": Entry(
+        "How steady are throughput and latency, second by second?",
+        paint_steadiness, describe_steadiness, ("runs", "intervals"),
+        height_in=3.6, one_workload=True,
+    ),
+}  # fmt: skip

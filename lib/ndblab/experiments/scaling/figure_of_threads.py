@@ -1,0 +1,215 @@
+"""Figures 5 and 9: CPU of every NDB thread, and of one kind of thread over the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import seaborn.objects as so
+from matplotlib.figure import Figure
+
+from ndblab.error import MissingData
+from ndblab.figures import forest, intervals, published, selection, sheet, style
+from ndblab.figures.entry import Entry
+from ndblab.figures.selection import Tables
+from ndblab.figures.sheet import Caption, Head
+from ndblab.formatting import listed, plain
+from ndblab.judging.evidence import DATA_NODES_SHARE
+from ndblab.judging.publication import Anchor
+from ndblab.statistics import contrasts, estimate, summary
+
+SATURATED_PCT = 80
+"""From here on the brief calls an NDB thread saturated (text on Figures 5 and 9)."""
+
+
+@dataclass(frozen=True)
+class _Threads:
+    """Where NDB threads are shown: in one side of a contrast, or at a point of the sweep."""
+
+    contrast: str
+    side: str
+    kind: str
+    where: str
+
+    def runs(self, tables: Tables, most_servers: bool) -> pd.DataFrame:
+        """Return the slices that the claims on these threads are judged by, or else good runs.
+
+        What is one unit of analysis has the same `unit`.
+        """
+        sampled = tables["ndb_threads"]["run_id"].unique()
+        with suppress(MissingData):
+            slices = contrasts.whole(tables["slices"], self.contrast)
+            mine = slices[(slices["side"] == self.side) & slices["run_id"].isin(sampled)]
+            if len(mine):
+                return mine.assign(unit=mine["block"])
+        runs = selection.good(tables["runs"])
+        runs = runs[runs["run_id"].isin(sampled)]
+        runs = runs[runs["servers"] == (runs["servers"].max() if most_servers else 1)]
+        if runs.empty:
+            raise selection.nothing_to_draw("no NDB threads of a good run with this many servers")
+        peak = summary.peaks(summary.points(runs))
+        if peak.empty:
+            raise selection.nothing_to_draw("no point without idle servers")
+        return runs[runs["clients"] == int(peak["clients"].iloc[0])].assign(unit=runs["run_id"])
+
+
+_OF_ONE = _Threads("recv", contrasts.A, "recv", "far past the peak of one server")
+_OF_MOST = _Threads("overload", contrasts.B, "tc", "at peak throughput")
+
+
+def paint_threads(
+    shown: _Threads, figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption
+) -> Head:
+    """Draw a bar for each NDB thread of both data nodes, and one kind over the others."""
+    runs = shown.runs(tables, shown is _OF_MOST)
+    threads, ratios = _threads(shown, tables, runs)
+    left, right = figure.subfigures(1, 2, width_ratios=(1.15, 1))
+    bars = left.subplots()
+    nodes = sorted(threads["node"].unique())
+    colours = dict(zip(nodes, (style.DATA_NODE, style.OTHER_DATA_NODE), strict=False))
+    whisker = so.Range(color=style.INK, linewidth=1)
+    (
+        style.plot(threads, y="name", x="mean", color="node")
+        .add(so.Bar(alpha=1, width=0.8), so.Dodge(), legend=False)
+        .add(whisker, so.Dodge(), group="node", xmin="low", xmax="high", legend=False)
+        .scale(color=colours)
+        .label(x="CPU, percent of one logical CPU", y="")
+        .on(bars)
+        .plot()
+    )
+    bars.tick_params(axis="y", length=0, labelsize=8)
+    keys = [bars.barh(0, 0, color=colour, label=node) for node, colour in colours.items()]
+    bars.legend(handles=keys, loc="lower right")
+    bars.set_xlim(0, 1.08 * float(threads[["mean", "high"]].max(axis=None)) or 1)
+    theirs = _published_ratios(shown, anchors)
+    mine = {name: [a] for name, a in theirs.items() if name in set(ratios["name"])}
+    ax = right.subplots()
+    if len(ratios):
+        forest.draw(ax, ratios, f"CPU of {shown.kind} over that kind, ratio", anchors=mine)
+        ax.set_title(f"{shown.kind} over")
+    else:
+        sheet.nothing(ax, f"no {shown.kind} thread to compare")
+    servers, clients = selection.in_words(runs.iloc[0])
+    notes = [f"{servers.capitalize()}, {clients}: {shown.where}.", _units(runs)]
+    notes += [published.NOTE] if mine else []
+    if caption.is_scaled and caption.cpus:
+        share = plain(100 * DATA_NODES_SHARE / 2 * caption.cpus)
+        notes.append(f"All threads of a data node share its quota, {share} % of one CPU.")
+    else:
+        bars.axvline(SATURATED_PCT, color=style.INK, lw=1, ls="--")
+        bars.set_xlim(0, 105)
+        notes.append(f"Dashed: {SATURATED_PCT} %, saturated according to the brief.")
+    return Head(_threads_title(shown, ratios), notes)
+
+
+def describe_threads(shown: _Threads, tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+    """Describe how busy each kind of NDB thread was, measured and published."""
+    runs = shown.runs(tables, shown is _OF_MOST)
+    threads, ratios = _threads(shown, tables, runs)
+    kinds = threads.groupby("thread", sort=False)["mean"].max()
+    servers, clients = selection.in_words(runs.iloc[0])
+    words = [
+        f"{_threads_title(shown, ratios)}.",
+        f"Busiest thread of each kind with {servers} and {clients} ({shown.where}), in percent of "
+        f"one CPU: {listed(f'{kind} {plain(pct)} %' for kind, pct in kinds.items())}.",
+    ]
+    if len(ratios):
+        each = (f"{row.name} {forest.words(row)}" for row in ratios.itertuples())
+        words.append(f"CPU of {shown.kind} over other kinds: {listed(each)}.")
+    theirs = (f"{a.series}: {plain(a.value)} %" for a in anchors)
+    return words + published.sentence(anchors, theirs)
+
+
+def _threads(
+    shown: _Threads, tables: Tables, runs: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Average each thread over units, and compare one kind with the others, unit by unit.
+
+    As in the claims: in Figure 5 a kind is its busiest thread, in Figure 9 the mean of its threads,
+    both the mean of the data nodes.
+    """
+    samples = tables["ndb_threads"].merge(runs[["run_id", "unit"]], on="run_id")
+    samples = samples.assign(
+        thread=samples["thread"].astype(str),
+        node="data node " + samples["node_id"].astype(str),
+        pct=samples["os_user_pct"] + samples["os_system_pct"],
+    )
+    keys = ["unit", "node", "thread", "thr_no"]
+    by_unit = samples.groupby(keys)["pct"].mean().reset_index()
+    threads = intervals.means(by_unit, keys[1:], "pct")
+    threads["name"] = threads["thread"] + " " + threads["thr_no"].astype(str)
+    order = threads.groupby("thread")["mean"].transform("max")
+    threads = threads.assign(order=order).sort_values(
+        ["order", "thread", "thr_no"], ascending=[False, True, True], ignore_index=True
+    )
+    of_node = by_unit.groupby(["unit", "node", "thread"])["pct"].agg(
+        "mean" if shown is _OF_MOST else "max"
+    )
+    kinds = of_node.groupby(level=["unit", "thread"]).mean().unstack("thread")
+    rows = [
+        [kind, *estimate.geometric(values)]
+        for kind in threads["thread"].unique()
+        if kind != shown.kind and shown.kind in kinds
+        for values in [(kinds[shown.kind] / kinds[kind]).replace(np.inf, np.nan).dropna()]
+        if len(values) and (values > 0).all()
+    ]
+    return threads, pd.DataFrame(rows, columns=["name", "ratio", "low", "high"])
+
+
+def _published_ratios(shown: _Threads, anchors: Sequence[Anchor]) -> dict[str, Anchor]:
+    """Return the published ratio of one kind to each other kind, from the screen's threads."""
+    by_kind: dict[str, list[Anchor]] = {}
+    for anchor in anchors:
+        by_kind.setdefault(anchor.series.split(" ")[0], []).append(anchor)
+    of_kind = {
+        kind: float((np.mean if shown is _OF_MOST else np.max)([a.value for a in group]))
+        for kind, group in by_kind.items()
+    }
+    own = of_kind.pop(shown.kind, None)
+    return {
+        kind: _ratio_anchor(by_kind[kind][0], own / value)
+        for kind, value in of_kind.items()
+        if own is not None
+    }
+
+
+def _ratio_anchor(anchor: Anchor, value: float) -> Anchor:
+    return Anchor(**{**anchor.__dict__, "value": value, "unit": "ratio"})
+
+
+def _threads_title(shown: _Threads, ratios: pd.DataFrame) -> str:
+    """Say which kind of NDB thread was busiest, and by how much."""
+    if ratios.empty:
+        return f"The data nodes have no {shown.kind} thread to compare"
+    nearest = next(ratios.sort_values("ratio").head(1).itertuples())
+    change = f"{shown.kind} used {forest.change(nearest.ratio)} CPU"
+    change += "" if forest.is_clear(nearest) else ", within the error"
+    if nearest.ratio >= 1:
+        return f"{shown.kind} was busiest {shown.where}: {change} than {nearest.name}"
+    return f"{nearest.name}, not {shown.kind}, was busiest {shown.where}: {change}"
+
+
+def _units(runs: pd.DataFrame) -> str:
+    units = runs["unit"].nunique()
+    of_slices = "block" in runs
+    what = "blocks of slices" if of_slices else "runs"
+    spread = "95 % confidence interval" if units > 2 else "range" if units == 2 else "none"
+    return f"Means of {units} {what}; whiskers: {spread}."
+
+
+FIGURES = {
+    "5": Entry(
+        "Which NDB thread is busiest under one MySQL server?",
+        partial(paint_threads, _OF_ONE), partial(describe_threads, _OF_ONE),
+        ("runs", "ndb_threads", "slices"), one_workload=True,
+    ),
+    "9": Entry(
+        "Which NDB thread is the bottleneck at peak throughput?",
+        partial(paint_threads, _OF_MOST), partial(describe_threads, _OF_MOST),
+        ("runs", "ndb_threads", "slices"), one_workload=True,
+    ),
+}  # fmt: skip

@@ -1,0 +1,168 @@
+"""Curves against clients or time: means with bands or whiskers, labelled at their ends."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import seaborn.objects as so
+from matplotlib.axes import Axes
+from matplotlib.figure import FigureBase
+from matplotlib.ticker import LogLocator
+
+from ndblab.figures import sheet, style
+from ndblab.figures.quantity import Quantity
+from ndblab.figures.style import Look
+
+_LABEL_IN = 0.2
+"""Least distance between the labels of two lines."""
+
+
+def against_clients(
+    ax: Axes,
+    means: pd.DataFrame,
+    quantity: Quantity,
+    by: str,
+    looks: Mapping[object, Look],
+    labelled: bool = True,
+) -> None:
+    """Draw a line with its band for each value of `by`.
+
+    Parameters
+    ----------
+    means : `clients`, `mean`, `low`, `high` and `by`, as of `intervals.means`.
+    labelled : write what a line is at its right end.
+    """
+    _lines(means, by, looks).on(ax).plot()
+    scale(ax, means, quantity)
+    if labelled:
+        shown = means.dropna(subset="mean").sort_values("clients")
+        shown = shown.groupby(by, observed=True)[["clients", "mean"]].last()
+        ends = [(looks[key], *row) for key, row in zip(shown.index, shown.to_numpy(), strict=True)]
+        label_ends(ax, ends)
+
+
+def facets(
+    figure: FigureBase,
+    means: pd.DataFrame,
+    quantity: Quantity,
+    by: str,
+    looks: Mapping[object, Look],
+) -> dict[object, Axes]:
+    """Draw a panel for each value of `by`, with the others' lines pale behind; return the panels.
+
+    Every panel is titled with the label of its line.
+    """
+    keys = [key for key in looks if key in set(means[by])]
+    every = so.Lines(color=style.PALE, linewidth=0.8)
+    (_lines(means, by, looks, every).facet(by, order=keys).on(figure).plot())
+    axes = dict(zip(keys, figure.axes, strict=True))
+    for key, ax in axes.items():
+        ax.set_title(looks[key].label, color=looks[key].colour)
+        scale(ax, means, quantity)
+        ax.label_outer()
+        if ax is not figure.axes[len(keys) // 2]:
+            ax.set_xlabel("")
+    return axes
+
+
+def fitted(
+    figure: FigureBase,
+    predicted: pd.DataFrame,
+    measured: pd.DataFrame,
+    quantity: Quantity,
+    by: str,
+    looks: Mapping[object, Look],
+) -> dict[object, Axes]:
+    """Draw predicted lines with bands through measured marks with whiskers, a panel for each `by`.
+
+    Parameters
+    ----------
+    predicted : `clients`, `mean`, `low`, `high`, `by`, and `dashed` where it is uncertain.
+    measured : the same, of which only the means and their intervals are drawn.
+    """
+    keys = [key for key in looks if key in set(measured[by])]
+    # With data of its own, a layer takes only the variables that it names.
+    whiskers = {"x": "clients", "ymin": "low", "ymax": "high", "color": by, "col": by}
+    (
+        style.plot(predicted, x="clients", y="mean", color=by)
+        .add(so.Band(alpha=0.25), ymin="low", ymax="high", legend=False)
+        .add(so.Line(), linestyle="dashed", legend=False)
+        .add(so.Range(linewidth=1.2), data=measured, legend=False, **whiskers)
+        .add(so.Dots(pointsize=4.5, stroke=1.1, fillalpha=0), data=measured, legend=False)
+        .scale(color={key: looks[key].colour for key in keys}, linestyle={False: "-", True: ":"})
+        .label(x="", y="")
+        .facet(by, order=keys)
+        .on(figure)
+        .plot()
+    )
+    axes = dict(zip(keys, figure.axes, strict=True))
+    for key, ax in axes.items():
+        ax.set_title(looks[key].label, color=looks[key].colour)
+        scale(ax, pd.concat([predicted, measured]), quantity)
+        ax.label_outer()
+    return axes
+
+
+def _lines(
+    means: pd.DataFrame, by: str, looks: Mapping[object, Look], behind: so.Mark | None = None
+) -> so.Plot:
+    """Declare a line with its band for each value of `by` that has a look."""
+    shown = means[means[by].isin(list(looks))].astype({by: object})
+    plot = style.plot(shown, x="clients", y="mean", color=by)
+    if behind is not None:
+        plot = plot.add(behind, group=by, color=None, col=None, legend=False)
+    return (
+        plot.add(so.Band(alpha=0.18), ymin="low", ymax="high", legend=False)
+        .add(so.Line(pointsize=5), marker=by, linestyle=by, legend=False)
+        .scale(
+            color={key: look.colour for key, look in looks.items()},
+            marker={key: look.marker for key, look in looks.items()},
+            linestyle={key: look.dashes for key, look in looks.items()},
+        )
+        .label(x="", y="")
+    )
+
+
+def scale(ax: Axes, means: pd.DataFrame, quantity: Quantity) -> None:
+    """Scale and label both axes, with room for usual bands; those far beyond it are cut."""
+    least, most = float(means["mean"].min()), float(means["mean"].max())
+    ends = means[["mean", "low", "high"]].to_numpy(float)
+    quantity.against_clients(ax, means["clients"], most)
+    lowest, highest = float(np.nanmin(ends)), float(np.nanmax(ends))
+    if quantity.log:
+        ax.set_ylim(max(lowest / 1.3, least / 3), min(highest * 1.3, most * 3))
+        low, high = ax.get_ylim()
+        if 3 * _LABEL_IN * math.log10(high / low) > 0.7 * sheet.size_in(ax)[1]:
+            ax.yaxis.set_major_locator(LogLocator(base=10))
+    else:
+        ax.set_ylim(0, max(1.08 * most, min(1.05 * highest, 1.5 * most)))
+
+
+def label_ends(ax: Axes, ends: Sequence[tuple[Look, float, float]]) -> None:
+    """Write what lines are at their right ends, moved apart where they would overlap."""
+    to_axes = ax.transData + ax.transAxes.inverted()
+    ends = sorted(ends, key=lambda end: end[2])
+    heights = [float(to_axes.transform((x, y))[1]) for _, x, y in ends]
+    apart = _LABEL_IN / (0.66 * sheet.size_in(ax)[1])
+    places = spread_out(heights, apart)
+    for (look, *_), y in zip(ends, places, strict=True):
+        ax.annotate(
+            look.label, (1, y), (4, 0), xycoords="axes fraction", textcoords="offset points",
+            va="center", fontsize=9, color=look.colour, annotation_clip=False,
+        )  # fmt: skip
+
+
+def spread_out(places: Sequence[float], apart: float) -> list[float]:
+    """Move sorted places apart, as little as keeps them ordered and within 0 to 1 if they fit."""
+    moved = np.clip(np.array(places, float), 0, 1)
+    for _ in range(100):
+        overlaps = apart - np.diff(moved)
+        if not (overlaps > 1e-6).any():
+            break
+        push = np.where(overlaps > 0, overlaps / 2, 0)
+        moved[:-1] -= push
+        moved[1:] += push
+    return [float(place) for place in moved]

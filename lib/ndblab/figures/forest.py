@@ -1,0 +1,162 @@
+"""Forests: ratios with their intervals below each other, published values as marks beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import seaborn.objects as so
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+from ndblab.figures import published, sheet, style
+from ndblab.judging.publication import Anchor
+from ndblab.statistics import ratio_tables
+
+WIDEST = 4.0
+"""How far the axis follows a whisker, as a factor of the values' range; then it has an arrow."""
+
+
+def draw(
+    ax: Axes,
+    rows: pd.DataFrame,
+    label: str,
+    *,
+    anchors: Mapping[str, Sequence[Anchor]] | None = None,
+    allowed: Mapping[str, tuple[float, float]] | None = None,
+    each: pd.DataFrame | None = None,
+    colour: str = style.THROUGHPUT,
+    equal: float | None = 1.0,
+) -> None:
+    """Draw a value with its interval for each row, the first one on top, and write its numbers.
+
+    Parameters
+    ----------
+    rows : `name`, `ratio`, `low`, `high` (NaN without an interval).
+    label : of the horizontal axis, with its unit.
+    anchors : published values by name of a row.
+    allowed : the range that a claim allows, by name of a row.
+    each : `name` and `ratio` of every block, drawn as small circles.
+    equal : where both sides are equal; None if values are not ratios, on a linear axis then.
+    """
+    theirs = [a.value for group in (anchors or {}).values() for a in group]
+    theirs += [] if each is None else [*each["ratio"].quantile([0.02, 0.98])]
+    low, high = _limits(rows, [*theirs, *([] if equal is None else [equal])], equal is not None)
+    if equal is not None:
+        ax.axvline(equal, color=style.INK, lw=1.1, zorder=1)
+    (
+        style.plot(rows, x="ratio", y="name")
+        .add(so.Range(color=colour, linewidth=2.4), xmin="low", xmax="high")
+        .add(so.Dot(color=colour, pointsize=7))
+        .label(x=label, y="")
+        .on(ax)
+        .plot()
+    )
+    places = {name: place for place, name in enumerate(rows["name"])}
+    for name, (least, most) in (allowed or {}).items():
+        ends = np.clip((least, most), low, high)
+        ax.barh(places[name], ends[1] - ends[0], 0.62, ends[0], color=style.SERVER, alpha=0.22)
+    if each is not None:
+        shown = each[each["ratio"].between(low, high)]
+        y = shown["name"].map(places) + 0.26
+        ax.plot(shown["ratio"], y, "o", mfc="none", mec=style.QUIET, mew=0.6, ms=2.6, zorder=2)
+    for name, group in (anchors or {}).items():
+        for anchor in group:
+            published.mark(ax, anchor, anchor.value, places[name] - 0.3, along="x")
+    _finish(ax, rows, low, high, log=equal is not None)
+
+
+def leading(
+    figure: Figure, rows: pd.DataFrame, label: str, below_in: float = 2.1, **given
+) -> SubFigure:
+    """Draw a forest in the upper part of a sheet, as high as its rows; return the lower part.
+
+    Parameters
+    ----------
+    below_in : height of the lower part, before title and notes take theirs.
+    given : as for `draw`.
+    """
+    upper, lower = figure.subfigures(2, height_ratios=(0.6 + 0.2 * len(rows), below_in))
+    if len(rows):
+        draw(upper.subplots(), rows, label, **given)
+    else:
+        sheet.nothing(upper.subplots(), "no contrast was measured")
+    return lower
+
+
+def of_contrasts(
+    slices: pd.DataFrame, names: Mapping[str, str], quantity: str = "qps"
+) -> pd.DataFrame:
+    """Return the ratios of these contrasts, in this order, each with the name of its row."""
+    found = ratio_tables.of_contrasts(slices, quantity)
+    found = found[found["contrast"].isin(list(names))]
+    order = found["contrast"].map({contrast: place for place, contrast in enumerate(names)})
+    rows = found.assign(name=found["contrast"].map(names), order=order).sort_values("order")
+    return rows.reset_index(drop=True)
+
+
+def words(row: object, digits: int = 2) -> str:
+    """Write a ratio with its interval: "0.94 (0.91 to 0.97)"."""
+    if row.ratio != row.ratio:
+        return "unknown"
+    text = f"{row.ratio:.{digits}f}"
+    return f"{text} ({row.low:.{digits}f} to {row.high:.{digits}f})" if row.low == row.low else text
+
+
+def is_clear(row: object) -> bool:
+    """Whether the interval of a ratio leaves out 1."""
+    return bool(row.low > 1 or row.high < 1)
+
+
+def change(ratio: float, more: str = "more", less: str = "less") -> str:
+    """Write a ratio as a change: "11 % less", "as much", or "2.4 times"."""
+    if ratio >= 1.95:
+        return f"{ratio:.3g} times"
+    percent = round(100 * (ratio - 1))
+    return f"{abs(percent)} % {more if percent > 0 else less}" if percent else "1 % or less apart"
+
+
+def _limits(rows: pd.DataFrame, kept: Sequence[float], log: bool) -> tuple[float, float]:
+    """Return limits that hold values and marks, and whiskers as far as they do not squeeze them."""
+    to, back = (np.log, np.exp) if log else (np.asarray, np.asarray)
+    values = to(np.array([*rows["ratio"].dropna(), *kept], float))
+    span = max(values.max() - values.min(), 0.06 if log else 1e-9)
+    ends = to(rows[["low", "high"]].to_numpy(float))
+    if not np.isnan(ends).all():
+        least, most = np.nanmin(ends), np.nanmax(ends)
+        room = WIDEST * span / 2
+        least, most = max(least, values.min() - room), min(most, values.max() + room)
+    else:
+        least, most = values.min(), values.max()
+    least, most = min(least, values.min()), max(most, values.max())
+    margin = 0.06 * (most - least) or 0.05
+    low = least - margin if log else max(0.0, least - margin) if values.min() >= 0 else least
+    return float(back(low)), float(back(most + margin))
+
+
+def _finish(ax: Axes, rows: pd.DataFrame, low: float, high: float, log: bool) -> None:
+    """Scale the axis, write the numbers at the right, and mark whiskers that reach further."""
+    if log:
+        ax.set_xscale("log")
+    ax.set_xlim(low, high)
+    if log and high / low > 3:
+        steps = (1, 1.5, 2, 3, 5, 7) if high / low < 12 else (1, 2, 5) if high / low < 300 else (1,)
+        ax.xaxis.set_major_locator(LogLocator(subs=steps, numticks=20))
+    else:
+        ax.xaxis.set_major_locator(MaxNLocator(6))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
+    ax.set_ylim(len(rows) - 0.45, -0.6)
+    ax.tick_params(axis="y", length=0)
+    for place, row in enumerate(rows.itertuples()):
+        for end, beyond, mark in ((low, row.low < low, "<"), (high, row.high > high, ">")):
+            if beyond:
+                ax.plot(end, place, mark, color=style.INK, ms=6, clip_on=False, zorder=5)
+        text = getattr(row, "text", None)
+        text = text if isinstance(text, str) else words(row)
+        ax.annotate(
+            text, (1, place), (7, 0), xycoords=("axes fraction", "data"),
+            textcoords="offset points", va="center", fontsize=8.6, annotation_clip=False,
+        )  # fmt: skip

@@ -1,0 +1,56 @@
+"""Published numbers beside measured ones: marks of another kind, as exact as the source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from matplotlib.axes import Axes
+
+from ndblab import formatting
+from ndblab.figures import style
+from ndblab.judging.publication import Anchor
+
+NOTE = "Stars: published, on another machine (hollow: about; arrow: a bound)."
+_ARROW_PT = 17
+_BOUND_WORDS = {"upper": "below", "lower": "at least"}
+
+
+def mark(
+    ax: Axes, anchor: Anchor, x: float, y: float, colour: str = style.INK, along: str = "y"
+) -> None:
+    """Draw one published number: a star, hollow for an "about", or a bar with an arrow: a bound.
+
+    Parameters
+    ----------
+    along : the axis that the number is on.
+    """
+    if anchor.exactness != "bound":
+        face = colour if anchor.exactness == "stated" else "white"
+        ax.plot(x, y, "*", ms=12, mec=colour, mfc=face, mew=1.2, zorder=6)
+        return
+    ax.plot(x, y, "_" if along == "y" else "|", ms=11, mew=2.4, color=colour, zorder=6)
+    length_pt = _ARROW_PT if anchor.bound == "lower" else -_ARROW_PT
+    ax.annotate(
+        "", (x, y), (0, length_pt) if along == "y" else (length_pt, 0), textcoords="offset points",
+        arrowprops={"arrowstyle": "<|-", "color": colour, "lw": 1.3, "shrinkA": 0, "shrinkB": 0},
+    )  # fmt: skip
+
+
+def words(anchor: Anchor) -> str:
+    """Write a published number as exactly as it was published."""
+    word = {"about": "about ", "bound": f"{_BOUND_WORDS.get(anchor.bound, '')} "}
+    unit = "" if anchor.unit == "ratio" else f" {anchor.unit}"
+    return f"{word.get(anchor.exactness, '')}{formatting.exact(anchor.value)}{unit}"
+
+
+def sentence(anchors: Sequence[Anchor], each: Iterable[str] = ()) -> list[str]:
+    """Describe published numbers, by default with servers and clients; nothing if there are none.
+
+    Parameters
+    ----------
+    each : a published number per item, in words.
+    """
+    each = list(each) or [
+        f"{words(a)} with {a.servers} at {formatting.count(a.clients, 'client')}" for a in anchors
+    ]
+    return [f"Published, on another machine: {formatting.listed(each)}."] if anchors else []
