@@ -85,24 +85,18 @@ def reproduce(
 ):  # fmt: skip
     """Measure an experiment here (or read a dataset), draw its figures, judge its claims.
 
-    Select one with --figure 6, --table 1 or --experiment NAME, or every one with --all. --recorded
-    redraws from the datasets in this repository, --dataset DIR from another; without either, the
-    lab measures. --profile smoke, quick or brief sets how much; each of its values can be
-    overridden (--servers 1,2,4 --clients 1,8,64 --repeats 3 --duration 8 --warmup 2 --tables 8
-    --table-size 10000 --seed 1). --budget pinned, scaled, shared or auto divides the CPUs.
-    --minutes 20 ends a measurement after that time though claims are open; where this host has
-    measured the same before, it gives the open claims so much more time instead, and first measures
-    again what others on the host disturbed. --all skips what this host has already measured;
-    --again repeats it. --engines A,B names the two installations (folders, tarballs or releases)
-    of an experiment that compares engines.
-    --hosts user@a,user@b or --hosts FILE.toml spreads the cluster over hosts that are reached by
-    ssh; --hosts namespaces over three network namespaces of this machine, which only root can make.
-    NDB's own links between them are encrypted, and only nodes with a key of this cluster can join;
-    --insecure-network leaves them plain text and open, for a network that you trust.
-    --attach CONNECTSTRING --endpoints SOCKET|HOST:PORT,... measures a cluster that runs already,
-    and never changes it. User: user@SOCKET; password: [client] of ~/.my.cnf, or MYSQL_PWD.
-    --dry-run prints the plan and every command without running any, for this host or for
-    --host FILE|brief; with --attach it reads the cluster, and writes nothing there.
+    Examples:
+    ./lab reproduce --figure 6                 measure Figure 6 on this host (12 min)
+    ./lab reproduce --figure 6 --recorded      redraw it from the dataset in this repository
+    ./lab reproduce --figure 6 --dry-run       print the plan and every command
+    ./lab reproduce --all                      every experiment that this host has not measured
+    ./lab reproduce --experiment ./mine        one of your own (see `./lab new`)
+
+    A measurement that was interrupted resumes. Where this host has measured the same before,
+    --minutes 20 gives its open claims so much more time, and first measures again what others on
+    the host disturbed. Hosts reached by ssh: NDB's own links between them are encrypted, and only
+    nodes with a key of this cluster can join. A cluster that is attached keeps its configuration;
+    user: user@SOCKET in --endpoints; password: [client] of ~/.my.cnf, or MYSQL_PWD.
     """
     from ndblab.design import catalogue
     from ndblab.planning import number
@@ -198,6 +192,22 @@ def reproduce(
         **({"attach": (attach, endpoints)} if attach else {}),
         **({"insecure_network": True} if insecure_network else {}),
     )  # fmt: skip
+
+
+@command
+def commands(c):
+    """Show the commands in groups, each with an example: what `./lab` alone does."""
+    from ndblab.publishing import manual
+
+    print(manual.overview())
+
+
+@command
+def experiments(c):
+    """List the experiments: what they ask, their figures, how long they take."""
+    from ndblab.publishing import manual
+
+    print(manual.experiments())
 
 
 @command
@@ -431,7 +441,7 @@ def test(c, only=None, slow=False, cluster=True, virtual_machine=False, experime
     if cluster or virtual_machine:
         prerequisites.require(host.read(), installing=True, tools=tools_of_experiments())
         install.ensure()
-    parallel = ["-n", "logical", "--maxprocesses", "8", "--dist", "worksteal"]
+    parallel = ["-n", "logical", "--maxprocesses", "8", "--dist", "loadfile"]
     tier = "slow" if slow else "not slow"
     groups = {f"{tier} and not cluster": parallel, f"{tier} and cluster": []}
     if virtual_machine:
@@ -470,10 +480,22 @@ def faults(c, count="200", seed="1", first=None, kind=None, at_once="1"):
 
 
 namespace = Collection(
-    reproduce, report, claims, predict, size, install, doctor, config, notebook, render, new,
-    test, bench, faults,
+    commands, experiments, reproduce, report, claims, predict, size, install, doctor, config,
+    notebook, render, new, test, bench, faults,
 )  # fmt: skip
 namespace.add_collection(Collection("cluster", start, status, stop, detach))
+
+
+def explain_options():
+    """Give every option its line of help, where invoke is asked for it."""
+    from ndblab.publishing import manual
+
+    for name, options in manual.OPTIONS.items():
+        namespace[name].help = dict(options)
+
+
+if "--help" in sys.argv or "-h" in sys.argv:
+    explain_options()
 
 
 class OwnConfig(Config):
@@ -483,4 +505,7 @@ class OwnConfig(Config):
 
 
 if __name__ == "__main__":
-    Program(name="lab", binary="./lab", version="0.1", config_class=OwnConfig).run()
+    try:
+        Program(name="lab", binary="./lab", version="0.1", config_class=OwnConfig).run()
+    except BrokenPipeError:
+        sys.stderr.close()

@@ -1,76 +1,42 @@
-"""What adding an experiment takes: an entry of the catalogue, a notebook and a check.
+"""An experiment of the user's own: a folder anywhere, and nothing of the library is changed.
 
-A copy of the lab gets a made-up experiment, on a double of the cluster: two variants that differ in
-parameters of the cluster and of the load, under a script of sysbench that no other experiment has.
+It is measured on a double of the cluster, by the commands that a user types.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import nbformat
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-ENTRY = """
-    Experiment(
-        "made-up",
-        "Do reads gain from a larger pool?",
-        "99_made_up.ipynb",
-        figures=(),
-        claims=("R-nosql",),
-        grid=grids.every_variant,
-        workload="oltp_read_only",
-        variants=(
-            Variant(),
-            Variant(
-                "larger",
-                config_ini={"ndbd default": {"SharedGlobalMemory": "128M"}},
-                my_cnf={"table_open_cache": 4000},
-                options={"point-selects": 1},
-            ),
-        ),
-    ),"""
-CHECK = '''
+from ndblab import discovery
+from ndblab.design import catalogue, own
+from ndblab.error import LabError
 
-@check("R-nosql")
-def pool(claim: Claim, evidence: Evidence) -> Finding:
-    """Decide by the number of runs."""
-    return Finding("reproduced", f"{len(evidence.good)} runs counted")
-'''
-CELLS = (
-    'dataset = "recorded"  # "recorded", "measure", or the folder of a dataset',
-    "from ndblab.analysis import ratio_tables\n"
-    "from ndblab.experiments import recorded\n"
-    "from ndblab.publishing import show, verdict_tables",
-    'measured = recorded.obtain("made-up", dataset)\nshow.provenance(measured)',
-    "judged = verdict_tables.of(measured)\nshow.answer(measured, judged)",
-    'ratios = ratio_tables.variants(measured.runs, ["larger"], workload="oltp_read_only")\n'
-    'show.table(ratios, "ratios")',
-    "show.verdicts(judged)",
-)
+ROOT = Path(__file__).resolve().parents[2]
 MEASURE = """
 import contextlib
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import small_runs
 from ndblab import install
 from ndblab.cluster import start_stop
-from ndblab.experiments import catalogue, dry_run, measurement
+from ndblab.design import catalogue
+from ndblab.measuring import blocks, dry_run, measured_run, measurement
 from ndblab.planning import config
-from ndblab.workloads import measured_run, sysbench
+from ndblab.workloads import sysbench
 from ndblab.workloads.load_generator import Filled
 
 @contextlib.contextmanager
 def running(plan, binaries, progress, sites, links):
     folder = Path(plan.places.cluster_dir)
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.ini").write_text(config.config_ini(plan))
     (folder / "my.cnf").write_text(config.my_cnf(plan, binaries.mysqld_version))
     def configuration(name):
@@ -89,61 +55,87 @@ install.Binaries.fingerprint = lambda self: {}
 install.find = install.ensure = lambda **options: binaries
 start_stop.running, measured_run.measure = running, measure
 sysbench.prepare = lambda cluster, job: Filled(1.0, job.profile.rows, {2: 1})
+blocks.measure = lambda *asked: "the double has no slices"
+measurement.RUNS = Path(sys.argv[2])
 options = {"clients": "2,4", "servers": 1, "repeats": 2}
-experiment = catalogue.find("made-up")
-print(measurement.measure(experiment, "smoke", "shared", options, progress=False).path)
+mine = catalogue.find(sys.argv[1])
+print(measurement.measure(mine, "smoke", "shared", options, progress=False).path)
 """
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the lab with three files changed."""
-    lab = tmp_path_factory.mktemp("lab")
-    shutil.copytree(ROOT / "lib", lab / "lib", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(ROOT / "data/brief", lab / "data/brief")
-    shutil.copy(ROOT / "tasks.py", lab)
-    catalogue = lab / "lib/ndblab/experiments/catalogue/the_lab.py"
-    head, end, tail = catalogue.read_text().partition("\n)  # fmt: skip\n")
-    assert end
-    catalogue.write_text(head + ENTRY + end + tail)
-    with (lab / "lib/ndblab/claims/checks/throughput.py").open("a") as checks:
-        checks.write(CHECK)
-    notebook = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, CELLS)))
-    notebook.cells[0].metadata["tags"] = ["parameters"]
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    notebook.metadata["kernelspec"] = kernel
-    (lab / "notebooks").mkdir()
-    nbformat.write(notebook, lab / "notebooks/99_made_up.ipynb")
-    return lab
+def mine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that `./lab new` writes."""
+    folder = tmp_path_factory.mktemp("user") / "mine"
+    own.write(folder)
+    return folder
 
 
-def in_lab(lab: Path, *argv: str | Path) -> str:
-    """Run a program in the copy; what it prints."""
-    paths = os.pathsep.join([str(lab / "lib"), str(ROOT / "tests")])
-    environment = os.environ | {"PYTHONPATH": paths, "NDBLAB_CLUSTER_DIR": str(lab / "cluster")}
+def run(mine: Path, *argv: str | Path, **environment: str) -> str:
+    """Run a program in another process; what it prints."""
+    environment["PYTHONPATH"] = os.pathsep.join([str(ROOT / "lib"), str(ROOT / "tests")])
+    environment["NDBLAB_CLUSTER_DIR"] = str(mine.parent / "cluster")
     done = subprocess.run(
-        argv, cwd=lab, env=environment, capture_output=True, text=True, check=False
-    )
+        argv, cwd=mine.parent, env=os.environ | environment, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
-def test_an_entry_a_notebook_and_a_check_make_an_experiment(lab: Path):
-    """Measured with its parameters in commands and files, judged by its check, on its page."""
-    *commands, dataset = in_lab(lab, sys.executable, "-c", MEASURE).splitlines()
-    larger = [line for line in commands if "--point-selects=1" in line]
-    assert (len(commands), len(larger)) == (8, 4)
-    assert all("oltp_read_only" in line for line in commands)
-    folder = Path(dataset)
-    assert "SharedGlobalMemory=128M" in (folder / "config/larger.config.ini").read_text()
-    assert "table_open_cache=4000" in (folder / "config/larger.my.cnf").read_text()
-    assert "table_open_cache" not in (folder / "config/my.cnf").read_text()
-    variants = json.loads((folder / "manifest.json").read_text())["variants"]
-    assert variants["larger"]["options"] == {"point-selects": 1}
+def test_what_is_written_is_short_enough_to_read(mine: Path):
+    """Two variants, a script, a figure and an answer: 80 lines; and a notebook."""
+    files = [file for file in mine.iterdir() if file.suffix in (".py", ".lua")]
+    assert sum(len(file.read_text().splitlines()) for file in files) <= 80
+    assert (mine / "notebook.ipynb").exists()
 
+
+def test_a_folder_outside_the_library_is_measured_and_shown(mine: Path):
+    """Its variants reach the command lines; its figure and its answer are on its page."""
     invoke = Path(sys.executable).with_name("invoke")
-    printed = in_lab(lab, invoke, "reproduce", "--experiment", "made-up", "--dataset", folder)
-    assert "R-nosql" in printed
-    assert "Of 1 claim:" in printed
-    [page] = (lab / "out").glob("*/*.html")
-    assert "8 runs counted" in page.read_text()
+    *commands, dataset = run(
+        mine, sys.executable, "-c", MEASURE, str(mine), str(mine.parent / "runs")
+    ).splitlines()
+    wide = [line for line in commands if "--range_rows=100" in line]
+    assert (len(commands), len(wide)) == (8, 4)
+    assert all(f"{mine}/mine.lua" in line for line in commands)
+    variants = json.loads((Path(dataset) / "manifest.json").read_text())["variants"]
+    assert variants["wide"]["options"] == {"range_rows": 100}
+
+    argv = [invoke, "--search-root", ROOT, "reproduce", "--experiment", mine]
+    printed = run(mine, *argv, "--dataset", dataset)
+    assert "What do wider range scans cost?" in printed
+    assert "figure-mine" in printed
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("mine", "must not exist"), ("Mine", "cannot be the name"), ("tpc_c", "of this name")],
+)
+def test_a_name_that_cannot_be_is_refused(mine: Path, name: str, message: str):
+    """Before anything is written."""
+    with pytest.raises(LabError, match=message):
+        own.write(mine.parent / name)
+
+
+def test_a_folder_that_is_no_experiment_is_refused(tmp_path: Path):
+    """With the command that writes one."""
+    with pytest.raises(LabError, match="no experiment") as caught:
+        catalogue.find(f"{tmp_path}/")
+    assert "./lab new" in caught.value.next_step
+
+
+def test_a_mistake_in_a_folder_of_ones_own_is_one_message(tmp_path: Path, monkeypatch):
+    """It names the file and what Python says of it."""
+    folder = tmp_path / "broken"
+    folder.mkdir()
+    (folder / "experiment.py").write_text("import no_such_module\n")
+    monkeypatch.setenv(discovery.OWN, "")
+    try:
+        with pytest.raises(LabError, match="cannot be imported") as caught:
+            catalogue.find(str(folder))
+    finally:
+        monkeypatch.setenv(discovery.OWN, "")
+        discovery.modules.cache_clear()
+        catalogue._known.cache_clear()
+    assert "no_such_module" in caught.value.found

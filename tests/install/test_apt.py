@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from ndblab.install import apt
@@ -13,34 +14,21 @@ def captured(name: str) -> str:
 
 def test_the_mirror_is_the_one_of_the_main_archive() -> None:
     """Neither security nor updates is taken for Debian's main archive."""
-    assert apt.mirror_from(captured("indextargets.txt"), []) == "http://mirror.example/debian/"
+    assert apt.mirror_from(captured("indextargets.txt")) == "http://mirror.example/debian/"
 
 
 def test_third_party_archives_are_no_mirror() -> None:
     """Only Debian's own archive is used for Debian's packages."""
-    assert apt.mirror_from("NodeSource|nodistro|http://node.example/\n", []) is None
+    assert apt.mirror_from("NodeSource|nodistro|http://node.example/\n") is None
 
 
-def test_without_package_lists_the_mirror_comes_from_the_source_files() -> None:
-    """On a fresh machine both formats of source files are read."""
-    for name in ("debian.sources", "sources.list"):
-        address = apt.mirror_from("", [captured(name)])
-        assert address is not None
-        assert address.rstrip("/") == "http://mirror.example/debian"
-
-
-def test_disabled_and_security_sources_are_ignored() -> None:
-    """A source that is disabled or has only security updates is no mirror."""
-    security = "deb http://mirror.example/debian-security bookworm-security main\n"
-    disabled = "Enabled: no\nTypes: deb\nURIs: http://mirror.example/debian\nSuites: bookworm\n"
-    comment = "# deb http://mirror.example/debian bookworm main\n"
-    assert apt.mirror_from("", [security, disabled, comment]) is None
-
-
-def test_options_of_a_source_line_are_ignored() -> None:
-    """Options in brackets, with or without blanks, are not taken for the address."""
-    line = "deb [arch=amd64 signed-by=/k.gpg] http://mirror.example/debian bookworm main\n"
-    assert apt.mirror_from("", [line]) == "http://mirror.example/debian"
+def test_without_package_lists_the_mirror_is_where_an_update_would_go() -> None:
+    """On a fresh machine; other archives, and those of security and updates, are not it."""
+    fresh = captured("update-print-uris.txt")
+    assert apt.mirror_from("", fresh) == "http://mirror.example/debian/"
+    assert apt.mirror_from("", fresh.replace("/debian/", "/ubuntu/")) is None
+    others = re.sub(r"dists/bookworm/\S+", "dists/bookworm-updates/InRelease", fresh)
+    assert apt.mirror_from("", others) is None
 
 
 def test_progress_is_read_from_apts_status_lines() -> None:

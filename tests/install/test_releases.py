@@ -18,7 +18,7 @@ import vendor
 
 from ndblab import install
 from ndblab.error import LabError
-from ndblab.install import apt, engines, releases, requirements
+from ndblab.install import engines, releases, requirements
 
 FEDORA = 'NAME="Fedora Linux"\nID=fedora\nVERSION_ID=41\nPLATFORM_ID="platform:f41"\n'
 
@@ -117,20 +117,13 @@ def test_without_a_debian_archive_the_newest_release_is_installed(machine: Path)
 
 
 def test_ubuntu_has_apt_but_no_debian_archive(
-    machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its own archive is not taken for Debian's: the release is installed there, too."""
     tools = Path(os.environ["PATH"])
     line = "Ubuntu|24.04|http://mirror.example/ubuntu/"
     stand_ins.put_program(tools / "apt-get", f"#!/bin/sh\necho '{line}'\n")
     stand_ins.put_program(tools / "dpkg-deb", "#!/bin/sh\nexit 1\n")
-    sources = tmp_path / "apt/sources.list.d/ubuntu.sources"
-    sources.parent.mkdir(parents=True)
-    sources.write_text(
-        "Types: deb\nURIs: http://mirror.example/ubuntu/\nSuites: noble noble-updates\n"
-        "Components: main restricted universe multiverse\n"
-    )
-    monkeypatch.setattr(apt, "_SOURCES", tmp_path / "apt")
     assert install.ensure(progress=False).ndb_version == "9.1.0"
 
 

@@ -105,7 +105,7 @@ def test_tables_that_were_not_filled_end_it_at_once(tmp_path: Path):
     assert "0 in sbtest1, 0 in sbtest2" in str(caught.value)
 
 
-def test_a_new_generator_needs_an_entry_in_the_registry_and_nothing_else(tmp_path, monkeypatch):
+def test_a_new_generator_needs_nothing_but_its_module(tmp_path, monkeypatch):
     """Its metrics are recorded under its workload, and those it does not measure are empty."""
     cluster = Scripted(tmp_path, "pass")
     report = Report(
@@ -123,7 +123,7 @@ def test_a_new_generator_needs_an_entry_in_the_registry_and_nothing_else(tmp_pat
         running=lambda cluster, job: nullcontext(load),
         read_back=lambda cluster: {},
     )
-    monkeypatch.setitem(registry._GENERATORS, "tpcc", tpcc)
+    monkeypatch.setitem(registry._generators(), "tpcc", tpcc)
     asked = dataclasses.replace(job(cluster), point=Point(1, 8, workload="tpcc"))
     run = measured_run.measure(cluster, asked, 1)
     row = recorded(tmp_path, run, "s01_c0008_r1_tpcc").runs.iloc[0]

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import ast
 import json
-import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
@@ -78,29 +75,15 @@ def test_outputs_are_small_and_name_no_place(path: Path) -> None:
     assert str(Path.home()) + "/" not in outputs
 
 
-@pytest.fixture(scope="module")
-def executed_again(request: pytest.FixtureRequest) -> Iterator[dict[Path, Future]]:
-    """Execute the notebooks that are asked for, as many at a time as there are CPUs."""
-    items = [item for item in request.session.items if item.path == Path(__file__)]
-    wanting = [item for item in items if "executed_again" in item.fixturenames]
-    asked = {item.callspec.params["path"] for item in wanting}
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        yield {path: pool.submit(nbval, path) for path in sorted(asked)}
-
-
-def nbval(path: Path) -> subprocess.CompletedProcess[str]:
-    options = ("-q", "--color=no", "-p", "no:cacheprovider", "--nbval", "--nbval-current-env")
-    argv = [sys.executable, "-m", "pytest", *options, str(path)]
-    return subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
-
-
 @pytest.mark.slow
 @every_notebook
-def test_it_gives_the_same_again(path: Path, executed_again: dict[Path, Future]) -> None:
+def test_it_gives_the_same_again(path: Path) -> None:
     """Executed again, a notebook gives the words and tables that it was committed with.
 
     nbval leaves images out, whose bytes depend on versions of matplotlib and its fonts; what they
     show is compared through the description below each.
     """
-    done = executed_again[path].result()
+    options = ("-q", "--color=no", "-p", "no:cacheprovider", "--nbval", "--nbval-current-env")
+    argv = [sys.executable, "-m", "pytest", *options, str(path)]
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

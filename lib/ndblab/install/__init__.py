@@ -23,24 +23,10 @@ if TYPE_CHECKING:
     from ndblab.install.progress import Phases
 
 __all__ = [
-    "Binaries",
-    "Ndb",
-    "Sysbench",
-    "add_tools",
-    "ensure",
-    "find",
-    "find_ndb",
-    "find_sysbench",
-    "has_debian",
-    "lacks",
-    "lacks_ndb",
-    "lacks_sysbench",
-    "location",
-    "release_for",
-    "releases",
-    "requirements",
-    "usual_s",
-]
+    "Binaries", "Ndb", "Sysbench", "add_tools", "ensure", "find", "find_ndb", "find_sysbench",
+    "has_debian", "lacks", "lacks_ndb", "lacks_sysbench", "location", "release_for", "releases",
+    "requirements", "usual_s",
+]  # fmt: skip
 
 
 def has_debian() -> bool:
@@ -53,11 +39,7 @@ def release_for(version: str | None = None) -> releases.Release | None:
 
     Parameters
     ----------
-    version : of a release, "newest", or None for the default way.
-
-    Raises
-    ------
-    LabError : the lab does not know the version, or no release runs here.
+    version : of a release, "newest", or None for the default way. LabError if none of it runs here.
     """
     if version is None and (find_ndb() is not None or has_debian()):
         return None
@@ -65,15 +47,9 @@ def release_for(version: str | None = None) -> releases.Release | None:
 
 
 def find() -> Binaries | None:
-    """Find NDB Cluster and sysbench on this machine; install nothing.
+    """Find NDB Cluster and sysbench on this machine; None if one of the two is not installed.
 
-    Returns
-    -------
-    None if one of the two is not installed.
-
-    Raises
-    ------
-    LabError : what is installed cannot be used; the message says why.
+    LabError says why what is installed cannot be used.
     """
     ndb = find_ndb()
     sysbench = find_sysbench() if ndb else None
@@ -83,9 +59,7 @@ def find() -> Binaries | None:
 def lacks(tarball: str | None = None, release: str | None = None) -> list[Lack]:
     """List what only root can give, without which `ensure` with the same parameters fails.
 
-    Raises
-    ------
-    LabError : no release fits, or what is installed cannot be used.
+    LabError says that no release fits, or why what is installed cannot be used.
     """
     return [*lacks_sysbench(), *lacks_ndb(tarball, release)]
 

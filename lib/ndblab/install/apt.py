@@ -8,15 +8,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from ndblab.error import LabError
 from ndblab.machine import commands
 
 SUITE = "sid"
-_SOURCES = Path("/etc/apt")
 _KEYRINGS = (
     Path("/usr/share/keyrings/debian-archive-keyring.gpg"),
     Path("/usr/share/keyrings/debian-archive-keyring.pgp"),
@@ -26,27 +24,23 @@ _NETWORK_SETTING = re.compile(
     r'^Acquire::(https?|Retries|ForceIPv[46]|Proxy[-\w]*)(::\S+)? "[^"]*";$', re.IGNORECASE
 )
 _PROGRESS = re.compile(r"^(?:dl|pm)status:[^:]*:(\d+(?:\.\d+)?):")
-_TARGETS_FORMAT = "$(ORIGIN)|$(RELEASE)|$(REPO_URI)"
+_TARGETS = "$(ORIGIN)|$(RELEASE)|$(REPO_URI)"
 
 
-def mirror_from(index_targets: str, sources: Iterable[str]) -> str | None:
+def mirror_from(index_targets: str, update_uris: str = "") -> str | None:
     """Return the address of the main Debian archive that this machine uses.
 
     Parameters
     ----------
     index_targets : lines "origin|release|address", which apt prints if it has lists.
-    sources : the content of the machine's source files, used if there are no lists yet.
+    update_uris : what an update would fetch, for a machine without lists.
     """
     for line in index_targets.splitlines():
         origin, release, address = line.split("|", 2)
         if origin == "Debian" and re.fullmatch(r"[a-z]+", release):
             return address
-    for text in sources:
-        for address, suites in _sources_in(text):
-            archive = urlsplit(address).path.rstrip("/").rpartition("/")[2]
-            if archive == "debian" and any(re.fullmatch(r"[a-z]+", suite) for suite in suites):
-                return address
-    return None
+    match = re.search(r"^'(\S+/debian/)dists/[a-z]+/InRelease'", update_uris, re.MULTILINE)
+    return match and match[1]
 
 
 def parse_progress(line: str) -> float | None:
@@ -67,22 +61,15 @@ def is_expired(text: str) -> bool:
 
 
 def mirror() -> str:
-    """Return the address of this machine's Debian mirror.
-
-    Raises
-    ------
-    LabError : it is not a Debian machine, or has no Debian archive among its sources.
-    """
-    address = find_mirror()
-    if address is None:
-        raise LabError(
-            "Debian's packages cannot be fetched on this machine",
-            found="no Debian archive among the package sources" if _is_here() else "no apt-get",
-            expected="apt with a Debian archive",
-            next_step="Install NDB Cluster with --release or --tarball, and sysbench with the "
-            "package manager of this machine.",
-        )
-    return address
+    """Return the address of this machine's Debian mirror; LabError if it has none."""
+    if address := find_mirror():
+        return address
+    raise LabError(
+        "Debian's packages cannot be fetched on this machine",
+        expected="apt with a Debian archive among its package sources",
+        next_step="Install NDB Cluster with --release or --tarball, and sysbench with the "
+        "package manager of this machine.",
+    )
 
 
 def find_mirror() -> str | None:
@@ -90,19 +77,13 @@ def find_mirror() -> str | None:
 
     Ubuntu, for example, has apt but no Debian archive.
     """
-    if not _is_here():
+    if not (shutil.which("apt-get") and shutil.which("dpkg-deb")):
         return None
-    targets = commands.output(
-        ["apt-get", "indextargets", "--format", _TARGETS_FORMAT],
-        what="apt-get cannot list this machine's package sources",
-    )
-    files = [_SOURCES / "sources.list", *sorted((_SOURCES / "sources.list.d").glob("*"))]
-    texts = [f.read_text() for f in files if f.suffix in (".list", ".sources") and f.is_file()]
-    return mirror_from(targets, texts)
-
-
-def _is_here() -> bool:
-    return bool(shutil.which("apt-get") and shutil.which("dpkg-deb"))
+    what = "apt-get cannot list this machine's package sources"
+    targets = commands.output(["apt-get", "indextargets", "--format", _TARGETS], what=what)
+    if address := mirror_from(targets):
+        return address
+    return mirror_from("", commands.output(["apt-get", "update", "--print-uris"], what=what))
 
 
 class PrivateApt:
@@ -208,17 +189,3 @@ class PrivateApt:
         lines = [f'{name} "{value}";' for name, value in settings.items()]
         conf = self._folder / "apt.conf"
         conf.write_text("\n".join([*lines, *network_settings(dump)]) + "\n")
-
-
-def _sources_in(text: str) -> Iterable[tuple[str, list[str]]]:
-    for stanza in re.split(r"\n\s*\n", text):
-        fields: dict[str, str] = {}
-        for line in stanza.splitlines():
-            words = re.sub(r"\[.*?\]", "", line).split()
-            if words[:1] == ["deb"] and len(words) >= 3:
-                yield words[1], [words[2]]
-            elif match := re.match(r"([A-Za-z-]+):\s*(.*)", line):
-                fields[match[1].lower()] = match[2]
-        if "deb" in fields.get("types", "").split() and fields.get("enabled", "yes") == "yes":
-            for address in fields.get("uris", "").split():
-                yield address, fields.get("suites", "").split()

@@ -186,13 +186,7 @@ def is_at_least(version: str, oldest: str) -> bool:
 
 
 def match_versions(versions: dict[str, str], where: str) -> None:
-    """Refuse an installation with programs of several versions.
-
-    Parameters
-    ----------
-    versions : by program, the version it was built with.
-    where : the origin of the programs, for the message.
-    """
+    """Refuse programs from one place that were built with several versions; `versions` by name."""
     if len(set(versions.values())) > 1:
         raise LabError(
             f"The programs of the NDB Cluster from {where} have different versions",

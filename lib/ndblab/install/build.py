@@ -74,10 +74,7 @@ class Build:
         self.log = folder / "build.log"
 
     def copy(self, names: Iterable[str], folder: Path) -> list[Path]:
-        """Copy built programs into a folder, with the library that they may need; return them.
-
-        Another program of that folder that is running goes on.
-        """
+        """Copy built programs and their library into a folder, also if an older one runs there."""
         built = [self._build / "runtime_output_directory" / name for name in names]
         built += sorted((self._build / "library_output_directory").glob(_LIBRARY))
         for file in built:

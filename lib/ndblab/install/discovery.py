@@ -19,13 +19,7 @@ _INSTALL_OURS = "remove this one from PATH and run: ./lab install"
 
 
 def find_ndb() -> Ndb | None:
-    """Find an NDB Cluster.
-
-    Raises
-    ------
-    LabError : NDB_HOME lacks a program, or the installation has several versions, does not run,
-        or has a mysqld without the ndbcluster engine.
-    """
+    """Find an NDB Cluster; LabError if one is here that cannot be used."""
     if home := os.environ.get("NDB_HOME"):
         return in_home(Path(home).expanduser().absolute())
     on_path = {name: path for name in NDB_PROGRAMS if (path := shutil.which(name))}
@@ -40,12 +34,7 @@ def find_ndb() -> Ndb | None:
 
 
 def find_sysbench() -> Sysbench | None:
-    """Find a sysbench that is new enough and has a MySQL driver.
-
-    Raises
-    ------
-    LabError : the only sysbench is unusable.
-    """
+    """Find a sysbench; LabError if the only one is too old or has no MySQL driver."""
     unusable: LabError | None = None
     if on_path := shutil.which("sysbench"):
         try:
@@ -125,15 +114,11 @@ def check_sysbench(program: Path) -> Sysbench:
 
 
 def in_home(home: Path, named_by: str = "NDB_HOME") -> Ndb:
-    """Return the installation below a folder.
+    """Return the installation below a folder; LabError if it lacks a program or cannot be used.
 
     Parameters
     ----------
     named_by : what the user named the folder with, for messages and as the origin.
-
-    Raises
-    ------
-    LabError : it lacks a program, or cannot be used.
     """
     places = [home / layout for layout in _LAYOUTS]
     programs = {

@@ -79,12 +79,7 @@ def fetch(
 
 
 def read(url: str, most_bytes: int = 1 << 20) -> bytes:
-    """Return what a URL of a small file gives.
-
-    Raises
-    ------
-    Unreachable : it cannot be fetched.
-    """
+    """Return what a URL of a small file gives; Unreachable if it cannot be fetched."""
     try:
         with _open(url) as response:
             return response.read(most_bytes)
@@ -92,19 +87,17 @@ def read(url: str, most_bytes: int = 1 << 20) -> bytes:
         raise _unreachable(url, _reason(error)) from None
 
 
-def sha256_is(expected: str, url: str) -> Callable[[Path], None]:
-    """Return the check that a file fetched from `url` has a checksum."""
-
-    def verify(file: Path) -> None:
-        if (actual := binaries.sha256(file)) != expected:
-            raise LabError(
-                f"{url} does not match its checksum",
-                found=actual,
-                expected=expected,
-                next_step="Compare the URL and --sha256 with the page that publishes them.",
-            )
-
-    return verify
+def verified_sha256(file: Path, expected: str | None, name: object) -> str:
+    """Return a file's checksum; LabError with its name if another one is expected."""
+    actual = binaries.sha256(file)
+    if expected not in (None, actual):
+        raise LabError(
+            f"{name} does not match its checksum",
+            found=actual,
+            expected=expected,
+            next_step="Compare it and --sha256 with the page that publishes them.",
+        )
+    return actual
 
 
 def verify_signature(file: Path, signature: bytes, keys: str, name: str) -> str:
@@ -143,9 +136,7 @@ def verify_signature(file: Path, signature: bytes, keys: str, name: str) -> str:
 def signer(text: str, name: str) -> str:
     """Return the fingerprint of the key that signed, from what gpgv or gpg says with --status-fd.
 
-    Raises
-    ------
-    LabError : the signature is not good.
+    LabError says why the signature is not good.
     """
     statuses = dict(_STATUS.findall(text))
     valid = statuses.get("VALIDSIG", "").split()

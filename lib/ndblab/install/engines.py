@@ -44,52 +44,35 @@ def both(named: str, progress: bool = True) -> Engines:
     requirements.require("Comparing engines", list(dict.fromkeys(lacks)))
     phases = Phases(progress)
     with commands.exit_on_sigterm(), cache.locked(phases.say) as folder:
-        first, second = (_one(folder, name, phases) for name in _names(named))
+        both = [_present(name) or _installed(folder, name, phases) for name in _names(named)]
         load = packages.sysbench(folder, phases)
-    return Engines(join(first, load), join(second, load))
+    return Engines(*(join(ndb, load) for ndb in both))
 
 
 def find(named: str) -> Engines | None:
-    """Find two installations; install nothing.
+    """Find two installations, as `both` does; None if one of them, or sysbench, is not installed.
 
-    Returns
-    -------
-    None if one of them, or sysbench, is not installed; a tarball never is.
-
-    Raises
-    ------
-    LabError : there are not two, or one of them cannot be used.
+    A tarball never is.
     """
-    folder = cache.location()
-    found = []
-    for name in _names(named):
-        place = Path(name).expanduser().absolute()
-        installed = releases.find(folder, name) if releases.is_version(name) else None
-        if place.is_dir():
-            found.append(discovery.in_home(place, "--engines"))
-        elif installed and installed.ndb:
-            found.append(installed.ndb)
-    load = discovery.find_sysbench() if len(found) == 2 else None
-    return Engines(join(found[0], load), join(found[1], load)) if load else None
+    present = [ndb for name in _names(named) if (ndb := _present(name))]
+    load = discovery.find_sysbench() if len(present) == 2 else None
+    return Engines(*(join(ndb, load) for ndb in present)) if load else None
 
 
 def sources(named: str) -> list[dict[str, str]]:
     """Tell of each installation where it comes from, by the parameter of `install.ensure`.
 
     A folder, and a release that is installed, count as tarballs: nothing is needed for them.
-
-    Raises
-    ------
-    LabError : there are not two.
     """
-    folder = cache.location()
-    fetched = {
-        name: releases.is_version(name)
-        and not Path(name).is_dir()
-        and not releases.find(folder, name)
-        for name in _names(named)
-    }
-    return [{"release" if is_so else "tarball": name} for name, is_so in fetched.items()]
+
+    def is_fetched(name: str) -> bool:
+        return (
+            releases.is_version(name)
+            and not Path(name).is_dir()
+            and not releases.find(cache.location(), name)
+        )
+
+    return [{"release" if is_fetched(name) else "tarball": name} for name in _names(named)]
 
 
 def _names(named: str) -> list[str]:
@@ -105,19 +88,25 @@ def _names(named: str) -> list[str]:
     return names
 
 
-def _one(folder: Path, name: str, phases: Phases) -> Ndb:
+def _present(name: str) -> Ndb | None:
+    """Return the installation in a folder, or a release in the cache."""
     place = Path(name).expanduser().absolute()
     if place.is_dir():
         return discovery.in_home(place, "--engines")
-    chosen = cache.receipts(folder)[:1]
-    if (here := releases.find(folder, name)) is None:
-        with phases.expecting(tarballs.PHASES_S):
-            if releases.is_version(name):
-                here = releases.install(folder, releases.choose(name), phases)
-            else:
-                tarballs.check_request(str(place), None)
-                here = tarballs.install(folder, str(place), None, phases)
-    for before in chosen:
-        cache.choose(before)
-    assert here.ndb is not None
-    return here.ndb
+    release = releases.find(cache.location(), name)
+    return release and release.ndb
+
+
+def _installed(folder: Path, name: str, phases: Phases) -> Ndb:
+    """Install a release or a tarball, and keep using the installation that is in use now."""
+    in_use = cache.receipts(folder)[:1]
+    with phases.expecting(tarballs.PHASES_S):
+        if releases.is_version(name):
+            installed = releases.install(folder, releases.choose(name), phases)
+        else:
+            tarballs.check_request(name, None)
+            installed = tarballs.install(folder, name, None, phases)
+    for receipt in in_use:
+        cache.choose(receipt)
+    assert installed.ndb is not None
+    return installed.ndb

@@ -38,8 +38,7 @@ TARBALLS = (
     "https://downloads.mysql.com/archives/get/p/14/file/{file}",
 )
 SIGNATURES = (
-    "https://cdn.mysql.com/archives/mysql-cluster-gpl-{series}/{file}.asc",
-    "https://cdn.mysql.com/Downloads/MySQL-Cluster-{series}/{file}.asc",
+    *(f"{place}.asc" for place in TARBALLS[:2]),
     "https://downloads.mysql.com/archives/gpg/?file={file}&p=14",
 )
 
@@ -84,52 +83,42 @@ def here() -> tuple[str, str | None]:
 
 
 def choose(wanted: str = NEWEST) -> Release:
-    """Choose the tarball of a version, or the newest, for this machine.
-
-    Raises
-    ------
-    LabError : the lab does not know the version, or it does not run here.
-    """
+    """Choose the tarball of a version, or the newest, for this machine, as `fitting` does."""
     return fitting(known(), wanted, *here())
 
 
 def fitting(releases: list[Release], wanted: str, architecture: str, glibc: str | None) -> Release:
     """Choose from `releases`, the newest first, what runs with an architecture and a glibc.
 
-    Raises
-    ------
-    LabError : none of them does.
+    LabError names what is lacking, and the releases that run.
     """
-    versions = _listed(releases)
     asked = [release for release in releases if wanted in (NEWEST, release.version)]
     if not asked:
         raise LabError(
             f"The lab knows no release {wanted} of NDB Cluster",
-            expected=f"one of {versions}, or {NEWEST}",
+            expected=f"one of {_listed(releases)}, or {NEWEST}",
             next_step="Give one of these, or download the tarball by hand and give it with "
             "--tarball PATH.",
         )
-    name = "Every release" if wanted == NEWEST else f"Release {wanted}"
-    built = [release for release in asked if release.architecture == architecture]
     fits = [release for release in releases if _fits(release, architecture, glibc)]
+    if chosen := next((release for release in asked if release in fits), None):
+        return chosen
+    name = "Every release" if wanted == NEWEST else f"Release {wanted}"
     others = f"Give another release: {_listed(fits)}. " if fits else ""
-    if not built:
-        raise LabError(
-            f"{name} of NDB Cluster that the lab knows is built for other processors",
-            found=architecture,
-            expected=" or ".join(sorted({release.architecture for release in asked})),
-            next_step=f"{others}{requirements.OTHERWISE}",
-        )
-    chosen = next((release for release in built if release in fits), None)
-    if chosen is None:
+    if built := [release for release in asked if release.architecture == architecture]:
         oldest = min(built, key=lambda release: _number(release.glibc)).glibc
-        raise LabError(
-            f"{name} of NDB Cluster that the lab knows needs a C library that is not here",
-            found=f"glibc {glibc}" if glibc else "another C library",
-            expected=f"glibc {oldest} or newer",
-            next_step=f"{others}{requirements.OTHERWISE}",
-        )
-    return chosen
+        what = "needs a C library that is not here"
+        found = f"glibc {glibc}" if glibc else "another C library"
+        expected = f"glibc {oldest} or newer"
+    else:
+        what, found = "is built for other processors", architecture
+        expected = " or ".join(sorted({release.architecture for release in asked}))
+    raise LabError(
+        f"{name} of NDB Cluster that the lab knows {what}",
+        found=found,
+        expected=expected,
+        next_step=f"{others}{requirements.OTHERWISE}",
+    )
 
 
 def find(folder: Path, version: str) -> cache.Receipt | None:

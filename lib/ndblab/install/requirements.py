@@ -7,6 +7,7 @@ this distribution. A `Tool` is a program that only some experiments run.
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import re
 import shutil
@@ -238,11 +239,8 @@ def install_packages(packages: Sequence[str], log: Path) -> None:
 
 
 def _renamed_libaio(manager: PackageManager) -> bool:
-    return (
-        manager.distribution in _RENAMED_LIBAIO
-        and re.fullmatch(r"\d+(\.\d+)?", manager.version) is not None
-        and float(manager.version) >= _RENAMED_LIBAIO[manager.distribution]
-    )
+    since = _RENAMED_LIBAIO.get(manager.distribution, math.inf)
+    return bool(re.fullmatch(r"\d+(\.\d+)?", manager.version)) and float(manager.version) >= since
 
 
 def _can_load(library: str) -> bool:

@@ -11,7 +11,7 @@ import shutil
 from pathlib import Path
 
 from ndblab.error import LabError
-from ndblab.install import binaries, cache, download
+from ndblab.install import cache, download
 from ndblab.install.binaries import NDB_PROGRAMS, Ndb
 from ndblab.install.discovery import programs_version, require_engine
 from ndblab.install.progress import Phases
@@ -58,7 +58,7 @@ def install(folder: Path, tarball: str, sha256: str | None, phases: Phases) -> c
     if not is_url(tarball):
         path = Path(tarball).expanduser().absolute()
         with phases.timed("check"):
-            known = _checked(path, known)
+            known = download.verified_sha256(path, known, path)
     if (installed := _installed(folder, known)) is not None:
         return installed
     if is_url(tarball):
@@ -76,13 +76,11 @@ def unpack(
 ) -> cache.Receipt:
     """Install a verified tarball below the cache `folder`.
 
+    If it holds no NDB Cluster that runs here, nothing of it stays.
+
     Parameters
     ----------
     source : what the receipt says about where the tarball came from.
-
-    Raises
-    ------
-    LabError : it holds no NDB Cluster that runs here; nothing of it stays.
     """
     cache.need_space(folder, UNPACKED_TIMES * path.stat().st_size, f"unpacking {path.name}")
     partial = folder / "tarball.partial"
@@ -111,18 +109,6 @@ def unpack(
     return installed
 
 
-def _checked(path: Path, expected: str | None) -> str:
-    actual = binaries.sha256(path)
-    if expected not in (None, actual):
-        raise LabError(
-            f"{path} does not match its checksum",
-            found=actual,
-            expected=expected,
-            next_step="Download the tarball again, or correct --sha256.",
-        )
-    return actual
-
-
 def _installed(folder: Path, sha256: str | None) -> cache.Receipt | None:
     valid = cache.receipts(folder)
     return next((r for r in valid if r.ndb and r.source.get("sha256") == sha256), None)
@@ -132,8 +118,13 @@ def _downloaded(folder: Path, url: str, sha256: str, phases: Phases) -> Path:
     name = url.rpartition("/")[2].partition("?")[0] or "tarball"
     # A folder per checksum keeps partial downloads of the same name apart.
     target = folder / "downloads" / sha256[:12] / name
-    verify = download.sha256_is(sha256, url)
-    download.fetch(url, target, verify, phases, times=1 + UNPACKED_TIMES)
+    download.fetch(
+        url,
+        target,
+        lambda file: download.verified_sha256(file, sha256, url),
+        phases,
+        times=1 + UNPACKED_TIMES,
+    )
     return target
 
 
