@@ -16,7 +16,7 @@ from ndblab.statistics import contrasts
 
 LOOKUPS = Quantity("qps", "Throughput", "lookups/s", style.THROUGHPUT, log=True)
 _PARTS = {"mysqld_us": ("mysqld", style.SERVER), "ndbmtd_us": ("ndbmtd", style.DATA_NODE),
-          f"{CLIENT}_us": ("client", style.QUIET)}  # fmt: skip
+          f"{CLIENT}_us": ("client", style.PALE)}  # fmt: skip
 _COMPARED = {
     interfaces.SINGLE: "NDB API over SQL, one at once",
     interfaces.BATCH: "NDB API over SQL, many at once",

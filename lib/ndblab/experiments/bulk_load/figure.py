@@ -12,7 +12,7 @@ from ndblab.formatting import count, listed, plain
 from ndblab.planning.workload import CLIENT
 
 _PARTS = {"mysqld_us": ("mysqld", style.SERVER), "ndbmtd_us": ("ndbmtd", style.DATA_NODE),
-          f"{CLIENT}_us": ("client", style.QUIET)}  # fmt: skip
+          f"{CLIENT}_us": ("client", style.PALE)}  # fmt: skip
 _COMPARED = {
     "redo": "small redo log over usual",
     "import": "ndb_import over LOAD DATA",
@@ -27,7 +27,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     ratios = forest.of_contrasts(tables["slices"], _COMPARED)
     lower = forest.leading(figure, ratios, "Rows per second, ratio", 3.0)
     rate, cost = lower.subplots(1, 2)
-    bars.draw(rate, means, "rows_per_s", "Rows/s", each=every)
+    bars.draw(rate, means, "rows_per_s", "Rate, rows/s", each=every)
     known = means[means["cpu_us"].notna()]
     if len(known):
         bars.stacked(cost, known, _PARTS, "CPU time of a row, \N{MICRO SIGN}s")

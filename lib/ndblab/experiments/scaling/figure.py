@@ -9,6 +9,7 @@ from dataclasses import replace
 import pandas as pd
 from matplotlib.axes import Axes
 
+from ndblab.error import MissingData
 from ndblab.experiments.scaling import figure_of_runs, figure_of_threads
 from ndblab.figures import curves, forest, intervals, published, selection, style, variants
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
@@ -23,7 +24,7 @@ _QUOTA = "Each process has a quota, the brief's share of this host's CPUs: compa
 def paint_peaks(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw the ratios of the peaks, and below throughput against clients by number of servers."""
     points, ratios = _points(tables, QPS), _peak_ratios(tables)
-    gain = _in_rows(_published_gain(anchors), ratios)
+    gain = _published(anchors, ratios)
     lower = forest.leading(figure, ratios, "Best mean throughput, ratio", anchors=gain)
     panels = curves.facets(lower, points, QPS, "servers", style.servers(points["servers"]))
     for peak in summary.peaks(points).itertuples():
@@ -49,7 +50,8 @@ def describe_peaks(tables: Tables, anchors: Anchors) -> list[str]:
 def paint_latency(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw p95 against clients of each server, and its ratio with more servers above."""
     points, ratios = _points(tables, P95), _latency_ratios(tables)
-    more = _in_rows(_published_more(anchors), ratios)
+    alike = [a for a in anchors if a.clients == 32 * a.servers]
+    more = _published(alike, ratios, ", 32 clients each")
     lower = forest.leading(figure, ratios, "95th percentile latency, ratio", 2.3, anchors=more)
     by_server = points.assign(clients=points["clients"] / points["servers"])
     by_server = by_server[~points["idle_servers"]]
@@ -88,6 +90,8 @@ def _sides(tables: Tables, metric: str) -> tuple[dict[int, dict[int, pd.Series]]
     sides: dict[int, dict[int, pd.Series]] = {}
     for (servers, clients), values in adjusted.groupby([runs["servers"], runs["clients"]]):
         sides.setdefault(int(servers), {})[int(clients)] = values
+    if not sides:
+        raise MissingData("no good run with as many clients as servers")
     return sides, blocks.variability(runs, metric)
 
 
@@ -98,14 +102,10 @@ def _peak_ratios(tables: Tables) -> pd.DataFrame:
     pairs = list(zip(counts[1:], counts, strict=False))
     pairs += [(counts[-1], counts[0])] if len(pairs) > 1 else []
     rows = [
-        [
-            f"{count(top, 'server')} over {base}",
-            top,
-            base,
-            *estimate.peak_ratio([*sides[top].values()], [*sides[base].values()], pooled),
-        ]
+        [f"{count(top, 'server')} over {base}", top, base,
+         *estimate.peak_ratio([*sides[top].values()], [*sides[base].values()], pooled)]
         for top, base in pairs
-    ]
+    ]  # fmt: skip
     return pd.DataFrame(rows, columns=["name", "top", "base", "ratio", "low", "high"])
 
 
@@ -124,26 +124,15 @@ def _latency_ratios(tables: Tables) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["name", "ratio", "low", "high"])
 
 
-def _published_gain(anchors: Anchors) -> tuple[str, Anchor] | None:
-    """Return the published gain of the most servers over the fewest, and the name of its row."""
+def _published(anchors: Anchors, ratios: pd.DataFrame, where: str = "") -> dict[str, list[Anchor]]:
+    """Return the published ratio of the most servers to the fewest, by the name of its row."""
     by_servers = {anchor.servers: anchor for anchor in anchors}
     if len(by_servers) < 2:
-        return None
+        return {}
     top, base = by_servers[max(by_servers)], by_servers[min(by_servers)]
+    name = f"{count(top.servers, 'server')} over {base.servers}{where}"
     gain = replace(top, value=top.value / base.value, unit="ratio")
-    return f"{count(top.servers, 'server')} over {base.servers}", gain
-
-
-def _published_more(anchors: Anchors) -> tuple[str, Anchor] | None:
-    """Return likewise the published ratio of p95 at equal clients of each server."""
-    if found := _published_gain([a for a in anchors if a.clients == 32 * a.servers]):
-        return f"{found[0]}, 32 clients each", found[1]
-    return None
-
-
-def _in_rows(theirs: tuple[str, Anchor] | None, ratios: pd.DataFrame) -> dict[str, list[Anchor]]:
-    """Return a published ratio by the name of its row, if there is one."""
-    return {theirs[0]: [theirs[1]]} if theirs and theirs[0] in set(ratios["name"]) else {}
+    return {name: [gain]} if name in set(ratios["name"]) else {}
 
 
 def _gain(points: pd.DataFrame, ratios: pd.DataFrame) -> str:
@@ -176,7 +165,8 @@ def _same_latency(points: pd.DataFrame, ratios: pd.DataFrame) -> str:
 def _notes(panels: Mapping[object, Axes], points: pd.DataFrame, caption: Caption) -> list[str]:
     """Mark points that are not as the others, and describe how to read the figure."""
     notes = [intervals.described(points["runs"])]
-    for row in points[points["failed"] > 0].itertuples():
+    failed = points[points["failed"] > 0]
+    for row in failed.itertuples():
         lost = row.mean != row.mean
         if ax := panels.get(row.servers):
             place = {"transform": ax.get_xaxis_transform()} if lost else {"zorder": 6}
@@ -190,7 +180,7 @@ def _notes(panels: Mapping[object, Axes], points: pd.DataFrame, caption: Caption
         notes.append("Hollow: fewer clients than servers, so some servers are idle.")
     marked = [
         f"{count(p.servers, 'server')}, {count(p.clients, 'client')}: {p.marks}"
-        for p in points[points["failed"] > 0].itertuples()
+        for p in failed.itertuples()
     ]
     if marked:
         rest = f", and {len(marked) - 2} more points" if len(marked) > 2 else ""
