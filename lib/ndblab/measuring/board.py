@@ -1,7 +1,6 @@
 """The board: where each claim stands while its contrasts are measured.
 
-In: findings, the published claims. Out: on a terminal a table that is redrawn in place, elsewhere
-one line per decision; at the end, what is open and how to go on. The text itself is pure.
+The text itself is pure.
 """
 
 from __future__ import annotations

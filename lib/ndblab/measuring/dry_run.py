@@ -1,7 +1,4 @@
-"""What a measurement would do, without doing it: its plan, its time, its files, its commands.
-
-In: an experiment and a host: this one, a described one or the brief's. Out: text.
-"""
+"""What a measurement would do, without doing it: its plan, its time, its files, its commands."""
 
 from __future__ import annotations
 

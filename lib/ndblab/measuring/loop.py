@@ -1,8 +1,4 @@
-"""The loop that measures contrasts until every claim is decided or the time is over.
-
-In: contrasts, a dataset's writer, functions that measure a block and judge a dataset. Out: the
-slices that the writer holds, and where the claims stand.
-"""
+"""The loop that measures contrasts until every claim is decided or the time is over."""
 
 from __future__ import annotations
 

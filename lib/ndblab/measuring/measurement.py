@@ -1,6 +1,5 @@
 """A measurement, from this host to a dataset: plan, install, clusters, sweep, contrasts.
 
-In: an experiment, a profile, a budget. Out: a complete dataset in `data/runs`.
 It resumes an interrupted measurement, and goes on with a complete one if it is asked to.
 """
 

@@ -1,8 +1,4 @@
-"""A reproduction, from the question to the page: data, figures, notebook, answer, verdicts.
-
-In: experiments and where their data come from. Out: for each a folder with the figures (PNG and
-SVG), the executed notebook, its page in HTML and the verdicts as CSV; and one screen of text.
-"""
+"""A reproduction, from the question to the page: data, figures, notebook, answer, verdicts."""
 
 from __future__ import annotations
 

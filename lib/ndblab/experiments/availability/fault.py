@@ -1,7 +1,6 @@
 """Faults as data: what is done to which node, host or link, and when.
 
-In: nothing. Out: `FAULTS` of nodes and `NETWORK_FAULTS`, each a question with the actions that ask
-it. To add one, add an entry. Pure: `faults.injection` performs the actions.
+To add one, add an entry; `injection` performs the actions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Fault injection: hurts nodes of a running cluster, their hosts and the links between them.
 
-In: a cluster under load and a `Fault`. Out: a mark for each action, as it is done. It decides
-nothing: the fault says what is done, when and to what. It cleans up nothing afterwards.
+It decides nothing: the fault says what is done, when and to what. It cleans up nothing afterwards.
 """
 
 from __future__ import annotations

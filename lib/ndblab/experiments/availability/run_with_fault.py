@@ -1,7 +1,6 @@
 """One run with a fault: load, fault, recovery, and what the cluster holds afterwards.
 
-In: a cluster with its nodes up, a `Job` and a `Fault`. Out: the tables and logs of one run, for a
-dataset. A cluster that does not recover is a result, not a crash. It judges nothing.
+A cluster that does not recover is a result, not a crash. It judges nothing.
 """
 
 from __future__ import annotations
