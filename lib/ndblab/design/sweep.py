@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ndblab.error import LabError
 from ndblab.planning.point import DEFAULT_VARIANT, Point
+from ndblab.planning.workload import is_good
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -124,7 +125,7 @@ def action(run_id: str, done: Mapping[str, str]) -> Literal["skip", "run", "reru
     """
     if run_id not in done:
         return "run"
-    return "skip" if done[run_id] == "ok" else "rerun"
+    return "skip" if is_good(done[run_id]) else "rerun"
 
 
 def perform(

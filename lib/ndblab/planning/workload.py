@@ -47,6 +47,9 @@ CLIENT_ROLES = (SYSBENCH, CLIENT)
 """Roles of a load generator's process in the table `processes`. New generators use "client";
 sysbench keeps the role that recorded datasets give it."""
 
+OVERRAN = "overran"
+"""Begins the status of a run that took longer than asked (`dataset.overrun`)."""
+
 READ, WRITE = "read", "write"
 """Kinds of operations of checked writes."""
 OK, FAILED, UNKNOWN, WRONG = "ok", "failed", "unknown", "wrong"
@@ -71,6 +74,30 @@ LOAD_DATA, INSERTS, BY_SYSBENCH, NDB_IMPORT, LOAD_LOCAL = LOADERS = (
 )  # fmt: skip
 """How rows are loaded: LOAD DATA, INSERT of many rows, `sysbench prepare`, ndb_import, LOAD DATA
 LOCAL."""
+
+
+def is_good(status: object) -> bool:
+    """Return whether a run of this status is averaged with others.
+
+    >>> is_good("ok"), is_good("overran: 5.61 s for 4 s"), is_good("sysbench exited 1")
+    (True, True, False)
+    """
+    return status == OK or overran(status)
+
+
+def overran(status: object) -> bool:
+    """Return whether a run of this status overran, and its rate is that of all clients at work."""
+    return str(status).startswith(f"{OVERRAN}: ")
+
+
+def is_sysbench(name: str) -> bool:
+    """Return whether a workload is a script of sysbench, or of the lab for sysbench.
+
+    >>> is_sysbench("oltp_point_select"), is_sysbench("tpc_h_q05")
+    (True, False)
+    """
+    others = (CHECKED_WRITES, NDB_API, TPC_C, *ENDING)
+    return name not in others and not name.startswith(TPC_H)
 
 
 def of_query(number: int) -> str:
