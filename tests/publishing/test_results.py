@@ -16,10 +16,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from ndblab.design import catalogue
+from ndblab.design import catalogue, time_needed
 from ndblab.error import LabError
 from ndblab.judging import publication
-from ndblab.measuring import recorded, time_needed
+from ndblab.measuring import recorded
 from ndblab.publishing import (
     exhibit,
     notebook,

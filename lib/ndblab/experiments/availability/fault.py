@@ -118,10 +118,10 @@ class Fault:
     lasts_s: float
 
     def measure(self, cluster: Cluster, job: Job, repeat: int) -> Run:
-        """Measure one run with this fault (`run_with_fault`)."""
-        from ndblab.experiments.availability import run_with_fault
+        """Measure one run with this fault (`injection`)."""
+        from ndblab.experiments.availability import injection
 
-        return run_with_fault.measure(cluster, job, repeat, self)
+        return injection.measure(cluster, job, repeat, self)
 
     def describe(self, before_s: float) -> list[str]:
         """Describe each action in a line, with its time in seconds since the load began."""

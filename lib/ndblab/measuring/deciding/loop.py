@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ndblab.error import MissingData
-from ndblab.measuring import choice, disturbed
+from ndblab.measuring.deciding import choice, disturbed
 from ndblab.statistics import contrasts as analysis
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ndblab.dataset import Dataset, Writer
     from ndblab.design.contrast import Contrast
     from ndblab.judging.verdict import Finding
-    from ndblab.measuring.board import Board
+    from ndblab.measuring.deciding.board import Board
 
 FAILURES = 2
 """Blocks in a row that are not whole, after which their contrast is put off; `measure_block` has by
