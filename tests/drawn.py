@@ -29,7 +29,7 @@ def said(figure: Figure) -> str:
 
 def title(figure: Figure) -> str:
     """Give the answer that a figure is titled with, on one line."""
-    return " ".join(figure.texts[0].get_text().split())
+    return figure.texts[0].get_text().replace("\n", " ").replace("\N{NO-BREAK SPACE}", " ")
 
 
 def line_like(ax: Axes, heights: Iterable[float]) -> Line2D:

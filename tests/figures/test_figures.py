@@ -131,7 +131,7 @@ def test_points_that_lost_runs_are_crossed_and_explained() -> None:
     assert [list(cross.get_xdata()) for cross in crosses] == [[4], [16]]
     assert "2 servers, 4 clients: 1 not averaged: mysqld 2 died: signal 9" in said(figure)
     assert "3 not averaged: errors: 12" in said(figure)
-    assert "Points with fewer than three runs have none." in said(figure)
+    assert "With fewer than three runs there is none." in said(figure)
 
 
 def test_idle_servers_are_hollow() -> None:

@@ -7,12 +7,13 @@ kinds.
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from matplotlib.figure import Figure
 
 from ndblab import formatting
-from ndblab.error import LabError
+from ndblab.error import LabError, MissingData
 from ndblab.figures import selection, sheet
 from ndblab.figures.entry import DATASET, FORECAST, PLAN, Entry, entries
 from ndblab.figures.selection import Tables
@@ -38,7 +39,7 @@ def draw(key: str | int, tables: Tables, anchors: Sequence[Anchor], caption: Cap
         If the figure is unknown, or the tables have nothing that it could show.
     """
     entry, tables, anchors, workload = _prepared(key, tables, anchors)
-    with sheet.page(entry.height_in) as figure:
+    with sheet.page(entry.height_in) as figure, _explained():
         head = entry.paint(figure, tables, anchors, caption)
         sheet.sign(figure, head, caption.line(workload))
     return figure
@@ -54,7 +55,8 @@ def describe(key: str | int, tables: Tables, anchors: Sequence[Anchor]) -> str:
     """
     entry, tables, anchors, workload = _prepared(key, tables, anchors)
     named = [f"Workload: {workload}."] if workload else []
-    return " ".join([*entry.describe(tables, anchors), *named])
+    with _explained():
+        return " ".join([*entry.describe(tables, anchors), *named])
 
 
 def draw_plan(key: str | int, plan: Plan, host: Host) -> Figure:
@@ -71,6 +73,15 @@ def draw_plan(key: str | int, plan: Plan, host: Host) -> Figure:
 def describe_plan(key: str | int, plan: Plan, host: Host) -> str:
     """Describe in words what `draw_plan` shows."""
     return " ".join(_find(key, PLAN).describe(plan, host))
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Tell the user that the tables have nothing that a figure could show."""
+    try:
+        yield
+    except MissingData as missing:
+        raise selection.nothing_to_draw(str(missing)) from None
 
 
 def _prepared(

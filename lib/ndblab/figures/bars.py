@@ -70,7 +70,7 @@ def stacked(
     total = table[list(parts)].sum(axis=1, min_count=1).to_numpy(float)
     _finish(ax, total, [plain(x) if math.isfinite(x) else "unknown" for x in total])
     handles = [ax.barh(0, 0, color=colour, label=words) for words, colour in parts.values()]
-    place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
+    place = {"loc": "lower right", "bbox_to_anchor": (1, 1), "borderaxespad": 0.2}
     ax.legend(handles=handles, ncols=3, fontsize=8, columnspacing=1, handlelength=1.2, **place)
 
 

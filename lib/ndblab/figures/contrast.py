@@ -9,14 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from ndblab.error import MissingData
 from ndblab.figures import forest, selection
-from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption, Head
+from ndblab.figures.entry import Anchors, Caption, Figure, Head, Tables
 from ndblab.formatting import count, listed
-from ndblab.judging.publication import Anchor
 from ndblab.statistics import contrasts
 from ndblab.statistics.estimate import Estimate
 from ndblab.statistics.sequential import LOOKS
@@ -47,7 +44,7 @@ class Shown:
         return [(n, contrasts.ratio(self.logs[:n])) for n in LOOKS if n <= len(self.logs)]
 
 
-def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Head:
+def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw a row for each contrast."""
     shown, left_out = _shown(tables)
     figure.set_figheight(_AROUND_IN + _ROW_IN * len(shown))
@@ -69,7 +66,7 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     return Head(_title(rows), notes)
 
 
-def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+def describe(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the result of each contrast, and how its interval narrowed."""
     shown, _ = _shown(tables)
     words = [f"{_title(_rows(shown))}."]

@@ -41,6 +41,9 @@ def draw(
     each : `name` and `ratio` of every block, drawn as small circles.
     equal : where both sides are equal; None if values are not ratios, on a linear axis then.
     """
+    # Equal names would share a row.
+    again = rows.groupby("name").cumcount()
+    rows = rows.assign(name=rows["name"] + again.map("\N{ZERO WIDTH SPACE}".__mul__))
     theirs = [a.value for group in (anchors or {}).values() for a in group]
     theirs += [] if each is None else [*each["ratio"].quantile([0.02, 0.98])]
     low, high = _limits(rows, [*theirs, *([] if equal is None else [equal])], equal is not None)
@@ -116,6 +119,17 @@ def change(ratio: float, more: str = "more", less: str = "less") -> str:
         return f"{ratio:.3g} times"
     percent = round(100 * (ratio - 1))
     return f"{abs(percent)} % {more if percent > 0 else less}" if percent else "1 % or less apart"
+
+
+def gain(row: object, more: str = "more", less: str = "less") -> str:
+    """Write a ratio as a change, and whether its interval includes 1: "(within the error)"."""
+    return change(row.ratio, more, less) + ("" if is_clear(row) else " (within the error)")
+
+
+def sentence(rows: pd.DataFrame, digits: int = 2) -> list[str]:
+    """Describe the rows of a forest; nothing if there are none."""
+    each = [f"{row.name} {words(row, digits)}" for row in rows.itertuples()]
+    return [f"Ratios: {'; '.join(each)}."] if each else []
 
 
 def _limits(rows: pd.DataFrame, kept: Sequence[float], log: bool) -> tuple[float, float]:

@@ -31,25 +31,25 @@ def means(table: pd.DataFrame, by: list[str], column: str) -> pd.DataFrame:
     return result.reset_index()
 
 
-def described(runs: pd.Series, bands: str = "Bands", each: str = "point") -> str:
+def described(runs: pd.Series, bands: str = "Bands", each: str = "point", what: str = "run") -> str:
     """Describe how many runs a drawn mean has, and what its band is.
 
     Parameters
     ----------
     bands : what intervals are drawn as.
-    each : what the runs are counted per.
+    each, what : what is counted per what.
     """
     counts = runs[runs > 0]
     fewest, most = int(counts.min()), int(counts.max())
     number = f"{fewest} to {most}" if fewest < most else f"{most}"
-    words = [f"{number} {'run' if most == 1 else 'runs'} per {each}."]
+    words = [f"{number} {what if most == 1 else f'{what}s'} per {each}."]
     if most > 2:
         words.append(f"{bands}: 95 % confidence interval of the mean.")
-        words += ["Points with fewer than three runs have none."] if fewest < 3 else []
+        words += [f"With fewer than three {what}s there is none."] if fewest < 3 else []
     elif most == 2:
-        words.append(f"{bands}: range of the two runs.")
+        words.append(f"{bands}: range of the two {what}s.")
     else:
-        words.append(f"A single run has no interval, so there are no {bands.lower()}.")
+        words.append(f"A single {what} has no interval, so there are no {bands.lower()}.")
     return " ".join(words)
 
 

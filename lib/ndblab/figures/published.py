@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
@@ -43,14 +43,13 @@ def words(anchor: Anchor) -> str:
     return f"{word.get(anchor.exactness, '')}{formatting.exact(anchor.value)}{unit}"
 
 
-def sentence(anchors: Sequence[Anchor], each: Iterable[str] = ()) -> list[str]:
-    """Describe published numbers, by default with servers and clients; nothing if there are none.
-
-    Parameters
-    ----------
-    each : a published number per item, in words.
-    """
-    each = list(each) or [
-        f"{words(a)} with {a.servers} at {formatting.count(a.clients, 'client')}" for a in anchors
+def sentence(anchors: Sequence[Anchor], by_series: bool = False) -> list[str]:
+    """Describe published numbers, with servers and clients or with their series."""
+    several = len({anchor.clients for anchor in anchors}) > 1
+    each = [
+        f"{a.series} {words(a)}" + (f" at {formatting.count(a.clients, 'client')}" * several)
+        if by_series
+        else f"{words(a)} with {a.servers} at {formatting.count(a.clients, 'client')}"
+        for a in anchors
     ]
     return [f"Published, on another machine: {formatting.listed(each)}."] if anchors else []

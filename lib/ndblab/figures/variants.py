@@ -6,23 +6,19 @@ workload.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import pandas as pd
-from matplotlib.figure import Figure
 
-from ndblab.error import LabError, MissingData
+from ndblab.error import MissingData
 from ndblab.figures import curves, forest, intervals, published, selection, style
-from ndblab.figures.entry import Entry
+from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS
-from ndblab.figures.selection import DEFAULT, Tables
-from ndblab.figures.sheet import Caption, Head
+from ndblab.figures.selection import DEFAULT
 from ndblab.figures.style import Look
-from ndblab.formatting import count, listed
-from ndblab.judging.publication import Anchor
-from ndblab.statistics import contrasts, pairs, summary
+from ndblab.formatting import count
+from ndblab.statistics import contrasts, pairs, ratio_tables, summary
 
 _WORKLOADS = {"oltp_point_select": "point selects", "oltp_read_write": "read/write"}
 _ROW_IN, _AROUND_IN = 0.2, 3.9
@@ -82,11 +78,7 @@ def entry(question: str, kinds: Comparison) -> Entry:
 
 
 def paint(
-    comparison: Comparison,
-    figure: Figure,
-    tables: Tables,
-    anchors: Sequence[Anchor],
-    caption: Caption,
+    comparison: Comparison, figure: Figure, tables: Tables, anchors: Anchors, caption: Caption
 ) -> Head:
     """Draw the ratios with the published ones, and below the throughputs they are made of."""
     runs, ratios = _runs(comparison, tables), _ratios(comparison, tables)
@@ -110,20 +102,26 @@ def paint(
         ax.set_title(_WORKLOADS.get(workload, workload).capitalize())
     for ax in panels[1:]:
         ax.set_ylabel("")
-    notes = [_pairs(ratios), "Below: means of all runs, with their own intervals."]
+    pairs_each = ratios.loc[~ratios["in_turns"], "units"]
+    notes = [
+        intervals.described(pairs_each, "Whiskers", "ratio", "pair"),
+        "Pairs are of equal repeat, clients and workload; in turns: slices of both sides. Below: "
+        "means of all runs.",
+    ]
     notes += [published.NOTE] if anchors else []
     return Head(
         _title(comparison, ratios), notes + ([comparison.scaled_note] if caption.is_scaled else [])
     )
 
 
-def describe(comparison: Comparison, tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+def describe(comparison: Comparison, tables: Tables, anchors: Anchors) -> list[str]:
     """Describe each ratio with its interval."""
     ratios = _ratios(comparison, tables)
-    words = [f"{_title(comparison, ratios)}.", "Ratios of throughput with 95 % intervals:"]
-    each = [f"{row.name} {forest.words(row)}" for row in ratios.itertuples()]
-    theirs = (f"{a.series} {published.words(a)}" for a in anchors)
-    return [*words, f"{'; '.join(each)}.", *published.sentence(anchors, theirs)]
+    return [
+        f"{_title(comparison, ratios)}.",
+        *forest.sentence(ratios),
+        *published.sentence(anchors, by_series=True),
+    ]
 
 
 def _runs(comparison: Comparison, tables: Tables) -> pd.DataFrame:
@@ -150,36 +148,21 @@ def _ratios(comparison: Comparison, tables: Tables) -> pd.DataFrame:
                 found = pairs.ratio(logs, [clients])
                 rows.append((kind.name, workload, clients, False, len(of_point), *found))
     if not any(not row[3] for row in rows):
-        others = listed(f'"{kind.name}"' for kind in comparison.kinds)
-        raise LabError(
-            "The figure has no pair of runs to compare",
-            found="no two good runs of the same repeat, clients and workload",
-            expected=f'runs of "{comparison.over.name}" and of {others}',
-            next_step="Choose a dataset of an experiment that compares them.",
-        )
+        raise MissingData("no pair of runs of both kinds with equal repeat, clients and workload")
     columns = ["kind", "workload", "clients", "in_turns", "units", "ratio", "low", "high"]
     table = pd.DataFrame(rows, columns=columns)
     return table.assign(name=[_name(comparison, row) for row in table.itertuples()])
 
 
-def _of_contrasts(
-    comparison: Comparison, kind: Kind, slices: pd.DataFrame
-) -> list[tuple[object, ...]]:
+def _of_contrasts(comparison: Comparison, kind: Kind, slices: pd.DataFrame) -> list[tuple]:
     """Return the ratio of each contrast of a kind with that which all are divided by."""
     rows = []
-    for name in dict.fromkeys(slices["contrast"].astype(str)):
-        try:
-            whole = contrasts.whole(slices, name)
-            logs = contrasts.log_ratios(slices, name)
-        except MissingData:
-            continue
-        a, b = (whole[whole["side"].astype(str) == side] for side in (contrasts.A, contrasts.B))
+    for row in ratio_tables.of_contrasts(slices).itertuples():
+        mine = slices[slices["contrast"].astype(str) == row.contrast]
+        a, b = (mine[mine["side"].astype(str) == side] for side in (contrasts.A, contrasts.B))
         if len(kind.of(a)) == len(a) and len(comparison.over.of(b)) == len(b):
-            point = a.iloc[0]
-            found = contrasts.ratio(logs)
-            rows.append(
-                (kind.name, str(point["workload"]), point["clients"], True, len(logs), *found)
-            )
+            point = kind.name, str(a["workload"].iloc[0]), row.clients, True
+            rows.append((*point, row.units, row.ratio, row.low, row.high))
     return rows
 
 
@@ -205,16 +188,3 @@ def _title(comparison: Comparison, ratios: pd.DataFrame) -> str:
     what = "Throughput" if len(comparison.kinds) > 1 else comparison.kinds[0].name
     title = f"{what} against {comparison.over.name}: {'; '.join(said)}"
     return title[0].upper() + title[1:]
-
-
-def _pairs(ratios: pd.DataFrame) -> str:
-    """Describe how many pairs a ratio has, and what its whiskers are."""
-    units = ratios.loc[~ratios["in_turns"], "units"]
-    fewest, most = int(units.min()), int(units.max())
-    number = f"{fewest} to {most}" if fewest < most else f"{most}"
-    words = f"{number} {'pair' if most == 1 else 'pairs'} of runs per ratio, of equal repeat, "
-    words += "clients and workload"
-    words += "; in turns: slices of both sides" if ratios["in_turns"].any() else ""
-    if ratios["low"].isna().all():
-        return f"{words}. A single pair has no interval."
-    return f"{words}. Whiskers: 95 % confidence interval."

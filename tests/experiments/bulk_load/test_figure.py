@@ -42,7 +42,7 @@ def test_each_way_to_load_has_a_bar_of_its_rate_and_one_of_its_cost():
     assert len(ratios.get_yticks()) == 3
     assert title(figure).startswith("ndb_import loaded fastest, 51")
     assert "ndb_import over LOAD DATA" in written(figure)
-    assert "3 loads of each kind" in said(figure)
+    assert "3 loads per kind" in said(figure)
     assert outside(figure) == []
     words = figures.describe("bulk-load", tables, [])
     assert "ndb_import: 51" in words

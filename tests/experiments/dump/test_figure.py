@@ -25,7 +25,7 @@ def test_a_dump_has_a_bar_of_time_and_one_of_size():
     time, size = ([bar.get_width() for bar in ax.patches] for ax in figure.axes)
     assert time == pytest.approx([5.2, 4.2, 9.7])
     assert size == pytest.approx([1.0, 0.4, 0.35])
-    assert "3 dumps of each kind" in said(figure)
+    assert "3 dumps per kind" in said(figure)
     assert outside(figure) == []
     words = figures.describe("dump", tables, [])
     assert "compression gzip takes 9.7 s" in words

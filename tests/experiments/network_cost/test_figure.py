@@ -56,7 +56,7 @@ def test_every_kind_of_the_sweep_and_every_contrast_has_its_mark() -> None:
         clients = sorted(set(tables()["runs"]["clients"]))
         line_like(throughput, [1.02 * each * n / (n + 4) for n in clients])
     assert cpu.get_ylabel() == "CPU per query, \N{MICRO SIGN}s"
-    assert "A server on another host cost 2" in title(figure)
+    assert "A server on another host gives 20 % fewer" in title(figure)
 
 
 def test_axes_are_honest_and_no_text_leaves_the_figure() -> None:

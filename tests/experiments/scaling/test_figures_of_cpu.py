@@ -160,7 +160,7 @@ def test_words_for_those_who_cannot_see_it() -> None:
     nine = figures.describe("9", data, publication.anchors("9"))
     assert nine.startswith(title(draw("9", data)))
     assert "recv 8.2 %, tc 7.2 %" in nine
-    assert "tc thr_no 28: 84 %" in nine
+    assert "tc thr_no 28 84 percent" in nine
 
 
 def test_a_dataset_without_threads_is_refused() -> None:

@@ -25,10 +25,9 @@ def test_ratios_lead_and_no_word_leaves_the_picture() -> None:
 
 
 def test_the_description_says_what_the_picture_shows() -> None:
-    """Points, shares, ratios."""
+    """Points and ratios."""
     words = figures.describe(KEY, made_up.tables(), [])
-    assert "75 % scans of one partition" in words
-    assert "1.5 % transactions failed" in words
+    assert "by whole key with 4 servers and 16 clients" in words
     assert "2 servers over 1 1." in words
 
 

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pandas as pd
-from matplotlib.figure import Figure
 
 from ndblab.error import MissingData
 from ndblab.experiments.api_ceiling import analysis as interfaces
-from ndblab.figures import bars, curves, forest, intervals, selection, style
-from ndblab.figures.entry import Entry
+from ndblab.figures import bars, curves, forest, intervals, style
+from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import Quantity
-from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption, Head
 from ndblab.figures.style import Look
 from ndblab.formatting import count, listed, plain
-from ndblab.judging.publication import Anchor
 from ndblab.planning.workload import CLIENT
 from ndblab.statistics import contrasts
 
@@ -29,9 +23,9 @@ _COMPARED = {
 }
 
 
-def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Head:
+def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw the ratios, and below the rates and the cost of a lookup for each interface."""
-    means, ratios = _means(tables), _ratios(tables)
+    means, ratios = interfaces.costs(tables["runs"], tables["processes"]), _ratios(tables)
     lower = forest.leading(figure, ratios, "Lookups per CPU time, ratio", 2.5)
     rates, cost = lower.subplots(1, 2)
     colours = zip(means["interface"].unique(), _COLOURS * 2, strict=False)
@@ -47,12 +41,10 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     return Head(_title(means, ratios), [intervals.described(means["runs"])])
 
 
-def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+def describe(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the ratios of lookups per CPU time, and each interface at its best."""
-    means, ratios = _means(tables), _ratios(tables)
-    words = [f"{_title(means, ratios)}."]
-    said = [f"{row.name} {forest.words(row)}" for row in ratios.itertuples()]
-    words += [f"Lookups per CPU time: {listed(said)}."] if said else []
+    means, ratios = interfaces.costs(tables["runs"], tables["processes"]), _ratios(tables)
+    words = [f"{_title(means, ratios)}.", *forest.sentence(ratios)]
     best = means.loc[means.groupby("interface", sort=False)["qps"].idxmax()]
     each = [
         f"{row.interface}: {plain(row.qps)} lookups/s with {count(int(row.clients), 'client')}, "
@@ -72,13 +64,6 @@ def _title(means: pd.DataFrame, ratios: pd.DataFrame) -> str:
         return f"The NDB API looks up {listed(each)} the keys of SQL per CPU time"
     best = means.loc[means["qps"].idxmax()]
     return f"{best['interface']} is fastest: {plain(best['qps'])} lookups/s"
-
-
-def _means(tables: Tables) -> pd.DataFrame:
-    try:
-        return interfaces.costs(tables["runs"], tables["processes"])
-    except MissingData as missing:
-        raise selection.nothing_to_draw(str(missing)) from None
 
 
 def _ratios(tables: Tables) -> pd.DataFrame:

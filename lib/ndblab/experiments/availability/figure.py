@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from ndblab.dataset import Dataset
+from ndblab.error import MissingData
 from ndblab.experiments.availability import analysis
 from ndblab.experiments.availability.fault import FAULT, HEALED, RESTART, SERVED
-from ndblab.figures import bars, selection, style, timeline
-from ndblab.figures.entry import Entry
+from ndblab.figures import bars, style, timeline
+from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS
-from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption, Head
 from ndblab.formatting import count, listed, plain
-from ndblab.judging.publication import Anchor
 
 _SUCCEEDED = replace(QPS, name="Succeeded", unit="operations/s")
 _DONE = (FAULT, HEALED, RESTART)
@@ -31,9 +27,11 @@ _APART = 0.04
 _BEFORE_S = 10
 
 
-def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Head:
+def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw a bar of the longest gap for each kind of fault, and throughput around each below."""
-    outages = _outages(tables)
+    outages = tables["outages"]
+    if outages.empty:
+        raise MissingData("no run with a fault under load")
     faults = list(dict.fromkeys(outages["fault"]))
     gaps_in, panels_in = 0.6 + _BAR_IN * len(faults), 0.4 + _PANEL_IN * len(faults)
     figure.set_figheight(_REST_IN + gaps_in + panels_in)
@@ -59,10 +57,10 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     return Head(_answer(outages), notes)
 
 
-def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+def describe(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe for each fault the throughput, the longest gap and the losses."""
-    words = [f"{_answer(_outages(tables))}."]
-    for fault, runs in _outages(tables).groupby("fault", sort=False):
+    words = [f"{_answer(tables['outages'])}."]
+    for fault, runs in tables["outages"].groupby("fault", sort=False):
         means = runs[["qps_before", "qps_during", "qps_after"]].mean()
         before, during, after = (_number(value) for value in means)
         words.append(
@@ -79,12 +77,6 @@ def _end(runs: pd.DataFrame) -> str:
     text = f"all served again, at most {_number(runs['served_again_s'].max())} s after the fault"
     started_s = runs["restarted_s"].min()
     return text + (f" (restarted after {_number(started_s)} s)" if started_s > 0 else "")
-
-
-def _outages(tables: Tables) -> pd.DataFrame:
-    if tables["outages"].empty:
-        raise selection.nothing_to_draw("no run with a fault under load")
-    return tables["outages"]
 
 
 def _answer(outages: pd.DataFrame) -> str:

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pandas as pd
-from matplotlib.figure import Figure
 
-from ndblab.error import MissingData
 from ndblab.experiments.bulk_load import NDB_IMPORT
 from ndblab.experiments.bulk_load import analysis as loads
-from ndblab.figures import bars, forest, selection, style
-from ndblab.figures.entry import Entry
-from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption, Head
+from ndblab.figures import bars, forest, intervals, style
+from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.formatting import count, listed, plain
-from ndblab.judging.publication import Anchor
 from ndblab.planning.workload import CLIENT
 
 _PARTS = {"mysqld_us": ("mysqld", style.SERVER), "ndbmtd_us": ("ndbmtd", style.DATA_NODE),
@@ -28,7 +21,7 @@ _COMPARED = {
 """Contrasts, and what they compare."""
 
 
-def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Head:
+def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw the ratios, and below a bar of the rate and one of the CPU time for each way."""
     every, means = _tables(tables)
     ratios = forest.of_contrasts(tables["slices"], _COMPARED)
@@ -38,18 +31,16 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     known = means[means["cpu_us"].notna()]
     if len(known):
         bars.stacked(cost, known, _PARTS, "CPU time of a row, \N{MICRO SIGN}s")
-    fewest, most = int(means["loads"].min()), int(means["loads"].max())
-    number = count(most, "load") if fewest == most else f"{fewest} to {count(most, 'load')}"
     notes = [
-        f"{number} of each kind, of {plain(float(every['rows'].iloc[0]))} rows. Bars: means; "
-        "circles: each load; whiskers: 95 % interval."
+        intervals.described(means["loads"], "Whiskers", "kind", "load"),
+        f"Each has {plain(float(every['rows'].iloc[0]))} rows; circles: each load.",
     ]
     if len(missing := means[means["cpu_us"].isna()]):
         notes.append(f"CPU was not measured: {listed(_line(name) for name in missing['name'])}.")
     return Head(_title(means, ratios), notes)
 
 
-def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+def describe(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the ratios, and the rate and the cost of each way."""
     _, means = _tables(tables)
     ratios = forest.of_contrasts(tables["slices"], _COMPARED)
@@ -59,9 +50,8 @@ def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
         + (f", {plain(row.cpu_us)} \N{MICRO SIGN}s of CPU a row" if row.cpu_us > 0 else "")
         for row in means.itertuples()
     ]
-    words = [f"{_title(means, ratios)}.", f"Rates of bulk loads: {'; '.join(kinds)}."]
-    said = [f"{row.name} {forest.words(row)}" for row in ratios.itertuples()]
-    return words + ([f"Ratios of rows per second: {listed(said)}."] if said else [])
+    rates = f"Rates of bulk loads: {'; '.join(kinds)}."
+    return [f"{_title(means, ratios)}.", rates, *forest.sentence(ratios)]
 
 
 def _title(means: pd.DataFrame, ratios: pd.DataFrame) -> str:
@@ -69,18 +59,13 @@ def _title(means: pd.DataFrame, ratios: pd.DataFrame) -> str:
     title = f"{_line(means['name'].iloc[0])} loaded fastest, {plain(means['rows_per_s'].iloc[0])} "
     title += "rows/s"
     for row in ratios[ratios["contrast"] == "redo"].itertuples():
-        clear = "" if forest.is_clear(row) else " (within the error)"
-        change = forest.change(row.ratio, "more", "fewer")
-        title += f"; a small redo log loads {change} rows/s{clear}"
+        title += f"; a small redo log loads {forest.gain(row, 'more', 'fewer')} rows/s"
     return title
 
 
 def _tables(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return every good load and the mean of each way, the fastest first, both with a `name`."""
-    try:
-        every = loads.of(tables["runs"], tables["processes"], tables["events"])
-    except MissingData as missing:
-        raise selection.nothing_to_draw(str(missing)) from None
+    every = loads.of(tables["runs"], tables["processes"], tables["events"])
     every, means = (
         table.assign(name=[_name(row) for row in table.itertuples()])
         for table in (every, loads.by_way(every))

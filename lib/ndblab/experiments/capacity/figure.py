@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import seaborn.objects as so
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from ndblab.experiments.capacity import brief_server, figure_of_resources
 from ndblab.figures import curves, intervals, published, style
-from ndblab.figures.entry import FORECAST, Entry
+from ndblab.figures.entry import FORECAST, Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import P95, QPS, Quantity
-from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption, Head
 from ndblab.formatting import count, listed, plain
 from ndblab.judging.publication import Anchor
 
@@ -27,7 +24,7 @@ _FARTHEST_PCT = 100.0
 """Upper end of the axis of errors; larger ones are drawn there."""
 
 
-def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Head:
+def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw predicted lines through measured marks, a column for each number of servers."""
     points, predicted = tables["points"], tables["predicted"]
     looks = style.servers(points["servers"])
@@ -47,7 +44,7 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     return Head(_title(tables), notes)
 
 
-def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+def describe(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe, by number of servers, the best throughput measured and its prediction."""
     points = tables["points"]
     keys = ["servers", "clients"]
@@ -85,9 +82,7 @@ def _title(tables: Tables) -> str:
     )
 
 
-def paint_errors(
-    figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption
-) -> Head:
+def paint_errors(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw the error of every point by method, its median, and the goal."""
     errors, verdicts = tables["errors"], tables["verdicts"]
     looks = style.servers(errors["servers"])
@@ -141,7 +136,7 @@ def _medians(ax: Axes, verdicts: pd.DataFrame) -> None:
     ax.tick_params(axis="y", length=0)
 
 
-def describe_errors(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+def describe_errors(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the median and the 90th percentile of the errors of each method."""
     words = [f"{_errors_title(tables['verdicts'])}."]
     for quantity in ROWS:
@@ -167,9 +162,7 @@ def _errors_title(verdicts: pd.DataFrame) -> str:
     return f"Smallest median errors: {'; '.join(each)}"
 
 
-def paint_brief(
-    figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption
-) -> Head:
+def paint_brief(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw throughput and latency of the brief's server, with the published numbers."""
     predicted = tables["brief_predicted"]
     looks = style.servers(predicted["servers"])
@@ -192,7 +185,7 @@ def paint_brief(
     return Head(_brief_title(predicted, anchors), notes)
 
 
-def describe_brief(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+def describe_brief(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the best predicted throughputs, and each published number with its prediction."""
     predicted = tables["brief_predicted"]
     each = [
@@ -221,7 +214,7 @@ def _best(predicted: pd.DataFrame) -> pd.DataFrame:
     return best.groupby("servers").head(1).sort_values("servers")
 
 
-def _at_published(predicted: pd.DataFrame, anchors: Sequence[Anchor]) -> list[tuple[Anchor, float]]:
+def _at_published(predicted: pd.DataFrame, anchors: Anchors) -> list[tuple[Anchor, float]]:
     """Return the published numbers whose points were predicted, with the predictions."""
     known = predicted.set_index(["servers", "clients"])
     columns: Mapping[bool, str] = {True: "qps", False: "latency_p95_ms"}
@@ -232,7 +225,7 @@ def _at_published(predicted: pd.DataFrame, anchors: Sequence[Anchor]) -> list[tu
     ]
 
 
-def _brief_title(predicted: pd.DataFrame, anchors: Sequence[Anchor]) -> str:
+def _brief_title(predicted: pd.DataFrame, anchors: Anchors) -> str:
     """Say what is predicted for the most servers, beside what was published."""
     best = _best(predicted).iloc[-1]
     servers = count(int(best["servers"]), "server")

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 import seaborn.objects as so
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from ndblab.figures import curves, style
-from ndblab.figures.entry import FORECAST, Entry
+from ndblab.figures.entry import FORECAST, Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS, Quantity
-from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption, Head
 from ndblab.figures.style import Look
 from ndblab.formatting import count, listed, plain
-from ndblab.judging.publication import Anchor
 
 MEAN = Quantity("latency_avg_ms", "Mean latency", "ms", style.LATENCY, log=True)
 _PANELS = ((QPS, "qps_least", "qps_most"), (MEAN, "latency_least_ms", "latency_most_ms"))
@@ -37,9 +33,7 @@ THREADS = {
 }
 
 
-def paint_bounds(
-    figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption
-) -> Head:
+def paint_bounds(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw the range between the bounds, the model in it, and the measured means."""
     bounds, alone, balance = tables["bounds"], tables["alone"], tables["balance"]
     for ax, (quantity, low, high) in zip(figure.subplots(1, 2), _PANELS, strict=True):
@@ -78,7 +72,7 @@ def paint_bounds(
 _HOLLOW = so.Dot(color="white", edgecolor=style.INK, edgewidth=1, pointsize=5)
 
 
-def describe_bounds(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+def describe_bounds(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe bounds, model and measured means with the fewest and the most clients."""
     bounds, alone = tables["bounds"], tables["alone"]
     words = [f"{_bounds_title(bounds, alone)}."]
@@ -118,9 +112,7 @@ def _balanced(balance: pd.DataFrame) -> str:
     return f"Balanced point N*: {clients} clients saturate {bottleneck} if none of them waits."
 
 
-def paint_bottlenecks(
-    figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption
-) -> Head:
+def paint_bottlenecks(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw predicted lines and measured marks, shares of CPUs apart from NDB threads."""
     left, right = figure.subplots(1, 2)
     _utilisation(left, SHARES, tables)
@@ -138,7 +130,7 @@ def paint_bottlenecks(
     return Head(_bottleneck_title(tables), notes)
 
 
-def describe_bottlenecks(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+def describe_bottlenecks(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe predicted and measured utilisation with the fewest and the most servers."""
     use, measured = tables["use"], tables["measured_use"]
     words = [

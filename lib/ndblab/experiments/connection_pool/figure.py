@@ -4,30 +4,24 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
 
 import matplotlib
 import pandas as pd
 from matplotlib.colors import to_hex
-from matplotlib.figure import Figure
 
 from ndblab.figures import curves, forest, intervals, selection
-from ndblab.figures.entry import Entry
-from ndblab.figures.quantity import P95, QPS, Quantity
-from ndblab.figures.selection import DEFAULT, Tables
-from ndblab.figures.sheet import Caption, Head
-from ndblab.figures.style import INK, Look
+from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
+from ndblab.figures.quantity import QPS
+from ndblab.figures.selection import DEFAULT
+from ndblab.figures.style import Look
 from ndblab.formatting import count, plain
-from ndblab.judging.publication import Anchor
-from ndblab.statistics import cpu_use
 
-CPU = Quantity("cpu_us", "CPU time per query", "\N{MICRO SIGN}s", INK)
 _VARIANT = re.compile(r"pool-(?P<pool>\d+)(?P<whole>-whole)?")
 _CONTRAST = re.compile(r"pools-(\d+)-(\d+)(-share)?")
 _MARKERS = ("o", "s", "^", "D", "v", "P")
 
 
-def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Head:
+def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw the ratios of the contrasts, and below throughput against clients by connections."""
     means, ratios = _means(tables), _ratios(tables)
     lower = forest.leading(figure, ratios, "Throughput with more connections over fewer, ratio")
@@ -36,7 +30,7 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     for (whole, title), panel in zip(
         {True: "Without CPU quotas", False: quotas}.items(), panels, strict=True
     ):
-        shown = means[(means["quantity"] == QPS.metric) & (means["whole"] == whole)]
+        shown = means[means["whole"] == whole]
         if len(shown):
             curves.against_clients(panel, shown, QPS, "pool", _looks(means["pool"]), not whole)
         panel.set_title(title)
@@ -45,19 +39,16 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     return Head(_title(means, ratios), notes)
 
 
-def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+def describe(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the ratios, and each pool at its best throughput."""
     means, ratios = _means(tables), _ratios(tables)
-    words = [f"{_title(means, ratios)}."]
-    words += [f"{row.name}: {forest.words(row)}." for row in ratios.itertuples()]
-    by_quantity = means.pivot_table("mean", ["whole", "pool", "clients"], "quantity").reset_index()
+    words = [f"{_title(means, ratios)}.", *forest.sentence(ratios)]
     for whole, quotas in ((True, "Without CPU quotas"), (False, "With those of the CPU budget")):
-        of_setting = by_quantity[by_quantity["whole"] == whole]
-        best = of_setting.loc[of_setting.groupby("pool")["qps"].idxmax()]
+        mine = means[means["whole"] == whole]
+        best = mine.loc[mine.groupby("pool")["mean"].idxmax()]
         each = [
-            f"{count(int(row.pool), 'connection')} {plain(row.qps)} queries/s with "
-            f"{count(int(row.clients), 'client')}, {plain(row.latency_p95_ms)} ms and "
-            f"{plain(getattr(row, 'cpu_us', math.nan))} \N{MICRO SIGN}s of CPU per query"
+            f"{count(row.pool, 'connection')} {plain(row.mean)} queries/s with "
+            f"{count(row.clients, 'client')}"
             for row in best.itertuples()
         ]
         words += [f"{quotas}, each at its best: {'; '.join(each)}."] if each else []
@@ -69,12 +60,10 @@ def _title(means: pd.DataFrame, ratios: pd.DataFrame) -> str:
     known = ratios[ratios["low"].notna()]
     if len(known):
         row = next(known.itertuples())
-        more, less = row.pool, row.fewer
-        gain = forest.change(row.ratio, "more", "fewer")
+        change = forest.change(row.ratio, "more", "fewer")
         clear = "" if forest.is_clear(row) else ", within the error"
-        return f"{more} connections gave {gain} queries/s than {less}{clear}"
-    best = means[means["quantity"] == QPS.metric]
-    best = best.loc[best["mean"].idxmax()]
+        return f"{row.pool} connections gave {change} queries/s than {row.fewer}{clear}"
+    best = means.loc[means["mean"].idxmax()]
     return f"Throughput was best with {count(int(best['pool']), 'connection')}"
 
 
@@ -91,7 +80,7 @@ def _ratios(tables: Tables) -> pd.DataFrame:
 
 
 def _means(tables: Tables) -> pd.DataFrame:
-    """Return the mean of each quantity, with `quantity`, `whole`, `pool`, `clients`.
+    """Return mean throughput, with `whole`, `pool`, `clients`.
 
     Raises
     ------
@@ -104,8 +93,7 @@ def _means(tables: Tables) -> pd.DataFrame:
     runs = runs[runs["pool"].notna()].astype({"pool": int})
     if runs.empty:
         raise selection.nothing_to_draw("no run of a server with a connection pool")
-    runs = runs.assign(cpu_us=cpu_use.serving_query_us(runs, tables["processes"]))
-    return intervals.of_quantities(runs, ["whole", "pool", "clients"], (QPS, P95, CPU))
+    return intervals.means(runs, ["whole", "pool", "clients"], "qps")
 
 
 def _looks(pools: pd.Series) -> dict[int, Look]:
@@ -122,6 +110,6 @@ def _looks(pools: pd.Series) -> dict[int, Look]:
 FIGURES = {
     "connection-pool": Entry(
         "Does a MySQL server need more than one connection to the cluster?",
-        paint, describe, ("runs", "processes", "slices"), height_in=5.0,
+        paint, describe, ("runs", "slices"), height_in=5.0,
     ),
 }  # fmt: skip

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pandas as pd
-from matplotlib.figure import Figure
 
-from ndblab.error import MissingData
 from ndblab.experiments.dump import UNCOMPRESSED
 from ndblab.experiments.dump import analysis as dumps
-from ndblab.figures import bars, selection, style
-from ndblab.figures.entry import Entry
-from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption, Head
-from ndblab.formatting import count, listed, plain
-from ndblab.judging.publication import Anchor
+from ndblab.figures import bars, intervals, style
+from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
+from ndblab.formatting import listed, plain
 
 
-def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Head:
+def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw a bar of the time and one of the size for each kind of dump."""
     every, means = _tables(tables)
     time, size = figure.subplots(1, 2, sharey=True)
@@ -37,16 +30,15 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
         "Size of its files, MB (10^6 bytes)", style.VIOLET,
     )  # fmt: skip
     size.tick_params(labelleft=False)
-    fewest, most = int(means["dumps"].min()), int(means["dumps"].max())
-    number = count(most, "dump") if fewest == most else f"{fewest} to {count(most, 'dump')}"
     notes = [
-        f"{number} of each kind, of {plain(float(every['rows'].iloc[0]))} rows. Bars: means; "
-        "circles: each dump; whiskers: 95 % interval. Percent: of the uncompressed size."
+        intervals.described(means["dumps"], "Whiskers", "kind", "dump"),
+        f"Each has {plain(float(every['rows'].iloc[0]))} rows; circles: each dump.",
     ]
+    notes.append("Percent: of the uncompressed size.")
     return Head(_title(means), notes)
 
 
-def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+def describe(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the time and the size of each kind."""
     _, means = _tables(tables)
     kinds = [
@@ -76,10 +68,7 @@ def _title(means: pd.DataFrame) -> str:
 
 def _tables(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return every good dump and the mean of each kind, both with its `name`."""
-    try:
-        every = dumps.of(tables["runs"], tables["dumps"])
-    except MissingData as missing:
-        raise selection.nothing_to_draw(str(missing)) from None
+    every = dumps.of(tables["runs"], tables["dumps"])
     every, means = (
         table.assign(name=table["tool"].astype(str) + "\n" + table["compression"].astype(str))
         for table in (every, dumps.by_compression(every))

@@ -6,21 +6,16 @@ Every cell says in words what its colour means, so that it can be read in grey.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
 from ndblab.experiments.locking_reads import HELD, ISOLATIONS, RUNNING
 from ndblab.experiments.locking_reads import analysis as locks
 from ndblab.figures import selection, style
-from ndblab.figures.entry import Entry
-from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption, Head
+from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.formatting import count, listed
-from ndblab.judging.publication import Anchor
 
 # Of Okabe and Ito's palette, which the colour-blind can tell apart.
 _NONE, _SHARED, _EXCLUSIVE = "white", "#9fd3f2", "#f2c067"
@@ -29,7 +24,7 @@ _LINE = 34
 """Characters in a line of a cell."""
 
 
-def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Head:
+def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw the statements below each other, the isolation levels side by side."""
     kinds, statements = _kinds(tables)
     panel = figure.subfigures()
@@ -58,7 +53,7 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     return Head(_title(kinds, statements), notes)
 
 
-def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+def describe(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe every cell."""
     kinds, statements = _kinds(tables)
     sentences = [f"{_title(kinds, statements)}."]

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import pandas as pd
-from matplotlib.figure import Figure
 
 from ndblab.error import MissingData
 from ndblab.figures import curves, forest, intervals, selection, style
-from ndblab.figures.entry import Entry
-from ndblab.figures.quantity import P95, QPS, Quantity
-from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption, Head
+from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
+from ndblab.figures.quantity import QPS, Quantity
 from ndblab.figures.style import Look
 from ndblab.figures.variants import Kind
 from ndblab.formatting import count, plain
-from ndblab.judging.publication import Anchor
 from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.statistics import cpu_use
 
@@ -36,10 +31,10 @@ SIDES = {
     "servers-few-clients": "likewise, SHM, fewest clients",
 }
 """What is compared in each contrast."""
-_TITLES = {"servers": "A server on another host", "clients": "Clients on another host"}
+_TITLES = {"servers": "A server on another host gives", "clients": "Clients on another host give"}
 
 
-def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Head:
+def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw the contrasts, and below throughput and CPU time of a query against clients."""
     means, ratios = _means(tables), forest.of_contrasts(tables["slices"], SIDES)
     lower = forest.leading(figure, ratios, "Throughput, ratio")
@@ -57,27 +52,22 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     return Head(_title(means, ratios), notes)
 
 
-def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+def describe(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the contrasts, and each curve at its best throughput."""
     means, ratios = _means(tables), forest.of_contrasts(tables["slices"], SIDES)
-    words = [f"{_title(means, ratios)}."]
-    words += [f"{row.name}: {forest.words(row, 3)}." for row in ratios.itertuples()]
-    wide = means.pivot_table("mean", ["name", "clients"], "quantity").reset_index()
-    best = wide.loc[wide.groupby("name")["qps"].idxmax()].set_index("name")
+    qps = means[means["quantity"] == QPS.metric]
     each = [
-        f"{row.Index} {plain(row.qps)} queries/s with {count(int(row.clients), 'client')}, "
-        f"{plain(row.latency_p95_ms)} ms and {plain(getattr(row, 'cpu_us', math.nan))} "
-        "\N{MICRO SIGN}s of CPU per query"
-        for row in best.itertuples()
+        f"{row.name} {plain(row.mean)} queries/s with {count(row.clients, 'client')}"
+        for row in qps.loc[qps.groupby("name")["mean"].idxmax()].itertuples()
     ]
+    words = [f"{_title(means, ratios)}.", *forest.sentence(ratios, 3)]
     return [*words, f"Each at its best: {'; '.join(each)}."]
 
 
 def _title(means: pd.DataFrame, ratios: pd.DataFrame) -> str:
     """Say what distance costs; without contrasts, what throughput was."""
     said = [
-        f"{_TITLES[row.contrast]} cost {100 * (1 - row.ratio):.0f} % of the queries/s"
-        + ("" if forest.is_clear(row) else " (within the error)")
+        f"{_TITLES[row.contrast]} {forest.gain(row, 'more', 'fewer')} queries/s"
         for row in ratios.itertuples()
         if row.contrast in _TITLES
     ]
@@ -103,7 +93,7 @@ def _means(tables: Tables) -> pd.DataFrame:
         runs = runs.assign(cpu_us=cpu_use.serving_query_us(runs, tables["processes"]))
     except MissingData:
         runs = runs.assign(cpu_us=math.nan)
-    return intervals.of_quantities(runs, ["name", "clients"], (QPS, P95, CPU))
+    return intervals.of_quantities(runs, ["name", "clients"], (QPS, CPU))
 
 
 FIGURES = {

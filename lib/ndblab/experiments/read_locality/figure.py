@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pandas as pd
 import seaborn.objects as so
-from matplotlib.figure import Figure
 
 from ndblab.experiments.read_locality import analysis as shares
 from ndblab.experiments.read_locality.analysis import (
@@ -17,11 +14,9 @@ from ndblab.experiments.read_locality.analysis import (
     READ_BACKUP,
 )
 from ndblab.figures import forest, selection, style
-from ndblab.figures.entry import Entry
-from ndblab.figures.selection import DEFAULT, POINT_SELECT, Tables
-from ndblab.figures.sheet import Caption, Head
+from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
+from ndblab.figures.selection import DEFAULT, POINT_SELECT
 from ndblab.formatting import plain
-from ndblab.judging.publication import Anchor
 from ndblab.planning.workload import READ_ONLY
 
 _WORKLOADS = {POINT_SELECT: "Single lookups", READ_ONLY: "Transactions of ten lookups"}
@@ -46,7 +41,7 @@ _SHARES = {
 }
 
 
-def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Head:
+def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw the ratios of the contrasts, and below the shares by kind of table."""
     table, ratios = _shares(tables), _ratios(tables)
     lower = forest.leading(figure, ratios, "Throughput, ratio")
@@ -77,12 +72,10 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     return Head(_title(table, ratios), notes)
 
 
-def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+def describe(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the ratios, and the shares of each kind of table."""
     table, ratios = _shares(tables), _ratios(tables)
-    words = [f"{_title(table, ratios)}."]
-    said = [f"{row.name} {forest.words(row)}" for row in ratios.itertuples()]
-    words += [f"Throughput, ratios: {'; '.join(said)}."] if said else []
+    words = [f"{_title(table, ratios)}.", *forest.sentence(ratios)]
     for workload, title in _WORKLOADS.items():
         mine = table[table["workload"] == workload]
         each = [
@@ -102,8 +95,7 @@ def _title(table: pd.DataFrame, ratios: pd.DataFrame) -> str:
     title += f", {_NAMES[worst]} {near[worst]:.0f} %" if best != worst else ""
     gain = ratios[ratios["contrast"] == "fully-replicated"]
     for row in gain.itertuples():
-        clear = "" if forest.is_clear(row) else " (within the error)"
-        title += f"; {forest.change(row.ratio)} queries/s than read backup{clear}"
+        title += f"; {forest.gain(row, 'more', 'fewer')} queries/s than read backup"
     return title
 
 

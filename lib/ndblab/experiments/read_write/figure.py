@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from matplotlib.figure import Figure
-
-from ndblab.error import MissingData
 from ndblab.experiments.read_write import TRANSACTION_QUERIES
 from ndblab.experiments.read_write import analysis as variations
 from ndblab.experiments.read_write.analysis import LOOKUPS, SERVERS, Variations
-from ndblab.figures import curves, forest, intervals, selection, style
-from ndblab.figures.entry import Entry
+from ndblab.figures import curves, forest, intervals, style
+from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import Quantity
-from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption, Head
 from ndblab.formatting import count, listed, plain
-from ndblab.judging.publication import Anchor
 
 TPS = Quantity("tps", "Throughput", "transactions/s", style.THROUGHPUT)
 
 
-def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Head:
+def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw the ratio of each contrast, and below transactions by servers and clients."""
-    parts = _parts(tables)
+    parts = variations.of(tables)
     ratios = variations.ratios(tables["slices"]).rename(columns={"compared": "name"})
     lower = forest.leading(figure, ratios, "Rate of transactions or of keys looked up, ratio")
     means = intervals.means(parts.plain, ["servers", "clients"], TPS.metric)
@@ -35,29 +27,15 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     return Head(_title(parts, tables), notes)
 
 
-def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
-    """Describe each ratio, the peaks, and the CPUs used."""
-    parts = _parts(tables)
-    words = [f"{_title(parts, tables)}."]
-    ratios = variations.ratios(tables["slices"])
-    said = [f"{row.compared} {forest.words(row)}" for row in ratios.itertuples()]
-    words += [f"Ratios: {'; '.join(said)}."] if said else []
+def describe(tables: Tables, anchors: Anchors) -> list[str]:
+    """Describe each ratio, and the peaks."""
+    parts = variations.of(tables)
+    ratios = variations.ratios(tables["slices"]).rename(columns={"compared": "name"})
     each = [
         f"{plain(tps)} with {count(servers, 'server')}" for servers, tps in _peaks(parts).items()
     ]
-    words.append(f"Best means in transactions/s: {listed(each)}.")
-    if len(parts.cpus):
-        used = [f"{role} {plain(cpus)}" for role, cpus in parts.cpus.items()]
-        words.append(f"Logical CPUs used without quotas: {listed(used)}.")
-    return words
-
-
-def _parts(tables: Tables) -> Variations:
-    """Sort what was measured by question; LabError if there is no good run of read/write."""
-    try:
-        return variations.of(tables)
-    except MissingData as missing:
-        raise selection.nothing_to_draw(str(missing)) from None
+    best = f"Best means in transactions/s: {listed(each)}."
+    return [f"{_title(parts, tables)}.", *forest.sentence(ratios), best]
 
 
 def _peaks(parts: Variations) -> dict[int, float]:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from ndblab.experiments.scaling import figure_of_runs, figure_of_threads
 from ndblab.figures import curves, forest, intervals, published, selection, style, variants
-from ndblab.figures.entry import Entry
+from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import P95, QPS, Quantity
-from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption, Head
 from ndblab.formatting import count, listed, plain
 from ndblab.judging.publication import Anchor
 from ndblab.statistics import blocks, estimate, summary
@@ -23,9 +20,7 @@ from ndblab.statistics import blocks, estimate, summary
 _QUOTA = "Each process has a quota, the brief's share of this host's CPUs: compare shapes only."
 
 
-def paint_peaks(
-    figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption
-) -> Head:
+def paint_peaks(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw the ratios of the peaks, and below throughput against clients by number of servers."""
     points, ratios = _points(tables, QPS), _peak_ratios(tables)
     gain = _in_rows(_published_gain(anchors), ratios)
@@ -40,7 +35,7 @@ def paint_peaks(
     return Head(_gain(points, ratios), notes)
 
 
-def describe_peaks(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+def describe_peaks(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the best means, their ratios and what was published."""
     points, ratios = _points(tables, QPS), _peak_ratios(tables)
     best = listed(
@@ -48,13 +43,10 @@ def describe_peaks(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
         for p in summary.peaks(points).itertuples()
     )
     words = [f"{_gain(points, ratios)}.", f"The best means in queries/s are {best}."]
-    words += [f"Ratios: {_ratios_in_words(ratios)}."] if len(ratios) else []
-    return words + published.sentence(anchors)
+    return [*words, *forest.sentence(ratios), *published.sentence(anchors)]
 
 
-def paint_latency(
-    figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption
-) -> Head:
+def paint_latency(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw p95 against clients of each server, and its ratio with more servers above."""
     points, ratios = _points(tables, P95), _latency_ratios(tables)
     more = _in_rows(_published_more(anchors), ratios)
@@ -68,7 +60,7 @@ def paint_latency(
     return Head(_same_latency(points, ratios), notes + ([published.NOTE] if more else []))
 
 
-def describe_latency(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+def describe_latency(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the range of each line, the ratios and what was published."""
     points, ratios = _points(tables, P95).dropna(subset="mean"), _latency_ratios(tables)
     lines = listed(
@@ -77,8 +69,7 @@ def describe_latency(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
         for servers, line in points.groupby("servers")
     )
     words = [f"{_same_latency(points, ratios)}.", f"95th percentile latency goes {lines}."]
-    words += [f"Ratios: {_ratios_in_words(ratios)}."] if len(ratios) else []
-    return words + published.sentence(anchors)
+    return [*words, *forest.sentence(ratios), *published.sentence(anchors)]
 
 
 def _points(tables: Tables, quantity: Quantity) -> pd.DataFrame:
@@ -133,7 +124,7 @@ def _latency_ratios(tables: Tables) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["name", "ratio", "low", "high"])
 
 
-def _published_gain(anchors: Sequence[Anchor]) -> tuple[str, Anchor] | None:
+def _published_gain(anchors: Anchors) -> tuple[str, Anchor] | None:
     """Return the published gain of the most servers over the fewest, and the name of its row."""
     by_servers = {anchor.servers: anchor for anchor in anchors}
     if len(by_servers) < 2:
@@ -143,7 +134,7 @@ def _published_gain(anchors: Sequence[Anchor]) -> tuple[str, Anchor] | None:
     return f"{count(top.servers, 'server')} over {base.servers}", gain
 
 
-def _published_more(anchors: Sequence[Anchor]) -> tuple[str, Anchor] | None:
+def _published_more(anchors: Anchors) -> tuple[str, Anchor] | None:
     """Return likewise the published ratio of p95 at equal clients of each server."""
     if found := _published_gain([a for a in anchors if a.clients == 32 * a.servers]):
         return f"{found[0]}, 32 clients each", found[1]
@@ -180,10 +171,6 @@ def _same_latency(points: pd.DataFrame, ratios: pd.DataFrame) -> str:
     factor = int(known["servers"].max() // known["servers"].min())
     span = plain(most) if plain(least) == plain(most) else f"{plain(least)} to {plain(most)}"
     return f"{factor} times the servers and clients had {span} times the p95 latency"
-
-
-def _ratios_in_words(ratios: pd.DataFrame) -> str:
-    return "; ".join(f"{row.name} {forest.words(row)}" for row in ratios.itertuples())
 
 
 def _notes(panels: Mapping[object, Axes], points: pd.DataFrame, caption: Caption) -> list[str]:

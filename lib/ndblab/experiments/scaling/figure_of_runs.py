@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from ndblab.figures import curves, forest, intervals, published, selection, sheet, style
-from ndblab.figures.entry import Entry
+from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS, Quantity
-from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption, Head
 from ndblab.figures.style import Look
 from ndblab.formatting import count, listed, plain
 from ndblab.judging.evidence import SERVER_SHARE
-from ndblab.judging.publication import Anchor
 from ndblab.planning.cpu_budget import BRIEF_CPUS
 from ndblab.statistics import summary
 
@@ -33,15 +27,12 @@ _VARYING = {
 }
 
 
-def paint_one_server(
-    figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption
-) -> Head:
+def paint_one_server(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw throughput of one MySQL server against clients, and beside it the CPU of each role."""
     qps, cpu = _one_server(tables)
     left, right = figure.subplots(1, 2)
-    curves.against_clients(
-        left, qps.assign(line="qps"), QPS, "line", {"qps": Look("", style.THROUGHPUT)}
-    )
+    look = {"qps": Look("", style.THROUGHPUT)}
+    curves.against_clients(left, qps.assign(line="qps"), QPS, "line", look)
     of_host = caption.cpus is not None
     if of_host:
         cpu[["mean", "low", "high"]] /= caption.cpus
@@ -58,8 +49,8 @@ def paint_one_server(
     return Head(_one_server_title(qps, cpu), notes)
 
 
-def describe_one_server(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
-    """Describe the best throughput, the CPU use there, and the highest CPU use of mysqld."""
+def describe_one_server(tables: Tables, anchors: Anchors) -> list[str]:
+    """Describe the best throughput, and the CPU use there."""
     qps, cpu = _one_server(tables)
     best = qps.loc[qps["mean"].idxmax()]
     words = [f"{_one_server_title(qps, cpu)}."]
@@ -68,13 +59,7 @@ def describe_one_server(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
         for row in cpu[cpu["clients"] == best["clients"]].itertuples()
     ]
     words += [f"CPU there, in percent of one logical CPU: {listed(used)}."] if used else []
-    server = cpu[cpu["role"] == "mysqld"]
-    if len(server):
-        most = server.loc[server["mean"].idxmax()]
-        at = count(int(most["clients"]), "client")
-        words.append(f"mysqld uses most at {at}: {plain(most['mean'])} %.")
-    each = (f"{a.series} {published.words(a)} at {count(a.clients, 'client')}" for a in anchors)
-    return words + published.sentence(anchors, each)
+    return [*words, *published.sentence(anchors, by_series=True)]
 
 
 def _one_server(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -105,9 +90,7 @@ def _one_server_title(qps: pd.DataFrame, cpu: pd.DataFrame) -> str:
     return title
 
 
-def paint_steadiness(
-    figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption
-) -> Head:
+def paint_steadiness(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw how much throughput and p95 vary within a run, against clients."""
     steady = _steadiness(tables)
     for ax, (column, (name, colour)) in zip(
@@ -128,7 +111,7 @@ def paint_steadiness(
     return Head(_steadiness_title(steady), notes)
 
 
-def describe_steadiness(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+def describe_steadiness(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe how much the seconds of a run differ, by client count."""
     steady = _steadiness(tables)
     means = steady.groupby("clients")[list(_VARYING)].mean().dropna()
@@ -153,9 +136,8 @@ def _steadiness(tables: Tables) -> pd.DataFrame:
     samples = samples.merge(runs[["run_id", "servers", "clients"]], on="run_id")
     if samples.empty:
         raise selection.nothing_to_draw("no interval of a good run")
-    steady = summary.steadiness(samples).merge(
-        runs[["run_id", "servers", "duration_s"]], on="run_id"
-    )
+    steady = summary.steadiness(samples)
+    steady = steady.merge(runs[["run_id", "servers", "duration_s"]], on="run_id")
     steady[list(_VARYING)] *= 100
     return steady
 
@@ -165,9 +147,9 @@ def _steadiness_title(steady: pd.DataFrame) -> str:
     seconds = f"{plain(round(steady['duration_s'].median()))} s"
     if means.empty:
         return f"Runs of {seconds} are too short to say how steady throughput is"
-    ends = [f"{means.iloc[0]:.0f} % with {count(int(means.index[0]), 'client')}"]
-    ends += [f"{means.iloc[-1]:.0f} % with {int(means.index[-1])}"] if len(means) > 1 else []
-    return f"Within a run of {seconds}, throughput varied by {listed(ends)}"
+    each = [f"{cv:.0f} % with {count(int(clients), 'client')}" for clients, cv in means.items()]
+    ends = listed(dict.fromkeys([each[0], each[-1]]))
+    return f"Within a run of {seconds}, throughput varied by {ends}"
 
 
 FIGURES = {

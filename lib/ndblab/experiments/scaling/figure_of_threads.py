@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -10,13 +9,10 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import seaborn.objects as so
-from matplotlib.figure import Figure
 
 from ndblab.error import MissingData
 from ndblab.figures import forest, intervals, published, selection, sheet, style
-from ndblab.figures.entry import Entry
-from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption, Head
+from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.formatting import listed, plain
 from ndblab.judging.evidence import DATA_NODES_SHARE
 from ndblab.judging.publication import Anchor
@@ -62,7 +58,7 @@ _OF_MOST = _Threads("overload", contrasts.B, "tc", "at peak throughput")
 
 
 def paint_threads(
-    shown: _Threads, figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption
+    shown: _Threads, figure: Figure, tables: Tables, anchors: Anchors, caption: Caption
 ) -> Head:
     """Draw a bar for each NDB thread of both data nodes, and one kind over the others."""
     runs = shown.runs(tables, shown is _OF_MOST)
@@ -94,7 +90,7 @@ def paint_threads(
     else:
         sheet.nothing(ax, f"no {shown.kind} thread to compare")
     servers, clients = selection.in_words(runs.iloc[0])
-    notes = [f"{servers.capitalize()}, {clients}: {shown.where}.", _units(runs)]
+    notes = [f"{servers.capitalize()}, {clients}: {_where(shown, runs)}.", _units(runs)]
     notes += [published.NOTE] if mine else []
     if caption.is_scaled and caption.cpus:
         share = plain(100 * DATA_NODES_SHARE / 2 * caption.cpus)
@@ -103,25 +99,21 @@ def paint_threads(
         bars.axvline(SATURATED_PCT, color=style.INK, lw=1, ls="--")
         bars.set_xlim(0, 105)
         notes.append(f"Dashed: {SATURATED_PCT} %, saturated according to the brief.")
-    return Head(_threads_title(shown, ratios), notes)
+    return Head(_threads_title(shown, ratios, _where(shown, runs)), notes)
 
 
-def describe_threads(shown: _Threads, tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+def describe_threads(shown: _Threads, tables: Tables, anchors: Anchors) -> list[str]:
     """Describe how busy each kind of NDB thread was, measured and published."""
     runs = shown.runs(tables, shown is _OF_MOST)
     threads, ratios = _threads(shown, tables, runs)
     kinds = threads.groupby("thread", sort=False)["mean"].max()
     servers, clients = selection.in_words(runs.iloc[0])
     words = [
-        f"{_threads_title(shown, ratios)}.",
-        f"Busiest thread of each kind with {servers} and {clients} ({shown.where}), in percent of "
-        f"one CPU: {listed(f'{kind} {plain(pct)} %' for kind, pct in kinds.items())}.",
+        f"{_threads_title(shown, ratios, _where(shown, runs))}.",
+        f"Busiest thread of each kind with {servers} and {clients}, in percent of one CPU: "
+        f"{listed(f'{kind} {plain(pct)} %' for kind, pct in kinds.items())}.",
     ]
-    if len(ratios):
-        each = (f"{row.name} {forest.words(row)}" for row in ratios.itertuples())
-        words.append(f"CPU of {shown.kind} over other kinds: {listed(each)}.")
-    theirs = (f"{a.series}: {plain(a.value)} %" for a in anchors)
-    return words + published.sentence(anchors, theirs)
+    return [*words, *forest.sentence(ratios), *published.sentence(anchors, by_series=True)]
 
 
 def _threads(
@@ -160,7 +152,7 @@ def _threads(
     return threads, pd.DataFrame(rows, columns=["name", "ratio", "low", "high"])
 
 
-def _published_ratios(shown: _Threads, anchors: Sequence[Anchor]) -> dict[str, Anchor]:
+def _published_ratios(shown: _Threads, anchors: Anchors) -> dict[str, Anchor]:
     """Return the published ratio of one kind to each other kind, from the screen's threads."""
     by_kind: dict[str, list[Anchor]] = {}
     for anchor in anchors:
@@ -181,7 +173,7 @@ def _ratio_anchor(anchor: Anchor, value: float) -> Anchor:
     return Anchor(**{**anchor.__dict__, "value": value, "unit": "ratio"})
 
 
-def _threads_title(shown: _Threads, ratios: pd.DataFrame) -> str:
+def _threads_title(shown: _Threads, ratios: pd.DataFrame, where: str) -> str:
     """Say which kind of NDB thread was busiest, and by how much."""
     if ratios.empty:
         return f"The data nodes have no {shown.kind} thread to compare"
@@ -189,8 +181,13 @@ def _threads_title(shown: _Threads, ratios: pd.DataFrame) -> str:
     change = f"{shown.kind} used {forest.change(nearest.ratio)} CPU"
     change += "" if forest.is_clear(nearest) else ", within the error"
     if nearest.ratio >= 1:
-        return f"{shown.kind} was busiest {shown.where}: {change} than {nearest.name}"
-    return f"{nearest.name}, not {shown.kind}, was busiest {shown.where}: {change}"
+        return f"{shown.kind} was busiest {where}: {change} than {nearest.name}"
+    return f"{nearest.name}, not {shown.kind}, was busiest {where}: {change}"
+
+
+def _where(shown: _Threads, runs: pd.DataFrame) -> str:
+    """Say where threads are shown: as in the contrast, or else where the sweep was best."""
+    return shown.where if "block" in runs else "at peak throughput"
 
 
 def _units(runs: pd.DataFrame) -> str:

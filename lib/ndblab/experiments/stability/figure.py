@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import ChainMap
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from ndblab.experiments.stability import analysis, checkpoints, figure_long_run
+from ndblab.error import MissingData
+from ndblab.experiments.stability import analysis, checkpoint_cost, figure_long_run
+from ndblab.experiments.stability.checkpoint_cost import Run
 from ndblab.figures import published, selection, style, timeline
-from ndblab.figures.entry import Entry
+from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import P95, QPS, Quantity
-from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption, Head
 from ndblab.formatting import count, plain
-from ndblab.judging.publication import Anchor
 from ndblab.statistics import series
 
 _NODE_EVENTS = {
@@ -28,28 +25,10 @@ _NODE_EVENTS = {
 _SHOWN_EVENTS = 4
 
 
-@dataclass(frozen=True)
-class _Long:
-    """The longest run, its samples in order, its events (None if the dataset has no such table)."""
-
-    run: pd.Series
-    samples: pd.DataFrame
-    events: pd.DataFrame | None
-
-    @property
-    def duration_s(self) -> float:
-        return float(self.samples["t_s"].iloc[-1])
-
-    def percent(self, quantity: Quantity) -> pd.Series:
-        """Return the samples in percent of their mean."""
-        values = self.samples[quantity.metric]
-        return 100 * values / values.mean()
-
-
-def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Head:
+def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw the longest good run, with the published bands around the means."""
     long = _longest(tables)
-    unit_s, unit = timeline.unit(long.duration_s)
+    unit_s, unit = timeline.unit(long.samples["t_s"].max())
     axes = figure.subplots(2, 1, sharex=True)
     beyond = 0
     for ax, quantity in zip(axes, (QPS, P95), strict=True):
@@ -62,17 +41,17 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     notes += ["Grey: the published band around its mean."] if anchors else []
     notes.append("Circles: outliers.")
     notes += [f"Triangles: {count(beyond, 'sample')} beyond the panel."] if beyond else []
-    return Head(_title(long, anchors), notes + _events(axes[0], long, unit_s))
+    return Head(_title(long, anchors), notes + _events(axes[0], long, unit_s, tables))
 
 
-def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+def describe(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe how much throughput and latency of the longest run varied and drifted."""
     long = _longest(tables)
-    servers, clients = selection.in_words(long.run)
+    servers, clients = selection.in_words(long.row)
     words = [
         f"{_title(long, anchors)}.",
         f"Throughput (queries/s) and 95th percentile latency (ms) in {len(long.samples)} samples "
-        f"of one run of {plain(long.duration_s)} s with {servers} and {clients}.",
+        f"of one run of {plain(long.samples['t_s'].max())} s with {servers} and {clients}.",
     ]
     for metric, row in analysis.steadiness(long.samples).iterrows():
         quantity = QPS if metric == QPS.metric else P95
@@ -82,24 +61,25 @@ def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
                 f"{plain(row['low_95'])} to {plain(row['high_95'])} {quantity.unit}; trend: "
                 f"{_trend(row)}."
             )
-    return words + published.sentence(
-        anchors, (f"{a.series} {published.words(a)}" for a in anchors)
-    )
+    return [*words, *published.sentence(anchors, by_series=True)]
 
 
-def _longest(tables: Tables) -> _Long:
+def _longest(tables: Tables) -> Run:
     runs = selection.good(tables["runs"])
     runs = runs[runs["run_id"].isin(tables["intervals"]["run_id"].unique())]
     if runs.empty:
-        raise selection.nothing_to_draw("no interval of a good run")
-    run = analysis.longest(runs)
-    events = tables.get("events")
-    if events is not None:
-        events = events[events["run_id"] == run["run_id"]].sort_values("t_s")
-    return _Long(run, analysis.samples(run, tables["intervals"]), events)
+        raise MissingData("no interval of a good run")
+    no_events = {"events": pd.DataFrame(columns=["run_id", "t_s", "event"])}
+    return checkpoint_cost.of_run(analysis.longest(runs), ChainMap({}, tables, no_events))
 
 
-def _published(anchors: Sequence[Anchor], quantity: Quantity) -> tuple[float, float] | None:
+def _percent(long: Run, quantity: Quantity) -> pd.Series:
+    """Return the samples in percent of their mean."""
+    values = long.samples[quantity.metric]
+    return 100 * values / values.mean()
+
+
+def _published(anchors: Anchors, quantity: Quantity) -> tuple[float, float] | None:
     """Return the published band in percent of its mean, or else of its middle."""
     mine = [a for a in anchors if a.unit == quantity.unit]
     ends = {a.bound: a.value for a in mine if a.bound}
@@ -110,10 +90,10 @@ def _published(anchors: Sequence[Anchor], quantity: Quantity) -> tuple[float, fl
 
 
 def _samples(
-    ax: Axes, long: _Long, quantity: Quantity, unit_s: int, band: tuple[float, float] | None
+    ax: Axes, long: Run, quantity: Quantity, unit_s: int, band: tuple[float, float] | None
 ) -> int:
     """Draw the samples and the published band; return how many are beyond the panel."""
-    times, values = long.samples["t_s"] / unit_s, long.percent(quantity)
+    times, values = long.samples["t_s"] / unit_s, _percent(long, quantity)
     timeline.draw(ax, times, values, quantity.colour)
     ax.axhline(100, color=style.INK, lw=0.8, zorder=1)
     if band is not None:
@@ -131,29 +111,27 @@ def _samples(
     return int((~values.between(low, high) & values.notna()).sum())
 
 
-def _events(ax: Axes, long: _Long, unit_s: int) -> list[str]:
+def _events(ax: Axes, long: Run, unit_s: int, tables: Tables) -> list[str]:
     """Shade local checkpoints and mark node events; return notes about the cluster log."""
-    if long.events is None:
+    if "events" not in tables:
         return []
-    if long.events.empty:
+    events = tables["events"][tables["events"]["run_id"] == long.row["run_id"]]
+    if events.empty:
         return ["The cluster log has no events."]
-    spans = checkpoints.of_run(long.events, long.duration_s)
     for panel in ax.figure.axes:
-        timeline.shade(panel, [(begin / unit_s, end / unit_s) for begin, end in spans])
-    nodes = long.events[long.events["event"].isin(list(_NODE_EVENTS))].head(_SHOWN_EVENTS)
-    timeline.label(
-        ax,
-        [(e.t_s / unit_s, f"node {e.node_id} {_NODE_EVENTS[e.event]}") for e in nodes.itertuples()],
-    )
-    warnings = int((long.events["event"] == "warning").sum())
-    notes = [f"Shaded: {count(len(spans), 'local checkpoint')}."] if spans else []
+        timeline.shade(panel, [(begin / unit_s, end / unit_s) for begin, end in long.spans])
+    nodes = events[events["event"].isin(list(_NODE_EVENTS))].sort_values("t_s")
+    words = [f"node {e.node_id} {_NODE_EVENTS[e.event]}" for e in nodes.itertuples()]
+    timeline.label(ax, list(zip(nodes["t_s"] / unit_s, words, strict=True))[:_SHOWN_EVENTS])
+    warnings = int((events["event"] == "warning").sum())
+    notes = [f"Shaded: {count(len(long.spans), 'local checkpoint')}."] if long.spans else []
     return notes + ([f"The cluster log has {count(warnings, 'warning')}."] if warnings else [])
 
 
-def _title(long: _Long, anchors: Sequence[Anchor]) -> str:
+def _title(long: Run, anchors: Anchors) -> str:
     """Say within what of the mean throughput stayed, here and as published."""
-    low, high = long.percent(QPS).quantile([0.025, 0.975])
-    title = f"For 95 % of {plain(round(long.duration_s))} s, throughput stayed within "
+    low, high = _percent(long, QPS).quantile([0.025, 0.975])
+    title = f"For 95 % of {plain(round(long.samples['t_s'].max()))} s, throughput stayed within "
     title += f"{low - 100:+.0f} and {high - 100:+.0f} % of its mean"
     if band := _published(anchors, QPS):
         title += f"; published: \N{PLUS-MINUS SIGN}{(band[1] - band[0]) / 2:.0f} %"

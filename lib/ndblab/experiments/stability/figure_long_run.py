@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pandas as pd
 import seaborn.objects as so
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from ndblab.error import MissingData
 from ndblab.experiments.stability import checkpoint_cost as cost
 from ndblab.experiments.stability.checkpoint_cost import Repeats, Run
 from ndblab.figures import forest, published, selection, sheet, style, timeline
-from ndblab.figures.entry import Entry
+from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS
-from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption, Head
 from ndblab.formatting import count, plain
-from ndblab.judging.publication import Anchor
 from ndblab.statistics.estimate import Estimate
 
 _KEPT = "whole over\noutside"
 
 
-def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Head:
+def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw the dip around starts, the ratio of the cycles, and below the longest good run."""
     repeats = _longest(tables)
     axes = figure.subplot_mosaic(
@@ -50,7 +44,7 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     return Head(_title(repeats), notes)
 
 
-def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+def describe(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the dip, what checkpoints take, and the longest run."""
     repeats = _longest(tables)
     run = repeats.longest
@@ -66,9 +60,7 @@ def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
         interval = f" ({low} to {high})" if kept.bounded else ""
         runs = count(len(repeats.runs), "run")
         words.append(f"Throughput of {runs}, over that outside checkpoints: {value}{interval}.")
-    return words + published.sentence(
-        anchors, (f"{a.series} {published.words(a)}" for a in anchors)
-    )
+    return [*words, *published.sentence(anchors, by_series=True)]
 
 
 def _longest(tables: Tables) -> Repeats:
@@ -127,7 +119,7 @@ def _dip(ax: Axes, repeats: Repeats) -> None:
     )
 
 
-def _ratio(ax: Axes, repeats: Repeats, anchors: Sequence[Anchor]) -> None:
+def _ratio(ax: Axes, repeats: Repeats, anchors: Anchors) -> None:
     """Draw the ratio of each cycle of all runs, and their mean with its interval."""
     ax.set_title("All cycles of checkpoints")
     kept = _kept(repeats)

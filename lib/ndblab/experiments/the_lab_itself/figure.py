@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from ndblab.dataset import Dataset
-from ndblab.error import MissingData
 from ndblab.experiments.the_lab_itself import conditions, goals, variance
-from ndblab.figures import contrast, forest, selection
-from ndblab.figures.entry import Entry
-from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption, Head
+from ndblab.figures import contrast, forest
+from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.formatting import listed
 from ndblab.judging import bounds
-from ndblab.judging.publication import Anchor
 
 
-def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Head:
+def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw the deviation that each part adds, and that of the ratio of two slices."""
-    parts, apart = _tables(tables["slices"])
+    parts, apart = (of(tables["slices"]) for of in (variance.components, variance.apart))
     left, right = figure.subplots(1, 2)
     parts = parts.assign(name=[f"{row.part}\n({row.number})" for row in parts.itertuples()])
     apart = apart.assign(name=apart["apart"].str.replace(", ", ",\n"))
@@ -40,9 +33,9 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     return Head(_title(parts), notes)
 
 
-def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+def describe(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe each part and each distance with its interval."""
-    parts, apart = _tables(tables["slices"])
+    parts, apart = (of(tables["slices"]) for of in (variance.components, variance.apart))
     of_parts = (f"{row.part} {_words(row)}" for row in parts.itertuples())
     of_pairs = (f"{row.apart} {_words(row)}" for row in apart.itertuples())
     return [
@@ -50,13 +43,6 @@ def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
         f"Standard deviation that each part adds to a slice: {listed(of_parts)}.",
         f"Standard deviation of the ratio of two slices: {'; '.join(of_pairs)}.",
     ]
-
-
-def _tables(slices: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    try:
-        return variance.components(slices), variance.apart(slices)
-    except MissingData as missing:
-        raise selection.nothing_to_draw(str(missing)) from None
 
 
 def _words(row) -> str:

@@ -5,22 +5,16 @@ Inconsistent runs have failed and are not drawn.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pandas as pd
-from matplotlib.figure import Figure
 
 from ndblab.error import MissingData
 from ndblab.experiments.tpc_c import analysis as loads
 from ndblab.experiments.tpc_c.analysis import BY_KEY, BY_WAREHOUSE
-from ndblab.figures import curves, forest, intervals, selection, style
-from ndblab.figures.entry import Entry
+from ndblab.figures import curves, forest, intervals, style
+from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import Quantity
-from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption, Head
 from ndblab.figures.style import Look
 from ndblab.formatting import count, plain
-from ndblab.judging.publication import Anchor
 
 TPS = Quantity("tps", "Throughput", "transactions/s", style.THROUGHPUT)
 WAYS = {
@@ -28,11 +22,9 @@ WAYS = {
     BY_KEY: Look("by whole key", style.ORANGE, "s", "--"),
 }
 """Ways of partitioning, by variant."""
-_SHARES = {"local": "rows read locally", "pruned": "scans of one partition",
-           "failed": "transactions failed"}  # fmt: skip
 
 
-def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Head:
+def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw the ratios, and below throughput by servers and by partitioning."""
     runs, ratios = _runs(tables), _ratios(tables)
     lower = forest.leading(figure, ratios, "Ratio, of transactions/s unless said otherwise")
@@ -53,35 +45,25 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     return Head(_title(runs, ratios), notes)
 
 
-def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+def describe(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe each ratio, each way of partitioning, and the best throughput."""
     runs, ratios = _runs(tables), _ratios(tables)
-    words = [f"{_title(runs, ratios)}."]
-    said = [f"{row.name} {forest.words(row)}" for row in ratios.itertuples()]
-    words += [f"Ratios: {'; '.join(said)}."] if said else []
-    means = runs.groupby(["variant", "servers", "clients"])["tps"].mean()
+    means = runs[runs["variant"].isin(WAYS)].groupby(["variant", "servers", "clients"])["tps"]
     each = [
         f"{plain(tps)} {WAYS[variant].label} with {count(servers, 'server')} and "
         f"{count(clients, 'client')}"
-        for (variant, servers, clients), tps in means.items()
-        if variant in WAYS
+        for (variant, servers, clients), tps in means.mean().items()
     ]
-    words.append(f"Transactions per second: {'; '.join(each)}.")
-    top = runs[runs["servers"] == runs["servers"].max()]
-    top = top[top["clients"] == top["clients"].max()]
-    for variant, row in top.groupby("variant")[[f"{s}_share" for s in _SHARES]].mean().iterrows():
-        parts = [f"{_percent(row[f'{s}_share'])} {what}" for s, what in _SHARES.items()]
-        words.append(f"{WAYS[variant].label.capitalize()}: {', '.join(parts)}.")
-    return words
+    per_second = f"Transactions per second: {'; '.join(each)}."
+    return [f"{_title(runs, ratios)}.", *forest.sentence(ratios), per_second]
 
 
 def _runs(tables: Tables) -> pd.DataFrame:
-    """Return the good runs; LabError if there is none."""
+    """Return the good runs; MissingData if there is none."""
     try:
         return loads.runs(tables)
     except MissingData as missing:
-        wrong = loads.inconsistent(tables)
-        raise selection.nothing_to_draw(wrong[0] if wrong else str(missing)) from None
+        raise MissingData(*loads.inconsistent(tables)[:1] or missing.args) from None
 
 
 def _ratios(tables: Tables) -> pd.DataFrame:
@@ -95,8 +77,7 @@ def _title(runs: pd.DataFrame, ratios: pd.DataFrame) -> str:
     """Say what partitioning and more servers gain; without contrasts, the best throughput."""
     rows = ratios[~ratios["of_cpu"].astype(bool)].itertuples()
     said = [
-        f"{row.compared} {forest.change(row.ratio)}"
-        + ("" if forest.is_clear(row) else " (within the error)")
+        f"{row.compared} {forest.gain(row)}"
         for place, row in enumerate(rows)
         if place == 0 or forest.is_clear(row)
     ]
@@ -104,10 +85,6 @@ def _title(runs: pd.DataFrame, ratios: pd.DataFrame) -> str:
         return f"Transactions/s: {'; '.join(said)}"
     means = runs.groupby(["servers", "clients"])["tps"].mean()
     return f"{count(means.idxmax()[0], 'server')} gave {plain(means.max())} transactions/s at best"
-
-
-def _percent(share: float) -> str:
-    return "an unknown share of" if share != share else f"{plain(round(100 * share, 1))} %"
 
 
 FIGURES = {

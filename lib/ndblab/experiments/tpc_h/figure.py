@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
 
 import pandas as pd
-from matplotlib.figure import Figure
 
-from ndblab.error import MissingData
 from ndblab.experiments.tpc_h import analysis as pushdown
 from ndblab.figures import forest, selection
-from ndblab.figures.entry import Entry
-from ndblab.figures.selection import Tables
-from ndblab.figures.sheet import Caption, Head
+from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.formatting import count, listed, plain
-from ndblab.judging.publication import Anchor
 
 _WIDEST = 40
 
 
-def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Caption) -> Head:
+def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw the ratio of each query with its interval."""
     table = _table(tables)
     forest.draw(figure.subplots(), table, "Times as fast with pushed joins, ratio")
@@ -33,7 +27,7 @@ def paint(figure: Figure, tables: Tables, anchors: Sequence[Anchor], caption: Ca
     return Head(_title(table), notes)
 
 
-def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
+def describe(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the ratio of each query, those with pushed joins first."""
     table = _table(tables)
     words = [f"{_title(table)}."]
@@ -49,10 +43,7 @@ def describe(tables: Tables, anchors: Sequence[Anchor]) -> list[str]:
 
 
 def _table(tables: Tables) -> pd.DataFrame:
-    try:
-        table = pushdown.table(tables["slices"], tables["runs"], tables["pushed"])
-    except MissingData as missing:
-        raise selection.nothing_to_draw(str(missing)) from None
+    table = pushdown.table(tables["slices"], tables["runs"], tables["pushed"])
     if table["ratio"].isna().all():
         raise selection.nothing_to_draw("no query was measured in both ways")
     name = "Q" + table["query"].astype(str)
