@@ -239,7 +239,7 @@ def doctor(c, json=False):
     if json:
         print(dumps(host.read().to_dict(), indent=1))
         return
-    from ndblab.measuring import doctor
+    from ndblab.publishing import doctor
 
     findings = doctor.examine(tools_of_experiments())
     for finding in findings:

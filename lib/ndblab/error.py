@@ -1,7 +1,6 @@
 """The one error of the lab that users are meant to read.
 
-In: what happened, what was found, what was expected, what to do next. Out: one message. It is shown
-without a traceback, which is for bugs in the lab itself.
+It is shown without a traceback, which is for bugs in the lab itself.
 """
 
 from __future__ import annotations

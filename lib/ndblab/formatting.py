@@ -1,7 +1,4 @@
-"""Numbers and lists as text: `significant` in verdicts, `plain` in figures, tables and messages.
-
-In: a value. Out: its text, without a unit but for `duration`; "-" for NaN.
-"""
+"""Numbers and lists as text: `significant` in verdicts, `plain` in figures, tables and messages."""
 
 from __future__ import annotations
 

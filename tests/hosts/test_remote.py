@@ -670,11 +670,16 @@ def test_a_connection_that_the_user_shares_is_used(network: Network, tmp_path: P
             time.sleep(0.02)
         # Only the shared connection lets the user in.
         network.add_settings("Host shared\n IdentityFile /nowhere\n")
-        with remote.connect("shared", tmp_path / "cluster") as machine:
-            child = machine.spawn(["echo", "fine"], **PIPES)
-            assert child.communicate(timeout=20) == ("fine\n", "")
-        assert master.poll() is None
-        master.terminate()
+        try:
+            with remote.connect("shared", tmp_path / "cluster") as machine:
+                options = {"stdin": subprocess.PIPE, **PIPES}
+                children = [machine.spawn(["cat"], **options) for _ in range(9)]
+                with pytest.raises(LabError, match="shared allows no further session"):
+                    machine.spawn(["cat"], **options)
+                assert children[0].communicate("fine", timeout=20) == ("fine", "")
+            assert master.poll() is None
+        finally:
+            master.terminate()
 
 
 def test_a_host_behind_another_is_reached_by_the_users_settings(network: Network, tmp_path: Path):

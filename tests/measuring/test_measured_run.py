@@ -24,10 +24,11 @@ from ndblab.workloads import registry, sysbench
 from ndblab.workloads.load_generator import Job, Report
 
 CAPTURED = Path(__file__).parents[1] / "captured/sysbench"
+DURATION_S = 6
 
 
 def job(cluster: Scripted, warmup_s: int = 0) -> Job:
-    size = profile.get("smoke", {"warmup_s": warmup_s, "duration_s": 5})
+    size = profile.get("smoke", {"warmup_s": warmup_s, "duration_s": DURATION_S})
     return Job(cluster.binaries, size, Point(1, 8), cluster.plan.servers[:1])
 
 
@@ -40,7 +41,8 @@ def recorded(folder: Path, run: measured_run.Run, run_id: str = "s01_c0008_r1") 
     """Write a run into a dataset and read it again, which checks every table."""
     from small_runs import BASE, IDENTITY
 
-    with dataset.Writer.open(folder / "data", "scaling", IDENTITY, BASE) as writer:
+    base = {**BASE, "profile": {"name": "smoke", "duration_s": DURATION_S}}
+    with dataset.Writer.open(folder / "data", "scaling", IDENTITY, base) as writer:
         writer.append(run_id, run.tables, run.logs)
     return dataset.read(writer.path)
 

@@ -9,7 +9,7 @@ import pytest
 import tasks
 from invoke import Context
 
-from experiments.deciding.simulated import World
+from measuring.deciding.simulated import World
 from ndblab.design import catalogue
 from ndblab.measuring import measurement
 from ndblab.publishing import reproduction

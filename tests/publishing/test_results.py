@@ -16,10 +16,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from ndblab.design import catalogue
+from ndblab.design import catalogue, time_needed
 from ndblab.error import LabError
 from ndblab.judging import publication
-from ndblab.measuring import recorded, time_needed
+from ndblab.measuring import recorded
 from ndblab.publishing import (
     exhibit,
     notebook,
@@ -83,7 +83,7 @@ def test_the_recorded_datasets_are_what_they_say(experiment):
     faults = any(variant.fault for variant in experiment.variants)
     enough = 2 if faults else 3
     assert long or data.manifest["profile"]["repeats"] >= enough
-    assert (data.runs["status"] == "ok").all()
+    assert data.failed == 0
     # The lab itself has no claims: its host is as noisy as it is.
     if experiment.claims:
         assert data.runs["host_steal_pct"].mean() < 1

@@ -50,6 +50,21 @@ def test_reads_a_captured_report() -> None:
     }
 
 
+@pytest.mark.parametrize("asked_s", [8, None])
+def test_seconds_after_clients_have_left_are_no_part_of_the_rate(asked_s) -> None:
+    """Eight good seconds of sixteen clients, then three that hang for 26."""
+    text = captured("ndb_c8").replace("threads: 8", "threads: 16").replace("6.0133s", "34.2000s")
+    line = text[text.index("[ 1s ]") : text.index("[ 2s ]")].replace("2512.70", "1000.00")
+    hung = line.replace("thds: 8", "thds: 3").replace("1000.00", "0.00")
+    lines = [(line if n <= 8 else hung).replace("[ 1s", f"[ {n}s") for n in range(1, 35)]
+    report = "".join(lines).replace("thds: 8", "thds: 16")
+    text = text[: text.index("[ 1s ]")] + report + text[text.index("SQL stat") :]
+    done = sysbench_output.outcome(0, text, asked_s=asked_s)
+    assert done.status == "overran, with clients stuck: all of them worked for 8 s of 34.2 s"
+    assert done.result is not None
+    assert done.result.metrics["qps"] == 1000
+
+
 def test_reads_captured_intervals() -> None:
     """Each interval line becomes a row at the interval's end."""
     intervals = sysbench_output.parse(captured("ndb_c8")).intervals

@@ -1,6 +1,5 @@
 """The lab, measured: how long it takes, what it costs, and whether that meets its goals.
 
-In: nothing, or the name of one benchmark. Out: a table on the terminal, each value beside its goal.
 It never judges a claim, and leaves no dataset, no cluster and no installation behind.
 """
 

@@ -22,6 +22,7 @@ from ndblab.measuring import measurement
 from ndblab.planning import profile
 from ndblab.planning.deployment import Plan
 from ndblab.planning.point import Point
+from ndblab.planning.workload import is_good
 from ndblab.workloads import sysbench, sysbench_output
 from ndblab.workloads.load_generator import Job
 
@@ -136,7 +137,7 @@ def _quick(servers: int, clients: int | None = None) -> profile.Profile:
 
 
 def _checked_qps(status: str, qps: float) -> float:
-    if status != "ok":
+    if not is_good(status):
         raise LabError(
             "A run failed, so there is nothing to compare",
             found=status,

@@ -1,7 +1,6 @@
 """Whole commands, as a user types them: their time and their memory.
 
-In: nothing. Out: rows of the table. What a command leaves behind is removed, except the figures
-of the recorded datasets.
+What a command leaves behind is removed, except the figures of the recorded datasets.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """How often each kind of interval that the lab prints holds the truth, by simulation.
 
-In: nothing. Out: rows of the table, and `data/coverage.csv`. An interval of 95 % should hold the
-truth in 93 to 97 % of draws. Everything is drawn at random with fixed seeds, never measured; the
-intervals are computed by the functions that the lab itself uses.
+An interval of 95 % should hold the truth in 93 to 97 % of draws. Everything is drawn at random with
+fixed seeds, never measured; the intervals are computed by the functions that the lab itself uses.
 """
 
 from __future__ import annotations

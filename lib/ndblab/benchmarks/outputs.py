@@ -1,7 +1,4 @@
-"""What results cost: time to draw a figure of an hour, size of the report and of the data.
-
-In: the recorded datasets. Out: rows of the table.
-"""
+"""What results cost: time to draw a figure of an hour, size of the report and of the data."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Two equal MySQL servers, compared: how far the phases of their CPU quotas set them apart.
 
-In: nothing. Out: rows of the table. It leaves nothing running.
+It leaves nothing running.
 """
 
 from __future__ import annotations

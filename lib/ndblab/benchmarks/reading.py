@@ -1,6 +1,6 @@
 """How long it takes to read and summarise a dataset of one hour.
 
-In: nothing. Out: a row of the table. The dataset is synthetic, deleted afterwards and never shown.
+The dataset is synthetic, deleted afterwards and never shown.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A row of the table: one measured quantity with all its values and its goal.
 
-In: values and a goal. Out: text. Only `seconds` measures anything.
+Only `seconds` measures anything.
 """
 
 from __future__ import annotations

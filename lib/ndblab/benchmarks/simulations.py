@@ -1,6 +1,6 @@
 """Simulations of the intervals that the lab prints, with the variances of the recorded datasets.
 
-In: a random generator. Out: whether each interval holds the truth. `coverage` lists the intervals.
+`coverage` lists the intervals.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The account with which clients on other hosts use the MySQL servers of a cluster.
 
-In: a cluster whose servers are about to be started. Out: a name, a random password, and one set of
-certificates for all servers and clients. The password is on no command line and in no dataset.
+It has a random password, which is on no command line and in no dataset. All servers and clients
+share one set of certificates.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""A cluster whose processes have been started.
+"""A cluster whose processes have been started: its nodes, SQL connections, and client processes.
 
-In: a plan, the binaries and a folder. Out: SQL connections, the state of its nodes, and processes
-started in the places and under the limits that the plan gives them.
+Processes start in the places and under the limits that the plan gives them.
 """
 
 from __future__ import annotations

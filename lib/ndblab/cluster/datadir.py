@@ -1,7 +1,4 @@
-"""The folders of a cluster, new for each start; those of servers copy an initialised template.
-
-In: a cluster that is about to be started. Out: its folders and configuration files.
-"""
+"""The folders of a cluster, new for each start; those of servers copy an initialised template."""
 
 from __future__ import annotations
 

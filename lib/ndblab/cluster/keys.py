@@ -1,8 +1,8 @@
 """The keys of NDB's own TLS: who has none cannot join a cluster, read it or listen to it.
 
-In: a cluster that is about to be started, and NDB's own `ndb_sign_keys`. Out: on each host the keys
-and certificates of its own nodes, signed by an authority of this cluster's. The authority's key is
-on this machine only, and only until it has signed them: nobody can make another one.
+NDB's own `ndb_sign_keys` makes the keys and certificates of each host's nodes, signed by an
+authority of this cluster's. The authority's key is on this machine only, and only until it has
+signed them: nobody can make another one.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The lease of a cluster's folder: one lab at a time, and a record of what to clean up after it.
 
-In: a folder. Out: a lock that ends with the processes that hold it, and a small record (who, since
-when, which control groups, which sockets) from which any later lab can clean up. It starts no
-process.
+The lock ends with the processes that hold it. From the record (who, since when, which control
+groups, which sockets) any later lab can clean up.
 """
 
 from __future__ import annotations

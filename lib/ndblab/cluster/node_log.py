@@ -1,7 +1,4 @@
-"""The nodes' logs: why a node ended, and what happened in the cluster.
-
-In: the text of a log. Out: a reason in one line, or the events of a time span. Pure.
-"""
+"""The nodes' logs: why a node ended, and what happened in the cluster."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""When a cluster is ready: observed, never slept for.
-
-In: a cluster whose processes were started. Out: nothing, once each of them serves.
-"""
+"""When a cluster is ready: observed, never slept for."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Start and stop a cluster.
+"""Start and stop a cluster: `with running(plan, binaries) as cluster:`.
 
-In: a `Plan` and the binaries. Out: `with running(plan, binaries) as cluster:` a management node,
-the data nodes and the MySQL servers, ready to serve; afterwards no process, port, socket, segment.
+Inside the block a management node, the data nodes and the MySQL servers serve; afterwards no
+process, port, socket or memory segment is left.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The watchdog of a cluster: ends it if the lab that started it dies.
 
-In: a cluster's folder, and on standard input a pipe that the lab holds. The word "done" means that
-the lab has stopped the cluster itself; the end of the pipe without it means that the lab has died.
-Out: no process, no control group, no socket of that cluster.
+The lab holds a pipe to its standard input. The word "done" means that the lab has stopped the
+cluster itself; the end of the pipe without it means that the lab has died.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What a column of a table may hold, and a table of columns; how they are declared.
-
-In: nothing. Out: a `Column`, a `Schema`. Pure.
-"""
+"""What a column of a table may hold, and a table of columns; how they are declared."""
 
 from __future__ import annotations
 

@@ -11,14 +11,17 @@ from typing import Any
 
 import pandas as pd
 
-from ndblab.dataset import sealed
+from ndblab.dataset import overrun, sealed
 from ndblab.dataset.journal import Journal
 from ndblab.dataset.manifest import COMPLETE, read_manifest
-from ndblab.dataset.schema import MEASURE_AGAIN, OK, REQUIRED, ROW_PER_RUN, SCHEMAS, file_name
+from ndblab.dataset.overrun import AtWork
+from ndblab.dataset.schema import MEASURE_AGAIN, REQUIRED, ROW_PER_RUN, SCHEMAS, file_name
 from ndblab.error import LabError
 from ndblab.machine import host
+from ndblab.planning import workload
 
 _COMPARED = ("host", "versions", "plan", "profile")
+_SAMPLED = ("processes", "ndb_threads")
 # The other tables hold no run that these lack; the rest is read on first use.
 _READ_FIRST = dict.fromkeys((*ROW_PER_RUN, *REQUIRED))
 
@@ -92,7 +95,17 @@ class Dataset:
     @property
     def failed(self) -> int:
         """Return the number of runs that did not end as they should."""
-        return int((self.runs["status"] != OK).sum())
+        return int((~self.runs["status"].map(workload.is_good).astype(bool)).sum())
+
+    @property
+    def overran(self) -> int:
+        """Return the number of runs that took longer than asked, and are averaged all the same."""
+        return int(self.runs["status"].map(workload.overran).astype(bool).sum())
+
+    def describe_runs(self) -> str:
+        """Say how many runs failed, and how many overran if any did."""
+        overran = f", {self.overran} overran" if self.overran else ""
+        return f"{self.failed or 'none'} failed{overran}"
 
     @property
     def complete(self) -> bool:
@@ -139,7 +152,12 @@ def read(path: Path | str, *, verify: bool = True) -> Dataset:
             tables = journal.tables()
     for name in tables:
         _check_runs_known(folder, name, manifest, tables)
-    return Dataset(folder, manifest, Tables(tables, partial(_read_later, folder, manifest, tables)))
+    late = _overrun(manifest, tables, partial(_read_later, folder, manifest, tables, {}))
+    if late:
+        tables["runs"] = overrun.marked(tables["runs"], late)
+        tables |= {name: overrun.within(tables[name], late) for name in _SAMPLED if name in tables}
+    later = partial(_read_later, folder, manifest, tables, late)
+    return Dataset(folder, manifest, Tables(tables, later))
 
 
 def same(datasets: Iterable[Dataset]) -> None:
@@ -169,12 +187,29 @@ def check_same(a: Dataset, b: Dataset) -> None:
 
 
 def _read_later(
-    folder: Path, manifest: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], name: str
+    folder: Path,
+    manifest: Mapping[str, Any],
+    tables: Mapping[str, pd.DataFrame],
+    late: Mapping[str, AtWork],
+    name: str,
 ) -> pd.DataFrame:
     """Read a table on first use; its bytes were verified with those of all other files."""
     frame = sealed.read_table(folder, name, manifest, verify=False)
     _check_runs_known(folder, name, manifest, {**tables, name: frame})
-    return frame
+    return overrun.within(frame, late) if late and name in _SAMPLED else frame
+
+
+def _overrun(
+    manifest: Mapping[str, Any],
+    tables: Mapping[str, pd.DataFrame],
+    later: Callable[[str], pd.DataFrame],
+) -> dict[str, AtWork]:
+    """Judge the runs that took longer than asked, which older versions of the lab did not."""
+    runs, asked_s = tables["runs"], manifest["profile"].get("duration_s")
+    if not asked_s or not overrun.is_late(runs, asked_s).any():
+        return {}
+    intervals = tables["intervals"] if "intervals" in tables else later("intervals")
+    return overrun.judged(runs, intervals, asked_s)
 
 
 def _check_runs_known(

@@ -1,6 +1,6 @@
 """The tables of a dataset: their columns, order, types, units and ranges, declared once.
 
-In: nothing. Out: a `Schema` for each table, and the name of its file. `table` enforces them.
+`table` enforces them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,6 @@
 """A contrast: configuration A against configuration B, and the slices that compare them.
 
-In: two sides and a design. Out: the slices of each block, in the order of measuring; the same for
-the same seed. Pure.
-
-Blocks are the unit of analysis (`analysis.contrasts`). The designs:
+Blocks are the unit of analysis (`statistics.contrasts`). The designs:
 
 - alternation: A B B A or B A A B, drawn at random, one slice at a time (randomized multiple
   interleaved trials: Abedi and Brecht 2017);

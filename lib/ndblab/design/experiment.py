@@ -1,8 +1,4 @@
-"""What an experiment is: a question, and the sweep and the clusters that answer it.
-
-In: a profile's name and the user's own values. Out: the size, the points of the sweep, the shape of
-each cluster. Pure.
-"""
+"""What an experiment is: a question, and the sweep and the clusters that answer it."""
 
 from __future__ import annotations
 

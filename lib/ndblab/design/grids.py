@@ -1,8 +1,4 @@
-"""Grids: the points that an experiment measures.
-
-In: an experiment and a profile. Out: points, in the order in which a figure shows them; `sweep`
-decides the order of measuring. Pure.
-"""
+"""Grids: the points that an experiment measures."""
 
 from __future__ import annotations
 

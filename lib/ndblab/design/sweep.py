@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from ndblab.error import LabError
 from ndblab.planning.point import DEFAULT_VARIANT, Point
+from ndblab.planning.workload import is_good
 
 
 @dataclass(frozen=True)
@@ -100,4 +101,4 @@ def action(run_id: str, done: Mapping[str, str]) -> Literal["skip", "run", "reru
     """
     if run_id not in done:
         return "run"
-    return "skip" if done[run_id] == "ok" else "rerun"
+    return "skip" if is_good(done[run_id]) else "rerun"

@@ -1,7 +1,4 @@
-"""A variant of an experiment: the settings in which it differs from the baseline.
-
-In: parameters as data. Out: an `Overlay` for the cluster's plan, options for the load. Pure.
-"""
+"""A variant of an experiment: the settings in which it differs from the baseline."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Which runs a figure shows: of one kind, and good.
 
-In: the runs of a dataset. Out: rows of them. It computes nothing, and never mixes two kinds.
+It computes nothing, and never mixes two kinds.
 """
 
 from __future__ import annotations

@@ -17,13 +17,12 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from concurrent.futures import TimeoutError as NotInTime
 from pathlib import Path
 from typing import BinaryIO
 
 from ndblab.error import LabError
 from ndblab.hosts import boot, guard, trees, wire
-from ndblab.machine import cgroups, cleanup, host, own_cgroup, speed
+from ndblab.machine import cgroups, cleanup, host, own_cgroup
 from ndblab.machine.cgroups import Groups
 from ndblab.machine.local import LOCAL, MARK
 
@@ -116,15 +115,7 @@ class Agent:
     @contextlib.contextmanager
     def _streams(self, number: int, stack: contextlib.ExitStack) -> Iterator[dict[str, int]]:
         """Use the streams of a session for a block; the session itself ends with `stack`."""
-        try:
-            session, handles = self._session(number).result(speed.timeout_s(PATIENCE_S))
-        except NotInTime:
-            raise LabError(
-                "There is no SSH session for the streams of a program",
-                found=f"none within {PATIENCE_S} s",
-                expected="one that runs a command, as the first session did",
-                next_step="Look at the log of that host's sshd.",
-            ) from None
+        session, handles = self._session(number).result(PATIENCE_S)
         stack.enter_context(session)
         try:
             yield dict(zip(boot.STREAMS, handles))

@@ -181,7 +181,7 @@ class Remote:
         LabError if the disk there refuses, or the folder holds what the lab did not put there.
         """
         number = next(self._numbers)
-        session = self._session(number, stdin=PIPE, stdout=DEVNULL, stderr=DEVNULL)
+        session = self._session(number, stdin=PIPE, stdout=PIPE, stderr=DEVNULL)
         result = self._link.begin("receive_tree", number, remote_folder)
         # If the host takes no more, it says why.
         with contextlib.suppress(BrokenPipeError), session:
@@ -238,7 +238,12 @@ class Remote:
             self._connection.end()
 
     def _session(self, number: int, **streams: object) -> Process:
-        return self._connection.session(self.python, self.folder, number, streams)
+        try:
+            return self._connection.session(self.python, self.folder, number, streams)
+        except LabError:
+            # Unless all of the connection is lost.
+            self._call("clocks")
+            raise
 
     def _call(self, operation: str, *arguments: object, **options: object) -> object:
         return self._link.begin(operation, *arguments, **options).result()

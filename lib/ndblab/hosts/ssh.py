@@ -87,14 +87,22 @@ class Connection:
         return [line.strip() for line in text.splitlines() if line.strip()]
 
     def session(self, python: Path, folder: Path, number: int, streams: dict) -> Process:
-        """Open a session that hands its streams, as `Popen` has them, to the agent in `folder`."""
+        """Open a session that hands its streams, as `Popen` has them, to the agent in `folder`.
+
+        LabError if `ssh` ends before it has done so for those that are read.
+        """
         piped = [name for name in OUTPUTS if streams.get(name) == subprocess.PIPE]
         marked = [str(boot.STREAMS.index(name)) for name in piped]
         program = [str(python), "-IS", "-c", boot.HAND_OVER, str(folder), str(number), *marked]
         line = f"exec {shlex.join(program)}"
         client = self._started(self.command(line, "LogLevel=QUIET", "ControlMaster=no"), streams)
-        for name in piped:
-            _skip_greeting(getattr(client, name).fileno())
+        if not all(_skip_greeting(getattr(client, name).fileno()) for name in piped):
+            raise LabError(
+                f"{self.name} allows no further session",
+                found=f"exit status {client.wait()} of ssh",
+                expected="one for each program with streams, or a further login",
+                next_step="Allow more in that host's sshd_config: MaxSessions 10.",
+            )
         return client
 
     def end(self, why: str = "") -> None:
@@ -114,11 +122,12 @@ class Connection:
         return client
 
 
-def _skip_greeting(handle: int) -> None:
-    """Skip what the shell of a host prints before a session's own program."""
+def _skip_greeting(handle: int) -> bool:
+    """Skip what the shell of a host prints before a session's own program; False without that."""
     said, end = b"", boot.HANDED_OVER.encode()
     while not said.endswith(end) and (byte := os.read(handle, 1)):
         said += byte
+    return said.endswith(end)
 
 
 class RemoteProcess:
@@ -149,10 +158,7 @@ class RemoteProcess:
 
     @property
     def returncode(self) -> int | None:
-        """Exit status, or the negative number of the signal that ended it; None as long as it runs.
-
-        It is also None if that will never be known.
-        """
+        """Exit status, or the negative number of a signal; None if unknown, as while it runs."""
         known = self._status.done() and self._status.exception() is None
         return self._status.result() if known else None
 
@@ -161,13 +167,7 @@ class RemoteProcess:
         return self._status.result() if self._status.done() else None
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for its end, and for all that it printed if that goes to files.
-
-        Raises
-        ------
-        subprocess.TimeoutExpired
-            If it takes longer.
-        """
+        """Wait for its end, and for all that it printed if that goes to files."""
         began = time.monotonic()
         try:
             code = self._status.result(timeout)

@@ -1,7 +1,4 @@
-"""Clauses, and how they become sentences: certain, open, not testable.
-
-In: what to say for each verdict of a claim, and the table of verdicts. Out: an `Answer`.
-"""
+"""Clauses, and how they become sentences: certain, open, not testable."""
 
 from __future__ import annotations
 

@@ -46,8 +46,8 @@ def answer(experiment: str, table: pd.DataFrame, dataset: Dataset | None = None)
 
     Parameters
     ----------
-    table : verdicts, as `claims.judge` gives them; of the capacity model, its errors, of the brief,
-        its corrections, and of the lab itself, its goals.
+    table : verdicts, as `judging.judge` gives them; of the capacity model its errors, of the brief
+        its corrections, and of the lab itself its goals.
     dataset : what the verdicts judge; None for an experiment without data of its own.
     """
     discovery.modules("answer")

@@ -1,6 +1,6 @@
 """What claims allow of the throughput ratio that a contrast measures.
 
-In: the contrasts of a dataset, the claims. Out: bounds by contrast, for figures. It judges nothing.
+It judges nothing.
 """
 
 from __future__ import annotations

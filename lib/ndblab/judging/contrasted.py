@@ -1,8 +1,6 @@
 """Comparisons that come from contrasts: A against B, or parts of one configuration.
 
-In: the evidence of a dataset, the name of a contrast, a quantity of its slices. Out: `Comparison`s
-with intervals that may be looked at while measuring goes on (`analysis.sequential`). It decides
-nothing.
+It decides nothing.
 
 A dataset that was measured before there were contrasts has none: its sweep stands for them where
 that is sound (`place`, and the checks that ask `planned`).

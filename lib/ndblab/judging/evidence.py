@@ -1,8 +1,6 @@
 """What a check of a claim may look at.
 
-In: a dataset. Out: runs and peaks of a point, CPU use of processes and NDB threads there,
-comparisons of points with intervals. It decides nothing, and knows no claim by name.
-`analysis.pairs` compares two kinds of runs.
+It decides nothing, and knows no claim by name. `statistics.pairs` compares two kinds of runs.
 """
 
 from __future__ import annotations
@@ -46,7 +44,7 @@ class Evidence:
     `good` are the good runs of every transporter, workload and variant without idle servers and
     without other work on the host; `runs` those of the plain cluster: shared memory, point selects,
     the default variant. `slices` and `contrasts`, by name as in the manifest, are what
-    `claims.contrasted` compares.
+    `judging.contrasted` compares.
     """
 
     def __init__(self, dataset: Dataset) -> None:

@@ -1,7 +1,6 @@
 """The verdict on each claim: measured compared with published.
 
-In: a dataset, claim ids, the published claims. Out: one row per claim. A check that crashes never
-passes, and an effect that the CPU budget imposes is never a finding.
+A check that crashes never passes, and an effect that the CPU budget imposes is never a finding.
 """
 
 from __future__ import annotations

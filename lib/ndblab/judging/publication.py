@@ -1,7 +1,6 @@
 """What was published: the claims, corrections, tables and plotted numbers of the sources.
 
-In: the folder `data/brief`. Out: typed rows, checked. It never judges a claim, and has no number
-that the sources do not state.
+It never judges a claim, and has no number that the sources do not state.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The releases of RonDB that claims compare, and whether a dataset has measured them.
-
-In: a source, the versions of a dataset. Out: words, or whether they are the ones. Pure.
-"""
+"""The releases of RonDB that claims compare, and whether a dataset has measured them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """How comparisons become a verdict.
 
-In: a claim, and estimates. Out: a finding. It never knows a claim by name, nor where an estimate
-came from.
+It never knows a claim by name, nor where an estimate came from.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """A machine: what the lab knows about it and what it may do there.
 
-In: /proc, /sys and the lab's requests. Out: a `Host` (CPUs, NUMA nodes, memory, limits), processes
-that are started, watched and ended, and control groups that limit their CPUs. It knows a
-cluster only as processes with a mark.
+It knows a cluster only as processes with a mark.
 
 `Machine` below is what a cluster needs of the host that a node runs on. `local.LOCAL` is this one;
 `remote.connect` reaches another by SSH.

@@ -1,7 +1,6 @@
 """CPU bandwidth limits: the kernel control groups behind the `scaled` budget.
 
-In: the host's `CpuController`, group names and their limits in CPUs. Out: control groups, removed
-again by `Groups.remove`. It decides no share and ends no process.
+It decides no share and ends no process.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Remove whatever a cluster has left on this machine, whether its lab is alive or dead.
-
-In: a cluster's folder, with the record that its lab wrote there. Out: no process, control group,
-socket or memory segment of that cluster, no half of a copy and, if asked for, no folder.
-"""
+"""Remove whatever a cluster has left on this machine, whether its lab is alive or dead."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Programs that run to their end: logged or captured, and never left behind.
 
-In: command lines. Out: what the programs print, or a LabError that shows the lines that explain the
-failure. It never hides a failure and never retries.
+It never hides a failure and never retries.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Files and folders that are either whole or absent, and locks on them.
 
-In: bytes and a name. Out: that name, flushed to disk, or the state before the call. Nothing
-half-written ever has its final name.
+Nothing half-written ever has its final name.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """A host as plain data: its CPUs, NUMA nodes, memory and limits.
 
-In: a root folder that holds `/proc`, `/sys`, `/etc` and `/run` ("/" or a captured copy), or JSON.
-Out: a `Host`. It starts no process and changes nothing.
+It starts no process and changes nothing.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Company: who else uses the host's CPUs, processes or, on a virtual machine, other machines.
 
-In: two readings of all processes. Out: the CPU that the others used in between, the busiest of
-them, and whether that or steal disturbs a measurement. The lab's processes are its own and its
-descendants: nodes, load generators, programs that it runs. Kernel threads work for everybody and
-are left out.
+The lab's processes are its own and its descendants: nodes, load generators, programs that it runs.
+Kernel threads work for everybody and are left out.
 
 A process that ends between two readings is not missed: its parent inherits its CPU time.
 """

@@ -1,7 +1,4 @@
-"""The machine that the lab runs on.
-
-In: requests of a cluster. Out: processes, files and readings of this host; see `Machine`.
-"""
+"""The machine that the lab runs on."""
 
 from __future__ import annotations
 

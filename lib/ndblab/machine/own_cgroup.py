@@ -1,7 +1,6 @@
 """The control group that the lab itself runs in: what it allows, and how to divide it.
 
-In: the root folder of a machine ("/" or a captured copy). Out: the CPU and memory limits already
-imposed on this process, and the `CpuController` with which it may limit others. It changes nothing.
+It changes nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Why the kernel refuses a change of control groups, and what the user can do.
-
-In: a write to a file of a control group. Out: the write, or a LabError with its reason.
-"""
+"""Why the kernel refuses a change of control groups, and what the user can do."""
 
 from __future__ import annotations
 

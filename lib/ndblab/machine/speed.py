@@ -1,6 +1,6 @@
 """How slow this machine is, for timeouts: one that is emulated needs more time for everything.
 
-In: a timeout that is ample on an ordinary machine. Out: the timeout here. It is no benchmark.
+It is no benchmark.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A process that uses a CPU for as long as it lives.
 
-In: its priority and its CPU. Out: its command line. Nothing is started here.
+Nothing is started here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Where a machine's logical CPUs and its memory are: cores, packages, NUMA nodes.
 
-In: the root folder of a machine ("/" or a captured copy). Out: CPUs and NUMA nodes as plain data,
-and the kernel's lists of CPUs as numbers. It changes nothing.
+It changes nothing.
 """
 
 from __future__ import annotations

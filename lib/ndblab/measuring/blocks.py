@@ -1,7 +1,6 @@
 """The measurement of one block of a contrast.
 
-In: a contrast, the number of the block, the clusters and a dataset's writer. Out: "ok" once the
-writer has all slices of the block, or why the block is not whole. It judges nothing.
+It judges nothing.
 """
 
 from __future__ import annotations

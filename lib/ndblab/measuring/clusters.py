@@ -1,7 +1,6 @@
 """The cluster that each point of a sweep needs, one at a time.
 
-In: an experiment, its plans, the binaries. Out: measured runs; the exact configuration files and
-the cost of filling the tables go to the dataset's writer. It decides no order.
+It decides no order.
 """
 
 from __future__ import annotations

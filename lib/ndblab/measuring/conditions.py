@@ -1,8 +1,6 @@
 """Conditions of the host under which a slice is measured.
 
-In: a condition's name and a cluster. Out: processes that run beside the load for the length of a
-`with` block, and no longer. They carry the cluster's mark: its watchdog ends what a killed lab
-leaves.
+They carry the cluster's mark: its watchdog ends what a killed lab leaves.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What a measurement would do, without doing it: its plan, its time, its files, its commands.
-
-In: an experiment and a host: this one, a described one or the brief's. Out: text.
-"""
+"""What a measurement would do, without doing it: its plan, its time, its files, its commands."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from pathlib import Path
 from ndblab import install
 from ndblab.cluster import start_stop
 from ndblab.cluster.cluster import client_prefix, neighbours
-from ndblab.design import catalogue
+from ndblab.design import catalogue, time_needed
 from ndblab.design.contrast import Side
 from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
@@ -23,7 +20,7 @@ from ndblab.hosts import connected
 from ndblab.install import Binaries
 from ndblab.judging import publication
 from ndblab.machine import cgroups, host
-from ndblab.measuring import measurement, time_needed
+from ndblab.measuring import measurement
 from ndblab.planning import config
 from ndblab.planning.deployment import Plan
 from ndblab.planning.point import DEFAULT_VARIANT, Point

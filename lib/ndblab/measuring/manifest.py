@@ -1,7 +1,7 @@
 """What a dataset says of its measurement: its manifest, and its identity.
 
-In: an experiment, its size, the host and the binaries. Out: plain data. Two measurements of one
-identity are the same, and one resumes the other; folders and ports do not change it.
+Two measurements of one identity are the same, and one resumes the other; folders and ports do not
+change it.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from ndblab.cluster import node_log, readiness
 from ndblab.dataset import SCHEMAS
 from ndblab.machine.interference import Company, disturbance
 from ndblab.measuring import monitor
+from ndblab.planning.workload import is_good, overran
 from ndblab.workloads import registry
 from ndblab.workloads.load_generator import OK, Job, Load, LoadGenerator, Report
 
@@ -56,7 +57,7 @@ def measure(cluster: Cluster, job: Job, repeat: int) -> Run:
     with under_load(cluster, job) as measured:
         measured.finish()
     cluster.check_alive()
-    if measured.report.status != OK:
+    if not is_good(measured.report.status):
         readiness.wait_rejoined(cluster, job.servers)
     return measured.result(repeat, tables=measured.generator.read_back(cluster))
 
@@ -117,10 +118,13 @@ class UnderLoad:
         report, samples, point = self.report, self.samples, self.job.point
         if status == OK:
             status = report.status if self.warm == OK else f"warm-up failed: {self.warm}"
-        if status == OK:
-            status = status_of_probes(self.job, self.probed, report.metrics.get("queries"))
+        if is_good(status):
+            probes = status_of_probes(self.job, self.probed, report.metrics.get("queries"))
+            status = status if probes == OK else probes
         company = samples.company()
-        span = report.began, report.lasted_s
+        # While clients leave, the host idles, which is no part of the rate.
+        asked_s = self.job.profile.duration_s
+        span = report.began, asked_s if overran(status) else report.lasted_s
         host = samples.host(*span)
         processes = samples.processes(*span)
         client = processes[processes.role == self.generator.ROLE]
@@ -145,7 +149,7 @@ class UnderLoad:
             "ndb_threads": samples.ndb_threads(*span),
             "events": self._events(marks, log),
             **report.tables,
-            **(self.probed if status == OK else {}),
+            **(self.probed if is_good(status) else {}),
             **(tables or {}),
         }
         run_id = point.run_id(repeat)

@@ -1,6 +1,5 @@
 """A measurement, from this host to a dataset: plan, install, clusters, sweep, contrasts.
 
-In: an experiment, a profile, a budget. Out: a complete dataset in `data/runs`.
 It resumes an interrupted measurement, and goes on with a complete one if it is asked to.
 """
 
@@ -17,11 +16,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ndblab.design import time_needed
 from ndblab.design.contrast import Contrast
 from ndblab.design.experiment import Experiment
 from ndblab.formatting import count, duration
 from ndblab.machine import host
-from ndblab.measuring import disturbed, manifest, performing, prerequisites, time_needed
+from ndblab.measuring import manifest, performing, prerequisites
+from ndblab.measuring.deciding import disturbed
 from ndblab.measuring.manifest import ROOT
 from ndblab.planning import fitness
 from ndblab.planning.deployment import Plan
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from ndblab import dataset as datasets
     from ndblab.hosts import connected
     from ndblab.judging.verdict import Finding
-    from ndblab.measuring.board import Board
     from ndblab.measuring.clusters import Clusters
+    from ndblab.measuring.deciding.board import Board
     from ndblab.planning.profile import Profile
 
 RUNS = ROOT / "data/runs"
@@ -311,8 +312,8 @@ def _decide(
 ) -> None:
     """Measure contrasts until a time of `time.monotonic`; without one, a block of each."""
     from ndblab.judging import publication
-    from ndblab.measuring.board import Board
-    from ndblab.measuring.loop import Loop
+    from ndblab.measuring.deciding.board import Board
+    from ndblab.measuring.deciding.loop import Loop
 
     contrasts = _contrasts(experiment, size, clusters.writer)
     claims = {claim.id: claim for claim in publication.claims()}
@@ -407,8 +408,8 @@ def _is_open(
     data: datasets.Dataset, judging: Callable[[datasets.Dataset], dict[str, Finding]]
 ) -> bool:
     """Return whether a claim of a complete dataset waits for more blocks."""
-    from ndblab.measuring import choice
-    from ndblab.measuring.loop import whole_blocks
+    from ndblab.measuring.deciding import choice
+    from ndblab.measuring.deciding.loop import whole_blocks
 
     contrasts = _contrasts_of(data.manifest)
     blocks = {each.name: whole_blocks(data.slices, each) for each in contrasts}

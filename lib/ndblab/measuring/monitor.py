@@ -1,7 +1,6 @@
 """What a cluster does while a load runs: CPU and memory of every process, CPU of NDB threads.
 
-In: a running cluster. Out: the tables `processes` and `ndb_threads` of a run, how busy the host
-was, and how busy processes were that are not the lab's. It only measures.
+It only measures.
 
 Processes are sampled once a second. NDB threads cost nothing during a short run: every data node
 keeps its last 20 one-second samples in ndbinfo.cpustat_1sec, newest first, which are fetched after

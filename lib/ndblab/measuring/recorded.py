@@ -1,7 +1,4 @@
-"""Datasets of experiments: those in this repository, and any other.
-
-In: an experiment's name and where its data come from. Out: its dataset, read or measured.
-"""
+"""Datasets of experiments: those in this repository, and any other."""
 
 from __future__ import annotations
 

@@ -33,6 +33,7 @@ from ndblab.measuring import conditions, monitor
 from ndblab.measuring.measured_run import Run, disturbed, now_utc, probed, status_of_probes
 from ndblab.planning import workload
 from ndblab.planning.condition import NO_MONITOR, NONE
+from ndblab.planning.workload import is_good, overran
 from ndblab.workloads import registry, sysbench
 from ndblab.workloads.load_generator import OK, Job, Report
 
@@ -123,7 +124,7 @@ def measure(cluster: Cluster, asked: Sequence[Asked], condition: str = NONE) -> 
         ]
     cluster.check_alive()
     for report, each in zip(reports, asked, strict=True):
-        if report.status != OK:
+        if not is_good(report.status):
             readiness.wait_rejoined(cluster, each.job.servers)
     if monitored:
         monitor.fetch_threads(cluster, samples)
@@ -167,7 +168,7 @@ def measure_in_turn(cluster: Cluster, asked: Sequence[Asked], watched: Sequence[
     monitor.read_hosts(cluster, samples)
     host = samples.host(began_s, time.monotonic() - began_s)
     cluster.check_alive()
-    if report.status != OK:
+    if not is_good(report.status):
         readiness.wait_rejoined(cluster, job.servers)
     return [
         _slice_of(each, report, samples, host, started_utc, place)
@@ -228,7 +229,7 @@ def _slice_of(
         if len(intervals) == times.duration_s:
             queries, duration_s = float((intervals["qps"] * lasted_s).sum()), float(lasted_s.sum())
             totals = _measured(queries, duration_s, intervals)
-    status = report.status
+    status = OK if is_good(report.status) else report.status
     if status == OK and not totals:
         status = TOO_LATE
     if status == OK and company.disturbs:
@@ -287,7 +288,7 @@ def _run(
         tables |= _sampled(samples, span, numbers)
         processes = tables["processes"]
         used["client_cpu_pct"] = processes.cpu_pct[_of_clients(processes)].sum(min_count=1)
-    status = report.status
+    status = OK if is_good(report.status) else report.status
     if status == OK and not totals:
         status = TOO_LATE
     if status == OK:
@@ -346,14 +347,17 @@ def _totals(report: Report, times: Profile) -> dict[str, float]:
 
     Its queries are those of the whole execution without those of the warm-up, and it takes what
     is left of the time: totals are exact, while sysbench may end before it reports the last second.
+    Of an execution that overran, the intervals up to the asked time count.
     """
     if report.status == OK and report.whole:
         return {"duration_s": report.lasted_s, **report.metrics}
-    if report.status != OK or report.lasted_s < times.warmup_s + times.duration_s:
+    if not is_good(report.status) or report.lasted_s < times.warmup_s + times.duration_s:
         return {}
     rows = _warm_up_rows(report, times)
     if len(report.ended_s) < rows:
         return {}
+    if overran(report.status):
+        return _while_all_work(report, times)
     ended_s = [0.0, *report.ended_s[:rows]]
     rates = report.intervals["qps"].iloc[:rows]
     before = sum(
@@ -363,6 +367,16 @@ def _totals(report: Report, times: Profile) -> dict[str, float]:
     if duration_s < times.duration_s / 2:
         return {}
     return _measured(queries, duration_s, _after_warm_up(report, times))
+
+
+def _while_all_work(report: Report, times: Profile) -> dict[str, float]:
+    """Return what the intervals of the measured span amount to; nothing if they miss half of it."""
+    intervals = _after_warm_up(report, times)
+    seconds = np.diff(report.ended_s, prepend=0.0)[intervals.index]
+    if seconds.sum() < times.duration_s / 2:
+        return {}
+    queries = float((intervals["qps"] * seconds).sum())
+    return _measured(queries, float(seconds.sum()), intervals)
 
 
 def _measured(queries: float, duration_s: float, intervals: pd.DataFrame) -> dict[str, float]:

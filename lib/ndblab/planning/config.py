@@ -1,7 +1,6 @@
 """The text of a cluster's configuration and the command lines that use it.
 
-In: a `Plan` and the versions and paths of the binaries. Out: the text of config.ini and my.cnf, and
-one argv per process. Pure: nothing is written and nothing started.
+Pure: nothing is written and nothing started.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
 """How a host's CPUs are divided: the budget, and what each process may use.
 
-In: a `Host` and a budget's name. Out: the budget with its reason, and the share of every role.
-
 The shares are those of the brief ("Cluster-in-a-Box"): of 256 logical CPUs each data node has 32
 and the MySQL servers with sysbench have the other 192; one mysqld used at most about 30 (Figure 4).
 """

@@ -1,7 +1,6 @@
 """A cluster on a host: which process gets which CPUs, memory, address, ports and folders.
 
-In: a `Host` and a `Shape` (what is wanted). Out: a `Plan`, plain data from which the configuration
-and the commands follow. Pure: it touches no file and starts nothing.
+Pure: it touches no file and starts nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Memory and redo log of a cluster, from the number of its rows.
-
-In: rows, ldm threads, the host's limits. Out: a `Memory`, in bytes. Pure.
-"""
+"""Memory and redo log of a cluster, from the number of its rows."""
 
 from __future__ import annotations
 

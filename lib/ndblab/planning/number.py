@@ -1,8 +1,4 @@
-"""Numbers given by a user: one check and one wording for every option.
-
-In: an option as the user types it ("--servers"), its value as text or as a number, and its range.
-Out: the number, or a LabError that says what is expected.
-"""
+"""Numbers given by a user: one check and one wording for every option."""
 
 from __future__ import annotations
 

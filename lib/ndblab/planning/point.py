@@ -1,7 +1,4 @@
-"""A point: one cell of a sweep, and how its runs are identified.
-
-In: servers, clients, transporter, workload, variant. Out: ids and columns of its runs. Pure.
-"""
+"""A point: one cell of a sweep, and how its runs are identified."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""How long and how wide a sweep is.
-
-In: a profile's name and the user's own values. Out: a checked `Profile`, the same on every host.
-"""
+"""How long and how wide a sweep is."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What is wanted of a cluster: its size, its settings, and where its files and ports are.
-
-In: nothing. Out: a `Shape`, of which `deployment.make` plans a cluster for a host.
-"""
+"""What is wanted of a cluster: its size, its settings, and where its files and ports are."""
 
 from __future__ import annotations
 

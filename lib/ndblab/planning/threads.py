@@ -1,8 +1,4 @@
-"""The threads of a data node, by kind.
-
-In: the CPUs of a data node and what is wanted. Out: `Threads`, and from it the value of
-ThreadConfig.
-"""
+"""The threads of a data node, by kind."""
 
 from __future__ import annotations
 

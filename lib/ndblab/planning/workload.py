@@ -10,3 +10,29 @@ SYSBENCH, CLIENT = "sysbench", "client"
 CLIENT_ROLES = (SYSBENCH, CLIENT)
 """Roles of a load generator's process in the table `processes`. New generators use "client";
 sysbench keeps the role that recorded datasets give it."""
+OK, OVERRAN = "ok", "overran"
+"""The status of a run that ended as it should; what begins that of one that took longer than asked
+(`dataset.overrun`)."""
+
+
+def is_good(status: object) -> bool:
+    """Return whether a run of this status is averaged with others.
+
+    >>> is_good("ok"), is_good("overran: 5.61 s for 4 s"), is_good("sysbench exited 1")
+    (True, True, False)
+    """
+    return status == OK or overran(status)
+
+
+def overran(status: object) -> bool:
+    """Return whether a run of this status overran, and its rate is that of all clients at work."""
+    return str(status).startswith(f"{OVERRAN}: ")
+
+
+def is_sysbench(name: str) -> bool:
+    """Return whether a workload is a script of sysbench, or of the lab for sysbench, by its name.
+
+    >>> is_sysbench("oltp_point_select"), is_sysbench("tpc_h_q05")
+    (True, False)
+    """
+    return name.startswith("oltp_")

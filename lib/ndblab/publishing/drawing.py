@@ -1,7 +1,4 @@
-"""Every figure of the lab, drawn from a dataset, a forecast or a host.
-
-In: a figure's key and what it shows. Out: the figure, with its name, question and description.
-"""
+"""Every figure of the lab, drawn from a dataset, a forecast or a host."""
 
 from __future__ import annotations
 

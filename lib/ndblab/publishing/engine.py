@@ -1,9 +1,7 @@
 """A papermill engine that executes a notebook's cells in the process that calls it.
 
-In: a notebook with its parameters. Out: the same with outputs, as a Jupyter kernel would give them,
-except that printed text comes first and no output is updated. No kernel is started, so nothing is
-imported that the process has already. Cells leave their state in the process: give each notebook a
-process of its own.
+No kernel is started, so nothing is imported that the process has already. Cells leave their state
+in the process: give each notebook a process of its own.
 """
 
 from __future__ import annotations

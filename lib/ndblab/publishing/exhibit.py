@@ -1,8 +1,6 @@
 """Figures, tables with a name, and the answer, on the page of a notebook and taken from it.
 
-In: a figure with its description, a table, an answer. Out: what a cell shows; and from an executed
-notebook the answer, and the same figures and tables as files. Files come from the page only, so the
-two always agree.
+Files come from the page only, so the two always agree.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The hosts that a notebook can show, each with the plan of the brief's cluster on it.
-
-In: "brief", "recorded", "this", or the file of a host description. Out: host, plan, versions.
-"""
+"""The hosts that a notebook can show, each with the plan of the brief's cluster on it."""
 
 from __future__ import annotations
 

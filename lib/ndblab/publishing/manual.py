@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ndblab.design import catalogue
+from ndblab.design import catalogue, time_needed
 from ndblab.design.experiment import Experiment
 from ndblab.formatting import duration
-from ndblab.measuring import recorded, time_needed
+from ndblab.measuring import recorded
 
 GROUPS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
     "Look, without a cluster": (

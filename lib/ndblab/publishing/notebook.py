@@ -1,8 +1,6 @@
 """Notebooks: read, executed with parameters, rendered with their outputs.
 
-In: a notebook of the lab, and values for its parameters. Out: the executed notebook, and as files
-the figures and tables that its page shows. It refuses parameters that the notebook lacks, about
-which papermill would only warn.
+It refuses parameters that the notebook lacks, about which papermill would only warn.
 """
 
 from __future__ import annotations

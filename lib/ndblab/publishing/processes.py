@@ -1,6 +1,5 @@
 """Work done in forked processes, a few at a time, its results in order.
 
-In: a function and the arguments of each call. Out: what the calls return.
 A process does one call and ends, so nothing that a call changes is seen by the next. Fork from a
 process without threads, after importing what the calls need.
 """

@@ -1,8 +1,4 @@
-"""A reproduction, from the question to the page: data, figures, notebook, answer, verdicts.
-
-In: experiments and where their data come from. Out: for each a folder with the figures (PNG and
-SVG), the executed notebook, its page in HTML and the verdicts as CSV; and one screen of text.
-"""
+"""A reproduction, from the question to the page: data, figures, notebook, answer, verdicts."""
 
 from __future__ import annotations
 
@@ -10,7 +6,6 @@ import functools
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
@@ -20,9 +15,6 @@ from ndblab.design.experiment import Experiment
 from ndblab.error import LabError, writing
 from ndblab.measuring import measurement, recorded
 from ndblab.publishing import hosts, notebook, processes, terminal
-
-if TYPE_CHECKING:
-    from ndblab.dataset import Dataset
 
 
 def reproduce(
@@ -122,8 +114,10 @@ def _publish(experiment: Experiment, source: str | None, out: Path, room: int | 
     room : lines for the answer if it is one of many experiments; None if it is the only one.
     """
     data = recorded.obtain(experiment.name, source) if experiment.grid and source else None
-    folder = out / (data.id if data else experiment.name)
-    values = _parameters(experiment, data, source)
+    measured, folder = (data.path, out / data.id) if data else (None, out / experiment.name)
+    # The notebook reads it again; two of a large one would fill the memory.
+    del data
+    values = _parameters(experiment, measured, source)
     from ndblab.publishing import exhibit, verdict_tables
     from ndblab.publishing.report import notebook_page
 
@@ -140,18 +134,18 @@ def _publish(experiment: Experiment, source: str | None, out: Path, room: int | 
     pictures = ", ".join(place.stem for _, place in made if place.suffix == ".png")
     drawn = [f"figures  {pictures} (PNG and SVG) in {_relative(folder)}"] if pictures else []
     where = [*drawn, page]
-    where += [f"dataset  {_relative(data.path)}"] if data else []
+    where += [f"dataset  {_relative(measured)}"] if measured else []
     where += [f"{name}  {_relative(place)}" for name, place in tables.items()]
     shown = [_as_text(name, place) for name, place in tables.items()]
     return "\n\n".join([*shown, terminal.screen(experiment, answer, judged, where)])
 
 
 def _parameters(
-    experiment: Experiment, data: Dataset | None, source: str | None
+    experiment: Experiment, measured: Path | None, source: str | None
 ) -> dict[str, object]:
     if source == "recorded" or experiment.reads:
         return {}
-    return {"host": hosts.THIS} if data is None else {"dataset": str(data.path.resolve())}
+    return {"dataset": str(measured.resolve())} if measured else {"host": hosts.THIS}
 
 
 def _as_text(name: str, file: Path) -> str:

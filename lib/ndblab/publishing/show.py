@@ -125,7 +125,7 @@ def _facts(data: Dataset) -> dict[str, str]:
         "CPU budget": f"{data.budget}: {manifest['plan']['budget']['reason']}",
         "rows": f"{size['tables']} tables of {size['table_size']} rows",
         "status": manifest["status"],
-        "runs": f"{len(runs)}{length}, {int((runs['status'] != 'ok').sum())} failed",
+        "runs": f"{len(runs)}{length}, {data.describe_runs()}",
         "host steal": f"{steal.mean():.2f} % on average, {steal.max():.2f} % at most",
         "git commit": manifest.get("git_commit") or "unknown",
     }

@@ -1,7 +1,4 @@
-"""Results on a terminal: verdicts one per line, an answer in words, one claim in full.
-
-In: tables of verdicts, answers, places of files. Out: text, folded at 100 columns.
-"""
+"""Results on a terminal: verdicts one per line, an answer in words, one claim in full."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Verdicts on claims, by dataset, in the order of the published claims.
-
-In: datasets. Out: tables of verdicts with the columns of `claims.judge`, and counts of them.
-"""
+"""Verdicts on claims, by dataset, in the order of the published claims."""
 
 from __future__ import annotations
 

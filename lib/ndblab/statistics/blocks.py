@@ -1,8 +1,7 @@
 """Repeats as blocks: what drifts between them is taken out before points are compared.
 
-In: the runs of a dataset. Out: block-adjusted values, and the variability of a point.
-A repeat is a shuffled pass over all points, so a host that slows down between passes slows
-all of them alike: the design is one of randomised blocks.
+A repeat is a shuffled pass over all points, so a host that slows down between passes slows all of
+them alike: the design is one of randomised blocks.
 """
 
 from __future__ import annotations

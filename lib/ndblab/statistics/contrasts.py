@@ -1,9 +1,8 @@
 """What the slices of a contrast say: one value per unit of analysis.
 
-In: the table `slices` of a dataset, and a quantity of each slice. Out: one row per block. A block
-is the unit whatever the design: A B B A in short slices, both sides at once with their servers
-swapped half-way, or a pair of cluster starts. Neighbouring seconds, or slices of one side, are
-never counted as independent. A block with a disturbed or failed slice is left out whole.
+A block is the unit whatever the design: A B B A in short slices, both sides at once with their
+servers swapped half-way, or a pair of cluster starts. Neighbouring seconds, or slices of one side,
+are never counted as independent. A block with a disturbed or failed slice is left out whole.
 
 Each half of A B B A compares both sides, so it has a value of its own (a column) that tells how
 exact the mean is.

@@ -1,8 +1,4 @@
-"""CPU use of processes and NDB threads during runs, and what a query costs.
-
-In: the tables that the monitor wrote, and run ids. Out: CPU by role and by NDB thread, mean over
-each run, in percent of one logical CPU; CPU time per query in microseconds.
-"""
+"""CPU use of processes and NDB threads during runs, and what a query costs."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """Estimates with confidence intervals, of values that vary from run to run.
 
-In: one value per run. Out: an `Estimate`. Intervals of positive quantities are those of logarithms,
-as runs vary in proportion to their value, and those of shares are those of logits: none leaves what
-is possible. Where the data cannot give an interval it is NaN. `data/coverage.csv` shows how often
-the intervals hold the truth.
+Intervals of positive quantities are those of logarithms, as runs vary in proportion to their value,
+and those of shares are those of logits: none leaves what is possible. Where the data cannot give an
+interval it is NaN. `data/coverage.csv` shows how often the intervals hold the truth.
 """
 
 from __future__ import annotations

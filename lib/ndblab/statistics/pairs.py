@@ -1,6 +1,5 @@
 """Two kinds of runs compared pair by pair.
 
-In: runs of two transporters, workloads or variants. Out: ratios of their throughput with intervals.
 The runs of a pair were measured soon after one another, in the same repeat, with the same servers,
 clients and workload, so drift between repeats cancels out. It never pairs runs of two datasets.
 """

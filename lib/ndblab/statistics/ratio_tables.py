@@ -1,8 +1,6 @@
 """Ratios as tables: variants over the default, shared memory over TCP, sides of contrasts.
 
-In: the runs or the slices of a dataset. Out: throughput of both sides and their ratio with its 95 %
-interval, one row per number of clients or contrast. Only runs that `pairs` pairs, and sides of one
-contrast, are compared; it decides nothing.
+Only runs that `pairs` pairs, and sides of one contrast, are compared; it decides nothing.
 """
 
 from __future__ import annotations
@@ -70,7 +68,7 @@ def of_contrasts(slices: pd.DataFrame, quantity: str = "qps") -> pd.DataFrame:
     Returns
     -------
     `contrast`, `units` (whole blocks), `clients` of side A, `qps`, `qps_other` (or the quantity),
-    `ratio`, `low`, `high` (`analysis.sequential`); no row for a contrast of one side, or without
+    `ratio`, `low`, `high` (`statistics.sequential`); no row for a contrast of one side, or without
     slices that have the quantity.
     """
     rows = []

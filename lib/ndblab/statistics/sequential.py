@@ -1,9 +1,5 @@
 """Intervals that may be looked at while measuring goes on, and what later looks will probably say.
 
-In: the values of a contrast unit by unit (a block, or a pair of cluster starts), in the order of
-measurement: one each, or one for each part that compares both sides. Out: an `Estimate` whose
-interval holds 95 % for all looks together, and the chance of each later look to decide. Pure.
-
 Stopping as soon as an ordinary interval decides is wrong far more often than 5 % of the time. These
 are repeated confidence intervals (Jennison and Turnbull 1989): a fixed list of looks, and at each
 of them a t interval of one constant nominal level, so chosen that all of them together hold the

@@ -1,8 +1,5 @@
 """One long run as a time series: its outliers, its trend, and how well its start represents it.
 
-In: the samples of a run in order, one per interval. Out: marks, smoothed samples, and estimates
-with 95 % intervals, on a log scale where a quantity cannot be negative.
-
 Neighbouring samples are correlated, and in the recorded hour so are minutes apart by six. Intervals
 therefore come from few long sections (sectioning: Asmussen and Glynn 2007, section III.5): how much
 they differ from the whole, with Student's t for so few. Sections of ten minutes still do not see

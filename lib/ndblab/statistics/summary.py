@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from ndblab.dataset.schema import OK, WITHOUT_QUERIES
+from ndblab.dataset.schema import WITHOUT_QUERIES
 from ndblab.machine import interference as company
+from ndblab.planning.workload import is_good, overran
 from ndblab.statistics.estimate import t
 
 # Throughput this close to the best counts as flat: the knee is the fewest clients that reach it.
@@ -19,6 +20,10 @@ FLAT = 0.03
 SATURATED = 0.95
 POINT_COLUMNS = ["transporter", "workload", "variant", "servers", "clients"]
 """Columns that identify a point."""
+_MARKS = {
+    "_beside": "beside other work on the host",
+    "_overran": "longer than asked, rated while all clients worked",
+}
 _FACTORS = ("qps", "latency_p95_ms")
 _METRICS = ["qps", "latency_p95_ms", "latency_avg_ms", "client_cpu_pct"]
 
@@ -80,7 +85,7 @@ def why_excluded(runs: pd.DataFrame, client_cpus: float | None = None) -> pd.Ser
     rated = ~runs["workload"].isin(WITHOUT_QUERIES)
     why[rated & ~(runs["qps"] > 0)] = "no throughput"
     why[runs["errors"] > 0] = "errors"
-    failed = runs["status"].astype(object) != OK
+    failed = ~runs["status"].map(is_good).astype(bool)
     why[failed] = runs.loc[failed, "status"].astype(str)
     return why
 
@@ -96,6 +101,7 @@ def points(runs: pd.DataFrame, client_cpus: float | None = None) -> pd.DataFrame
     keys, why = point_columns(runs), why_excluded(runs, client_cpus)
     marked = runs[[*keys, *_METRICS]].assign(_why=why, _good=why == "")
     marked["_beside"] = disturbed(runs) & marked["_good"]
+    marked["_overran"] = runs["status"].map(overran).astype(bool) & marked["_good"]
     table = marked.groupby(keys, observed=True)["_good"].agg(runs="sum", _all="count")
     table["failed"] = table.pop("_all") - table["runs"]
     averaged = marked[marked["_good"]]
@@ -115,9 +121,10 @@ def points(runs: pd.DataFrame, client_cpus: float | None = None) -> pd.DataFrame
     table["idle_servers"] = table["clients"] < table["servers"]
     bad = marked[~marked["_good"]].groupby(keys, observed=True)["_why"]
     marks = bad.agg(lambda reasons: "; ".join(_tally(list(reasons))))
-    beside = marked.groupby(keys, observed=True)["_beside"].sum()
-    words = beside.map(lambda runs: f"{runs} beside other work on the host" if runs else "")
-    marks = marks.reindex(words.index).fillna("").str.cat(words, sep="; ").str.strip("; ")
+    for flag, what in _MARKS.items():
+        counts = marked.groupby(keys, observed=True)[flag].sum()
+        words = counts.map(lambda runs, what=what: f"{runs} {what}" if runs else "")
+        marks = marks.reindex(words.index).fillna("").str.cat(words, sep="; ").str.strip("; ")
     table["marks"] = marks.reindex(pd.MultiIndex.from_frame(table[keys])).to_numpy()
     return table
 

@@ -1,8 +1,6 @@
 """The load on a running cluster, and what is measured while it runs.
 
-In: a cluster and a job: a point of a sweep and a profile. Out: the tables of one run: its result,
-its intervals, CPU and memory of every process, CPU of every NDB thread. It never decides what is
-measured, nor what a failed run means.
+It never decides what is measured, nor what a failed run means.
 
 load_generator  what the lab needs of a program that loads a cluster
 action          a load that is one program which ends by itself

@@ -1,7 +1,7 @@
 """An action: a load that is one program which ends by itself, such as a dump.
 
-In: a command, and what to make of its end. Out: a `Load` that waits for that end. A program that
-fails, or does not end in its time, is a failed run with its own words; nothing is repeated.
+A program that fails, or does not end in its time, is a failed run with its own words; nothing is
+repeated.
 """
 
 from __future__ import annotations

@@ -17,7 +17,9 @@ from statistics import fmean
 import numpy as np
 import pandas as pd
 
+from ndblab.dataset import overrun
 from ndblab.error import LabError
+from ndblab.planning.workload import is_good
 from ndblab.workloads.load_generator import OK, Job, Report
 
 MOST_APART_S = 0.3
@@ -56,12 +58,16 @@ def parts(job: Job) -> list[Job]:
     return found
 
 
-def joined(reports: Sequence[Report]) -> Report:
+def joined(reports: Sequence[Report], asked_s: float | None = None) -> Report:
     """Make one report of those of processes that ran at the same time.
 
     Queries and rates add up; the mean latency is weighted by queries. The load begins at the mean
     of their beginnings and lasts to the end of the last one: while some processes run alone, a
     saturated cluster answers as many queries as before.
+
+    Parameters
+    ----------
+    asked_s : how long they were to take, for `dataset.overrun`.
     """
     began = fmean(each.began for each in reports)
     lasted_s = max(each.began + each.lasted_s for each in reports) - began
@@ -76,12 +82,17 @@ def joined(reports: Sequence[Report]) -> Report:
         return replace(whole, metrics={}, intervals=pd.DataFrame(), ended_s=())
     intervals, ended_s = _intervals(reports)
     metrics = _metrics(reports, lasted_s)
+    if is_good(status):
+        clients = int(intervals["clients"].max())
+        own = overrun.judge(intervals, clients, lasted_s, asked_s, ended_s)
+        metrics["qps"] = metrics["qps"] if math.isnan(own.qps) else own.qps
+        whole = replace(whole, status=own.status)
     return replace(whole, metrics=metrics, intervals=intervals, ended_s=ended_s)
 
 
 def _status(reports: Sequence[Report]) -> str:
     """Return "ok", or what is wrong with the first process that is not, or with all together."""
-    failed = next((each.status for each in reports if each.status != OK), None)
+    failed = next((each.status for each in reports if not is_good(each.status)), None)
     if failed is not None:
         return failed
     apart_s = max(each.began for each in reports) - min(each.began for each in reports)

@@ -1,8 +1,8 @@
 """A load generator: what the lab needs of a program that loads a cluster.
 
-In: a `Job`. Out: the commands that do it and, run on a cluster, a `Report`. A generator is a module
-of this package with the attributes of `LoadGenerator`; adding one means adding the module and its
-entry in `registry`. It never decides what is measured, nor what a failure means for a sweep.
+A generator is a module of this package with the attributes of `LoadGenerator`; adding one means
+adding the module and its entry in `registry`. It never decides what is measured, nor what a failure
+means for a sweep.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Programs of the lab's own that run beside a cluster: modules of this package.
 
-In: a module's name and its arguments. Out: the command that runs it; what it printed at last. A
-program that fills tables prints an error that a user can read, or the number of rows.
+A program that fills tables prints an error that a user can read, or the number of rows.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Connections to the tables of TPC-H, and the names of what `loading` leaves.
 
-In: a Unix socket. Out: a cursor. It imports next to nothing, so that the client starts fast.
+It imports next to nothing, so that the client starts fast.
 """
 
 from __future__ import annotations

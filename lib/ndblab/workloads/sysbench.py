@@ -20,6 +20,7 @@ from ndblab import discovery
 from ndblab.error import LabError
 from ndblab.machine import speed
 from ndblab.planning import deployment, workload
+from ndblab.planning.workload import is_good
 from ndblab.workloads import divided_load, sysbench_output
 from ndblab.workloads.load_generator import OK, Command, Filled, Job, Report, spawned
 from ndblab.workloads.sysbench_output import Outcome
@@ -190,17 +191,17 @@ def warm_up(cluster: Cluster, job: Job) -> str:
     """Run for the warm-up's seconds: "ok", or the reason why that failed."""
     if not job.profile.warmup_s:
         return OK
-    timeout_s = _timeout_s(job, job.profile.warmup_s)
-    with _executing_all(cluster, commands(job)[: job.processes], timeout_s) as executions:
+    warm_ups = commands(job)[: job.processes]
+    with _executing_all(cluster, warm_ups, job, job.profile.warmup_s) as executions:
         statuses = [execution.wait().status for execution in executions]
-    return next((status for status in statuses if status != OK), OK)
+    return next((status for status in statuses if not is_good(status)), OK)
 
 
 @contextmanager
 def running(cluster: Cluster, job: Job) -> Iterator[Load]:
     """Run sysbench for the run's seconds, for the length of a `with` block at most."""
-    timeout_s = _timeout_s(job, job.profile.duration_s)
-    with _executing_all(cluster, commands(job)[-job.processes :], timeout_s) as executions:
+    runs = commands(job)[-job.processes :]
+    with _executing_all(cluster, runs, job, job.profile.duration_s) as executions:
         yield Load(executions, job)
 
 
@@ -239,7 +240,8 @@ class Load:
     def finish(self) -> Report:
         """Wait until sysbench ends, and return its report."""
         reports = [self._report(execution) for execution in self._executions]
-        return divided_load.joined(reports) if len(reports) > 1 else reports[0]
+        asked_s = self._profile.duration_s
+        return divided_load.joined(reports, asked_s) if len(reports) > 1 else reports[0]
 
     def _report(self, execution: Execution) -> Report:
         done = execution.wait()
@@ -264,8 +266,10 @@ class Execution:
     `begun` is set from then on, or when there is nothing to wait for.
     """
 
-    def __init__(self, child: Process, timeout_s: float | None) -> None:
-        self._child, self._timeout_s = child, timeout_s
+    def __init__(
+        self, child: Process, timeout_s: float | None, asked_s: float | None = None
+    ) -> None:
+        self._child, self._timeout_s, self._asked_s = child, timeout_s, asked_s
         self.pid = child.pid
         self.began: float | None = None
         self.begun = threading.Event()
@@ -286,7 +290,9 @@ class Execution:
             reader.join()
         out, err = ("".join(lines) for lines in self._lines.values())
         arrived_s = [at - self.began for at in self._arrived] if self.began else []
-        return sysbench_output.outcome(exit_status, out, err, self._timeout_s, arrived_s)
+        return sysbench_output.outcome(
+            exit_status, out, err, self._timeout_s, arrived_s, self._asked_s
+        )
 
     def _read(self, stream: TextIO) -> None:
         for line in stream:
@@ -302,18 +308,25 @@ class Execution:
 
 @contextmanager
 def executing(
-    cluster: Cluster, command: Command, timeout_s: float | None = None
+    cluster: Cluster,
+    command: Command,
+    timeout_s: float | None = None,
+    asked_s: float | None = None,
 ) -> Iterator[Execution]:
     """Execute sysbench against a cluster; nothing of it outlives the `with` block."""
     streams = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     with spawned(cluster, command, **streams) as child:
-        yield Execution(child, timeout_s)
+        yield Execution(child, timeout_s, asked_s)
 
 
 @contextmanager
 def _executing_all(
-    cluster: Cluster, several: Sequence[Command], timeout_s: float
+    cluster: Cluster, several: Sequence[Command], job: Job, asked_s: float
 ) -> Iterator[list[Execution]]:
     """Execute these at the same time, as `executing` does one."""
+    timeout_s = _timeout_s(job, asked_s)
     with ExitStack() as stack:
-        yield [stack.enter_context(executing(cluster, each, timeout_s)) for each in several]
+        yield [
+            stack.enter_context(executing(cluster, command, timeout_s, asked_s))
+            for command in several
+        ]

@@ -1,8 +1,6 @@
-"""What sysbench printed: its report, its intervals and its error messages.
+"""What sysbench 1.0 or 1.1 printed: its report, its intervals and its error messages.
 
-In: the text and exit status of one execution of sysbench 1.0 or 1.1, and when its lines came. Out:
-a `Result`, or the line that says what went wrong. It never takes a truncated report or number for a
-whole one. Pure.
+A truncated report or number is never taken for a whole one.
 
 sysbench means to report every second. Short of CPU time it reports late, and catches up with a
 report on the milliseconds that are left, whose rate means nothing: such reports are joined. A run
@@ -19,6 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from ndblab.dataset import overrun
 from ndblab.error import LabError
 from ndblab.workloads.load_generator import METRICS, OK
 
@@ -64,13 +63,15 @@ farther off tells nothing of when it was made."""
 class Result:
     """A complete report of sysbench: `METRICS`, with SQL statements as queries, and intervals.
 
-    `ended_s` has the end of each interval, in seconds since the clients started.
+    `ended_s` has the end of each interval, in seconds since the clients started. Of a run that
+    overran, `status` says so, and the rate is that of all clients at work (`dataset.overrun`).
     """
 
     duration_s: float
     metrics: Mapping[str, float]
     intervals: pd.DataFrame = field(compare=False, repr=False)
     ended_s: tuple[float, ...] = field(default=(), compare=False, repr=False)
+    status: str = OK
 
 
 class _Interval(NamedTuple):
@@ -111,17 +112,18 @@ def outcome(
     err: str = "",
     timeout_s: float | None = None,
     arrived_s: Sequence[float] = (),
+    asked_s: float | None = None,
 ) -> Outcome:
     """Read the standard output and error of an execution that ended or ran out of time.
 
     Parameters
     ----------
-    arrived_s : as for `parse`.
+    arrived_s, asked_s : as for `parse`.
     """
     text = out if not err.strip() else f"{out.rstrip()}\n{err}"
     result = None
     with suppress(LabError):
-        result = parse(out, arrived_s)
+        result = parse(out, arrived_s, asked_s)
     return Outcome(exit_status, text, result, status(exit_status, text, result, timeout_s))
 
 
@@ -142,10 +144,10 @@ def status(
     counts = {name: result.metrics[name] for name in ("errors", "reconnects")}
     if any(counts.values()):
         return ", ".join(f"{name}: {count}" for name, count in counts.items() if count)
-    return OK if result.metrics["queries"] else "no query was answered"
+    return result.status if result.metrics["queries"] else "no query was answered"
 
 
-def parse(text: str, arrived_s: Sequence[float] = ()) -> Result:
+def parse(text: str, arrived_s: Sequence[float] = (), asked_s: float | None = None) -> Result:
     """Read the report of one run of sysbench 1.0 or 1.1.
 
     An unfinished last line is ignored, since its numbers may be truncated.
@@ -154,6 +156,7 @@ def parse(text: str, arrived_s: Sequence[float] = ()) -> Result:
     ----------
     arrived_s : when each line of the text came, in seconds since the clients started; without it,
         intervals end at the whole seconds that they name.
+    asked_s : how long the run was to take; without it, `dataset.overrun` infers that.
 
     Raises
     ------
@@ -196,9 +199,12 @@ def parse(text: str, arrived_s: Sequence[float] = ()) -> Result:
     if not intervals and duration_s > 0 and clients:
         per_s = (qps, p95, counts["errors"] / duration_s, counts["reconnects"] / duration_s)
         intervals = [_Interval(duration_s, (duration_s, clients, *per_s))]
-    found = _joined(intervals)
-    ended = tuple(each.ended_s for each in found)
-    return Result(duration_s, {name: metrics[name] for name in METRICS}, _frame(found), ended)
+    joined = _joined(intervals)
+    ended_s, table = tuple(interval.ended_s for interval in joined), _frame(joined)
+    own = overrun.judge(table, int(clients), duration_s, asked_s, ended_s)
+    metrics["qps"] = qps if math.isnan(own.qps) else own.qps
+    metrics = {name: metrics[name] for name in METRICS}
+    return Result(duration_s, metrics, table, ended_s, own.status)
 
 
 def complaint(text: str) -> str:

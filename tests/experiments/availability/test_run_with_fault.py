@@ -10,7 +10,7 @@ import pytest
 from ndblab.cluster import readiness, start_stop
 from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.experiments.availability import fault, history, run_with_fault, written_value
+from ndblab.experiments.availability import fault, history, injection, written_value
 from ndblab.machine.local import LOCAL
 from ndblab.measuring import dry_run
 from ndblab.planning import profile
@@ -85,4 +85,4 @@ def test_a_cluster_that_does_not_recover_is_a_result(monkeypatch):
 
     monkeypatch.setattr(readiness, "wait_node", never)
     why = "Timed out waiting for ndbmtd.2: nothing after 180 s"
-    assert run_with_fault._recover(cluster, generator) == (why, {})
+    assert injection._recover(cluster, generator) == (why, {})

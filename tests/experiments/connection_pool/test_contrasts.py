@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ndblab.design import catalogue
+from ndblab.design import catalogue, time_needed
 from ndblab.design.contrast import ALTERNATION, DUET
 from ndblab.experiments.connection_pool.experiment import POOLS
-from ndblab.measuring import time_needed
 from ndblab.planning import deployment
 
 EXPERIMENT = catalogue.find("connection-pool")

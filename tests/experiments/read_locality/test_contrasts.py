@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ndblab.design import catalogue
+from ndblab.design import catalogue, time_needed
 from ndblab.design.contrast import ALTERNATION
 from ndblab.machine import host
-from ndblab.measuring import time_needed
 from ndblab.planning.point import Point
 from ndblab.planning.shape import Places
 from ndblab.planning.workload import POINT_SELECT, READ_ONLY

@@ -6,9 +6,8 @@ import pandas as pd
 import pytest
 
 from experiments.read_write import made_up
-from ndblab.design import catalogue
+from ndblab.design import catalogue, time_needed
 from ndblab.experiments.read_write import FILTERED, IN_LISTS
-from ndblab.measuring import time_needed
 from ndblab.planning.workload import POINT_SELECT, READ_WRITE
 from ndblab.statistics import summary
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from ndblab.design import catalogue
+from ndblab.design import catalogue, time_needed
 from ndblab.error import LabError
 from ndblab.experiments.tpc_c import database as tables
 from ndblab.experiments.tpc_c import load as generator
 from ndblab.machine import host
-from ndblab.measuring import time_needed
 from ndblab.planning.shape import Places
 
 EXPERIMENT = catalogue.find("tpc-c")

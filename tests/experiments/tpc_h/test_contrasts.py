@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ndblab.design import catalogue
+from ndblab.design import catalogue, time_needed
 from ndblab.experiments.tpc_h import queries
-from ndblab.measuring import time_needed
 
 EXPERIMENT = catalogue.find("tpc-h")
 QUICK = EXPERIMENT.size("quick")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from ndblab.design import catalogue
+from ndblab.design import catalogue, time_needed
 from ndblab.design.contrast import ALTERNATION, STARTS
 from ndblab.experiments.bulk_load import LOADERS
-from ndblab.measuring import time_needed
 from ndblab.planning import deployment
 
 LOADS, LOOKUPS = (catalogue.find(name) for name in ("bulk-load", "api-ceiling"))

@@ -1,7 +1,4 @@
-"""SQL and the NDB API: what a key lookup through either costs.
-
-In: rows of `runs` or `slices`, CPU use of processes. Out: CPU time of a lookup, role by role.
-"""
+"""SQL and the NDB API: what a key lookup through either costs."""
 
 from __future__ import annotations
 

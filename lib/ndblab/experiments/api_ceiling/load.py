@@ -1,6 +1,5 @@
 """The load generator of key lookups through the NDB API: it runs flexAsynch.
 
-In: a `Job`, whose clients are threads. Out: its commands and, run on a cluster, a report.
 Lookups are counted by the data nodes, over a span in which all threads work. flexAsynch 9.7 counts
 each round of a thread besides its lookups, also those of the warm-up, and so reports too many.
 

@@ -1,7 +1,4 @@
-"""What flexAsynch prints, as a result.
-
-In: text and an exit status. Out: its transactions, or in one line why they do not count. Pure.
-"""
+"""What flexAsynch prints, as a result."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Effect of a fault on the service: how long nothing succeeded, who gave up, what was lost.
 
-In: the tables of a fault-injection dataset. Out: one row per run, or the worst of each fault; times
-in seconds on the clock of the load. It judges nothing, and never averages an outage away.
+It judges nothing, and never averages an outage away.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Clients whose every write can be verified afterwards; a program, which `generator` starts.
 
-In: Unix sockets or addresses of MySQL servers, a number of clients, a seed. Out: a row for each
-operation: what was asked, which server answered, how long it took and how it ended. No failure of a
-server ends it: it runs until its standard input ends.
+No failure of a server ends it: it runs until its standard input ends.
 
 sysbench does not report which of its writes were acknowledged, and 1.0.20 crashes when its server
 is killed. This program prints when it began, by `time.monotonic`, which all processes of a machine

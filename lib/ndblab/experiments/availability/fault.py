@@ -1,7 +1,6 @@
 """Faults as data: what is done to which node, host or link, and when.
 
-In: nothing. Out: `FAULTS` of nodes and `NETWORK_FAULTS`, each a question with the actions that ask
-it. To add one, add an entry. Pure: `faults.injection` performs the actions.
+To add one, add an entry; `injection` performs the actions.
 """
 
 from __future__ import annotations
@@ -119,10 +118,10 @@ class Fault:
     lasts_s: float
 
     def measure(self, cluster: Cluster, job: Job, repeat: int) -> Run:
-        """Measure one run with this fault (`run_with_fault`)."""
-        from ndblab.experiments.availability import run_with_fault
+        """Measure one run with this fault (`injection`)."""
+        from ndblab.experiments.availability import injection
 
-        return run_with_fault.measure(cluster, job, repeat, self)
+        return injection.measure(cluster, job, repeat, self)
 
     def describe(self, before_s: float) -> list[str]:
         """Describe each action in a line, with its time in seconds since the load began."""

@@ -1,6 +1,5 @@
 """The checker of writes: compares what the cluster holds with the replies that clients received.
 
-In: the operations of a run's clients, the rows and counters of each replica. Out: what is wrong.
 It knows nothing about faults: a lost write is lost, whatever the fault.
 """
 

@@ -1,6 +1,5 @@
 """The load generator of checked writes: it starts the program `client` and stops it.
 
-In: a `Job`. Out: its command and, run on a cluster, a report with the history of all operations.
 The tables of sysbench are filled as well: they are the data that a restarted node has to restore.
 """
 

@@ -1,7 +1,4 @@
-"""Throughput and latency of checked writes.
-
-In: the history of a run. Out: the metrics and the intervals that sysbench would report. Pure.
-"""
+"""Throughput and latency of checked writes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 """The tables of checked writes: created before a load, and read from each data node after it.
 
-In: a cluster at rest. Out: the tables `copies` and `counters`: what each replica holds.
 It judges nothing, and accepts no row that another data node contributed.
 """
 

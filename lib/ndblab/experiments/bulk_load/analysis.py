@@ -1,7 +1,6 @@
 """Bulk loads: their rate, the CPU time of a row, and local checkpoints meanwhile.
 
-In: the tables `runs`, `processes` and `events`. Out: a row for each good load, or for each way to
-load. A row that is loaded counts as a query of its run.
+A row that is loaded counts as a query of its run.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Load files of rows through a MySQL server, by LOAD DATA or by INSERT of many rows; a program.
 
-In: how, a number of connections, a folder of files, the Unix socket of a server, the tables. Out:
-loaded tables, or the first error as its last words. Each connection takes one table after another.
-An INSERT that meets a temporary error of NDB, such as a full redo log, is tried again; a LOAD DATA,
-of which part may be done, is not.
+Each connection takes one table after another. An INSERT that meets a temporary error of NDB, such
+as a full redo log, is tried again; a LOAD DATA, of which part may be done, is not.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The load generator of bulk loads: it loads all rows once, and proves that they are there.
 
-In: a `Job`. Out: its commands and, run on a cluster, a report. The time is that of the load alone,
-from the start of its program to the end; tables are emptied before it. Rejected rows, a missing or
-changed row, and any error are a failed run.
+The time is that of the load alone, from the start of its program to the end; tables are emptied
+before it. Rejected rows, a missing or changed row, and any error are a failed run.
 """
 
 from __future__ import annotations

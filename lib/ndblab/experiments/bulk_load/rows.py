@@ -1,8 +1,6 @@
 """Write the rows that bulk loads load, as `sysbench prepare` makes them; a program.
 
-In: the number and size of tables, a seed, a folder. Out: a file for each table, its fields
-separated by tabs, and a file with the sum that proves each table. The same seed gives the same
-rows. It imports next to nothing.
+The same seed gives the same rows. It imports next to nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The ways to load rows: their commands, and the tables that they load into.
 
-In: a `Job`, whose variant names the way and whose clients are connections to a MySQL server. Out:
-one command, and the statements that make its tables. It starts nothing.
+It starts nothing.
 """
 
 from __future__ import annotations

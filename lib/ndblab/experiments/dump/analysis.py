@@ -1,7 +1,4 @@
-"""Dumps: their time, their size, and what compression saves.
-
-In: the tables `runs` and `dumps`. Out: a row for each good dump, or for each kind of dump.
-"""
+"""Dumps: their time, their size, and what compression saves."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """What a dump holds: its tables, rows and bytes, counted in its files.
 
-In: the folder of a dump, and what the program printed. Out: `Contents`, or a LabError if the dump
-is not complete. A dump that ends early is thus no fast dump.
+A dump that ends early is thus no fast dump.
 """
 
 from __future__ import annotations

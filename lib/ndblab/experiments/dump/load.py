@@ -1,7 +1,7 @@
 """The load generator of dumps: it dumps the tables of sysbench once, and reads the dump back.
 
-In: a `Job`. Out: its command and, run on a cluster, a report with the table `dumps`. The time is
-that of the dump alone. The dump is deleted afterwards, and before, if one was left behind.
+The time is that of the dump alone. The dump is deleted afterwards, and before, if one was left
+behind.
 """
 
 from __future__ import annotations

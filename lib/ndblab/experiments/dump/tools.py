@@ -1,7 +1,6 @@
 """The programs that dump and compress: which there are, their versions, their commands.
 
-In: a `Job` and the folder that the dump goes to. Out: one command. It starts nothing but programs
-that print their version.
+It starts nothing but programs that print their version.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Locks of reads: how many record locks a statement holds on the table it reads.
 
-In: the table `locks`. Out: numbers of record locks by run, and kinds of them in words. Locks of the
-whole table (IS, IX), which nearly every statement takes, are not counted.
+Locks of the whole table (IS, IX), which nearly every statement takes, are not counted.
 """
 
 from __future__ import annotations

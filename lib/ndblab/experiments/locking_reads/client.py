@@ -1,8 +1,5 @@
 """The locks that statements take on the InnoDB table they read; a program, started by `generator`.
 
-In: the Unix socket of a MySQL server with its performance schema on, a number of rows. Out: a row
-for each kind of lock that a statement holds on the table, as performance_schema.data_locks has it.
-
 A second connection reads the locks twice: while the statement is at its last row, and after its
 end, before its transaction ends. The statement waits at its last row for a user-level lock
 (GET_LOCK), which is none of InnoDB's, so that no moment is missed and no time is guessed.

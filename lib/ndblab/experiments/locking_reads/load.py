@@ -1,7 +1,6 @@
 """The load generator of locking reads: it starts the program `client` and takes what it prints.
 
-In: a `Job`. Out: its commands and, run on a cluster, a report with the table `locks`. Its InnoDB
-table has as many rows as a table of the profile; the tables of sysbench are not filled.
+Its InnoDB table has as many rows as a table of the profile; the tables of sysbench are not filled.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Shares of local reads: by run, by variant and by side of a contrast.
-
-In: the tables `reads` and `runs` or `slices`. Out: shares between 0 and 1.
-"""
+"""Shares of local reads: by run, by variant and by side of a contrast."""
 
 from __future__ import annotations
 

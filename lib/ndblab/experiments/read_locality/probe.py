@@ -1,6 +1,6 @@
 """Where reads are answered: counters of MySQL servers and data nodes, before a load and after it.
 
-In: a running cluster and a job. Out: the table `reads` of its run. It only reads.
+It only reads.
 
 NDB counts a row as local if it comes from the data node that coordinates the transaction, wherever
 that is (`Ndb_api_trans_local_read_row_count`; NDB API's Ndbif.cpp compares the sender of the row

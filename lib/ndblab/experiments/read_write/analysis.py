@@ -1,7 +1,4 @@
-"""OLTP read/write and its variations: the runs of each question apart, and the ratios of contrasts.
-
-In: tables of a dataset of the experiment read-write. Out: `Variations`, ratios.
-"""
+"""OLTP read/write and its variations: the runs of each question, and the ratios of contrasts."""
 
 from __future__ import annotations
 

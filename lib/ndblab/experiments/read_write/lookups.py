@@ -1,7 +1,4 @@
-"""Key lookups: queries that look up several keys each, counted by their keys.
-
-In: rows of `runs` or `slices`, CPU use of processes. Out: lookups per second, and what one costs.
-"""
+"""Key lookups: queries that look up several keys each, counted by their keys."""
 
 from __future__ import annotations
 

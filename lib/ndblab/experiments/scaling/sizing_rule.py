@@ -1,6 +1,5 @@
 """How many MySQL servers a host can run: the brief's rule, with its arithmetic.
 
-In: the evidence of a dataset, the published claims. Out: a table of each step, there and here.
 The rule (brief-2021, "Scaling up a Single MySQL Server"): the CPUs left for MySQL servers on a half
 of the host, divided by what one server uses at its best throughput.
 """

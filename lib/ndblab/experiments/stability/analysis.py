@@ -1,7 +1,6 @@
 """Stability of one long run: steadiness, trend, shorter measurements, and memory growth.
 
-In: the tables of a dataset. Out: tables about its longest run, and a sentence on how well its trend
-is known. Intervals are those of `series`.
+Intervals are those of `series`.
 """
 
 from __future__ import annotations

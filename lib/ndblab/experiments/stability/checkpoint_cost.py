@@ -1,7 +1,5 @@
 """What local checkpoints cost the runs of one point, cycle by cycle.
 
-In: the tables of a dataset. Out: throughput and CPU inside and outside checkpoints, with intervals.
-
 A cycle reaches from the middle of the gap before a checkpoint to the middle of the gap after it. It
 compares the checkpoint with its own surroundings: what drifts from minute to minute cancels out,
 and cycles, unlike seconds, are nearly independent. `data/coverage.csv` shows how often intervals

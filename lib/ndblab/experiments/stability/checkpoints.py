@@ -1,7 +1,4 @@
-"""When local checkpoints ran, by the events of the cluster log.
-
-In: the events of a run. Out: spans in seconds of the run, and how much of a sample lies in them.
-"""
+"""When local checkpoints ran, by the events of the cluster log."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The facts that corrections are checked against, and the registry of their arithmetic.
 
-In: published rows. Out: the numbers in them, by claim, item and thread. It judges nothing.
+It judges nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The arithmetic of corrections on published results; `setup` has those on how they were obtained.
 
-In: a correction and the published facts. Out: whether the sources differ as it says, and a line of
-arithmetic. It recomputes published numbers from published numbers and measures nothing.
+It recomputes published numbers from published numbers and measures nothing.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The arithmetic of corrections on machine, configuration and commands.
 
-In: a correction and the published facts. Out: whether the sources differ as it says, and a line of
-arithmetic. What a source says comes from the row itself; what contradicts it from the tables, the
-claims and the plan for the brief's server. Nothing of it was measured here.
+What a source says comes from the row itself; what contradicts it from the tables, the claims and
+the plan for the brief's server. Nothing of it was measured here.
 
 To add one: write a function (correction, facts) -> (holds, line), and decorate it.
 """

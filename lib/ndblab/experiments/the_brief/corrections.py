@@ -1,7 +1,6 @@
 """Contradictions within and between the sources, each with the arithmetic that shows it.
 
-In: the rows of corrections.csv and the published facts. Out: one table. It corrects no source: what
-the lab does about a row is its `consequence`.
+It corrects no source: what the lab does about a row is its `consequence`.
 """
 
 from __future__ import annotations

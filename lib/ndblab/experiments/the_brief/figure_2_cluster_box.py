@@ -1,7 +1,6 @@
 """Figure 2: the cluster in a box: its processes, their connections, and where they run.
 
-In: a plan and its host. Out: a painted figure and its description. It shows what a plan decides;
-nothing in it was measured.
+It shows what a plan decides; nothing in it was measured.
 """
 
 from __future__ import annotations

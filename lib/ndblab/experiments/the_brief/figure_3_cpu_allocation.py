@@ -1,7 +1,6 @@
 """Figure 3: the CPUs of each process: core by core under affinity, as bandwidth under quotas.
 
-In: a plan and its host. Out: a painted figure and its description. It shows what a plan decides,
-not what a process used.
+It shows what a plan decides, not what a process used.
 """
 
 from __future__ import annotations

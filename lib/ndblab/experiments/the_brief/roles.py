@@ -1,6 +1,6 @@
 """Colours, letters and words for the processes of a plan.
 
-In: a `Plan` and its `Host`. Out: colours, letters and short texts. It draws nothing.
+It draws nothing.
 """
 
 from __future__ import annotations

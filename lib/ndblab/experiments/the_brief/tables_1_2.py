@@ -1,8 +1,6 @@
 """Tables 1 and 2 of the brief, hardware and software, beside a host of the lab.
 
-In: a `Host`, and the versions of its software. Out: a table of what was published, what this host
-has, and where the published entry contradicts another statement. What the description of a host
-lacks is "not known here".
+What the description of a host lacks is "not known here".
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""How far a measurement of the lab can be trusted, from contrasts of the lab with itself.
-
-In: slices of contrasts, and CPU use in them. Out: false decisions between identical sides, parts of
-the variance, the cost of a design, effects of what the host does besides, and goals. Pure.
-"""
+"""How far a measurement of the lab can be trusted, from contrasts of the lab with itself."""
 
 A_A, A_A_DUET = "a-a", "a-a-duet"
 """Contrasts of identical sides, in the two designs."""

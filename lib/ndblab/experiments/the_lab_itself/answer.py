@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @answers("the-lab-itself")
 def trust(dataset: Dataset, table: pd.DataFrame) -> Answer:
-    """Name the goals that are met, missed and open; `table` is that of `analysis.trust.goals`."""
+    """Name the goals that are met, missed and open; `table` is that of `goals`."""
     said: dict[str, list[str]] = {goals.MET: [], goals.MISSED: [], goals.OPEN: []}
     for row in table.itertuples():
         # A number of blocks or starts is its own measured value.

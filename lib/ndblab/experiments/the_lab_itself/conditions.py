@@ -1,8 +1,4 @@
-"""What the host does besides, and what that changes: the monitor, foreign load, idle CPUs.
-
-In: slices of contrasts whose sides differ in a condition or in servers, and CPU use in them. Out:
-both sides side by side, and their ratios. Pure.
-"""
+"""What the host does besides, and what that changes: the monitor, foreign load, idle CPUs."""
 
 from __future__ import annotations
 

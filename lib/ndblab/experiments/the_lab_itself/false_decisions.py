@@ -1,7 +1,5 @@
 """How often the lab would find a difference between identical sides.
 
-In: blocks of identical sides. Out: analyses that decide that A differs from B, counted. Pure.
-
 Which of two identical sides is called A is arbitrary, and the design draws it anew in every block.
 So each block's value may change its sign, and blocks their order: an analysis of such a sequence is
 one that could have been. Of those from 60 normal blocks 4 % decide falsely, and from one set of

@@ -1,6 +1,5 @@
 """What the lab asks of itself, and whether the data show it.
 
-In: slices of the lab's contrasts with itself. Out: one row a goal. Pure.
 A goal is met if the whole interval meets it, missed if none of it does, else open.
 """
 

@@ -1,7 +1,4 @@
-"""How precise a design is, and what that costs: identical sides in alternation and in duet.
-
-In: slices of identical sides. Out: the deviation of a block, and minutes of measuring. Pure.
-"""
+"""How precise a design is, and what that costs: identical sides in alternation and in duet."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The findings of the lab on itself, in words.
 
-In: tables of this package. Out: one to three sentences each, every number from the tables. What the
-data leave open is said to be open. Pure.
+What the data leave open is said to be open.
 """
 
 from __future__ import annotations

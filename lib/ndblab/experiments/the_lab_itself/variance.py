@@ -1,8 +1,5 @@
 """Where the variance of a slice comes from: the slice itself, its block, its cluster start.
 
-In: slices of identical sides, in blocks, in cluster starts. Out: the standard deviation that each
-adds, and how much two slices differ that lie close together or far apart. Pure.
-
 The model is nested: the logarithm of a slice's throughput is a mean plus an effect of the start, of
 the block within it, and of the slice. Components come from the mean squares; their intervals are
 generalised confidence intervals (Tsui and Weerahandi 1989), which hold for few starts as well.

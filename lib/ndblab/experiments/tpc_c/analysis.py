@@ -1,7 +1,6 @@
 """Loads of TPC-C: throughput by point, transactions by kind, aborts, locality, ratios.
 
-In: tables of a dataset of the experiment tpc-c. Out: data frames. A run that left inconsistent rows
-has failed and gives no number.
+A run that left inconsistent rows has failed and gives no number.
 
 tpmC is the number of New-Order transactions a minute (clause 5.4.1). The lab's loads have neither
 the keying and think times nor the rows that the specification demands for that name, so it is a

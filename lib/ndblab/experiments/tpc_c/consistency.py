@@ -1,8 +1,5 @@
 """The consistency conditions of TPC-C (specification, clause 3.3.2), checked after a load.
 
-In: a cursor on a database that nothing changes now, and where its orders stood before the load.
-Out: what is violated, in words.
-
 NDB sends the rows that SQL aggregates to the MySQL server. So conditions on whole tables are
 checked where the tables are short (1, 2, 3, 8, 9), and conditions on orders (4 to 7) and customers
 (12) for those that the load has entered or delivered. Condition 10 follows from 12 and 8 for a

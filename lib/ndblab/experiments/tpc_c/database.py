@@ -1,7 +1,5 @@
 """The tables of TPC-C: their statements, partitioned in either way, and how many rows they have.
 
-In: a number of warehouses. Out: statements, numbers. Pure but for reading the schema.
-
 The specification (clause 4.3.3) has rows that no transaction reads, or that stand for work done
 long ago. The lab leaves out what go-tpc does not need, to load a warehouse in seconds: no payments
 were made yet (history is empty; balances and year-to-date sums are 0), 60 instead of 900 orders of

@@ -1,9 +1,7 @@
 """The load generator of TPC-C: go-tpc, on tables of the lab's own.
 
-In: a `Job`: its tables are warehouses, its option `database` says which tables it loads. Out: its
-commands and, run on a cluster, a report: a committed transaction counts as one query. A transaction
-that NDB gave up is no error of the run: table `aborts` counts those, and go-tpc repeats none. The
-rows that the load leaves are checked by the specification's conditions.
+A transaction that NDB gave up is no error of the run: table `aborts` counts those, and go-tpc
+repeats none. The rows that the load leaves are checked by the specification's conditions.
 
 go-tpc prepares its statements when it starts, and ends once each client has ended its transaction.
 So one execution covers the warm-up, the run, and a few seconds after it that do not count.

@@ -1,7 +1,6 @@
 """Create and fill the tables of TPC-C in both databases; a program.
 
-In: a number of warehouses, the Unix socket of a MySQL server. Out: two databases with the same
-rows. The last line that it prints is an error that a user can read, or the number of rows.
+The last line that it prints is an error that a user can read, or the number of rows.
 
 It computes no statistics of indexes. NDB takes them from one partition of a table, and those of few
 warehouses leave some empty: both databases would have different plans for the same statements.

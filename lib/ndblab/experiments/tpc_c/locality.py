@@ -1,7 +1,5 @@
 """How local the reads of a load were, by the counters of the MySQL servers' NDB API.
 
-In: connections to the MySQL servers before and after a load. Out: one row of table `locality`.
-
 A read is local if the data node that coordinates the transaction holds the row itself. With one
 node group and READ_BACKUP, NDB's default, every node holds every row, so that only reads that lock
 go elsewhere: to the primary replica.

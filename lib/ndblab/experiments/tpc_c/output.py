@@ -1,7 +1,5 @@
 """What go-tpc prints: transactions by kind, interval by interval and in all, and its errors.
 
-In: lines with the times at which they arrived. Out: an `Outcome`. Pure.
-
 go-tpc always exits with 0. It counts a transaction that fails under its kind with "_ERR", prints
 why, and goes on with another one: it repeats none. Its percentiles have one significant digit, and
 nothing below 1 ms.

@@ -1,7 +1,6 @@
 """The rows of TPC-C, made by the MySQL server itself.
 
-In: a warehouse. Out: INSERT statements, each for a few thousand rows. Pure. The rows are the same
-in both databases, and in every load but for the time of day.
+The rows are the same in both databases, and in every load but for the time of day.
 
 A client that makes and sends them takes several times as long: most of a row is random text.
 """

@@ -1,7 +1,6 @@
 """What each query of TPC-H gains from pushed joins, and what of it is pushed.
 
-In: the tables `slices`, `runs` and `pushed` of a dataset. Out: a table with a row per query. A run
-or slice with another result than InnoDB's has failed and gives no number.
+A run or slice with another result than InnoDB's has failed and gives no number.
 """
 
 from __future__ import annotations

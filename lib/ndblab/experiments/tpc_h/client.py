@@ -1,10 +1,7 @@
 """Execute one query of TPC-H again and again, and check every result; a program.
 
-In: the number of a query, seconds, the Unix socket of a MySQL server, what InnoDB answered. Out:
-when it began, by `time.monotonic`, which all processes of a machine share; at the end one line of
-JSON: how often the query was executed, how long that took, what of it NDB executed as pushed joins,
-and a status. It executes the query at least once, and never breaks an execution off that is within
-its time. A wrong result ends it.
+It executes the query at least once, and never breaks an execution off that is within its time. A
+wrong result ends it.
 """
 
 from __future__ import annotations

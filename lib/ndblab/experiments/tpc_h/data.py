@@ -1,7 +1,7 @@
 """The rows of TPC-H, as `tpchgen-cli` generates them.
 
-In: a folder, a scale factor. Out: a file for each table. The generator is a Python package of this
-project, so its program is beside Python's own; else it is one on PATH.
+The generator is a Python package of this project, so its program is beside Python's own; else it is
+one on PATH.
 """
 
 from __future__ import annotations

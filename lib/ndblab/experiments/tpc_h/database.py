@@ -1,7 +1,4 @@
-"""The tables of TPC-H: their statements, and their rows at a scale factor.
-
-In: a scale factor, an engine. Out: statements, numbers. Pure but for reading the schema.
-"""
+"""The tables of TPC-H: their statements, and their rows at a scale factor."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """The load generator of TPC-H's queries: it starts the programs `loading` and `client`.
 
-In: a `Job`, whose workload names a query. Out: its commands and, run on a cluster, a report: an
-execution of the query counts as one query, and there are no errors in a good run. Table `pushed`
-has what NDB executed as pushed joins.
+Table `pushed` has what NDB executed as pushed joins.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Fill the tables of TPC-H in NDB and in InnoDB, and ask InnoDB for all results; a program.
 
-In: a scale factor, the Unix socket of a MySQL server, a folder. Out: a database for each engine
-with the same rows; in the folder, what InnoDB answers to each query. The last line that it prints
-is an error that a user can read, or the number of rows.
+The last line that it prints is an error that a user can read, or the number of rows.
 """
 
 from __future__ import annotations

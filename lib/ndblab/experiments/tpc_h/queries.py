@@ -1,7 +1,5 @@
 """The queries of TPC-H in MySQL's dialect.
 
-In: a number, a scale factor. Out: a `Query`. Pure but for reading its text.
-
 The substitution parameters are those that the specification validates results with (clause 2.4),
 but for brand and container of query 17: at a scale factor of 0.01 no part has those.
 """

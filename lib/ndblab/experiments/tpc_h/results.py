@@ -1,7 +1,5 @@
 """Results of a query as text, and how two of them differ.
 
-In: rows as MySQL returns them. Out: rows of text; a difference in words. Pure.
-
 MySQL computes sums and averages of DECIMAL columns exactly, whatever the engine and the order of
 the rows. So results must be equal to the last digit, where the specification (clause 2.1.3.5) would
 allow a tolerance.

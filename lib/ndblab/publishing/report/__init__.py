@@ -1,8 +1,7 @@
 """The report: everything the lab has shown, as a site of plain files.
 
-In: sections, each an experiment with its notebook, verdicts and dataset. Out: a folder with
-index.html that needs no server and no network. It computes no verdict and draws no figure, has no
-clock (the same input gives the same bytes), and replaces only a folder that it wrote itself.
+It computes no verdict and draws no figure, has no clock (the same input gives the same bytes), and
+replaces only a folder that it wrote itself.
 """
 
 from __future__ import annotations

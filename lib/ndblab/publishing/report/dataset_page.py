@@ -75,7 +75,7 @@ def facts(dataset: Dataset) -> Facts:
         software=", ".join(f"{name} {value}" for name, value in manifest["versions"].items()),
         budget=dataset.budget,
         measured=page.times(manifest["started_utc"], manifest["finished_utc"]),
-        runs=f"{len(runs)}, {dataset.failed or 'none'} failed",
+        runs=f"{len(runs)}, {dataset.describe_runs()}",
     )
 
 

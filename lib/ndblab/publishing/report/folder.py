@@ -1,6 +1,5 @@
 """The folder of a report: written to a temporary place, then swapped with the last report.
 
-In: the folder's name. Out: an empty folder to fill, which gets that name if nothing fails.
 It never removes a folder without the report's marker file.
 """
 

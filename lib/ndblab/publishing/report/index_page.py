@@ -1,7 +1,4 @@
-"""The first page: answers, verdicts, figures and their origin at a glance.
-
-In: sections. Out: index.html and the figures' files.
-"""
+"""The first page: answers, verdicts, figures and their origin at a glance."""
 
 from __future__ import annotations
 
@@ -105,7 +102,7 @@ def _rows(table: pd.DataFrame | None, where: str) -> list:
             f"The verdicts of {where} cannot be shown",
             found=f"no column {', '.join(lacking)}" if lacking else ", ".join(strange),
             expected=", ".join(_COLUMNS if lacking else page.VERDICTS),
-            next_step="Give what `claims.judge` gives, with each claim's statement.",
+            next_step="Give what `judging.judge` gives, with each claim's statement.",
         )
     return list(table.itertuples(index=False))
 

@@ -1,6 +1,6 @@
 """A notebook as an HTML page: its prose, outputs and figures, and nothing to load.
 
-In: an executed notebook. Out: its page, in the report or on its own. It executes nothing.
+It executes nothing.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The pages of the report: their common frame, and the format of values on them.
 
-In: a template's name and its values. Out: an HTML file. It knows no experiment.
+It knows no experiment.
 """
 
 from __future__ import annotations

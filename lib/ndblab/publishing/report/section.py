@@ -1,7 +1,4 @@
-"""What one experiment brings to the report.
-
-In: its name, question, notebook, verdicts and dataset. Out: the names of its pages.
-"""
+"""What one experiment brings to the report."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ class Section:
     """One experiment, as the report shows it.
 
     `notebook` is executed, its outputs and figures in it. `verdicts` has the columns of
-    `claims.judge` and each claim's `statement`; None where there is nothing to judge.
+    `judging.judge` and each claim's `statement`; None where there is nothing to judge.
     """
 
     name: str

@@ -8,11 +8,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.deciding.simulated import Found, Silent, World
+from measuring.deciding.simulated import Found, Silent, World
 from ndblab.judging.verdict import CONTRADICTED, INCONCLUSIVE, REPRODUCED
 from ndblab.machine import interference as company
-from ndblab.measuring import choice
-from ndblab.measuring.loop import FAILURES, Loop, Standing
+from ndblab.measuring.deciding import choice
+from ndblab.measuring.deciding.loop import FAILURES, Loop, Standing
 from ndblab.statistics.sequential import LOOKS
 
 

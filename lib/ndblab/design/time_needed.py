@@ -1,6 +1,6 @@
 """The time that a measurement needs, estimated before it starts.
 
-In: an experiment and its size. Out: seconds. The constants were observed on 2 CPUs. Pure.
+The constants were observed on 2 CPUs.
 """
 
 from __future__ import annotations

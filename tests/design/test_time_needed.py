@@ -10,9 +10,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from ndblab.design import catalogue
+from ndblab.design import catalogue, time_needed
 from ndblab.design.contrast import ALTERNATION, STARTS, Contrast, Side
-from ndblab.measuring import recorded, time_needed
+from ndblab.measuring import recorded
 from ndblab.planning.point import Point
 from ndblab.planning.profile import Profile
 from ndblab.statistics import summary

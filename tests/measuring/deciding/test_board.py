@@ -7,10 +7,10 @@ import re
 
 import pytest
 
-from experiments.deciding.simulated import Found, below_one, contrast
+from measuring.deciding.simulated import Found, below_one, contrast
 from ndblab.judging.verdict import INCONCLUSIVE, NOT_TESTABLE, REPRODUCED
-from ndblab.measuring.board import Board, bar
-from ndblab.measuring.loop import Standing
+from ndblab.measuring.deciding.board import Board, bar
+from ndblab.measuring.deciding.loop import Standing
 from ndblab.statistics.estimate import Estimate
 
 OVERLOAD = contrast("overload", "F6-overload", "P-tc")

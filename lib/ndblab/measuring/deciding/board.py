@@ -1,7 +1,6 @@
 """The board: where each claim stands while its contrasts are measured.
 
-In: findings, the published claims. Out: on a terminal a table that is redrawn in place, elsewhere
-one line per decision; at the end, what is open and how to go on. The text itself is pure.
+The text itself is pure.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ from typing import TYPE_CHECKING, TextIO
 
 from ndblab.formatting import count, duration, listed, significant
 from ndblab.judging.verdict import NOT_TESTABLE, allowed
-from ndblab.measuring import choice
+from ndblab.measuring.deciding import choice
 
 if TYPE_CHECKING:
     from ndblab.design.contrast import Contrast
     from ndblab.judging.publication import Claim
     from ndblab.judging.verdict import Finding
-    from ndblab.measuring.loop import Standing
+    from ndblab.measuring.deciding.loop import Standing
     from ndblab.statistics.estimate import Estimate
 
 WIDTH = 17

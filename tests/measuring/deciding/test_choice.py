@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import math
 
-from experiments.deciding.simulated import Found, contrast
+from measuring.deciding.simulated import Found, contrast
 from ndblab.judging.verdict import INCONCLUSIVE, NOT_TESTABLE, REPRODUCED, UNKNOWN
-from ndblab.measuring import choice
+from ndblab.measuring.deciding import choice
 from ndblab.statistics.sequential import LOOKS
 
 Z = contrast("z", "c5")

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from experiments.deciding.simulated import contrast
+from measuring.deciding.simulated import contrast
 from ndblab.machine import interference as company
-from ndblab.measuring import disturbed
+from ndblab.measuring.deciding import disturbed
 
 
 @pytest.fixture(autouse=True)

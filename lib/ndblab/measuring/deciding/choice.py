@@ -1,8 +1,4 @@
-"""Which contrast to measure next, and how long its claims would still take.
-
-In: contrasts, findings, whole blocks and seconds per block by contrast, the time left. Out: a
-contrast, or None. Pure.
-"""
+"""Which contrast to measure next, and how long its claims would still take."""
 
 from __future__ import annotations
 
@@ -18,7 +14,7 @@ if TYPE_CHECKING:
     from ndblab.judging.verdict import Finding
 
 Waits = Mapping[str, Mapping[int, float] | None]
-"""What a finding waits for (`claims.verdict.Finding`)."""
+"""What a finding waits for (`judging.verdict.Finding`)."""
 OPEN = (INCONCLUSIVE, UNKNOWN)
 
 

@@ -1,8 +1,4 @@
-"""The loop that measures contrasts until every claim is decided or the time is over.
-
-In: contrasts, a dataset's writer, functions that measure a block and judge a dataset. Out: the
-slices that the writer holds, and where the claims stand.
-"""
+"""The loop that measures contrasts until every claim is decided or the time is over."""
 
 from __future__ import annotations
 
@@ -14,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ndblab.error import MissingData
-from ndblab.measuring import choice, disturbed
+from ndblab.measuring.deciding import choice, disturbed
 from ndblab.statistics import contrasts as analysis
 
 if TYPE_CHECKING:
@@ -23,7 +19,7 @@ if TYPE_CHECKING:
     from ndblab.dataset import Dataset, Writer
     from ndblab.design.contrast import Contrast
     from ndblab.judging.verdict import Finding
-    from ndblab.measuring.board import Board
+    from ndblab.measuring.deciding.board import Board
 
 FAILURES = 2
 """Blocks in a row that are not whole, after which their contrast is put off; `measure_block` has by

@@ -15,7 +15,7 @@ from ndblab.hosts import connected
 from ndblab.install import requirements
 from ndblab.install.requirements import Tool
 from ndblab.machine import host
-from ndblab.measuring import doctor
+from ndblab.publishing import doctor
 
 THE_LINE = "The line below, of what only root can give, installs it."
 CAPTURED = Path(__file__).parents[1] / "captured/hosts/vm-2cpu-cgroup1"

@@ -1,7 +1,4 @@
-"""What others on the host disturbed in a dataset: it is measured again when a measurement goes on.
-
-In: the tables of a dataset. Out: ids of runs, and numbers of blocks. Pure.
-"""
+"""What others on the host disturbed: it is measured again when a measurement goes on."""
 
 from __future__ import annotations
 

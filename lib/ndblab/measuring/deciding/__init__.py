@@ -1,0 +1,1 @@
+"""What is measured next: contrasts whose claims are open, until they are decided."""
