@@ -42,9 +42,9 @@ def draw(
         circle = so.Dot(color="white", edgecolor=style.INK, edgewidth=0.8, pointsize=4)
         plot = plot.add(circle, data=each)
     plot.label(x=label, y="").on(ax).plot()
-    ends = table[column].to_numpy(float)
-    for extra in (table.get("high"), None if each is None else _most(table, each, column)):
-        ends = ends if extra is None else np.fmax(ends, np.asarray(extra, float))
+    ends = np.fmax(table[column], table.get("high", np.nan)).to_numpy(float)
+    if each is not None:
+        ends = np.fmax(ends, table["name"].map(each.groupby("name", observed=True)[column].max()))
     texts = table["text"] if "text" in table else table[column].map(plain)
     _finish(ax, ends, list(texts), room)
 
@@ -72,10 +72,6 @@ def stacked(
     handles = [ax.barh(0, 0, color=colour, label=words) for words, colour in parts.values()]
     place = {"loc": "lower right", "bbox_to_anchor": (1, 1), "borderaxespad": 0.2}
     ax.legend(handles=handles, ncols=3, fontsize=8, columnspacing=1, handlelength=1.2, **place)
-
-
-def _most(table: pd.DataFrame, each: pd.DataFrame, column: str) -> pd.Series:
-    return table["name"].map(each.groupby("name", observed=True)[column].max())
 
 
 def _finish(ax: Axes, ends: np.ndarray, texts: list[str], room: float = _ROOM) -> None:

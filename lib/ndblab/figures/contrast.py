@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ndblab.error import MissingData
-from ndblab.figures import forest, selection
+from ndblab.figures import forest
 from ndblab.figures.entry import Anchors, Caption, Figure, Head, Tables
 from ndblab.formatting import count, listed
 from ndblab.statistics import contrasts
@@ -85,13 +85,7 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
 
 
 def _shown(tables: Tables) -> tuple[list[Shown], list[str]]:
-    """Return the contrasts to show, and the names of those that have one side or are too many.
-
-    Raises
-    ------
-    LabError
-        If there is no whole block of two sides.
-    """
+    """Return the contrasts to show, and the names of those that have one side or are too many."""
     slices, words = tables["slices"], tables.get("sides", pd.Series(dtype=str))
     shown, left_out = [], []
     for name in dict.fromkeys(slices["contrast"].astype(str)):
@@ -103,7 +97,7 @@ def _shown(tables: Tables) -> tuple[list[Shown], list[str]]:
             continue
         shown.append(Shown(name, words.get(name) or _in_words(whole), logs))
     if not shown:
-        raise selection.nothing_to_draw("no whole block of a contrast")
+        raise MissingData("no whole block of a contrast")
     return shown[:MOST], [*left_out, *(one.contrast for one in shown[MOST:])]
 
 

@@ -93,11 +93,10 @@ def of_contrasts(
     slices: pd.DataFrame, names: Mapping[str, str], quantity: str = "qps"
 ) -> pd.DataFrame:
     """Return the ratios of these contrasts, in this order, each with the name of its row."""
-    found = ratio_tables.of_contrasts(slices, quantity)
-    found = found[found["contrast"].isin(list(names))]
-    order = found["contrast"].map({contrast: place for place, contrast in enumerate(names)})
-    rows = found.assign(name=found["contrast"].map(names), order=order).sort_values("order")
-    return rows.reset_index(drop=True)
+    rows = ratio_tables.of_contrasts(slices, quantity)
+    rows = rows[rows["contrast"].isin(list(names))]
+    rows = rows.sort_values("contrast", key=lambda each: each.map(list(names).index))
+    return rows.assign(name=rows["contrast"].map(names)).reset_index(drop=True)
 
 
 def words(row: object, digits: int = 2) -> str:

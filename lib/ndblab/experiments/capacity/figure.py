@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -11,14 +10,13 @@ import seaborn.objects as so
 from matplotlib.axes import Axes
 
 from ndblab.experiments.capacity import brief_server, figure_of_resources
+from ndblab.experiments.capacity.figure_of_resources import MEAN, renamed
 from ndblab.figures import curves, intervals, published, style
 from ndblab.figures.entry import FORECAST, Anchors, Caption, Entry, Figure, Head, Tables
-from ndblab.figures.quantity import P95, QPS, Quantity
+from ndblab.figures.quantity import P95, QPS
 from ndblab.formatting import count, listed, plain
-from ndblab.judging.publication import Anchor
 
 ROWS = (replace(QPS, log=True), replace(P95, name="p95 latency"))
-_MEAN_MS = Quantity("latency_avg_ms", "Mean latency", "ms", style.LATENCY, log=True)
 _FLAT = 1e-6
 _FARTHEST_PCT = 100.0
 """Upper end of the axis of errors; larger ones are drawn there."""
@@ -29,8 +27,8 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     points, predicted = tables["points"], tables["predicted"]
     looks = style.servers(points["servers"])
     for quantity, part in zip(ROWS, figure.subfigures(2), strict=True):
-        line = _renamed(predicted, quantity.metric, "")
-        measured = _renamed(points, quantity.metric, "_mean")
+        line = renamed(predicted, quantity.metric, "")
+        measured = renamed(points, quantity.metric, "_mean")
         axes = curves.fitted(part, line, measured, quantity, "servers", looks)
         for servers, ax in axes.items():
             ax.set_title(looks[servers].label if quantity is ROWS[0] else "")
@@ -57,15 +55,6 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
         for row in both.itertuples()
     ]
     return [f"{_title(tables)}.", f"At the best measured mean: {'; '.join(each)}."]
-
-
-def _renamed(table: pd.DataFrame, metric: str, suffix: str) -> pd.DataFrame:
-    """Return the means and the ends of the intervals of a metric as `mean`, `low`, `high`."""
-    columns = {"mean": f"{metric}{suffix}", "low": f"{metric}_low", "high": f"{metric}_high"}
-    return table.assign(
-        **{name: table.get(column, np.nan) for name, column in columns.items()},
-        dashed=table.get("extrapolated", "") != "",
-    )
 
 
 def _title(tables: Tables) -> str:
@@ -166,9 +155,9 @@ def paint_brief(figure: Figure, tables: Tables, anchors: Anchors, caption: Capti
     """Draw throughput and latency of the brief's server, with the published numbers."""
     predicted = tables["brief_predicted"]
     looks = style.servers(predicted["servers"])
-    for ax, quantity in zip(figure.subplots(1, 2), (QPS, _MEAN_MS), strict=True):
-        line = _renamed(predicted, quantity.metric, "")
-        curves.against_clients(ax, line, quantity, "servers", looks, quantity is _MEAN_MS)
+    for ax, quantity in zip(figure.subplots(1, 2), (QPS, MEAN), strict=True):
+        line = renamed(predicted, quantity.metric, "")
+        curves.against_clients(ax, line, quantity, "servers", looks, quantity is MEAN)
         own = [a for a in anchors if a.unit == quantity.unit]
         for anchor in own:
             aside = 1.06 ** (np.log2(anchor.servers) - 2)
@@ -196,11 +185,14 @@ def describe_brief(tables: Tables, anchors: Anchors) -> list[str]:
         f"{_brief_title(predicted, anchors)}.",
         f"The best throughputs in queries/s are {listed(each)}.",
     ]
-    for anchor, value in _at_published(predicted, anchors):
-        words.append(
-            f"With {count(anchor.servers, 'server')} and {count(anchor.clients, 'client')}: "
-            f"published {published.words(anchor)}, predicted {plain(value)}."
-        )
+    known = predicted.set_index(["servers", "clients"])
+    for anchor in anchors:
+        if (at := (anchor.servers, anchor.clients)) in known.index:
+            value = known.loc[at, "qps" if anchor.unit == QPS.unit else "latency_p95_ms"]
+            words.append(
+                f"With {count(anchor.servers, 'server')} and {count(anchor.clients, 'client')}: "
+                f"published {published.words(anchor)}, predicted {plain(float(value))}."
+            )
     return words
 
 
@@ -212,17 +204,6 @@ def _best(predicted: pd.DataFrame) -> pd.DataFrame:
     most = predicted.groupby("servers")["qps"].transform("max")
     best = predicted[predicted["qps"] >= (1 - _FLAT) * most].sort_values("clients")
     return best.groupby("servers").head(1).sort_values("servers")
-
-
-def _at_published(predicted: pd.DataFrame, anchors: Anchors) -> list[tuple[Anchor, float]]:
-    """Return the published numbers whose points were predicted, with the predictions."""
-    known = predicted.set_index(["servers", "clients"])
-    columns: Mapping[bool, str] = {True: "qps", False: "latency_p95_ms"}
-    return [
-        (a, float(known.loc[(a.servers, a.clients), columns[a.unit == QPS.unit]]))
-        for a in anchors
-        if (a.servers, a.clients) in known.index
-    ]
 
 
 def _brief_title(predicted: pd.DataFrame, anchors: Anchors) -> str:

@@ -33,22 +33,26 @@ THREADS = {
 }
 
 
+def renamed(table: pd.DataFrame, metric: str, suffix: str) -> pd.DataFrame:
+    """Return the means and the ends of the intervals of a metric as `mean`, `low`, `high`."""
+    columns = {"mean": f"{metric}{suffix}", "low": f"{metric}_low", "high": f"{metric}_high"}
+    return table.assign(
+        **{name: table.get(column, np.nan) for name, column in columns.items()},
+        dashed=table.get("extrapolated", "") != "",
+    )
+
+
 def paint_bounds(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw the range between the bounds, the model in it, and the measured means."""
     bounds, alone, balance = tables["bounds"], tables["alone"], tables["balance"]
     for ax, (quantity, low, high) in zip(figure.subplots(1, 2), _PANELS, strict=True):
-        metric = quantity.metric
-        measured = alone.assign(
-            mean=alone[f"{metric}_mean"],
-            low=alone.get(f"{metric}_low", np.nan),
-            high=alone.get(f"{metric}_high", np.nan),
-        )
+        measured = renamed(alone, quantity.metric, "_mean")
         # With data of its own, a layer takes only the variables that it names.
         whiskers = {"x": "clients", "ymin": "low", "ymax": "high"}
         (
             style.plot(bounds, x="clients")
             .add(so.Band(color=style.QUIET, alpha=0.2), ymin=low, ymax=high)
-            .add(so.Line(color=quantity.colour), y=metric)
+            .add(so.Line(color=quantity.colour), y=quantity.metric)
             .add(so.Range(color=style.INK, linewidth=1.2), data=measured, **whiskers)
             .add(_HOLLOW, data=measured, x="clients", y="mean")
             .on(ax)

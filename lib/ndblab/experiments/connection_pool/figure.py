@@ -9,6 +9,7 @@ import matplotlib
 import pandas as pd
 from matplotlib.colors import to_hex
 
+from ndblab.error import MissingData
 from ndblab.figures import curves, forest, intervals, selection
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS
@@ -80,19 +81,13 @@ def _ratios(tables: Tables) -> pd.DataFrame:
 
 
 def _means(tables: Tables) -> pd.DataFrame:
-    """Return mean throughput, with `whole`, `pool`, `clients`.
-
-    Raises
-    ------
-    LabError
-        If no good run is of a known pool.
-    """
+    """Return mean throughput, with `whole`, `pool`, `clients`; MissingData if there is none."""
     runs = selection.good(tables["runs"])
     found = runs["variant"].astype(str).replace(DEFAULT, "pool-1").str.extract(_VARIANT)
     runs = runs.assign(pool=found["pool"].astype(float), whole=found["whole"].notna())
     runs = runs[runs["pool"].notna()].astype({"pool": int})
     if runs.empty:
-        raise selection.nothing_to_draw("no run of a server with a connection pool")
+        raise MissingData("no run of a server with a connection pool")
     return intervals.means(runs, ["whole", "pool", "clients"], "qps")
 
 

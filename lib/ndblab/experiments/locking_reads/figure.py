@@ -11,9 +11,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch, Rectangle
 
+from ndblab.error import MissingData
 from ndblab.experiments.locking_reads import HELD, ISOLATIONS, RUNNING
 from ndblab.experiments.locking_reads import analysis as locks
-from ndblab.figures import selection, style
+from ndblab.figures import style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.formatting import count, listed
 
@@ -80,7 +81,7 @@ def _title(kinds: pd.DataFrame, statements: list[str]) -> str:
 def _kinds(tables: Tables) -> tuple[pd.DataFrame, list[str]]:
     table = tables["locks"]
     if table.empty:
-        raise selection.nothing_to_draw("no lock was read")
+        raise MissingData("no lock was read")
     return locks.kinds(table), list(dict.fromkeys(table["statement"].astype(str)))
 
 

@@ -78,17 +78,11 @@ def _title(means: pd.DataFrame, ratios: pd.DataFrame) -> str:
 
 
 def _means(tables: Tables) -> pd.DataFrame:
-    """Return the mean of each quantity, with `quantity`, `name` of the kind, `clients`.
-
-    Raises
-    ------
-    LabError
-        If no good run is of a known kind.
-    """
+    """Return the mean of each quantity, with `quantity`, `name` of the kind, `clients`."""
     runs = selection.good(tables["runs"])
     runs = pd.concat([kind.of(runs).assign(name=kind.name) for kind in KINDS])
     if runs.empty:
-        raise selection.nothing_to_draw("no run with servers in several places")
+        raise MissingData("no run with servers in several places")
     try:
         runs = runs.assign(cpu_us=cpu_use.serving_query_us(runs, tables["processes"]))
     except MissingData:

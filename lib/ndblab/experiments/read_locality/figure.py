@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import seaborn.objects as so
 
+from ndblab.error import MissingData
 from ndblab.experiments.read_locality import analysis as shares
 from ndblab.experiments.read_locality.analysis import (
     FULLY_REPLICATED,
@@ -107,17 +108,11 @@ def _ratios(tables: Tables) -> pd.DataFrame:
 
 
 def _shares(tables: Tables) -> pd.DataFrame:
-    """Return the mean shares in percent, with `workload`, `variant` and `name`.
-
-    Raises
-    ------
-    LabError
-        If no good run of a known variant tells where its reads were answered.
-    """
+    """Return the mean shares in percent, with `workload`, `variant` and `name`."""
     table = shares.of_variants(selection.good(tables["runs"]), tables["reads"])
     table = table[table["variant"].isin(_NAMES) & table[NEAR].notna()]
     if table.empty:
-        raise selection.nothing_to_draw("no run that tells where its reads were answered")
+        raise MissingData("no run that tells where its reads were answered")
     table = table.assign(name=table["variant"].map(_NAMES))
     table[[LOCAL, NEAR]] *= 100
     place = {variant: place for place, variant in enumerate(_NAMES)}

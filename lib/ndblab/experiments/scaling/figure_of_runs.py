@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from ndblab.error import MissingData
 from ndblab.figures import curves, forest, intervals, published, selection, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS, Quantity
@@ -135,7 +136,7 @@ def _steadiness(tables: Tables) -> pd.DataFrame:
     samples = tables["intervals"].drop(columns="clients", errors="ignore")
     samples = samples.merge(runs[["run_id", "servers", "clients"]], on="run_id")
     if samples.empty:
-        raise selection.nothing_to_draw("no interval of a good run")
+        raise MissingData("no interval of a good run")
     steady = summary.steadiness(samples)
     steady = steady.merge(runs[["run_id", "servers", "duration_s"]], on="run_id")
     steady[list(_VARYING)] *= 100

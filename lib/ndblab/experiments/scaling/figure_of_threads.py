@@ -46,10 +46,10 @@ class _Threads:
         runs = runs[runs["run_id"].isin(sampled)]
         runs = runs[runs["servers"] == (runs["servers"].max() if most_servers else 1)]
         if runs.empty:
-            raise selection.nothing_to_draw("no NDB threads of a good run with this many servers")
+            raise MissingData("no NDB threads of a good run with this many servers")
         peak = summary.peaks(summary.points(runs))
         if peak.empty:
-            raise selection.nothing_to_draw("no point without idle servers")
+            raise MissingData("no point without idle servers")
         return runs[runs["clients"] == int(peak["clients"].iloc[0])].assign(unit=runs["run_id"])
 
 

@@ -67,7 +67,7 @@ def _longest(tables: Tables) -> Repeats:
     runs = selection.good(tables["runs"])
     runs = runs[runs["run_id"].isin(tables["intervals"]["run_id"].unique())]
     if runs.empty:
-        raise selection.nothing_to_draw("no interval of a good run")
+        raise MissingData("no interval of a good run")
     return cost.of_longest(runs, tables)
 
 

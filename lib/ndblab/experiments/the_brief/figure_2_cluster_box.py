@@ -98,14 +98,9 @@ def _place(nodes: Sequence[Node], left: float, width: float, gap: float) -> dict
 
 
 def _servers(
-    ax: Axes,
-    plan: Plan,
-    host: Host,
-    servers: Sequence[Node],
-    left: float,
-    width: float,
-    places: dict[str, float],
+    ax: Axes, plan: Plan, host: Host, servers: Sequence[Node], left: float, width: float, places
 ) -> None:
+    """Draw MySQL servers at their `places` in a frame."""
     if not servers:
         return
     _rectangle(ax, left, _SERVERS, width, roles.SERVER_PALE, "#666666")

@@ -6,10 +6,11 @@ import textwrap
 
 import pandas as pd
 
+from ndblab.error import MissingData
 from ndblab.experiments.tpc_h import analysis as pushdown
-from ndblab.figures import forest, selection
+from ndblab.figures import forest
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
-from ndblab.formatting import count, listed, plain
+from ndblab.formatting import listed, plain
 
 _WIDEST = 40
 
@@ -45,7 +46,7 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
 def _table(tables: Tables) -> pd.DataFrame:
     table = pushdown.table(tables["slices"], tables["runs"], tables["pushed"])
     if table["ratio"].isna().all():
-        raise selection.nothing_to_draw("no query was measured in both ways")
+        raise MissingData("no query was measured in both ways")
     name = "Q" + table["query"].astype(str)
     why = [textwrap.shorten(words, _WIDEST, placeholder=" ...") or None for words in table["why"]]
     table = table.assign(name=name.where(table["is_pushed"], name + ", nothing pushed"), text=why)
@@ -56,8 +57,7 @@ def _title(table: pd.DataFrame) -> str:
     """Say how many queries gain and lose, and which do most."""
     faster = table[table["gain"] == pushdown.FASTER]
     slower = table[table["gain"] == pushdown.SLOWER]
-    title = f"{len(faster)} of {count(len(table), 'query').replace('querys', 'queries')} are faster"
-    title += " with pushed joins"
+    title = f"{len(faster)} of {len(table)} queries are faster with pushed joins"
     for row in faster.head(1).itertuples():
         title += f", Q{row.query} {row.ratio:.3g} times"
     each = [f"Q{row.query} takes {1 / row.ratio:.3g} times as long" for row in slower.itertuples()]
