@@ -16,7 +16,7 @@ from ndblab.experiments.capacity import model as models
 from ndblab.experiments.capacity.demands import CLIENT, KINDS, SERVER
 from ndblab.experiments.capacity.forecast import Forecast
 from ndblab.experiments.capacity.model import Model
-from ndblab.figures import published_panel
+from ndblab.figures import published
 from ndblab.machine import host
 from ndblab.planning import cpu_budget, deployment, number, profile
 
@@ -74,7 +74,7 @@ def predict(
     if together < many:
         facts["idle"] = f"{many - together} of the servers, which have no client"
     published = [
-        published_panel.words(anchor)
+        published.words(anchor)
         for anchor in brief_server.anchors()
         if (anchor.servers, anchor.clients, anchor.unit) == (many, together, "queries/s")
         and there.shares.host_cpus == cpu_budget.BRIEF_CPUS
