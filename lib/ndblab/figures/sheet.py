@@ -18,7 +18,6 @@ from ndblab.figures import style
 WIDTH_IN, HEIGHT_IN, DPI = 7.2, 4.6, 150
 DIAGRAM_IN = 8.0
 """Width of a sheet that is a drawing."""
-LATENCY_NOTE = "Latency includes the period of the CPU quotas."
 # Characters per line, and height of a line, of the title, the notes and the provenance.
 _TITLE, _NOTES, _SOURCE = (68, 0.22), (118, 0.15), (128, 0.125)
 _MARGIN_IN, _GAP_IN = 0.1, 0.08

@@ -73,14 +73,14 @@ def predict(
         facts["host's speed"] = f"{formatting.plain(speed)} times that of the fitted runs"
     if together < many:
         facts["idle"] = f"{many - together} of the servers, which have no client"
-    numbers = [
+    of_brief = [
         published.words(anchor)
         for anchor in brief_server.anchors()
         if (anchor.servers, anchor.clients, anchor.unit) == (many, together, "queries/s")
         and there.shares.host_cpus == cpu_budget.BRIEF_CPUS
     ]
-    if numbers:
-        facts["published"] = f"{formatting.listed(numbers)}, on the brief's server"
+    if of_brief:
+        facts["published"] = f"{formatting.listed(of_brief)}, on the brief's server"
     title = (
         f"{formatting.count(many, 'MySQL server')}, {formatting.count(together, 'client')}, "
         f"{_cpus(there.shares.host_cpus)}"

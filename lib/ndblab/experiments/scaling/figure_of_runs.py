@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ndblab.error import MissingData
-from ndblab.figures import curves, forest, intervals, published, selection, sheet, style
+from ndblab.figures import curves, forest, intervals, published, selection, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS, Quantity
 from ndblab.figures.style import Look
@@ -108,7 +108,7 @@ def paint_steadiness(figure: Figure, tables: Tables, anchors: Anchors, caption: 
     ax.set_ylabel("")
     notes = ["Circles: standard deviation of the seconds of each run; line: mean of the runs."]
     if caption.is_scaled:
-        notes.append(sheet.LATENCY_NOTE)
+        notes.append("Latency includes the period of the CPU quotas.")
     return Head(_steadiness_title(steady), notes)
 
 
