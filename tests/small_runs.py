@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
+import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from ndblab import dataset
+from ndblab.dataset.journal import JOURNAL
 from ndblab.dataset.sealed import sha256
 from ndblab.design.experiment import Experiment
 from ndblab.planning.point import Point
@@ -240,3 +243,18 @@ def checked(run_id: str) -> dict[str, pd.DataFrame]:
         ),
         "counters": pd.DataFrame({"run_id": run_id, "replica": [2, 3], "client": 1, "writes": 1}),
     }  # fmt: skip
+
+
+def saved(runs: Path) -> int:
+    """Count the runs in the journals of unfinished datasets, as another process sees them."""
+    number = 0
+    for file in runs.glob(f"*/*/{JOURNAL}"):
+        with (
+            contextlib.suppress(sqlite3.Error),
+            contextlib.closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as journal,
+        ):
+            [(found,)] = journal.execute(
+                "SELECT COUNT(DISTINCT run_id) FROM contents WHERE run_id <> ''"
+            )
+            number += found
+    return number

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import small_runs
 from certificates import an_authority
 from ndblab import dataset, install
 from ndblab.cluster import readiness, start_stop
@@ -284,7 +285,7 @@ def test_a_killed_measurement_goes_on_after_the_schema_is_removed(cluster, lab, 
     """The same command removes what the killed one left, and measures what is missing."""
     words = ("reproduce", "--figure", "4", "--profile", "smoke")
     first = lab(*words)
-    readiness.wait_until(lambda: list(tmp_path.glob("runs/*/*/parts/s*")), 120, "a run")
+    readiness.wait_until(lambda: small_runs.saved(tmp_path / "runs"), 120, "a run")
     first.send_signal(signal.SIGKILL)
     first.wait()
     [left] = schemas(cluster)

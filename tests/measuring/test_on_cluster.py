@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import small_runs
 from campaign import checks
 from ndblab import dataset
 from ndblab.cluster import readiness
@@ -56,7 +57,7 @@ def test_a_sweep_killed_in_the_middle_is_resumed_where_it_stopped(tmp_path: Path
     argv = [sys.executable, "-c", PROGRAM, str(runs), str(PORT)]
     with subprocess.Popen(argv) as lab:
         readiness.wait_until(
-            lambda: len(list(runs.glob("*/*/parts/s*"))) >= 2 or lab.poll() is not None,
+            lambda: small_runs.saved(runs) >= 2 or lab.poll() is not None,
             180, "two runs",
         )  # fmt: skip
         lab.send_signal(signal.SIGKILL)

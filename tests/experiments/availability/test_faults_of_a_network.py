@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+import small_runs
 from ndblab import dataset
 from ndblab.design import catalogue
 from ndblab.design.variant import Variant
@@ -129,7 +130,7 @@ def cut_after_a_run(network: Network, runs: Path, host: str) -> Iterator[None]:
 
     def watch() -> None:
         while not over.wait(0.05):
-            if any(runs.glob("*/*/parts/*/runs.csv")):
+            if small_runs.saved(runs):
                 network.drop(THIS_MACHINE, host)
                 return
 
