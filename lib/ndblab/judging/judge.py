@@ -17,7 +17,7 @@ from ndblab.formatting import listed, significant
 from ndblab.judging import releases
 from ndblab.judging.checks import find
 from ndblab.judging.evidence import Evidence, usable_cpus
-from ndblab.judging.publication import ANY, BUDGETS, Claim
+from ndblab.judging.publication import ANY, BUDGETS, MACHINE, Claim, is_brief_host
 from ndblab.judging.verdict import (
     BY_CONSTRUCTION,
     CONTRADICTED,
@@ -93,7 +93,9 @@ def findings(
         )
     evidence = cache(lambda: Evidence(dataset))
     found = {name: _judge_one(known[name], dataset, evidence) for name in chosen}
-    return {name: _in_scope(known[name], finding) for name, finding in found.items()}
+    cpus, model = usable_cpus(dataset.host), str(dataset.host.get("cpu_model", ""))
+    own = is_brief_host(cpus, model)
+    return {name: _in_scope(known[name], finding, own) for name, finding in found.items()}
 
 
 def unmeasured(brief_claims: Sequence[Claim]) -> pd.DataFrame:
@@ -102,11 +104,12 @@ def unmeasured(brief_claims: Sequence[Claim]) -> pd.DataFrame:
     return _table(brief_claims, found, "")
 
 
-def _in_scope(claim: Claim, finding: Finding) -> Finding:
+def _in_scope(claim: Claim, finding: Finding, on_brief_host: bool = False) -> Finding:
     """Contradict no claim beyond its scope; what is ruled out waits for nothing."""
-    if finding.verdict == CONTRADICTED and claim.scope != ANY:
-        limits = listed(claim.scope.split(", "))
-        why = f"{finding.why}, which the source says of its own {limits}"
+    inside = {ANY, MACHINE} if on_brief_host and claim.source in _OF_THE_BRIEF else {ANY}
+    limits = [limit for limit in claim.scope.split(", ") if limit not in inside]
+    if finding.verdict == CONTRADICTED and limits:
+        why = f"{finding.why}, which the source says of its own {listed(limits)}"
         return replace(finding, verdict=DIFFERS, why=why)
     if finding.verdict == NOT_TESTABLE and claim.kind == "absolute":
         finding = replace(finding, verdict=NOT_COMPARABLE)

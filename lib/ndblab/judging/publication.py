@@ -19,10 +19,10 @@ from ndblab.planning.cpu_budget import ATTACHED, BRIEF_CPUS
 
 FOLDER = Path(__file__).resolve().parents[3] / "data" / "brief"
 BUDGETS = ("pinned", "scaled", "shared")
-ANY = "any"
+ANY, MACHINE = "any", "machine"
 BY_CONSTRUCTION = "by construction"
 """The verdict on what was measured if it follows from how the lab divides CPUs or sizes a log."""
-SCOPES = (ANY, "machine", "release", "network", "duration", "data size")
+SCOPES = (ANY, MACHINE, "release", "network", "duration", "data size")
 """What a statement may be limited to."""
 KINDS = ("absolute", "shape", "ratio", "method", "config")
 # What a comparison needs of (low, high), and how it reads.
@@ -185,7 +185,9 @@ def claims(folder: Path = FOLDER) -> list[Claim]:
         _one_of(path, line, "comparison", claim.comparison, tuple(COMPARISONS))
         limits = claim.scope.split(", ")
         known = set(limits) <= set(SCOPES) and (ANY not in limits or limits == [ANY])
-        _check(path, line, "scope", claim.scope, known, f"{ANY}, or some of {', '.join(SCOPES[1:])}")
+        _check(
+            path, line, "scope", claim.scope, known, f"{ANY}, or some of {', '.join(SCOPES[1:])}"
+        )
         for bound in COMPARISONS[claim.comparison]:
             value = getattr(claim, bound)
             _check(path, line, bound, value, value is not None, f"a number ({claim.comparison})")

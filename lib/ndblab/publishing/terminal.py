@@ -139,7 +139,7 @@ def one_line_each(table: pd.DataFrame) -> list[str]:
 
 
 def in_full(table: pd.DataFrame, datasets: Mapping[str, Dataset]) -> str:
-    """Write everything about claims: statement, source, conditions, scope, cause, verdict, reason, dataset."""
+    """Write everything about claims: statement, source, conditions, verdict, reason, dataset."""
     claims = {claim.id: claim for claim in publication.claims()}
     sources = {source.key: source for source in publication.sources()}
     parts = []

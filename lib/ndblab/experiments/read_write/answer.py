@@ -58,13 +58,14 @@ def _lookups(dataset: Dataset) -> Iterator[str]:
 
 
 def _throughputs(dataset: Dataset) -> Iterator[str]:
+    shares = ", as their quotas allow" if dataset.budget == "scaled" else ""
     for contrast, words in (
         (variations.SERVERS, "two servers carry {} as many transactions as one"),
         (variations.MORE_SERVERS, "four servers carry {} as many as two"),
         (variations.PROCESSES, "four processes of sysbench get {} the throughput of one"),
     ):
         if found := _ratio(dataset, contrast):
-            yield words.format(found)
+            yield words.format(found) + shares
 
 
 def _ratio(dataset: Dataset, contrast: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from made_up import BRIEF_MODEL, PROCESSES, Double, double, verdict
+from made_up import BRIEF_MODEL, PROCESSES, Double, decided, double, verdict
 
 FILLED = {"rows": 80_000, "data_memory_bytes": {"2": 60_000_000, "3": 60_800_000}}
 PLANNED = {"plan": {"threads": {"automatic_cpus": None, "ldm": 2}}, "profile": {"tables": 8}}
@@ -50,7 +50,7 @@ def test_clients_over_tcp_are_compared_pair_by_pair(
     factor: float, noise: float, expected: str
 ) -> None:
     """TCP/IP clients that get less throughput than those of the socket reproduce; more do not."""
-    row = verdict(with_variant("tcp-clients", factor, noise), "B-sockets")
+    row = decided(with_variant("tcp-clients", factor, noise), "B-sockets")
     assert row.verdict == expected
     assert row.measured == pytest.approx(factor, rel=0.01)
     assert "12 pairs" in row.reason
@@ -79,7 +79,7 @@ def test_a_variant_that_was_not_measured_is_unknown() -> None:
 def test_idle_servers_are_not_counted_as_the_one_that_works() -> None:
     """All 16 servers run under a sweep: the CPU of one server is that of the one with clients."""
     dataset = with_cpu(double(clients=(32,), servers=(1,)), mysqld1=23.0, mysqld2=1.0, ndbmtd=9.0)
-    row = verdict(dataset, "F4-cpu-32")
+    row = decided(dataset, "F4-cpu-32")
     assert row.measured == pytest.approx(23.0)
     assert row.verdict == "not testable here"
     assert "5.47 per logical CPU (256 of them)" in row.reason
@@ -92,7 +92,7 @@ def test_cpu_of_the_briefs_own_host_is_judged(cpu: float, expected: str) -> None
     host: dict[str, Any] = {"budget": "pinned", "cpus": 256, "model": BRIEF_MODEL}
     dataset = with_cpu(double(clients=(32,), servers=(1,), **host), mysqld=cpu, ndbmtd=9.0)
     dataset.processes["cpu_pct"] += dataset.processes["run_id"].str[-1].astype(int)
-    assert verdict(dataset, "F4-cpu-32").verdict == expected
+    assert decided(dataset, "F4-cpu-32").verdict == expected
 
 
 def grown(nodes: float, servers: float, qps: float = 8.0) -> Double:
