@@ -18,7 +18,7 @@ import pytest
 
 from ndblab.design import catalogue
 from ndblab.error import LabError
-from ndblab.judging import publication
+from ndblab.judging import publication, verdict
 from ndblab.measuring import recorded, time_needed
 from ndblab.publishing import (
     exhibit,
@@ -202,7 +202,7 @@ def test_reproduce_all_recorded_fits_a_screen():
 def test_claims_are_listed_on_a_line_each(verdicts):
     """Without reasons, which would hide the verdicts."""
     lines = terminal.by_dataset(verdicts, recorded.every()).splitlines()
-    rows = [line for line in lines if line.startswith(tuple(verdict_tables.ORDER))]
+    rows = [line for line in lines if line.startswith(verdict.WORDS)]
     assert len(rows) == len(publication.claims())
 
 

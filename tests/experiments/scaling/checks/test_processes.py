@@ -79,9 +79,9 @@ def test_a_variant_that_was_not_measured_is_unknown() -> None:
 def test_idle_servers_are_not_counted_as_the_one_that_works() -> None:
     """All 16 servers run under a sweep: the CPU of one server is that of the one with clients."""
     dataset = with_cpu(double(clients=(32,), servers=(1,)), mysqld1=23.0, mysqld2=1.0, ndbmtd=9.0)
-    row = decided(dataset, "F4-cpu-32")
+    row = verdict(dataset, "F4-cpu-32")
     assert row.measured == pytest.approx(23.0)
-    assert row.verdict == "not testable here"
+    assert row.verdict == "not comparable"
     assert "5.47 per logical CPU (256 of them)" in row.reason
     assert "11.5 per logical CPU (2)" in row.reason
 
@@ -92,7 +92,7 @@ def test_cpu_of_the_briefs_own_host_is_judged(cpu: float, expected: str) -> None
     host: dict[str, Any] = {"budget": "pinned", "cpus": 256, "model": BRIEF_MODEL}
     dataset = with_cpu(double(clients=(32,), servers=(1,), **host), mysqld=cpu, ndbmtd=9.0)
     dataset.processes["cpu_pct"] += dataset.processes["run_id"].str[-1].astype(int)
-    assert decided(dataset, "F4-cpu-32").verdict == expected
+    assert verdict(dataset, "F4-cpu-32").verdict == expected
 
 
 def grown(nodes: float, servers: float, qps: float = 8.0) -> Double:
