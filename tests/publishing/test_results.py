@@ -167,7 +167,8 @@ def test_reproduce_recorded_ends_with_one_screen(verdicts):
     lines = done.stdout.rstrip().splitlines()
     assert len(lines) <= 25
     [row] = verdicts[verdicts["id"] == "F6-double-servers"].itertuples()
-    assert f"{row.measured:.2f}" in lines[1]
+    assert f"{row.measured:.2f} times" in " ".join(lines[1:4])
+    assert "16 servers instead of 8 gave fewer queries/s" in lines[1]
     [line] = [line for line in lines if "F6-double-servers" in line]
     assert line.startswith(row.verdict)
     figures, *places = (recorded.ROOT / line.split()[-1] for line in lines[-3:])
