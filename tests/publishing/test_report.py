@@ -37,7 +37,7 @@ KINDS = (
     verdict.CONTRADICTED,
     verdict.INCONCLUSIVE,
     verdict.NOT_TESTABLE,
-    verdict_tables.NOT_COMPARABLE,
+    verdict.NOT_COMPARABLE,
     verdict.UNKNOWN,
 )
 
