@@ -101,6 +101,19 @@ def test_an_answer_follows_the_verdicts(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DATASETS)
+def test_an_answer_finds_nothing_in_what_is_ruled_out(name: str) -> None:
+    """Forced, not testable or not comparable: only what needs no claim is certain."""
+    data = DATASETS[name]
+    table = verdict_tables.of(data)
+    said = answers.answer(name, table.iloc[:0], data).certain
+    for word in verdict.RULED_OUT:
+        found = answers.answer(name, table.assign(verdict=word), data)
+        assert not found.open
+        extra = [text for text in found.certain if text not in said]
+        assert all("by construction" in text for text in extra)
+
+
+@pytest.mark.parametrize("name", DATASETS)
 def test_every_clause_is_about_a_claim_of_the_sources(name: str) -> None:
     """A misspelt id would silently say nothing."""
     data = DATASETS[name]

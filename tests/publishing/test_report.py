@@ -26,7 +26,7 @@ from ndblab import dataset
 from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.judging import publication, verdict
-from ndblab.publishing import exhibit, report, verdict_tables
+from ndblab.publishing import exhibit, report
 from publishing.browser import Browser, ensure
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -149,8 +150,9 @@ def _figure_6(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
             )
     forced = (table["id"] == "F6-double-servers") & (table["verdict"] == BY_CONSTRUCTION)
     for row in table[forced].itertuples():
-        measured = f"{plain(row.measured)} times{_between(row.low, row.high)} or more"
-        yield f"up to four, twice the servers give {measured}, as quotas allow (by construction)"
+        times = f"{plain(row.measured)} times{_between(row.low, row.high)} or more, "
+        known = times if math.isfinite(row.measured) else ""
+        yield f"up to four, twice the servers give {known}what quotas allow (by construction)"
 
 
 def _peak(dataset: Dataset):
