@@ -152,7 +152,9 @@ def _figure_6(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
     for row in table[forced].itertuples():
         times = f"{plain(row.measured)} times{_between(row.low, row.high)} or more"
         known = f", {times} here" if math.isfinite(row.measured) else ""
-        yield f"up to four, quotas make twice the servers give twice as much (by construction{known})"
+        yield (
+            f"up to four, quotas make twice the servers do twice the work (by construction{known})"
+        )
 
 
 def _peak(dataset: Dataset):
