@@ -125,6 +125,13 @@ def verdict(dataset: Double, name: str) -> pd.Series:
     return table.iloc[0]
 
 
+def decided(dataset: Double, name: str) -> pd.Series:
+    """Judge one claim by its check alone: as if any budget could test it, and it held anywhere."""
+    open_to_all = dict.fromkeys(publication.BUDGETS, "yes")
+    claim = replace(BY_ID[name], budgets=open_to_all, scope=publication.ANY)
+    return judge.judge(dataset, [name], [claim]).iloc[0]
+
+
 def contrasted(
     dataset: Double,
     name: str,

@@ -35,6 +35,9 @@ def judged(word: str, measured: float = 1.9, low: float = 1.8, high: float = 2.0
         (verdict.REPRODUCED, "Doubles: 1.9 times (1.8 to 2)."),
         (verdict.CONTRADICTED, "Not 1.9."),
         (verdict.INCONCLUSIVE, "Nothing is decided yet. Open: whether it doubles."),
+        (verdict.DIFFERS, "Not 1.9."),
+        (verdict.BY_CONSTRUCTION, "By construction, so no finding: whether it doubles."),
+        (verdict.NOT_COMPARABLE, "Not testable here: whether it doubles."),
         (verdict.NOT_TESTABLE, "Not testable here: whether it doubles."),
         (verdict.UNKNOWN, ""),
     ],
@@ -95,6 +98,19 @@ def test_an_answer_follows_the_verdicts(name: str) -> None:
     assert not sure.open
     assert not sure.untestable
     assert len(sure.certain) == len(unsure.open) + len(unsure.certain)
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_an_answer_finds_nothing_in_what_is_ruled_out(name: str) -> None:
+    """Forced, not testable or not comparable: only what needs no claim is certain."""
+    data = DATASETS[name]
+    table = verdict_tables.of(data)
+    said = answers.answer(name, table.iloc[:0], data).certain
+    for word in verdict.RULED_OUT:
+        found = answers.answer(name, table.assign(verdict=word), data)
+        assert not found.open
+        extra = [text for text in found.certain if text not in said]
+        assert all("by construction" in text for text in extra)
 
 
 @pytest.mark.parametrize("name", DATASETS)

@@ -16,6 +16,7 @@ from made_up import (
     THREADS,
     Double,
     contrasted,
+    decided,
     double,
     slices_use,
     verdict,
@@ -64,7 +65,7 @@ def test_a_ratio_decides(
     budget = "shared" if name == "F9-next-step" else "scaled"
     blank = double(lambda n, c: 100.0, budget=budget)
     found = [
-        verdict(against(contrast, top, base, metric=metric, ratio=ratio, dataset=blank), name)
+        decided(against(contrast, top, base, metric=metric, ratio=ratio, dataset=blank), name)
         for ratio in (good, bad)
     ]
     assert [row.verdict for row in found] == ["reproduced", "contradicted"]
@@ -87,9 +88,9 @@ def test_too_few_blocks_give_no_interval_and_a_few_more_a_forecast() -> None:
 
 def test_a_contrast_that_is_to_be_measured_is_waited_for() -> None:
     """Before its first block nothing is decided, neither by the sweep nor as unknown."""
-    dataset = against("overload", (16, 512), (16, 256), claims=("F6-overload", "P-tc"))
+    dataset = against("overload", (16, 512), (16, 256), claims=("F6-overload", "B-mgmd-idle"))
     dataset = replace(dataset, slices=dataset.slices.iloc[:0])
-    found = judge.findings(dataset, ["F6-overload", "P-tc"], CLAIMS)
+    found = judge.findings(dataset, ["F6-overload", "B-mgmd-idle"], CLAIMS)
     assert {finding.verdict for finding in found.values()} == {"inconclusive"}
     assert all(dict(finding.waits) == {"overload": None} for finding in found.values())
 
@@ -128,10 +129,10 @@ def doublings(first: float, second: float, metric: str = QPS) -> Double:
 
 def test_every_doubling_must_hold() -> None:
     """Both doublings reproduce together, and one of them contradicts alone."""
-    assert verdict(doublings(1.9, 1.9), "F6-double-servers").verdict == "reproduced"
-    assert verdict(doublings(1.9, 1.3), "F6-double-servers").verdict == "contradicted"
-    assert verdict(doublings(1.0, 1.1, P95), "F7-doubling").verdict == "reproduced"
-    row = verdict(doublings(1.0, 1.5, P95), "F7-doubling")
+    assert decided(doublings(1.9, 1.9), "F6-double-servers").verdict == "reproduced"
+    assert decided(doublings(1.9, 1.3), "F6-double-servers").verdict == "contradicted"
+    assert decided(doublings(1.0, 1.1, P95), "F7-doubling").verdict == "reproduced"
+    row = decided(doublings(1.0, 1.5, P95), "F7-doubling")
     assert row.verdict == "contradicted"
     assert row.measured == pytest.approx(1.5, rel=0.02)
 
@@ -140,7 +141,7 @@ def test_p95_does_not_count_against_doubling_without_cpus_for_it() -> None:
     """On a host that four servers fill, a higher p95 follows from the number of CPUs."""
     dataset = doublings(1.0, 1.5, P95)
     full = dataset.slices.assign(host_busy_pct=99.0)
-    row = verdict(replace(dataset, slices=full), "F7-doubling")
+    row = decided(replace(dataset, slices=full), "F7-doubling")
     assert row.verdict == "not testable here"
 
 
@@ -154,7 +155,7 @@ def test_less_than_twice_counts_where_the_cpus_allow_twice(
     """Of 8 servers that use more than half of their side's CPUs, less than twice follows."""
     dataset = against("servers-8-16", (16, 256), (8, 128), ratio=ratio)
     dataset = slices_use(dataset, lambda row: {"mysqld": used_pct, "ndbmtd": 20.0, "sysbench": 9.0})
-    assert verdict(dataset, "F6-8-to-16").verdict == expected
+    assert decided(dataset, "F6-8-to-16").verdict == expected
 
 
 def test_the_peak_is_climbed_step_by_step() -> None:
@@ -162,9 +163,9 @@ def test_the_peak_is_climbed_step_by_step() -> None:
     dataset = doublings(1.9, 1.9)
     dataset = against("servers-4-16", (16, 256), (4, 64), ratio=1.2, dataset=dataset)
     best = against("servers-8-16", (16, 256), (8, 128), ratio=1.5, dataset=dataset)
-    assert verdict(best, "F6-peak").verdict == "reproduced"
+    assert decided(best, "F6-peak").verdict == "reproduced"
     worse = against("servers-8-16", (16, 256), (8, 128), ratio=0.9, dataset=dataset)
-    row = verdict(worse, "F6-peak")
+    row = decided(worse, "F6-peak")
     assert row.verdict == "contradicted"
     assert row.measured == pytest.approx(0.9, rel=0.02)
 
@@ -173,9 +174,9 @@ def test_both_low_numbers_of_clients_decide() -> None:
     """SHM and TCP must perform alike with 1 and with 2 clients."""
     one = against("writes-1", (1, 1), (1, 1), ratio=1.0)
     alike = against("writes-2", (1, 2), (1, 2), ratio=1.01, dataset=one)
-    assert verdict(alike, "T-low").verdict == "reproduced"
+    assert decided(alike, "T-low").verdict == "reproduced"
     other = against("writes-2", (1, 2), (1, 2), ratio=1.2, dataset=one)
-    assert verdict(other, "T-low").verdict == "contradicted"
+    assert decided(other, "T-low").verdict == "contradicted"
 
 
 def level(name: str, point: tuple[int, int] = (16, 256), **more: Any) -> Double:
@@ -189,8 +190,8 @@ def test_without_quotas_the_data_nodes_show_what_they_need(nodes: float, expecte
     dataset = slices_use(
         level("undivided"), lambda row: {"mysqld": 100.0, "ndbmtd": nodes, "sysbench": 20.0}
     )
-    assert verdict(dataset, "B-less-cpu").verdict == expected
-    assert verdict(dataset, "B-split").verdict == expected
+    assert decided(dataset, "B-less-cpu").verdict == expected
+    assert decided(dataset, "B-split").verdict == expected
 
 
 def test_growth_of_cpu_is_that_from_one_side_to_the_other() -> None:
@@ -226,14 +227,14 @@ def test_kinds_of_threads_are_compared_within_a_level() -> None:
     peak = contrasted(double(lambda n, c: 100.0), "overload", sides)
     pct = {"tc": 60.0, "recv": 40.0, "ldm": 20.0}
     for name, kind in (("P-tc", "tc"), ("F9-tc-bottleneck", "tc")):
-        assert verdict(with_threads(peak, pct.__getitem__, "tc recv ldm"), name).verdict == (
+        assert decided(with_threads(peak, pct.__getitem__, "tc recv ldm"), name).verdict == (
             "reproduced"
         )
         lower = {**pct, kind: 10.0}
-        row = verdict(with_threads(peak, lower.__getitem__, "tc recv ldm"), name)
+        row = decided(with_threads(peak, lower.__getitem__, "tc recv ldm"), name)
         assert row.verdict == "contradicted"
     far = level("recv", (1, 256))
-    row = verdict(with_threads(far, pct.__getitem__, "tc recv ldm"), "F5-recv-busiest")
+    row = decided(with_threads(far, pct.__getitem__, "tc recv ldm"), "F5-recv-busiest")
     assert row.verdict == "contradicted"
     assert "with 1 server and 256 clients" in row.reason
 
@@ -245,9 +246,9 @@ def test_the_threads_of_32_cpus_are_counted_in_one_start() -> None:
         for k, n in (("main", 1), ("ldm", 8), ("query", 8), ("tc", 4), ("send", 3), ("recv", 3))
     )
     dataset = with_threads(level("threads-of-32", (1, 1), blocks=1), lambda kind: 1.0, kinds)
-    assert verdict(dataset, "F9-threads").verdict == "reproduced"
+    assert decided(dataset, "F9-threads").verdict == "reproduced"
     fewer = with_threads(level("threads-of-32", (1, 1), blocks=1), lambda kind: 1.0, "tc " + kinds)
-    assert verdict(fewer, "F9-threads").verdict == "contradicted"
+    assert decided(fewer, "F9-threads").verdict == "contradicted"
 
 
 @pytest.mark.parametrize(("varies", "expected"), [(0.01, "reproduced"), (0.2, "contradicted")])
@@ -264,7 +265,7 @@ def test_seconds_at_half_the_load_are_steady_or_not(varies: float, expected: str
     slices = dataset.slices.assign(queries=10_000.0)
     intervals = pd.DataFrame(rows, columns=INTERVALS).sort_values("run_id", kind="stable")
     dataset = replace(dataset, intervals=intervals, slices=slices)
-    row = verdict(dataset, "F8-steady")
+    row = decided(dataset, "F8-steady")
     assert row.verdict == expected
     assert "at 2500 queries/s" in row.reason
 
@@ -278,13 +279,16 @@ def test_the_management_node_is_compared_with_its_cluster() -> None:
         assert verdict(used, "B-mgmd-idle").verdict == expected
 
 
-def test_a_claim_of_another_machine_is_told_from_one_that_this_host_cannot_test() -> None:
-    """Both are not testable here, for different reasons, and neither waits for a contrast."""
-    names = ["F4-peak-qps", "F4-peak-clients"]
-    found = judge.findings(double(), names, CLAIMS)
-    assert [finding.kind for finding in found.values()] == [
-        verdicts.ANOTHER_MACHINE, verdicts.THIS_HOST,
-    ]  # fmt: skip
+def test_what_a_budget_rules_out_waits_for_nothing() -> None:
+    """A value of another machine, a question of another host, and what shares force: no wait."""
+    claims = ("F6-peak-qps", "F6-peak", "F6-double-servers")
+    dataset = against("overload", (16, 512), (16, 256), claims=claims)
+    dataset = replace(dataset, slices=dataset.slices.iloc[:0])
+    found = judge.findings(dataset, claims, CLAIMS)
+    assert tuple(finding.verdict for finding in found.values()) == (
+        verdicts.NOT_COMPARABLE, verdicts.NOT_TESTABLE, verdicts.BY_CONSTRUCTION,
+    )  # fmt: skip
+    assert not any(finding.waits for finding in found.values())
 
 
 def test_every_contrast_names_claims_that_its_experiment_judges() -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from made_up import BRIEF_MODEL, BY_ID, CLAIMS, double, verdict
+from made_up import BRIEF_MODEL, BY_ID, CLAIMS, contrasted, decided, double, verdict
 from ndblab.error import LabError
 from ndblab.judging import checks, evidence, judge, publication
 from ndblab.judging import verdict as verdicts
@@ -117,7 +117,7 @@ def test_what_is_imposed_is_never_a_finding(
     model: str,
     cpus: int,
 ) -> None:
-    """Whatever the data: a claim that `scaled` decides by itself is not testable there."""
+    """Whatever the data: `scaled` rules a claim out with the same word, for and against it."""
     dataset = double(
         lambda n, c: level * n**servers_power * c**clients_power,
         p95=lambda n, c: level / c**clients_power,
@@ -129,16 +129,53 @@ def test_what_is_imposed_is_never_a_finding(
     )
     imposed = [name for name in SCOPE if BY_ID[name].budgets["scaled"] != "yes"]
     assert {"F7-growth", "F4-peak-clients", "F7-one"} <= set(imposed)
-    assert set(judge.judge(dataset, imposed, CLAIMS)["verdict"]) == {"not testable here"}
-    # 8 servers have all the CPUs that 16 would have.
-    assert verdict(dataset, "F6-8-to-16").verdict != "reproduced"
+    for row in judge.judge(dataset, imposed, CLAIMS).itertuples():
+        answer = BY_ID[row.id].budgets["scaled"]
+        word = verdicts.BY_CONSTRUCTION
+        if not answer.startswith(word):
+            absolute = BY_ID[row.id].kind == "absolute"
+            word = verdicts.NOT_COMPARABLE if absolute else verdicts.NOT_TESTABLE
+        assert row.verdict == word
+        assert answer.removeprefix(f"{word}: ") in row.reason
+
+
+@pytest.mark.parametrize(
+    ("scope", "model", "word"),
+    [
+        ("any", "x", verdicts.CONTRADICTED),
+        ("machine", "x", verdicts.DIFFERS),
+        ("machine", BRIEF_MODEL, verdicts.CONTRADICTED),
+        ("machine, network", BRIEF_MODEL, verdicts.DIFFERS),
+    ],
+)
+def test_no_claim_is_contradicted_beyond_its_scope(scope: str, model: str, word: str) -> None:
+    """What a source says of its own machine differs elsewhere; on that machine it is wrong."""
+    claim = replace(BY_ID["F6-overload"], scope=scope)
+    flat = contrasted(
+        double(lambda n, c: 100.0, clients=(16, 32, 64), cpus=256, model=model),
+        "overload",
+        {"a": (16, 64, {"qps": 100.0}), "b": (16, 32, {"qps": 100.0})},
+    )
+    row = judge.judge(flat, ["F6-overload"], [claim]).iloc[0]
+    assert row.verdict == word
+    assert ("of its own" in row.reason) == (word == verdicts.DIFFERS)
+    assert word in verdicts.TESTED
+
+
+def test_what_shares_force_is_shown_beside_what_was_measured() -> None:
+    """By construction: the reason names the shares, and the value keeps its interval."""
+    row = verdict(double(), "F6-double-servers")
+    assert row.verdict == verdicts.BY_CONSTRUCTION
+    assert "2.00 times the CPU" in row.reason
+    assert "measured: throughput changes by a factor of" in row.reason
+    assert row.low < row.measured < row.high
 
 
 @pytest.mark.parametrize("name", SCOPE)
 def test_no_budget_no_scaling_claim(name: str) -> None:
     """Without a CPU division nothing about more servers is judged; overload is."""
     row = verdict(double(budget="shared"), name)
-    assert (row.verdict == "not testable here") == (name != "F6-overload")
+    assert (row.verdict in verdicts.RULED_OUT) == (name != "F6-overload")
 
 
 @pytest.mark.parametrize("name", SCOPE)
@@ -146,12 +183,12 @@ def test_one_run_a_point_decides_nothing(name: str) -> None:
     """With one run per point no claim is reproduced or contradicted."""
     dataset = double(repeats=1, budget="pinned", cpus=256, model=BRIEF_MODEL)
     row = verdict(dataset, name)
-    assert row.verdict in ("inconclusive", "not testable here", "unknown")
+    assert row.verdict in ("inconclusive", *verdicts.RULED_OUT, "unknown")
 
 
 def test_one_run_a_point_still_shows_its_value() -> None:
     """The value is shown, without an interval, and the reason says why there is no verdict."""
-    row = verdict(double(repeats=1), "F6-double-servers")
+    row = decided(double(repeats=1), "F6-double-servers")
     assert row.verdict == "inconclusive"
     assert row.measured == pytest.approx(2, rel=0.02)
     assert math.isnan(row.low)
@@ -159,8 +196,8 @@ def test_one_run_a_point_still_shows_its_value() -> None:
 
 
 def test_an_imposed_claim_still_shows_its_value_and_the_bound() -> None:
-    """8 to 16 servers in `scaled`: no verdict, but ratio, interval and the CPU bound."""
-    row = verdict(double(), "F6-8-to-16")
+    """8 to 16 servers by the sweep: no verdict, but ratio, interval and the CPU bound."""
+    row = decided(double(), "F6-8-to-16")
     assert row.verdict == "not testable here"
     assert row.low < row.measured < row.high
     assert "determined by the available CPUs" in row.reason

@@ -26,7 +26,7 @@ from ndblab import dataset
 from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.judging import publication, verdict
-from ndblab.publishing import exhibit, report, verdict_tables
+from ndblab.publishing import exhibit, report
 from publishing.browser import Browser, ensure
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,7 +37,7 @@ KINDS = (
     verdict.CONTRADICTED,
     verdict.INCONCLUSIVE,
     verdict.NOT_TESTABLE,
-    verdict_tables.NOT_COMPARABLE,
+    verdict.NOT_COMPARABLE,
     verdict.UNKNOWN,
 )
 

@@ -18,7 +18,7 @@ import pytest
 
 from ndblab.design import catalogue, time_needed
 from ndblab.error import LabError
-from ndblab.judging import publication
+from ndblab.judging import publication, verdict
 from ndblab.measuring import recorded
 from ndblab.publishing import (
     exhibit,
@@ -166,9 +166,12 @@ def test_reproduce_recorded_ends_with_one_screen(verdicts):
     assert done.returncode == 0, done.stderr
     lines = done.stdout.rstrip().splitlines()
     assert len(lines) <= 25
-    [row] = verdicts[verdicts["id"] == "F6-double-servers"].itertuples()
-    assert f"{row.measured:.2f}" in lines[1]
-    [line] = [line for line in lines if "F6-double-servers" in line]
+    row, forced = (
+        verdicts[verdicts["id"] == name].iloc[0] for name in ("F6-overload", "F6-double-servers")
+    )
+    assert "16 servers instead of 8 gave fewer queries/s" in lines[1]
+    assert f"{forced.measured:.2f} times" in " ".join(lines[1:4])
+    [line] = [line for line in lines if row.id in line]
     assert line.startswith(row.verdict)
     figures, *places = (recorded.ROOT / line.split()[-1] for line in lines[-3:])
     assert {file.suffix for file in figures.iterdir()} >= {".png", ".svg", ".ipynb", ".html"}
@@ -202,7 +205,7 @@ def test_reproduce_all_recorded_fits_a_screen():
 def test_claims_are_listed_on_a_line_each(verdicts):
     """Without reasons, which would hide the verdicts."""
     lines = terminal.by_dataset(verdicts, recorded.every()).splitlines()
-    rows = [line for line in lines if line.startswith(tuple(verdict_tables.ORDER))]
+    rows = [line for line in lines if line.startswith(verdict.WORDS)]
     assert len(rows) == len(publication.claims())
 
 

@@ -95,18 +95,20 @@ def test_one_of_very_many_has_its_tally_alone() -> None:
 
 def test_readings_and_values_of_another_machine_are_only_counted() -> None:
     """They would hide what was decided."""
-    ids = ("F9-tc-26", "F9-tc-27", "F6-peak-qps", "F6-8-to-16")
-    text = terminal.screen(SCALING, None, table(dict.fromkeys(ids, verdict.NOT_TESTABLE)), [])
+    words = dict.fromkeys(("F9-tc-26", "F9-tc-27", "F6-peak-qps"), verdict.NOT_COMPARABLE)
+    words["F6-8-to-16"] = verdict.NOT_TESTABLE
+    text = terminal.screen(SCALING, None, table(words), [])
     assert "2 readings of ndb_top" in text
     assert "1 absolute value of another machine" in text
     assert "F9-tc-26" not in text
     assert "not testable here  F6-8-to-16" in text
 
 
-def test_absolute_values_are_told_from_what_this_host_cannot_test() -> None:
-    """Two kinds of verdicts that no measurement here could change, for different reasons."""
-    words = {"F6-peak-qps": verdict.NOT_TESTABLE, "F6-8-to-16": verdict.NOT_TESTABLE}
-    assert verdict_tables.tally(table(words)) == "1 not testable here, 1 not comparable"
+def test_every_word_is_counted_once_and_in_order() -> None:
+    """A tally names each verdict that occurs, what was tested first."""
+    ids = [claim.id for claim in publication.claims()][: len(verdict.WORDS)]
+    tally = verdict_tables.tally(table(dict(zip(ids, verdict.WORDS, strict=True))))
+    assert tally == ", ".join(f"1 {word}" for word in verdict.WORDS)
 
 
 def test_an_absolute_value_that_was_tested_keeps_its_verdict() -> None:

@@ -1,4 +1,4 @@
-"""Clauses, and how they become sentences: certain, open, not testable."""
+"""Clauses, and how they become sentences: certain, open, ruled out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ndblab.formatting import count, listed, plain
-from ndblab.judging.verdict import CONTRADICTED, INCONCLUSIVE, NOT_TESTABLE, REPRODUCED
+from ndblab.judging.verdict import (
+    BY_CONSTRUCTION,
+    CONTRADICTED,
+    DIFFERS,
+    INCONCLUSIVE,
+    NOT_COMPARABLE,
+    NOT_TESTABLE,
+    REPRODUCED,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,6 +26,9 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Clause:
     """What to say about a claim if it is reproduced, if it is contradicted, and if it is open.
+
+    What differs here is said as what is contradicted: no text may say more than that it is so here.
+    What is ruled out is named by the text for what is open.
 
     In these texts `{value}`, `{low}`, `{high}` are the measured value and its interval,
     `{interval}` is the interval in brackets; the same with `_pct` is in percent, and with
@@ -37,9 +48,10 @@ class Answer:
     certain: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
     untestable: tuple[str, ...] = ()
+    constructed: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.certain or self.open or self.untestable)
+        return bool(self.certain or self.open or self.untestable or self.constructed)
 
     def __str__(self) -> str:
         return " ".join(_sentences(self))
@@ -47,12 +59,12 @@ class Answer:
     def brief(self, lines: int = 2, columns: int = 100) -> str:
         """Return the answer in at most so many lines, if its first clauses fit.
 
-        What does not fit is left out: first what is not testable, then the last of the open and of
-        the certain clauses, which are counted.
+        What does not fit is left out: first what is ruled out, then the last of the open and of the
+        certain clauses, which are counted.
         """
         shown, left_out = self, [0, 0]
         if self.certain or self.open:
-            shorter = replace(self, untestable=())
+            shorter = replace(self, untestable=(), constructed=())
             shown = self if _lines(self, left_out, columns) <= lines else shorter
         while _lines(shown, left_out, columns) > lines:
             if shown.open:
@@ -67,7 +79,7 @@ class Answer:
 def compose(clauses: Iterable[Clause | str], table: pd.DataFrame) -> Answer:
     """Choose the text of each clause by the verdict of its claim; plain texts are certain."""
     rows = {row.id: row for row in table.itertuples()} if "id" in table else {}
-    certain, unsure, untestable = [], [], []
+    certain, unsure, untestable, constructed = [], [], [], []
     for clause in clauses:
         if isinstance(clause, str):
             certain.append(clause)
@@ -77,12 +89,15 @@ def compose(clauses: Iterable[Clause | str], table: pd.DataFrame) -> Answer:
         group, text = {
             REPRODUCED: (certain, clause.reproduced),
             CONTRADICTED: (certain, clause.contradicted),
+            DIFFERS: (certain, clause.contradicted),
             INCONCLUSIVE: (unsure, clause.open),
             NOT_TESTABLE: (untestable, clause.open),
+            NOT_COMPARABLE: (untestable, clause.open),
+            BY_CONSTRUCTION: (constructed, clause.open),
         }.get(verdict, (None, ""))
         if group is not None:
             group.append(text.format_map(_numbers(row)))
-    return Answer(tuple(certain), tuple(unsure), tuple(untestable))
+    return Answer(tuple(certain), tuple(unsure), tuple(untestable), tuple(constructed))
 
 
 def percent(value: float) -> str:
@@ -124,3 +139,5 @@ def _sentences(answer: Answer, more_certain: int = 0, more_open: int = 0) -> Ite
         yield f"Open: {count(more_open, 'question')}."
     if answer.untestable:
         yield f"Not testable here: {listed(answer.untestable)}."
+    if answer.constructed:
+        yield f"By construction, so no finding: {listed(answer.constructed)}."

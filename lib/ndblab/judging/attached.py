@@ -31,6 +31,7 @@ def answer(claim: str, kind: str, undivided: str) -> str:
     """
     if kind == "absolute":
         return "an absolute value from another machine and setup: shown, not judged"
-    if undivided != "yes":
-        return undivided if undivided.startswith("needs") else NOT_DIVIDED_BY_US
-    return _ELSEWHERE.get(claim, "yes")
+    if claim in _ELSEWHERE or undivided == "yes":
+        return _ELSEWHERE.get(claim, "yes")
+    whatever_the_cpus = undivided.startswith(("needs", "not the same question"))
+    return undivided if whatever_the_cpus else NOT_DIVIDED_BY_US

@@ -13,16 +13,19 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ndblab.error import LabError, MissingData
-from ndblab.formatting import significant
+from ndblab.formatting import listed, significant
 from ndblab.judging import releases
 from ndblab.judging.checks import find
 from ndblab.judging.evidence import Evidence, usable_cpus
-from ndblab.judging.publication import BUDGETS, Claim
+from ndblab.judging.publication import ANY, BUDGETS, MACHINE, Claim, is_brief_host
 from ndblab.judging.verdict import (
-    ANOTHER_MACHINE,
+    BY_CONSTRUCTION,
+    CONTRADICTED,
+    DIFFERS,
     INCONCLUSIVE,
+    NOT_COMPARABLE,
     NOT_TESTABLE,
-    THIS_HOST,
+    RULED_OUT,
     UNKNOWN,
     Finding,
 )
@@ -49,9 +52,8 @@ def judge(
 
     Returns
     -------
-    One row per claim with the columns `COLUMNS`. `verdict` is "reproduced", "contradicted",
-    "inconclusive", "not testable here" or "unknown"; `low` and `high` bound `measured`, the
-    decisive comparison, at 95 % confidence.
+    One row per claim with the columns `COLUMNS`. `verdict` is one of `verdict.WORDS`; `low` and
+    `high` bound `measured`, the decisive comparison, at 95 % confidence.
     """
     found = findings(dataset, ids, brief_claims)
     known = {claim.id: claim for claim in brief_claims}
@@ -91,21 +93,27 @@ def findings(
         )
     evidence = cache(lambda: Evidence(dataset))
     found = {name: _judge_one(known[name], dataset, evidence) for name in chosen}
-    return {name: _of_a_kind(known[name], finding) for name, finding in found.items()}
+    cpus, model = usable_cpus(dataset.host), str(dataset.host.get("cpu_model", ""))
+    own = is_brief_host(cpus, model)
+    return {name: _in_scope(known[name], finding, own) for name, finding in found.items()}
 
 
 def unmeasured(brief_claims: Sequence[Claim]) -> pd.DataFrame:
     """Return the rows of claims for which there is no dataset."""
-    found = [_of_a_kind(claim, _without_data(claim)) for claim in brief_claims]
+    found = [_in_scope(claim, _without_data(claim)) for claim in brief_claims]
     return _table(brief_claims, found, "")
 
 
-def _of_a_kind(claim: Claim, finding: Finding) -> Finding:
-    """Tell the two kinds of "not testable here" apart; what is not tested waits for nothing."""
-    if finding.verdict != NOT_TESTABLE:
-        return finding
-    kind = ANOTHER_MACHINE if claim.kind == "absolute" else THIS_HOST
-    return replace(finding, kind=kind, waits={})
+def _in_scope(claim: Claim, finding: Finding, on_brief_host: bool = False) -> Finding:
+    """Contradict no claim beyond its scope; what is ruled out waits for nothing."""
+    inside = {ANY, MACHINE} if on_brief_host and claim.source in _OF_THE_BRIEF else {ANY}
+    limits = [limit for limit in claim.scope.split(", ") if limit not in inside]
+    if finding.verdict == CONTRADICTED and limits:
+        why = f"{finding.why}, which the source says of its own {listed(limits)}"
+        return replace(finding, verdict=DIFFERS, why=why)
+    if finding.verdict == NOT_TESTABLE and claim.kind == "absolute":
+        finding = replace(finding, verdict=NOT_COMPARABLE)
+    return replace(finding, waits={}) if finding.verdict in RULED_OUT else finding
 
 
 def _table(claims: Sequence[Claim], findings: Sequence[Finding], dataset: str) -> pd.DataFrame:
@@ -127,7 +135,7 @@ def _judge_one(claim: Claim, dataset: Dataset, evidence: Callable[[], Evidence])
         finding = check(claim, evidence())
     except MissingData as missing:
         if why_not is not None:
-            return Finding(NOT_TESTABLE, why_not)
+            return _ruled_out(why_not)
         if waits := _waits(claim, dataset):
             return Finding(INCONCLUSIVE, "", f"not measured yet: {missing}", waits=waits)
         return Finding(UNKNOWN, f"this dataset lacks the data: {missing}")
@@ -137,8 +145,17 @@ def _judge_one(claim: Claim, dataset: Dataset, evidence: Callable[[], Evidence])
     if why_not is None:
         return finding
     per_cpu = _per_cpu(claim, finding.measured.value, cpus)
-    reason = "; ".join(part for part in (why_not, per_cpu, f"measured: {finding.numbers}") if part)
-    return replace(finding, verdict=NOT_TESTABLE, numbers=reason, why="")
+    ruled_out = _ruled_out(why_not)
+    parts = ruled_out.numbers, per_cpu, f"measured: {finding.numbers}"
+    return replace(ruled_out, numbers="; ".join(filter(None, parts)), measured=finding.measured)
+
+
+def _ruled_out(why_not: str) -> Finding:
+    """Return the verdict on a claim that its budget cannot decide, whatever was measured."""
+    word, _, reason = why_not.partition(": ")
+    if word == BY_CONSTRUCTION:
+        return Finding(BY_CONSTRUCTION, reason)
+    return Finding(NOT_TESTABLE, why_not)
 
 
 def _waits(claim: Claim, dataset: Dataset) -> dict[str, None]:
@@ -151,7 +168,7 @@ def _without_data(claim: Claim) -> Finding:
     """Return whether any host could test a claim, and whether anything measures it."""
     never = set(claim.budgets.values())
     if len(never) == 1 and not next(iter(never)).startswith("yes"):
-        return Finding(NOT_TESTABLE, next(iter(never)))
+        return _ruled_out(next(iter(never)))
     if claim.source in releases.NEEDED:
         return Finding(NOT_TESTABLE, f"needs {releases.in_words(claim.source)}: --engines")
     if find(claim.id) is not None:

@@ -19,6 +19,11 @@ from ndblab.planning.cpu_budget import ATTACHED, BRIEF_CPUS
 
 FOLDER = Path(__file__).resolve().parents[3] / "data" / "brief"
 BUDGETS = ("pinned", "scaled", "shared")
+ANY, MACHINE = "any", "machine"
+BY_CONSTRUCTION = "by construction"
+"""The verdict on what was measured if it follows from how the lab divides CPUs or sizes a log."""
+SCOPES = (ANY, MACHINE, "release", "network", "duration", "data size")
+"""What a statement may be limited to."""
 KINDS = ("absolute", "shape", "ratio", "method", "config")
 # What a comparison needs of (low, high), and how it reads.
 COMPARISONS = {
@@ -32,6 +37,7 @@ COMPARISONS = {
 T = TypeVar("T")
 _BRIEF_MODEL = "EPYC 7742"
 _CONDITION = re.compile(r"yes if (?:(?P<cpus>\d+) CPUs|(?P<host>the brief's host)): (?P<reason>.+)")
+_REASON = re.compile(rf"{BY_CONSTRUCTION}: .+|(?!yes|{BY_CONSTRUCTION}).+")
 
 
 READING = "ndb_top:"
@@ -42,8 +48,10 @@ READING = "ndb_top:"
 class Claim:
     """One statement of a source that data can support or contradict.
 
-    `low` and `high` bound what the statement allows, in `unit`. `budgets` says for each CPU budget
-    "yes", "yes if <condition>: <reason otherwise>", or the reason why it cannot test the claim.
+    `low` and `high` bound what the statement allows, in `unit`. `scope` is one or several of
+    `SCOPES`, with commas; `cause` is the reason that the source gives, if any. `budgets` says for
+    each CPU budget "yes", "yes if <condition>: <reason otherwise>", the reason why it cannot test
+    the claim, or "by construction: <what forces the value>".
     """
 
     id: str
@@ -58,6 +66,8 @@ class Claim:
     high: float | None
     unit: str
     conditions: str
+    scope: str
+    cause: str
     budgets: Mapping[str, str]
 
     @property
@@ -173,13 +183,16 @@ def claims(folder: Path = FOLDER) -> list[Claim]:
         _check(path, line, "source", claim.source, claim.source in keys, "a key of sources.csv")
         _one_of(path, line, "kind", claim.kind, KINDS)
         _one_of(path, line, "comparison", claim.comparison, tuple(COMPARISONS))
+        limits = claim.scope.split(", ")
+        known = set(limits) <= set(SCOPES) and (ANY not in limits or limits == [ANY])
+        _check(
+            path, line, "scope", claim.scope, known, f"{ANY}, or some of {', '.join(SCOPES[1:])}"
+        )
         for bound in COMPARISONS[claim.comparison]:
             value = getattr(claim, bound)
             _check(path, line, bound, value, value is not None, f"a number ({claim.comparison})")
         for budget, answer in claim.budgets.items():
-            good = answer != "" and (
-                answer == "yes" or not answer.startswith("yes") or _CONDITION.fullmatch(answer)
-            )
+            good = answer == "yes" or _CONDITION.fullmatch(answer) or _REASON.fullmatch(answer)
             _check(path, line, budget, answer, bool(good), '"yes", a condition, or a reason')
         found[claim.id] = claim
     return list(found.values())

@@ -13,20 +13,33 @@ import numpy as np
 
 from ndblab.error import MissingData
 from ndblab.formatting import significant
-from ndblab.judging.publication import Claim
+from ndblab.judging.publication import BY_CONSTRUCTION, Claim
 from ndblab.statistics import sequential
 from ndblab.statistics.estimate import CONFIDENCE, Estimate, sidak
 
 REPRODUCED = "reproduced"
 CONTRADICTED = "contradicted"
+DIFFERS = "differs here"
+"""A claim that is contradicted, but was made of one machine, release, network ... (its scope)."""
 INCONCLUSIVE = "inconclusive"
 NOT_TESTABLE = "not testable here"
+NOT_COMPARABLE = "not comparable"
+"""An absolute value, which holds for its own machine alone."""
 UNKNOWN = "unknown"
-TESTED = (REPRODUCED, CONTRADICTED, INCONCLUSIVE)
+WORDS = (
+    REPRODUCED,
+    CONTRADICTED,
+    DIFFERS,
+    INCONCLUSIVE,
+    BY_CONSTRUCTION,
+    NOT_TESTABLE,
+    NOT_COMPARABLE,
+    UNKNOWN,
+)
+TESTED = (REPRODUCED, CONTRADICTED, DIFFERS, INCONCLUSIVE)
 """Verdicts of claims that the data could decide."""
-
-ANOTHER_MACHINE = "another machine's absolute value"
-THIS_HOST = "this host cannot"
+RULED_OUT = (BY_CONSTRUCTION, NOT_TESTABLE, NOT_COMPARABLE)
+"""Verdicts that no further measurement with the same CPU budget can change."""
 
 NO_ESTIMATE = Estimate(math.nan)
 NO_INTERVAL = "one run per point gives no interval"
@@ -130,8 +143,7 @@ class Finding:
     """Result of a check: a verdict, the numbers in words, why so, and the decisive estimate.
 
     `waits` has the contrasts that an undecided claim waits for, each with the chance of its later
-    looks to decide it, by units: None if that is not known yet. `kind` says of "not testable here"
-    which of the two it is: `ANOTHER_MACHINE` or `THIS_HOST`.
+    looks to decide it, by units: None if that is not known yet.
     """
 
     verdict: str
@@ -139,7 +151,6 @@ class Finding:
     why: str = ""
     measured: Estimate = NO_ESTIMATE
     waits: Mapping[str, Mapping[int, float] | None] = field(default_factory=dict)
-    kind: str = ""
 
     @property
     def reason(self) -> str:

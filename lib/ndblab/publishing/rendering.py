@@ -81,7 +81,7 @@ def _answer(experiment: Experiment) -> str:
 
 def write_report(out: Path) -> Path:
     """Write the report of all recorded datasets; give its first page."""
-    every = verdict_tables.told_apart(verdict_tables.with_statements(verdict_tables.every()))
+    every = verdict_tables.with_statements(verdict_tables.every())
     sections = [_section(experiment, every) for experiment in _published()]
     judged = {name for s in sections if s.verdicts is not None for name in s.verdicts["id"]}
     return report.write(out, sections, every[~every["id"].isin(judged)])

@@ -12,7 +12,6 @@ from ndblab.formatting import count, plain
 from ndblab.judging import publication, verdict
 from ndblab.judging.publication import READING
 from ndblab.publishing import verdict_tables
-from ndblab.publishing.verdict_tables import NOT_COMPARABLE
 
 if TYPE_CHECKING:
     from ndblab.dataset import Dataset
@@ -48,9 +47,9 @@ def screen(
 
 
 def _verdicts(table: pd.DataFrame, room: int) -> list[str]:
-    found = verdict_tables.told_apart(verdict_tables.with_statements(table))
+    found = verdict_tables.with_statements(table)
     top = found["statement"].str.startswith(READING)
-    theirs = ~top & (found["verdict"] == NOT_COMPARABLE)
+    theirs = ~top & (found["verdict"] == verdict.NOT_COMPARABLE)
     counted = []
     if top.any():
         words = verdict_tables.tally(found[top])
@@ -59,11 +58,11 @@ def _verdicts(table: pd.DataFrame, room: int) -> list[str]:
         values = count(int(theirs.sum()), "absolute value")
         counted.append(f"{values} of another machine: shown on the page, not judged")
     shown = found[~top & ~theirs]
-    imposed = shown["verdict"] == verdict.NOT_TESTABLE
-    if len(shown) + len(counted) > room and imposed.any():
-        words = f"{count(int(imposed.sum()), 'claim')} not testable here: ./lab claims ID says why"
-        counted.insert(0, words)
-        shown = shown[~imposed]
+    ruled_out = shown["verdict"].isin(verdict.RULED_OUT)
+    if len(shown) + len(counted) > room and ruled_out.any():
+        words = verdict_tables.tally(shown[ruled_out])
+        counted.insert(0, f"{words}: ./lab claims ID says why")
+        shown = shown[~ruled_out]
     last = shown["verdict"].isin(_LAST)
     lines = one_line_each(pd.concat([shown[~last], shown[last]]))
     if len(lines) + len(counted) > room:
@@ -99,9 +98,9 @@ def few_lines(
     """
     head = experiment.question
     if table is not None:
-        claims = verdict_tables.told_apart(verdict_tables.with_statements(table))
+        claims = verdict_tables.with_statements(table)
         readings = claims["statement"].str.startswith(READING)
-        claims = claims[~readings & (claims["verdict"] != NOT_COMPARABLE)]
+        claims = claims[~readings & (claims["verdict"] != verdict.NOT_COMPARABLE)]
         head = verdict_tables.tally(claims) if len(claims) else head
     said = "" if answer is None else answer.brief(room, COLUMNS)
     lines = textwrap.wrap(said, COLUMNS, max_lines=room, placeholder=" ...") if room else []
@@ -152,6 +151,8 @@ def in_full(table: pd.DataFrame, datasets: Mapping[str, Dataset]) -> str:
             "source": f"{source.title}, {source.publisher}, {source.year}: {claim.locator}",
             "compared": claim.metric,
             "conditions": claim.conditions,
+            "limited to": claim.scope.replace(publication.ANY, ""),
+            "cause": claim.cause,
             "published": f"{short(row.published)} {_unit(row.unit)}",
             "measured": measured(row),
             "verdict": row.verdict,

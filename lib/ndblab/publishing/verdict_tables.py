@@ -13,16 +13,6 @@ from ndblab.error import LabError
 from ndblab.judging import judge, publication, verdict
 from ndblab.measuring import recorded
 
-NOT_COMPARABLE = "not comparable"
-"""Shown instead of "not testable here" for an absolute value, which holds for its own machine."""
-ORDER = (
-    verdict.REPRODUCED,
-    verdict.CONTRADICTED,
-    verdict.INCONCLUSIVE,
-    verdict.NOT_TESTABLE,
-    NOT_COMPARABLE,
-    verdict.UNKNOWN,
-)
 _NUMBERS = ["measured", "low", "high"]
 
 
@@ -58,17 +48,10 @@ def with_statements(table: pd.DataFrame) -> pd.DataFrame:
     return statements.merge(table, on="id", how="right")
 
 
-def told_apart(table: pd.DataFrame) -> pd.DataFrame:
-    """Tell what no other machine could test from what this host cannot, in the column `verdict`."""
-    absolute = {claim.id for claim in publication.claims() if claim.kind == "absolute"}
-    theirs = (table["verdict"] == verdict.NOT_TESTABLE) & table["id"].isin(absolute)
-    return table.assign(verdict=table["verdict"].mask(theirs, NOT_COMPARABLE))
-
-
 def tally(table: pd.DataFrame) -> str:
     """Count verdicts in words."""
-    found = list(told_apart(table)["verdict"])
-    return ", ".join(f"{found.count(word)} {word}" for word in ORDER if word in found)
+    found = list(table["verdict"])
+    return ", ".join(f"{found.count(word)} {word}" for word in verdict.WORDS if word in found)
 
 
 def from_csv(text: str) -> pd.DataFrame:

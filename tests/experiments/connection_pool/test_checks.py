@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from made_up import Double, contrasted, double, slices_use, verdict
+from made_up import Double, contrasted, decided, double, slices_use, verdict
 
 MANY = 69
 
@@ -24,7 +24,7 @@ def pools(whole: float, share: float = 1.0, *, smaller: int = 1, larger: int = 8
 )
 def test_servers_with_all_cpus_to_themselves_decide(whole: float, share: float, expected: str):
     """What the pools do under quotas is shown, and decides nothing."""
-    row = verdict(pools(whole, share), "P-pool-8")
+    row = decided(pools(whole, share), "P-pool-8")
     assert row.verdict == expected
     assert row.measured == pytest.approx(whole, rel=0.02)
     assert "both at once under quotas (not judged)" in row.reason
@@ -34,7 +34,7 @@ def test_servers_with_all_cpus_to_themselves_decide(whole: float, share: float, 
 @pytest.mark.parametrize(("ratio", "expected"), [(0.97, "reproduced"), (1.2, "contradicted")])
 def test_sixteen_connections_are_compared_with_eight(ratio: float, expected: str):
     """The threshold is the lab's own: 5 % more is a benefit."""
-    assert verdict(pools(ratio, smaller=8, larger=16), "P-pool-16").verdict == expected
+    assert decided(pools(ratio, smaller=8, larger=16), "P-pool-16").verdict == expected
 
 
 def test_a_small_host_decides_nothing_and_shows_what_it_measured():

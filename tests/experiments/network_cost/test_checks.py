@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from made_up import Double, contrasted, double, verdict
+from made_up import Double, contrasted, decided, double, verdict
 
 HOSTS = {name: {"roles": ["sql"]} for name in "abcde"}
 
@@ -23,7 +23,7 @@ def compared(ratio: float, **manifest: object) -> Double:
 )
 def test_clients_on_another_host_are_compared_with_those_on_their_servers(ratio, expected):
     """Less throughput is what was published."""
-    row = verdict(compared(ratio, hosts=HOSTS), "N-clients")
+    row = decided(compared(ratio, hosts=HOSTS), "N-clients")
     assert row.verdict == expected
     assert row.measured == pytest.approx(ratio, rel=0.02)
     assert "5 hosts; TLS on both sides" in row.reason

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from experiments.read_write import made_up
-from made_up import Double, contrasted, double, slices_use, verdict
+from made_up import Double, contrasted, decided, double, slices_use, verdict
 
 POINT = (4, 16)
 
@@ -29,7 +29,7 @@ def nodes_use(ratio: float, a_pct: float, b_pct: float, **more: Any) -> Double:
 
 @pytest.mark.parametrize(("ratio", "expected"), [(2.0, "reproduced"), (1.4, "contradicted")])
 def test_twice_the_cpus_of_the_data_nodes_carry_twice_the_load(ratio: float, expected: str):
-    row = verdict(nodes_use(ratio, 49.5, 24.8), "R-rw-servers")
+    row = decided(nodes_use(ratio, 49.5, 24.8), "R-rw-servers")
     assert row.verdict == expected
     assert row.measured == pytest.approx(ratio, rel=0.02)
     assert "use 99 % and 99 % of their CPUs" in row.reason
@@ -46,14 +46,14 @@ def test_data_nodes_that_do_not_limit_say_nothing(ratio: float, a_pct: float, b_
 
 def test_what_data_nodes_use_without_load_is_not_held_against_the_claim():
     """On 2 CPUs it is a third of half their share; on 64 it is nothing."""
-    small = verdict(nodes_use(2.6, 49.5, 24.8), "R-rw-servers")
+    small = decided(nodes_use(2.6, 49.5, 24.8), "R-rw-servers")
     assert small.verdict == "not testable here"
     assert "would by itself make it 2.47" in small.reason
-    few = verdict(nodes_use(2.6, 49.5, 24.8, blocks=3), "R-rw-servers")
+    few = decided(nodes_use(2.6, 49.5, 24.8, blocks=3), "R-rw-servers")
     assert few.verdict == "inconclusive"
     host = {"logical_cpus": 64, "cpu_model": "x"}
     large = replace(nodes_use(2.6, 32 * 49.5, 32 * 24.8), host=host)
-    assert verdict(large, "R-rw-servers").verdict == "contradicted"
+    assert decided(large, "R-rw-servers").verdict == "contradicted"
 
 
 @pytest.mark.parametrize("budget", ["pinned", "shared"])
@@ -64,7 +64,7 @@ def test_only_quotas_halve_the_cpus_of_a_data_node(budget: str):
 
 @pytest.mark.parametrize(("ratio", "expected"), [(1.3, "reproduced"), (1.8, "contradicted")])
 def test_the_gain_of_a_filter_is_compared_with_the_sources_tops(ratio: float, expected: str):
-    row = verdict(compared("filter", ratio), "R-filter-gain")
+    row = decided(compared("filter", ratio), "R-filter-gain")
     assert row.verdict == expected
     assert row.measured == pytest.approx(ratio, rel=0.02)
 
@@ -74,7 +74,7 @@ def test_cpus_of_servers_are_read_off_where_no_quota_divides_them(pct: float, ex
     """sysbench does not count."""
     level = contrasted(double(servers=(1,)), "undivided", {"a": (*POINT, {})})
     used = {"mysqld": pct, "ndbmtd": 50.0, "sysbench": 45.0}
-    row = verdict(slices_use(level, lambda _: used), "R-filter-servers")
+    row = decided(slices_use(level, lambda _: used), "R-filter-servers")
     assert row.verdict == expected
     assert row.measured == pytest.approx(pct / 50)
 
@@ -82,7 +82,7 @@ def test_cpus_of_servers_are_read_off_where_no_quota_divides_them(pct: float, ex
 @pytest.mark.parametrize("name", ["R-rw-servers", "R-filter-gain", "R-filter-servers"])
 def test_a_dataset_without_these_contrasts_decides_nothing(name: str):
     """A sweep of point selects never stands for them."""
-    assert verdict(double(), name).verdict == "unknown"
+    assert decided(double(), name).verdict == "unknown"
 
 
 def swept(**more: Any) -> Double:
@@ -99,7 +99,7 @@ def swept(**more: Any) -> Double:
 )
 def test_another_machines_values_are_shown_and_not_judged(name: str, words: str):
     row = verdict(swept(), name)
-    assert row.verdict == "not testable here"
+    assert row.verdict == "not comparable"
     assert words in row.reason
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from experiments.stability.made_up import repeated, written
-from made_up import BRIEF_MODEL, INTERVALS, PROCESSES, Double, double, verdict
+from made_up import BRIEF_MODEL, INTERVALS, PROCESSES, Double, decided, double, verdict
 
 
 def long_run(
@@ -42,7 +42,7 @@ def long_run(
 )
 def test_a_narrow_band_reproduces_a_steady_hour(spread: float, expected: str) -> None:
     """The central 95 % of seconds must lie within 3 % of their middle."""
-    row = verdict(long_run(spread=spread), "F1-stable")
+    row = decided(long_run(spread=spread), "F1-stable")
     assert row.verdict == expected
     assert row.measured == pytest.approx(1.96 * spread, rel=0.1)
     assert "one-minute means" in row.reason
@@ -58,7 +58,7 @@ def test_three_minutes_are_no_steady_hour() -> None:
 @pytest.mark.parametrize(("loss", "expected"), [(0.0, "reproduced"), (0.1, "contradicted")])
 def test_a_slow_loss_contradicts_a_constant_mean(loss: float, expected: str) -> None:
     """An hour without a trend reproduces, one that loses a tenth contradicts."""
-    assert verdict(long_run(loss=loss), "F1-drift").verdict == expected
+    assert decided(long_run(loss=loss), "F1-drift").verdict == expected
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_other_work_beside_an_hour_leaves_its_cause_open(cluster_pct: int, expec
     name = dataset.runs["run_id"].iloc[0]
     rows = [(name, at, "mysqld", 11, float(cluster_pct), 1) for at in range(1, 5)]
     dataset.processes = pd.DataFrame(rows, columns=PROCESSES)
-    row = verdict(dataset, "F1-drift")
+    row = decided(dataset, "F1-drift")
     assert row.verdict == expected
     assert ("unrelated processes used 14.0 %" in row.reason) == (expected == "inconclusive")
 
@@ -81,7 +81,7 @@ def test_windows_stand_for_the_run_or_not(swing: float, expected: str) -> None:
     """In a steady run any two minutes are like the whole; in one that swings they are not."""
     dataset = long_run()
     dataset.intervals["qps"] *= 1 + swing * np.sin(dataset.intervals["t_s"] / 50)
-    row = verdict(dataset, "W-warmup")
+    row = decided(dataset, "W-warmup")
     assert row.verdict == expected
     assert 0 <= row.low <= row.measured <= row.high <= 1
     assert "windows of 60 s (not judged)" in row.reason
@@ -104,7 +104,7 @@ def test_samples_after_clients_had_ended_do_not_count() -> None:
 def test_throughput_of_another_machine_is_shown_beside_that_of_a_cpu() -> None:
     """An absolute value is not judged; both are shown, in total and per logical CPU."""
     row = verdict(long_run(level=2700, spread=0.001), "F1-sustained")
-    assert row.verdict == "not testable here"
+    assert row.verdict == "not comparable"
     assert "published 1 600 000 to 1 700 000 queries/s, 6 250 to 6 641 per" in row.reason
     assert "per logical CPU (2)" in row.reason
     assert "per logical CPU" not in verdict(long_run(), "F1-p95-mean").reason
@@ -140,14 +140,14 @@ def test_extremes_are_judged_relative_to_the_middle_on_any_host(
     """One second far from the middle of the band decides, whatever the level of throughput."""
     dataset = long_run(spread=spread)
     dataset.intervals.loc[1800, "qps"] = 1000 * second
-    assert verdict(dataset, name).verdict == expected
+    assert decided(dataset, name).verdict == expected
 
 
 def test_a_p95_that_varies_too_much_contradicts() -> None:
     """Half of the seconds at twice the p95 of the others leave the published range."""
     dataset = long_run()
     dataset.intervals["latency_p95_ms"] = [1.0, 2.0] * 1800
-    assert verdict(dataset, "F1-p95-range").verdict == "contradicted"
+    assert decided(dataset, "F1-p95-range").verdict == "contradicted"
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_a_long_run_loses_what_its_checkpoints_take(
     seconds: int, fall: float, expected: str
 ) -> None:
     """An hour of which checkpoints take a tenth reproduces; ten minutes can only contradict."""
-    row = verdict(written(seconds, fall=fall), "R-long")
+    row = decided(written(seconds, fall=fall), "R-long")
     assert row.verdict == expected
     assert row.measured == pytest.approx(1 - 0.35 * fall, abs=0.005)
     assert "times that of its first 30 s" in row.reason

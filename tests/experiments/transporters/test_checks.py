@@ -8,7 +8,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from made_up import Double, double, verdict
+from made_up import Double, decided, double, verdict
 
 RW, READS = "oltp_read_write", "oltp_point_select"
 Gain = Callable[[int], float]
@@ -65,14 +65,14 @@ def by_load(low: float, top: float, high: float) -> Gain:
 )
 def test_each_load_is_judged_by_its_own_runs(name: str, gain: Gain, expected: str) -> None:
     """Low, top and very high concurrency are three claims on three parts of the curve."""
-    assert verdict(transporters(gain, cpus=64), name).verdict == expected
+    assert decided(transporters(gain, cpus=64), name).verdict == expected
 
 
 @pytest.mark.parametrize("name", ["T-low", "T-top", "T-high"])
 def test_pairs_that_vary_decide_nothing(name: str) -> None:
     """Pairs that differ by a quarter among themselves decide no claim on a few percent."""
     gain = by_load(1.0, 1.1, 1.4)
-    assert verdict(transporters(gain, noise=0.25, cpus=64), name).verdict == "inconclusive"
+    assert decided(transporters(gain, noise=0.25, cpus=64), name).verdict == "inconclusive"
 
 
 def test_a_drift_that_both_sides_share_falls_out() -> None:
@@ -104,7 +104,7 @@ def test_the_gain_of_the_brief_is_judged_on_its_own_workload() -> None:
 def test_about_20_percent_has_a_tolerance() -> None:
     """A gain within a quarter of the published one is equal to it, and the reason says so."""
     for gain, expected in ((1.17, "reproduced"), (1.05, "contradicted"), (1.4, "contradicted")):
-        row = verdict(transporters(lambda c, g=gain: g, workload=READS), "T-shm-gain")
+        row = decided(transporters(lambda c, g=gain: g, workload=READS), "T-shm-gain")
         assert row.verdict == expected
         assert "1.15 to 1.25 counts as equal" in row.reason
 
@@ -132,8 +132,8 @@ HARM = {"shm-spin": by_load(0.8, 0.8, 0.8), "all-spin": by_load(0.7, 1.0, 1.0)}
 def test_spinning_is_judged_where_it_has_cpus_of_its_own(name: str) -> None:
     """With spare CPUs spinning decides; under quotas and on 2 CPUs it takes CPU from work."""
     large: dict[str, object] = {"budget": "shared", "cpus": 32}
-    assert verdict(transporters(spinning=SPIN, **large), name).verdict == "reproduced"
-    assert verdict(transporters(spinning=HARM, **large), name).verdict == "contradicted"
+    assert decided(transporters(spinning=SPIN, **large), name).verdict == "reproduced"
+    assert decided(transporters(spinning=HARM, **large), name).verdict == "contradicted"
     for small in ({"budget": "scaled", "cpus": 32}, {"budget": "shared", "cpus": 2}):
         row = verdict(transporters(spinning=SPIN, **small), name)
         assert row.verdict == "not testable here"

@@ -6,7 +6,7 @@ import dataclasses
 import math
 
 from measuring.deciding.simulated import Found, contrast
-from ndblab.judging.verdict import INCONCLUSIVE, NOT_TESTABLE, REPRODUCED, UNKNOWN
+from ndblab.judging.verdict import INCONCLUSIVE, NOT_TESTABLE, REPRODUCED, RULED_OUT, UNKNOWN
 from ndblab.measuring.deciding import choice
 from ndblab.statistics.sequential import LOOKS
 
@@ -155,3 +155,11 @@ def test_time_for_blocks_that_no_claim_waits_for_is_kept_back():
     assert chosen(99) == "own"
     assert chosen(99, 1) == "x"
     assert chosen(99, 4) == "x"
+
+
+def test_no_block_is_measured_for_what_is_ruled_out():
+    """Neither forced values nor those of another machine need blocks, whatever they wait for."""
+    for word in RULED_OUT:
+        findings = {c: Found(word, waits={"x": None}) for c in ("c1", "c2", "c3")}
+        assert chosen(findings, (0, 0)) is None
+        assert chosen({**findings, "c4": waiting(y=None)}, (0, 0)) == "y"

@@ -58,9 +58,10 @@ def _lookups(dataset: Dataset) -> Iterator[str]:
 
 
 def _throughputs(dataset: Dataset) -> Iterator[str]:
+    quota = ", each with a quota of its own" if dataset.budget == "scaled" else ""
     for contrast, words in (
-        (variations.SERVERS, "two servers carry {} as many transactions as one"),
-        (variations.MORE_SERVERS, "four servers carry {} as many as two"),
+        (variations.SERVERS, f"two servers carry {{}} as many transactions as one{quota}"),
+        (variations.MORE_SERVERS, f"four servers carry {{}} as many as two{quota}"),
         (variations.PROCESSES, "four processes of sysbench get {} the throughput of one"),
     ):
         if found := _ratio(dataset, contrast):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ndblab.error import MissingData
 from ndblab.formatting import count, plain
 from ndblab.judging.answer import Clause
 from ndblab.judging.answers import answers
-from ndblab.statistics import summary
+from ndblab.judging.verdict import BY_CONSTRUCTION
+from ndblab.statistics import estimate, summary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,13 +29,13 @@ def one_server(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         Clause(
             "F4-degrade",
             "past the peak, more clients lower its throughput to {value} times {interval}",
-            "past the peak, more clients do not lower its throughput ({value} times)",
+            "past the peak, more clients do not lower its throughput here ({value} times)",
             "whether more clients lower the throughput of one server",
         ),
         Clause(
             "F5-recv-busiest",
             "the recv threads are the busiest NDB threads",
-            "the recv threads are not the busiest NDB threads",
+            "the recv threads are not the busiest NDB threads here",
             "whether the recv threads are the busiest NDB threads",
         ),
         Clause(
@@ -63,6 +65,7 @@ def many_servers(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str
     best = _peak(dataset)
     past = f"past {count(best.clients, 'client')}, throughput of {count(best.servers, 'server')}"
     return [
+        *_figure_6(dataset, table),
         Clause(
             "P-servers-1-2",
             "two servers carry {value} times as much as one {interval}",
@@ -78,14 +81,14 @@ def many_servers(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str
         Clause(
             "F6-peak",
             "the most servers give the highest throughput while CPUs are left",
-            "the most servers do not give the highest throughput",
-            "whether the most servers give the highest throughput",
+            "the most servers do not give the highest throughput here",
+            "whether the most servers give the highest throughput where each brings CPUs",
         ),
         Clause(
             "F6-8-to-16",
             "the step from 8 to 16 servers brings {value} times {interval}",
             "the step from 8 to 16 servers brings {value} times {interval}",
-            "the step from 8 to 16 servers",
+            "what the step from 8 to 16 servers brings on CPUs as the source's",
         ),
         Clause(
             "F6-overload",
@@ -102,7 +105,7 @@ def many_servers(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str
         Clause(
             "F9-tc-bottleneck",
             "at the peak, the tc threads are the busiest NDB threads",
-            "at the peak, the tc threads are not the busiest NDB threads",
+            "at the peak, the tc threads are not the busiest NDB threads here",
             "whether the tc threads are the busiest NDB threads",
         ),
     ]
@@ -123,11 +126,35 @@ def balance(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             "F9-next-step",
             "a balanced split of the NDB threads brings {value} times {interval} the throughput of "
             "the automatic one",
-            "a balanced split of the NDB threads gains nothing: {value} times {interval} the "
+            "a balanced split of the NDB threads gains nothing here: {value} times {interval} the "
             "throughput of the automatic one",
-            "whether a balanced split of the NDB threads raises the peak",
+            "whether a balanced split of the NDB threads raises a peak that tc threads limit",
         ),
     ]
+
+
+def _figure_6(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
+    """Say what 16 servers gave against 8 in the sweep, and what quotas alone make of fewer.
+
+    Runs are paired by clients and repeat, at all numbers of clients that both were run with.
+    """
+    runs = summary.good(summary.select(dataset.runs))
+    qps = runs.pivot_table(index=["clients", "repeat"], columns="servers", values="qps")
+    if {8, 16} <= set(qps):
+        ratio = estimate.geometric((qps[16] / qps[8]).dropna())
+        change = "fewer" if ratio.high < 1 else "more" if ratio.low > 1 else "no clear change in"
+        if ratio.bounded:
+            yield (
+                f"16 servers instead of 8 gave {change} queries/s at equal clients: "
+                f"{plain(ratio.value)} times{_between(ratio.low, ratio.high)}"
+            )
+    forced = (table["id"] == "F6-double-servers") & (table["verdict"] == BY_CONSTRUCTION)
+    for row in table[forced].itertuples():
+        times = f"{plain(row.measured)} times{_between(row.low, row.high)} or more"
+        known = f", {times} here" if math.isfinite(row.measured) else ""
+        yield (
+            f"up to four, quotas make twice the servers do twice the work (by construction{known})"
+        )
 
 
 def _peak(dataset: Dataset):

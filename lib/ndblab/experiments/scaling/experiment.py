@@ -29,8 +29,8 @@ PAST_PEAK = 32
 FALL = (128, 32)
 """Clients between which the throughput of one server falls (Figure 4)."""
 SMALL_SERVER_SHARE = 9 / cpu_budget.BRIEF_CPUS
-"""So small that 16 servers with their clients do not use up the SQL side's share: twice 8 servers
-may then do twice the work, and whether they do is up to the software."""
+"""So small that 16 servers with their clients do not use up the SQL side's share. Each still uses
+up its own quota, so that twice 8 of them do twice the work by construction."""
 SLOWER_SERVER_SHARE = cpu_budget.BRIEF_SERVER_CPUS / cpu_budget.BRIEF_CPUS * 38 / 52
 """As much slower as the slow servers of select-pk-2010: 38 000 reads/s where others did 52 000."""
 

@@ -26,15 +26,15 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         Clause(
             "T-shm-gain",
             "with point selects, shared memory carries {value} times as much as TCP {interval}",
-            "with point selects, shared memory carries {value} times as much as TCP {interval}, "
-            f"not {published.get('T-shm-gain')}",
+            "with point selects, shared memory carries {value} times as much as TCP {interval} "
+            f"here, not {published.get('T-shm-gain')}",
             "what shared memory gains over TCP with point selects",
         ),
         Clause(
             "T-top",
             "at the top of OLTP read-write, shared memory carries {value} times as much {interval}",
-            "at the top of OLTP read-write, shared memory carries {value} times as much {interval}"
-            f", not {published.get('T-top')}",
+            "at the top of OLTP read-write, shared memory carries {value} times as much {interval} "
+            f"here, not {published.get('T-top')}",
             "the gain at the top of OLTP read-write",
         ),
         Clause(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TextIO
 
 from ndblab.formatting import count, duration, listed, significant
-from ndblab.judging.verdict import NOT_TESTABLE, allowed
+from ndblab.judging.verdict import RULED_OUT, allowed
 from ndblab.measuring.deciding import choice
 
 if TYPE_CHECKING:
@@ -134,14 +134,14 @@ class Board:
         return self.stream.isatty()
 
     def _rows(self) -> list[tuple[str, Finding]]:
-        """Return the claims that a contrast decides and this host can test."""
+        """Return the claims that a contrast decides and this budget can test."""
         if self._standing is None:
             return []
         names = {name for each in self.contrasts for name in each.claims}
         return [
             (name, finding)
             for name, finding in self._standing.findings.items()
-            if (name in names or finding.waits) and finding.verdict != NOT_TESTABLE
+            if (name in names or finding.waits) and finding.verdict not in RULED_OUT
         ]
 
     def _line(self, name: str, finding: Finding) -> str:

@@ -12,16 +12,17 @@ from pathlib import Path
 
 from ndblab import formatting
 from ndblab.judging import verdict
-from ndblab.publishing.verdict_tables import NOT_COMPARABLE
 
 TEMPLATES = Path(__file__).parent / "templates"
 # Word, symbol and class of each verdict: no meaning hangs on colour alone.
 VERDICTS = {
     verdict.REPRODUCED: ("\N{CHECK MARK}", "reproduced"),
     verdict.CONTRADICTED: ("\N{MULTIPLICATION X}", "contradicted"),
+    verdict.DIFFERS: ("\N{NOT EQUAL TO}", "differs"),
     verdict.INCONCLUSIVE: ("\N{ALMOST EQUAL TO}", "inconclusive"),
+    verdict.BY_CONSTRUCTION: ("\N{IDENTICAL TO}", "by-construction"),
     verdict.NOT_TESTABLE: ("\N{EN DASH}", "not-testable"),
-    NOT_COMPARABLE: ("\N{WHITE CIRCLE}", "not-comparable"),
+    verdict.NOT_COMPARABLE: ("\N{WHITE CIRCLE}", "not-comparable"),
     verdict.UNKNOWN: ("?", "unknown"),
 }
 _UNITS = {"ratio": "times", "percent": "%"}

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from made_up import BRIEF_MODEL, CLAIMS, THREADS, Double, double, verdict
+from made_up import BRIEF_MODEL, CLAIMS, THREADS, Double, decided, double, verdict
 from ndblab.experiments.scaling.checks.data_nodes import published_shares
 
 # Kind and utilisation by thread number, on a small data node.
@@ -34,7 +34,7 @@ def with_threads(threads: dict[int, tuple[str, float]], noise: float = 0.5, **mo
 def test_the_busiest_thread_under_one_server(recv: float, noise: float, expected: str) -> None:
     """A recv thread above all others reproduces, one below a tc thread contradicts."""
     dataset = with_threads({**USUAL, 4: ("recv", recv)}, noise)
-    row = verdict(dataset, "F5-recv-busiest")
+    row = decided(dataset, "F5-recv-busiest")
     assert row.verdict == expected
     # One server saturates at 4 clients, and 128 are 32 times those.
     assert "1 server and 128 clients" in row.reason
@@ -44,7 +44,7 @@ def test_the_busiest_thread_under_one_server(recv: float, noise: float, expected
 @pytest.mark.parametrize(("tc", "expected"), [(80.0, "reproduced"), (50.0, "contradicted")])
 def test_tc_threads_are_the_busiest_at_the_peak_or_not(name: str, tc: float, expected: str) -> None:
     """Every other kind must be below tc; the one above it is the number that is shown."""
-    row = verdict(with_threads({**USUAL, 5: ("tc", tc)}), name)
+    row = decided(with_threads({**USUAL, 5: ("tc", tc)}), name)
     assert row.verdict == expected
     assert row.measured == pytest.approx(tc - 60, abs=1.1)
 
@@ -52,11 +52,11 @@ def test_tc_threads_are_the_busiest_at_the_peak_or_not(name: str, tc: float, exp
 def test_saturation_is_judged_where_no_quota_rules_it_out() -> None:
     """On dedicated CPUs a thread near its limit contradicts; quotas impose that."""
     full = {**USUAL, 4: ("recv", 95.0)}
-    assert verdict(with_threads(full, budget="pinned"), "F5-no-saturation").verdict == (
+    assert decided(with_threads(full, budget="pinned"), "F5-no-saturation").verdict == (
         "contradicted"
     )
-    assert verdict(with_threads(USUAL, budget="pinned"), "F5-no-saturation").verdict == "reproduced"
-    assert verdict(with_threads(USUAL), "F5-no-saturation").verdict == "not testable here"
+    assert decided(with_threads(USUAL, budget="pinned"), "F5-no-saturation").verdict == "reproduced"
+    assert verdict(with_threads(USUAL), "F5-no-saturation").verdict == "by construction"
 
 
 def test_a_published_thread_is_judged_by_the_share_of_its_kind() -> None:
@@ -64,11 +64,11 @@ def test_a_published_thread_is_judged_by_the_share_of_its_kind() -> None:
     published, _ = published_shares("9")
     number = {"ldm": 2, "query": 3, "tc": 4, "send": 5, "recv": 6}
     same = {number[kind]: (kind, 100 * share) for kind, share in published.items()}
-    row = verdict(with_threads(same), "F9-ldm-5")
+    row = decided(with_threads(same), "F9-ldm-5")
     assert row.verdict == "reproduced"
     assert row.measured == pytest.approx(published["ldm"], abs=0.01)
     assert "all ldm threads" in row.reason
-    assert verdict(with_threads({**same, 2: ("ldm", 60.0)}), "F9-ldm-5").verdict == "contradicted"
+    assert decided(with_threads({**same, 2: ("ldm", 60.0)}), "F9-ldm-5").verdict == "contradicted"
 
 
 def test_rows_have_the_share_of_their_kind_within_a_quarter() -> None:
@@ -95,7 +95,7 @@ def test_on_the_briefs_host_the_thread_itself_is_judged() -> None:
 def test_a_kind_that_a_small_data_node_lacks_is_not_made_up() -> None:
     """Data nodes without query threads show none."""
     row = verdict(with_threads(USUAL), "F9-query-11")
-    assert row.verdict == "not testable here"
+    assert row.verdict == "not comparable"
     assert pd.isna(row.measured)
 
 
@@ -118,4 +118,4 @@ def test_the_threads_of_32_cpus_are_counted() -> None:
 
 def test_a_dataset_without_threads_is_unknown() -> None:
     """Without recorded threads no claim about them is decided."""
-    assert verdict(double(), "F9-tc-bottleneck").verdict == "unknown"
+    assert decided(double(), "F9-tc-bottleneck").verdict == "unknown"

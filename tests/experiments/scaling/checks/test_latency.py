@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from made_up import BRIEF_MODEL, Double, contrasted, double, slices_use, verdict
+from made_up import BRIEF_MODEL, Double, contrasted, decided, double, slices_use, verdict
 from ndblab.judging import evidence
 
 
 def test_clients_of_a_server_are_counted_in_its_own_knee() -> None:
     """In `scaled` the knee of one server stands for 32 clients, and the reason says so."""
-    row = verdict(double(), "F7-doubling")
+    row = decided(double(), "F7-doubling")
     assert row.verdict == "reproduced"
     assert "4 clients, where one server saturates here, correspond to the" in row.reason
     assert row.measured == pytest.approx(1, rel=0.02)
@@ -21,14 +21,14 @@ def test_clients_of_a_server_are_counted_in_its_own_knee() -> None:
 
 def test_p95_that_grows_with_the_servers_contradicts() -> None:
     """Twice the p95 at four servers is not the same p95."""
-    row = verdict(double(p95=lambda n, c: 2.0 if n < 4 else 4.0), "F7-doubling")
+    row = decided(double(p95=lambda n, c: 2.0 if n < 4 else 4.0), "F7-doubling")
     assert (row.verdict, round(row.measured, 2)) == ("contradicted", 2)
 
 
 def test_p95_is_never_judged_finer_than_its_histogram() -> None:
     """A p95 within one bucket of the threshold is inconclusive, however many runs agree."""
     dataset = double(p95=lambda n, c: 1.24 if n > 1 else 1.0, spread=0.0)
-    row = verdict(dataset, "F7-doubling")
+    row = decided(dataset, "F7-doubling")
     assert row.verdict == "inconclusive"
     assert row.high / row.low == pytest.approx(evidence.P95_STEP**2)
 
@@ -88,4 +88,4 @@ def test_values_of_the_brief_are_judged_on_its_own_machine() -> None:
     fast: dict[str, Any] = {"p95": lambda n, c: 0.4, "budget": "pinned", "cpus": 256}
     assert verdict(double(**fast, model=BRIEF_MODEL), "F7-one").verdict == "reproduced"
     row = verdict(double(**fast), "F7-one")
-    assert (row.verdict, round(row.measured, 2)) == ("not testable here", 0.4)
+    assert (row.verdict, round(row.measured, 2)) == ("not comparable", 0.4)

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from made_up import BRIEF_MODEL, PROCESSES, Double, double, verdict
+from made_up import BRIEF_MODEL, PROCESSES, Double, decided, double, verdict
 
 FILLED = {"rows": 80_000, "data_memory_bytes": {"2": 60_000_000, "3": 60_800_000}}
 PLANNED = {"plan": {"threads": {"automatic_cpus": None, "ldm": 2}}, "profile": {"tables": 8}}
@@ -50,7 +50,7 @@ def test_clients_over_tcp_are_compared_pair_by_pair(
     factor: float, noise: float, expected: str
 ) -> None:
     """TCP/IP clients that get less throughput than those of the socket reproduce; more do not."""
-    row = verdict(with_variant("tcp-clients", factor, noise), "B-sockets")
+    row = decided(with_variant("tcp-clients", factor, noise), "B-sockets")
     assert row.verdict == expected
     assert row.measured == pytest.approx(factor, rel=0.01)
     assert "12 pairs" in row.reason
@@ -81,7 +81,7 @@ def test_idle_servers_are_not_counted_as_the_one_that_works() -> None:
     dataset = with_cpu(double(clients=(32,), servers=(1,)), mysqld1=23.0, mysqld2=1.0, ndbmtd=9.0)
     row = verdict(dataset, "F4-cpu-32")
     assert row.measured == pytest.approx(23.0)
-    assert row.verdict == "not testable here"
+    assert row.verdict == "not comparable"
     assert "5.47 per logical CPU (256 of them)" in row.reason
     assert "11.5 per logical CPU (2)" in row.reason
 

@@ -6,12 +6,12 @@ import math
 
 import pytest
 
-from made_up import double, verdict
+from made_up import decided, double, verdict
 
 
 def test_doubling_is_judged_where_the_shares_leave_room_for_it() -> None:
     """In `scaled` 1 to 2 and 2 to 4 decide; 4 to 8 is shown with its bound and not judged."""
-    row = verdict(double(), "F6-double-servers")
+    row = decided(double(), "F6-double-servers")
     assert row.verdict == "reproduced"
     assert "1.15 (1.14 to 1.16) from 4 to 8 servers" in row.reason
     assert "not judged: the CPUs allow at most 1.60" in row.reason
@@ -20,14 +20,14 @@ def test_doubling_is_judged_where_the_shares_leave_room_for_it() -> None:
 
 def test_a_missing_doubling_is_not_a_reproduced_one() -> None:
     """With 1 and 2 servers only, the half that was not measured keeps the verdict open."""
-    row = verdict(double(servers=(1, 2)), "F6-double-servers")
+    row = decided(double(servers=(1, 2)), "F6-double-servers")
     assert row.verdict == "inconclusive"
     assert "missing: 4 servers" in row.reason
 
 
 def test_doubling_that_fails_once_is_contradicted_and_shows_the_worst() -> None:
     """One doubling clearly below the threshold contradicts; the number shown is that one."""
-    row = verdict(double(lambda n, c: min(250 * c, min(n, 2) * 1000)), "F6-double-servers")
+    row = decided(double(lambda n, c: min(250 * c, min(n, 2) * 1000)), "F6-double-servers")
     assert row.verdict == "contradicted"
     assert row.measured == pytest.approx(1, rel=0.02)
 
@@ -35,7 +35,7 @@ def test_doubling_that_fails_once_is_contradicted_and_shows_the_worst() -> None:
 def test_a_wide_interval_is_inconclusive() -> None:
     """An interval on both sides of the threshold decides nothing."""
     dataset = double(lambda n, c: min(250 * c, 1000 * n**0.7), spread=0.1)
-    assert verdict(dataset, "F6-double-servers").verdict == "inconclusive"
+    assert decided(dataset, "F6-double-servers").verdict == "inconclusive"
 
 
 def test_on_a_small_pinned_host_a_doubling_without_cpus_is_not_judged() -> None:
@@ -59,7 +59,7 @@ def test_the_budget_is_not_blamed_on_the_software() -> None:
 
 def test_sixteen_servers_that_win_against_the_shares_count() -> None:
     """A clear win of 16 servers is a finding, since the shares give them no more than 8."""
-    row = verdict(double(lambda n, c: min(250 * c, 1000 * n)), "F6-peak")
+    row = decided(double(lambda n, c: min(250 * c, 1000 * n)), "F6-peak")
     assert row.verdict == "reproduced"
     assert row.low > 1
 
@@ -67,13 +67,13 @@ def test_sixteen_servers_that_win_against_the_shares_count() -> None:
 def test_sixteen_servers_that_lose_to_four_contradict() -> None:
     """Four servers leave CPUs unused: if they beat 16 it is the software's answer."""
     dataset = double(lambda n, c: min(250 * c, 4000 if n == 4 else 1000 * min(n, 3)))
-    assert verdict(dataset, "F6-peak").verdict == "contradicted"
+    assert decided(dataset, "F6-peak").verdict == "contradicted"
 
 
 def test_on_a_host_with_cpus_to_spare_a_loss_of_sixteen_contradicts() -> None:
     """Pinned, with CPUs left over at the peak of 8 servers, 16 losing is a finding."""
     dataset = double(lambda n, c: min(250 * c, min(n, 5) * 1000 - 20 * n), budget="pinned", cpus=64)
-    assert verdict(dataset, "F6-peak").verdict == "contradicted"
+    assert decided(dataset, "F6-peak").verdict == "contradicted"
 
 
 def test_overload_compares_the_best_with_twice_its_clients() -> None:
@@ -120,7 +120,7 @@ def test_overload_past_the_measured_clients_is_inconclusive() -> None:
 def test_the_peak_of_one_server_is_compared_with_every_other(peak: int, expected: str) -> None:
     """On 256 CPUs, 32 clients must be clearly better than any other number."""
     dataset = double(lambda n, c: 1000 - 50 * abs(math.log2(c / peak)), budget="pinned", cpus=256)
-    row = verdict(dataset, "F4-peak-clients")
+    row = decided(dataset, "F4-peak-clients")
     assert (row.verdict, row.measured) == (expected, peak)
 
 
