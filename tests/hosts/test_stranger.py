@@ -184,7 +184,7 @@ def test_the_management_node_tells_nothing(cluster, place, options, command, tmp
 
 def test_nobody_reads_the_configuration(cluster, place, options, tmp_path):
     """A program that asks for it, as ndb_config does."""
-    sign = ndb_tools.find(cluster.binaries, ndb_tools.SIGN_KEYS)
+    sign = ndb_tools.find(cluster.binaries, "ndb_sign_keys")
     argv = [str(sign), "--no-defaults", to_management(cluster), *ONCE, *options, "--check"]
     got = attempt(place, argv, "read the configuration", tmp_path)
     assert got.code != 0

@@ -15,6 +15,7 @@ from campaign import checks
 from ndblab import dataset
 from ndblab.cluster import readiness
 from ndblab.design import catalogue
+from ndblab.planning.workload import is_good
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
@@ -43,7 +44,7 @@ def test_an_experiment_of_several_kinds_measures_each(measure, name, differing, 
     clusters = experiment.sweep(experiment.size("smoke", size)).clusters
     data = measure(experiment, size=size)
     assert set(data.runs[differing]) == kinds
-    assert set(data.runs["status"]) == {"ok"}
+    assert data.runs["status"].map(is_good).all()
     assert len(list(data.path.glob("config/*config.ini"))) >= len(clusters)
     assert data.manifest["filled"]["data_memory_bytes"].keys() == {"2", "3"}
     again = measure(experiment, size=size, again=False)
