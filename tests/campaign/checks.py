@@ -21,6 +21,7 @@ from ndblab.error import LabError
 from ndblab.experiments.availability import history
 from ndblab.machine import host
 from ndblab.machine.local import LOCAL
+from ndblab.planning.workload import is_good
 
 PATIENCE_S = 15
 """How long a watchdog may take to end what a dead lab left behind."""
@@ -120,7 +121,7 @@ def complete_runs(runs: Path) -> dict[str, str]:
         with contextlib.suppress(LabError):
             data = dataset.read(folder)
             if not data.complete:
-                sound = data.runs[data.runs["status"] == "ok"]
+                sound = data.runs[data.runs["status"].map(is_good)]
                 began |= dict(zip(sound["run_id"], sound["started_utc"], strict=True))
     return began
 
@@ -153,7 +154,7 @@ def unfinished(runs: Path, before: Mapping[str, str], repeats: int) -> str:
         return f"not resumed: {', '.join(open_)}"
     newest = max(datasets, key=lambda data: str(data.manifest["finished_utc"]))
     status = list(newest.runs["status"])
-    if status != ["ok"] * repeats:
+    if [is_good(each) for each in status] != [True] * repeats:
         return f"{newest.id} has runs {', '.join(status)} instead of {repeats} that are ok"
     there = {(str(r.run_id), str(r.started_utc)) for d in datasets for r in d.runs.itertuples()}
     if lost := [run_id for run_id, began in before.items() if (run_id, began) not in there]:

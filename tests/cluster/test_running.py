@@ -12,6 +12,7 @@ from ndblab.cluster.cluster import Cluster
 from ndblab.measuring import measured_run
 from ndblab.planning import profile
 from ndblab.planning.point import Point
+from ndblab.planning.workload import is_good
 from ndblab.workloads.load_generator import Job
 
 pytestmark = pytest.mark.cluster
@@ -43,8 +44,9 @@ def test_a_run_measures_every_process_and_thread(limited: Cluster):
     job = Job(limited.binaries, SMOKE, Point(2, 4), limited.plan.servers)
     run = measured_run.measure(limited, job, 1)
     row = run.tables["runs"].iloc[0]
-    assert (row.status, row.errors) == ("ok", 0)
-    assert row.queries == pytest.approx(row.qps * row.duration_s, rel=0.01)
+    assert (is_good(row.status), row.errors) == (True, 0)
+    if row.status == "ok":  # a busy host makes a run of seconds overrun
+        assert row.queries == pytest.approx(row.qps * row.duration_s, rel=0.01)
     # sysbench may end before its reporter wakes for the last second.
     assert len(run.tables["intervals"]) in (2, 3)
     processes, threads = run.tables["processes"], run.tables["ndb_threads"]
