@@ -150,11 +150,9 @@ def _figure_6(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
             )
     forced = (table["id"] == "F6-double-servers") & (table["verdict"] == BY_CONSTRUCTION)
     for row in table[forced].itertuples():
-        times = f"{plain(row.measured)} times{_between(row.low, row.high)} or more"
-        known = f", {times} here" if math.isfinite(row.measured) else ""
-        yield (
-            f"up to four, quotas make twice the servers do twice the work (by construction{known})"
-        )
+        times = f"{plain(row.measured)} times{_between(row.low, row.high)} the work or more"
+        known = f", which did {times} here" if math.isfinite(row.measured) else ""
+        yield f"up to four, quotas give twice the servers twice the CPU by construction{known}"
 
 
 def _peak(dataset: Dataset):

@@ -30,7 +30,7 @@ FALL = (128, 32)
 """Clients between which the throughput of one server falls (Figure 4)."""
 SMALL_SERVER_SHARE = 9 / cpu_budget.BRIEF_CPUS
 """So small that 16 servers with their clients do not use up the SQL side's share. Each still uses
-up its own quota, so that twice 8 of them do twice the work by construction."""
+up its own quota, so that twice 8 of them have twice the CPU by construction."""
 SLOWER_SERVER_SHARE = cpu_budget.BRIEF_SERVER_CPUS / cpu_budget.BRIEF_CPUS * 38 / 52
 """As much slower as the slow servers of select-pk-2010: 38 000 reads/s where others did 52 000."""
 

@@ -95,6 +95,7 @@ def paint_threads(
     if caption.is_scaled and caption.cpus:
         share = plain(100 * DATA_NODES_SHARE / 2 * caption.cpus)
         notes.append(f"All threads of a data node share its quota, {share} % of one CPU.")
+        notes.append("Under it, their order need not be NDB's own.")
     else:
         bars.axvline(SATURATED_PCT, color=style.INK, lw=1, ls="--")
         bars.set_xlim(0, 105)
