@@ -1,9 +1,6 @@
 """Comparisons that come from contrasts: A against B, or parts of one configuration.
 
-It decides nothing.
-
-A dataset that was measured before there were contrasts has none: its sweep stands for them where
-that is sound (`place`, and the checks that ask `planned`).
+It decides nothing. A sweep never stands for a contrast that a dataset does not have.
 """
 
 from __future__ import annotations
@@ -18,8 +15,9 @@ import pandas as pd
 
 from ndblab.error import MissingData
 from ndblab.judging.evidence import Evidence, at, p95_widened
+from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import NO_ESTIMATE, Comparison
-from ndblab.statistics import contrasts, estimate, sequential
+from ndblab.statistics import contrasts, sequential
 from ndblab.statistics.estimate import Estimate
 
 QPS, P95 = "qps", "latency_p95_ms"
@@ -43,6 +41,25 @@ def side(evidence: Evidence, contrast: str, name: str = A) -> Mapping[str, Any]:
     if not planned(evidence, contrast):
         raise MissingData(f"it has no contrast {contrast}")
     return evidence.contrasts[contrast][name]["point"]
+
+
+def of_claim(evidence: Evidence, claim: Claim) -> list[str]:
+    """Return the contrasts of a dataset that are to decide a claim, by its manifest.
+
+    Raises
+    ------
+    MissingData
+        If there is none.
+    """
+    found = [name for name, each in evidence.contrasts.items() if claim.id in each["claims"]]
+    if not found:
+        raise MissingData(f"it has no contrast for {claim.id}")
+    return found
+
+
+def sides(evidence: Evidence, contrast: str) -> list[str]:
+    """Return the names of the sides that a contrast has: one, of a level."""
+    return [name for name in (A, B) if evidence.contrasts[contrast][name]]
 
 
 def slices(evidence: Evidence, contrast: str, name: str = A) -> pd.DataFrame:
@@ -90,13 +107,21 @@ def of_units(
 
 @dataclass(frozen=True)
 class Place:
-    """Where a claim looks: one side of a contrast, or a point of the sweep if there is none."""
+    """Where a claim looks: one side of a contrast."""
 
     evidence: Evidence
-    servers: int
-    clients: int
-    contrast: str = ""
+    contrast: str
     side: str = A
+
+    @property
+    def servers(self) -> int:
+        """Servers with clients."""
+        return int(side(self.evidence, self.contrast, self.side)["servers"])
+
+    @property
+    def clients(self) -> int:
+        """Clients of all of them."""
+        return int(side(self.evidence, self.contrast, self.side)["clients"])
 
     @property
     def words(self) -> str:
@@ -105,15 +130,13 @@ class Place:
 
     @cached_property
     def runs(self) -> pd.DataFrame:
-        """The good runs there, or the slices of whole blocks.
+        """The slices of whole blocks.
 
         Raises
         ------
         MissingData
             If there is none yet.
         """
-        if not self.contrast:
-            return self.evidence.runs_at(self.servers, self.clients)
         found = slices(self.evidence, self.contrast, self.side)
         if found.empty:
             raise MissingData(f"the contrast {self.contrast} has not been measured yet")
@@ -135,7 +158,7 @@ class Place:
         return self.evidence.usage.of_threads(self.run_ids)
 
     def mean(self, values: pd.Series, label: str, tests: int = 1, log: bool = False) -> Comparison:
-        """Return the mean of one value per run or slice.
+        """Return the mean of one value per slice.
 
         Parameters
         ----------
@@ -143,31 +166,17 @@ class Place:
         log : average logarithms, as of positive values, unless one of them is zero.
         """
         log = log and bool((values > 0).all())
-        if self.contrast:
-            all_slices = self.evidence.slices
-            found = contrasts.levels(all_slices, self.contrast, values, self.side, log)
-            return of_units(self.contrast, label, found, tests, log)
-        mean = estimate.geometric if log else estimate.mean
-        return Comparison.one_of(tests, label, lambda confidence: mean(values, confidence))
+        found = contrasts.levels(self.evidence.slices, self.contrast, values, self.side, log)
+        return of_units(self.contrast, label, found, tests, log)
 
 
-def place(
-    evidence: Evidence, contrast: str, name: str, otherwise: tuple[int, int] | None = None
-) -> Place:
-    """Return a side of a contrast, or else a point of the sweep: its servers and clients.
-
-    Without `otherwise` that is the most servers at their best throughput.
+def place(evidence: Evidence, contrast: str, name: str = A) -> Place:
+    """Return a side of a contrast.
 
     Raises
     ------
     MissingData
-        If the dataset has neither.
+        If the dataset does not have it.
     """
-    if planned(evidence, contrast):
-        point = side(evidence, contrast, name)
-        return Place(evidence, int(point["servers"]), int(point["clients"]), contrast, name)
-    if otherwise is None:
-        if not evidence.servers:
-            raise MissingData("no good run")
-        otherwise = evidence.servers[-1], evidence.best(evidence.servers[-1])
-    return Place(evidence, *otherwise)
+    side(evidence, contrast, name)
+    return Place(evidence, contrast, name)

@@ -144,9 +144,9 @@ class Evidence:
         data = self.used_cpus(runs, ["ndbmtd"]).mean() / (DATA_NODES_SHARE * self.cpus)
         divided = self.budget in ("pinned", "scaled")
         full = divided and (sql >= SATURATED or data >= SATURATED)
-        return bool(full or self._busy_pct(runs) >= HOST_FULL_PCT)
+        return bool(full or self.busy_pct(runs) >= HOST_FULL_PCT)
 
-    def _busy_pct(self, runs: pd.DataFrame) -> float:
+    def busy_pct(self, runs: pd.DataFrame) -> float:
         """Return how busy the host was, without the idle-priority processes that a side may add."""
         if any(
             self.contrasts[contrast][side]["condition"] == IDLE_SPINNER

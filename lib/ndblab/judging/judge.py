@@ -14,7 +14,7 @@ import pandas as pd
 
 from ndblab.error import LabError, MissingData
 from ndblab.formatting import listed, significant
-from ndblab.judging import releases
+from ndblab.judging import conditions, releases
 from ndblab.judging.checks import find
 from ndblab.judging.evidence import Evidence, usable_cpus
 from ndblab.judging.publication import ANY, BUDGETS, MACHINE, Claim, is_brief_host
@@ -30,6 +30,7 @@ from ndblab.judging.verdict import (
     Finding,
 )
 from ndblab.planning.cpu_budget import ATTACHED, BRIEF_CPUS
+from ndblab.statistics.sequential import LOOKS
 
 if TYPE_CHECKING:
     from ndblab.dataset import Dataset
@@ -131,23 +132,41 @@ def _judge_one(claim: Claim, dataset: Dataset, evidence: Callable[[], Evidence])
         return _without_data(claim)
     cpus = usable_cpus(dataset.host)
     why_not = claim.why_not(dataset.budget, cpus, str(dataset.host.get("cpu_model", "")))
+    finding, lacking = None, ""
     try:
+        state = conditions.of(claim, evidence)
         finding = check(claim, evidence())
     except MissingData as missing:
-        if why_not is not None:
-            return _ruled_out(why_not)
-        if waits := _waits(claim, dataset):
-            return Finding(INCONCLUSIVE, "", f"not measured yet: {missing}", waits=waits)
-        return Finding(UNKNOWN, f"this dataset lacks the data: {missing}")
+        lacking = str(missing)
     # Whatever the error, the verdict is "unknown": a crash is never a pass.
     except Exception as error:
         return Finding(UNKNOWN, f"its check crashed: {type(error).__name__}: {error}")
-    if why_not is None:
-        return finding
-    per_cpu = _per_cpu(claim, finding.measured.value, cpus)
-    ruled_out = _ruled_out(why_not)
-    parts = ruled_out.numbers, per_cpu, f"measured: {finding.numbers}"
-    return replace(ruled_out, numbers="; ".join(filter(None, parts)), measured=finding.measured)
+    fails = state.holds is False
+    if why_not is not None or fails:
+        found = _ruled_out(why_not) if why_not else _failed(state)
+        also = state.words if why_not and fails else ""
+        parts = [found.numbers, also]
+        if finding:
+            parts += [_per_cpu(claim, finding.measured.value, cpus), f"measured: {finding.numbers}"]
+            found = replace(found, measured=finding.measured)
+        return replace(found, numbers="; ".join(filter(None, parts)))
+    if finding is None:
+        if waits := _waits(claim, dataset, 1):
+            return Finding(INCONCLUSIVE, "", f"not measured yet: {lacking}", waits=waits)
+        return Finding(UNKNOWN, f"this dataset lacks the data: {lacking}")
+    if state.holds is None:
+        waits = _waits(claim, dataset, LOOKS[0])
+        why = f"whether its condition holds is not known{' yet' * bool(waits)}: {state.words}"
+        return replace(
+            finding, verdict=INCONCLUSIVE if waits else NOT_TESTABLE, why=why, waits=waits
+        )
+    return replace(finding, condition=state.words)
+
+
+def _failed(state: conditions.State) -> Finding:
+    """Return the verdict on a claim whose condition fails: what forces a value, or what lacks."""
+    word = BY_CONSTRUCTION if state.forced else NOT_TESTABLE
+    return Finding(word, "; ".join(filter(None, (state.words, state.forced))))
 
 
 def _ruled_out(why_not: str) -> Finding:
@@ -158,10 +177,12 @@ def _ruled_out(why_not: str) -> Finding:
     return Finding(NOT_TESTABLE, why_not)
 
 
-def _waits(claim: Claim, dataset: Dataset) -> dict[str, None]:
-    """Return the contrasts of a claim that the dataset is to have but has not a block of."""
+def _waits(claim: Claim, dataset: Dataset, least: int) -> dict[str, None]:
+    """Return the contrasts of a claim of which the dataset is to have `least` blocks, or more."""
     wanted = [c["name"] for c in dataset.manifest.get("contrasts", ()) if claim.id in c["claims"]]
-    return dict.fromkeys(set(wanted) - set(dataset.slices["contrast"].astype(str)))
+    slices = dataset.slices
+    blocks = slices["block"].groupby(slices["contrast"].astype(str)).nunique()
+    return {name: None for name in wanted if blocks.get(name, 0) < least}
 
 
 def _without_data(claim: Claim) -> Finding:

@@ -36,7 +36,7 @@ COMPARISONS = {
 }
 T = TypeVar("T")
 _BRIEF_MODEL = "EPYC 7742"
-_CONDITION = re.compile(r"yes if (?:(?P<cpus>\d+) CPUs|(?P<host>the brief's host)): (?P<reason>.+)")
+_HOST = re.compile(r"yes if (?:(?P<cpus>\d+) CPUs|(?P<host>the brief's host)): (?P<reason>.+)")
 _REASON = re.compile(rf"{BY_CONSTRUCTION}: .+|(?!yes|{BY_CONSTRUCTION}).+")
 
 
@@ -49,9 +49,10 @@ class Claim:
     """One statement of a source that data can support or contradict.
 
     `low` and `high` bound what the statement allows, in `unit`. `scope` is one or several of
-    `SCOPES`, with commas; `cause` is the reason that the source gives, if any. `budgets` says for
-    each CPU budget "yes", "yes if <condition>: <reason otherwise>", the reason why it cannot test
-    the claim, or "by construction: <what forces the value>".
+    `SCOPES`, with commas; `cause` is the reason that the source gives, if any. `condition` has the
+    names of one or several of `conditions.CONDITIONS`: whether the cause is at work in a dataset.
+    `budgets` says for each CPU budget "yes", "yes if <what of a host>: <reason otherwise>", the
+    reason why it can never test the claim, or "by construction: <what forces the value>".
     """
 
     id: str
@@ -68,6 +69,7 @@ class Claim:
     conditions: str
     scope: str
     cause: str
+    condition: str
     budgets: Mapping[str, str]
 
     @property
@@ -93,13 +95,11 @@ class Claim:
         )
         if answer == "yes":
             return None
-        condition = _CONDITION.fullmatch(answer)
-        if condition is None:
+        host = _HOST.fullmatch(answer)
+        if host is None:
             return answer
-        met = (
-            is_brief_host(cpus, cpu_model) if condition["host"] else cpus >= int(condition["cpus"])
-        )
-        return None if met else condition["reason"]
+        met = is_brief_host(cpus, cpu_model) if host["host"] else cpus >= int(host["cpus"])
+        return None if met else host["reason"]
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ def claims(folder: Path = FOLDER) -> list[Claim]:
             value = getattr(claim, bound)
             _check(path, line, bound, value, value is not None, f"a number ({claim.comparison})")
         for budget, answer in claim.budgets.items():
-            good = answer == "yes" or _CONDITION.fullmatch(answer) or _REASON.fullmatch(answer)
+            good = answer == "yes" or _HOST.fullmatch(answer) or _REASON.fullmatch(answer)
             _check(path, line, budget, answer, bool(good), '"yes", a condition, or a reason')
         found[claim.id] = claim
     return list(found.values())

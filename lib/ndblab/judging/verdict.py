@@ -61,17 +61,13 @@ class Comparison:
     `estimate`, at 95 % alone, is printed and decides "for"; `corrected`, at 95 % for all
     comparisons together, decides "against" (None: the same).
 
-    `judged` is False for what is only shown. `against_counts` and `for_counts` are False if the CPU
-    budget itself forces that outcome, which then means nothing. One that comes from a `contrast`
-    has the `values` of its units, as logarithms with `log`; none of them before it was measured.
+    `judged` is False for what is only shown. One that comes from a `contrast` has the `values` of
+    its units, as logarithms with `log`; none of them before it was measured.
     """
 
     label: str
     estimate: Estimate
     judged: bool = True
-    for_counts: bool = True
-    against_counts: bool = True
-    note: str = ""
     corrected: Estimate | None = None
     contrast: str = ""
     values: np.ndarray | None = field(default=None, compare=False, repr=False)
@@ -143,7 +139,8 @@ class Finding:
     """Result of a check: a verdict, the numbers in words, why so, and the decisive estimate.
 
     `waits` has the contrasts that an undecided claim waits for, each with the chance of its later
-    looks to decide it, by units: None if that is not known yet.
+    looks to decide it, by units: None if that is not known yet. `condition` is the number of the
+    claim's condition, which holds.
     """
 
     verdict: str
@@ -151,11 +148,13 @@ class Finding:
     why: str = ""
     measured: Estimate = NO_ESTIMATE
     waits: Mapping[str, Mapping[int, float] | None] = field(default_factory=dict)
+    condition: str = ""
 
     @property
     def reason(self) -> str:
-        """Return numbers and why as one sentence."""
-        return "; ".join(part for part in (self.numbers, self.why) if part)
+        """Return numbers, why and the condition as one sentence."""
+        condition = self.condition and f"condition: {self.condition}"
+        return "; ".join(part for part in (self.numbers, self.why, condition) if part)
 
 
 def allowed(claim: Claim) -> tuple[float, float]:
@@ -198,34 +197,27 @@ def decide(
     ----------
     subject : how the sentence begins, up to the first value.
     note : what the reader must know besides the values.
-    missing : what was not measured though the claim is about it; then it is never reproduced.
+    missing : what was not measured though the claim is about it; then nothing is decided.
     """
-    if not comparisons:
+    judged = [each for each in comparisons if each.judged]
+    if not judged:
         raise MissingData("none of the points to compare")
-    weighed = [(comparison, _weigh(comparison, claim)) for comparison in comparisons]
-    weights = {weight for _, weight in weighed}
-    if "against" in weights:
-        verdict, decisive = CONTRADICTED, {"against"}
-    elif "open" in weights:
-        verdict, decisive = INCONCLUSIVE, {"open"}
-    elif "forced" in weights or "for" not in weights:
-        verdict, decisive = NOT_TESTABLE, {"forced"} if "forced" in weights else weights
-    else:
-        verdict, decisive = INCONCLUSIVE if missing else REPRODUCED, {"for"}
-    candidates = [comparison for comparison, weight in weighed if weight in decisive]
+    outcomes = [each.outcome(claim) for each in judged]
+    decisive = next(each for each in ("against", "open", "for") if each in outcomes)
+    verdict = {"against": CONTRADICTED, "open": INCONCLUSIVE, "for": REPRODUCED}[decisive]
+    if missing:
+        verdict = INCONCLUSIVE
+    candidates = [each for each, found in zip(judged, outcomes, strict=True) if found == decisive]
     shown_one = min(candidates, key=lambda comparison: comparison.margin(claim))
-    worst = shown_one.estimate
     source = with_tolerance(claim)
     why = {
         REPRODUCED: f"as published: {source}",
         CONTRADICTED: f"published: {source}",
         INCONCLUSIVE: f"too wide an interval to decide; published: {source}",
-        NOT_TESTABLE: "the available CPUs, not the software, determine the result; "
-        f"published: {source}",
     }[verdict]
-    if verdict == INCONCLUSIVE and "open" not in weights:
+    if missing:
         why = f"only part of the claim was tested (missing: {missing}); published: {source}"
-    elif verdict == INCONCLUSIVE and not worst.bounded:
+    elif verdict == INCONCLUSIVE and not shown_one.estimate.bounded:
         few = any(comparison.contrast for comparison in candidates)
         why = f"{NO_INTERVAL_YET if few else NO_INTERVAL}; published: {source}"
     elif verdict == INCONCLUSIVE and replace(shown_one, corrected=None).outcome(claim) != "open":
@@ -233,36 +225,19 @@ def decide(
         why += f"published: {source}"
     waits: dict[str, Mapping[int, float] | None] = {}
     if verdict == INCONCLUSIVE:
-        for comparison, weight in weighed:
-            if weight == "open" and comparison.contrast:
+        for comparison, outcome in zip(judged, outcomes, strict=True):
+            if outcome == "open" and comparison.contrast:
                 waits[comparison.contrast] = comparison.chances(claim)
-    return Finding(verdict, _sentence(subject, weighed, note), why, worst, waits)
+    return Finding(
+        verdict, _sentence(subject, comparisons, note), why, shown_one.estimate, waits
+    )
 
 
-def _sentence(subject: str, weighed: Sequence[tuple[Comparison, str]], note: str) -> str:
-    """Write all values; those that do not decide come last, with the cause."""
-    causes = dict.fromkeys(("forced", "given"), " (determined by the available CPUs)")
-    causes["shown"] = " (not judged)"
+def _sentence(subject: str, comparisons: Sequence[Comparison], note: str) -> str:
+    """Write all values; those that do not decide come last."""
     groups: dict[str, list[str]] = {"": []}
-    for comparison, weight in weighed:
-        cause = f" ({comparison.note})" if comparison.note else causes.get(weight, "")
+    for comparison in comparisons:
+        cause = "" if comparison.judged else " (not judged)"
         groups.setdefault(cause, []).append(str(comparison))
     parts = [f"{', '.join(texts)}{cause}" for cause, texts in groups.items() if texts]
     return f"{subject} {'; '.join(parts)}{f' ({note})' if note else ''}"
-
-
-def _weigh(comparison: Comparison, claim: Claim) -> str:
-    """Return the weight of an outcome: one that the CPU budget forces has none.
-
-    A contrast that is open may still turn out the way that counts, if it is measured on.
-    """
-    outcome = comparison.outcome(claim)
-    if not comparison.judged:
-        return "shown"
-    if outcome == "open" and comparison.contrast:
-        return outcome
-    if outcome != "for" and not comparison.against_counts:
-        return "forced"
-    if outcome != "against" and not comparison.for_counts:
-        return "given"
-    return outcome

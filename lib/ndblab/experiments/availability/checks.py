@@ -20,7 +20,14 @@ from ndblab.formatting import count, significant
 from ndblab.judging.checks import check
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.publication import Claim
-from ndblab.judging.verdict import INCONCLUSIVE, REPRODUCED, Comparison, Finding, decide
+from ndblab.judging.verdict import (
+    CONTRADICTED,
+    INCONCLUSIVE,
+    REPRODUCED,
+    Comparison,
+    Finding,
+    decide,
+)
 from ndblab.statistics.estimate import Estimate
 
 KILL_DATA_NODE, FREEZE_DATA_NODE = "kill-data-node", "freeze-data-node"
@@ -148,7 +155,7 @@ def _finding(
     ]
     finding = replace(finding, numbers="; ".join(parts), measured=exact[0])
     unfinished = "; ".join(filter(None, (_unfinished(evidence, f) for f in runs["fault"].unique())))
-    if unfinished and finding.verdict == REPRODUCED:
+    if unfinished and finding.verdict in (REPRODUCED, CONTRADICTED):
         return replace(finding, verdict=INCONCLUSIVE, why=unfinished)
     return finding
 

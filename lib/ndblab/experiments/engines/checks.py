@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ndblab.judging import releases
 from ndblab.judging.checks import check
+from ndblab.judging.conditions import State, condition
 from ndblab.judging.contrasted import ratio
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.publication import Claim
-from ndblab.judging.verdict import NOT_TESTABLE, Finding, decide
+from ndblab.judging.verdict import Finding, decide
 
 
 @check("D-indexstat")
 def index_statistics(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare OLTP RW at high load; two other engines say nothing of the claim."""
-    versions = evidence.dataset.manifest.get("versions", {})
-    first, second = releases.engines(versions)
+    """Compare OLTP RW at high load."""
+    first, second = releases.engines(_versions(evidence))
     test = ratio(evidence, "indexstat", f"times that of {first}")
-    finding = decide(claim, f"the throughput of {second} is", [test])
-    if releases.are_measured(claim.source, versions):
-        return finding
-    why = f"needs {releases.in_words(claim.source)}"
-    return replace(finding, verdict=NOT_TESTABLE, why=why, waits={})
+    return decide(claim, f"the throughput of {second} is", [test])
+
+
+@condition("releases")
+def both_releases(claim: Claim, evidence: Evidence) -> State:
+    """The engines are the two releases that the source compares; no others stand in for them."""
+    measured = releases.are_measured(claim.source, _versions(evidence))
+    first, second = releases.engines(_versions(evidence))
+    wanted = "" if measured else f" (needs {releases.in_words(claim.source)})"
+    return State(measured, f"compared are {first} and {second}{wanted}")
+
+
+def _versions(evidence: Evidence) -> dict[str, str]:
+    return evidence.dataset.manifest.get("versions", {})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pandas as pd
 
@@ -11,19 +10,18 @@ from ndblab.error import MissingData
 from ndblab.experiments.read_write import TRANSACTION_QUERIES
 from ndblab.experiments.read_write import analysis as variations
 from ndblab.formatting import count, significant
+from ndblab.judging import allowance
 from ndblab.judging.checks import check
-from ndblab.judging.contrasted import A, B, Place, place, ratio, side
+from ndblab.judging.conditions import State, condition
+from ndblab.judging.contrasted import A, B, place, ratio
 from ndblab.judging.evidence import SATURATED, Evidence, at, mean_of_runs
 from ndblab.judging.publication import Claim
-from ndblab.judging.verdict import Finding, allowed, decide
+from ndblab.judging.verdict import Finding, decide
 from ndblab.planning.workload import READ_WRITE
 from ndblab.statistics import summary
 
-DATA_NODES = 2
 # What a data node uses without any load, in CPUs: the recorded sweep of one server, extrapolated.
 IDLE_CPUS = 0.04
-# The data nodes' share of the CPUs on each side of the contrast, in shares of the plan.
-NODE_SHARES = {A: 1.0, B: 0.5}
 
 
 @check("R-rw-top")
@@ -54,32 +52,37 @@ def unloaded(claim: Claim, evidence: Evidence) -> Finding:
 def cpus_of_data_nodes(claim: Claim, evidence: Evidence) -> Finding:
     """Compare data nodes under their CPU share with data nodes under half of it.
 
-    No server has a limit of its own, so that the data nodes limit both sides. Where they do not use
-    up their CPUs, something else does, and the ratio says nothing about them. On a small host what
-    they use without any load is a part of half their CPUs that makes the ratio exceed 2 by itself.
+    On a small host what they use without any load is a part of half their CPUs that makes the ratio
+    exceed 2 by itself.
     """
-    name = variations.DATA_NODES
-    where = _place(evidence, name)
-    test = ratio(evidence, name, f"times that under half of their CPUs {where.words}")
-    busy = {each: _busy(evidence, _place(evidence, name, each), each) for each in (A, B)}
-    note = "the data nodes use {} and {} of their CPUs".format(
-        *(f"{100 * busy[each]:.0f} %" for each in (A, B))
-    )
-    if min(busy.values()) < SATURATED:
-        test = replace(test, for_counts=False, against_counts=False)
-        note += ", so that something else limits"
-    by_idling = _by_idling(evidence.data_node_cpus)
-    beyond = test.outcome(claim) == "against" and test.estimate.value > 2
-    if beyond and by_idling > allowed(claim)[1]:
-        test = replace(test, against_counts=False)
-        note += f"; what they use without load would by itself make it {significant(by_idling)}"
+    where = place(evidence, variations.DATA_NODES)
+    label = f"times that under half of their CPUs {where.words}"
+    test = ratio(evidence, variations.DATA_NODES, label)
+    note = f"what they use without load by itself makes it {significant(_by_idling(evidence))}"
     return decide(claim, "throughput under all of the data nodes' CPUs is", [test], note)
+
+
+@condition("own-cpus")
+def own_cpus(claim: Claim, evidence: Evidence) -> State:
+    """The data nodes get CPUs of their own, not a larger quota, and use them up."""
+    found = [
+        allowance.parts(evidence, variations.DATA_NODES, name)[allowance.DATA_NODES]
+        for name in (A, B)
+    ]
+    used = " and ".join(f"{100 * part.share:.0f} %" for part in found)
+    words = f"the data nodes use {used} of what they may"
+    if min(part.share for part in found) < SATURATED:
+        return State(False, f"{words} ({100 * SATURATED:.0f} % or more wanted)")
+    if allowance.QUOTA in (part.limit for part in found):
+        forced = f"the quotas alone give {significant(found[0].allowed / found[1].allowed)}"
+        return State(False, f"{words}, which is a quota", forced)
+    return State(True, words)
 
 
 @check("R-filter-gain")
 def filtered(claim: Claim, evidence: Evidence) -> Finding:
     """Compare the best throughput with filtered ranges and without."""
-    top, base = (_place(evidence, variations.FILTER, name) for name in (A, B))
+    top, base = (place(evidence, variations.FILTER, name) for name in (A, B))
     test = ratio(evidence, variations.FILTER, f"times that without the filter {top.words}")
     note = f"without it, with {count(base.clients, 'client')}" * (base.clients != top.clients)
     return decide(claim, "throughput with filtered ranges is", [test], note)
@@ -92,7 +95,7 @@ def cpus_of_servers(claim: Claim, evidence: Evidence) -> Finding:
     The source reads it off the number of servers at which more of them gain little. Without quotas
     either side takes what it needs, and the ratio is that of what they use.
     """
-    where = _place(evidence, variations.UNDIVIDED)
+    where = place(evidence, variations.UNDIVIDED)
     used = where.cpu_pct
     if not {"mysqld", "ndbmtd"} <= set(used) or not (used["ndbmtd"] > 0).all():
         raise MissingData("no CPU of mysqld or ndbmtd was recorded")
@@ -124,21 +127,8 @@ def _best(claim: Claim, evidence: Evidence, runs: pd.DataFrame) -> Finding:
     return decide(claim, "the best throughput is", [test], note)
 
 
-def _place(evidence: Evidence, contrast: str, name: str = A) -> Place:
-    """Return a side of a contrast; MissingData if the dataset has no such contrast."""
-    side(evidence, contrast, name)
-    return place(evidence, contrast, name)
-
-
-def _by_idling(cpus: float) -> float:
+def _by_idling(evidence: Evidence) -> float:
     """Return what is left of a data node's CPUs over what is left of half of them."""
+    cpus = evidence.data_node_cpus
     half = cpus / 2
     return (cpus - IDLE_CPUS) / (half - IDLE_CPUS) if half > IDLE_CPUS else math.inf
-
-
-def _busy(evidence: Evidence, where: Place, name: str) -> float:
-    """Return the CPU that the data nodes use as a share of what they may use on this side."""
-    used = where.cpu_pct.get("ndbmtd", pd.Series(dtype=float)).mean() / 100
-    if not used > 0:
-        raise MissingData("no CPU of ndbmtd was recorded")
-    return used / (DATA_NODES * evidence.data_node_cpus * NODE_SHARES[name])

@@ -14,21 +14,22 @@ from ndblab.error import MissingData
 from ndblab.formatting import significant
 from ndblab.judging import publication
 from ndblab.judging.checks import check, check_family
-from ndblab.judging.contrasted import A, B, Place, place, planned
+from ndblab.judging.conditions import State, condition
+from ndblab.judging.contrasted import A, B, Place, of_claim, place, side, sides
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.publication import Claim
-from ndblab.judging.verdict import NOT_TESTABLE, Comparison, Finding, decide
+from ndblab.judging.verdict import Comparison, Finding, decide
+from ndblab.statistics import contrasts, sequential
 from ndblab.statistics.estimate import Estimate
 
 # The brief's NumCPUs, which its thread counts and thread numbers follow from.
 BRIEF_NUM_CPUS = 32
-# Clients of its Figure 5 over those of its server's peak, and fewest that count as a peak here.
-PAST_PEAK, LEAST_CLIENTS = 32, 4
 LISTED_KINDS = ("ldm", "query", "tc", "send", "recv", "main")
 # Threads of a data node with that NumCPUs, by the text of the brief; none of main is on a screen.
 BRIEF_THREADS = {"ldm": 8, "query": 8, "tc": 4, "send": 3, "recv": 3}
-# The contrast whose data nodes choose their threads for 32 CPUs.
-COUNTED = "threads-of-32"
+BRIEF_LISTED = 27
+# Percent of a CPU from which on the brief calls a thread near saturation.
+SATURATED_PCT = 80
 # A screen is one second of one data node, in which threads of one kind differ by this much and
 # more (ldm and query in Figure 5). It is also the lab's tolerance of a published gain.
 SHARE_TOLERANCE = 0.25
@@ -42,13 +43,14 @@ def one_thread(claim: Claim, evidence: Evidence) -> Finding:
     the share of the thread itself is judged.
     """
     _, kind, number = claim.id.split("-")
-    where = _figure_5(evidence) if claim.figure == "5" else _figure_9(evidence)
+    contrast, name = ("recv", A) if claim.figure == "5" else ("overload", B)
+    where = place(evidence, contrast, name)
     threads = where.threads[where.threads["thread"].isin(LISTED_KINDS)]
     mine = threads["thread"] == kind
     if not mine.any():
-        return Finding(NOT_TESTABLE, f"the data nodes have no {kind} thread here")
+        raise MissingData(f"the data nodes have no {kind} thread here")
     judged, who = claim, f"all {kind} threads"
-    if _num_cpus(evidence) == BRIEF_NUM_CPUS:
+    if _num_cpus(evidence, contrast) == BRIEF_NUM_CPUS:
         mine &= threads["thr_no"] == int(number)
         share, who = published_shares(claim.figure)[1][claim.id], f"{kind} thread {number}"
         least, most = (share * (1 + sign * SHARE_TOLERANCE) for sign in (-1, 1))
@@ -66,7 +68,7 @@ def busiest_recv(claim: Claim, evidence: Evidence) -> Finding:
 
     The brief does not say which data node it shows: differences are the mean of both.
     """
-    where = _figure_5(evidence)
+    where = _busiest(claim, evidence)
     busiest = where.threads.groupby(["run_id", "node_id", "thread"])["pct"].max().unstack("thread")
     tests = _differences(where, busiest.groupby(level="run_id").mean(), "recv")
     subject = (
@@ -78,7 +80,7 @@ def busiest_recv(claim: Claim, evidence: Evidence) -> Finding:
 @check("F5-no-saturation")
 def no_saturation(claim: Claim, evidence: Evidence) -> Finding:
     """Compare the utilisation of the busiest NDB thread of either data node under one server."""
-    where = _figure_5(evidence)
+    where = _busiest(claim, evidence)
     kind = where.threads.groupby("thread")["pct"].max().idxmax()
     busiest = where.threads.groupby("run_id")["pct"].max()
     test = where.mean(busiest, f"percent, a {kind} thread", log=True)
@@ -88,13 +90,10 @@ def no_saturation(claim: Claim, evidence: Evidence) -> Finding:
 @check("F9-tc-bottleneck", "P-tc")
 def busiest_tc(claim: Claim, evidence: Evidence) -> Finding:
     """Compare the mean utilisation of tc threads with every other kind at the peak."""
-    where = _figure_9(evidence)
+    where = _busiest(claim, evidence)
     means = where.threads.groupby(["run_id", "thread"])["pct"].mean().unstack("thread")
     tests = _differences(where, means, "tc")
     note = f"{where.words}; tc is at {significant(means['tc'].mean())} %"
-    if evidence.budget == "scaled":
-        share = 100 * evidence.data_node_cpus
-        note += f"; all threads of a data node share a quota of {significant(share)} %"
     subject = (
         "mean utilisation of the tc threads minus that of each other kind, in percentage points, is"
     )
@@ -103,47 +102,93 @@ def busiest_tc(claim: Claim, evidence: Evidence) -> Finding:
 
 @check("F9-threads")
 def threads(claim: Claim, evidence: Evidence) -> Finding:
-    """Count the threads of a data node that chose them for 32 CPUs, by the names it reports.
+    """Count the threads of a data node, by the names it reports.
 
-    They do not depend on the host's CPUs, so one start with that setting is enough anywhere.
+    They do not depend on the host's CPUs, so one start is enough anywhere.
     """
-    table = evidence.dataset.ndb_threads
-    if planned(evidence, COUNTED):
-        table = table[table["run_id"].astype(str).isin(place(evidence, COUNTED, A).run_ids)]
-    each = table[["node_id", "thr_no", "thread"]].astype({"thread": str}).drop_duplicates()
-    if each.empty:
-        raise MissingData("no NDB threads were recorded")
-    by_node = each.groupby(["node_id", "thread"]).size().unstack(fill_value=0)
-    kinds = by_node.reindex(columns=list(LISTED_KINDS), fill_value=0)
+    kinds = _counted(place(evidence, of_claim(evidence, claim)[0]))
     words = ", ".join(f"{kinds[kind].max()} {kind}" for kind in LISTED_KINDS)
     totals = kinds.sum(axis=1)
     total = Estimate(float(totals.mean()), float(totals.min()), float(totals.max()))
     finding = decide(claim, "there are", [Comparison("threads", total)])
     numbers = f"a data node has {words}: {' or '.join(str(n) for n in sorted(set(totals)))} in all"
-    finding = replace(finding, numbers=numbers)
-    if not planned(evidence, COUNTED) and _num_cpus(evidence) != BRIEF_NUM_CPUS:
-        why = f"the data nodes did not run with NumCPUs={BRIEF_NUM_CPUS}"
-        return replace(finding, verdict=NOT_TESTABLE, why=why)
-    return finding
+    return replace(finding, numbers=numbers)
 
 
-def _figure_5(evidence: Evidence) -> Place:
-    """Return the place of Figure 5: one server with 32 times the clients that saturate it.
-
-    The brief's server peaks at 32 clients and is shown at 1024. The contrast fixes the number
-    before it is measured. A sweep has it, or the most clients below.
-    """
-    if planned(evidence, "recv"):
-        return place(evidence, "recv", A)
-    if not evidence.clients(1):
-        raise MissingData("no good run of one server")
-    far = [c for c in evidence.clients(1) if c <= PAST_PEAK * max(LEAST_CLIENTS, evidence.knee(1))]
-    return place(evidence, "recv", A, (1, far[-1] if far else evidence.clients(1)[0]))
+@condition("num-cpus-32")
+def num_cpus(claim: Claim, evidence: Evidence) -> State:
+    """The data nodes chose their threads for 32 CPUs, as the brief's did."""
+    chosen = _num_cpus(evidence, of_claim(evidence, claim)[0])
+    words = f"the data nodes chose threads for {chosen or 'no given number of'} CPUs"
+    wanted = "" if chosen == BRIEF_NUM_CPUS else f" ({BRIEF_NUM_CPUS} wanted)"
+    return State(chosen == BRIEF_NUM_CPUS, words + wanted)
 
 
-def _figure_9(evidence: Evidence) -> Place:
-    """Return the place of Figure 9: the most servers at their best throughput."""
-    return place(evidence, "overload", B)
+@condition("threads-27")
+def as_many_threads(claim: Claim, evidence: Evidence) -> State:
+    """Each data node has the threads of the brief's: among fewer, another kind may be busiest."""
+    totals = _counted(_busiest(claim, evidence)).sum(axis=1)
+    holds, wanted = bool((totals == BRIEF_LISTED).all()), f" ({BRIEF_LISTED} wanted)"
+    return State(holds, f"a data node has {totals.min()} threads{'' if holds else wanted}")
+
+
+@condition("tc-rises")
+def tc_rises(claim: Claim, evidence: Evidence) -> State:
+    """With more load tc takes a larger share of its data node's CPU, as what ends first does."""
+    found = [name for name in of_claim(evidence, claim) if len(sides(evidence, name)) > 1]
+    if not found:
+        raise MissingData("it has no contrast of two loads")
+    shares, qps = [], []
+    for name in sides(evidence, found[0]):
+        where = place(evidence, found[0], name)
+        pct = where.threads.groupby(["run_id", "thread"])["pct"].sum().unstack("thread")
+        if "tc" not in pct:
+            raise MissingData("the data nodes have no tc thread")
+        share = pct["tc"] / pct.sum(axis=1)
+        shares.append(contrasts.levels(evidence.slices, found[0], share, name, log=False))
+        qps.append(where.runs["qps"].mean())
+    few, many = sorted((0, 1), key=qps.__getitem__)
+    rise = sequential.interval(shares[many] - shares[few])
+    if not rise.bounded:
+        raise MissingData(f"{found[0]} has fewer than {sequential.LOOKS[0]} blocks")
+    from_to = [f"{significant(100 * shares[each].mean())} %" for each in (few, many)]
+    words = f"tc's share of its data node's CPU goes from {' to '.join(from_to)} as throughput "
+    words += f"grows {significant(qps[many] / qps[few])} times"
+    return State(rise.low > 0, words + ("" if rise.low > 0 else " (a rise is wanted)"))
+
+
+@condition("tc-near-saturation")
+def tc_near_saturation(claim: Claim, evidence: Evidence) -> State:
+    """The tc threads have too little CPU as they are, so that more of them relieve something."""
+    threads = place(evidence, of_claim(evidence, claim)[0], B).threads
+    tc = threads[threads["thread"] == "tc"]
+    if tc.empty:
+        raise MissingData("the data nodes have no tc thread")
+    pct = float(tc.groupby("run_id")["pct"].max().mean())
+    holds, wanted = pct >= SATURATED_PCT, f" ({SATURATED_PCT} % or more wanted)"
+    words = f"the busiest tc thread uses {significant(pct)} % of a CPU"
+    return State(holds, words + ("" if holds else wanted))
+
+
+def _busiest(claim: Claim, evidence: Evidence) -> Place:
+    """Return where throughput is best on any side of the claim's contrasts."""
+    where = [
+        place(evidence, contrast, name)
+        for contrast in of_claim(evidence, claim)
+        for name in sides(evidence, contrast)
+    ]
+    return max(where, key=lambda each: each.runs["qps"].mean())
+
+
+def _counted(where: Place) -> pd.DataFrame:
+    """Count the listed threads: one row per data node, one column per kind."""
+    table = where.evidence.dataset.ndb_threads
+    table = table[table["run_id"].astype(str).isin(where.run_ids)]
+    each = table[["node_id", "thr_no", "thread"]].astype({"thread": str}).drop_duplicates()
+    if each.empty:
+        raise MissingData("no NDB threads were recorded")
+    by_node = each.groupby(["node_id", "thread"]).size().unstack(fill_value=0)
+    return by_node.reindex(columns=list(LISTED_KINDS), fill_value=0)
 
 
 def _differences(where: Place, kinds: pd.DataFrame, kind: str) -> list[Comparison]:
@@ -173,6 +218,9 @@ def published_shares(figure: str) -> tuple[dict[str, float], dict[str, float]]:
     return dict(used / total), dict(values / total)
 
 
-def _num_cpus(evidence: Evidence) -> int | None:
-    """Return the NumCPUs from which the data nodes derived their threads; None if unset."""
-    return evidence.dataset.manifest.get("plan", {}).get("threads", {}).get("automatic_cpus")
+def _num_cpus(evidence: Evidence, contrast: str) -> int | None:
+    """Return the NumCPUs from which data nodes derived their threads; None if unset."""
+    manifest = evidence.dataset.manifest
+    variant = side(evidence, contrast)["variant"]
+    shape = manifest.get("variants", {}).get(variant, {}).get("shape", {})
+    return shape.get("num_cpus", manifest.get("plan", {}).get("threads", {}).get("automatic_cpus"))

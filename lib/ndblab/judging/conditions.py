@@ -1,0 +1,192 @@
+"""Conditions of claims: whether what a source gives as the cause is at work in a dataset.
+
+A condition is named in `claims.csv`, and computed before any word is given. Those on how CPUs are
+used are here; others are in experiments' modules `checks`. None looks at the effect that its claim
+is about, so none can favour one outcome.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from ndblab import discovery
+from ndblab.error import MissingData
+from ndblab.formatting import listed, significant
+from ndblab.judging import allowance
+from ndblab.judging.allowance import CPUS, DATA_NODES, HOST, QUOTA, SERVERS, SQL_SIDE, Part
+from ndblab.judging.contrasted import A, B, of_claim, side, sides
+from ndblab.judging.evidence import HOST_FULL_PCT, SATURATED, Evidence
+from ndblab.judging.publication import Claim
+from ndblab.planning.cpu_budget import ATTACHED
+
+NODES_FREE = 0.8
+"""Below this share of what they may use, data nodes do not make sides alike that share them."""
+MOST = {SERVERS: SATURATED, SQL_SIDE: SATURATED, DATA_NODES: NODES_FREE, HOST: HOST_FULL_PCT / 100}
+"""Share from which on a part limits what servers can do."""
+FULL = {**MOST, DATA_NODES: SATURATED}
+"""Share from which on a part is used up."""
+
+
+@dataclass(frozen=True)
+class State:
+    """Whether a condition holds, None if it cannot be known; its number; what quotas force."""
+
+    holds: bool | None
+    words: str
+    forced: str = ""
+
+
+Condition = Callable[[Claim, Evidence], State]
+CONDITIONS: dict[str, Condition] = {}
+
+
+def condition(name: str) -> Callable[[Condition], Condition]:
+    """Make a function the condition of this name."""
+
+    def register(function: Condition) -> Condition:
+        CONDITIONS[name] = function
+        return function
+
+    return register
+
+
+def known() -> set[str]:
+    """Return the names of all conditions."""
+    discovery.modules("checks")
+    return set(CONDITIONS)
+
+
+def of(claim: Claim, evidence: Callable[[], Evidence]) -> State:
+    """Return the state of all conditions of a claim: the first that fails, or is not known.
+
+    If all hold, or there is none, it has the numbers of all.
+    """
+    discovery.modules("checks")
+    found = []
+    for name in filter(None, claim.condition.split(", ")):
+        try:
+            found.append(CONDITIONS[name](claim, evidence()))
+        except MissingData as missing:
+            found.append(State(False if evidence().budget == ATTACHED else None, str(missing)))
+    for wrong in (False, None):
+        for state in found:
+            if state.holds is wrong:
+                return state
+    return State(True, listed([state.words for state in found]) if found else "")
+
+
+@condition("undivided")
+def undivided(claim: Claim, evidence: Evidence) -> State:
+    """No quota divides the CPUs, on either side; what one imposes would be the result."""
+    for contrast, name in _sides(claim, evidence):
+        if held := allowance.described(allowance.limits(evidence, contrast, name)):
+            return State(False, f"quotas limit {held} (none wanted)")
+    return State(True, f"no quota divides the {evidence.cpus:g} CPUs")
+
+
+@condition("data-nodes-free")
+def data_nodes_free(claim: Claim, evidence: Evidence) -> State:
+    """The data nodes, which both sides share, have CPU to spare."""
+    return _free(claim, evidence, {DATA_NODES: NODES_FREE})
+
+
+@condition("servers-free")
+def servers_free(claim: Claim, evidence: Evidence) -> State:
+    """What servers can do ends neither by a quota, nor with the data nodes or the host's CPUs."""
+    return _free(claim, evidence, MOST)
+
+
+@condition("room-for-servers")
+def room_for_servers(claim: Claim, evidence: Evidence) -> State:
+    """The side with fewer servers leaves CPUs that more could use."""
+    return _free(claim, evidence, MOST, only=B)
+
+
+@condition("saturated")
+def saturated(claim: Claim, evidence: Evidence) -> State:
+    """Some part uses up its CPUs, on both sides."""
+    fullest = [max(found, key=_fullness) for found, _, _ in _parts(claim, evidence)]
+    least = min(fullest, key=_fullness)
+    if _fullness(least) >= 1:
+        return State(True, f"saturated: {least}")
+    return State(False, f"{least} ({_pct(FULL[least.name])} or more wanted)")
+
+
+@condition("cpus-end")
+def cpus_end(claim: Claim, evidence: Evidence) -> State:
+    """With more servers the host's CPUs end, and no quota before them."""
+    forced = _forced(claim, evidence)
+    for found, _, name in _parts(claim, evidence):
+        by_quota = [p for p in found if p.limit == QUOTA and p.share >= FULL[p.name]]
+        if by_quota:
+            return State(False, f"a quota ends first: {by_quota[0]}", forced)
+        ended = [p for p in found if p.name == HOST or p.limit == CPUS]
+        fullest = max(ended, key=_fullness)
+        if name == A and _fullness(fullest) < 1:
+            return State(False, f"{fullest} ({_pct(FULL[fullest.name])} or more wanted)")
+    return State(True, f"the CPUs end: {fullest}")
+
+
+def _free(claim: Claim, evidence: Evidence, most: dict[str, float], only: str = "") -> State:
+    """Return whether these parts use less than a share of what they may, wherever a claim looks."""
+    used = [p for found, _, name in _parts(claim, evidence) for p in found if only in ("", name)]
+    # Without a limit servers may take what others leave: the host's CPUs are what ends.
+    unlimited = (DATA_NODES, HOST)
+    used = [part for part in used if part.name in most and (part.limit or part.name in unlimited)]
+    for name, limit in most.items():
+        fullest = max((p for p in used if p.name == name), key=_share, default=None)
+        if fullest and fullest.share >= limit:
+            words = f"{fullest} (below {_pct(limit)} wanted)"
+            return State(False, words, _forced(claim, evidence))
+    fullest = max(used, key=lambda part: part.share / most[part.name])
+    return State(True, f"{fullest} at most")
+
+
+def _forced(claim: Claim, evidence: Evidence) -> str:
+    """Write what quotas alone make of a ratio; empty unless all sides use up unequal quotas.
+
+    In a closed loop p95 grows as clients do and falls as quotas rise.
+    """
+    ratios = []
+    for contrast in of_claim(evidence, claim):
+        if sides(evidence, contrast) != [A, B]:
+            return ""
+        top, base = (allowance.parts(evidence, contrast, name)[SERVERS] for name in (A, B))
+        ratio = top.allowed / base.allowed
+        if QUOTA not in (top.limit, base.limit) or min(top.share, base.share) < SATURATED:
+            return ""
+        if abs(ratio - 1) < 1e-9:
+            return ""
+        if claim.metric.startswith("p95"):
+            clients = [float(side(evidence, contrast, name)["clients"]) for name in (A, B)]
+            ratio = clients[0] / clients[1] / ratio
+        elif not claim.metric.startswith("qps"):
+            return ""
+        ratios.append(significant(ratio))
+    return f"the quotas alone give {listed(list(dict.fromkeys(ratios)))}"
+
+
+def _sides(claim: Claim, evidence: Evidence) -> Iterator[tuple[str, str]]:
+    for contrast in of_claim(evidence, claim):
+        yield from ((contrast, name) for name in sides(evidence, contrast))
+
+
+def _parts(claim: Claim, evidence: Evidence) -> list[tuple[list[Part], str, str]]:
+    """Return the parts on each side of the contrasts of a claim, the contrast and the side."""
+    return [
+        (list(allowance.parts(evidence, contrast, name).values()), contrast, name)
+        for contrast, name in _sides(claim, evidence)
+    ]
+
+
+def _fullness(part: Part) -> float:
+    return part.share / FULL[part.name] if part.limit or part.name == HOST else 0.0
+
+
+def _share(part: Part) -> float:
+    return part.share
+
+
+def _pct(share: float) -> str:
+    return f"{100 * share:.0f} %"
