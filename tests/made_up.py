@@ -126,9 +126,9 @@ def verdict(dataset: Double, name: str) -> pd.Series:
 
 
 def decided(dataset: Double, name: str) -> pd.Series:
-    """Judge one claim by its check alone: as if any budget could test it, and it held anywhere."""
+    """Judge one claim by its check alone: as if it could be tested and held anywhere."""
     open_to_all = dict.fromkeys(publication.BUDGETS, "yes")
-    claim = replace(BY_ID[name], budgets=open_to_all, scope=publication.ANY)
+    claim = replace(BY_ID[name], budgets=open_to_all, scope=publication.ANY, condition="")
     return judge.judge(dataset, [name], [claim]).iloc[0]
 
 
@@ -141,6 +141,7 @@ def contrasted(
     blocks: int = 9,
     spread: float = 0.01,
     options: Mapping[str, Any] | None = None,
+    variant: str = "default",
 ) -> Double:
     """Add a contrast to a dataset, with blocks of two slices of each side.
 
@@ -164,7 +165,7 @@ def contrasted(
                         **{key: value * factor for key, value in columns.items()},
                     }
                 )  # fmt: skip
-    point = {"transporter": "shm", "workload": "oltp_point_select", "variant": "default"}
+    point = {"transporter": "shm", "workload": "oltp_point_select", "variant": variant}
     planned: dict[str, Any] = {"name": name, "claims": claims, "a": None, "b": None}
     for side, (servers, clients, _) in values.items():
         at = {"servers": servers, "clients": clients, **point}
@@ -184,3 +185,47 @@ def slices_use(dataset: Double, cpu_pct: Callable[[pd.Series], Mapping[str, floa
     ]
     table = pd.DataFrame(rows, columns=PROCESSES).astype({"role": "category"})
     return replace(dataset, processes=pd.concat([dataset.processes.astype({"role": str}), table]))
+
+
+def with_plan(
+    dataset: Double,
+    nodes: float | None = None,
+    server: float | None = None,
+    sql: float | None = None,
+    **variants: Mapping[str, float | None],
+) -> Double:
+    """Add the plan of two data nodes and 16 servers with these CPU quotas; none, as it is.
+
+    `variants` replace quotas, in shares of the host's CPUs, as a manifest has them.
+    """
+
+    def share(quota: float | None) -> dict[str, Any]:
+        return {"cpus": [], "memory_nodes": [], "quota_cpus": quota}
+
+    plan = {
+        "data_nodes": [{"number": n, "share": share(nodes)} for n in (1, 2)],
+        "servers": [{"number": n, "share": share(server)} for n in range(1, 17)],
+        "sql_side": share(sql),
+        "threads": {},
+    }
+    known = {name: {"quotas": quotas} for name, quotas in variants.items()}
+    return replace(dataset, manifest={**dataset.manifest, "plan": plan, "variants": known})
+
+
+def threads_use(dataset: Double, pct: Callable[[pd.Series, str], float], kinds: str) -> Double:
+    """Let every slice show these kinds of threads on both data nodes, thread by thread."""
+    rows = [
+        (row["run_id"], 4.0, node, number, kind, pct(row, kind) + 0.1 * ((at + number) % 2), 0.0)
+        for at, (_, row) in enumerate(dataset.slices.iterrows())
+        for node in (2, 3)
+        for number, kind in enumerate(kinds.split())
+    ]
+    table = pd.DataFrame(rows, columns=THREADS).astype({"thread": "category"})
+    return replace(dataset, ndb_threads=table)
+
+
+THREADS_OF_32 = " ".join(
+    " ".join([kind] * many)
+    for kind, many in {"ldm": 8, "query": 8, "tc": 4, "send": 3, "recv": 3, "main": 1}.items()
+)
+"""The 27 threads of a data node that the brief lists."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,6 @@ from made_up import (
     BY_ID,
     CLAIMS,
     INTERVALS,
-    THREADS,
     Double,
     contrasted,
     decided,
@@ -27,6 +26,8 @@ from ndblab.judging import verdict as verdicts
 from ndblab.statistics import sequential
 
 QPS, P95 = "qps", "latency_p95_ms"
+FREE = replace(BY_ID["F6-overload"], condition="")
+"""A claim whose check alone is looked at."""
 # Claims by the ratio of one contrast: points of its sides, a ratio for each verdict.
 RATIOS: list[tuple[str, str, tuple[int, int], tuple[int, int], str, float, float]] = [
     ("F6-overload", "overload", (16, 512), (16, 256), QPS, 0.85, 1.05),
@@ -76,14 +77,14 @@ def test_too_few_blocks_give_no_interval_and_a_few_more_a_forecast() -> None:
     """An undecided claim says which contrast it waits for, and what its later looks may decide."""
     first = sequential.LOOKS[0]
     early = against("overload", (16, 512), (16, 256), ratio=0.9, blocks=first - 1)
-    finding = judge.findings(early, ["F6-overload"], CLAIMS)["F6-overload"]
+    finding = judge.findings(early, ["F6-overload"], [FREE])["F6-overload"]
     assert (finding.verdict, dict(finding.waits)) == ("inconclusive", {"overload": None})
     assert f"no interval before {first} blocks" in finding.why
     wide = against("overload", (16, 512), (16, 256), ratio=0.97, blocks=first, spread=0.03)
-    waits = judge.findings(wide, ["F6-overload"], CLAIMS)["F6-overload"].waits
+    waits = judge.findings(wide, ["F6-overload"], [FREE])["F6-overload"].waits
     assert min(waits["overload"]) == sequential.LOOKS[1]
     known = against("overload", (16, 512), (16, 256), ratio=0.85)
-    assert not judge.findings(known, ["F6-overload"], CLAIMS)["F6-overload"].waits
+    assert not judge.findings(known, ["F6-overload"], [FREE])["F6-overload"].waits
 
 
 def test_a_contrast_that_is_to_be_measured_is_waited_for() -> None:
@@ -100,22 +101,17 @@ def test_blocks_with_a_failed_slice_are_left_out() -> None:
     dataset = against("overload", (16, 512), (16, 256), ratio=0.85, blocks=6)
     wild = dataset.slices.copy()
     wild.loc[wild["run_id"] == "overload_b006_1a", ["qps", "status"]] = [9e9, "errors: 3"]
-    finding = judge.findings(replace(dataset, slices=wild), ["F6-overload"], CLAIMS)["F6-overload"]
+    finding = judge.findings(replace(dataset, slices=wild), ["F6-overload"], [FREE])["F6-overload"]
     assert finding.verdict == "reproduced"
     assert finding.measured.value == pytest.approx(0.85, rel=0.02)
 
 
-def test_no_overload_within_3_percent_contradicts() -> None:
-    """Throughput that is hardly less is no overload, unless it is certainly less."""
-    flat = against("overload", (16, 512), (16, 256), ratio=0.999, spread=0.002)
-    assert verdict(flat, "F6-overload").verdict == "contradicted"
-
-
-def test_no_peak_within_the_measured_clients_is_no_contradiction() -> None:
+@pytest.mark.parametrize("ratio", [0.8, 1.1])
+def test_no_peak_within_the_measured_clients_decides_nothing(ratio: float) -> None:
     """If the sweep was best at its last number of clients, more may still be better."""
     dataset = double(lambda n, c: 10.0 * c, clients=(16, 64, 256))
-    row = verdict(
-        against("overload", (16, 512), (16, 256), ratio=1.1, dataset=dataset), "F6-overload"
+    row = decided(
+        against("overload", (16, 512), (16, 256), ratio=ratio, dataset=dataset), "F6-overload"
     )
     assert row.verdict == "inconclusive"
     assert "no peak was found" in row.reason
@@ -135,27 +131,6 @@ def test_every_doubling_must_hold() -> None:
     row = decided(doublings(1.0, 1.5, P95), "F7-doubling")
     assert row.verdict == "contradicted"
     assert row.measured == pytest.approx(1.5, rel=0.02)
-
-
-def test_p95_does_not_count_against_doubling_without_cpus_for_it() -> None:
-    """On a host that four servers fill, a higher p95 follows from the number of CPUs."""
-    dataset = doublings(1.0, 1.5, P95)
-    full = dataset.slices.assign(host_busy_pct=99.0)
-    row = decided(replace(dataset, slices=full), "F7-doubling")
-    assert row.verdict == "not testable here"
-
-
-@pytest.mark.parametrize(
-    ("ratio", "used_pct", "expected"),
-    [(1.7, 40, "reproduced"), (2.1, 40, "contradicted"), (1.7, 90, "not testable here")],
-)
-def test_less_than_twice_counts_where_the_cpus_allow_twice(
-    ratio: float, used_pct: float, expected: str
-) -> None:
-    """Of 8 servers that use more than half of their side's CPUs, less than twice follows."""
-    dataset = against("servers-8-16", (16, 256), (8, 128), ratio=ratio)
-    dataset = slices_use(dataset, lambda row: {"mysqld": used_pct, "ndbmtd": 20.0, "sysbench": 9.0})
-    assert decided(dataset, "F6-8-to-16").verdict == expected
 
 
 def test_the_peak_is_climbed_step_by_step() -> None:
@@ -203,52 +178,9 @@ def test_growth_of_cpu_is_that_from_one_side_to_the_other() -> None:
         many = row["side"] == "a"
         return {"ndbmtd": 20.0 if many else 10.0, "mysqld": 50.0 if many else 10.0}
 
-    row = verdict(slices_use(dataset, used), "F4-cpu-with-load")
+    row = decided(slices_use(dataset, used), "F4-cpu-with-load")
     assert row.verdict == "reproduced"
     assert row.measured == pytest.approx(0.4)
-
-
-def with_threads(dataset: Double, pct: Callable[[str], float], kinds: str) -> Double:
-    """Let every slice show these kinds of threads on both data nodes, thread by thread."""
-    names = kinds.split()
-    rows = [
-        (run_id, 4.0, node, number, kind, pct(kind) + (at + number) % 2, 0.0)
-        for at, run_id in enumerate(dataset.slices["run_id"])
-        for node in (2, 3)
-        for number, kind in enumerate(names)
-    ]
-    table = pd.DataFrame(rows, columns=THREADS).astype({"thread": "category"})
-    return replace(dataset, ndb_threads=table)
-
-
-def test_kinds_of_threads_are_compared_within_a_level() -> None:
-    """The tc threads of the peak, and the recv thread far past it, against every other kind."""
-    sides = {"a": (16, 512, {}), "b": (16, 256, {})}
-    peak = contrasted(double(lambda n, c: 100.0), "overload", sides)
-    pct = {"tc": 60.0, "recv": 40.0, "ldm": 20.0}
-    for name, kind in (("P-tc", "tc"), ("F9-tc-bottleneck", "tc")):
-        assert decided(with_threads(peak, pct.__getitem__, "tc recv ldm"), name).verdict == (
-            "reproduced"
-        )
-        lower = {**pct, kind: 10.0}
-        row = decided(with_threads(peak, lower.__getitem__, "tc recv ldm"), name)
-        assert row.verdict == "contradicted"
-    far = level("recv", (1, 256))
-    row = decided(with_threads(far, pct.__getitem__, "tc recv ldm"), "F5-recv-busiest")
-    assert row.verdict == "contradicted"
-    assert "with 1 server and 256 clients" in row.reason
-
-
-def test_the_threads_of_32_cpus_are_counted_in_one_start() -> None:
-    """A count needs no interval: one block with NumCPUs=32 decides on any host."""
-    kinds = " ".join(
-        f"{k} " * n
-        for k, n in (("main", 1), ("ldm", 8), ("query", 8), ("tc", 4), ("send", 3), ("recv", 3))
-    )
-    dataset = with_threads(level("threads-of-32", (1, 1), blocks=1), lambda kind: 1.0, kinds)
-    assert decided(dataset, "F9-threads").verdict == "reproduced"
-    fewer = with_threads(level("threads-of-32", (1, 1), blocks=1), lambda kind: 1.0, "tc " + kinds)
-    assert decided(fewer, "F9-threads").verdict == "contradicted"
 
 
 @pytest.mark.parametrize(("varies", "expected"), [(0.01, "reproduced"), (0.2, "contradicted")])
@@ -280,8 +212,8 @@ def test_the_management_node_is_compared_with_its_cluster() -> None:
 
 
 def test_what_a_budget_rules_out_waits_for_nothing() -> None:
-    """A value of another machine, a question of another host, and what shares force: no wait."""
-    claims = ("F6-peak-qps", "F6-peak", "F6-double-servers")
+    """A value of another machine, a question of a larger host, and what shares force: no wait."""
+    claims = ("F6-peak-qps", "F6-peak-clients", "F7-growth")
     dataset = against("overload", (16, 512), (16, 256), claims=claims)
     dataset = replace(dataset, slices=dataset.slices.iloc[:0])
     found = judge.findings(dataset, claims, CLAIMS)

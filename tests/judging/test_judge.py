@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -11,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from made_up import BRIEF_MODEL, BY_ID, CLAIMS, contrasted, decided, double, verdict
+from made_up import BRIEF_MODEL, BY_ID, CLAIMS, contrasted, double, verdict
 from ndblab.error import LabError
-from ndblab.judging import checks, evidence, judge, publication
+from ndblab.judging import checks, conditions, evidence, judge, publication
 from ndblab.judging import verdict as verdicts
 from ndblab.statistics import estimate
 
@@ -56,10 +55,26 @@ def test_a_check_that_crashes_is_unknown(registry: dict[str, checks.Check], budg
         raise ZeroDivisionError("a slip")
 
     registry["F6-8-to-16"] = broken
-    table = judge.judge(double(budget=budget), ["F6-8-to-16", "F6-overload"], CLAIMS)
+    table = judge.judge(double(budget=budget), ["F6-8-to-16", "F6-peak-qps"], CLAIMS)
     assert table["verdict"][0] == "unknown"
     assert "a slip" in table["reason"][0]
-    assert table["verdict"][1] != "unknown"
+    assert table["verdict"][1] == "not comparable"
+
+
+def test_a_condition_that_crashes_is_unknown() -> None:
+    """As a check that does: it is never taken for one that holds."""
+    before = dict(conditions.CONDITIONS)
+
+    def broken(claim: publication.Claim, seen: evidence.Evidence) -> conditions.State:
+        raise ZeroDivisionError("a slip")
+
+    conditions.CONDITIONS["saturated"] = broken
+    try:
+        row = verdict(double(), "F6-overload")
+    finally:
+        conditions.CONDITIONS.update(before)
+    assert row.verdict == "unknown"
+    assert "a slip" in row.reason
 
 
 def test_a_dataset_that_cannot_be_looked_at_is_unknown() -> None:
@@ -150,58 +165,24 @@ def test_what_is_imposed_is_never_a_finding(
 )
 def test_no_claim_is_contradicted_beyond_its_scope(scope: str, model: str, word: str) -> None:
     """What a source says of its own machine differs elsewhere; on that machine it is wrong."""
-    claim = replace(BY_ID["F6-overload"], scope=scope)
-    flat = contrasted(
+    claim = replace(BY_ID["F6-overload"], scope=scope, condition="")
+    rising = contrasted(
         double(lambda n, c: 100.0, clients=(16, 32, 64), cpus=256, model=model),
         "overload",
-        {"a": (16, 64, {"qps": 100.0}), "b": (16, 32, {"qps": 100.0})},
+        {"a": (16, 64, {"qps": 120.0}), "b": (16, 32, {"qps": 100.0})},
     )
-    row = judge.judge(flat, ["F6-overload"], [claim]).iloc[0]
+    row = judge.judge(rising, ["F6-overload"], [claim]).iloc[0]
     assert row.verdict == word
     assert ("of its own" in row.reason) == (word == verdicts.DIFFERS)
     assert word in verdicts.TESTED
 
 
-def test_what_shares_force_is_shown_beside_what_was_measured() -> None:
-    """By construction: the reason names the shares, and the value keeps its interval."""
-    row = verdict(double(), "F6-double-servers")
-    assert row.verdict == verdicts.BY_CONSTRUCTION
-    assert "2.00 times the CPU" in row.reason
-    assert "measured: throughput changes by a factor of" in row.reason
-    assert row.low < row.measured < row.high
-
-
 @pytest.mark.parametrize("name", SCOPE)
-def test_no_budget_no_scaling_claim(name: str) -> None:
-    """Without a CPU division nothing about more servers is judged; overload is."""
-    row = verdict(double(budget="shared"), name)
-    assert (row.verdict in verdicts.RULED_OUT) == (name != "F6-overload")
-
-
-@pytest.mark.parametrize("name", SCOPE)
-def test_one_run_a_point_decides_nothing(name: str) -> None:
-    """With one run per point no claim is reproduced or contradicted."""
-    dataset = double(repeats=1, budget="pinned", cpus=256, model=BRIEF_MODEL)
-    row = verdict(dataset, name)
-    assert row.verdict in ("inconclusive", *verdicts.RULED_OUT, "unknown")
-
-
-def test_one_run_a_point_still_shows_its_value() -> None:
-    """The value is shown, without an interval, and the reason says why there is no verdict."""
-    row = decided(double(repeats=1), "F6-double-servers")
-    assert row.verdict == "inconclusive"
-    assert row.measured == pytest.approx(2, rel=0.02)
-    assert math.isnan(row.low)
-    assert "one run per point" in row.reason
-
-
-def test_an_imposed_claim_still_shows_its_value_and_the_bound() -> None:
-    """8 to 16 servers by the sweep: no verdict, but ratio, interval and the CPU bound."""
-    row = decided(double(), "F6-8-to-16")
-    assert row.verdict == "not testable here"
-    assert row.low < row.measured < row.high
-    assert "determined by the available CPUs" in row.reason
-    assert "allow at most 1.00" in row.reason
+def test_a_sweep_alone_decides_nothing(name: str) -> None:
+    """Without contrasts no claim on more servers or clients is reproduced or contradicted."""
+    for host in ({"budget": "pinned", "cpus": 256}, {"budget": "shared"}, {}):
+        row = verdict(double(**host), name)
+        assert row.verdict in ("inconclusive", *verdicts.RULED_OUT, "unknown")
 
 
 def test_no_check_crashes_on_a_small_sweep() -> None:
@@ -212,26 +193,17 @@ def test_no_check_crashes_on_a_small_sweep() -> None:
         assert not table["reason"].str.contains("crashed").any()
 
 
-def test_failed_and_idle_runs_decide_nothing() -> None:
-    """Runs with errors, and points with fewer clients than servers, are left out of verdicts."""
+def test_failed_idle_and_foreign_runs_decide_nothing() -> None:
+    """Runs with errors, with fewer clients than servers, or over TCP are left out of values."""
     dataset = double()
-    wild = dataset.runs.copy()
+    wild = dataset.runs.assign(qps=50 * dataset.runs["qps"], status="errors: 12")
     wild["run_id"] += "_wild"
-    wild["qps"] *= 50
-    wild["status"] = "errors: 12"
     idle = wild[wild["clients"] < wild["servers"]].assign(status="ok")
-    both = replace(dataset, runs=pd.concat([dataset.runs, wild, idle], ignore_index=True))
-    names = ["F6-double-servers", "F6-overload", "F7-doubling"]
-    assert judge.judge(both, names, CLAIMS).equals(judge.judge(dataset, names, CLAIMS))
-
-
-def test_tcp_runs_do_not_mix_in() -> None:
-    """Runs over another transporter are another experiment."""
-    dataset = double()
     other = dataset.runs.assign(transporter="tcp", qps=1e9)
     other["run_id"] += "_tcp"
-    both = replace(dataset, runs=pd.concat([dataset.runs, other], ignore_index=True))
-    assert judge.judge(both, SCOPE, CLAIMS).equals(judge.judge(dataset, SCOPE, CLAIMS))
+    both = replace(dataset, runs=pd.concat([dataset.runs, wild, idle, other], ignore_index=True))
+    names = ["F4-peak-qps", "F6-peak-qps", "F4-peak-clients", "F7-saturated"]
+    assert judge.judge(both, names, CLAIMS).equals(judge.judge(dataset, names, CLAIMS))
 
 
 def test_several_tests_share_one_confidence() -> None:

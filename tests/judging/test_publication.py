@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ndblab.error import LabError
-from ndblab.judging import publication
+from ndblab.judging import conditions, publication
 
 
 @pytest.fixture
@@ -39,6 +39,18 @@ def test_every_claim_has_a_scope() -> None:
         limits = set(claim.scope.split(", "))
         assert limits <= set(publication.SCOPES)
         assert claim.kind != "absolute" or publication.MACHINE in limits
+
+
+def test_every_condition_is_computed() -> None:
+    """Each name is that of a function, and each function is the condition of a claim."""
+    named = {name for claim in publication.claims() for name in claim.condition.split(", ")}
+    assert named - {""} == conditions.known()
+
+
+def test_no_reason_cites_what_was_recorded() -> None:
+    """A number that a recording gave is computed, and would be wrong with the next one."""
+    for claim in publication.claims():
+        assert not any("record" in answer for answer in claim.budgets.values())
 
 
 def test_every_reference_leads_somewhere() -> None:

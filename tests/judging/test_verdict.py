@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from made_up import BY_ID
+from ndblab.error import MissingData
 from ndblab.judging.verdict import Comparison, decide
 from ndblab.statistics import estimate
 from ndblab.statistics.estimate import Estimate
@@ -67,28 +68,20 @@ def test_many_true_claims_are_seldom_contradicted_by_chance() -> None:
     assert wrong <= 0.05 * 400
 
 
-@pytest.mark.parametrize("contrast", ["", "of-servers"])
-@pytest.mark.parametrize(
-    ("low", "high", "only", "verdict"),
-    [
-        (1.1, 1.3, "for", "reproduced"),
-        (0.7, 0.9, "for", "not testable here"),
-        (1.1, 1.3, "against", "not testable here"),
-        (0.7, 0.9, "against", "contradicted"),
-    ],
-)
-def test_an_outcome_that_the_cpus_force_tells_nothing(contrast, low, high, only, verdict) -> None:
-    counts = {f"{outcome}_counts": outcome == only for outcome in ("for", "against")}
-    test = Comparison("", Estimate(1.0, low, high), contrast=contrast, **counts)
-    assert decide(CLAIM, "", [test]).verdict == verdict
+@pytest.mark.parametrize(("low", "high"), [(1.1, 1.3), (0.7, 0.9), (0.9, 1.1)])
+def test_what_is_missing_blocks_every_word(low: float, high: float) -> None:
+    """A claim of which a part was not measured is neither reproduced nor contradicted."""
+    test = Comparison("", Estimate((low + high) / 2, low, high))
+    finding = decide(CLAIM, "", [test], missing="a second run")
+    assert finding.verdict == "inconclusive"
+    assert "missing: a second run" in finding.why
 
 
-@pytest.mark.parametrize("only", ["for", "against"])
-def test_an_open_contrast_is_measured_on_even_if_one_outcome_would_not_count(only) -> None:
-    """Before its first interval too; a sweep without contrasts is complete as it is."""
-    counts = {f"{outcome}_counts": outcome == only for outcome in ("for", "against")}
-    for found in (WIDE, Estimate(0.9)):
-        test = Comparison("", found, **counts)
-        assert decide(CLAIM, "", [test]).verdict == "not testable here"
-        waiting = decide(CLAIM, "", [replace(test, contrast="of-servers")])
-        assert (waiting.verdict, set(waiting.waits)) == ("inconclusive", {"of-servers"})
+def test_what_is_only_shown_decides_nothing() -> None:
+    """Alone it is no evidence, and beside what is judged it changes no word."""
+    shown = Comparison("", Estimate(0.5, 0.4, 0.6), judged=False)
+    with pytest.raises(MissingData):
+        decide(CLAIM, "", [shown])
+    finding = decide(CLAIM, "", [Comparison("", Estimate(1.2, 1.1, 1.3)), shown])
+    assert finding.verdict == "reproduced"
+    assert "0.500 (0.400 to 0.600)  (not judged)" in finding.numbers

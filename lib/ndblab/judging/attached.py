@@ -1,8 +1,8 @@
 """What a cluster can decide that the lab did not start.
 
-Its CPUs may be divided in any way, and others may use it. What compares its loads with each other
-can be judged; what depends on how many CPUs a part of it has, or on who else uses its memory,
-cannot. Answers are as the columns of CPU budgets in `claims.csv` have them.
+Its CPUs may be divided in any way, and others may use it. What depends on how many CPUs a part of
+it has (a condition on them cannot be known), or on who else uses its memory, cannot be judged.
+Answers are as the columns of CPU budgets in `claims.csv` have them.
 """
 
 from __future__ import annotations
@@ -10,10 +10,7 @@ from __future__ import annotations
 NOT_DIVIDED_BY_US = (
     "the lab did not start the attached cluster, and does not know how its CPUs are divided"
 )
-_CPU = ("F4-cpu-with-load", "B-less-cpu", "B-split", "R-filter-servers", "R-nosql")
-"""Claims on how much CPU parts of a cluster use, which limits on one of them would impose."""
 _ELSEWHERE = {
-    **dict.fromkeys(_CPU, NOT_DIVIDED_BY_US),
     "B-row-bytes": "others may use the data memory of an attached cluster",
     "B-sockets": "needs clients of both kinds on the same MySQL servers",
     "N-clients": "needs clients on the MySQL servers' hosts and on another",

@@ -1,7 +1,7 @@
 """Checks of claims, which experiments' modules `checks` hold, found by the id of a claim.
 
 A check gets a claim and the evidence of one dataset, and returns a finding. It never reads the
-claim's budgets (`judge` does), and never decides without an interval.
+claim's budgets or condition (`judge` does), and never decides without an interval.
 """
 
 from __future__ import annotations

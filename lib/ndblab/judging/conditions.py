@@ -36,6 +36,11 @@ class State:
     words: str
     forced: str = ""
 
+    def __post_init__(self) -> None:
+        # Comparisons of arrays give booleans that are not `False` itself.
+        if self.holds is not None:
+            object.__setattr__(self, "holds", bool(self.holds))
+
 
 Condition = Callable[[Claim, Evidence], State]
 CONDITIONS: dict[str, Condition] = {}

@@ -1,12 +1,12 @@
 """What a check of a claim may look at.
 
-It decides nothing, and knows no claim by name. `statistics.pairs` compares two kinds of runs.
+It decides nothing, and knows no claim by name. `judging.contrasted` compares sides of contrasts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -17,9 +17,9 @@ from ndblab.judging.verdict import Comparison
 from ndblab.planning import cpu_budget
 from ndblab.planning.condition import IDLE_SPINNER
 from ndblab.planning.workload import CLIENT_ROLES
-from ndblab.statistics import blocks, estimate, summary
+from ndblab.statistics import estimate, summary
 from ndblab.statistics.cpu_use import Usage
-from ndblab.statistics.estimate import Estimate, Values, Variability
+from ndblab.statistics.estimate import Estimate, Values
 
 if TYPE_CHECKING:
     from ndblab.dataset import Dataset
@@ -95,56 +95,9 @@ class Evidence:
         return int(self._peak(servers, "knee_clients"))
 
     @property
-    def clients_compare(self) -> bool:
-        """Return whether numbers of clients are comparable with the brief's."""
-        return self.budget == "pinned" and self.cpus >= cpu_budget.BRIEF_CPUS
-
-    def clients_per_server(self) -> tuple[int, str]:
-        """Return the local equivalent of the brief's 32 clients per server, and a note on it."""
-        if self.clients_compare:
-            return 32, ""
-        clients = self.knee(1)
-        same = "corresponds" if clients == 1 else "correspond"
-        note = f"{count(clients, 'client')}, where one server saturates here, {same} to the "
-        return clients, f"{note}published 32"
-
-    def adjusted(self, servers: int, clients: int, metric: str) -> pd.Series:
-        """Return a metric of the good runs of a point, block-adjusted."""
-        return self._adjusted[metric].loc[self.runs_at(servers, clients).index]
-
-    @cached_property
-    def _adjusted(self) -> dict[str, pd.Series]:
-        return {metric: blocks.block_adjusted(self.runs, metric) for metric in _COMPARED}
-
-    @cached_property
-    def variability(self) -> dict[str, Variability]:
-        """Return by metric how much runs of one point differ."""
-        return {metric: blocks.variability(self.runs, metric) for metric in _COMPARED}
-
-    def room(self, servers: int) -> float:
-        """Return the factor by which twice the servers could raise CPU use over the peak (<= 2)."""
-        if self.budget == "scaled":
-            one, two = (min(n * SERVER_SHARE, COMMON_SHARE) for n in (servers, 2 * servers))
-            return two / one
-        used = self.used_cpus(self.runs_at(servers, self.best(servers)), SQL_ROLES).mean()
-        return min(2.0, max(1.0, COMMON_SHARE * self.cpus / used)) if used > 0 else 2.0
-
-    @property
     def data_node_cpus(self) -> float:
         """Return the logical CPUs to which `scaled` limits each of two data nodes."""
         return DATA_NODES_SHARE * self.cpus / 2
-
-    def saturated(self, servers: int, clients: int) -> bool:
-        """Return whether the SQL side, the data nodes or the host saturated their CPUs."""
-        return self.full(self.runs_at(servers, clients))
-
-    def full(self, runs: pd.DataFrame) -> bool:
-        """Return whether these runs or slices saturated the CPUs, as in `saturated`."""
-        sql = self.used_cpus(runs, SQL_ROLES).mean() / (COMMON_SHARE * self.cpus)
-        data = self.used_cpus(runs, ["ndbmtd"]).mean() / (DATA_NODES_SHARE * self.cpus)
-        divided = self.budget in ("pinned", "scaled")
-        full = divided and (sql >= SATURATED or data >= SATURATED)
-        return bool(full or self.busy_pct(runs) >= HOST_FULL_PCT)
 
     def busy_pct(self, runs: pd.DataFrame) -> float:
         """Return how busy the host was, without the idle-priority processes that a side may add."""
@@ -160,10 +113,6 @@ class Evidence:
         used = self.usage.roles.reindex(columns=list(roles)).sum(axis=1, min_count=1) / 100
         return used.reindex(runs["run_id"].astype(str))
 
-    def cpu_pct(self, servers: int, clients: int) -> pd.DataFrame:
-        """Return the CPU of each role at a point (`Usage.of_roles`)."""
-        return self.usage.of_roles(self._run_ids(servers, clients))
-
     def serving_cpu_pct(self, servers: int, clients: int) -> pd.Series:
         """Return the CPU of the MySQL servers with clients (`Usage.of_serving`)."""
         return self.usage.of_serving(self._run_ids(servers, clients), servers)
@@ -171,10 +120,6 @@ class Evidence:
     def others_pct(self, runs: pd.DataFrame) -> float:
         """Return the most CPU that unrelated processes used in these runs (`Usage.of_others`)."""
         return float(self.usage.of_others(runs, self.cpus).max())
-
-    def threads(self, servers: int, clients: int) -> pd.DataFrame:
-        """Return the CPU of each NDB thread at a point (`Usage.of_threads`)."""
-        return self.usage.of_threads(self._run_ids(servers, clients))
 
     def _run_ids(self, servers: int, clients: int) -> list[str]:
         return [str(name) for name in self.runs_at(servers, clients)["run_id"]]
@@ -188,34 +133,6 @@ class Evidence:
         if servers not in self._peaks.index:
             raise MissingData(f"no good run with {servers} servers")
         return self._peaks.at[servers, column]
-
-
-def compare_qps(
-    evidence: Evidence, label: str, top: tuple[int, int], base: tuple[int, int], tests: int
-) -> Comparison:
-    """Compare the throughput of two points (servers, clients), as one of several tests."""
-    return Comparison.one_of(tests, label, _ratio(evidence, "qps", top, base))
-
-
-def compare_p95(
-    evidence: Evidence, label: str, top: tuple[int, int], base: tuple[int, int], tests: int
-) -> Comparison:
-    """Compare the p95 of two points (servers, clients), as one of several tests."""
-    ratio = _ratio(evidence, "latency_p95_ms", top, base)
-    return Comparison.one_of(tests, label, ratio).changed(p95_widened)
-
-
-def compare_peaks(evidence: Evidence, label: str, top: int, base: int, tests: int) -> Comparison:
-    """Compare the peaks of two numbers of servers, allowing for how the peaks were picked."""
-    sides = [
-        [evidence.adjusted(n, clients, "qps").to_numpy() for clients in evidence.clients(n)]
-        for n in (top, base)
-    ]
-    for n, side in zip((top, base), sides, strict=True):
-        if not side:
-            raise MissingData(f"no good run with {n} servers")
-    pooled = evidence.variability["qps"]
-    return Comparison.one_of(tests, label, partial(estimate.peak_ratio, *sides, pooled))
 
 
 def p95_of(evidence: Evidence, servers: int, clients: int, tests: int) -> Comparison:
@@ -241,12 +158,6 @@ def mean_of_runs(
         differences.
     """
     return Comparison.one_of(tests, label, partial(interval, values))
-
-
-def _ratio(evidence: Evidence, metric: str, top: tuple[int, int], base: tuple[int, int]):
-    """Return the interval of a ratio of two points, as a function of its confidence."""
-    above, below = (evidence.adjusted(*point, metric) for point in (top, base))
-    return partial(estimate.ratio, above, below, pooled=evidence.variability[metric])
 
 
 def at(servers: int, clients: int) -> str:

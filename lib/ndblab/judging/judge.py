@@ -1,6 +1,7 @@
 """The verdict on each claim: measured compared with published.
 
-A check that crashes never passes, and an effect that the CPU budget imposes is never a finding.
+A check that crashes never passes. A claim is judged only where its conditions hold: what quotas
+impose is never a finding, whichever way it goes.
 """
 
 from __future__ import annotations

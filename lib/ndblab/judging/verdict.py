@@ -228,9 +228,7 @@ def decide(
         for comparison, outcome in zip(judged, outcomes, strict=True):
             if outcome == "open" and comparison.contrast:
                 waits[comparison.contrast] = comparison.chances(claim)
-    return Finding(
-        verdict, _sentence(subject, comparisons, note), why, shown_one.estimate, waits
-    )
+    return Finding(verdict, _sentence(subject, comparisons, note), why, shown_one.estimate, waits)
 
 
 def _sentence(subject: str, comparisons: Sequence[Comparison], note: str) -> str:

@@ -61,9 +61,9 @@ def test_data_that_are_wrong_afterwards_contradict(
 
 @every_loss
 def test_one_run_is_not_enough(claim: str, fault: str) -> None:
-    """It may contradict, but never reproduces."""
-    assert verdict(dataset(faults.run(fault)), claim).verdict == "inconclusive"
-    assert verdict(dataset(faults.run(fault, gave_up=1)), claim).verdict == "contradicted"
+    """It may have been lucky, or unlucky: it decides neither way."""
+    for gave_up in (0, 1):
+        assert verdict(dataset(faults.run(fault, gave_up=gave_up)), claim).verdict == "inconclusive"
 
 
 @every_loss

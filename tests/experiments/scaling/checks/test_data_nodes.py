@@ -2,73 +2,130 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 import pytest
 
-from made_up import BRIEF_MODEL, CLAIMS, THREADS, Double, decided, double, verdict
+from made_up import (
+    BRIEF_MODEL,
+    CLAIMS,
+    THREADS_OF_32,
+    Double,
+    contrasted,
+    decided,
+    double,
+    threads_use,
+    verdict,
+    with_plan,
+)
 from ndblab.experiments.scaling.checks.data_nodes import published_shares
 
-# Kind and utilisation by thread number, on a small data node.
-USUAL = {2: ("ldm", 20.0), 3: ("ldm", 22.0), 4: ("recv", 60.0), 5: ("tc", 40.0), 6: ("send", 9.0)}
+KINDS = "ldm recv tc send"
+USUAL = {"ldm": 22.0, "recv": 60.0, "tc": 40.0, "send": 9.0}
+CLAIMED = ("F9-tc-bottleneck", "P-tc")
 
 
-def with_threads(threads: dict[int, tuple[str, float]], noise: float = 0.5, **more: Any) -> Double:
-    """Make a sweep in which every run shows these threads, on both data nodes."""
-    dataset = double(**more)
-    rows = [
-        (run.run_id, 1, node, number, kind, pct + noise * (-1) ** (run.repeat + number), 0.0)
-        for run in dataset.runs.itertuples()
-        for node in (2, 3)
-        for number, (kind, pct) in threads.items()
-    ]
-    dataset.ndb_threads = pd.DataFrame(rows, columns=THREADS).astype({"thread": "category"})
-    return dataset
+def far(pct: Mapping[str, float], kinds: str = KINDS, **more: Any) -> Double:
+    """One server far past its peak, whose data nodes have these kinds of threads."""
+    claims = ("F5-recv-busiest", "F5-no-saturation")
+    data = contrasted(double(**more), "recv", {"a": (1, 128, {})}, claims=claims)
+    return with_plan(threads_use(data, lambda _, kind: pct[kind], kinds))
 
 
-@pytest.mark.parametrize(
-    ("recv", "noise", "expected"),
-    [(60.0, 0.5, "reproduced"), (25.0, 0.5, "contradicted"), (40.5, 5.0, "inconclusive")],
-)
-def test_the_busiest_thread_under_one_server(recv: float, noise: float, expected: str) -> None:
+def loads(few: float, many: float, kinds: str = THREADS_OF_32, **quotas: float) -> Double:
+    """Few clients and many of 16 servers, with the CPU of a tc thread; others use 20 % each."""
+    sides = {"a": (16, 256, {"qps": 4000.0}), "b": (16, 16, {"qps": 1000.0})}
+    data = contrasted(double(), "loads", sides, claims=CLAIMED)
+
+    def pct(row: pd.Series, kind: str) -> float:
+        return (many if row["side"] == "a" else few) if kind == "tc" else 20.0
+
+    return with_plan(threads_use(data, pct, kinds), **quotas)
+
+
+@pytest.mark.parametrize(("recv", "expected"), [(60.0, "reproduced"), (25.0, "contradicted")])
+def test_the_busiest_thread_under_one_server(recv: float, expected: str) -> None:
     """A recv thread above all others reproduces, one below a tc thread contradicts."""
-    dataset = with_threads({**USUAL, 4: ("recv", recv)}, noise)
-    row = decided(dataset, "F5-recv-busiest")
+    row = decided(far({**USUAL, "recv": recv}), "F5-recv-busiest")
     assert row.verdict == expected
-    # One server saturates at 4 clients, and 128 are 32 times those.
     assert "1 server and 128 clients" in row.reason
 
 
-@pytest.mark.parametrize("name", ["F9-tc-bottleneck", "P-tc"])
-@pytest.mark.parametrize(("tc", "expected"), [(80.0, "reproduced"), (50.0, "contradicted")])
+@pytest.mark.parametrize("recv", [60.0, 25.0])
+def test_fewer_threads_than_the_briefs_say_nothing_of_the_busiest(recv: float) -> None:
+    """With one recv thread where the brief has three, either outcome means nothing."""
+    row = verdict(far({**USUAL, "recv": recv}), "F5-recv-busiest")
+    assert row.verdict == "not testable here"
+    assert "a data node has 4 threads (27 wanted)" in row.reason
+
+
+@pytest.mark.parametrize("name", CLAIMED)
+@pytest.mark.parametrize(("tc", "expected"), [(80.0, "reproduced"), (10.0, "differs here")])
 def test_tc_threads_are_the_busiest_at_the_peak_or_not(name: str, tc: float, expected: str) -> None:
-    """Every other kind must be below tc; the one above it is the number that is shown."""
-    row = decided(with_threads({**USUAL, 5: ("tc", tc)}), name)
+    """Without quotas, if tc's share rises with load; the peak is where throughput is best."""
+    row = verdict(loads(2.0, tc), name)
     assert row.verdict == expected
-    assert row.measured == pytest.approx(tc - 60, abs=1.1)
+    assert row.measured == pytest.approx(tc - 20, abs=0.2)
+    assert "16 servers and 256 clients" in row.reason
+    assert "tc's share of its data node's CPU goes from" in row.reason
 
 
-def test_saturation_is_judged_where_no_quota_rules_it_out() -> None:
-    """On dedicated CPUs a thread near its limit contradicts; quotas impose that."""
-    full = {**USUAL, 4: ("recv", 95.0)}
-    assert decided(with_threads(full, budget="pinned"), "F5-no-saturation").verdict == (
-        "contradicted"
-    )
-    assert decided(with_threads(USUAL, budget="pinned"), "F5-no-saturation").verdict == "reproduced"
-    assert verdict(with_threads(USUAL), "F5-no-saturation").verdict == "by construction"
+@pytest.mark.parametrize("name", CLAIMED)
+@pytest.mark.parametrize("tc", [80.0, 10.0])
+def test_where_quotas_order_threads_or_tc_does_not_rise_nothing_is_judged(
+    name: str, tc: float
+) -> None:
+    """Whether tc is the busiest or not."""
+    held = verdict(loads(2.0, tc, nodes=0.25), name)
+    assert held.verdict == "not testable here"
+    assert "quotas limit the data nodes to 0.500 CPUs" in held.reason
+    falling = verdict(loads(90.0, tc), name)
+    assert falling.verdict == "not testable here"
+    assert "(a rise is wanted)" in falling.reason
+
+
+def test_one_load_does_not_show_a_rise() -> None:
+    """Then it is not known whether tc is what would end first."""
+    data = contrasted(double(), "level", {"a": (16, 256, {})}, claims=CLAIMED)
+    data = with_plan(threads_use(data, lambda _, kind: 20.0, THREADS_OF_32))
+    row = verdict(data, "P-tc")
+    assert row.verdict == "not testable here"
+    assert "it has no contrast of two loads" in row.reason
+
+
+@pytest.mark.parametrize("name", ["balance"])
+@pytest.mark.parametrize(("tc", "free"), [(6.0, False), (90.0, True)])
+@pytest.mark.parametrize("ratio", [0.8, 1.2])
+def test_more_tc_threads_relieve_those_near_saturation(
+    name: str, tc: float, free: bool, ratio: float
+) -> None:
+    """Where tc is far from it, neither a gain nor a loss says anything of the claim."""
+    sides = {"a": (8, 64, {"qps": 1000 * ratio}), "b": (8, 64, {"qps": 1000.0})}
+    data = contrasted(double(budget="shared"), name, sides, claims=("F9-next-step",))
+    data = threads_use(data, lambda _, kind: tc if kind == "tc" else 3.0, KINDS)
+    row = verdict(with_plan(data), "F9-next-step")
+    assert (row.verdict != "not testable here") == free
+    assert ("80 % or more wanted" in row.reason) != free
+
+
+def screen(threads: Mapping[str, float], **more: Any) -> Double:
+    """The peak of 16 servers, with the summed CPU of each kind in one thread."""
+    sides = {"a": (16, 512, {"qps": 900.0}), "b": (16, 256, {"qps": 1000.0})}
+    data = contrasted(double(**more), "overload", sides)
+    return threads_use(data, lambda _, kind: threads[kind], " ".join(threads))
 
 
 def test_a_published_thread_is_judged_by_the_share_of_its_kind() -> None:
     """Numbers and CPU of threads differ from host to host: the shares of kinds carry over."""
     published, _ = published_shares("9")
-    number = {"ldm": 2, "query": 3, "tc": 4, "send": 5, "recv": 6}
-    same = {number[kind]: (kind, 100 * share) for kind, share in published.items()}
-    row = decided(with_threads(same), "F9-ldm-5")
+    same = {kind: 1000 * share for kind, share in published.items()}
+    row = decided(screen(same), "F9-ldm-5")
     assert row.verdict == "reproduced"
     assert row.measured == pytest.approx(published["ldm"], abs=0.01)
     assert "all ldm threads" in row.reason
-    assert decided(with_threads({**same, 2: ("ldm", 60.0)}), "F9-ldm-5").verdict == "contradicted"
+    assert decided(screen({**same, "ldm": 600.0}), "F9-ldm-5").verdict == "contradicted"
 
 
 def test_rows_have_the_share_of_their_kind_within_a_quarter() -> None:
@@ -79,43 +136,46 @@ def test_rows_have_the_share_of_their_kind_within_a_quarter() -> None:
             assert (claim.low, claim.high) == pytest.approx((0.75 * share, 1.25 * share), abs=1e-3)
 
 
-def test_on_the_briefs_host_the_thread_itself_is_judged() -> None:
+@pytest.mark.parametrize(("factor", "word"), [(1.0, "reproduced"), (2.0, "contradicted")])
+def test_on_the_briefs_host_the_thread_itself_is_judged(factor: float, word: str) -> None:
     """With NumCPUs=32 the number names the same thread, and its own share is judged."""
-    _, shares = published_shares("9")
-    rest = 100 * (1 - shares["F9-tc-26"])
-    threads = {26: ("tc", 100 * shares["F9-tc-26"]), 27: ("tc", rest / 2), 30: ("recv", rest / 2)}
-    dataset = with_threads(threads, budget="pinned", cpus=256, model=BRIEF_MODEL, noise=0.01)
-    dataset.manifest = {"plan": {"threads": {"automatic_cpus": 32}}}
-    row = verdict(dataset, "F9-tc-26")
-    assert row.verdict == "reproduced"
+    share = factor * published_shares("9")[1]["F9-tc-26"]
+    sides = {"a": (16, 512, {}), "b": (16, 256, {})}
+    host: dict[str, Any] = {"budget": "pinned", "cpus": 256, "model": BRIEF_MODEL}
+    data = contrasted(double(**host), "overload", sides)
+    pct = {"tc": 1000 * share, "recv": 1000 * (1 - share) / 26}
+    data = threads_use(data, lambda _, kind: pct[kind], "recv " * 26 + "tc")
+    data.manifest["plan"] = {"threads": {"automatic_cpus": 32}}
+    row = verdict(data, "F9-tc-26")
+    assert row.verdict == word
     assert "tc thread 26" in row.reason
-    assert verdict(dataset, "F9-tc-27").verdict == "contradicted"
 
 
 def test_a_kind_that_a_small_data_node_lacks_is_not_made_up() -> None:
     """Data nodes without query threads show none."""
-    row = verdict(with_threads(USUAL), "F9-query-11")
+    row = verdict(screen({"tc": 10.0, "recv": 5.0}), "F9-query-11")
     assert row.verdict == "not comparable"
     assert pd.isna(row.measured)
 
 
 def test_the_threads_of_32_cpus_are_counted() -> None:
-    """With NumCPUs=32 the listed kinds must be 27 threads; with fewer CPUs they are shown."""
-    kinds = {"main": 1, "ldm": 8, "query": 8, "tc": 4, "send": 3, "recv": 3, "rep": 1}
-    names = [kind for kind, many in kinds.items() for _ in range(many)]
-    dataset = with_threads(
-        {number: (kind, 1.0) for number, kind in enumerate(names)},
-        servers=(1,), clients=(8,), budget="pinned", cpus=256,
-    )  # fmt: skip
-    dataset.manifest = {"plan": {"threads": {"automatic_cpus": 32}}}
-    assert verdict(dataset, "F9-threads").verdict == "reproduced"
-    dataset.manifest = {"plan": {"threads": {"automatic_cpus": 64}}}
-    assert verdict(dataset, "F9-threads").verdict == "not testable here"
-    small = verdict(with_threads(USUAL), "F9-threads")
-    assert small.verdict == "not testable here"
-    assert "2 ldm, 0 query, 1 tc" in small.reason
+    """With NumCPUs=32 the listed kinds must be 27 threads; with other numbers they are shown."""
+    sides = {"a": (1, 1, {})}
+    data = contrasted(double(), "threads-of-32", sides, claims=("F9-threads",), blocks=1)
+    few = threads_use(data, lambda *_: 1.0, "ldm ldm tc send recv rep")
+    all_threads = threads_use(data, lambda *_: 1.0, f"{THREADS_OF_32} rep")
+    for cpus, dataset, word in (
+        (32, all_threads, "reproduced"),
+        (32, few, "differs here"),
+        (64, all_threads, "not testable here"),
+        (64, few, "not testable here"),
+    ):
+        dataset.manifest["variants"] = {"default": {"shape": {"num_cpus": cpus}}}
+        assert verdict(dataset, "F9-threads").verdict == word
+    assert "2 ldm, 0 query, 1 tc" in verdict(few, "F9-threads").reason
 
 
 def test_a_dataset_without_threads_is_unknown() -> None:
     """Without recorded threads no claim about them is decided."""
-    assert decided(double(), "F9-tc-bottleneck").verdict == "unknown"
+    data = contrasted(double(), "level", {"a": (16, 256, {})}, claims=CLAIMED)
+    assert decided(data, "F9-tc-bottleneck").verdict == "unknown"
