@@ -54,10 +54,8 @@ def each_run(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     MissingData
-        If there is no run.
+        If none was recorded at all.
     """
-    if runs.empty:
-        raise MissingData("no good run")
     table = cpu_use.serving_us_by_role(runs, processes)
     table[ALL] = table.sum(axis=1, skipna=False)
     ids = runs["run_id"].astype(str)
@@ -85,6 +83,8 @@ def each_good_run(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
     """
     chosen = summary.good(summary.select(runs))
     chosen = chosen[~summary.disturbed(chosen)]
+    if chosen.empty:
+        raise MissingData("no good run that nothing else on the host disturbed")
     each = each_run(chosen, processes)
     used = {f"{role}_cpus": each[column] * each["qps"] / 1e6 for column, role in WORDS.items()}
     return each.assign(**used, host_busy_pct=chosen["host_busy_pct"].to_numpy(float))
@@ -120,19 +120,24 @@ def compared(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return found
 
 
-def turn(table: pd.DataFrame) -> Turn:
-    """Return where one server's throughput turns, from its points.
+def turn(each: pd.DataFrame) -> Turn:
+    """Return where one server's throughput turns, from the means of its runs.
+
+    Parameters
+    ----------
+    each : as of `each_good_run`.
 
     Raises
     ------
     MissingData
-        If it has fewer than three.
+        If it has fewer than three numbers of clients.
     """
-    one = table[table["servers"] == 1].sort_values("clients").reset_index(drop=True)
+    columns = ["qps", "mysqld_cpus", "host_busy_pct"]
+    one = each[each["servers"] == 1].groupby("clients")[columns].mean()
     if len(one) < 3:
         raise MissingData("fewer than three numbers of clients of one server")
     knee = one[one["qps"] >= FLAT * one["qps"].max()].iloc[0]
-    return Turn(int(knee["clients"]), *map(float, knee[["qps", "mysqld_cpus", "host_busy_pct"]]))
+    return Turn(int(knee.name), *map(float, knee))
 
 
 def ratios(slices: pd.DataFrame, processes: pd.DataFrame, contrast: str) -> dict[str, Estimate]:

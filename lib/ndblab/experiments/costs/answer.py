@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ndblab.error import MissingData
 from ndblab.experiments.costs import analysis
 from ndblab.experiments.costs.experiment import AT_EACH, AT_TOTAL, FALLING, RISING
-from ndblab.formatting import count, plain
+from ndblab.formatting import count, listed, plain
 from ndblab.judging.answers import answers
+from ndblab.statistics.estimate import Estimate
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ndblab.dataset import Dataset
-    from ndblab.statistics.estimate import Estimate
 
 
 _MOST_BUSY_PCT = 90
@@ -36,10 +37,20 @@ def findings(dataset: Dataset, table: pd.DataFrame) -> Sequence[str]:
 
 
 def change(ratio: Estimate) -> str:
-    """Write a ratio as a signed percentage with its interval: "+34 % (+28 to +41)"."""
-    low, high = (f"{100 * (x - 1):+.0f}" for x in (ratio.low, ratio.high))
-    interval = f" ({low} to {high})" if ratio.bounded else ""
-    return f"{100 * (ratio.value - 1):+.0f} %{interval}"
+    """Write a ratio as a signed percentage with its interval; as so many times from two on.
+
+    >>> change(Estimate(0.69, 0.642, 0.743)), change(Estimate(5.77, 4.77, 6.99))
+    ('-31 % (-36 to -26 %)', '5.77 times (4.77 to 6.99)')
+    """
+    if ratio.value >= 2:
+        interval = f" ({plain(ratio.low)} to {plain(ratio.high)})" if ratio.bounded else ""
+        return f"{plain(ratio.value)} times{interval}"
+    value, low, high = (f"{x:+d}" if x else "0" for x in map(_percent, ratio))
+    return f"{value} %" + (f" ({low} to {high} %)" if ratio.bounded else "")
+
+
+def _percent(ratio: float) -> int:
+    return round(100 * (ratio - 1)) if math.isfinite(ratio) else 0
 
 
 def _more_servers(data: Dataset) -> Iterator[str]:
@@ -65,10 +76,10 @@ def _consequence(cost: Estimate, qps: Estimate) -> str:
 
 
 def _parts(data: Dataset) -> Iterator[str]:
-    """Say in which process a query grows dearer."""
+    """Say in which process a query grows dearer, at equal clients each."""
     ratios = analysis.ratios(data.slices, data.processes, AT_EACH)
     each = [f"{change(ratios[column])} in {role}" for column, role in analysis.WORDS.items()]
-    yield f"of that, a query takes {', '.join(each)}"
+    yield f"{analysis.sides(data.slices, AT_EACH)}, by role: {listed(each)} CPU a query"
 
 
 def _idle(data: Dataset) -> Iterator[str]:
@@ -98,7 +109,7 @@ def _published(data: Dataset) -> Iterator[str]:
 
 def _turning(data: Dataset) -> Iterator[str]:
     """Say where the throughput of one server stops rising, and whether CPUs end it."""
-    turn = analysis.turn(analysis.points(data.runs, data.processes, data.ndb_threads))
+    turn = analysis.turn(analysis.each_good_run(data.runs, data.processes))
     ended = (
         "this host's CPUs end it, which did not end the brief's"
         if turn.busy_pct >= _MOST_BUSY_PCT
@@ -118,8 +129,13 @@ def _past(data: Dataset) -> Iterator[str]:
         with contextlib.suppress(MissingData):
             ratios = analysis.ratios(data.slices, data.processes, name)
             qps, cost = ratios["qps"], ratios[analysis.SERVER]
-            more = "they pay" if qps.low > 1 else "they cost" if qps.high < 1 else "it is open"
             yield (
                 f"{analysis.sides(data.slices, name)} of one server: {change(qps)} throughput and "
-                f"{change(cost)} CPU of mysqld a query, so {more}"
+                f"{change(cost)} CPU of mysqld a query, so {_advice(qps)}"
             )
+
+
+def _advice(qps: Estimate) -> str:
+    if qps.low > 1:
+        return "load a server with as many before you add one"
+    return "limit clients by a pool" if qps.high < 1 else "more clients neither help nor harm much"

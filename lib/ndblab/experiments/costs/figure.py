@@ -32,13 +32,13 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     rows, settings = _ratios(tables, (AT_EACH, AT_TOTAL)), analysis.compared(each)
     if not settings:
         raise MissingData("no two numbers of servers with equal clients")
-    lower = forest.leading(figure, rows, "Times that of one server", 2.3)
+    lower = forest.leading(figure, rows, _label(each), 2.6)
     cost, rate = lower.subplots(1, 2)
     words, first = next(iter(settings.items()))
     _costs(cost, first, "servers")
     cost.set_title(words)
     lines = pd.concat({w: intervals.means(own, ["servers"], "qps") for w, own in settings.items()})
-    lines = lines.rename_axis(["setting", None]).reset_index("setting")
+    lines = lines.rename_axis(["setting", None]).reset_index("setting").reset_index(drop=True)
     looks = {
         w: Look(w, style.THROUGHPUT, *reversed(s))
         for w, s in zip(settings, _SETTINGS, strict=False)
@@ -70,7 +70,7 @@ def paint_one(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption
     each = analysis.each_good_run(tables["runs"], tables["processes"])
     one, rows = each[each["servers"] == 1], _ratios(tables, (RISING, FALLING))
     turn = analysis.turn(each)
-    lower = forest.leading(figure, rows, "Times that with fewer clients", 2.3)
+    lower = forest.leading(figure, rows, "More clients over fewer, ratio", 2.6)
     rate, cost = lower.subplots(1, 2)
     means = intervals.means(one, ["clients"], "qps").assign(series="")
     curves.against_clients(rate, means, QPS, "series", {"": Look("", style.THROUGHPUT)}, False)
@@ -105,7 +105,7 @@ def _costs(ax, each: pd.DataFrame, by: str) -> None:
     """Draw the CPU time of a query in each role, against servers or clients."""
     parts = {role: intervals.means(each, [by], role) for role in _ROLES}
     means = pd.concat(parts, names=["role", None]).reset_index("role")
-    means = means.rename(columns={by: "clients"}).dropna(subset="mean")
+    means = means.rename(columns={by: "clients"}).dropna(subset="mean").reset_index(drop=True)
     if means.empty:
         raise MissingData("no CPU of processes was recorded")
     curves.against_clients(ax, means, COST, "role", _ROLES)
@@ -119,12 +119,16 @@ def _ratios(tables: Tables, names: tuple[str, ...]) -> pd.DataFrame:
             found = analysis.ratios(tables["slices"], tables["processes"], name)
         except MissingData:
             continue
-        words = analysis.sides(tables["slices"], name)
+        head, _, tail = analysis.sides(tables["slices"], name).partition(", ")
         rows += [
-            (name, quantity, f"{_QUANTITIES[quantity]}, {words}", *found[quantity])
+            (name, quantity, f"{_QUANTITIES[quantity]}, {tail or head}", *found[quantity])
             for quantity in _QUANTITIES
         ]
     return pd.DataFrame(rows, columns=["contrast", "quantity", "name", "ratio", "low", "high"])
+
+
+def _label(each: pd.DataFrame) -> str:
+    return f"{count(int(each['servers'].max()), 'server')} over 1, ratio"
 
 
 def _title(each: pd.DataFrame, rows: pd.DataFrame) -> str:
@@ -152,11 +156,11 @@ def _title_of_one(turn: analysis.Turn) -> str:
 FIGURES = {
     "costs": Entry(
         "What does a MySQL server more cost?",
-        paint, describe, ("runs", "processes", "slices"), height_in=5.4,
+        paint, describe, ("runs", "processes", "slices"), height_in=5.8,
     ),
     "costs-one-server": Entry(
         "Where does one MySQL server stop gaining from clients, and what does a query cost?",
-        paint_one, describe_one, ("runs", "processes", "slices"), height_in=5.4,
+        paint_one, describe_one, ("runs", "processes", "slices"), height_in=5.8,
         published=lambda: [analysis.published()],
     ),
 }  # fmt: skip
