@@ -148,9 +148,13 @@ def _gain(points: pd.DataFrame, tables: Tables) -> str:
         step = allowed.at_equal_clients(tables["runs"], most, fewer)
     except MissingData:
         return gain
-    change = forest.change(step.value, "more", "fewer")
+    than = (
+        "as many as"
+        if round(100 * step.value) == 100
+        else (f"{forest.change(step.value, 'more', 'fewer')} than")
+    )
     clear = step.low > 1 or step.high < 1
-    last = f"{most} gave {change} than {fewer} at equal clients"
+    last = f"{most} gave {than} {fewer} at equal clients"
     return f"{gain}; {last}" + ("" if clear or not step.bounded else ", within the error")
 
 
