@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+import pandas as pd
 import pytest
 
 from experiments.costs import made_up as world
@@ -57,6 +60,18 @@ def test_the_turn_is_where_throughput_stops_rising(data):
     cpus = world.KNEE * world.PER_CLIENT * 100 / 1e6
     assert turn.per_cpu == pytest.approx(world.KNEE / cpus, rel=0.05)
     assert turn.busy_pct == 98
+
+
+def test_the_turn_is_as_certain_as_the_runs_are_alike(data):
+    """Alike runs leave one number of clients, noisy ones several, single ones say nothing."""
+    each = analysis.each_good_run(data.runs, data.processes)
+    sure = analysis.turn(each)
+    assert (sure.low, sure.high) == (world.KNEE, world.KNEE)
+    noise = 1 + 0.15 * ((pd.Series(range(len(each)), index=each.index) % 3) - 1)
+    unsure = analysis.turn(each.assign(qps=each["qps"] * noise))
+    assert unsure.low <= world.KNEE < unsure.high
+    single = data.runs[data.runs["repeat"] == 1]
+    assert math.isnan(analysis.turn(analysis.each_good_run(single, data.processes)).low)
 
 
 def test_one_number_of_clients_has_no_turn(data):

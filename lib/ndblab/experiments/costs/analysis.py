@@ -6,9 +6,11 @@ part, as nothing in them serves one query alone.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from ndblab.error import MissingData
@@ -27,11 +29,13 @@ FLAT = 1 - summary.FLAT
 class Turn(NamedTuple):
     """Where the throughput of one server stops rising with its clients.
 
-    `clients` are the fewest within 3 % of the best mean. There mysqld uses `cpus`, and `busy_pct`
-    of all CPUs of the host are busy.
+    `clients` are the fewest within 3 % of the best mean, `low` to `high` with 95 % confidence (NaN
+    without repeated runs). There mysqld uses `cpus`, and `busy_pct` of the host's CPUs are busy.
     """
 
     clients: int
+    low: float
+    high: float
     qps: float
     cpus: float
     busy_pct: float
@@ -133,11 +137,31 @@ def turn(each: pd.DataFrame) -> Turn:
         If it has fewer than three numbers of clients.
     """
     columns = ["qps", "mysqld_cpus", "host_busy_pct"]
-    one = each[each["servers"] == 1].groupby("clients")[columns].mean()
+    groups = each[each["servers"] == 1].groupby("clients")
+    one = groups[columns].mean()
     if len(one) < 3:
         raise MissingData("fewer than three numbers of clients of one server")
     knee = one[one["qps"] >= FLAT * one["qps"].max()].iloc[0]
-    return Turn(int(knee.name), *map(float, knee))
+    return Turn(int(knee.name), *_turns(each, groups.size()), *map(float, knee))
+
+
+def _turns(each: pd.DataFrame, runs: pd.Series) -> tuple[float, float]:
+    """Return between which numbers of clients the turn lies, by a parametric bootstrap.
+
+    As for `estimate.peak_ratio`: it is picked from noisy means, so every draw picks anew. Runs of
+    all points together say how much one varies.
+    """
+    logs = np.log(each["qps"].astype(float))
+    points = logs.groupby([each["servers"], each["clients"]])
+    freedom = int((points.count() - 1).sum())
+    if not freedom:
+        return math.nan, math.nan
+    deviation = math.sqrt(((logs - points.transform("mean")) ** 2).sum() / freedom)
+    noise = np.random.default_rng(7742).standard_t(freedom, (estimate.DRAWS, len(runs)))
+    drawn = points.mean()[1].to_numpy() + deviation / np.sqrt(runs.to_numpy()) * noise
+    first = (drawn >= drawn.max(axis=1, keepdims=True) + math.log(FLAT)).argmax(axis=1)
+    low, high = np.quantile(first, [0.025, 0.975], method="inverted_cdf")
+    return float(runs.index[int(low)]), float(runs.index[int(high)])
 
 
 def ratios(slices: pd.DataFrame, processes: pd.DataFrame, contrast: str) -> dict[str, Estimate]:

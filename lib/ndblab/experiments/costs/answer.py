@@ -79,7 +79,10 @@ def _parts(data: Dataset) -> Iterator[str]:
     """Say in which process a query grows dearer, at equal clients each."""
     ratios = analysis.ratios(data.slices, data.processes, AT_EACH)
     each = [f"{change(ratios[column])} in {role}" for column, role in analysis.WORDS.items()]
-    yield f"{analysis.sides(data.slices, AT_EACH)}, by role: {listed(each)} CPU a query"
+    dearer = [column for column in analysis.WORDS if ratios[column].low > 1]
+    most = max(dearer, key=lambda column: ratios[column].value, default="")
+    advice = f", so look for more CPUs for {analysis.WORDS[most]} first" if most else ""
+    yield f"by role, a query takes {listed(each)} CPU{advice}"
 
 
 def _idle(data: Dataset) -> Iterator[str]:
@@ -110,13 +113,14 @@ def _published(data: Dataset) -> Iterator[str]:
 def _turning(data: Dataset) -> Iterator[str]:
     """Say where the throughput of one server stops rising, and whether CPUs end it."""
     turn = analysis.turn(analysis.each_good_run(data.runs, data.processes))
+    between = f" ({turn.low:.0f} to {turn.high:.0f})" if turn.low < turn.high else ""
     ended = (
         "this host's CPUs end it, which did not end the brief's"
         if turn.busy_pct >= _MOST_BUSY_PCT
         else "CPUs are left, so more servers may use them"
     )
     yield (
-        f"one server stops gaining at {count(turn.clients, 'client')}, "
+        f"one server stops gaining at {count(turn.clients, 'client')}{between}, "
         f"{turn.per_cpu:.1f} for each CPU that mysqld uses (published: "
         f"{analysis.published_per_cpu():.1f}); {turn.busy_pct:.0f} % of all CPUs are "
         f"busy then: {ended}"
@@ -136,6 +140,8 @@ def _past(data: Dataset) -> Iterator[str]:
 
 
 def _advice(qps: Estimate) -> str:
+    if not qps.bounded:
+        return "what more clients bring is open"
     if qps.low > 1:
         return "load a server with as many before you add one"
-    return "limit clients by a pool" if qps.high < 1 else "more clients neither help nor harm much"
+    return "limit clients by a pool" if qps.high < 1 else "more clients change nothing clearly"

@@ -139,17 +139,22 @@ def _title(each: pd.DataFrame, rows: pd.DataFrame) -> str:
         cost = each[each["servers"] == each["servers"].max()][analysis.ALL].mean()
         return f"A query costs {plain(cost)} \N{MICRO SIGN}s of CPU with {most}"
     cost, rate = (next(first.loc[[q]].itertuples()) for q in (analysis.ALL, "qps"))
-    return (
-        f"{most[0].upper()}{most[1:]} instead of one: {forest.gain(cost)} CPU a query, "
-        f"{forest.gain(rate)} throughput"
-    )
+    return f"{most} instead of one: {_said(cost, 'CPU a query')}, {_said(rate, 'throughput')}"
+
+
+def _said(row, of: str) -> str:
+    """Write a change of something, and how far it can be trusted."""
+    known = row.low == row.low
+    doubt = "" if forest.is_clear(row) else f" ({'within the error' if known else 'no interval'})"
+    return f"{forest.change(row.ratio)} {of}{doubt}"
 
 
 def _title_of_one(turn: analysis.Turn) -> str:
     clients = count(turn.clients, "client")
+    between = f" ({turn.low:.0f} to {turn.high:.0f})" if turn.low < turn.high else ""
     return (
-        f"One server stops gaining at {clients}, {plain(round(turn.per_cpu, 1))} for each CPU that "
-        f"mysqld uses; the host's CPUs are {turn.busy_pct:.0f} % busy"
+        f"One server stops gaining at {clients}{between}, {plain(round(turn.per_cpu, 1))} for each "
+        f"CPU that mysqld uses; the host's CPUs are {turn.busy_pct:.0f} % busy"
     )
 
 
