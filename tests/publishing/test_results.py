@@ -8,6 +8,7 @@ import errno
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -158,6 +159,36 @@ def test_the_readme_shows_pictures_of_the_notebooks():
         for file in named[experiment.name]:
             written = (recorded.RECORDED / experiment.name / file).read_bytes()
             assert base64.b64decode(drawn[file]) == written
+
+
+def test_the_readmes_first_picture_agrees_with_the_sentence_about_it():
+    """Both say whether 16 servers gave fewer queries/s than 8 or more, and by as much.
+
+    A percentage may stand for a ratio; a point of difference is rounding.
+    """
+    readme = (recorded.ROOT / "README.md").read_text()
+    place = re.search(r"\(data/recorded/(\S+)/(\S+)\.png\)", readme)
+    experiment = catalogue.find(place[1])
+    page = notebook.read(catalogue.notebook(experiment))
+    [alt] = [picture.alt for picture, _ in exhibit.pictures(page) if picture.file == place[2]]
+    begin = f"- [{experiment.question}]("
+    [line] = [line for line in readme.splitlines() if line.startswith(begin)]
+    drawn, said = _step(alt), _step(line.removeprefix(begin).partition(")")[2])
+    assert drawn == pytest.approx(said, abs=1)
+
+
+def _step(text: str) -> float:
+    """Return by how many percent 16 servers gave more than 8 by the first sentence about both.
+
+    It is 0 where that leaves it open.
+    """
+    [sentence, *_] = re.findall(r"16 (?:servers|gave)[^;:]*\b8\b[^;]*", text)
+    if re.search("no clear change|about|as many as|within the error", sentence):
+        return 0.0
+    if ratio := re.search(r"([\d.]+) times", sentence):
+        return 100 * (float(ratio[1]) - 1)
+    size, word = re.search(r"([\d.]+) % (fewer|less|more)", sentence).groups()
+    return float(size) * (1 if word == "more" else -1)
 
 
 def test_reproduce_recorded_ends_with_one_screen(verdicts):

@@ -59,7 +59,8 @@ def _of_dataset(key: str, data: Dataset) -> Inputs:
     entry = figures.entries().get(key)
     if entry and entry.computed:
         tables = ChainMap(dict(entry.computed(data)), tables)
-    return tables, publication.anchors(key), caption
+    published = entry and entry.published
+    return tables, list(published()) if published else publication.anchors(key), caption
 
 
 def _of_forecast(key: str, forecast: Forecast) -> Inputs:

@@ -154,8 +154,8 @@ def per_query(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
     return table[columns].reset_index()
 
 
-def serving_query_us(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
-    """Divide the CPU time of what serves a query by the number of queries, run by run.
+def serving_us_by_role(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
+    """Divide the CPU time of what serves a query by the number of queries, role by role.
 
     That is the MySQL servers with clients, the data nodes and sysbench: unlike in `per_query`, what
     idle servers use does not count.
@@ -166,7 +166,8 @@ def serving_query_us(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
 
     Returns
     -------
-    Microseconds by the index of `runs`; NaN where CPU was not recorded.
+    Microseconds by the index of `runs`, a column `<role>_us` for each of `QUERY_ROLES`; NaN where
+    CPU was not recorded.
 
     Raises
     ------
@@ -174,15 +175,20 @@ def serving_query_us(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
         If none was recorded at all.
     """
     usage, ids = Usage(processes, processes.iloc[:0]), runs["run_id"].astype(str)
-    others = usage.roles.reindex(columns=["ndbmtd", SYSBENCH]).sum(axis=1, skipna=False)
-    cpu_pct = ids.map(others.add(_serving_pct(usage, runs)))
-    return 1e4 * cpu_pct / runs["qps"].astype(float)
+    used = usage.roles.reindex(columns=list(QUERY_ROLES)).assign(mysqld=_serving_pct(usage, runs))
+    used = used.reindex(ids).set_index(ids.index)
+    return 1e4 * used.div(runs["qps"].astype(float), axis=0).rename(columns="{}_us".format)
+
+
+def serving_query_us(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
+    """Return the CPU time of a query of all roles together; as `serving_us_by_role` otherwise."""
+    return serving_us_by_role(runs, processes).sum(axis=1, skipna=False)
 
 
 def idle_pct(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
     """Return the CPU of the MySQL servers without clients, in percent of one logical CPU.
 
-    Parameters, index and errors are those of `serving_query_us`.
+    Parameters, index and errors are those of `serving_us_by_role`.
     """
     usage, ids = Usage(processes, processes.iloc[:0]), runs["run_id"].astype(str)
     return ids.map(usage.roles["mysqld"].sub(_serving_pct(usage, runs)))

@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from ndblab.error import MissingData
-from ndblab.experiments.scaling import figure_of_runs, figure_of_threads
+from ndblab.experiments.scaling import allowed, figure_of_runs, figure_of_threads
 from ndblab.figures import curves, forest, intervals, published, selection, style, variants
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import P95, QPS, Quantity
@@ -31,9 +31,9 @@ def paint_peaks(figure: Figure, tables: Tables, anchors: Anchors, caption: Capti
         ax = panels[peak.servers]
         ax.plot(peak.clients, peak.qps_mean, "o", ms=11, mfc="none", mec=style.INK, zorder=5)
         ax.set_title(f"{ax.get_title(loc='left')}\n{plain(peak.qps_mean)}")
-    notes = _notes(panels, points, caption)
+    notes = _notes(panels, points, caption) + _draw_allowed(panels, points, tables, caption)
     notes += ["Rings and numbers: best mean."] + ([published.NOTE] if gain else [])
-    return Head(_gain(points, ratios), notes)
+    return Head(_gain(points, tables), notes)
 
 
 def describe_peaks(tables: Tables, anchors: Anchors) -> list[str]:
@@ -43,7 +43,7 @@ def describe_peaks(tables: Tables, anchors: Anchors) -> list[str]:
         f"{plain(p.qps_mean)} with {p.servers} at {count(p.clients, 'client')}"
         for p in summary.peaks(points).itertuples()
     )
-    words = [f"{_gain(points, ratios)}.", f"The best means in queries/s are {best}."]
+    words = [f"{_gain(points, tables)}.", f"The best means in queries/s are {best}."]
     return [*words, *forest.sentence(ratios), *published.sentence(anchors)]
 
 
@@ -135,20 +135,53 @@ def _published(anchors: Anchors, ratios: pd.DataFrame, where: str = "") -> dict[
     return {name: [gain]} if name in set(ratios["name"]) else {}
 
 
-def _gain(points: pd.DataFrame, ratios: pd.DataFrame) -> str:
-    """Say where throughput peaks, and what the most servers give."""
+def _gain(points: pd.DataFrame, tables: Tables) -> str:
+    """Say where throughput peaks, and what the last step to the most servers gave."""
     peaks = summary.peaks(points).set_index("servers")["qps_mean"]
-    if ratios.empty:
-        return f"{count(int(peaks.index[0]), 'server')} gave {plain(peaks.iloc[0])} queries/s"
-    first, best, most = int(peaks.index[0]), int(peaks.idxmax()), int(peaks.index[-1])
+    counts = sorted(int(n) for n in peaks.index)
+    if len(counts) < 2:
+        return f"{count(counts[0], 'server')} gave {plain(peaks.iloc[0])} queries/s"
+    first, best, fewer, most = counts[0], int(peaks.idxmax()), *counts[-2:]
     gain = f"{count(best, 'server')} gave {plain(peaks[best] / peaks[first])} times "
     gain += f"the queries/s of {first}"
-    if most == best:
-        return f"{gain}: more servers, more throughput"
-    last = f"{most} gave {forest.change(peaks[most] / peaks[best], 'more', 'fewer')} than {best}"
-    step = ratios[(ratios["top"] == most) & (ratios["base"] == best)]
-    unclear = len(step) and not forest.is_clear(next(step.itertuples()))
-    return f"{gain}; {last}" + (", within the error" if unclear else "")
+    try:
+        step = allowed.at_equal_clients(tables["runs"], most, fewer)
+    except MissingData:
+        return gain
+    than = (
+        "as many as"
+        if round(100 * step.value) == 100
+        else (f"{forest.change(step.value, 'more', 'fewer')} than")
+    )
+    clear = step.low > 1 or step.high < 1
+    last = f"{most} gave {than} {fewer} at equal clients"
+    return f"{gain}; {last}" + ("" if clear or not step.bounded else ", within the error")
+
+
+def _draw_allowed(
+    panels: Mapping[object, Axes], points: pd.DataFrame, tables: Tables, caption: Caption
+) -> list[str]:
+    """Draw a thin line at what the quotas alone would allow each number of servers; explain it."""
+    if not (caption.is_scaled and caption.cpus and "processes" in tables):
+        return []
+    try:
+        most = allowed.by_quotas(tables["runs"], tables["processes"], caption.cpus)
+    except MissingData:
+        return []
+    for servers, ax in panels.items():
+        ax.axhline(most[servers], color=style.INK, lw=0.8, ls=(0, (5, 2)), zorder=2)
+        ax.annotate(
+            f"quotas {plain(most[servers])}", (0.98, most[servers]), (0, 6), ha="right",
+            xycoords=("axes fraction", "data"), textcoords="offset points", fontsize=7.5,
+        )  # fmt: skip
+        ax.set_ylim(0, max(ax.get_ylim()[1], 1.15 * most.max()))
+    peaks = summary.peaks(points).set_index("servers")["qps_mean"]
+    servers = int(peaks.index.max())
+    below = forest.change(peaks[servers] / most[servers], "above", "below")
+    return [
+        "Thin lines: what the quotas alone would allow, were each query as cheap in CPU time as at "
+        f"the best point; {count(servers, 'server')} stayed {below} that."
+    ]
 
 
 def _same_latency(points: pd.DataFrame, ratios: pd.DataFrame) -> str:

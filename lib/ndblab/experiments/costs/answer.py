@@ -1,0 +1,147 @@
+"""What a MySQL server more costs, in words: each finding with its consequence, none a verdict."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ndblab.error import MissingData
+from ndblab.experiments.costs import analysis
+from ndblab.experiments.costs.experiment import AT_EACH, AT_TOTAL, FALLING, RISING
+from ndblab.formatting import count, listed, plain
+from ndblab.judging.answers import answers
+from ndblab.statistics.estimate import Estimate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndblab.dataset import Dataset
+
+
+_MOST_BUSY_PCT = 90
+"""Of the host's CPUs: as many in use on average leave no whole CPU of ten unused."""
+
+
+@answers("costs")
+def findings(dataset: Dataset, table: pd.DataFrame) -> Sequence[str]:
+    """Say what a server more costs, at work and idle, and where one server stops gaining."""
+    found: list[str] = []
+    for each in (_more_servers, _parts, _idle, _published, _turning, _past):
+        with contextlib.suppress(MissingData):
+            found += each(dataset)
+    if not found:
+        raise MissingData("no contrast was measured, and no curve of one server")
+    return found
+
+
+def change(ratio: Estimate) -> str:
+    """Write a ratio as a signed percentage with its interval; as so many times from two on.
+
+    >>> change(Estimate(0.69, 0.642, 0.743)), change(Estimate(5.77, 4.77, 6.99))
+    ('-31 % (-36 to -26 %)', '5.77 times (4.77 to 6.99)')
+    """
+    if ratio.value >= 2:
+        interval = f" ({plain(ratio.low)} to {plain(ratio.high)})" if ratio.bounded else ""
+        return f"{plain(ratio.value)} times{interval}"
+    value, low, high = (f"{x:+d}" if x else "0" for x in map(_percent, ratio))
+    return f"{value} %" + (f" ({low} to {high} %)" if ratio.bounded else "")
+
+
+def _percent(ratio: float) -> int:
+    return round(100 * (ratio - 1)) if math.isfinite(ratio) else 0
+
+
+def _more_servers(data: Dataset) -> Iterator[str]:
+    """Say what the most servers do to the cost of a query and to throughput."""
+    for name in (AT_EACH, AT_TOTAL):
+        with contextlib.suppress(MissingData):
+            ratios = analysis.ratios(data.slices, data.processes, name)
+            cost, qps = ratios[analysis.ALL], ratios["qps"]
+            yield (
+                f"{analysis.sides(data.slices, name)}: {change(cost)} CPU a query and "
+                f"{change(qps)} throughput, so {_consequence(cost, qps)}"
+            )
+
+
+def _consequence(cost: Estimate, qps: Estimate) -> str:
+    if cost.low > 1 and qps.low > 1:
+        return "more servers bring throughput, at a price in CPU"
+    if cost.low > 1 and qps.high < 1:
+        return "more servers cost throughput where they bring no CPUs"
+    if cost.low > 1:
+        return "more servers use more CPU for as many queries"
+    return "more servers save CPU" if cost.high < 1 else "whether more servers cost CPU is open"
+
+
+def _parts(data: Dataset) -> Iterator[str]:
+    """Say in which process a query grows dearer, at equal clients each."""
+    ratios = analysis.ratios(data.slices, data.processes, AT_EACH)
+    each = [f"{change(ratios[column])} in {role}" for column, role in analysis.WORDS.items()]
+    dearer = [column for column in analysis.WORDS if ratios[column].low > 1]
+    most = max(dearer, key=lambda column: ratios[column].value, default="")
+    advice = f", so look for more CPUs for {analysis.WORDS[most]} first" if most else ""
+    yield f"by role, a query takes {listed(each)} CPU{advice}"
+
+
+def _idle(data: Dataset) -> Iterator[str]:
+    """Say what a server costs that has no clients."""
+    idle = analysis.idle_server_pct(data.runs, data.processes)
+    interval = f" ({plain(idle.low)} to {plain(idle.high)})" if idle.bounded else ""
+    yield (
+        f"a server without clients uses {plain(idle.value)} % of a CPU{interval}: "
+        f"{count(round(100 / idle.value), 'such server')} would use up one"
+    )
+
+
+def _published(data: Dataset) -> Iterator[str]:
+    """Say how the cost in mysqld compares with that of the brief, at its number of clients."""
+    theirs = analysis.published()
+    each = analysis.each_good_run(data.runs, data.processes)
+    mine = each[(each["servers"] == theirs.servers) & (each["clients"] == theirs.clients)]
+    here = mine[analysis.SERVER].mean()
+    if here == here:
+        percent = 100 * (here / theirs.value - 1)
+        yield (
+            f"with {count(theirs.clients, 'client')} a query takes {plain(here)} "
+            f"\N{MICRO SIGN}s of one mysqld, {percent:+.0f} % of the published "
+            f"{plain(theirs.value)}: a CPU here is not one of the brief's, so compare ratios"
+        )
+
+
+def _turning(data: Dataset) -> Iterator[str]:
+    """Say where the throughput of one server stops rising, and whether CPUs end it."""
+    turn = analysis.turn(analysis.each_good_run(data.runs, data.processes))
+    between = f" ({turn.low:.0f} to {turn.high:.0f})" if turn.low < turn.high else ""
+    ended = (
+        "this host's CPUs end it, which did not end the brief's"
+        if turn.busy_pct >= _MOST_BUSY_PCT
+        else "CPUs are left, so more servers may use them"
+    )
+    yield (
+        f"one server stops gaining at {count(turn.clients, 'client')}{between}, "
+        f"{turn.per_cpu:.1f} for each CPU that mysqld uses (published: "
+        f"{analysis.published_per_cpu():.1f}); {turn.busy_pct:.0f} % of all CPUs are "
+        f"busy then: {ended}"
+    )
+
+
+def _past(data: Dataset) -> Iterator[str]:
+    """Say what more clients bring to one server, before and after it turns."""
+    for name in (RISING, FALLING):
+        with contextlib.suppress(MissingData):
+            ratios = analysis.ratios(data.slices, data.processes, name)
+            qps, cost = ratios["qps"], ratios[analysis.SERVER]
+            yield (
+                f"{analysis.sides(data.slices, name)} of one server: {change(qps)} throughput and "
+                f"{change(cost)} CPU of mysqld a query, so {_advice(qps)}"
+            )
+
+
+def _advice(qps: Estimate) -> str:
+    if not qps.bounded:
+        return "what more clients bring is open"
+    if qps.low > 1:
+        return "load a server with as many before you add one"
+    return "limit clients by a pool" if qps.high < 1 else "more clients change nothing clearly"

@@ -1,0 +1,171 @@
+"""CPU time of a query and throughput, by number of MySQL servers, and by clients of one server."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from ndblab.error import MissingData
+from ndblab.experiments.costs import analysis
+from ndblab.experiments.costs.experiment import AT_EACH, AT_TOTAL, FALLING, RISING
+from ndblab.figures import curves, forest, intervals, published, style
+from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
+from ndblab.figures.quantity import QPS, Quantity
+from ndblab.figures.style import Look
+from ndblab.formatting import count, plain
+
+COST = Quantity("us", "CPU time of a query", "\N{MICRO SIGN}s", style.INK)
+_ROLES = {
+    analysis.SERVER: Look("mysqld", style.SERVER),
+    analysis.DATA_NODES: Look("ndbmtd", style.DATA_NODE, "s"),
+    analysis.CLIENTS: Look("sysbench", style.QUIET, "^"),
+}
+_QUANTITIES = {
+    analysis.ALL: "CPU of a query", analysis.SERVER: "of mysqld", analysis.DATA_NODES: "of ndbmtd",
+    "qps": "Throughput",
+}  # fmt: skip
+_SETTINGS = [("-", "o"), ("--", "s")]
+
+
+def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
+    """Draw the ratios of the most servers to one, and below cost and throughput by servers."""
+    each = analysis.each_good_run(tables["runs"], tables["processes"])
+    rows, settings = _ratios(tables, (AT_EACH, AT_TOTAL)), analysis.compared(each)
+    if not settings:
+        raise MissingData("no two numbers of servers with equal clients")
+    lower = forest.leading(figure, rows, _label(each), 2.6)
+    cost, rate = lower.subplots(1, 2)
+    words, first = next(iter(settings.items()))
+    _costs(cost, first, "servers")
+    cost.set_title(words)
+    lines = pd.concat({w: intervals.means(own, ["servers"], "qps") for w, own in settings.items()})
+    lines = lines.rename_axis(["setting", None]).reset_index("setting").reset_index(drop=True)
+    looks = {
+        w: Look(w, style.THROUGHPUT, *reversed(s))
+        for w, s in zip(settings, _SETTINGS, strict=False)
+    }
+    lines = lines.rename(columns={"servers": "clients"})
+    curves.against_clients(rate, lines, QPS, "setting", looks)
+    for panel in (cost, rate):
+        panel.set_xlabel("MySQL servers")
+    return Head(_title(each, rows), [intervals.described(lines["runs"]), _UNDIVIDED])
+
+
+def describe(tables: Tables, anchors: Anchors) -> list[str]:
+    """Describe the ratios, and the cost of a query with each number of servers."""
+    each = analysis.each_good_run(tables["runs"], tables["processes"])
+    rows = _ratios(tables, (AT_EACH, AT_TOTAL))
+    words = [f"{_title(each, rows)}.", *forest.sentence(rows)]
+    for setting, own in analysis.compared(each).items():
+        means = own.groupby("servers")[[analysis.ALL, "qps"]].mean()
+        said = [
+            f"{plain(row.cpu_us)} \N{MICRO SIGN}s and {plain(row.qps)} queries/s with {row.Index}"
+            for row in means.itertuples()
+        ]
+        words.append(f"CPU of a query and throughput, {setting}: {'; '.join(said)}.")
+    return words
+
+
+def paint_one(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
+    """Draw one server against its clients: where throughput turns, and what a query costs."""
+    each = analysis.each_good_run(tables["runs"], tables["processes"])
+    one, rows = each[each["servers"] == 1], _ratios(tables, (RISING, FALLING))
+    turn = analysis.turn(each)
+    lower = forest.leading(figure, rows, "More clients over fewer, ratio", 2.6)
+    rate, cost = lower.subplots(1, 2)
+    means = intervals.means(one, ["clients"], "qps").assign(series="")
+    curves.against_clients(rate, means, QPS, "series", {"": Look("", style.THROUGHPUT)}, False)
+    rate.plot(turn.clients, turn.qps, "o", ms=11, mfc="none", mec=style.INK, zorder=5)
+    _costs(cost, one, "clients")
+    for anchor in anchors:
+        published.mark(cost, anchor, anchor.clients, anchor.value, style.SERVER)
+    notes = [intervals.described(means["runs"]), "Ring: fewest clients within 3 % of the best."]
+    notes += [published.NOTE] if anchors else []
+    return Head(_title_of_one(turn), [*notes, _UNDIVIDED])
+
+
+def describe_one(tables: Tables, anchors: Anchors) -> list[str]:
+    """Describe where throughput turns, the ratios, the cost by role and what was published."""
+    each = analysis.each_good_run(tables["runs"], tables["processes"])
+    turn = analysis.turn(each)
+    rows = _ratios(tables, (RISING, FALLING))
+    means = each[each["servers"] == 1].groupby("clients")[[*_ROLES, "qps"]].mean()
+    said = [
+        f"{plain(row.qps)} queries/s of {plain(row.mysqld_us)} \N{MICRO SIGN}s in mysqld and "
+        f"{plain(row.ndbmtd_us)} in ndbmtd with {count(row.Index, 'client')}"
+        for row in means.itertuples()
+    ]
+    words = [f"{_title_of_one(turn)}.", *forest.sentence(rows), f"One server: {'; '.join(said)}."]
+    return [*words, *published.sentence(anchors, by_series=True)]
+
+
+_UNDIVIDED = "CPUs are not divided. What idle servers use does not count."
+
+
+def _costs(ax, each: pd.DataFrame, by: str) -> None:
+    """Draw the CPU time of a query in each role, against servers or clients."""
+    parts = {role: intervals.means(each, [by], role) for role in _ROLES}
+    means = pd.concat(parts, names=["role", None]).reset_index("role")
+    means = means.rename(columns={by: "clients"}).dropna(subset="mean").reset_index(drop=True)
+    if means.empty:
+        raise MissingData("no CPU of processes was recorded")
+    curves.against_clients(ax, means, COST, "role", _ROLES)
+
+
+def _ratios(tables: Tables, names: tuple[str, ...]) -> pd.DataFrame:
+    """Return a row for each quantity of each contrast that was measured."""
+    rows = []
+    for name in names:
+        try:
+            found = analysis.ratios(tables["slices"], tables["processes"], name)
+        except MissingData:
+            continue
+        head, _, tail = analysis.sides(tables["slices"], name).partition(", ")
+        rows += [
+            (name, quantity, f"{_QUANTITIES[quantity]}, {tail or head}", *found[quantity])
+            for quantity in _QUANTITIES
+        ]
+    return pd.DataFrame(rows, columns=["contrast", "quantity", "name", "ratio", "low", "high"])
+
+
+def _label(each: pd.DataFrame) -> str:
+    return f"{count(int(each['servers'].max()), 'server')} over 1, ratio"
+
+
+def _title(each: pd.DataFrame, rows: pd.DataFrame) -> str:
+    """Say how much more a query costs with the most servers, and what throughput makes of it."""
+    most = count(int(each["servers"].max()), "server")
+    first = rows[rows["contrast"] == AT_EACH].set_index("quantity", drop=False)
+    if first.empty:
+        cost = each[each["servers"] == each["servers"].max()][analysis.ALL].mean()
+        return f"A query costs {plain(cost)} \N{MICRO SIGN}s of CPU with {most}"
+    cost, rate = (next(first.loc[[q]].itertuples()) for q in (analysis.ALL, "qps"))
+    return f"{most} instead of one: {_said(cost, 'CPU a query')}, {_said(rate, 'throughput')}"
+
+
+def _said(row, of: str) -> str:
+    """Write a change of something, and how far it can be trusted."""
+    known = row.low == row.low
+    doubt = "" if forest.is_clear(row) else f" ({'within the error' if known else 'no interval'})"
+    return f"{forest.change(row.ratio)} {of}{doubt}"
+
+
+def _title_of_one(turn: analysis.Turn) -> str:
+    clients = count(turn.clients, "client")
+    between = f" ({turn.low:.0f} to {turn.high:.0f})" if turn.low < turn.high else ""
+    return (
+        f"One server stops gaining at {clients}{between}, {plain(round(turn.per_cpu, 1))} for each "
+        f"CPU that mysqld uses; the host's CPUs are {turn.busy_pct:.0f} % busy"
+    )
+
+
+FIGURES = {
+    "costs": Entry(
+        "What does a MySQL server more cost?",
+        paint, describe, ("runs", "processes", "slices"), height_in=5.8,
+    ),
+    "costs-one-server": Entry(
+        "Where does one MySQL server stop gaining from clients, and what does a query cost?",
+        paint_one, describe_one, ("runs", "processes", "slices"), height_in=5.8,
+        published=lambda: [analysis.published()],
+    ),
+}  # fmt: skip

@@ -1,0 +1,19 @@
+"""Figures from datasets: which published numbers stand beside the measured ones."""
+
+from __future__ import annotations
+
+from ndblab.measuring import recorded
+from ndblab.publishing import drawing
+
+
+def test_a_figure_with_published_numbers_of_its_own_shows_them():
+    """A quotient of what the brief states is no row of its numbers; one server's cost has it."""
+    shown, figure = drawing.draw("costs-one-server", recorded.obtain("api-ceiling"))
+    assert "Published, on another machine: mysqld about 61 \N{MICRO SIGN}s." in shown.alt
+    assert any(line.get_marker() == "*" for ax in figure.axes for line in ax.lines)
+
+
+def test_other_figures_show_what_was_published_of_them():
+    """Figure 6 of the brief has its own rows."""
+    shown, _ = drawing.draw("6", recorded.obtain("multi-server-scaling"))
+    assert "about 230" in shown.alt
