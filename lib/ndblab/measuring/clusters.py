@@ -136,7 +136,8 @@ class Clusters:
         started = self._stack.enter_context(
             start_stop.running(turned, binaries, self.progress, self.sites, self.links)
         )
-        self._keep(started, point, plan, binaries, self._fill(started, point))
+        filled = self._fill(started, point, turned, binaries)
+        self._keep(started, point, plan, binaries, filled)
         self._cluster, self._running, self._neighbours = started, (plan, binaries), False
 
     def twin(self, contrast: Contrast, each: Slice) -> tuple[Cluster, int]:
@@ -174,7 +175,10 @@ class Clusters:
             for (name, (plan, binaries)), place in zip(needed.items(), places, strict=True)
         }  # fmt: skip
         both = self._stack.enter_context(
-            pair.running(wanted, lambda name, started: self._fill(started, points[name]))
+            pair.running(
+                wanted,
+                lambda name, started: self._fill(started, points[name], *wanted[name][:2]),
+            )
         )
         for name, (started, filled) in both.items():
             self._keep(started, points[name], *needed[name], filled)
@@ -184,15 +188,16 @@ class Clusters:
         self._twins = {name: started for name, (started, _) in both.items()}
         self._twins_of = (contrast.name, each.block)
 
-    def _fill(self, started: Cluster, point: Point) -> list[tuple[Job, Filled]]:
+    def _fill(
+        self, started: Cluster, point: Point, plan: Plan, binaries: Binaries
+    ) -> list[tuple[Job, Filled]]:
         """Fill the tables of a cluster, for each of the variants that need others."""
-        generator, filled = registry.find(point.workload), []
-        for name in self.experiment.filled(point.variant):
-            job = self.experiment.job(
-                self.size, started.binaries, started.plan, dataclasses.replace(point, variant=name)
-            )
-            filled.append((job, generator.prepare(started, job)))
-        return filled
+        jobs = [
+            self.experiment.job(self.size, binaries, plan, dataclasses.replace(point, variant=name))
+            for name in self.experiment.filled(point.variant)
+        ]
+        generator = registry.find(point.workload)
+        return [(job, generator.prepare(started, job)) for job in jobs]
 
     def _keep(
         self,
