@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from ndblab.design import catalogue, time_needed
-from ndblab.design.contrast import ALTERNATION, STARTS, Contrast, Side
+from ndblab.design.contrast import ALTERNATION, STARTS, TWINS, Contrast, Side
 from ndblab.measuring import recorded
 from ndblab.planning.point import Point
 from ndblab.planning.profile import Profile
@@ -72,12 +72,14 @@ def test_blocks_that_no_claim_waits_for_add_their_time_up_to_a_quarter_of_an_hou
 
 
 def test_blocks_of_cluster_starts_cost_far_more():
-    """Four slices of 3 s and what they cost besides; six, and two starts."""
+    """Four slices of 3 s and what they cost besides; six and two starts; eight and two at once."""
     quick = SCALING.size("quick")
     side = Side(Point(2, 64))
-    alternation, starts = (
+    alternation, starts, twins = (
         time_needed.block_s(Contrast("x", design, side, side, ()), SCALING, quick)
-        for design in (ALTERNATION, STARTS)
+        for design in (ALTERNATION, STARTS, TWINS)
     )
     assert 4 * 3 < alternation < 4 * 4
-    assert starts == pytest.approx(1.5 * alternation + 2 * time_needed.start_s(SCALING, quick))
+    start_s = time_needed.start_s(SCALING, quick)
+    assert starts == pytest.approx(1.5 * alternation + 2 * start_s)
+    assert twins == pytest.approx(2 * alternation + time_needed.TWIN_STARTS * start_s)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from ndblab.benchmarks import simulations
-from ndblab.design.contrast import ALTERNATION, DUET, STARTS, Contrast, Side
+from ndblab.design.contrast import ALTERNATION, DUET, STARTS, TWINS, Contrast, Side
 from ndblab.error import MissingData
 from ndblab.planning.point import Point
 from ndblab.statistics import contrasts, estimate, sequential
@@ -24,8 +24,16 @@ def measured(design: str, qps, blocks: int = 4) -> pd.DataFrame:
     slices = [
         one for number in range(1, blocks + 1) for slot in contrast.block(number, 1) for one in slot
     ]
-    rows = [{**one.columns(), "status": "ok", "qps": qps(one)} for one in slices]
+    rows = [
+        {**one.columns(), "start": _start(design, one), "status": "ok", "qps": qps(one)}
+        for one in slices
+    ]
     return pd.DataFrame(rows)
+
+
+def _start(design: str, one) -> int:
+    """Number the cluster start of a slice: one for all, or one for each side of each block."""
+    return 2 * one.block + (one.side == "b") if design in (STARTS, TWINS) else 1
 
 
 def by_side(one) -> float:
@@ -33,7 +41,7 @@ def by_side(one) -> float:
     return 1000.0 * (GAIN if one.side == "a" else 1.0)
 
 
-@pytest.mark.parametrize("design", [ALTERNATION, DUET, STARTS])
+@pytest.mark.parametrize("design", [ALTERNATION, DUET, STARTS, TWINS])
 def test_each_block_gives_one_ratio(design: str) -> None:
     """The unit of analysis is the block, in each design."""
     logs = contrasts.log_ratios(measured(design, by_side), "c")
@@ -102,6 +110,29 @@ def test_unequal_servers_do_not_bias_a_duet() -> None:
 
     logs = contrasts.log_ratios(measured(DUET, qps), "c")
     assert np.exp(logs) == pytest.approx(np.full((4, 1), GAIN))
+
+
+def test_twins_of_unequal_places_are_compared_fairly_over_two_starts() -> None:
+    """The second place is 3 % better; sides exchange their places with each start."""
+
+    def qps(one) -> float:
+        return by_side(one) * (1.03 if (one.side == "b") != one.swapped else 1.0)
+
+    logs = contrasts.log_ratios(measured(TWINS, qps, blocks=2), "c")
+    assert np.exp(logs.ravel()) == pytest.approx([GAIN / 1.03, GAIN * 1.03])
+    assert np.exp(logs.mean()) == pytest.approx(GAIN)
+
+
+def test_a_start_of_twins_is_one_unit_however_long_it_is_loaded() -> None:
+    """What a start gives one twin is in all of its slices: equal halves would promise too much."""
+    rng, draws, blocks, held = np.random.default_rng(5), 1000, 4, 0
+    slices = measured(TWINS, by_side, blocks)
+    for _ in range(draws):
+        of_starts = slices["start"].map(dict(enumerate(rng.normal(0, 0.02, 2 * blocks + 2))))
+        drawn = slices.assign(qps=slices["qps"] * np.exp(of_starts))
+        found = contrasts.ratio(contrasts.log_ratios(drawn, "c"))
+        held += found.low <= GAIN <= found.high
+    assert held / draws >= 0.95
 
 
 def test_halves_of_a_block_hold_the_truth_on_a_host_that_drifts() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ndblab.design.contrast import DUET, STARTS, Contrast, Side
+from ndblab.design.contrast import DUET, STARTS, TWINS, Contrast, Side
 from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
 from ndblab.formatting import count
@@ -146,7 +146,7 @@ def _needs(variant: Variant) -> str:
 
 def _why_not(contrast: Contrast, experiment: Experiment, servers: int) -> str:
     sides = [side for side in (contrast.a, contrast.b) if side]
-    if contrast.design == STARTS or contrast.blocks_per_start:
+    if contrast.design in (STARTS, TWINS) or contrast.blocks_per_start:
         return "starts clusters"
     for side in sides:
         if why := _needs(experiment.variant(side.point.variant)):

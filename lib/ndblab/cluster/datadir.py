@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,13 +10,18 @@ from ndblab.cluster import node_log
 from ndblab.error import LabError
 from ndblab.machine import commands
 from ndblab.machine.local import LOCAL
-from ndblab.planning import config
+from ndblab.planning import config, twins
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster, Site
     from ndblab.machine import Machine
 
 TEMPLATE = "template"
+WHILE_OPEN = "ibtmp1"
+"""What InnoDB removes only when it ends in order (manual, "Temporary Tablespaces"): a mysqld that
+is told to end while it initialises a folder may leave half of one, and says that all went well."""
+_MAKING = threading.Lock()
+"""Twins use the same template, and are started at the same moment."""
 
 
 def lay_out(cluster: Cluster) -> None:
@@ -56,8 +62,13 @@ def template(cluster: Cluster, host: str) -> Path:
     LabError
         If mysqld cannot make it.
     """
+    with _MAKING:
+        return _template(cluster, host)
+
+
+def _template(cluster: Cluster, host: str) -> Path:
     machine, folder, binaries, _ = site = cluster.site(host)
-    made = folder / template_name(site)
+    made = (folder.parent if folder.name == twins.FOLDER else folder) / template_name(site)
     if _shell(machine, 'test ! -e "$1" || echo there', made):
         return made
     partial = folder / f"{TEMPLATE}.partial"
@@ -65,9 +76,11 @@ def template(cluster: Cluster, host: str) -> Path:
     log = folder / "logs" / "initialize.out"
     argv = config.template_argv(binaries, str(partial), _mysqld_user(machine))
     code = machine.spawn(argv, folder, log=log).wait()
-    if code != 0:
+    stopped = _shell(machine, 'test ! -e "$1" || echo there', partial / WHILE_OPEN)
+    if code != 0 or stopped:
+        why = commands.exit_reason(code) if code else "it was stopped before its end"
         raise LabError(
-            f"mysqld could not initialise a data folder, {commands.exit_reason(code)}",
+            f"mysqld could not initialise a data folder, {why}",
             found=node_log.tail(machine.get(log)),
             expected="an initialised data folder",
             next_step=f"See {cluster.kept(log, host)}.",

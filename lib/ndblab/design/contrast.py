@@ -8,11 +8,14 @@ Blocks are the unit of analysis (`statistics.contrasts`). The designs:
   drawn orders A B B A or B A A B;
 - duet: both sides at once, then once more with their servers swapped (Bulej et al. 2020);
 - starts: slices of A in one cluster start and of B in the next, in random order;
+- twins: a cluster of A and one of B, started at the same moment on one host and loaded in turn,
+  A B B A and B A A B, while the other waits; the next block's sides exchange their places;
 - level: one side only, for a claim that compares parts of one configuration.
 """
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -30,10 +33,13 @@ class Length(NamedTuple):
 
 
 ALTERNATION, SWITCHED, DUET = "alternation", "switched", "duet"
-STARTS, LEVEL = "starts", "level"
+STARTS, TWINS, LEVEL = "starts", "twins", "level"
 A, B = "a", "b"
 PER_START = 3
 """Slices of each side in a pair of cluster starts."""
+PER_TWINS = 2
+"""Orders of four slices in a block of twins. The start is the unit of analysis: more starts help,
+longer blocks hardly."""
 PER_LEVEL = 2
 """Slices in a block of a level, or durations of its one long slice."""
 SWITCHED_ORDERS = 6
@@ -71,7 +77,8 @@ class Side:
 class Slice:
     """A short measured run of one side. `of` is the number of slices that its block has.
 
-    Those of one `slot` run at the same time. `swapped` sides of a duet use each other's servers.
+    Those of one `slot` run at the same time. `swapped` sides of a duet use each other's servers,
+    those of twins each other's places.
     """
 
     contrast: str
@@ -125,6 +132,8 @@ class Contrast:
             raise ValueError(f"a block of {self.name} has more than one slice")
         if self.design == SWITCHED and self.b != replace(self.a, condition=NO_MONITOR):
             raise ValueError(f"the sides of {self.name} differ in more than the monitor")
+        if self.design == TWINS and self.b is None:
+            raise ValueError(f"{self.name} has no twin")
 
     def begins_start(self, block: int) -> bool:
         """Return whether a block, counted from 1, needs a start that no block before it had."""
@@ -147,6 +156,13 @@ class Contrast:
             sides = [side for _ in range(SWITCHED_ORDERS) for side in rng.choice(orders)]
             of = len(sides)
             return (tuple(self._slice(number, n, side, of) for n, side in enumerate(sides, 1)),)
+        if self.design == TWINS:
+            turns = itertools.cycle(rng.sample(orders, 2))
+            sides = [side for _ in range(PER_TWINS) for side in next(turns)]
+            return tuple(
+                (self._slice(number, slot, side, len(sides), number % 2 == 0),)
+                for slot, side in enumerate(sides, 1)
+            )
         order = {
             ALTERNATION: rng.choice(orders),
             STARTS: rng.choice(((A,) * PER_START + (B,) * PER_START,

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 START_S, START_PER_SERVER_S = 14, 0.8
 """A cluster's start, the stop of the one before it included."""
+TWIN_STARTS = 1.6
+"""Starts of a single cluster that take as long as a start of two at the same moment."""
 START_PER_GROUP_S = 4
 """More for each node group but the first."""
 RUN_S, RUN_PER_CLIENT_S = 0.6, 0.005
@@ -77,7 +79,7 @@ def block_s(contrast: Contrast, experiment: Experiment, size: Profile) -> float:
         + max(_overhead_s(contrast.side(each.side).point.clients) for each in together)
         for together in contrast.block(1, size.seed)
     )
-    starts = 2.0 if contrast.design == designs.STARTS else 0.0
+    starts = {designs.STARTS: 2.0, designs.TWINS: TWIN_STARTS}.get(contrast.design, 0.0)
     if contrast.blocks_per_start:
         starts = 1 / contrast.blocks_per_start
     return running_s + starts * start_s(experiment, size)

@@ -1,11 +1,13 @@
 """What the slices of a contrast say: one value per unit of analysis.
 
 A block is the unit whatever the design: A B B A in short slices, both sides at once with their
-servers swapped half-way, or a pair of cluster starts. Neighbouring seconds, or slices of one side,
-are never counted as independent. A block with a disturbed or failed slice is left out whole.
+servers swapped half-way, a pair of cluster starts, or two clusters started together. Neighbouring
+seconds, or slices of one side, are never counted as independent. A block with a disturbed or failed
+slice is left out whole.
 
 Each half of A B B A compares both sides, so it has a value of its own (a column) that tells how
-exact the mean is.
+exact the mean is. Sides that ran in different cluster starts have a single value: what their starts
+differ in is common to both halves.
 """
 
 from __future__ import annotations
@@ -57,7 +59,8 @@ def log_ratios(
     """
     found = whole(slices, contrast)
     half = found["slot"] > found["of"] / 2
-    if not found["side"].groupby([found["block"], half]).nunique().eq(2).all():
+    apart = found.groupby("block")["start"].nunique().gt(1).any()
+    if apart or not found["side"].groupby([found["block"], half]).nunique().eq(2).all():
         half = pd.Series(0, index=found.index)
     sides = _means(found, contrast, quantity, np.log, [found["block"], half])
     if not {A, B} <= set(sides):
