@@ -64,6 +64,11 @@ class Answer:
     def __str__(self) -> str:
         return " ".join(_sentences(self))
 
+    @property
+    def headline(self) -> str:
+        """Return the first finding, and the first advice."""
+        return " ".join(map(sentence, (*self.certain[:1], *self.advice[:1])))
+
     def brief(self, lines: int = 2, columns: int = 100) -> str:
         """Return the answer in at most so many lines, if its first clauses fit.
 

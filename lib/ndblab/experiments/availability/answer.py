@@ -30,6 +30,11 @@ def failures(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     gaps_s = outages.groupby("fault", observed=True)["longest_gap_s"].max()
     lost = outages[outages["lost"] > 0].groupby("fault", observed=True)["lost"].max()
     return [
+        *(
+            f"{_words(fault)} lost up to {count(int(most), 'acknowledged write')}"
+            for fault, most in lost.items()
+        ),
+        f"{_words(gaps_s.idxmax())} stopped service for {plain(gaps_s.max())} s",
         Clause(
             "A-node-loss",
             "a killed data node made no client give up" + _gap(gaps_s, "kill-data-node"),
@@ -42,11 +47,6 @@ def failures(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             "a rolling restart made {value} clients give up",
             "whether clients notice a rolling restart",
         ),
-        *(
-            f"{_words(fault)} lost up to {count(int(most), 'acknowledged write')}"
-            for fault, most in lost.items()
-        ),
-        f"{_words(gaps_s.idxmax())} stopped service for {plain(gaps_s.max())} s",
         Clause(
             "A-separate",
             "a killed mysqld disturbed no other node",
