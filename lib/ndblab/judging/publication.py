@@ -49,7 +49,8 @@ class Claim:
     """One statement of a source that data can support or contradict.
 
     `low` and `high` bound what the statement allows, in `unit`. `scope` is one or several of
-    `SCOPES`, with commas; `cause` is the reason that the source gives, if any. `budgets` says for
+    `SCOPES`, with commas; `cause` is the reason that the source gives, if any. `effect` says in a
+    few words which ratio it is about, if it is about one that is drawn beside others. `budgets` says for
     each CPU budget "yes", "yes if <condition>: <reason otherwise>", the reason why it cannot test
     the claim, or "by construction: <what forces the value>".
     """
@@ -68,6 +69,7 @@ class Claim:
     conditions: str
     scope: str
     cause: str
+    effect: str
     budgets: Mapping[str, str]
 
     @property

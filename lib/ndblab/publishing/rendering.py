@@ -1,6 +1,7 @@
 """Everything committed or published about the recorded datasets, made from them.
 
-That is the notebooks, the README with its pictures, answers and verdicts, and the report's site.
+That is the notebooks, the README with its picture and findings, the page of results, and the
+report's site.
 """
 
 from __future__ import annotations
@@ -11,10 +12,18 @@ from typing import TYPE_CHECKING
 
 from ndblab.design import catalogue
 from ndblab.design.experiment import Experiment
-from ndblab.judging import verdict
+from ndblab.judging import publication, verdict
 from ndblab.judging.publication import READING
 from ndblab.measuring import recorded
-from ndblab.publishing import exhibit, notebook, processes, report, terminal, verdict_tables
+from ndblab.publishing import (
+    effects,
+    exhibit,
+    notebook,
+    processes,
+    report,
+    terminal,
+    verdict_tables,
+)
 from ndblab.publishing.processes import AT_ONCE
 
 if TYPE_CHECKING:
@@ -30,21 +39,14 @@ def render(only: str | None = None) -> list[Path]:
     """Render the committed notebook of one experiment or all, the README and the page of results."""
     chosen = [catalogue.find(only)] if only else _published()
     written = [catalogue.notebook(experiment) for experiment in chosen]
-    folders = [recorded.RECORDED / experiment.name for experiment in chosen]
-    text = README.read_text(encoding="utf-8")
-    shown = [pictures(text, folder) for folder in folders]
     notebook.prepare()
-    list(processes.each(notebook.render, list(zip(written, folders, shown, strict=True)), AT_ONCE))
-    every = verdict_tables.with_statements(verdict_tables.every())
-    README.write_text(with_findings(text, every), encoding="utf-8")
+    list(processes.each(notebook.render, [(path,) for path in written], AT_ONCE))
+    every, claims = verdict_tables.every(), publication.claims()
+    effects.write(every, claims)
+    every = verdict_tables.with_statements(every)
+    README.write_text(with_findings(README.read_text(encoding="utf-8"), every), encoding="utf-8")
     RESULTS.write_text(results(every), encoding="utf-8")
-    return [*written, README, RESULTS]
-
-
-def pictures(readme: str, folder: Path) -> tuple[str, ...]:
-    """Return the names of the pictures in a folder that the README shows."""
-    place = re.escape(folder.relative_to(recorded.ROOT).as_posix())
-    return tuple(re.findall(rf"\({place}/(\S+\.png)\)", readme))
+    return [*written, effects.PICTURE, README, RESULTS]
 
 
 def _published() -> list[Experiment]:
