@@ -50,8 +50,8 @@ class Claim:
 
     `low` and `high` bound what the statement allows, in `unit`. `scope` is one or several of
     `SCOPES`, with commas; `cause` is the reason that the source gives, if any. `effect` says in a
-    few words which ratio it is about, if it is about one that is drawn beside others. `budgets` says for
-    each CPU budget "yes", "yes if <condition>: <reason otherwise>", the reason why it cannot test
+    few words which ratio it is about, if that is drawn beside others. `budgets` says for each CPU
+    budget "yes", "yes if <condition>: <reason otherwise>", the reason why it cannot test
     the claim, or "by construction: <what forces the value>".
     """
 

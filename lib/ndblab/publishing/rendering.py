@@ -31,12 +31,13 @@ if TYPE_CHECKING:
 
 _LINES = 3
 README, RESULTS = recorded.ROOT / "README.md", recorded.ROOT / "docs/results.md"
+_MARKS = ("<!-- tally -->", "<!-- /tally -->")
 _FINDING = re.compile(r"^- .*\((notebooks/\S+\.ipynb)\)\)?\.?$", re.MULTILINE)
 """A line of the README that tells what a notebook found."""
 
 
 def render(only: str | None = None) -> list[Path]:
-    """Render the committed notebook of one experiment or all, the README and the page of results."""
+    """Render the committed notebook of one experiment or all, the README and the results."""
     chosen = [catalogue.find(only)] if only else _published()
     written = [catalogue.notebook(experiment) for experiment in chosen]
     notebook.prepare()
@@ -77,8 +78,8 @@ def _counted(every: pd.DataFrame) -> str:
     readings = every["statement"].str.startswith(READING)
     words = verdict_tables.tally(every[~readings])
     return (
-        f"Of {int((~readings).sum())} claims: {words}. Another {int(readings.sum())} are readings of "
-        "two screens of `ndb_top`, which are shown and not judged."
+        f"Of {int((~readings).sum())} claims: {words}. Another {int(readings.sum())} are readings "
+        "of two screens of `ndb_top`, which are shown and not judged."
     )
 
 
