@@ -61,5 +61,5 @@ def _extreme(mine: pd.DataFrame, gained: str) -> str:
     verb = "sped up" if gained == pushdown.FASTER else "slowed"
     times = "{} times ({} to {})".format(*map(plain, ends))
     if len(mine) == 1:
-        return f"pushdown {verb} Q{most['query']} by {times}"
-    return f"pushdown {verb} {len(mine)} queries, most of all Q{most['query']}: {times}"
+        return f"joins in the data nodes {verb} Q{most['query']} by {times}"
+    return f"joins in the data nodes {verb} {len(mine)} queries of TPC-H, most of all Q{most['query']}: {times}"
