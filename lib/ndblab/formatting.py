@@ -31,6 +31,56 @@ def exact(value: float) -> str:
     return _apart(f"{value:,.12g}") if math.isfinite(value) else _not_finite(value)
 
 
+def percent(value: float) -> str:
+    """Write percent as a sentence does: whole from ten on, else with two digits."""
+    return f"{value:.0f}" if abs(value) >= 9.95 else f"{value:.2g}"
+
+
+def change(ratio: float, low: float = math.nan, high: float = math.nan) -> str:
+    """Write a ratio and its interval as a signed percentage; as so many times from two on.
+
+    >>> change(0.69, 0.642, 0.743), change(5.77, 4.77, 6.99)
+    ('-31 % (-36 to -26 %)', '5.77 times (4.77 to 6.99)')
+    """
+    bounded = _bounded(low, high)
+    if ratio >= 2:
+        return f"{plain(ratio)} times" + (f" ({plain(low)} to {plain(high)})" if bounded else "")
+    between = f" ({_signed(low)} to {_signed(high)} %)" if bounded else ""
+    return f"{_signed(ratio)} %{between}"
+
+
+def less_or_more(
+    ratio: float,
+    low: float,
+    high: float,
+    less: str = "less",
+    more: str = "more",
+    same: str = "as much",
+) -> str:
+    """Write by how much a ratio is less or more than one, with the words for either.
+
+    >>> less_or_more(0.69, 0.642, 0.743), less_or_more(1.7, 1.66, 1.73, more="faster")
+    ('31 % less (26 to 36 %)', '70 % faster (66 to 73 %)')
+    >>> less_or_more(0.977, 0.875, 1.09)
+    'about as much (-12 to +9 %)'
+    """
+    if not _bounded(low, high):
+        return f"{percent(100 * abs(ratio - 1))} % {less if ratio < 1 else more}"
+    if low <= 1 <= high:
+        return f"about {same} ({_signed(low)} to {_signed(high)} %)"
+    least, most = sorted(100 * abs(x - 1) for x in (low, high))
+    change_pct = percent(100 * abs(ratio - 1))
+    return f"{change_pct} % {less if ratio < 1 else more} ({percent(least)} to {percent(most)} %)"
+
+
+def _bounded(low: float, high: float) -> bool:
+    return math.isfinite(low) and math.isfinite(high) and low < high
+
+
+def _signed(ratio: float) -> str:
+    return f"{'+' if ratio > 1 else ''}{percent(100 * (ratio - 1))}"
+
+
 def count(number: int, noun: str) -> str:
     """Format a number of things."""
     return f"{number} {noun}{'' if number == 1 else 's'}"

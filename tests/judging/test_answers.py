@@ -13,7 +13,7 @@ from ndblab.error import MissingData
 from ndblab.experiments.availability import answer as availability
 from ndblab.judging import answer as clause
 from ndblab.judging import answers, judge, publication, verdict
-from ndblab.judging.answers import Answer, Clause
+from ndblab.judging.answer import Advice, Answer, Clause
 from ndblab.measuring import recorded
 from ndblab.publishing import exhibit, notebook, verdict_tables
 
@@ -58,6 +58,13 @@ def test_a_ratio_below_one_can_be_said_as_a_fall() -> None:
     fall = Clause("x", "falls by {value_fall_pct} {interval_fall_pct}", "", "")
     found = clause.compose([fall], judged(verdict.REPRODUCED, 0.84, 0.8, 0.96))
     assert str(found) == "Falls by 16 % (4 to 20 %)."
+
+
+def test_a_finding_is_a_sentence_and_advice_comes_last() -> None:
+    """Names keep their first letter; advice is the first to go where room is short."""
+    found = clause.compose(["one is so", Advice("do that"), "ndb_x is off"], judged("").iloc[:0])
+    assert str(found) == "One is so. ndb_x is off. Do that."
+    assert "Do that" not in found.brief(1, 25)
 
 
 def test_a_claim_without_a_verdict_is_not_mentioned() -> None:
@@ -130,7 +137,7 @@ def test_the_answer_has_the_numbers_of_the_decided_claims() -> None:
         verdict.REPRODUCED, 1.77, 1.71, 1.83,
     )  # fmt: skip
     text = str(answers.answer(data.experiment, table.reset_index(), data))
-    assert "brings 1.77 times (1.71 to 1.83)" in text
+    assert "raised throughput by at least 77 % (71 to 83 %)" in text
 
 
 def test_an_experiment_without_an_answer_counts_its_verdicts() -> None:
@@ -163,7 +170,7 @@ def test_the_model_meets_or_misses_its_goals() -> None:
     text = str(answers.answer("capacity-model", table))
     assert "9 % in throughput (goal 10 %: met)" in text
     assert "30 % in p95 (goal 25 %: missed)" in text
-    assert "simpler methods have 41 % in throughput and 42 % in p95" in text
+    assert "Simpler methods have 41 % in throughput and 42 % in p95" in text
 
 
 def test_lost_writes_are_told_whatever_the_verdicts() -> None:

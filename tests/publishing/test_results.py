@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import csv
 import errno
 import io
@@ -22,6 +21,7 @@ from ndblab.error import LabError
 from ndblab.judging import publication, verdict
 from ndblab.measuring import recorded
 from ndblab.publishing import (
+    effects,
     exhibit,
     notebook,
     rendering,
@@ -136,43 +136,42 @@ def test_a_dataset_of_another_experiment_is_refused(tmp_path: Path):
         recorded.obtain(SCALING.name, str(copy))
 
 
-def test_the_readme_shows_the_verdicts_of_the_recorded_dataset(verdicts, monkeypatch):
-    """Its table is written by `./lab render`, not by hand."""
-    monkeypatch.setattr(verdict_tables, "every", lambda: verdicts)
-    readme = (recorded.ROOT / "README.md").read_text()
-    assert rendering.with_verdicts(readme) == readme
+def test_the_readme_and_the_results_say_what_the_recorded_datasets_do(verdicts):
+    """Findings, tally and page are written by `./lab render`, not by hand."""
+    every = verdict_tables.with_statements(verdicts)
+    readme = rendering.README.read_text()
+    assert readme.count("](notebooks/") >= 6
+    assert rendering.with_findings(readme, every) == readme
+    assert rendering.results(every) == rendering.RESULTS.read_text()
 
 
-def test_the_readme_shows_pictures_of_the_notebooks():
-    """They are the only ones committed beside the datasets."""
-    readme = (recorded.ROOT / "README.md").read_text()
-    named = {
-        e.name: rendering.pictures(readme, recorded.RECORDED / e.name)
-        for e in catalogue.every().values()
-    }
-    there = {file for name in named for file in (recorded.RECORDED / name).glob("*.png")}
-    assert there == {recorded.RECORDED / e / file for e, files in named.items() for file in files}
-    assert there
-    for experiment in (e for e in catalogue.every().values() if named[e.name]):
-        page = notebook.read(catalogue.notebook(experiment))
-        drawn = {f"{s.file}.png": data[exhibit.PNG] for s, data in exhibit.pictures(page)}
-        for file in named[experiment.name]:
-            written = (recorded.RECORDED / experiment.name / file).read_bytes()
-            assert base64.b64decode(drawn[file]) == written
+def test_the_picture_of_the_readme_shows_the_verdicts(verdicts):
+    """Its rows are those of the claims, so that it agrees with every sentence beside it."""
+    assert str(effects.PICTURE.relative_to(recorded.ROOT)) in rendering.README.read_text()
+    assert effects.is_current(verdicts, publication.claims())
+    changed = verdicts.assign(measured=verdicts["measured"] * 1.1)
+    assert not effects.is_current(changed, publication.claims())
 
 
-def test_the_readmes_first_picture_agrees_with_the_sentence_about_it():
+def test_the_first_command_of_the_readme_comes_early():
+    """The page is one screen and a half, and every page that it names is there."""
+    lines = rendering.README.read_text().splitlines()
+    assert len(lines) <= 120
+    assert next(n for n, line in enumerate(lines, 1) if line.startswith("    ./lab")) < 30
+    linked = re.findall(r"\]\(((?:docs|lib|data|notebooks)/[^)#]+)", "\n".join(lines))
+    assert [name for name in linked if not (recorded.ROOT / name).exists()] == []
+
+
+def test_figure_6_agrees_with_the_sentence_about_it():
     """Both say whether 16 servers gave fewer queries/s than 8 or more, and by as much.
 
     A percentage may stand for a ratio; a point of difference is rounding.
     """
-    readme = (recorded.ROOT / "README.md").read_text()
-    place = re.search(r"\(data/recorded/(\S+)/(\S+)\.png\)", readme)
-    experiment = catalogue.find(place[1])
-    page = notebook.read(catalogue.notebook(experiment))
-    [alt] = [picture.alt for picture, _ in exhibit.pictures(page) if picture.file == place[2]]
-    begin = f"- [{experiment.question}]("
-    [line] = [line for line in readme.splitlines() if line.startswith(begin)]
+    page = notebook.read(catalogue.notebook(SCALING))
+    [alt] = [picture.alt for picture, _ in exhibit.pictures(page) if picture.file == "figure6"]
+    begin = f"- [{SCALING.question}]("
+    results = rendering.RESULTS.read_text()
+    [line] = [line for line in results.splitlines() if line.startswith(begin)]
     drawn, said = _step(alt), _step(line.removeprefix(begin).partition(")")[2])
     assert drawn == pytest.approx(said, abs=1)
 
@@ -200,7 +199,8 @@ def test_reproduce_recorded_ends_with_one_screen(verdicts):
     row, forced = (
         verdicts[verdicts["id"] == name].iloc[0] for name in ("F6-overload", "F6-double-servers")
     )
-    assert "16 servers instead of 8 gave fewer queries/s" in lines[1]
+    assert "16 servers did" in lines[1]
+    assert "fewer queries than 8" in lines[1]
     assert f"{forced.measured:.2f} times" in " ".join(lines[1:4])
     [line] = [line for line in lines if row.id in line]
     assert line.startswith(row.verdict)

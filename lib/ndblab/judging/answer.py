@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ndblab.formatting import count, listed, plain
+from ndblab.formatting import change, count, listed, percent, plain
 from ndblab.judging.verdict import (
     BY_CONSTRUCTION,
     CONTRADICTED,
@@ -32,7 +32,8 @@ class Clause:
 
     In these texts `{value}`, `{low}`, `{high}` are the measured value and its interval,
     `{interval}` is the interval in brackets; the same with `_pct` is in percent, and with
-    `_fall_pct` the percentage by which a ratio is below one.
+    `_fall_pct` or `_gain_pct` the percentage by which a ratio is below or above one. `{change}` is
+    that of a ratio with its sign and interval.
     """
 
     id: str
@@ -41,14 +42,21 @@ class Clause:
     open: str
 
 
+class Advice(str):
+    """What to do about what was found: a sentence of an answer, for one's own cluster."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class Answer:
-    """The clauses of an answer, the most important first."""
+    """The sentences of an answer, the most important first, without their full stops."""
 
     certain: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
     untestable: tuple[str, ...] = ()
     constructed: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.certain or self.open or self.untestable or self.constructed)
@@ -56,15 +64,20 @@ class Answer:
     def __str__(self) -> str:
         return " ".join(_sentences(self))
 
+    @property
+    def headline(self) -> str:
+        """Return the first finding, and the first advice."""
+        return " ".join(map(sentence, (*self.certain[:1], *self.advice[:1])))
+
     def brief(self, lines: int = 2, columns: int = 100) -> str:
         """Return the answer in at most so many lines, if its first clauses fit.
 
-        What does not fit is left out: first what is ruled out, then the last of the open and of the
-        certain clauses, which are counted.
+        What does not fit is left out: first what is ruled out and advice, then the last of the open
+        and of the certain clauses, which are counted.
         """
         shown, left_out = self, [0, 0]
         if self.certain or self.open:
-            shorter = replace(self, untestable=(), constructed=())
+            shorter = replace(self, untestable=(), constructed=(), advice=())
             shown = self if _lines(self, left_out, columns) <= lines else shorter
         while _lines(shown, left_out, columns) > lines:
             if shown.open:
@@ -79,10 +92,10 @@ class Answer:
 def compose(clauses: Iterable[Clause | str], table: pd.DataFrame) -> Answer:
     """Choose the text of each clause by the verdict of its claim; plain texts are certain."""
     rows = {row.id: row for row in table.itertuples()} if "id" in table else {}
-    certain, unsure, untestable, constructed = [], [], [], []
+    certain, unsure, untestable, constructed, advice = [], [], [], [], []
     for clause in clauses:
         if isinstance(clause, str):
-            certain.append(clause)
+            (advice if isinstance(clause, Advice) else certain).append(str(clause))
             continue
         row = rows.get(clause.id)
         verdict = getattr(row, "verdict", "")
@@ -97,23 +110,20 @@ def compose(clauses: Iterable[Clause | str], table: pd.DataFrame) -> Answer:
         }.get(verdict, (None, ""))
         if group is not None:
             group.append(text.format_map(_numbers(row)))
-    return Answer(tuple(certain), tuple(unsure), tuple(untestable), tuple(constructed))
-
-
-def percent(value: float) -> str:
-    """Write percent as a sentence does: whole from ten on, else with two digits."""
-    return f"{value:.0f}" if abs(value) >= 9.95 else f"{value:.2g}"
+    return Answer(*map(tuple, (certain, unsure, untestable, constructed, advice)))
 
 
 def _numbers(row: Any) -> dict[str, str]:
     ends = row.measured, row.low, row.high
     falls = 100 * (1 - row.measured), 100 * (1 - row.high), 100 * (1 - row.low)
+    gains = tuple(100 * (x - 1) for x in ends)
     kinds = {
         "": tuple(map(plain, ends)),
         "_pct": tuple(percent(100 * x) for x in ends),
         "_fall_pct": tuple(map(percent, falls)),
+        "_gain_pct": tuple(map(percent, gains)),
     }
-    found = {}
+    found = {"change": change(*ends)}
     for kind, (value, low, high) in kinds.items():
         bounded = math.isfinite(row.low) and math.isfinite(row.high) and row.low < row.high
         unit = " %" if kind else ""
@@ -127,11 +137,9 @@ def _lines(answer: Answer, left_out: Iterable[int], columns: int) -> int:
 
 
 def _sentences(answer: Answer, more_certain: int = 0, more_open: int = 0) -> Iterable[str]:
-    if answer.certain:
-        more = [count(more_certain, "more finding")] * (more_certain > 0)
-        text = "; ".join([*answer.certain, *more])
-        yield f"{text[0].upper()}{text[1:]}."
-    elif answer.open or more_open:
+    more = [count(more_certain, "more finding")] * (more_certain > 0)
+    yield from map(sentence, [*answer.certain, *more])
+    if not answer.certain and (answer.open or more_open):
         yield "Nothing is decided yet."
     if answer.open:
         yield f"Open: {listed([*answer.open, *[f'{more_open} more'] * (more_open > 0)])}."
@@ -141,3 +149,10 @@ def _sentences(answer: Answer, more_certain: int = 0, more_open: int = 0) -> Ite
         yield f"Not testable here: {listed(answer.untestable)}."
     if answer.constructed:
         yield f"By construction, so no finding: {listed(answer.constructed)}."
+    yield from map(sentence, answer.advice)
+
+
+def sentence(text: str) -> str:
+    """Write a text as a sentence. Names such as ndb_join_pushdown keep their first letter."""
+    first = text.partition(" ")[0].rstrip(",:")
+    return f"{text[0].upper() if first.isalpha() else text[0]}{text[1:]}."

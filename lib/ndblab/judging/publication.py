@@ -51,6 +51,7 @@ class Claim:
     `low` and `high` bound what the statement allows, in `unit`. `scope` is one or several of
     `SCOPES`, with commas; `cause` is the reason that the source gives, if any. `condition` has the
     names of one or several of `conditions.CONDITIONS`: whether the cause is at work in a dataset.
+    `effect` says in a few words which ratio it is about, if that is drawn beside others.
     `budgets` says for each CPU budget "yes", "yes if <what of a host>: <reason otherwise>", the
     reason why it can never test the claim, or "by construction: <what forces the value>".
     """
@@ -70,6 +71,7 @@ class Claim:
     scope: str
     cause: str
     condition: str
+    effect: str
     budgets: Mapping[str, str]
 
     @property

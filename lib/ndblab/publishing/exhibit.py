@@ -80,12 +80,17 @@ def pictures(content: NotebookNode) -> Iterator[tuple[Picture, dict[str, str]]]:
             yield Picture(**{name: found[name] for name in names}), output.data
 
 
-def write(
-    content: NotebookNode, folder: Path, ends: tuple[str, ...] = ("png", "svg", "csv")
-) -> list[tuple[str, Path]]:
-    """Write figures and named tables of an executed notebook as files; give names and places.
+def write(content: NotebookNode, folder: Path) -> list[tuple[str, Path]]:
+    """Write figures and named tables of an executed notebook as files; give names and places."""
+    made = [(name, folder / file, data) for name, file, data in take_out(content)]
+    for _, place, data in made:
+        place.write_bytes(data)
+    return [(name, place) for name, place, _ in made]
 
-    Only files whose names have one of these ends are written.
+
+def take_out(content: NotebookNode) -> list[tuple[str, str, bytes]]:
+    """Return names, file names and contents of a notebook's figures and named tables.
+
     SVG and CSV are taken out of the notebook: it shows PNG, which has a description, and HTML.
     """
     files = []
@@ -97,10 +102,7 @@ def write(
         if found := output.get("metadata", {}).pop(HTML, None):
             name = found[_TABLE].lower()
             files.append((name, f"{name.replace(' ', '')}.csv", found[_CSV].encode()))
-    made = [(name, folder / file, data) for name, file, data in files if file.endswith(ends)]
-    for _, place, data in made:
-        place.write_bytes(data)
-    return [(name, place) for name, place, _ in made]
+    return files
 
 
 def _outputs(content: NotebookNode) -> Iterator[NotebookNode]:

@@ -137,8 +137,8 @@ def prepare() -> None:
     import ndblab.publishing.show  # noqa: F401
 
 
-def render(source: Path, folder: Path, pictures: tuple[str, ...]) -> None:
-    """Execute a notebook as it is, keep the outputs in it, and write these pictures to a folder.
+def render(source: Path) -> None:
+    """Execute a notebook as it is, and keep the outputs in it.
 
     As `execute`, once in a process. If a cell fails, the notebook stays as it was.
     """
@@ -159,7 +159,7 @@ def render(source: Path, folder: Path, pictures: tuple[str, ...]) -> None:
                     next_step="Fix the cell. The notebook was not changed.",
                 ) from error
             _pack_pictures(cell)
-    exhibit.write(content, folder, pictures)
+    exhibit.take_out(content)
     files.write(source, f"{nbformat.writes(content)}\n".encode())
 
 

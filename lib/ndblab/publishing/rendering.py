@@ -1,6 +1,7 @@
 """Everything committed or published about the recorded datasets, made from them.
 
-That is the notebooks, the README with its pictures, answers and verdicts, and the report's site.
+That is the notebooks, the README with its picture and findings, the page of results, and the
+report's site.
 """
 
 from __future__ import annotations
@@ -11,37 +12,42 @@ from typing import TYPE_CHECKING
 
 from ndblab.design import catalogue
 from ndblab.design.experiment import Experiment
-from ndblab.judging import verdict
+from ndblab.judging import publication, verdict
 from ndblab.judging.publication import READING
 from ndblab.measuring import recorded
-from ndblab.publishing import exhibit, notebook, processes, report, terminal, verdict_tables
+from ndblab.publishing import (
+    effects,
+    exhibit,
+    notebook,
+    processes,
+    report,
+    terminal,
+    verdict_tables,
+)
 from ndblab.publishing.processes import AT_ONCE
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_README_LINES = 3
-_MARKS = ("<!-- verdicts -->", "<!-- /verdicts -->")
+_LINES = 3
+README, RESULTS = recorded.ROOT / "README.md", recorded.ROOT / "docs/results.md"
+_MARKS = ("<!-- tally -->", "<!-- /tally -->")
+_FINDING = re.compile(r"^- .*\((notebooks/\S+\.ipynb)\)\)?\.?$", re.MULTILINE)
+"""A line of the README that tells what a notebook found."""
 
 
 def render(only: str | None = None) -> list[Path]:
-    """Render the committed notebook of one experiment or all, and the README with its pictures."""
+    """Render the committed notebook of one experiment or all, the README and the results."""
     chosen = [catalogue.find(only)] if only else _published()
     written = [catalogue.notebook(experiment) for experiment in chosen]
-    folders = [recorded.RECORDED / experiment.name for experiment in chosen]
-    readme = recorded.ROOT / "README.md"
-    text = readme.read_text(encoding="utf-8")
-    shown = [pictures(text, folder) for folder in folders]
     notebook.prepare()
-    list(processes.each(notebook.render, list(zip(written, folders, shown, strict=True)), AT_ONCE))
-    readme.write_text(with_verdicts(text), encoding="utf-8")
-    return [*written, readme]
-
-
-def pictures(readme: str, folder: Path) -> tuple[str, ...]:
-    """Return the names of the pictures in a folder that the README shows."""
-    place = re.escape(folder.relative_to(recorded.ROOT).as_posix())
-    return tuple(re.findall(rf"\({place}/(\S+\.png)\)", readme))
+    list(processes.each(notebook.render, [(path,) for path in written], AT_ONCE))
+    every, claims = verdict_tables.every(), publication.claims()
+    effects.write(every, claims)
+    every = verdict_tables.with_statements(every)
+    README.write_text(with_findings(README.read_text(encoding="utf-8"), every), encoding="utf-8")
+    RESULTS.write_text(results(every), encoding="utf-8")
+    return [*written, effects.PICTURE, README, RESULTS]
 
 
 def _published() -> list[Experiment]:
@@ -50,33 +56,50 @@ def _published() -> list[Experiment]:
     return [each for each in every if each.grid is None or recorded.has(each)]
 
 
-def with_verdicts(readme: str) -> str:
-    """Put what was found between the README's two marks: answers, and the verdicts tested here.
+def with_findings(readme: str, every: pd.DataFrame) -> str:
+    """Write the README's findings anew, each from the notebook that its line names, and the tally.
 
-    The answers are those that the committed notebooks show. Other claims are only counted.
+    Parameters
+    ----------
+    every : verdicts with their statements (`verdict_tables`).
     """
-    before, _, rest = readme.partition(f"{_MARKS[0]}\n")
-    _, _, after = rest.partition(_MARKS[1])
-    table = verdict_tables.with_statements(verdict_tables.every())
-    readings = table["statement"].str.startswith(READING)
-    tested = table["verdict"].isin(verdict.TESTED) & ~readings
-    lines = [_answer(experiment) for experiment in _published()]
+
+    def found(line: re.Match) -> str:
+        answer = exhibit.answer(notebook.read(recorded.ROOT / line[1]))
+        number = Path(line[1]).name.partition("_")[0]
+        return f"- {answer.headline} ([{number}]({line[1]}))"
+
+    tally = f"{_MARKS[0]}\n{_counted(every)}\n{_MARKS[1]}"
+    text = _FINDING.sub(found, readme)
+    return re.sub(f"{_MARKS[0]}.*?{_MARKS[1]}", lambda _: tally, text, flags=re.DOTALL)
+
+
+def _counted(every: pd.DataFrame) -> str:
+    readings = every["statement"].str.startswith(READING)
+    words = verdict_tables.tally(every[~readings])
+    return (
+        f"Of {int((~readings).sum())} claims: {words}. Another {int(readings.sum())} are readings "
+        "of two screens of `ndb_top`, which are shown and not judged."
+    )
+
+
+def results(every: pd.DataFrame) -> str:
+    """Write the page of all answers and of the verdicts that were tested here; `every` as above."""
+    tested = every["verdict"].isin(verdict.TESTED)
+    lines = ["# What was found", "", "Written by `./lab render` from the recorded datasets.", ""]
+    lines += [_answer(experiment) for experiment in _published()]
     lines += ["", "| claim | verdict here | measured |", "|---|---|---|"]
-    for row in table[tested].itertuples():
+    for row in every[tested].itertuples():
         claim = f"{row.statement} (`{row.id}`)"
         lines.append(f"| {claim} | **{row.verdict}** | {terminal.measured(row)} |")
-    screens = verdict_tables.tally(table[readings])
-    others = verdict_tables.tally(table[~tested & ~readings])
-    lines += ["", f"The readings of two published screens of `ndb_top`, as shares of a data node's "
-              f"CPU: {screens}. The other claims of all sources: {others}."]  # fmt: skip
-    return f"{before}{_MARKS[0]}\n" + "\n".join(lines) + f"\n{_MARKS[1]}{after}"
+    return "\n".join([*lines, "", _counted(every), ""])
 
 
 def _answer(experiment: Experiment) -> str:
     path = catalogue.notebook(experiment)
     found = exhibit.answer(notebook.read(path))
-    question = f"[{experiment.question}]({path.relative_to(recorded.ROOT)})"
-    return f"- {question} {found.brief(_README_LINES)}" if found else f"- {question}"
+    question = f"[{experiment.question}](../{path.relative_to(recorded.ROOT)})"
+    return f"- {question} {found.brief(_LINES)}" if found else f"- {question}"
 
 
 def write_report(out: Path) -> Path:

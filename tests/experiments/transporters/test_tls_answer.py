@@ -21,8 +21,8 @@ def said(data: Double) -> str:
 @pytest.mark.parametrize(
     ("ratio", "words"),
     [
-        (0.8, "lowers the best throughput to 0.802 times that of plain text (0.7"),
-        (1.2, "raises the best throughput to 1.2 times that of plain text (1.1"),
+        (0.8, "cost 20 % of the best throughput (18 to 21 %)"),
+        (1.2, "added 20 % to the best throughput (18 to 22 %)"),
     ],
 )
 def test_a_cost_is_certain_if_its_interval_leaves_out_equality(ratio: float, words: str) -> None:
@@ -36,7 +36,7 @@ def test_an_interval_around_equality_decides_nothing() -> None:
     """Nor do so few blocks that there is none."""
     equal = said(measured(1.0, spread=0.05))
     assert "no cost is certain here" in equal
-    assert "whether TLS changes the best throughput (1" in equal
+    assert "whether TLS changes the best throughput (+1.1 %" in equal
     few = said(measured(0.5, blocks=1))
     assert "no cost is certain here" in few
-    assert "what TLS does to the best throughput (0.51 times)" in few
+    assert "what TLS does to the best throughput (-49 %)" in few

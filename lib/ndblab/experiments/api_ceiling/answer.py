@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.experiments.api_ceiling import analysis as interfaces
 from ndblab.formatting import plain
-from ndblab.judging.answer import Clause
+from ndblab.judging.answer import Advice, Clause
 from ndblab.judging.answers import answers
 
 if TYPE_CHECKING:
@@ -23,12 +23,15 @@ def cost_of_sql(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
     best = found.loc[found.groupby("variant", sort=False)["qps"].idxmax()]
     each = [f"{row.interface} {plain(row.qps)}" for row in best.itertuples()]
     return [
-        f"key lookups per second with all CPUs: {'; '.join(each)}",
         Clause(
             "R-nosql",
-            "the NDB API does {value} times {interval} the lookups of SQL with the same CPU time",
-            "the NDB API does only {value} times {interval} the lookups of SQL with the same CPU "
-            "time",
+            "with the same CPU time, the NDB API did {value} times the lookups of SQL {interval}",
+            "with the same CPU time, the NDB API did only {value} times the lookups of SQL "
+            "{interval}",
             "how many lookups the NDB API does with the CPU time of one through SQL",
+        ),
+        f"key lookups/s with all CPUs: {'; '.join(each)}",
+        Advice(
+            "Where key lookups use up the CPUs, take them out of SQL before adding MySQL servers"
         ),
     ]

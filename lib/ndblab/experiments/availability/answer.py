@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ndblab.experiments.availability import analysis as outage
 from ndblab.formatting import count, plain
-from ndblab.judging.answer import Clause
+from ndblab.judging.answer import Advice, Clause
 from ndblab.judging.answers import answers
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ndblab.dataset import Dataset
+
+
+_WORDS = {
+    "freeze-data-node": "a frozen data node",
+    "lose-arbitrator": "a data node killed after the only management node",
+}
+_LONG_GAP_S = 10.0
 
 
 @answers("availability")
@@ -23,29 +30,30 @@ def failures(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     gaps_s = outages.groupby("fault", observed=True)["longest_gap_s"].max()
     lost = outages[outages["lost"] > 0].groupby("fault", observed=True)["lost"].max()
     return [
+        *(
+            f"{_words(fault)} lost up to {count(int(most), 'acknowledged write')}"
+            for fault, most in lost.items()
+        ),
+        f"{_words(gaps_s.idxmax())} stopped service for {plain(gaps_s.max())} s",
         Clause(
             "A-node-loss",
-            "the kill of a data node makes no client give up" + _gap(gaps_s, "kill-data-node"),
-            "the kill of a data node makes {value} clients give up",
+            "a killed data node made no client give up" + _gap(gaps_s, "kill-data-node"),
+            "a killed data node made {value} clients give up",
             "whether clients notice the kill of a data node",
         ),
         Clause(
             "A-online",
-            "a rolling restart makes none give up" + _gap(gaps_s, "rolling-restart"),
-            "a rolling restart makes {value} clients give up",
+            "a rolling restart made none give up" + _gap(gaps_s, "rolling-restart"),
+            "a rolling restart made {value} clients give up",
             "whether clients notice a rolling restart",
         ),
-        *(
-            f"{fault} lost up to {count(int(most), 'acknowledged write')}"
-            for fault, most in lost.items()
-        ),
-        f"the longest gap was {plain(gaps_s.max())} s ({gaps_s.idxmax()})",
         Clause(
             "A-separate",
-            "a killed mysqld disturbs no other node",
-            "a killed mysqld makes {value} queries fail on the other",
+            "a killed mysqld disturbed no other node",
+            "a killed mysqld made {value} queries fail on the other",
             "whether a killed mysqld disturbs others",
         ),
+        *_advice(gaps_s, lost),
     ]
 
 
@@ -58,19 +66,37 @@ def network(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     return [
         Clause(
             "A-arbitration",
-            "of two data nodes that are cut off from each other exactly one goes on",
+            "of two data nodes that were cut off from each other exactly one went on",
             "after {value} partitions not exactly one data node went on",
             "which data nodes survive a partition",
         ),
         Clause(
             "A-heartbeat",
-            "a silent one is declared dead after {value} heartbeat intervals at the latest",
-            "a silent one is declared dead only after {value} heartbeat intervals",
+            "a silent one was declared dead after {value} heartbeat intervals at the latest",
+            "a silent one was declared dead only after {value} heartbeat intervals",
             "how soon a silent data node is declared dead",
         ),
         f"{count(lost, 'acknowledged write')} lost" if lost else "no acknowledged write was lost",
-        f"the longest gap was {plain(gaps_s.max())} s ({gaps_s.idxmax()})",
+        f"{_words(gaps_s.idxmax())} stopped service for {plain(gaps_s.max())} s, the longest gap",
     ]
+
+
+def _words(fault: str) -> str:
+    return _WORDS.get(fault, fault)
+
+
+def _advice(gaps_s: pd.Series, lost: pd.Series) -> Iterator[Advice]:
+    """Say what is documented against the two faults that hurt, if they did."""
+    if "lose-arbitrator" in lost:
+        yield Advice(
+            "Let more than one process arbitrate: a second management node, or MySQL servers with "
+            "ArbitrationRank"
+        )
+    if gaps_s.get("freeze-data-node", 0) > _LONG_GAP_S:
+        yield Advice(
+            "A node that hangs is declared dead after four missed heartbeats: "
+            "HeartbeatIntervalDbDb sets how long clients wait"
+        )
 
 
 def _gap(gaps_s: pd.Series, fault: str) -> str:

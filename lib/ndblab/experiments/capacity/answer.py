@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ndblab.judging.answer import percent
+from ndblab.formatting import percent
 from ndblab.judging.answers import answers
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ndblab.formatting import plain
-from ndblab.judging.answer import Clause
+from ndblab.formatting import less_or_more
+from ndblab.judging.answer import Advice, Clause
 from ndblab.judging.answers import answers
 from ndblab.statistics import ratio_tables
 
@@ -44,8 +44,9 @@ def _measured(dataset: Dataset) -> Iterator[str]:
     beside = f"beside another server{quota}"
     for name, where in (("pools-1-8", "alone"), ("pools-1-8-share", beside)):
         if name in found.index and not math.isnan(found.at[name, "low"]):
-            value, low, high = (plain(found.at[name, part]) for part in ("ratio", "low", "high"))
-            yield (
-                f"{where}, a server with 8 connections does {value} times ({low} to {high}) the "
-                "queries of one with 1"
-            )
+            ratio, low, high = (found.at[name, part] for part in ("ratio", "low", "high"))
+            words = "fewer queries than with 1", "more queries than with 1", "those of one with 1"
+            did = less_or_more(ratio, low, high, *words)
+            yield f"{where}, a server with 8 connections did {did}"
+            if name == "pools-1-8" and high < 1:
+                yield Advice("On so small a host, leave ndb_cluster_connection_pool at 1")

@@ -22,11 +22,11 @@ def compression(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
     """Say how small each compression makes a dump, and how long that takes."""
     found = dumps.by_compression(dumps.of(dataset.runs, dataset.dumps))
     words = [
-        f"a dump by {row.tool} takes {plain(row.duration_s)} s for {plain(row.content_mb)} MB"
+        f"a dump of {plain(row.content_mb)} MB by {row.tool} took {plain(row.duration_s)} s"
         if row.compression == UNCOMPRESSED
-        else f"with {row.compression} {plain(row.duration_s)} s for {100 / row.ratio:.0f} % of "
-        "that size"
+        else f"with {row.compression} it took {plain(row.duration_s)} s and "
+        f"{100 / row.ratio:.0f} % of the size"
         for row in found.itertuples()
     ]
     known = "the published times and ratios of another machine"
-    return ["; ".join(words), Clause("M-zstd", f"{known} hold", f"{known} do not hold", known)]
+    return [*words, Clause("M-zstd", f"{known} hold", f"{known} do not hold", known)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ndblab.formatting import plain
+from ndblab.formatting import change
 from ndblab.judging import releases
 from ndblab.judging.answer import Clause
 from ndblab.judging.answers import answers
@@ -24,11 +24,8 @@ def compared(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     if first == second:
         second = "another installation of the same release"
     found = contrasts.ratio(contrasts.log_ratios(dataset.slices, "indexstat"))
-    value, low, high = map(plain, found)
-    interval = f" ({low} to {high})" if found.bounded else ""
     return [
-        f"at high load, {second} carries {value} times as much OLTP read-write{interval} as "
-        f"{first}",
+        f"at high load, OLTP read-write on {second} differed by {change(*found)} from {first}",
         Clause(
             "D-indexstat",
             "that is what RonDB 21.10 gained",

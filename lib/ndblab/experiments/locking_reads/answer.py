@@ -9,11 +9,12 @@ from ndblab.experiments.locking_reads import (
     CREATE_SELECT,
     READ_COMMITTED,
     REPEATABLE_READ,
+    SELECT_INTO,
     SET_VARIABLE,
 )
 from ndblab.experiments.locking_reads import analysis as locks
 from ndblab.formatting import listed
-from ndblab.judging.answer import Clause
+from ndblab.judging.answer import Advice, Clause
 from ndblab.judging.answers import answers
 
 if TYPE_CHECKING:
@@ -29,10 +30,11 @@ def locking(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     return [
         Clause(
             "L-uservar",
-            f"{SET_VARIABLE} locks the records it reads, even in {READ_COMMITTED}; "
-            f"{CREATE_SELECT} does so in {REPEATABLE_READ}, not in {READ_COMMITTED}",
+            f"{SET_VARIABLE} locked the records it read, even in {READ_COMMITTED}; "
+            f"{CREATE_SELECT} did so in {REPEATABLE_READ}, not in {READ_COMMITTED}",
             f"{SET_VARIABLE} and {CREATE_SELECT} do not lock the records they read as published",
             f"which locks {SET_VARIABLE} and {CREATE_SELECT} take",
         ),
-        f"without a record lock in {READ_COMMITTED}: {listed(without)}",
+        f"these took no record lock in {READ_COMMITTED}: {listed(without)}",
+        *([Advice(f"Read into a variable by {SELECT_INTO}")] if SELECT_INTO in without else []),
     ]

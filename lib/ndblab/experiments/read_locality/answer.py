@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ndblab.experiments.read_locality.analysis import FULLY_REPLICATED, READ_BACKUP
-from ndblab.formatting import plain
+from ndblab.formatting import change
 from ndblab.judging.answer import Clause
 from ndblab.judging.answers import answers
 from ndblab.statistics import ratio_tables
@@ -29,22 +29,20 @@ def locality(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     return [
         Clause(
             "C-read-backup",
-            "as published, tables that every replica serves are read more locally, {value} times "
-            "as often {interval}",
-            "unlike published, tables that every replica serves are not read more locally",
-            "whether tables that every replica serves are read more locally",
+            "read backup raised the share of local reads by {value_gain_pct} {interval_gain_pct}",
+            "read backup did not raise the share of local reads here ({change})",
+            "whether read backup makes reads more local",
         ),
         Clause(
             "C-fully-replicated",
-            "as published, fully replicated tables are always read locally",
-            "unlike published, only {value_pct} of the rows of fully replicated tables are read "
-            "locally",
+            "fully replicated tables were always read locally",
+            "only {value_pct} of the rows of fully replicated tables were read locally",
             "whether fully replicated tables are always read locally",
         ),
         Clause(
             "C-location",
-            "as published, location domains keep reads in their own domain",
-            "unlike published, location domains keep only {value_pct} of the bytes in their domain",
+            "location domains kept reads in their own domain",
+            "location domains kept only {value_pct} of the bytes in their domain",
             "whether location domains keep reads in their own domain",
         ),
         *_gained(dataset),
@@ -56,5 +54,5 @@ def _gained(dataset: Dataset) -> Iterator[str]:
     found = ratio_tables.of_contrasts(dataset.slices).set_index("contrast")
     for name, words in _GAINS.items():
         if name in found.index and not math.isnan(found.at[name, "low"]):
-            value, low, high = (plain(found.at[name, part]) for part in ("ratio", "low", "high"))
-            yield f"on one host, {words} gives {value} times the throughput ({low} to {high})"
+            ends = (found.at[name, part] for part in ("ratio", "low", "high"))
+            yield f"on one host, {words} changed throughput by {change(*ends)}"

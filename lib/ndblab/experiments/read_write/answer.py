@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from ndblab.error import MissingData
 from ndblab.experiments.read_write import IN_KEYS
 from ndblab.experiments.read_write import analysis as variations
-from ndblab.formatting import plain
-from ndblab.judging.answer import Clause
+from ndblab.formatting import change, plain
+from ndblab.judging.answer import Advice, Clause
 from ndblab.judging.answers import answers
 from ndblab.statistics import contrasts
 
@@ -26,16 +26,16 @@ def read_write(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         *_lookups(dataset),
         Clause(
             "R-filter-gain",
-            "filtered ranges bring {value} times {interval} the read/write transactions",
-            "filtered ranges bring {value} times {interval} the read/write transactions, not "
+            "filtered ranges allowed {value} times the read/write transactions {interval}",
+            "filtered ranges allowed {value} times the read/write transactions {interval}, not "
             f"{_published(table, 'R-filter-gain')}",
-            "what filtered ranges bring",
+            "what filtered ranges gain",
         ),
         Clause(
             "R-rw-servers",
-            "data nodes with twice the CPUs carry {value} times as much {interval}",
-            "data nodes with twice the CPUs carry {value} times as much {interval}",
-            "what twice the CPUs of the data nodes bring",
+            "data nodes with twice the CPUs did {value} times the transactions {interval}",
+            "data nodes with twice the CPUs did {value} times the transactions {interval}",
+            "what twice the CPUs of the data nodes gain",
         ),
         Clause(
             "R-filter-servers",
@@ -54,15 +54,16 @@ def _lookups(dataset: Dataset) -> Iterator[str]:
         whole = contrasts.whole(dataset.slices, variations.LOOKUPS)
         sides = whole[whole["side"].astype(str) == contrasts.A]
         keys = IN_KEYS[str(sides["variant"].iloc[0])]
-        yield f"IN lists of {keys} keys look up {found} as many keys as point selects"
+        yield f"IN lists of {keys} keys looked up {found} the keys of point selects"
+        yield Advice("Look up keys in lists: WHERE id IN (...) instead of a query for each")
 
 
 def _throughputs(dataset: Dataset) -> Iterator[str]:
     quota = ", each with a quota of its own" if dataset.budget == "scaled" else ""
     for contrast, words in (
-        (variations.SERVERS, f"two servers carry {{}} as many transactions as one{quota}"),
-        (variations.MORE_SERVERS, f"four servers carry {{}} as many as two{quota}"),
-        (variations.PROCESSES, "four processes of sysbench get {} the throughput of one"),
+        (variations.SERVERS, f"two servers did {{}} the transactions of one{quota}"),
+        (variations.MORE_SERVERS, f"four servers did {{}} those of two{quota}"),
+        (variations.PROCESSES, "four processes of sysbench changed throughput by {}"),
     ):
         if found := _ratio(dataset, contrast):
             yield words.format(found)
@@ -74,6 +75,8 @@ def _ratio(dataset: Dataset, contrast: str) -> str:
         found = variations.ratio(dataset.slices, contrast)
     except MissingData:
         return ""
+    if contrast == variations.PROCESSES:
+        return change(*found)
     interval = f" ({plain(found.low)} to {plain(found.high)})" if found.bounded else ""
     return f"{plain(found.value)} times{interval}"
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ndblab.error import MissingData
-from ndblab.formatting import count, plain
-from ndblab.judging.answer import Clause
+from ndblab.formatting import count, less_or_more, plain
+from ndblab.judging.answer import Advice, Clause
 from ndblab.judging.answers import answers
 from ndblab.judging.verdict import BY_CONSTRUCTION
 from ndblab.statistics import estimate, summary
@@ -24,12 +24,12 @@ def one_server(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     """Say how far one server goes, and what does not matter to it."""
     best = _peak(dataset)
     return [
-        f"one MySQL server was best with {count(best.clients, 'client')}: {plain(best.qps_mean)} "
+        f"{count(best.clients, 'client')} saturated one MySQL server: {plain(best.qps_mean)} "
         "queries/s" + _between(best.qps_low, best.qps_high),
         Clause(
             "F4-degrade",
-            "past the peak, more clients lower its throughput to {value} times {interval}",
-            "past the peak, more clients do not lower its throughput here ({value} times)",
+            "past the peak, more clients cost {value_fall_pct} {interval_fall_pct}",
+            "past the peak, more clients do not lower its throughput here ({change})",
             "whether more clients lower the throughput of one server",
         ),
         Clause(
@@ -40,14 +40,15 @@ def one_server(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         ),
         Clause(
             "B-sockets",
-            "clients over TCP/IP get {value} times {interval} the throughput of Unix sockets",
-            "clients over TCP/IP get no less throughput than over Unix sockets ({value} times)",
+            "clients over TCP/IP got {value_fall_pct} fewer queries/s than over Unix sockets "
+            "{interval_fall_pct}",
+            "clients over TCP/IP got no fewer queries/s than over Unix sockets ({change})",
             "whether clients over TCP/IP get less than over Unix sockets",
         ),
         Clause(
             "B-redo",
             "the redo log does not matter to reads",
-            "a small redo log changes the throughput of reads by a factor of {value} {interval}",
+            "a small redo log changed the throughput of reads by {change}",
             "whether the redo log matters to reads",
         ),
         Clause(
@@ -68,15 +69,17 @@ def many_servers(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str
         *_figure_6(dataset, table),
         Clause(
             "P-servers-1-2",
-            "two servers carry {value} times as much as one {interval}",
-            "two servers carry {value} times as much as one {interval}",
+            "two servers did {value} times the queries of one {interval}",
+            "two servers did {value} times the queries of one {interval}",
             "how close two servers come to twice one",
         ),
         Clause(
             "F6-double-servers",
-            "doubling the servers brings {value} times {interval} or more while CPUs are left",
-            "a doubling of the servers brings only {value} times {interval}",
-            "what doubling the servers brings",
+            "while CPUs were left, each doubling of the servers raised throughput by at least "
+            "{value_gain_pct} {interval_gain_pct}",
+            "a doubling of the servers raised throughput by only {value_gain_pct} "
+            "{interval_gain_pct}",
+            "what doubling the servers gains",
         ),
         Clause(
             "F6-peak",
@@ -86,21 +89,21 @@ def many_servers(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str
         ),
         Clause(
             "F6-8-to-16",
-            "the step from 8 to 16 servers brings {value} times {interval}",
-            "the step from 8 to 16 servers brings {value} times {interval}",
-            "what the step from 8 to 16 servers brings on CPUs as the source's",
+            "16 servers did {value} times the queries of 8 {interval}",
+            "16 servers did {value} times the queries of 8 {interval}",
+            "what 16 servers gain over 8 on CPUs as the source's",
         ),
         Clause(
             "F6-overload",
-            f"{past} falls by {{value_fall_pct}} {{interval_fall_pct}}",
-            f"{past} does not fall",
+            f"{past} fell by {{value_fall_pct}} {{interval_fall_pct}}",
+            f"{past} did not fall",
             "whether more clients past the peak lower throughput",
         ),
         Clause(
             "F7-doubling",
-            "p95 holds when servers and clients double ({value} times at most)",
-            "p95 grows {value} times {interval} when servers and clients double",
-            "whether p95 holds when servers and clients double",
+            "p95 stays the same when servers and clients double ({change} at most)",
+            "p95 changes by {change} when servers and clients double",
+            "whether p95 stays the same when servers and clients double",
         ),
         Clause(
             "F9-tc-bottleneck",
@@ -114,20 +117,19 @@ def many_servers(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str
 @answers("thread-balance")
 def balance(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     """Say which threads a data node chooses, and whether a balanced split gains anything."""
-    chosen = "with NumCPUs=32 a data node chooses {value} threads"
+    chosen = "with NumCPUs=32 a data node starts {value} threads"
     return [
         Clause(
             "F9-threads",
             f"{chosen}, as published",
             f"{chosen}, other than published",
-            "which threads a data node chooses with NumCPUs=32",
+            "which threads a data node starts with NumCPUs=32",
         ),
         Clause(
             "F9-next-step",
-            "a balanced split of the NDB threads brings {value} times {interval} the throughput of "
-            "the automatic one",
-            "a balanced split of the NDB threads gains nothing here: {value} times {interval} the "
-            "throughput of the automatic one",
+            "a balanced split of the NDB threads raised throughput by {value_gain_pct} "
+            "{interval_gain_pct}",
+            "a balanced split of the NDB threads gains nothing here ({change})",
             "whether a balanced split of the NDB threads raises a peak that tc threads limit",
         ),
     ]
@@ -142,17 +144,16 @@ def _figure_6(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
     qps = runs.pivot_table(index=["clients", "repeat"], columns="servers", values="qps")
     if {8, 16} <= set(qps):
         ratio = estimate.geometric((qps[16] / qps[8]).dropna())
-        change = "fewer" if ratio.high < 1 else "more" if ratio.low > 1 else "no clear change in"
         if ratio.bounded:
-            yield (
-                f"16 servers instead of 8 gave {change} queries/s at equal clients: "
-                f"{plain(ratio.value)} times{_between(ratio.low, ratio.high)}"
-            )
+            words = "fewer queries than 8", "more queries than 8", "the queries of 8"
+            yield f"at equal clients, 16 servers did {less_or_more(*ratio, *words)}"
+            if ratio.high < 1:
+                yield Advice("Start no more MySQL servers than the host has CPUs for")
     forced = (table["id"] == "F6-double-servers") & (table["verdict"] == BY_CONSTRUCTION)
     for row in table[forced].itertuples():
         times = f"{plain(row.measured)} times{_between(row.low, row.high)} the work or more"
-        known = f", which did {times} here" if math.isfinite(row.measured) else ""
-        yield f"up to four, quotas give twice the servers twice the CPU by construction{known}"
+        did = f", which did {times}" if math.isfinite(row.measured) else ""
+        yield f"up to four servers, quotas give twice as many twice the CPU by construction{did}"
 
 
 def _peak(dataset: Dataset):

@@ -24,23 +24,23 @@ def steadiness(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     return [
         Clause(
             "F1-stable",
-            f"{during}, 95 % of seconds stay within {{value_pct}} {{interval_pct}} of the middle "
-            "of throughput",
-            f"{during}, 95 % of seconds stay only within {{value_pct}} {{interval_pct}} of the "
-            "middle of throughput",
+            f"{during}, throughput stayed within {{value_pct}} of its middle in 95 % of seconds "
+            "{interval_pct}",
+            f"{during}, throughput stayed only within {{value_pct}} of its middle in 95 % of "
+            "seconds {interval_pct}",
             "how steady throughput is",
         ),
         Clause(
             "F1-drift",
-            "throughput does not drift ({value} % per hour)",
-            "throughput drifts by {value} % per hour {interval}",
-            "whether throughput drifts ({low} to {high} % per hour)",
+            "throughput did not drift ({value} % an hour)",
+            "throughput drifted by {value} % an hour {interval}",
+            "whether throughput drifts ({low} to {high} % an hour)",
         ),
         Clause(
             "W-warmup",
-            "measuring for two minutes is enough",
-            "measuring for two minutes is not enough here",
-            "whether measuring for two minutes is enough",
+            "two minutes of measurement are enough",
+            "two minutes of measurement are not enough here",
+            "whether two minutes of measurement are enough",
         ),
     ]
 
@@ -50,14 +50,12 @@ def checkpoints(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
     """Say how the throughput of a long run with writes compares with that between checkpoints."""
     published = dict(zip(table["id"], table["published"], strict=True))
     duration_s = float(stability.longest(dataset.runs)["duration_s"])
-    run = f"a run of {plain(duration_s)} s"
-    kept = f"{run} has {{value}} times {{interval}} its throughput between local checkpoints"
+    cost = f"in {plain(duration_s)} s, checkpoints changed throughput by {{change}}"
     return [
         Clause(
             "R-long",
-            kept,
-            f"{kept}; published for more than an hour: {published.get('R-long')}",
-            "whether an hour is a tenth slower than a short run (checkpoints leave {value_pct} "
-            "{interval_pct} of the throughput between them)",
+            cost,
+            f"{cost}; published for more than an hour: {published.get('R-long')} times",
+            "whether an hour is a tenth slower than a short run (checkpoints: {change})",
         ),
     ]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ndblab.experiments.tpc_c import analysis as loads
-from ndblab.formatting import plain
+from ndblab.formatting import change, plain
 from ndblab.judging.answer import Clause
 from ndblab.judging.answers import answers
 
@@ -16,10 +16,9 @@ if TYPE_CHECKING:
     from ndblab.dataset import Dataset
 
 _THROUGHPUT = {
-    loads.PARTITIONING: "tables partitioned by warehouse carry {} the transactions of those "
-    "partitioned by whole key",
-    loads.SERVERS: "two servers carry {} as many as one",
-    loads.MORE_SERVERS: "four servers carry {} as many as two",
+    loads.PARTITIONING: "partitioning tables by warehouse changed throughput by {}",
+    loads.SERVERS: "a second MySQL server changed it by {}",
+    loads.MORE_SERVERS: "two more changed it by {}",
 }
 
 
@@ -30,15 +29,15 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     found = found[found["low"].notna()]
     said: list[Clause | str] = [*loads.inconsistent(dataset.tables)]
     for row in found.itertuples():
-        words = f"{plain(row.ratio)} times ({plain(row.low)} to {plain(row.high)})"
+        words = change(row.ratio, row.low, row.high)
         if row.contrast == loads.PARTITIONING and row.quantity != "transactions/s":
-            said.append(f"their data nodes need {words} the CPU for a transaction")
+            said.append(f"it changed the data nodes' CPU for a transaction by {words}")
         else:
             said.append(_THROUGHPUT[row.contrast].format(words))
     said += _shares(dataset)
     return [
         *said,
-        Clause("D-linear", "", "", "what more data nodes bring"),
+        Clause("D-linear", "", "", "what more data nodes gain"),
         Clause("D-2110", "", "", "what RonDB 21.10.1 gains over 21.04.1"),
     ]
 
@@ -51,10 +50,13 @@ def _shares(dataset: Dataset) -> Iterator[str]:
         pruned = (
             f"{100 * most['pruned_share'][way]:.0f} %" for way in (loads.BY_WAREHOUSE, loads.BY_KEY)
         )
-        yield "{} against {} of their scans read a single partition".format(*pruned)
+        yield (
+            "{} of the scans read a single partition then, {} where tables are partitioned by "
+            "whole key".format(*pruned)
+        )
     if not loads.inconsistent(dataset.tables):
         failed = 100 * points["failed_share"].max()
         yield (
-            f"at most {plain(round(failed, 2))} % of the transactions of a point fail, and all "
-            "rows stay consistent"
+            f"at most {plain(round(failed, 2))} % of the transactions of a point failed, and all "
+            "rows stayed consistent"
         )

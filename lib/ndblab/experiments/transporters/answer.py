@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ndblab.error import MissingData
-from ndblab.formatting import plain
+from ndblab.formatting import change, less_or_more
 from ndblab.judging.answer import Answer, Clause
 from ndblab.judging.answers import answers
 from ndblab.statistics import contrasts
@@ -25,34 +25,37 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     return [
         Clause(
             "T-shm-gain",
-            "with point selects, shared memory carries {value} times as much as TCP {interval}",
-            "with point selects, shared memory carries {value} times as much as TCP {interval} "
-            f"here, not {published.get('T-shm-gain')}",
+            "with point selects, shared memory raised throughput by {value_gain_pct} over TCP "
+            "{interval_gain_pct}",
+            "with point selects, shared memory changed throughput by {change} against TCP here, "
+            f"not to {published.get('T-shm-gain')} times",
             "what shared memory gains over TCP with point selects",
         ),
         Clause(
             "T-top",
-            "at the top of OLTP read-write, shared memory carries {value} times as much {interval}",
-            "at the top of OLTP read-write, shared memory carries {value} times as much {interval} "
-            f"here, not {published.get('T-top')}",
+            "at the top of OLTP read-write, shared memory raised throughput by {value_gain_pct} "
+            "{interval_gain_pct}",
+            "at the top of OLTP read-write, shared memory changed throughput by {change} here, "
+            f"not to {published.get('T-top')} times",
             "the gain at the top of OLTP read-write",
         ),
         Clause(
             "T-low",
             "with 1 and 2 clients, both are alike",
-            "with 1 and 2 clients, shared memory carries {value} times as much {interval}",
+            "with 1 and 2 clients, shared memory changed throughput by {change}",
             "whether both are alike with 1 and 2 clients",
         ),
         Clause(
             "T-high",
-            "with very many clients, shared memory carries {value} times as much {interval}",
-            "with very many clients, shared memory carries only {value} times as much {interval}",
+            "with very many clients, shared memory raised throughput by {value_gain_pct} "
+            "{interval_gain_pct}",
+            "with very many clients, shared memory changed throughput by only {change}",
             "very many clients",
         ),
         Clause(
             "T-spin-low",
-            "with few clients, spinning brings {value} times the throughput {interval}",
-            "with few clients, spinning brings {value} times the throughput {interval}",
+            "with few clients, spinning changed throughput by {change}",
+            "with few clients, spinning changed throughput by {change}",
             "spinning",
         ),
     ]
@@ -66,25 +69,24 @@ THROUGHPUTS: Mapping[str, str] = MappingProxyType(
 
 @answers("tls")
 def cost(dataset: Dataset, table: pd.DataFrame) -> Answer:
-    """Say what TLS leaves of the throughput; it is certain if the interval excludes equality."""
-    certain, still_open = [], []
+    """Say what TLS costs in throughput; it is certain if the interval excludes equality."""
+    certain, still_open, advice = [], [], ()
     for name, throughput in THROUGHPUTS.items():
         try:
             found = contrasts.ratio(contrasts.log_ratios(dataset.slices, name))
         except MissingData:
             still_open.append(f"what TLS does to {throughput}")
             continue
-        value, low, high = map(plain, found)
         if not found.bounded:
-            still_open.append(f"what TLS does to {throughput} ({value} times)")
+            still_open.append(f"what TLS does to {throughput} ({change(*found)})")
         elif found.low <= 1 <= found.high:
-            still_open.append(f"whether TLS changes {throughput} ({value} times, {low} to {high})")
+            still_open.append(f"whether TLS changes {throughput} ({change(*found)})")
         else:
-            changes = "lowers" if found.high < 1 else "raises"
-            certain.append(
-                f"TLS on NDB's links {changes} {throughput} to {value} times that of plain text "
-                f"({low} to {high})"
-            )
+            of = f"{'of' if found.high < 1 else 'to'} {throughput}"
+            did = "cost" if found.high < 1 else "added"
+            certain.append(f"TLS on NDB's links {did} {less_or_more(*found, of, of)}")
+            if found.high < 1:
+                advice = ("Where links leave the host, plan for the CPUs that TLS needs",)
     if not certain:
         certain = ["no source says what TLS costs on NDB's links, and no cost is certain here"]
-    return Answer(tuple(certain), tuple(still_open))
+    return Answer(tuple(certain), tuple(still_open), advice=advice)

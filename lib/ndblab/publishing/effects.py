@@ -1,0 +1,102 @@
+"""The first picture of the README: every effect that was judged here, beside what was published."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from ndblab.figures import forest, published, sheet
+from ndblab.judging import verdict
+from ndblab.judging.publication import Anchor, Claim
+from ndblab.measuring import recorded
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PICTURE = recorded.RECORDED / "effects.png"
+_ROW_IN, _AROUND_IN = 0.34, 1.35
+_ROWS = "Rows"
+"""The field of the picture's file that holds what it shows."""
+
+
+def table(every: pd.DataFrame, claims: Sequence[Claim]) -> pd.DataFrame:
+    """Return the ratios that decided a claim, or could not, largest first.
+
+    Parameters
+    ----------
+    every : verdicts (`verdict_tables.every`).
+
+    Returns
+    -------
+    `id`, `name` (what is compared), `ratio`, `low`, `high`, `verdict`, and the range that the claim
+    allows: `least`, `most`.
+    """
+    known = {claim.id: claim for claim in claims if claim.effect}
+    tested = every["verdict"].isin(verdict.TESTED) & every["id"].isin(known.keys())
+    found = every[tested & every["measured"].notna()].rename(columns={"measured": "ratio"})
+    bounds = [verdict.allowed(known[name]) for name in found["id"]]
+    found = found.assign(
+        name=[known[name].effect for name in found["id"]],
+        least=[low for low, _ in bounds],
+        most=[high for _, high in bounds],
+    )
+    columns = ["id", "name", "ratio", "low", "high", "verdict", "least", "most"]
+    return found.sort_values("ratio", ascending=False)[columns].reset_index(drop=True)
+
+
+def title(rows: pd.DataFrame) -> str:
+    """Say how many of the effects are as published."""
+    same = int((rows["verdict"] == verdict.REPRODUCED).sum())
+    return f"{same} of {len(rows)} effects that can be judged on small hosts are as published"
+
+
+def draw(rows: pd.DataFrame, claims: Sequence[Claim]) -> Figure:
+    """Draw a forest: each effect with its interval, what was published, and what it allows."""
+    with sheet.page(_AROUND_IN + _ROW_IN * len(rows)) as figure:
+        known = {claim.id: claim for claim in claims}
+        allowed, anchors = {}, {}
+        for row in rows.itertuples():
+            claim = known[row.id]
+            allowed[row.name] = (
+                row.least if math.isfinite(row.least) else 1e-9,
+                row.most if math.isfinite(row.most) else 1e9,
+            )
+            if claim.comparison == "equal":
+                anchors[row.name] = [_mark(claim)]
+        forest.draw(figure.subplots(), rows, "Ratio", allowed=allowed, anchors=anchors)
+        notes = ["Dots: measured, with 95 % intervals.", "Yellow: what the claim allows."]
+        notes += [published.NOTE] if anchors else []
+        head = sheet.Head(title(rows), notes)
+        sheet.sign(figure, head, "Recorded datasets of this repository: virtual machines, 2 CPUs.")
+    return figure
+
+
+def write(every: pd.DataFrame, claims: Sequence[Claim]) -> None:
+    """Draw the picture and write it, with its rows, into the folder of recorded data."""
+    rows, data = table(every, claims), io.BytesIO()
+    draw(rows, claims).savefig(data, format="png", metadata={_ROWS: _text(rows), "Software": None})
+    PICTURE.write_bytes(data.getvalue())
+
+
+def is_current(every: pd.DataFrame, claims: Sequence[Claim]) -> bool:
+    """Return whether the picture shows these verdicts."""
+    from PIL import Image
+
+    with Image.open(PICTURE) as image:
+        return image.info.get(_ROWS) == _text(table(every, claims))
+
+
+def _mark(claim: Claim) -> Anchor:
+    return Anchor("", "", 0, 0, claim.low, claim.unit, "about", "", claim.id, claim.source)
+
+
+def _text(rows: pd.DataFrame) -> str:
+    shown = rows[["id", "name", "verdict"]].assign(
+        numbers=[forest.words(row, 3) for row in rows.itertuples()]
+    )
+    return json.dumps(shown.to_dict("records"))
