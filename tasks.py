@@ -91,7 +91,9 @@ def reproduce(
     ./lab reproduce --figure 6                 measure Figure 6 on this host (12 min)
     ./lab reproduce --figure 6 --recorded      redraw it from the dataset in this repository
     ./lab reproduce --figure 6 --dry-run       print the plan and every command
+    ./lab reproduce --figure 6 --host brief    the same for the brief's server
     ./lab reproduce --all                      every experiment that this host has not measured
+    ./lab reproduce --all --dry-run --hosts me@db1,me@db2,me@db3    what these would do
     ./lab reproduce --experiment ./mine        one of your own (see `./lab new`)
 
     A measurement that was interrupted resumes. Where this host has measured the same before,
