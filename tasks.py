@@ -453,6 +453,16 @@ class OwnConfig(Config):
     prefix = "ndblab"
 
 
+def become_lab(called=sys.argv[0]):
+    """Where `invoke` itself has loaded this file, by its user's settings, start again without."""
+    if Path(called).stem in ("invoke", "inv") or called.endswith("invoke/__main__.py"):
+        os.environ.pop("INVOKE_RUNTIME_CONFIG", None)
+        argv = [sys.executable, __file__, "--search-root", str(ROOT), *sys.argv[1:]]
+        os.execv(sys.executable, argv)
+
+
+if __name__ == "tasks":
+    become_lab()
 if __name__ == "__main__":
     try:
         Program(name="lab", binary="./lab", version="0.1", config_class=OwnConfig).run()

@@ -117,11 +117,14 @@ def dry_run(
 
 def _where(there: connected.Connected, given: str | None) -> Iterator[str]:
     """Name the hosts, and what runs on each."""
-    kind = "network namespaces of this machine, named by letters"
-    if given not in (None, connected.NAMESPACES):
-        kind = "hosts" if there.sites else "hosts such as this one; none was reached"
-    yield f"# over {len(there.hosts.placed)} {kind}:"
-    for one in there.hosts.placed:
+    placed = there.hosts.placed
+    over = count(len(placed), "host")
+    if given in (None, connected.NAMESPACES):
+        over = f"{len(placed)} network namespaces of this machine, named by letters"
+    elif not there.sites:
+        over += " such as this one; none was reached"
+    yield f"# over {over}:"
+    for one in placed:
         known = f"; {there.hosts.described[one.name].describe()}" if there.sites else ""
         yield f"#   {one.name}: {', '.join(one.roles)}{known}"
 
