@@ -179,7 +179,6 @@ SETTINGS_OF_OTHERS = {
     "dry": "run:\n  dry: true\n  pty: true\n",
     "executor": "tasks:\n  executor_class: nowhere.Executor\n",
     "dashes": "tasks:\n  auto_dash_names: false\n",
-    "name": "tasks:\n  collection_name: x\n",
 }
 
 
@@ -187,21 +186,19 @@ SETTINGS_OF_OTHERS = {
 def test_plain_invoke_does_what_the_lab_does_whatever_its_user_has_set(
     tmp_path: Path, settings: str
 ) -> None:
-    """As in the conda environment, whose file names the tasks; from any folder of the project."""
+    """As in a conda environment, from any folder of the project."""
     (tmp_path / ".invoke.yaml").write_text(SETTINGS_OF_OTHERS[settings])
-    variables = re.search(r"^variables:\n(?: .*\n)+", (ROOT / "environment.yml").read_text(), re.M)
-    given = dict(re.findall(r"^  (\w+): (\w+)$", variables[0], re.M))
     for program in (["-m", "invoke"], [Path(sys.executable).with_name("invoke")]):
         done = subprocess.run(
             [sys.executable, *program, "config", "--host", "brief", "--out", str(tmp_path)],
-            cwd=ROOT / "lib", env=os.environ | given | {"HOME": str(tmp_path)},
+            cwd=ROOT / "lib", env=os.environ | {"HOME": str(tmp_path)},
             capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         assert "config.ini" in done.stdout
         failing = subprocess.run(
             [sys.executable, *program, "reproduce", "--figure", "66", "--dry-run"],
-            cwd=ROOT, env=os.environ | given | {"HOME": str(tmp_path)},
+            cwd=ROOT, env=os.environ | {"HOME": str(tmp_path)},
             capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert (failing.returncode, "Unknown figure" in failing.stderr) == (1, True)
