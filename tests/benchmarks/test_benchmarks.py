@@ -259,7 +259,7 @@ def test_a_recorded_dataset_is_tiled_in_time(tmp_path):
     assert 80_000 <= sum(rows.values()) < 110_000
     copies = rows["processes"] / len(known.processes)
     assert list(longer.runs["duration_s"]) == pytest.approx(list(known.runs["duration_s"] * copies))
-    assert not longer.processes.duplicated(["run_id", "t_s", "node_id"]).any()
+    assert not longer.processes.duplicated(["run_id", "t_s", "role", "node_id"]).any()
     assert longer.processes["cpu_pct"].mean() == pytest.approx(known.processes["cpu_pct"].mean())
 
 
