@@ -57,10 +57,12 @@ def command(body, limits_cpus=False):
     return task(guarded, auto_shortflags=False)
 
 
-def refuse(wrong, what, found, next_step="Drop one of them; see `./lab --help reproduce`."):
-    """Refuse options that exclude each other."""
-    if wrong:
-        raise LabError(what, found=found, next_step=next_step)
+def say_unused(where, options):
+    """Name on standard error the options that were given but change nothing `where` it is."""
+    unused = [f"--{name.removesuffix('_s')}" for name, value in options.items() if value]
+    if unused:
+        names = ", ".join(unused).replace("_", "-")
+        print(f"lab: without effect on {where}: {names}", file=sys.stderr)
 
 
 cluster_command = functools.partial(command, limits_cpus=True)
@@ -89,7 +91,9 @@ def reproduce(
     ./lab reproduce --figure 6                 measure Figure 6 on this host (12 min)
     ./lab reproduce --figure 6 --recorded      redraw it from the dataset in this repository
     ./lab reproduce --figure 6 --dry-run       print the plan and every command
+    ./lab reproduce --figure 6 --host brief    the same for the brief's server
     ./lab reproduce --all                      every experiment that this host has not measured
+    ./lab reproduce --all --dry-run --hosts me@db1,me@db2,me@db3    what these would do
     ./lab reproduce --experiment ./mine        one of your own (see `./lab new`)
 
     A measurement that was interrupted resumes. Where this host has measured the same before,
@@ -100,97 +104,48 @@ def reproduce(
     """
     from ndblab.design import catalogue
     from ndblab.planning import number
+    from ndblab.publishing import reproduction
 
+    if hosts and attach:
+        raise LabError(
+            "--hosts and --attach both say where the cluster is",
+            found=f"--hosts {hosts} and --attach {attach}",
+            expected="hosts to start a cluster on, or one that runs already",
+            next_step="Drop one of them.",
+        )
     overrides = {
         "servers": servers, "clients": clients, "repeats": repeats, "duration_s": duration,
         "warmup_s": warmup, "tables": tables, "table_size": table_size, "seed": seed,
     }  # fmt: skip
-    one = {"figure": figure, "table": table, "experiment": experiment, "dataset": dataset}
-    given = [f"--{name}" for name, value in one.items() if value]
-    refuse(
-        all and given,
-        "--all excludes --figure, --table, --experiment and --dataset",
-        f"--all with {', '.join(given)}",
-    )
-    refuse(
-        recorded and dataset, "Give either --recorded or --dataset, not both", f"both: {dataset}"
-    )
-    refuse(
-        host and not dry_run,
-        "--host works only with --dry-run",
-        "--host without --dry-run",
-        "Add --dry-run, or drop --host: the lab measures only on this host.",
-    )
-    refuse(
-        minutes and (recorded or dataset),
-        "--minutes is for a measurement",
-        f"--minutes with {'--recorded' if recorded else '--dataset'}",
-    )
-    refuse(
-        engines and (all or recorded or dataset),
-        "--engines is for the measurement of one experiment",
-        f"--engines {engines} with {'--all' if all else 'recorded data'}",
-    )
-    refuse(
-        endpoints and not attach,
-        "--endpoints are those of an attached cluster",
-        f"--endpoints {endpoints} without --attach",
-        "Add --attach with the connect string of the cluster's management node.",
-    )
-    contrary = {
-        "all": all, "budget": budget != "auto", "base-port": base_port, "engines": engines,
-        "recorded": recorded, "dataset": dataset, "host": host,
-    }  # fmt: skip
-    with_it = [f"--{name}" for name, value in contrary.items() if value]
-    refuse(
-        attach and with_it,
-        "--attach measures one experiment on a cluster as it is",
-        f"--attach with {', '.join(with_it)}",
-    )
-    alone = {
-        "all": all, "engines": engines, "recorded": recorded, "dataset": dataset,
-        "dry-run": dry_run, "attach": attach,
-    }  # fmt: skip
-    beside = [f"--{name}" for name, value in alone.items() if value]
-    refuse(
-        hosts and beside,
-        "--hosts is for the measurement of one experiment",
-        f"--hosts with {', '.join(beside)}",
-    )
-    refuse(
-        insecure_network and not hosts,
-        "--insecure-network is about the links between hosts",
-        "--insecure-network without --hosts",
-        "Drop it: on one host nothing listens beyond loopback.",
-    )
     minutes = minutes and number.whole("--minutes", minutes)
-    found = [] if all else [catalogue.find(experiment, figure, table)]
-    chosen = found or list(catalogue.every().values())
+    chosen = catalogue.chosen(experiment, figure, table, all)
     for each in chosen:
         each.size(profile, overrides)
-    if dry_run and attach:
-        from ndblab.attach import measurement as attaching
-
-        print(attaching.describe_only(*chosen, attach, endpoints, profile, overrides))
-        return
+    attached = (attach, endpoints) if attach or endpoints else None
+    dry_run = dry_run or bool(host)
+    source = None if dry_run else dataset or ("recorded" if recorded else None)
+    of_own = {"budget": budget != "auto", "base-port": base_port, "engines": engines, "host": host}
+    of_run = {
+        **of_own, "profile": profile != "quick", **overrides, "minutes": minutes, "hosts": hosts,
+        "attach": attach, "endpoints": endpoints,
+    }  # fmt: skip
+    say_unused("data that are there already", of_run if source else {})
+    say_unused("a cluster that runs already", of_own if attached and not source else {})
+    say_unused("one host", {"insecure-network": insecure_network and not hosts})
+    where = {
+        "engines": engines, "hosts": hosts, "attach": attached,
+        "insecure_network": bool(hosts and insecure_network),
+    }  # fmt: skip
     if dry_run:
-        from ndblab.measuring.dry_run import dry_run
-
-        for each in chosen:
-            if each.grid or not all:
-                print(
-                    dry_run(each, profile, budget, overrides, base_port, host, engines),
-                    end="\n\n",
-                )
+        plans = reproduction.dry_runs(
+            chosen, profile, budget, overrides, base_port, described=host, **where
+        )
+        for text in plans:
+            print(text, end="\n\n")
         return
-    from ndblab.publishing import reproduction
-
-    source = "recorded" if recorded else dataset
     reproduction.reproduce(
         chosen, source, profile, budget, overrides, base_port, OUT,
-        again=again or not (all or minutes), minutes=minutes, engines=engines, hosts=hosts,
-        **({"attach": (attach, endpoints)} if attach else {}),
-        **({"insecure_network": True} if insecure_network else {}),
+        again=again or not (all or minutes), minutes=minutes, rest_recorded=recorded, **where,
     )  # fmt: skip
 
 
@@ -363,12 +318,6 @@ def detach(c, attach=None, endpoints=None):
     """Remove what a killed `reproduce --attach` left on a cluster; same --attach, --endpoints."""
     from ndblab.attach import measurement as attaching
 
-    refuse(
-        not attach,
-        "Say which cluster",
-        "no --attach",
-        "Give --attach and --endpoints as reproduce had them.",
-    )
     removed = attaching.detach(attach, endpoints)
     print(f"Removed {removed}." if removed else "Nothing of the lab is left there.")
 
@@ -504,6 +453,16 @@ class OwnConfig(Config):
     prefix = "ndblab"
 
 
+def become_lab(called=sys.argv[0]):
+    """Where `invoke` itself has loaded this file, by its user's settings, start again without."""
+    if Path(called).stem in ("invoke", "inv") or called.endswith("invoke/__main__.py"):
+        os.environ.pop("INVOKE_RUNTIME_CONFIG", None)
+        argv = [sys.executable, __file__, "--search-root", str(ROOT), *sys.argv[1:]]
+        os.execv(sys.executable, argv)
+
+
+if __name__ == "tasks":
+    become_lab()
 if __name__ == "__main__":
     try:
         Program(name="lab", binary="./lab", version="0.1", config_class=OwnConfig).run()

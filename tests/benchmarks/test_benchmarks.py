@@ -12,6 +12,7 @@ import pytest
 from ndblab import benchmarks, dataset, install
 from ndblab.benchmarks import clusters, commands, reading, row
 from ndblab.benchmarks.row import Row
+from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.machine.local import MARK
 from ndblab.measuring import recorded
@@ -39,7 +40,7 @@ def test_every_goal_has_a_benchmark():
     """The table covers every goal that the lab has for itself."""
     assert set(benchmarks.BENCHMARKS) == {
         "overhead", "phases", "install", "start", "recorded", "all", "capacity", "coverage",
-        "memory", "read", "draw", "sizes",
+        "memory", "read", "draw", "sizes", "large",
     }  # fmt: skip
 
 
@@ -248,3 +249,26 @@ def test_the_overhead_is_measured_as_planned_and_without_quotas(monkeypatch: pyt
     clusters.overhead()
     assert measured[-1] == "shared"
     assert len(measured) == len(set(measured)) <= 2
+
+
+def test_a_recorded_dataset_is_tiled_in_time(tmp_path):
+    """It passes the checks of any dataset; each run lasts longer, at the rate that it had."""
+    source = recorded.folder(catalogue.find(figure=6))
+    known, longer = dataset.read(source), dataset.read(reading.tiled(source, tmp_path, 80_000))
+    rows = {name: len(longer.tables[name]) for name in reading.SAMPLED}
+    assert 80_000 <= sum(rows.values()) < 110_000
+    copies = rows["processes"] / len(known.processes)
+    assert list(longer.runs["duration_s"]) == pytest.approx(list(known.runs["duration_s"] * copies))
+    assert not longer.processes.duplicated(["run_id", "t_s", "role", "node_id"]).any()
+    assert longer.processes["cpu_pct"].mean() == pytest.approx(known.processes["cpu_pct"].mean())
+
+
+def test_the_sweep_whose_memory_is_measured_imports_what_there_is():
+    """It runs in a process of its own, where no other test would find a module that moved."""
+    before = commands._SWEEP.rpartition("measurement.measure(")[0]
+    called = before + "print(catalogue.find(figure=6).name, measurement.measure)"
+    done = subprocess.run(
+        [sys.executable, "-c", called, "x", "1"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "function measure" in done.stdout

@@ -175,6 +175,35 @@ def test_the_users_settings_of_invoke_are_for_other_projects(tmp_path: Path) -> 
     assert "cluster.start" in done.stdout, done.stderr
 
 
+SETTINGS_OF_OTHERS = {
+    "dry": "run:\n  dry: true\n  pty: true\n",
+    "executor": "tasks:\n  executor_class: nowhere.Executor\n",
+    "dashes": "tasks:\n  auto_dash_names: false\n",
+}
+
+
+@pytest.mark.parametrize("settings", SETTINGS_OF_OTHERS)
+def test_plain_invoke_does_what_the_lab_does_whatever_its_user_has_set(
+    tmp_path: Path, settings: str
+) -> None:
+    """As in a conda environment, from any folder of the project."""
+    (tmp_path / ".invoke.yaml").write_text(SETTINGS_OF_OTHERS[settings])
+    for program in (["-m", "invoke"], [Path(sys.executable).with_name("invoke")]):
+        done = subprocess.run(
+            [sys.executable, *program, "config", "--host", "brief", "--out", str(tmp_path)],
+            cwd=ROOT / "lib", env=os.environ | {"HOME": str(tmp_path)},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert "config.ini" in done.stdout
+        failing = subprocess.run(
+            [sys.executable, *program, "reproduce", "--figure", "66", "--dry-run"],
+            cwd=ROOT, env=os.environ | {"HOME": str(tmp_path)},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert (failing.returncode, "Unknown figure" in failing.stderr) == (1, True)
+
+
 def test_a_clone_with_the_line_ends_of_windows_runs(tmp_path: Path) -> None:
     """Git converts nothing, whatever the user's setting is."""
     if not (ROOT / ".git").exists():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import subprocess
@@ -16,6 +17,7 @@ from ndblab.design import catalogue
 from ndblab.design.contrast import TWINS, Contrast, Side
 from ndblab.design.experiment import Variant
 from ndblab.error import LabError
+from ndblab.hosts import connected, spread
 from ndblab.install import engines
 from ndblab.judging import publication
 from ndblab.machine import host
@@ -222,3 +224,47 @@ def test_a_measurement_over_several_hosts_names_the_host_of_each_command():
     assert local
     assert all(name == "b" and "/b/mysql.1.sock" in line for line, name in local)
     assert {name for line, name in where if "--mysql-host=" in line} == {"a"}
+
+
+def test_hosts_that_are_described_are_planned_without_being_reached():
+    """Their names stand for their addresses, links are encrypted, and a namespace needs no root."""
+    experiment = catalogue.find(figure=6)
+    options = experiment, "smoke", "shared", {"servers": 2}, None, "brief"
+    printed = dry_run.dry_run(*options, hosts="me@db1.invalid,me@db2.invalid,me@db3.invalid")
+    assert "# over 3 hosts such as this one; none was reached:" in printed
+    assert "#   db2.invalid: data, sql\n" in printed
+    started = [line for line in printed.splitlines() if "defaults-group-suffix" in line]
+    assert [line.rpartition(" # on ")[2] for line in started] == ["db2.invalid", "db3.invalid"]
+    assert "--mysql-host=db2.invalid" in printed
+    assert "# over 3 network namespaces" in dry_run.dry_run(*options, hosts="namespaces")
+
+
+def test_hosts_that_an_experiment_cannot_use_are_refused_as_a_measurement_refuses_them():
+    with pytest.raises(LabError, match="cannot be measured over several hosts"):
+        dry_run.dry_run(catalogue.find("tpc-c"), "smoke", "shared", {}, None, hosts="a,b,c")
+    with pytest.raises(LabError, match="hosts with other roles"):
+        dry_run.dry_run(catalogue.find("network-cost"), "smoke", "shared", {}, None, hosts="a,b,c")
+
+
+def test_hosts_are_looked_at_and_get_nothing(monkeypatch):
+    """Each by its own description; what one lacks is a comment."""
+    experiment = catalogue.find(figure=6)
+    described = host.load(publication.FOLDER / "host.json")
+
+    @contextlib.contextmanager
+    def connected_to(placed, ours, insecure_network=False):
+        assert (ours, insecure_network) == (None, False)
+        reached = tuple(
+            dataclasses.replace(each, address=f"10.0.0.{n}") for n, each in enumerate(placed)
+        )
+        hosts = spread.Hosts(reached, {each.name: described for each in placed})
+        yield connected.Connected(hosts, {"a": None}, {})
+
+    def lacking(*_):
+        raise LabError("Host a: This host has too little memory", next_step="Free some there")
+
+    monkeypatch.setattr(connected, "connected", connected_to)
+    monkeypatch.setattr(connected.Connected, "check", lacking)
+    printed = dry_run.dry_run(experiment, "smoke", "shared", {"servers": 2}, None, hosts="a,b,c")
+    assert f"#   b: data, sql; {described.describe()}" in printed
+    assert "# Host a: This host has too little memory." in printed

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import itertools
 import shlex
 from types import SimpleNamespace
 
@@ -32,10 +34,10 @@ def test_the_command_that_goes_on_is_that_of_the_same_measurement(typed, monkeyp
     words = iter(shlex.split(typed))
     options = {word[2:].replace("-", "_"): next(words) for word in words}
     tasks.reproduce.body(Context(), **options, minutes="10")
-    [((chosen, _, size, budget, overrides, port, _), more)] = asked
-    engines, hosts = more.pop("engines"), more.pop("hosts")
-    assert hosts is None
-    assert more == {"again": False, "minutes": 10}
+    [((chosen, source, size, budget, overrides, port, _), more)] = asked
+    engines = more["engines"]
+    assert (source, more["hosts"], more["attach"]) == (None, None, None)
+    assert (more["again"], more["minutes"]) == (False, 10)
     [experiment] = chosen
     command = measurement.command(experiment, size, budget, overrides, port, engines)
     assert command == f"./lab reproduce {typed}"
@@ -59,22 +61,92 @@ def test_the_command_that_goes_on_over_several_hosts_is_accepted_as_typed(monkey
     tasks.reproduce.body(Context(), **options)
     assert [each["hosts"] for each in asked] == ["me@a,b"] * 2
     assert [each.get("insecure_network", False) for each in asked] == [True, False]
-    with pytest.raises(tasks.Exit, match="--insecure-network without --hosts"):
-        tasks.reproduce.body(Context(), figure="6", insecure_network=True)
 
 
-@pytest.mark.parametrize("given", [{"all": True}, {"experiment": "engines", "recorded": True}])
-def test_engines_are_named_for_the_measurement_of_one_experiment(given):
-    """Recorded data have their engines already, and --all compares none."""
-    with pytest.raises(tasks.Exit, match="--engines is for"):
-        tasks.reproduce.body(Context(), engines="a,b", **given)
+OPTIONS = {
+    "figure": "6", "table": "1", "experiment": "multi-server-scaling", "all": True,
+    "profile": "smoke", "budget": "shared", "recorded": True, "dataset": "data/runs/x",
+    "servers": "1,2", "clients": "8", "repeats": "2", "duration": "5", "warmup": "1",
+    "tables": "1", "table_size": "100", "seed": "7", "base_port": "14000", "again": True,
+    "minutes": "5", "dry_run": True, "host": "brief", "engines": "A,B", "hosts": "me@a,me@b",
+    "insecure_network": True, "attach": "db1", "endpoints": "/x",
+}  # fmt: skip
+"""Every option of `reproduce` as one may type it."""
+
+
+@pytest.fixture
+def asked(monkeypatch) -> list[tuple]:
+    """What `reproduce` asks for: source or "plan", the names of the experiments, the options."""
+    noted: list[tuple] = []
+
+    def measured(chosen, source, *_, **options):
+        noted.append((source, [each.name for each in chosen], options))
+
+    def planned(chosen, *_, **options):
+        noted.append(("plan", [each.name for each in chosen], options))
+        return ["# nothing"]
+
+    monkeypatch.setattr(reproduction, "reproduce", measured)
+    monkeypatch.setattr(reproduction, "dry_runs", planned)
+    return noted
+
+
+def test_no_option_of_reproduce_refuses_another_but_two_that_say_where_the_cluster_is(asked):
+    """Each pair is typed; a figure and a table of different experiments name no experiment."""
+    parameters = inspect.signature(tasks.reproduce.body).parameters
+    assert set(OPTIONS) == set(parameters) - {"c"}
+    refused = set()
+    for pair in itertools.combinations(OPTIONS, 2):
+        options = {name: OPTIONS[name] for name in pair}
+        named = {"figure", "table", "experiment", "all"} & set(pair)
+        try:
+            tasks.reproduce.body(Context(), **({} if named else {"figure": "6"}) | options)
+        except tasks.Exit:
+            refused.add(pair)
+    assert refused - {("figure", "table"), ("table", "experiment")} == {("hosts", "attach")}
+
+
+def test_what_an_option_cannot_change_is_said(asked, capsys):
+    """Never silently: nothing is measured of recorded data, a cluster of others stays as it is."""
+    tasks.reproduce.body(Context(), figure="6", recorded=True, minutes="5", table_size="100")
+    assert "without effect on data that are there already: --table-size, --minutes" in (
+        capsys.readouterr().err
+    )
+    tasks.reproduce.body(
+        Context(), figure="6", attach="db1", endpoints="/x", budget="scaled", base_port="14000"
+    )
+    assert "cluster that runs already: --budget, --base-port" in capsys.readouterr().err
+    tasks.reproduce.body(Context(), figure="6", insecure_network=True)
+    assert "without effect on one host: --insecure-network" in capsys.readouterr().err
+    tasks.reproduce.body(Context(), figure="6", hosts="a,b", insecure_network=True, minutes="5")
+    assert capsys.readouterr().err == ""
+    assert [source for source, _, _ in asked] == ["recorded", None, None, None]
+    assert [options["insecure_network"] for _, _, options in asked] == [False, False, False, True]
+
+
+def test_another_host_is_planned_for_and_never_measured(asked, capsys):
+    """A description says what to plan for; the lab measures nowhere but where it is told."""
+    tasks.reproduce.body(Context(), figure="6", host="brief")
+    tasks.reproduce.body(Context(), figure="6", hosts="me@a,me@b", host="brief")
+    [one, several] = asked
+    assert (one[0], one[2]["described"], one[2]["hosts"]) == ("plan", "brief", None)
+    assert (several[0], several[2]["hosts"]) == ("plan", "me@a,me@b")
+
+
+def test_all_takes_those_named_besides(asked):
+    """One that has no recorded dataset is no part of --all unless it is named."""
+    tasks.reproduce.body(Context(), all=True, experiment="network-faults", recorded=True)
+    tasks.reproduce.body(Context(), all=True, figure="6", recorded=True)
+    [with_one, usual] = (names for _, names, _ in asked)
+    assert set(with_one) - set(usual) == {"network-faults"}
+    assert len(usual) == len(set(usual)) == len(catalogue.every())
 
 
 def test_minutes_of_a_measurement_are_whole_ones():
-    """A wrong number is refused before anything starts, as is one that has no effect."""
-    for options in ({"minutes": "soon"}, {"minutes": "0"}, {"minutes": "5", "recorded": True}):
+    """A wrong number is refused before anything starts."""
+    for minutes in ("soon", "0"):
         with pytest.raises(tasks.Exit, match="--minutes"):
-            tasks.reproduce.body(Context(), figure="6", **options)
+            tasks.reproduce.body(Context(), figure="6", minutes=minutes)
 
 
 def test_an_experiment_without_a_number_is_named():

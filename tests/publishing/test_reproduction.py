@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from types import SimpleNamespace
 
 import pytest
 
+from ndblab.attach import measurement as attaching
 from ndblab.design import catalogue
-from ndblab.measuring import measurement
+from ndblab.measuring import measurement, recorded
 from ndblab.publishing import notebook, processes, reproduction
 
 WHY = "go-tpc is not installed, and there is no Go to build it (Install Go)"
@@ -55,3 +57,64 @@ def test_recorded_results_need_no_load_generator(lacking, tmp_path, monkeypatch)
     brief = catalogue.find(table=1)
     reproduction.reproduce([lacking, brief], "recorded", "quick", "auto", {}, None, tmp_path)
     assert [call[0].name for call in asked] == ["tpc-c", brief.name]
+
+
+@pytest.fixture
+def published(monkeypatch) -> list[tuple[str, str | None]]:
+    """What would be published: each experiment with its source."""
+    noted: list[tuple[str, str | None]] = []
+    monkeypatch.setattr(notebook, "prepare", lambda: None)
+    monkeypatch.setattr(
+        processes,
+        "each",
+        lambda _, calls, *__: noted.extend((c[0].name, c[1]) for c in calls) or [],
+    )
+    return noted
+
+
+def test_a_dataset_is_of_one_experiment_and_recorded_data_are_of_the_others(published, tmp_path):
+    """With --all; without --recorded nothing but its own experiment is published."""
+    every = list(catalogue.every().values())
+    path = str(recorded.folder(catalogue.find("dump")))
+    options = every, path, "quick", "auto", {}, None, tmp_path
+    reproduction.reproduce(*options)
+    assert published == [("dump", path)]
+    published.clear()
+    reproduction.reproduce(*options, rest_recorded=True)
+    assert dict(published) == {each.name: "recorded" for each in every} | {"dump": path}
+
+
+@pytest.mark.parametrize(
+    ("where", "possible", "left_out"),
+    [
+        ({"hosts": "me@a,me@b,me@c"}, "multi-server-scaling", {"tpc-c", "network-cost", "engines"}),
+        ({"attach": ("db1", "/x")}, "multi-server-scaling", {"tpc-c", "thread-balance", "engines"}),
+        ({"engines": "A,B"}, "engines", set()),
+        ({}, "multi-server-scaling", {"engines"}),
+    ],
+)  # fmt: skip
+def test_of_several_experiments_those_without_a_place_are_left_out(
+    where, possible, left_out, monkeypatch, published, tmp_path, capsys
+):
+    """Over hosts, and on a cluster that runs already, each with the reason."""
+    measured = {}
+
+    def measure(experiment, *_, **options):
+        measured[experiment.name] = options
+        return SimpleNamespace(path=tmp_path)
+
+    monkeypatch.setattr(measurement, "measure", measure)
+    monkeypatch.setattr(attaching, "measure", measure)
+    every = [dataclasses.replace(e, lacks=(e.compares_engines and e.lacks) or None)
+             for e in catalogue.every().values()]  # fmt: skip
+    reproduction.reproduce(every, None, "smoke", "auto", {}, None, tmp_path, **where)
+    assert possible in measured
+    assert not left_out & set(measured)
+    said = capsys.readouterr().err
+    assert all(f"{name} is left out: " in said for name in left_out)
+    if "engines" in where:
+        named = {name for name, options in measured.items() if options["engines"]}
+        assert named == {"engines"}
+    texts = list(reproduction.dry_runs([catalogue.find("tpc-c"), catalogue.find("tpc-h")], "smoke",
+                                       "auto", {}, None, attach=("db1", "/x")))  # fmt: skip
+    assert [text.split(" is")[0] for text in texts] == ["# tpc-c", "# tpc-h"]

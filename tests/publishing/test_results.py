@@ -285,8 +285,7 @@ def test_claims_for_machines_are_csv_with_the_agreed_columns():
         (["config", "--host", "/nowhere.json"], "cannot be read"),
         (["bench", "--only", "tea"], "tea"),
         (["claims", "--id", "F6-peek"], "Unknown claim"),
-        (["reproduce", "--all", "--figure", "6"], "--all excludes"),
-        (["reproduce", "--figure", "6", "--host", "brief"], "--dry-run"),
+        (["reproduce", "--figure", "6", "--hosts", "a,b", "--attach", "c"], "where the cluster"),
         (["reproduce", "--figure", "6", "--experiment", "stability"], "no such figure"),
     ],
 )

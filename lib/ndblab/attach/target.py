@@ -118,8 +118,15 @@ class Target:
         raise failed
 
 
-def target(connectstring: str, named: str | None) -> Target:
+def target(connectstring: str | None, named: str | None) -> Target:
     """Return the target that the options --attach and --endpoints name; LabError if they do not."""
+    if not connectstring:
+        raise LabError(
+            "--attach needs the connect string of the cluster's management node",
+            found=f"--endpoints {named} alone" if named else "no --attach",
+            expected="--attach with its host, or with host:port",
+            next_step="Try: --attach 127.0.0.1:1186",
+        )
     if not named:
         raise LabError(
             "--attach needs the MySQL servers to load",

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from ndblab.benchmarks.capacity_model import capacity
 from ndblab.benchmarks.clusters import overhead, start
-from ndblab.benchmarks.commands import everything, installation, memory, one_figure
+from ndblab.benchmarks.commands import everything, installation, large, memory, one_figure
 from ndblab.benchmarks.coverage import of_intervals
 from ndblab.benchmarks.outputs import draw, sizes
 from ndblab.benchmarks.quota_phases import phases
@@ -28,6 +28,7 @@ BENCHMARKS: dict[str, Callable[[], list[Row]]] = {
     "sizes": sizes,
     "recorded": one_figure,
     "all": everything,
+    "large": large,
     "capacity": capacity,
     "coverage": of_intervals,
     "memory": memory,

@@ -1,11 +1,12 @@
-"""How long it takes to read and summarise a dataset of one hour.
+"""How long it takes to read and summarise a dataset of one hour, and datasets to measure that by.
 
-The dataset is synthetic, deleted afterwards and never shown.
+They are synthetic or a recorded one made longer, deleted afterwards and never shown.
 """
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
     from ndblab.dataset import Dataset
 
+SAMPLED = ("intervals", "processes", "ndb_threads")
+"""The tables of a dataset that grow with its time."""
 READS = 5
 RUNS, RUN_S = 60, 60
 
@@ -40,6 +43,51 @@ def read() -> list[Row]:
         taken = [seconds(read_and_summarise) for _ in shown(range(READS), "read")]
     note = "synthetic; 19 processes and 60 NDB threads, each second; imports not counted"
     return [Row("read and summarise one hour", tuple(taken), "s", at_most=2, note=note)]
+
+
+def tiled(source: Path, into: Path, rows: int) -> Path:
+    """Write a dataset of at least so many rows: a complete one, each of its runs repeated in time.
+
+    Returns
+    -------
+    Its folder in `into`. A run of k tiles lasts k times as long, with k times the queries.
+    """
+    from ndblab import dataset
+    from ndblab.dataset import manifest, schema, sealed
+
+    data = dataset.read(source)
+    copies = -(-rows // sum(len(data.tables[name]) for name in SAMPLED))
+    known = {name: data.tables[name].copy() for name in data.tables}
+    for name in schema.ROW_PER_RUN:
+        for column in ("duration_s", "queries", "errors", "reconnects"):
+            known[name][column] *= copies
+    spans_s = {
+        run_id: span_s / copies
+        for name in schema.ROW_PER_RUN
+        for run_id, span_s in zip(known[name]["run_id"], known[name]["duration_s"], strict=True)
+    }
+    for name in shown(SAMPLED, "tiling"):
+        known[name] = _repeated(known[name], spans_s, copies)
+    folder = into / source.name
+    folder.mkdir(parents=True)
+    configs = {file.name: file.read_bytes() for file in (source / "config").iterdir()}
+    sums = sealed.write(folder, known, configs, {})
+    profile = data.manifest["profile"]
+    longer = {**profile, "duration_s": profile["duration_s"] * copies}
+    described = {**data.manifest, "files": sums, "profile": longer}
+    (folder / sealed.MANIFEST).write_bytes(manifest.to_json(described))
+    return folder
+
+
+def _repeated(table: pd.DataFrame, spans_s: Mapping[str, float], copies: int) -> pd.DataFrame:
+    """Repeat the samples of each run after each other."""
+    import numpy as np
+
+    rows = np.repeat(np.arange(len(table)), copies)
+    tile = np.tile(np.arange(copies), len(table))
+    longer = table.iloc[rows].reset_index(drop=True)
+    longer["t_s"] += tile * longer["run_id"].map(spans_s).to_numpy(dtype=float)
+    return longer.sort_values(["run_id", "t_s"], kind="stable", ignore_index=True)
 
 
 def _synthetic_hour(folder: Path) -> Dataset:

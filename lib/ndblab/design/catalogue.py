@@ -81,6 +81,19 @@ def find(
     return experiments[0]
 
 
+def chosen(
+    name: str | None = None,
+    figure: str | int | None = None,
+    table: str | int | None = None,
+    all: bool = False,
+) -> list[Experiment]:
+    """Find the experiment that is named, as `find` does, and with `all` every other one too."""
+    named = any(key is not None for key in (name, figure, table)) or not all
+    found = [find(name, figure, table)] if named else []
+    others = every().values() if all else ()
+    return [*found, *(each for each in others if each not in found)]
+
+
 def notebook(experiment: Experiment) -> Path:
     """Return the file of an experiment's notebook: in its folder if it is the user's own."""
     _, own = _known().get(experiment.name, (experiment, None))

@@ -109,7 +109,7 @@ def lacks() -> str:
 @contextlib.contextmanager
 def opened(
     given: str,
-    ours: Binaries,
+    ours: Binaries | None,
     wanted: Sequence[tuple[str, ...]] = (),
     insecure_network: bool = False,
 ) -> Iterator[Connected]:
@@ -118,6 +118,7 @@ def opened(
     Parameters
     ----------
     given : "namespaces", or what `roles.read` takes.
+    ours : the programs that the hosts get; None to look at them only.
     wanted : the roles that the hosts must have; if left out, namespaces have the usual ones of
         three hosts, and others any.
     insecure_network : leave NDB's own links between the hosts plain text.
@@ -129,10 +130,7 @@ def opened(
         made here.
     """
     if given != NAMESPACES:
-        placed = roles.read(given, wanted)
-        if wanted:
-            roles.check_roles(placed, wanted)
-        with connected(placed, ours, insecure_network) as there:
+        with connected(_placed(given, wanted), ours, insecure_network) as there:
             yield there
         return
     if why := lacks():
@@ -170,14 +168,43 @@ def share_template(there: Connected) -> None:
             datadir.copy(made, Path(placed.folder) / made.name)
 
 
-def stand_ins(wanted: Sequence[tuple[str, ...]], described: Host) -> spread.Hosts:
-    """Return namespaces of a machine with these roles as they would be, names as addresses."""
-    placed = tuple(
-        PlacedHost(name, name, name, f"{roles.FOLDER}/{name}", mine)
-        for name, mine in zip(string.ascii_lowercase, wanted, strict=False)
-    )
-    known = {host.name: described for host in placed}
-    return spread.Hosts(placed, known, insecure_network=True)
+def stand_ins(
+    wanted: Sequence[tuple[str, ...]],
+    described: Host,
+    given: str = NAMESPACES,
+    insecure_network: bool = True,
+) -> spread.Hosts:
+    """Return hosts as they would be, each as described; names as addresses, and none is reached.
+
+    Parameters
+    ----------
+    given, wanted, insecure_network : as for `opened`.
+
+    Raises
+    ------
+    LabError
+        As `opened` does, before it connects.
+    """
+    if given == NAMESPACES:
+        mine = wanted or roles.usual_roles(USUAL_NAMESPACES)
+        placed = tuple(
+            PlacedHost(name, name, name, f"{roles.FOLDER}/{name}", own)
+            for name, own in zip(string.ascii_lowercase, mine, strict=False)
+        )
+    else:
+        placed = tuple(
+            dataclasses.replace(one, address=one.address or one.name)
+            for one in _placed(given, wanted)
+        )
+    known = {one.name: described for one in placed}
+    return spread.Hosts(placed, known, insecure_network)
+
+
+def _placed(given: str, wanted: Sequence[tuple[str, ...]]) -> tuple[PlacedHost, ...]:
+    placed = roles.read(given, wanted)
+    if wanted:
+        roles.check_roles(placed, wanted)
+    return placed
 
 
 def refuse_unsuitable(experiment: Experiment, given: str = NAMESPACES) -> None:
@@ -226,7 +253,7 @@ def _has_own_load(experiment: Experiment) -> bool:
 
 @contextlib.contextmanager
 def connected(
-    placed: tuple[PlacedHost, ...], ours: Binaries, insecure_network: bool = False
+    placed: tuple[PlacedHost, ...], ours: Binaries | None, insecure_network: bool = False
 ) -> Iterator[Connected]:
     """Connect to hosts and make them ready, for the length of a `with` block.
 
@@ -236,7 +263,7 @@ def connected(
         If one cannot be reached or used, or its clock is wrong; it names the host. If NDB's links
         cannot be encrypted, unless the network is an insecure one.
     """
-    if not insecure_network:
+    if ours and not insecure_network:
         keys.program(ours)
     with contextlib.ExitStack() as stack:
         sites: dict[str, Site] = {}
@@ -254,7 +281,7 @@ def connected(
                 folder = machine.folder
                 described[name], clocks_ms[name] = machine.host(), _clock_ms(name, machine)
             roles.refuse_twice(one, known.setdefault(_identity(machine), one))
-            if not one.is_local:
+            if ours and not one.is_local:
                 programs.ensure(machine, ours, one.roles)
             sites[name] = Site(machine, folder, ours)
             address = one.address or _address(one)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ndblab import install
@@ -46,7 +47,8 @@ def configuration(
     """
     experiment = catalogue.find(figure=6)
     wanted = experiment.size("brief" if described == BRIEF_HOST else size, overrides)
-    _, planned = _plan(experiment, wanted, budget, None, described)
+    machine, places = _machine(described), _places(described, None)
+    planned = experiment.plans(wanted, budget, machine, places)
     binaries = _binaries(described)
     return _files(planned[DEFAULT_VARIANT], binaries)
 
@@ -59,6 +61,8 @@ def dry_run(
     port: int | str | None,
     described: str | None = None,
     engines: str | None = None,
+    hosts: str | None = None,
+    insecure_network: bool = False,
 ) -> str:
     """Describe what a measurement would do: the plan, the time, and every command in its order.
 
@@ -66,83 +70,131 @@ def dry_run(
 
     Parameters
     ----------
-    described : as for `configuration`.
+    described : as for `configuration`; with `hosts`, what each of them is.
     engines : as for `measurement.measure`; without them a comparison shows the programs of this
         machine for both.
+    hosts, insecure_network : as for `measurement.measure`. They are reached by SSH and described,
+        and nothing is copied there; with `described`, nothing is reached.
 
     Raises
     ------
     LabError
-        If the experiment compares no engines, or one of those named cannot be used.
+        If the experiment compares no engines, or one of those named cannot be used; if it cannot be
+        measured over `hosts`, or one of them cannot be reached.
     """
     if engines:
         experiment.check_engines(engines)
+    if hosts:
+        connected.refuse_unsuitable(experiment, hosts)
     wanted = experiment.size(size, overrides)
-    todo = experiment.sweep(wanted)
-    machine, planned = _plan(experiment, wanted, budget, port, described)
-    hosts = planned[DEFAULT_VARIANT].hosts
+    machine = _machine(described)
+    with _hosts(experiment, machine, described, hosts, insecure_network) as there:
+        places = _places(described, port)
+        planned = experiment.plans(wanted, budget, machine, places, there and there.hosts)
+        wrong = _problems(machine, planned.values(), there, described, engines)
     usual = planned[DEFAULT_VARIANT]
-    estimate = duration(time_needed.sweep_s(experiment, wanted))
     lines = [
         f"# {experiment.name}: {experiment.question}",
-        f"# {machine.describe()}",
+        *([] if there and there.sites else [f"# {machine.describe()}"]),
         f"# budget {usual.budget.kind}: {usual.budget.reason}",
-        f"# {count(len(todo), 'run')}, about {estimate} once installed",
+        f"# {count(len(experiment.sweep(wanted)), 'run')}, about "
+        f"{duration(time_needed.sweep_s(experiment, wanted))} once installed",
         *contrasts(experiment, wanted),
         "# The lab itself writes the clusters' files and creates the databases for the load.",
+        *(_where(there, hosts) if there else ()),
+        *wrong,
     ]
-    if hosts:
-        lines += [f"# over {len(hosts)} network namespaces of this machine, named by letters:"]
-        lines += [f"#   {each.name}: {', '.join(each.roles)}" for each in hosts]
-    try:
-        if described is None:
-            measurement.check(machine, *planned.values(), engines=engines)
-            if hosts and (why := connected.lacks()):
-                lines += [f"# not possible here: {why}"]
-        for plan in planned.values() if described else ():
-            measurement.check_size(machine, plan, disk_free_bytes=math.inf)
-    except LabError as error:
-        lines += [f"# {line}" for line in str(error).splitlines()]
     if experiment.compares_engines and not engines:
         lines += ["# It compares two installations, which --engines A,B names."]
-    first, second = _installations(described, engines)
-    if first is None or second is None:
+    programs = _installations(described, engines)
+    if None in programs:
         absent = "NDB Cluster is not installed yet: ./lab install"
         if engines:
             absent = f"Not both are installed yet: {engines}"
         return "\n".join([*lines, f"# {absent}"])
+    known = there.hosts.described if there else {}
+    lines += _commands(experiment, wanted, planned, programs, machine, known)
+    engines_of = dict(zip((False, True), programs, strict=True))
+    for each in () if described or there else _of_twins(experiment, wanted):
+        lines += _twins(experiment, wanted, each, planned, machine, engines_of)
+    return "\n".join(lines)
+
+
+def _where(there: connected.Connected, given: str | None) -> Iterator[str]:
+    """Name the hosts, and what runs on each."""
+    placed = there.hosts.placed
+    over = count(len(placed), "host")
+    if given in (None, connected.NAMESPACES):
+        over = f"{len(placed)} network namespaces of this machine, named by letters"
+    elif not there.sites:
+        over += " such as this one; none was reached"
+    yield f"# over {over}:"
+    for one in placed:
+        known = f"; {there.hosts.described[one.name].describe()}" if there.sites else ""
+        yield f"#   {one.name}: {', '.join(one.roles)}{known}"
+
+
+def _problems(
+    machine: host.Host,
+    plans: Collection[Plan],
+    there: connected.Connected | None,
+    described: str | None,
+    engines: str | None,
+) -> list[str]:
+    """Return as comments what would keep a measurement from beginning here."""
+    try:
+        if there and there.sites:
+            there.check(*plans)
+        elif described is None:
+            measurement.check(machine, *plans, engines=engines)
+            if there and (why := connected.lacks()):
+                return [f"# not possible here: {why}"]
+        for plan in plans if described else ():
+            measurement.check_size(machine, plan, disk_free_bytes=math.inf)
+    except LabError as error:
+        return [f"# {line}" for line in str(error).splitlines()]
+    return []
+
+
+def _commands(
+    experiment: Experiment,
+    wanted: Profile,
+    planned: Mapping[str, Plan],
+    programs: tuple[Binaries, Binaries],
+    machine: host.Host,
+    known: Mapping[str, host.Host],
+) -> Iterator[str]:
+    """Yield the commands of all clusters and runs; `known` are the hosts, if there are several."""
+    (first, second), usual = programs, planned[DEFAULT_VARIANT]
     running, told = None, False
-    for point, repeat in todo.order():
+    for point, repeat in experiment.sweep(wanted).order():
         plan, variant = planned[point.variant], experiment.variant(point.variant)
-        binaries, fault = second if variant.second_engine else first, variant.fault
+        binaries = second if variant.second_engine else first
         job = experiment.job(wanted, binaries, plan, point)
-        generator, groups = registry.find(point.workload), _groups(plan, machine, job.host)
+        groups = _groups(plan, known.get(job.host, machine), job.host)
+        generator = registry.find(point.workload)
         if (plan, variant.second_engine) != running:
-            lines += ["", f"# cluster of variant {point.variant}"]
-            lines += _changes(_files(plan, binaries), _files(usual, first))
+            yield from ("", f"# cluster of variant {point.variant}")
+            yield from _changes(_files(plan, binaries), _files(usual, first))
             # Limits are set once the tables are filled.
             prefix = [] if groups else client_prefix(plan, None)
-            lines += _started(experiment, wanted, point, plan, binaries, prefix)
+            yield from _started(experiment, wanted, point, plan, binaries, prefix)
             if groups:
-                lines.append(f"# CPU limits from here on, by control groups in {groups.base}")
+                yield f"# CPU limits from here on, by control groups in {groups.base}"
             running, told = (plan, variant.second_engine), False
-        lines.append(f"# {point.run_id(repeat)}")
+        yield f"# {point.run_id(repeat)}"
         if told != variant.neighbours:
             told = not told
             for node in plan.servers:
                 statements = "; ".join(neighbours(plan, node, told))
-                lines.append(f"# {node.name}: {statements}")
-        if fault:
+                yield f"# {node.name}: {statements}"
+        if variant.fault:
             before_s = wanted.warmup_s + wanted.duration_s
-            lines += (f"# {line}" for line in fault.describe(before_s))
+            yield from (f"# {line}" for line in variant.fault.describe(before_s))
         if job.processes > 1:
-            lines.append(f"# {job.processes} processes at the same time:")
+            yield f"# {job.processes} processes at the same time:"
         prefix = client_prefix(plan, groups)
-        lines += (_on(job.host, command.line(prefix)) for command in generator.commands(job))
-    engines_of = {False: first, True: second}
-    for each in _of_twins(experiment, wanted) if described is None else ():
-        lines += _twins(experiment, wanted, each, planned, machine, engines_of)
-    return "\n".join(lines)
+        yield from (_on(job.host, command.line(prefix)) for command in generator.commands(job))
 
 
 def _started(
@@ -243,21 +295,38 @@ def _side(side: Side) -> str:
     return f"({', '.join(words)})"
 
 
-def _plan(
-    experiment: Experiment,
-    size: Profile,
-    budget: str,
-    port: int | str | None,
-    described: str | None,
-) -> tuple[host.Host, dict[str, Plan]]:
-    """Plan the cluster of each variant on the host that is described, or on this one."""
+def _machine(described: str | None) -> host.Host:
+    """Return the host that is described, or this one."""
     if described == BRIEF_HOST:
-        machine, places = host.load(publication.FOLDER / "host.json"), Places(brief=True)
+        return host.load(publication.FOLDER / "host.json")
+    return host.load(Path(described)) if described else host.read()
+
+
+def _places(described: str | None, port: int | str | None) -> Places:
+    if described == BRIEF_HOST:
+        return Places(brief=True)
+    return start_stop.places(start_stop.home(), port)
+
+
+@contextlib.contextmanager
+def _hosts(
+    experiment: Experiment,
+    machine: host.Host,
+    described: str | None,
+    given: str | None,
+    insecure_network: bool,
+) -> Iterator[connected.Connected | None]:
+    """Have the hosts of an experiment: those `given`, or namespaces if it needs several."""
+    if not given and not experiment.hosts:
+        yield None
+    elif described or given in (None, connected.NAMESPACES):
+        plain = insecure_network or given is None
+        named = given or connected.NAMESPACES
+        hosts = connected.stand_ins(experiment.hosts, machine, named, plain)
+        yield connected.Connected(hosts, {}, {})
     else:
-        machine = host.load(Path(described)) if described else host.read()
-        places = start_stop.places(start_stop.home(), port)
-    hosts = connected.stand_ins(experiment.hosts, machine) if experiment.hosts else None
-    return machine, experiment.plans(size, budget, machine, places, hosts)
+        with connected.opened(given, None, experiment.hosts, insecure_network) as there:
+            yield there
 
 
 def _binaries(described: str | None) -> Binaries | None:

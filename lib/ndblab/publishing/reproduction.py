@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-import functools
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tqdm import tqdm
 
+from ndblab import dataset as datasets
+from ndblab.attach import attachable
 from ndblab.attach import measurement as attaching
 from ndblab.design import catalogue
 from ndblab.design.experiment import Experiment
 from ndblab.error import LabError, writing
-from ndblab.measuring import measurement, recorded
-from ndblab.publishing import hosts, notebook, processes, terminal
+from ndblab.hosts import connected, roles
+from ndblab.measuring import dry_run, measurement, recorded
+from ndblab.publishing import notebook, processes, terminal
+from ndblab.publishing.hosts import THIS
+
+RECORDED = "recorded"
 
 
 def reproduce(
@@ -30,43 +35,104 @@ def reproduce(
     engines: str | None = None,
     hosts: str | None = None,
     insecure_network: bool = False,
-    attach: tuple[str, str | None] | None = None,
+    attach: tuple[str | None, str | None] | None = None,
+    rest_recorded: bool = False,
 ) -> None:
     """Reproduce experiments, and print their verdicts and what was made.
 
     Parameters
     ----------
     source : "recorded", the folder of a dataset, or None to measure on this host.
-    again, minutes, engines, hosts, insecure_network : as for `measurement.measure`.
+    again, minutes, engines, hosts, insecure_network : as for `measurement.measure`; of several
+        experiments, only those that compare engines have any.
     attach : connect string and endpoints of a cluster that runs already, to measure that.
+    rest_recorded : take recorded data for experiments that the dataset in `source` is not of.
 
-    Of several experiments, those that cannot be measured for lack of a program, or were never
-    recorded, are left out with a line that says so; alone, such a one is an error.
+    Of several experiments, those that cannot be measured so, or were never recorded, are left out
+    with a line that says so; alone, such a one is an error.
 
     Raises
     ------
     LabError
         If it could not be done; no verdict is an error.
     """
+    several = len(chosen) > 1
+    sources = dict.fromkeys((experiment.name for experiment in chosen), source)
+    if several and source not in (None, RECORDED):
+        owner = datasets.read(source).experiment
+        if rest_recorded:
+            sources |= {name: RECORDED for name in sources if name != owner}
+        else:
+            chosen = [catalogue.find(owner)]
+            sources = {owner: source}
     for experiment in chosen:
-        _check(experiment, source)
-    left_out = _left_out(chosen, source) if len(chosen) > 1 else {}
+        _check(experiment, sources[experiment.name])
+    left_out = {
+        experiment.name: why
+        for experiment in (chosen if several else ())
+        if (why := _why_not(experiment, sources[experiment.name], hosts, attach, engines))
+    }
     chosen = [experiment for experiment in chosen if experiment.name not in left_out]
     for name, why in left_out.items():
         print(f"{name} is left out: {why}", file=sys.stderr)
-    where = [source] * len(chosen)
-    if source is None:
-        measure = functools.partial(
-            measurement.measure, size=size, budget=budget, overrides=overrides, port=port,
-            again=again, minutes=minutes, engines=engines, hosts=hosts,
-            **({"insecure_network": True} if insecure_network else {}),
-        )  # fmt: skip
+
+    def measured(experiment: Experiment) -> str | None:
+        if sources[experiment.name] or not experiment.grid:
+            return sources[experiment.name]
+        shared = {"size": size, "overrides": overrides, "again": again, "minutes": minutes}
         if attach:
-            measure = functools.partial(
-                attaching.measure, connectstring=attach[0], endpoints=attach[1], size=size,
-                overrides=overrides, again=again, minutes=minutes,
+            return str(attaching.measure(experiment, *attach, **shared).path.resolve())
+        named = engines if experiment.compares_engines or not several else None
+        data = measurement.measure(
+            experiment, budget=budget, port=port, engines=named, hosts=hosts,
+            insecure_network=insecure_network, **shared,
+        )  # fmt: skip
+        return str(data.path.resolve())
+
+    where = [measured(experiment) for experiment in chosen]
+    _print_all(chosen, where, out)
+    for name, why in left_out.items():
+        print(f"{name}: not {'recorded' if source else 'measured'}, {why}")
+    if len(chosen) > 1:
+        print(f"pages: {_relative(out)}/*/*.html, with their figures beside them")
+
+
+def dry_runs(
+    chosen: Sequence[Experiment],
+    size: str,
+    budget: str,
+    overrides: dict[str, object],
+    port: int | None,
+    described: str | None = None,
+    engines: str | None = None,
+    hosts: str | None = None,
+    insecure_network: bool = False,
+    attach: tuple[str | None, str | None] | None = None,
+) -> Iterator[str]:
+    """Yield what `reproduce` would do to measure each experiment, with the same options.
+
+    Parameters
+    ----------
+    described : as for `dry_run.dry_run`.
+    """
+    several = len(chosen) > 1
+    for experiment in chosen:
+        if several and not experiment.grid:
+            continue
+        if several and (why := _why_not(experiment, None, hosts, attach, engines, planned=True)):
+            yield f"# {experiment.name} is left out: {why}"
+        elif attach:
+            yield attaching.describe_only(experiment, *attach, size, overrides)
+        else:
+            named = engines if experiment.compares_engines or not several else None
+            yield dry_run.dry_run(
+                experiment, size, budget, overrides, port, described, named, hosts,
+                insecure_network,
             )  # fmt: skip
-        where = [str(measure(e).path.resolve()) if e.grid else None for e in chosen]
+
+
+def _print_all(chosen: Sequence[Experiment], where: Sequence[str | None], out: Path) -> None:
+    """Make the results of experiments, several at once, and print each as soon as it is there."""
     notebook.prepare()
     # A process with tqdm's monitor, which is a thread, must not be forked.
     tqdm.monitor_interval = 0
@@ -81,22 +147,46 @@ def reproduce(
     for text in tqdm(texts, "notebooks", len(calls), leave=False, disable=None, unit="notebook"):
         with tqdm.external_write_mode():
             print(text)
-    for name, why in left_out.items():
-        print(f"{name}: not {'recorded' if source else 'measured'}, {why}")
-    if len(chosen) > 1:
-        print(f"pages: {_relative(out)}/*/*.html, with their figures beside them")
 
 
-def _left_out(chosen: Sequence[Experiment], source: str | None) -> dict[str, str]:
-    """Return, by name, what is lacking to measure experiments, or to have recorded them."""
-    asked = [each for each in chosen if each.grid and not (source and recorded.has(each))]
-    never = "no dataset of it comes with the lab" if source else ""
-    lacking = {each.name: (each.lacks() if each.lacks else "") or never for each in asked}
-    return {name: why for name, why in lacking.items() if why}
+def _why_not(
+    experiment: Experiment,
+    source: str | None,
+    hosts: str | None,
+    attach: tuple[str | None, str | None] | None,
+    engines: str | None,
+    planned: bool = False,
+) -> str:
+    """Say in one line why an experiment has no place among several; nothing if it has.
+
+    Parameters
+    ----------
+    planned : it is not to be measured, so that nothing need be installed.
+    """
+    if not experiment.grid:
+        return ""
+    if source:
+        known = source != RECORDED or recorded.has(experiment)
+        return "" if known else "no dataset of it comes with the lab"
+    named = engines if experiment.compares_engines else experiment.hosts and hosts
+    if not (planned or named) and experiment.lacks and (why := experiment.lacks()):
+        return why
+    try:
+        if attach:
+            attachable.check(experiment)
+        elif hosts:
+            connected.refuse_unsuitable(experiment, hosts)
+            if experiment.hosts and hosts != connected.NAMESPACES:
+                roles.check_roles(roles.read(hosts, experiment.hosts), experiment.hosts)
+        elif experiment.compares_engines and not planned:
+            experiment.check_engines(engines)
+    except LabError as error:
+        return f"{error.what} ({error.found})" if error.found else error.what
+    return ""
 
 
 def _check(experiment: Experiment, source: str | None) -> None:
-    if experiment.grid is None and source not in (None, "recorded"):
+    if experiment.grid is None and source not in (None, RECORDED):
         raise LabError(
             f"{experiment.name} has no dataset of its own",
             found=f"--dataset {source}",
@@ -145,7 +235,7 @@ def _parameters(
 ) -> dict[str, object]:
     if source == "recorded" or experiment.reads:
         return {}
-    return {"dataset": str(measured.resolve())} if measured else {"host": hosts.THIS}
+    return {"dataset": str(measured.resolve())} if measured else {"host": THIS}
 
 
 def _as_text(name: str, file: Path) -> str:

@@ -62,4 +62,5 @@ def _extreme(mine: pd.DataFrame, gained: str) -> str:
     times = "{} times ({} to {})".format(*map(plain, ends))
     if len(mine) == 1:
         return f"joins in the data nodes {verb} Q{most['query']} by {times}"
-    return f"joins in the data nodes {verb} {len(mine)} queries of TPC-H, most of all Q{most['query']}: {times}"
+    which = f"{len(mine)} queries of TPC-H, most of all Q{most['query']}"
+    return f"joins in the data nodes {verb} {which}: {times}"
