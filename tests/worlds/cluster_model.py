@@ -29,7 +29,7 @@ class Load:
     """What one execution of a load generator does: a point, in a variant, at most at a rate."""
 
     point: Point
-    variant: Variant = Variant()
+    variant: Variant
     rate: float = float("inf")
 
 
@@ -74,8 +74,10 @@ class Cluster:
                 solved = [_solve(m, load, wait_us) for m, load in zip(models, loads, strict=True)]
                 full = _use(models, loads, solved) > 1
                 least, most = (wait_us, most) if full else (least, wait_us)
+        # What the cluster uses without queries is used once, and counted with the first load.
         return [
-            _performance(m, load, s) for m, load, s in zip(models, loads, solved, strict=True)
+            _performance(m, load, s, idle=number == 0)
+            for number, (m, load, s) in enumerate(zip(models, loads, solved, strict=True))
         ]
 
     def _model(self, load: Load, plan: Mapping[str, Any], cpus: float) -> Model:
@@ -140,11 +142,11 @@ def _use(
     return float(np.max(used))
 
 
-def _performance(model: Model, load: Load, solved: network.Solution) -> Performance:
+def _performance(model: Model, load: Load, solved: network.Solution, idle: bool) -> Performance:
     qps = min(float(solved.qps[0]), load.rate)
     active = min(load.point.servers, load.point.clients)
     cpus = {
-        part: float(law.us(load.point.clients / active)) * qps / 1e6 + law.background_cpus
+        part: float(law.us(load.point.clients / active)) * qps / 1e6 + idle * law.background_cpus
         for part, law in model.laws.items()
         if part != LOCK
     }

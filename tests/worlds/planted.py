@@ -56,6 +56,7 @@ TC_BOUND = OWN_LOCK | {
     "send": Law(2.7, -0.15, background_cpus=0.2, upto=128),
 }
 LDM_BOUND = OWN_LOCK | {"ldm": Law(24.0), "tc": Law(1.5)}
+LDM_BOUND_EARLY = OWN_LOCK | {"ldm": Law(80.0), "tc": Law(1.5)}
 # Servers of which 8 nearly use up the CPUs beside the data nodes, at a constant cost.
 CPU_BOUND = OWN_LOCK | {SERVER: Law(170.0), LOCK: Law(8.0)}
 # On two CPUs: threads of data nodes that are all far from one CPU.
@@ -85,31 +86,34 @@ def _swings(t_s: float) -> float:
     return 1.0 - 0.03 * t_s / 3600 + slow
 
 
-STOLEN = Weather(drift=_swings, steal_pct=7.0)
-"""Steal below the limit from which the lab refuses a run: that it drifts is in the numbers."""
+STOLEN = Weather(drift=_swings, steal_pct=2.5)
+"""Steal is below the limit from which the lab measures a run again."""
 ONE_BAD_START = Weather(
     unlucky={("reads-best", 4, "b"): 0.55, ("redo", 5, "a"): 0.6, ("redo", 6, "a"): 0.6}
 )
 
 _LARGE = World(Cluster(OWN_LOCK, 140.0, {"tcp-clients": 1.08}), LARGE, "pinned", LARGE_CLIENTS)
-_TC = replace(_LARGE, cluster=Cluster(TC_BOUND, 140.0, {"tcp": 1.2}))
+_TC = replace(_LARGE, cluster=Cluster(TC_BOUND, 140.0, {"tcp": 1.215}))
 
 WORLDS = {
     "quotas": World(Cluster(FEW_CPUS), SMALL, "scaled", SMALL_CLIENTS),
     "own-lock": _LARGE,
-    "data-nodes-full": World(Cluster(COSTLY_DATA, 0.0, {"tcp": 1.2}), SMALL, "scaled", SMALL_CLIENTS),
+    "data-nodes-full": World(
+        Cluster(COSTLY_DATA, slower={"tcp": 1.2}), SMALL, "scaled", SMALL_CLIENTS
+    ),
     "ldm-full": World(Cluster(LDM_BOUND, 120.0), BRIEF_HOST, "pinned", LARGE_CLIENTS),
+    "data-nodes-first": replace(_LARGE, cluster=Cluster(LDM_BOUND_EARLY, 100.0, {"tcp": 1.215})),
     "tc-full": _TC,
     "cpus-full": replace(_LARGE, cluster=Cluster(CPU_BOUND, 120.0)),
     "two-cpus": World(Cluster(FEW_CPUS), SMALL, "shared", SMALL_CLIENTS),
     "nothing": World(
-        Cluster(OWN_LOCK | {SERVER: Law(20.0), LOCK: Law(1.0)}, 20_000.0),
+        Cluster(OWN_LOCK | {SERVER: Law(20.0), LOCK: Law(1.0)}, 20_000.0, {"tcp": 1.2}),
         LARGE, "pinned", (1, 2, 8, 16, 32, 64, 128, 256),
     ),
     "steady": replace(_TC, weather=Weather(late=0.0)),
     "unsteady": replace(_TC, weather=Weather(second=0.08)),
     "drifting": replace(_TC, weather=STOLEN),
-    "late-reports": replace(_TC, weather=Weather(late=0.02)),
+    "late-reports": replace(_TC, weather=Weather(late=0.05)),
     "unlucky-start": replace(_TC, weather=ONE_BAD_START),
 }  # fmt: skip
-"""By name; the first eight differ in what limits the cluster, the others in the host."""
+"""By name; the first nine differ in what limits the cluster, the others in the host."""

@@ -6,6 +6,7 @@ cluster, with the noise, the drift and the faults of the world's host.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,17 +17,19 @@ import numpy as np
 import pandas as pd
 
 from ndblab import dataset
-from ndblab.dataset.schema import SCHEMAS
+from ndblab.dataset import table
+from ndblab.dataset.schema import ROW_PER_RUN, SCHEMAS
 from ndblab.design import catalogue
-from ndblab.design.contrast import DUET, STARTS, Contrast, Side, Slice
+from ndblab.design.contrast import DUET, STARTS, Contrast, Side
 from ndblab.design.experiment import Experiment
 from ndblab.experiments.capacity.demands import CLIENT, KINDS, OTHER, SERVER
 from ndblab.machine.host import Host
 from ndblab.measuring import manifest
+from ndblab.planning.deployment import FIRST_SERVER_NODE_ID
 from ndblab.planning.point import Point
 from ndblab.planning.profile import Profile
 from ndblab.statistics import summary
-from worlds.cluster_model import Cluster, Load, Performance, threads_of
+from worlds.cluster_model import PARTS, Cluster, Load, Performance, threads_of
 
 BINARIES = SimpleNamespace(
     ndb_version="9.7.4",
@@ -39,6 +42,9 @@ BLOCKS, BLOCKS_PER_START = 9, 3
 RATES = ("qps", "latency_avg_ms", "latency_p95_ms")
 USER = 0.7
 """Part of a thread's CPU time that is its own rather than the system's."""
+CPU_NOISE, BETWEEN_SLICES_S = 0.01, 0.4
+MANAGEMENT_PCT = IDLE_SERVER_PCT = 0.1
+WRITTEN = ("runs", "slices", "intervals", "processes", "ndb_threads")
 
 
 @dataclass(frozen=True)
@@ -75,110 +81,82 @@ class World:
 
 
 class Recording:
-    """One experiment in a world, while it is written."""
+    """One experiment in a world, as it is measured."""
 
     def __init__(self, world: World, experiment: str, seed: int = 1) -> None:
         self.world, self.experiment = world, catalogue.find(experiment)
         self.size = size_of(self.experiment, world)
-        self.rng, self.clock_s, self.start = np.random.default_rng(seed), 0.0, 1
+        self.rng, self.clock_s, self.starts = np.random.default_rng(seed), 0.0, 1
         self.described, self.identity = manifest.describe(
             self.experiment, self.size, world.budget, world.host, BINARIES
         )
         self.plan: Mapping[str, Any] = self.described["plan"]
         self._known: dict[object, list[Performance]] = {}
+        self._rows: dict[str, list[Any]] = {name: [] for name in WRITTEN}
+        self._seconds: list[pd.DataFrame] = []
 
     def write(self, root: Path, claims: Collection[str]) -> dataset.Dataset:
-        """Write the dataset: the whole sweep, and the contrasts that these claims wait for."""
+        """Write the dataset: the whole sweep, and the contrasts that these claims wait for.
+
+        The writer seals all tables at once: it would check thousands of slices one by one.
+        """
+        for repeat in range(1, self.size.repeats + 1):
+            for point in self.experiment.sweep(self.size).points:
+                self._run(point, repeat)
+        contrasts = self._contrasts()
+        for contrast in contrasts:
+            for block in range(1, BLOCKS + 1) if set(contrast.claims) & set(claims) else ():
+                self._block(contrast, block)
         opened = dataset.Writer.open(root, self.experiment.name, self.identity, self.described)
         with opened as writer:
-            for repeat in range(1, self.size.repeats + 1):
-                for point in self.experiment.sweep(self.size).points:
-                    writer.append(*self._run(point, repeat))
-            contrasts = self._contrasts(writer.snapshot().runs)
-            writer.note(contrasts=[each.to_dict() for each in contrasts], starts=self.start)
-            for contrast in contrasts:
-                for block in range(1, BLOCKS + 1) if set(contrast.claims) & set(claims) else ():
-                    for row, tables in self._block(contrast, block):
-                        writer.append(row, tables)
+            writer.note(contrasts=[each.to_dict() for each in contrasts], starts=self.starts)
+            for name in WRITTEN:
+                writer._tables[name] = self._table(name)
+            for name in ROW_PER_RUN:
+                writer.done |= writer._tables[name].set_index("run_id")["status"].to_dict()
             return writer.finish()
 
-    def _contrasts(self, runs: pd.DataFrame) -> tuple[Contrast, ...]:
+    def _contrasts(self) -> tuple[Contrast, ...]:
         if self.experiment.contrasts is None:
             return ()
-        return self.experiment.contrasts(self.experiment, self.size, summary.points(runs))
+        return self.experiment.contrasts(
+            self.experiment, self.size, summary.points(self._table("runs"))
+        )
 
-    def _run(self, point: Point, repeat: int) -> tuple[str, dict[str, pd.DataFrame]]:
-        mark = "" if point.variant == "default" else f"-{point.variant}"
-        kind = f"{point.transporter}-{point.workload.replace('_', '-')}{mark}"
-        run_id = f"{kind}_s{point.servers:02}_c{point.clients:04}_r{repeat}"
+    def _run(self, point: Point, repeat: int) -> None:
+        words = (point.transporter, point.workload.replace("_", "-"), point.variant)
+        run_id = f"{'-'.join(words)}_s{point.servers:02}_c{point.clients:04}_r{repeat}"
         [true] = self._true((self._load(Side(point)),))
-        seconds = self._seconds(run_id, point, true)
-        factor = self._weather("", 1, "") if seconds.empty else seconds["qps"].mean() / true.qps
-        row = self._row(run_id, point, true, factor, self.size.warmup_s, self.size.duration_s)
-        row |= {"repeat": repeat, "latency_min_ms": 0.1, "host_load_1min": 1.0}
-        row |= {"latency_max_ms": 10 * row["latency_p95_ms"]}
-        self.clock_s += self.size.warmup_s + self.size.duration_s
-        tables = {"runs": _table("runs", [row]), **self._used(run_id, point, true)}
-        return run_id, tables if seconds.empty else {**tables, "intervals": seconds}
+        factor = self._factor("", 1, "")
+        if self.size.duration_s > 60:
+            factor = self._long(run_id, point, true)
+        times = self.size.warmup_s, self.size.duration_s
+        row = self._row(run_id, point, true, factor, *times) | {"repeat": repeat}
+        row |= {"latency_min_ms": 0.1, "latency_max_ms": 10 * row["latency_p95_ms"]}
+        self._rows["runs"].append(row | {"host_load_1min": 1.0})
+        self._used(run_id, [(point, true)])
+        self.clock_s += sum(times)
 
-    def _block(
-        self, contrast: Contrast, block: int
-    ) -> list[tuple[str, dict[str, pd.DataFrame]]]:
+    def _block(self, contrast: Contrast, block: int) -> None:
         length = contrast.length(self.experiment.slice_length(self.size))
         slots = contrast.block(block, self.size.seed)
-        per_start = contrast.blocks_per_start or BLOCKS_PER_START
-        first, before = 1 + (block - 1) // per_start, None
-        written = []
+        start = 1 + (block - 1) // (contrast.blocks_per_start or BLOCKS_PER_START)
         for number, slot in enumerate(slots):
             if contrast.design == STARTS:
-                first = 2 * block - 1 + (number >= len(slots) // 2)
+                start = 2 * block - 1 + (number >= len(slots) // 2)
             loads = tuple(self._load(contrast.side(each.side)) for each in slot)
-            host = self._drift() * np.exp(self.world.weather.noise * self.rng.standard_normal())
-            for each, load, true in zip(slot, loads, self._true(loads), strict=True):
-                own = self._weather(contrast.name, first, each.side)
-                # Both sides of a duet have the same host at the same time.
-                factor = own if contrast.design != DUET else own * host / self._drift()
-                written.append(self._slice(contrast, each, first, load, true, factor, length))
-            self.clock_s += sum(length) + 0.4
-            before = first
-        self.start = max(self.start, before or 1)
-        if contrast.design == DUET:
-            return [self._with_both(written, each) for each in written]
-        return written
-
-    def _slice(
-        self, contrast: Contrast, each: Slice, start: int, load: Load, true: Performance,
-        factor: float, length: Sequence[float],
-    ) -> tuple[str, dict[str, pd.DataFrame]]:  # fmt: skip
-        row = self._row(each.run_id, load.point, true, factor, *length)
-        row |= each.columns() | {"start": start}
-        row["latency_avg_ms"] = row["latency_avg_ms"] if contrast.design != DUET else np.nan
-        tables = self._used(each.run_id, load.point, true)
-        return each.run_id, {"slices": _table("slices", [row]), **tables}
-
-    @staticmethod
-    def _with_both(
-        written: Sequence[tuple[str, dict[str, pd.DataFrame]]],
-        each: tuple[str, dict[str, pd.DataFrame]],
-    ) -> tuple[str, dict[str, pd.DataFrame]]:
-        """Let a slice of a duet see what the whole cluster used, as a monitor does."""
-        name, tables = each
-        [other] = [t for n, t in written if n[:-1] == name[:-1] and n != name]
-        both = {}
-        for table, value in (("processes", "cpu_pct"), ("ndb_threads", "os_user_pct")):
-            mine, its = tables[table], other[table]
-            used = mine[value] + its[value].to_numpy()
-            if table == "processes":
-                server = (mine["role"] == "mysqld").to_numpy()
-                swapped = its.assign(node_id=its["node_id"] + 1)[server]
-                both[table] = pd.concat([mine.assign(cpu_pct=used.where(~server, mine[value])),
-                                         swapped])  # fmt: skip
-            else:
-                system = mine["os_system_pct"] + its["os_system_pct"].to_numpy()
-                both[table] = mine.assign(
-                    os_user_pct=used, os_system_pct=system, os_idle_pct=100 - used - system
-                )
-        return name, {**tables, **both}
+            true = self._true(loads)
+            for i, (each, load) in enumerate(zip(slot, loads, strict=True)):
+                factor = self._factor(contrast.name, start, each.side)
+                row = self._row(each.run_id, load.point, true[i], factor, *length)
+                row |= each.columns() | {"start": start}
+                if contrast.design == DUET:
+                    row["latency_avg_ms"] = np.nan
+                self._rows["slices"].append(row)
+                points = [(other.point, its) for other, its in zip(loads, true, strict=True)]
+                self._used(each.run_id, [points[i], *points[:i], *points[i + 1 :]])
+            self.clock_s += sum(length) + BETWEEN_SLICES_S
+        self.starts = max(self.starts, start)
 
     def _load(self, side: Side) -> Load:
         rate = float(side.options.get("rate", np.inf))
@@ -191,13 +169,12 @@ class Recording:
             self._known[key] = self.world.cluster.at(loads, self.plan, cpus)
         return self._known[key]
 
-    def _drift(self) -> float:
-        return self.world.weather.drift(self.clock_s)
-
-    def _weather(self, contrast: str, start: int, side: str) -> float:
+    def _factor(self, contrast: str, start: int, side: str) -> float:
+        """Return what becomes of throughput at this time, in this start, on this side."""
         weather = self.world.weather
         noise = np.exp(weather.noise * self.rng.standard_normal())
-        return self._drift() * noise * weather.unlucky.get((contrast, start, side), 1.0)
+        unlucky = weather.unlucky.get((contrast, start, side), 1.0)
+        return float(weather.drift(self.clock_s) * noise * unlucky)
 
     def _row(
         self, run_id: str, point: Point, true: Performance, factor: float,
@@ -218,53 +195,65 @@ class Recording:
             "company_pct": 0.2, "company": "test",
         }  # fmt: skip
 
-    def _used(self, run_id: str, point: Point, true: Performance) -> dict[str, pd.DataFrame]:
-        """Return the CPU of processes and NDB threads; a server's signals reach one recv thread."""
-        nodes, active = self.plan["data_nodes"], min(point.servers, point.clients)
-        ndb = sum(true.cpus[part] for part in (*KINDS, OTHER)) / len(nodes)
-        used = [("ndb_mgmd", 1, 0.1), (CLIENT, 0, 100 * true.cpus[CLIENT])]
-        used += [("ndbmtd", node["node_id"], 100 * ndb) for node in nodes]
-        each = 100 * true.cpus[SERVER] / active
-        used += [("mysqld", 11 + i, each if i < active else 0.1) for i in range(point.servers)]
-        processes = [(run_id, 1.0, role, node, pct, 1 << 20) for role, node, pct in used]
-        rows, threads = [], threads_of(self.plan)
-        for node in nodes:
-            number = 0
-            for kind, count in threads.items():
-                busy = min(active, count) if kind == "recv" else count
-                part = true.cpus[OTHER if kind == "main" else kind] / len(nodes) / busy
-                for i in range(count):
-                    pct = 100 * part if i < busy else 0.0
-                    ticks = (USER * pct, (1 - USER) * pct, 100 - pct)
-                    rows.append(
-                        (run_id, 1.0, node["node_id"], number, kind, *ticks, pct, 0.0, ticks[2], 0)
-                    )
-                    number += 1
-        return {
-            "processes": pd.DataFrame(processes, columns=list(SCHEMAS["processes"].columns)),
-            "ndb_threads": pd.DataFrame(rows, columns=list(SCHEMAS["ndb_threads"].columns)),
-        }
+    def _used(self, run_id: str, loads: Sequence[tuple[Point, Performance]]) -> None:
+        """Note the CPU of processes and threads under loads that run at once, the run's own first.
 
-    def _seconds(self, run_id: str, point: Point, true: Performance) -> pd.DataFrame:
-        """Return what sysbench reports of a long run, second by second; nothing of a short one."""
+        A server's signals reach one recv thread of each data node.
+        """
+        nodes = self.plan["data_nodes"]
+        noisy = np.exp(CPU_NOISE * self.rng.standard_normal(len(PARTS)))
+        noise = dict(zip(PARTS, noisy, strict=True))
+        cpus = {part: noise[part] * sum(true.cpus[part] for _, true in loads) for part in PARTS}
+        ndb = sum(cpus[part] for part in (*KINDS, OTHER)) / len(nodes)
+        used = [("ndb_mgmd", 1, MANAGEMENT_PCT), (CLIENT, 0, 100 * cpus[CLIENT])]
+        used += [("ndbmtd", node["node_id"], 100 * ndb) for node in nodes]
+        active, node_id = 0, itertools.count(FIRST_SERVER_NODE_ID)
+        for point, true in loads:
+            serving = min(point.servers, point.clients)
+            active += serving
+            pct = 100 * noise[SERVER] * true.cpus[SERVER] / serving
+            each = [pct] * serving + [IDLE_SERVER_PCT] * (point.servers - serving)
+            used += [("mysqld", next(node_id), pct) for pct in each]
+        self._rows["processes"] += [(run_id, 1.0, role, i, pct, 1 << 20) for role, i, pct in used]
+        for node in nodes:
+            number = itertools.count()
+            for kind, count in threads_of(self.plan).items():
+                busy = min(active, count) if kind == "recv" else count
+                part = 100 * cpus[OTHER if kind == "main" else kind] / len(nodes) / busy
+                for pct in [part] * busy + [0.0] * (count - busy):
+                    idle = max(0.0, 100 - pct)
+                    ticks = (USER * pct, (1 - USER) * pct, idle, pct, 0.0, idle, 0.0)
+                    self._rows["ndb_threads"].append(
+                        (run_id, 1.0, node["node_id"], next(number), kind, *ticks)
+                    )
+
+    def _long(self, run_id: str, point: Point, true: Performance) -> float:
+        """Note what sysbench reports of a long run, second by second; return its mean factor."""
         weather, seconds = self.world.weather, self.size.duration_s
-        if seconds < 60:
-            return _table("intervals", [])
         t_s = np.arange(1.0, seconds + 1)
         factor = np.exp(weather.second * self.rng.standard_normal(seconds))
         factor *= [weather.drift(self.clock_s + t) for t in t_s]
-        qps, p95 = true.qps * factor, true.p95_ms / factor
+        qps = true.qps * factor
         late = self.rng.random(seconds) < weather.late
         late[-1] = False
         late[1:] &= ~late[:-1]
         # All of a second's queries, or a part of them, are counted in the next report.
         moved = qps * late * np.where(self.rng.random(seconds) < 0.5, 1.0, 0.4)
-        qps = qps - moved + np.roll(moved, 1)
-        table = pd.DataFrame(
-            {"run_id": run_id, "t_s": t_s, "clients": point.clients, "qps": qps,
-             "latency_p95_ms": p95, "errors_per_s": 0.0, "reconnects_per_s": 0.0}
+        reports = pd.DataFrame(
+            {"run_id": run_id, "t_s": t_s, "clients": point.clients,
+             "qps": qps - moved + np.roll(moved, 1), "latency_p95_ms": true.p95_ms / factor,
+             "errors_per_s": 0.0, "reconnects_per_s": 0.0}
         )  # fmt: skip
-        return table[table["qps"] > 1].reset_index(drop=True)
+        self._seconds.append(reports[reports["qps"] > 1])
+        return float(factor.mean())
+
+    def _table(self, name: str) -> pd.DataFrame:
+        """Return a table as the reader gives it."""
+        if name == "intervals":
+            frame = pd.concat(self._seconds) if self._seconds else None
+        else:
+            frame = pd.DataFrame(self._rows[name], columns=list(SCHEMAS[name].columns))
+        return table.parse(name, table.render(name, frame, name), name)
 
 
 def size_of(experiment: Experiment, world: World) -> Profile:
@@ -274,7 +263,3 @@ def size_of(experiment: Experiment, world: World) -> Profile:
         return experiment.size("quick", {"clients": f"{world.clients[-1]}", **long})
     clients = ",".join(map(str, world.clients))
     return experiment.size("quick", {"clients": clients, "repeats": 3, "duration_s": 4})
-
-
-def _table(name: str, rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=list(SCHEMAS[name].columns))
