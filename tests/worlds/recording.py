@@ -17,7 +17,6 @@ import numpy as np
 import pandas as pd
 
 from ndblab import dataset
-from ndblab.dataset import table
 from ndblab.dataset.schema import ROW_PER_RUN, SCHEMAS
 from ndblab.design import catalogue
 from ndblab.design.contrast import DUET, STARTS, Contrast, Side
@@ -42,7 +41,7 @@ BLOCKS, BLOCKS_PER_START = 9, 3
 RATES = ("qps", "latency_avg_ms", "latency_p95_ms")
 USER = 0.7
 """Part of a thread's CPU time that is its own rather than the system's."""
-CPU_NOISE, BETWEEN_SLICES_S = 0.01, 0.4
+CPU_NOISE, BETWEEN_SLICES_S, LOST_BY_STEAL = 0.01, 0.4, 2.0
 MANAGEMENT_PCT = IDLE_SERVER_PCT = 0.1
 WRITTEN = ("runs", "slices", "intervals", "processes", "ndb_threads")
 
@@ -56,7 +55,8 @@ class Weather:
     noise : standard deviation of the logarithm of throughput, from slice to slice.
     second : the same from second to second of a long run.
     drift : factor on throughput, by seconds since the beginning.
-    steal_pct : CPU time that the hypervisor takes, in percent of the host's.
+    steal_pct : CPU time that the hypervisor takes, in percent of the host's, by seconds since the
+        beginning. Throughput loses twice as much: who is stopped is waited for by others.
     late : part of the seconds that sysbench reports late: the next report has the queries of both.
     unlucky : factor on throughput by contrast, cluster start and side.
     """
@@ -64,7 +64,7 @@ class Weather:
     noise: float = 0.01
     second: float = 0.008
     drift: Callable[[float], float] = lambda t_s: 1.0
-    steal_pct: float = 0.0
+    steal_pct: Callable[[float], float] = lambda t_s: 0.0
     late: float = 0.0
     unlucky: Mapping[tuple[str, int, str], float] = field(default_factory=dict)
 
@@ -91,6 +91,7 @@ class Recording:
             self.experiment, self.size, world.budget, world.host, BINARIES
         )
         self.plan: Mapping[str, Any] = self.described["plan"]
+        self.contrasts: tuple[Contrast, ...] = ()
         self._known: dict[object, list[Performance]] = {}
         self._rows: dict[str, list[Any]] = {name: [] for name in WRITTEN}
         self._seconds: list[pd.DataFrame] = []
@@ -103,18 +104,30 @@ class Recording:
         for repeat in range(1, self.size.repeats + 1):
             for point in self.experiment.sweep(self.size).points:
                 self._run(point, repeat)
-        contrasts = self._contrasts()
-        for contrast in contrasts:
+        self.contrasts = self._contrasts()
+        for contrast in self.contrasts:
             for block in range(1, BLOCKS + 1) if set(contrast.claims) & set(claims) else ():
                 self._block(contrast, block)
         opened = dataset.Writer.open(root, self.experiment.name, self.identity, self.described)
         with opened as writer:
-            writer.note(contrasts=[each.to_dict() for each in contrasts], starts=self.starts)
+            writer.note(contrasts=[each.to_dict() for each in self.contrasts], starts=self.starts)
             for name in WRITTEN:
                 writer._tables[name] = self._table(name)
             for name in ROW_PER_RUN:
                 writer.done |= writer._tables[name].set_index("run_id")["status"].to_dict()
             return writer.finish()
+
+    def planted_qps(self, servers: int, clients: int) -> float:
+        """Return the throughput of a point without noise."""
+        return self._true((self._load(Side(Point(servers, clients))),))[0].qps
+
+    def planted_ratio(self, contrast: str) -> float:
+        """Return the throughput of side A over that of B, without noise."""
+        [named] = [each for each in self.contrasts if each.name == contrast]
+        loads = tuple(self._load(named.side(side)) for side in "ab")
+        together = (loads,) if named.design == DUET else tuple((load,) for load in loads)
+        a, b = (each.qps for loads in together for each in self._true(loads))
+        return a / b
 
     def _contrasts(self) -> tuple[Contrast, ...]:
         if self.experiment.contrasts is None:
@@ -174,7 +187,11 @@ class Recording:
         weather = self.world.weather
         noise = np.exp(weather.noise * self.rng.standard_normal())
         unlucky = weather.unlucky.get((contrast, start, side), 1.0)
-        return float(weather.drift(self.clock_s) * noise * unlucky)
+        return float(self._host(self.clock_s) * noise * unlucky)
+
+    def _host(self, t_s: float) -> float:
+        weather = self.world.weather
+        return weather.drift(t_s) * (1 - LOST_BY_STEAL * weather.steal_pct(t_s) / 100)
 
     def _row(
         self, run_id: str, point: Point, true: Performance, factor: float,
@@ -182,7 +199,8 @@ class Recording:
     ) -> dict[str, Any]:  # fmt: skip
         qps = true.qps * factor
         began = (BEGAN + pd.Timedelta(seconds=self.clock_s)).strftime("%Y-%m-%dT%H:%M:%SZ")
-        steal_pct = self.world.weather.steal_pct
+        seconds = np.arange(self.clock_s, self.clock_s + duration_s)
+        steal_pct = float(np.mean([self.world.weather.steal_pct(t) for t in seconds]))
         busy_pct = 100 * sum(true.cpus.values()) / self.world.host.usable_cpus
         return {
             "run_id": run_id, "status": "ok", "servers": point.servers, "clients": point.clients,
@@ -214,7 +232,9 @@ class Recording:
             pct = 100 * noise[SERVER] * true.cpus[SERVER] / serving
             each = [pct] * serving + [IDLE_SERVER_PCT] * (point.servers - serving)
             used += [("mysqld", next(node_id), pct) for pct in each]
-        self._rows["processes"] += [(run_id, 1.0, role, i, pct, 1 << 20) for role, i, pct in used]
+        self._rows["processes"] += [
+            (run_id, 1.0, role, i, round(pct, 2), 1 << 20) for role, i, pct in used
+        ]
         for node in nodes:
             number = itertools.count()
             for kind, count in threads_of(self.plan).items():
@@ -232,7 +252,7 @@ class Recording:
         weather, seconds = self.world.weather, self.size.duration_s
         t_s = np.arange(1.0, seconds + 1)
         factor = np.exp(weather.second * self.rng.standard_normal(seconds))
-        factor *= [weather.drift(self.clock_s + t) for t in t_s]
+        factor *= [self._host(self.clock_s + t) for t in t_s]
         qps = true.qps * factor
         late = self.rng.random(seconds) < weather.late
         late[-1] = False
@@ -248,12 +268,9 @@ class Recording:
         return float(factor.mean())
 
     def _table(self, name: str) -> pd.DataFrame:
-        """Return a table as the reader gives it."""
-        if name == "intervals":
-            frame = pd.concat(self._seconds) if self._seconds else None
-        else:
-            frame = pd.DataFrame(self._rows[name], columns=list(SCHEMAS[name].columns))
-        return table.parse(name, table.render(name, frame, name), name)
+        if name == "intervals" and self._seconds:
+            return pd.concat(self._seconds, ignore_index=True)
+        return pd.DataFrame(self._rows[name], columns=list(SCHEMAS[name].columns))
 
 
 def size_of(experiment: Experiment, world: World) -> Profile:
@@ -262,4 +279,4 @@ def size_of(experiment: Experiment, world: World) -> Profile:
         long = {"warmup_s": 120, "duration_s": 3600, "repeats": 1}
         return experiment.size("quick", {"clients": f"{world.clients[-1]}", **long})
     clients = ",".join(map(str, world.clients))
-    return experiment.size("quick", {"clients": clients, "repeats": 3, "duration_s": 4})
+    return experiment.size("quick", {"clients": clients, "repeats": 2, "duration_s": 4})
