@@ -58,6 +58,19 @@ class Cluster:
     slower: Mapping[str, float] | None = None
     writes: float = 1.5
 
+    def alone(
+        self, loads: Sequence[Load], plan: Mapping[str, Any], cpus: float
+    ) -> list[Performance]:
+        """Return what each load gets when it runs alone: as `at` with one, of all at once."""
+        models = [self._model(load, plan, cpus) for load in loads]
+        clients = [load.point.clients for load in loads]
+        asked = [_network(m, load) for m, load in zip(models, loads, strict=True)]
+        solved = network.solve(network.stacked(asked), clients)
+        return [
+            _performance(m, load, solved, True, number)
+            for number, (m, load) in enumerate(zip(models, loads, strict=True))
+        ]
+
     def at(self, loads: Sequence[Load], plan: Mapping[str, Any], cpus: float) -> list[Performance]:
         """Return what loads get that run at the same time on servers of their own.
 
@@ -85,11 +98,7 @@ class Cluster:
         factor = slower.get(load.point.transporter, 1.0) * slower.get(load.variant.name, 1.0)
         heavy = self.writes if load.point.workload == READ_WRITE else 1.0
         laws = {
-            part: replace(
-                law,
-                one_us=law.one_us * by,
-                each_us=law.each_us * by,
-            )
+            part: replace(law, one_us=law.one_us * by, each_us=law.each_us * by)
             for part, law in self.laws.items()
             for by in [heavy if part in KINDS else factor]
         }
@@ -123,10 +132,13 @@ def threads_of(plan: Mapping[str, Any]) -> dict[str, int]:
     return {kind: int(plan["threads"][kind]) for kind in KINDS} | {"main": 1}
 
 
+def _network(model: Model, load: Load) -> network.Network:
+    return model.network([load.point.servers], [load.point.clients])
+
+
 def _solve(model: Model, load: Load, wait_us: float) -> network.Solution:
     asked = replace(model, delay_us=model.delay_us + wait_us)
-    point = load.point
-    return network.solve(asked.network([point.servers], [point.clients]), [point.clients])
+    return network.solve(_network(asked, load), [load.point.clients])
 
 
 def _use(
@@ -137,17 +149,18 @@ def _use(
     shared = [i for i, name in enumerate(names) if name in (*KINDS, DATA_NODES)]
     used = 0.0
     for model, load, found in zip(models, loads, solved, strict=True):
-        asked = model.network([load.point.servers], [load.point.clients])
-        used = used + found.qps[0] / asked.limits_qps[0][shared]
+        used = used + found.qps[0] / _network(model, load).limits_qps[0][shared]
     return float(np.max(used))
 
 
-def _performance(model: Model, load: Load, solved: network.Solution, idle: bool) -> Performance:
-    qps = min(float(solved.qps[0]), load.rate)
+def _performance(
+    model: Model, load: Load, solved: network.Solution, idle: bool, number: int = 0
+) -> Performance:
+    qps = min(float(solved.qps[number]), load.rate)
     active = min(load.point.servers, load.point.clients)
     cpus = {
         part: float(law.us(load.point.clients / active)) * qps / 1e6 + idle * law.background_cpus
         for part, law in model.laws.items()
         if part != LOCK
     }
-    return Performance(qps, solved.response_us[0] / 1e3, solved.p95_us[0] / 1e3, cpus)
+    return Performance(qps, solved.response_us[number] / 1e3, solved.p95_us[number] / 1e3, cpus)

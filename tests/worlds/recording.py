@@ -101,8 +101,12 @@ class Recording:
 
         The writer seals all tables at once: it would check thousands of slices one by one.
         """
+        points = self.experiment.sweep(self.size).points
+        loads = [self._load(Side(point)) for point in points]
+        found = self.world.cluster.alone(loads, self.plan, self.world.host.usable_cpus)
+        self._known |= {_key((load,)): [true] for load, true in zip(loads, found, strict=True)}
         for repeat in range(1, self.size.repeats + 1):
-            for point in self.experiment.sweep(self.size).points:
+            for point in points:
                 self._run(point, repeat)
         self.contrasts = self._contrasts()
         for contrast in self.contrasts:
@@ -176,7 +180,7 @@ class Recording:
         return Load(side.point, self.experiment.variant(side.point.variant), rate)
 
     def _true(self, loads: tuple[Load, ...]) -> list[Performance]:
-        key = tuple((load.point, load.variant.name, load.rate) for load in loads)
+        key = _key(loads)
         if key not in self._known:
             cpus = self.world.host.usable_cpus
             self._known[key] = self.world.cluster.at(loads, self.plan, cpus)
@@ -271,6 +275,10 @@ class Recording:
         if name == "intervals" and self._seconds:
             return pd.concat(self._seconds, ignore_index=True)
         return pd.DataFrame(self._rows[name], columns=list(SCHEMAS[name].columns))
+
+
+def _key(loads: Sequence[Load]) -> object:
+    return tuple((load.point, load.variant.name, load.rate) for load in loads)
 
 
 def size_of(experiment: Experiment, world: World) -> Profile:
