@@ -19,7 +19,7 @@ import pandas as pd
 from ndblab import dataset
 from ndblab.dataset.schema import ROW_PER_RUN, SCHEMAS
 from ndblab.design import catalogue
-from ndblab.design.contrast import DUET, STARTS, Contrast, Side
+from ndblab.design.contrast import DUET, STARTS, TWINS, A, Contrast, Side
 from ndblab.design.experiment import Experiment
 from ndblab.experiments.capacity.demands import CLIENT, KINDS, OTHER, SERVER
 from ndblab.machine.host import Host
@@ -161,6 +161,9 @@ class Recording:
         for number, slot in enumerate(slots):
             if contrast.design == STARTS:
                 start = 2 * block - 1 + (number >= len(slots) // 2)
+            if contrast.design == TWINS:
+                # A cluster for each side, of which one is loaded at a time.
+                start = 2 * block - (slot[0].side == A)
             loads = tuple(self._load(contrast.side(each.side)) for each in slot)
             true = self._true(loads)
             for i, (each, load) in enumerate(zip(slot, loads, strict=True)):
@@ -173,7 +176,7 @@ class Recording:
                 points = [(other.point, its) for other, its in zip(loads, true, strict=True)]
                 self._used(each.run_id, [points[i], *points[:i], *points[i + 1 :]])
             self.clock_s += sum(length) + BETWEEN_SLICES_S
-        self.starts = max(self.starts, start)
+        self.starts = max(self.starts, start, 2 * block * (contrast.design == TWINS))
 
     def _load(self, side: Side) -> Load:
         rate = float(side.options.get("rate", np.inf))

@@ -126,15 +126,24 @@ def test_the_first_sentence_of_figure_6_is_true_of_its_figure(
 ) -> None:
     """16 servers are said to give more or fewer queries/s than 8 as the planted curves do."""
     found = judged(world, "multi-server-scaling")
-    [sentence] = [text for text in found.answer.certain if text.startswith("16 servers instead")]
+    [sentence] = [text for text in found.answer.certain if "16 servers did" in text and " 8" in text
+                  and "at equal clients" in text]  # fmt: skip
     clients = [c for c in found.recording.size.clients if c >= 16]
     planted = [found.recording.planted_qps(16, c) / found.recording.planted_qps(8, c)
                for c in clients]  # fmt: skip
     ratio = float(np.exp(np.mean(np.log(planted))))
-    said = re.search(r"gave (more|fewer|no clear change)", sentence)
+    said = re.search(r"(more|fewer|about)", sentence)
     assert said, sentence
     wrong = {"more": ratio < 1, "fewer": ratio > 1}.get(said[1], abs(np.log(ratio)) > PRECISION)
     assert not wrong, f"{sentence}, planted {ratio}"
+
+
+@pytest.mark.xfail(strict=True, reason="the most clients measured are called those that saturate")
+def test_a_server_that_is_idle_is_not_said_to_be_saturated(
+    judged: Callable[[str, str], Judged],
+) -> None:
+    """Throughput still grows in proportion at the most clients: no number of them saturates."""
+    assert "saturated" not in "; ".join(judged("nothing", "single-server-scaling").answer.certain)
 
 
 def test_the_expected_words_are_words_of_the_lab() -> None:
