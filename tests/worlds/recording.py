@@ -38,7 +38,6 @@ BINARIES = SimpleNamespace(
 )
 BEGAN = pd.Timestamp("2021-09-30T12:00:00Z")
 BLOCKS, BLOCKS_PER_START = 9, 3
-RATES = ("qps", "latency_avg_ms", "latency_p95_ms")
 USER = 0.7
 """Part of a thread's CPU time that is its own rather than the system's."""
 CPU_NOISE, BETWEEN_SLICES_S, LOST_BY_STEAL = 0.01, 0.4, 2.0
