@@ -145,6 +145,8 @@ class Clusters:
         for name in (config.CONFIG_INI, config.MY_CNF):
             text = started.configuration(name)
             self.writer.add_config(name if usual else f"{point.variant}.{name}", text)
+        for name, text in getattr(generator, "files", {}).items():
+            self.writer.add_config(name, text)
         facts: dict[str, object] = {"starts": self.starts}
         if usual:
             seconds = sum(each.seconds for each in filled)

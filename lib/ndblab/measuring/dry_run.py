@@ -110,7 +110,7 @@ def dry_run(
         if engines:
             absent = f"Not both are installed yet: {engines}"
         return "\n".join([*lines, f"# {absent}"])
-    running, told = None, False
+    running, told, shown = None, False, set()
     for point, repeat in todo.order():
         plan, variant = planned[point.variant], experiment.variant(point.variant)
         binaries, fault = second if variant.second_engine else first, variant.fault
@@ -118,6 +118,9 @@ def dry_run(
         generator, groups = registry.find(point.workload), _groups(plan, machine, job.host)
         if (plan, variant.second_engine) != running:
             lines += ["", f"# cluster of variant {point.variant}"]
+            if point.workload not in shown:
+                shown.add(point.workload)
+                lines += _inputs(getattr(generator, "files", {}))
             lines += _changes(_files(plan, binaries), _files(usual, first))
             lines += (
                 _on(node.host, shlex.join(config.node_argv(plan, node, binaries)))
@@ -146,6 +149,13 @@ def dry_run(
         prefix = client_prefix(plan, groups)
         lines += (_on(job.host, command.line(prefix)) for command in generator.commands(job))
     return "\n".join(lines)
+
+
+def _inputs(files: Mapping[str, str]) -> Iterator[str]:
+    """Show the inputs of a load of the user's own, such as the script that a file became."""
+    for name, text in files.items():
+        yield f"# {name}:"
+        yield from (f"#   {line}".rstrip() for line in text.splitlines())
 
 
 def _on(host: str, command: str) -> str:
