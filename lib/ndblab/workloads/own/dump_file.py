@@ -116,7 +116,7 @@ def load(cluster: Cluster, job: Job, path: Path) -> Filled:
             f"{path.name} could not be loaded",
             found=error_lines(text, most=1) or exit_reason(child.returncode),
             expected="a dump that MySQL's client loads without an error",
-            next_step="Mend that line. If a table is full, a larger --table-size gives more memory.",
+            next_step="Mend that line; if a table is full, a larger --table-size helps.",
         )
     rows = check_tables(cluster, database, path.name)
     taken = {n: used - before[n] for n, used in sysbench.data_memory_bytes(cluster).items()}

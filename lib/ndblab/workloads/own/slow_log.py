@@ -75,7 +75,7 @@ class Sample:
 
 
 def sample(path: Path, writes: bool = False, most_bytes: int = MOST_BYTES) -> Sample:
-    """Read the statements of a log: SELECTs that take no lock, with `writes` also what changes data.
+    """Read the SELECTs of a log that take no lock, with `writes` also what locks or changes data.
 
     Raises
     ------
@@ -153,18 +153,16 @@ def entries(
                 connection = int(match[1])
             if not head and text:
                 text.append(line)
-        elif (
-            _BANNER.match(line)
-            or partial
-            or connection is None
-            or (not text and (_SKIPPED.match(line) or not line.strip()))
-        ):
-            continue
-        else:
+        elif connection is not None and not partial and (text or _says_something(line)):
             begin = begin if text else at
             text.append(line)
     if text and _ends(text):
         yield from _ended(connection, text, begin)
+
+
+def _says_something(line: str) -> bool:
+    """Return whether a line begins a statement of a client's, rather than one of the log's own."""
+    return bool(line.strip()) and not (_SKIPPED.match(line) or _BANNER.match(line))
 
 
 def _ends(text: list[str]) -> bool:

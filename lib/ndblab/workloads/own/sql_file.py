@@ -147,13 +147,16 @@ class _Reader:
         self._text, self._name = text.replace("\r\n", "\n").removeprefix("\ufeff"), name
         self._at, self._number = 0, 0
         self._pieces: list[str | Placeholder] = []
-        self._begin, self._weight = 0, None
+        self._begin, self._weight, self._in_name = 0, None, False
 
     def __iter__(self) -> Iterator[tuple[int | None, Statement | None]]:
         text = self._text
         while self._at < len(text):
             here = text[self._at]
-            if text.startswith(("-- ", "--\n", "--\t", "#"), self._at):
+            self._in_name ^= here == "`"
+            if self._in_name and here != ":":
+                self._plain(here)
+            elif text.startswith(("-- ", "--\n", "--\t", "#"), self._at):
                 self._comment()
             elif text.startswith("/*", self._at) and text[self._at + 2 : self._at + 3] not in "+!":
                 self._skip_to("*/", 2)
