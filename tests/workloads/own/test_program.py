@@ -64,7 +64,7 @@ def test_more_than_one_error_in_a_thousand_makes_a_run_void(errors, good):
     ("code", "status"),
     [
         ("print('hello')", "the load printed 'hello', not {\"queries\""),
-        ('print(\'{"queries": -1}\')', "the load printed '{\"queries\": -1}', not"),
+        ("print('{\"queries\": -1}')", "the load printed '{\"queries\": -1}', not"),
         ("print('[1]')", "the load printed '[1]', not"),
         (
             "import sys; print('no route', file=sys.stderr); sys.exit(3)",

@@ -35,7 +35,7 @@ def test_units_are_drawn_by_weight():
 
 def test_texts_cannot_leave_their_quotes():
     """Whatever a statement contains, it is one text of Lua."""
-    script = compiled('SELECT "a\\"b", \'\\\\\' FROM t\nWHERE d = :choice(\'x"]]\');')
+    script = compiled("SELECT \"a\\\"b\", '\\\\' FROM t\nWHERE d = :choice('x\"]]');")
     assert r'"SELECT \"a\\\"b\", ' in script
     assert r'\nWHERE d = ?"' in script
     assert r'{"x\"]]"}' in script
@@ -59,7 +59,7 @@ def test_values_are_drawn_within_their_bounds(placeholder, expression):
 
 def test_bound_texts_have_room_for_the_longest():
     """In bytes of UTF-8."""
-    assert "prepared(\"SELECT ?, ?\", {4, 7})" in compiled("SELECT :choice('a','éé'), :text(7);")
+    assert 'prepared("SELECT ?, ?", {4, 7})' in compiled("SELECT :choice('a','éé'), :text(7);")
 
 
 @pytest.mark.cluster
