@@ -41,7 +41,7 @@ def test_an_idle_server_and_the_published_point_are_named():
     words = said(world.dataset())
     assert "uses 1.5 % of a CPU" in words
     assert "67 such servers would use up one" in words
-    assert "100 \N{MICRO SIGN}s of one mysqld, +64 % of the published 61" in words
+    assert "100 \N{MICRO SIGN}s of one mysqld, +64 % against the published 61" in words
 
 
 @pytest.mark.parametrize(
