@@ -82,7 +82,7 @@ def _parts(data: Dataset) -> Iterator[str]:
     dearer = [column for column in analysis.WORDS if ratios[column].low > 1]
     most = max(dearer, key=lambda column: ratios[column].value, default="")
     advice = f", so look for more CPUs for {analysis.WORDS[most]} first" if most else ""
-    yield f"by role, a query takes {listed(each)} CPU{advice}"
+    yield f"CPU a query by role: {listed(each)}{advice}"
 
 
 def _idle(data: Dataset) -> Iterator[str]:
