@@ -71,7 +71,7 @@ def _consequence(cost: Estimate, qps: Estimate) -> str:
     if cost.low > 1 and qps.high < 1:
         return "more servers cost throughput where they bring no CPUs"
     if cost.low > 1:
-        return "more servers use more CPU for as many queries"
+        return "more servers use more CPU without a clear gain"
     return "more servers save CPU" if cost.high < 1 else "whether more servers cost CPU is open"
 
 
@@ -82,17 +82,18 @@ def _parts(data: Dataset) -> Iterator[str]:
     dearer = [column for column in analysis.WORDS if ratios[column].low > 1]
     most = max(dearer, key=lambda column: ratios[column].value, default="")
     advice = f", so look for more CPUs for {analysis.WORDS[most]} first" if most else ""
-    yield f"by role, a query takes {listed(each)} CPU{advice}"
+    yield f"CPU a query by role: {listed(each)}{advice}"
 
 
 def _idle(data: Dataset) -> Iterator[str]:
     """Say what a server costs that has no clients."""
     idle = analysis.idle_server_pct(data.runs, data.processes)
     interval = f" ({plain(idle.low)} to {plain(idle.high)})" if idle.bounded else ""
-    yield (
-        f"a server without clients uses {plain(idle.value)} % of a CPU{interval}: "
-        f"{count(round(100 / idle.value), 'such server')} would use up one"
-    )
+    if idle.value > 0:
+        yield (
+            f"a server without clients uses {plain(idle.value)} % of a CPU{interval}: "
+            f"{count(round(100 / idle.value), 'such server')} would use up one"
+        )
 
 
 def _published(data: Dataset) -> Iterator[str]:
@@ -105,7 +106,7 @@ def _published(data: Dataset) -> Iterator[str]:
         percent = 100 * (here / theirs.value - 1)
         yield (
             f"with {count(theirs.clients, 'client')} a query takes {plain(here)} "
-            f"\N{MICRO SIGN}s of one mysqld, {percent:+.0f} % of the published "
+            f"\N{MICRO SIGN}s of one mysqld, {percent:+.0f} % against the published "
             f"{plain(theirs.value)}: a CPU here is not one of the brief's, so compare ratios"
         )
 
