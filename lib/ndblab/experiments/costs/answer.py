@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ndblab.error import MissingData
 from ndblab.experiments.costs import analysis
 from ndblab.experiments.costs.experiment import AT_EACH, AT_TOTAL, FALLING, RISING
-from ndblab.formatting import count, listed, plain
+from ndblab.formatting import change, count, listed, plain
 from ndblab.judging.answers import answers
 from ndblab.statistics.estimate import Estimate
 
@@ -36,23 +35,6 @@ def findings(dataset: Dataset, table: pd.DataFrame) -> Sequence[str]:
     return found
 
 
-def change(ratio: Estimate) -> str:
-    """Write a ratio as a signed percentage with its interval; as so many times from two on.
-
-    >>> change(Estimate(0.69, 0.642, 0.743)), change(Estimate(5.77, 4.77, 6.99))
-    ('-31 % (-36 to -26 %)', '5.77 times (4.77 to 6.99)')
-    """
-    if ratio.value >= 2:
-        interval = f" ({plain(ratio.low)} to {plain(ratio.high)})" if ratio.bounded else ""
-        return f"{plain(ratio.value)} times{interval}"
-    value, low, high = (f"{x:+d}" if x else "0" for x in map(_percent, ratio))
-    return f"{value} %" + (f" ({low} to {high} %)" if ratio.bounded else "")
-
-
-def _percent(ratio: float) -> int:
-    return round(100 * (ratio - 1)) if math.isfinite(ratio) else 0
-
-
 def _more_servers(data: Dataset) -> Iterator[str]:
     """Say what the most servers do to the cost of a query and to throughput."""
     for name in (AT_EACH, AT_TOTAL):
@@ -60,8 +42,8 @@ def _more_servers(data: Dataset) -> Iterator[str]:
             ratios = analysis.ratios(data.slices, data.processes, name)
             cost, qps = ratios[analysis.ALL], ratios["qps"]
             yield (
-                f"{analysis.sides(data.slices, name)}: {change(cost)} CPU a query and "
-                f"{change(qps)} throughput, so {_consequence(cost, qps)}"
+                f"{analysis.sides(data.slices, name)}: {change(*cost)} CPU a query and "
+                f"{change(*qps)} throughput, so {_consequence(cost, qps)}"
             )
 
 
@@ -78,7 +60,7 @@ def _consequence(cost: Estimate, qps: Estimate) -> str:
 def _parts(data: Dataset) -> Iterator[str]:
     """Say in which process a query grows dearer, at equal clients each."""
     ratios = analysis.ratios(data.slices, data.processes, AT_EACH)
-    each = [f"{change(ratios[column])} in {role}" for column, role in analysis.WORDS.items()]
+    each = [f"{change(*ratios[column])} in {role}" for column, role in analysis.WORDS.items()]
     dearer = [column for column in analysis.WORDS if ratios[column].low > 1]
     most = max(dearer, key=lambda column: ratios[column].value, default="")
     advice = f", so look for more CPUs for {analysis.WORDS[most]} first" if most else ""
@@ -135,8 +117,8 @@ def _past(data: Dataset) -> Iterator[str]:
             ratios = analysis.ratios(data.slices, data.processes, name)
             qps, cost = ratios["qps"], ratios[analysis.SERVER]
             yield (
-                f"{analysis.sides(data.slices, name)} of one server: {change(qps)} throughput and "
-                f"{change(cost)} CPU of mysqld a query, so {_advice(qps)}"
+                f"{analysis.sides(data.slices, name)} of one server: {change(*qps)} throughput and "
+                f"{change(*cost)} CPU of mysqld a query, so {_advice(qps)}"
             )
 
 
