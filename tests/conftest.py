@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 import system_packages
@@ -25,6 +26,10 @@ from ndblab.planning import deployment, profile
 from ndblab.planning.point import Point
 from ndblab.workloads import sysbench
 from ndblab.workloads.load_generator import Job
+
+hypothesis.settings.register_profile("lab", deadline=None)
+# How long an example takes says what else the host does.
+hypothesis.settings.load_profile("lab")
 
 SLOW = ("attach/test_on_cluster.py", "_killed_at_any_step", "_killed_on_the_way")
 """What is of the second tier, by the path or the name of a test."""

@@ -13,9 +13,9 @@ import pytest
 
 from ndblab import install
 from ndblab.cluster import start_stop
-from ndblab.design import catalogue
+from ndblab.design import catalogue, grids
 from ndblab.design.contrast import TWINS, Contrast, Side
-from ndblab.design.experiment import Variant
+from ndblab.design.experiment import Experiment, Variant
 from ndblab.error import LabError
 from ndblab.hosts import connected, spread
 from ndblab.install import engines
@@ -23,6 +23,7 @@ from ndblab.judging import publication
 from ndblab.machine import host
 from ndblab.measuring import dry_run, measurement
 from ndblab.planning.point import Point
+from ndblab.workloads.own.resolving import resolve
 
 PORT = 13860
 NUMA_31_GIB = [{"id": node, "memory_bytes": 31 * 2**30} for node in (0, 1)]
@@ -53,6 +54,18 @@ def test_the_times_and_the_budget_come_first(hour):
     assert "EPYC 7742" in hour[1]
     assert hour[2].startswith("# budget pinned")
     assert "about 2.2 h once installed" in hour[3]
+
+
+def test_a_load_of_the_users_own_shows_what_it_became(tmp_path, monkeypatch):
+    """The script that sysbench runs stands before its commands, once."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    queries = tmp_path / "queries.sql"
+    queries.write_text("SELECT c FROM sbtest1 WHERE id = :int(1,rows);")
+    own = Experiment("mine", "?", "", (), (), grids.every_variant, resolve(queries).name)
+    printed = dry_run.dry_run(own, "smoke", "auto", {}, None, "brief")
+    assert printed.count("#   local function prepare_all()") == 1
+    script = printed.index("#   -- Compiled by the lab: 1 statement")
+    assert script < printed.index(" prepare\n") < printed.index(" run\n")
 
 
 def test_each_cluster_shows_its_own_parameters():

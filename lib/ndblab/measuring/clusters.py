@@ -209,13 +209,15 @@ class Clusters:
         return [(job, generator.prepare(started, job)) for job in jobs]
 
     def _keep(self, started: Cluster, point: Point) -> bool:
-        """Keep a cluster's configuration in the dataset; return whether it is the usual one."""
+        """Keep configuration and the load's own files in the dataset; return if it is the usual."""
         usual = self._needed(point) == self._needed(
             dataclasses.replace(point, variant=DEFAULT_VARIANT)
         )
         for name in (config.CONFIG_INI, config.MY_CNF):
             text = started.configuration(name)
             self.writer.add_config(name if usual else f"{point.variant}.{name}", text)
+        for name, text in getattr(registry.find(point.workload), "files", {}).items():
+            self.writer.add_config(name, text)
         return usual
 
     def _needed(self, point: Point) -> tuple[Plan, Binaries]:

@@ -166,7 +166,7 @@ def _commands(
 ) -> Iterator[str]:
     """Yield the commands of all clusters and runs; `known` are the hosts, if there are several."""
     (first, second), usual = programs, planned[DEFAULT_VARIANT]
-    running, told = None, False
+    running, told, shown = None, False, set()
     for point, repeat in experiment.sweep(wanted).order():
         plan, variant = planned[point.variant], experiment.variant(point.variant)
         binaries = second if variant.second_engine else first
@@ -175,6 +175,9 @@ def _commands(
         generator = registry.find(point.workload)
         if (plan, variant.second_engine) != running:
             yield from ("", f"# cluster of variant {point.variant}")
+            if point.workload not in shown:
+                shown.add(point.workload)
+                yield from _inputs(getattr(generator, "files", {}))
             yield from _changes(_files(plan, binaries), _files(usual, first))
             # Limits are set once the tables are filled.
             prefix = [] if groups else client_prefix(plan, None)
@@ -258,6 +261,13 @@ def _twins(
     yield f"# loaded in turn, {order}, a slice each; with exchanged places in the next block"
     for name, commands in loads.items():
         yield from (f"# side {name}", *commands)
+
+
+def _inputs(files: Mapping[str, str]) -> Iterator[str]:
+    """Show the inputs of a load of the user's own, such as the script that a file became."""
+    for name, text in files.items():
+        yield f"# {name}:"
+        yield from (f"#   {line}".rstrip() for line in text.splitlines())
 
 
 def _on(host: str, command: str) -> str:

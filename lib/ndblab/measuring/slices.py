@@ -384,7 +384,7 @@ def _measured(queries: float, duration_s: float, intervals: pd.DataFrame) -> dic
     return {
         "duration_s": round(duration_s, 4),
         "queries": round(queries),
-        "errors": 0,
+        "errors": round(intervals["errors_per_s"].sum()),
         "reconnects": 0,
         "qps": round(queries / duration_s, 2),
         "latency_p95_ms": intervals["latency_p95_ms"].dropna().median(),

@@ -10,6 +10,8 @@ SYSBENCH, CLIENT = "sysbench", "client"
 CLIENT_ROLES = (SYSBENCH, CLIENT)
 """Roles of a load generator's process in the table `processes`. New generators use "client";
 sysbench keeps the role that recorded datasets give it."""
+OWN, SQL, LUA, LOG, PROGRAM = "own_", "sql", "lua", "log", "program"
+"""How the name of a workload of the user's own begins, and what it may be."""
 OK, OVERRAN = "ok", "overran"
 """The status of a run that ended as it should; what begins that of one that took longer than asked
 (`dataset.overrun`)."""
@@ -30,9 +32,11 @@ def overran(status: object) -> bool:
 
 
 def is_sysbench(name: str) -> bool:
-    """Return whether a workload is a script of sysbench, or of the lab for sysbench, by its name.
+    """Return whether a workload is a script for sysbench, by its name.
 
-    >>> is_sysbench("oltp_point_select"), is_sysbench("tpc_h_q05")
-    (True, False)
+    >>> is_sysbench("oltp_point_select"), is_sysbench("own_sql_0123456789ab")
+    (True, True)
+    >>> is_sysbench("tpc_h_q05"), is_sysbench("own_program_0123456789ab")
+    (False, False)
     """
-    return name.startswith("oltp_")
+    return name.startswith(("oltp_", *(f"{OWN}{kind}_" for kind in (SQL, LUA, LOG))))

@@ -75,7 +75,8 @@ class Job:
     of a generator that can be divided; sysbench can. `probes` are read before
     and after the run. NDB's own programs reach the cluster by its
     `connectstring`. The MySQL account is `user`; `options_file` has its password, if there is one.
-    Of several hosts, `host` is the one that the generator runs on.
+    Of several hosts, `host` is the one that the generator runs on. A run with errors is void if
+    they are more than the share `tolerated_errors` of its queries.
     """
 
     binaries: Binaries
@@ -92,6 +93,7 @@ class Job:
     user: str = "root"
     options_file: str = ""
     host: str = ""
+    tolerated_errors: float = 0.0
 
     @property
     def option_words(self) -> list[str]:
@@ -194,6 +196,9 @@ class LoadGenerator(Protocol):
 
     ROLE: str
     """Role of its process in the table `processes`: one of `planning.workload.CLIENT_ROLES`."""
+
+    # `files`, where a generator has them, are the inputs of its own by name, for the dry run and
+    # the dataset.
 
     def versions(self, binaries: Binaries) -> dict[str, str]:
         """Versions of the programs that generate the load, by name, for the manifest."""

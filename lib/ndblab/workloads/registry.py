@@ -8,10 +8,22 @@ from ndblab import discovery
 from ndblab.workloads import sysbench
 from ndblab.workloads.load_generator import LoadGenerator
 
+_OWN: dict[str, LoadGenerator] = {}
+
+
+def add(name: str, generator: LoadGenerator) -> None:
+    """Add the load generator of a workload of the user's own, for this process."""
+    _OWN[name] = generator
+
 
 def find(name: str) -> LoadGenerator:
     """Find the load generator of a workload; any other name is that of a sysbench script."""
-    return _generators().get(name, sysbench)
+    return _OWN.get(name) or _generators().get(name, sysbench)
+
+
+def names() -> list[str]:
+    """Return the workloads of experiments that have load generators of their own."""
+    return sorted(_generators())
 
 
 def ends_by_itself(name: str) -> bool:

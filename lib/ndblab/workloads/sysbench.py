@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 import pandas as pd
@@ -120,7 +121,12 @@ def _over_tcp(servers: Sequence[Node]) -> list[str]:
 
 
 def _script(binaries: Binaries, name: str) -> str:
-    """Return the path of a script in an experiment's folder, or the name of one of sysbench's."""
+    """Return the path of a script in an experiment's folder, or the name of one of sysbench's.
+
+    A path is that of a script of the user's own.
+    """
+    if Path(name).is_absolute():
+        return name
     return str(discovery.file(f"{name}.lua") or binaries.sysbench_script(name))
 
 
@@ -187,20 +193,30 @@ def data_memory_bytes(cluster: Cluster) -> dict[int, int]:
     return {int(node): int(used) for node, used in rows}
 
 
-def warm_up(cluster: Cluster, job: Job) -> str:
-    """Run for the warm-up's seconds: "ok", or the reason why that failed."""
+def warm_up(cluster: Cluster, job: Job, own: Sequence[Command] = ()) -> str:
+    """Run for the warm-up's seconds: "ok", or the reason why that failed.
+
+    Parameters
+    ----------
+    own : commands in place of `commands`.
+    """
     if not job.profile.warmup_s:
         return OK
-    warm_ups = commands(job)[: job.processes]
+    warm_ups = (own or commands(job))[: job.processes]
     with _executing_all(cluster, warm_ups, job, job.profile.warmup_s) as executions:
         statuses = [execution.wait().status for execution in executions]
     return next((status for status in statuses if not is_good(status)), OK)
 
 
 @contextmanager
-def running(cluster: Cluster, job: Job) -> Iterator[Load]:
-    """Run sysbench for the run's seconds, for the length of a `with` block at most."""
-    runs = commands(job)[-job.processes :]
+def running(cluster: Cluster, job: Job, own: Sequence[Command] = ()) -> Iterator[Load]:
+    """Run sysbench for the run's seconds, for the length of a `with` block at most.
+
+    Parameters
+    ----------
+    own : as for `warm_up`.
+    """
+    runs = (own or commands(job))[-job.processes :]
     with _executing_all(cluster, runs, job, job.profile.duration_s) as executions:
         yield Load(executions, job)
 
@@ -267,9 +283,14 @@ class Execution:
     """
 
     def __init__(
-        self, child: Process, timeout_s: float | None, asked_s: float | None = None
+        self,
+        child: Process,
+        timeout_s: float | None,
+        asked_s: float | None = None,
+        tolerated_errors: float = 0.0,
     ) -> None:
         self._child, self._timeout_s, self._asked_s = child, timeout_s, asked_s
+        self._tolerated_errors = tolerated_errors
         self.pid = child.pid
         self.began: float | None = None
         self.begun = threading.Event()
@@ -291,8 +312,9 @@ class Execution:
         out, err = ("".join(lines) for lines in self._lines.values())
         arrived_s = [at - self.began for at in self._arrived] if self.began else []
         return sysbench_output.outcome(
-            exit_status, out, err, self._timeout_s, arrived_s, self._asked_s
-        )
+            exit_status, out, err, self._timeout_s, arrived_s, self._asked_s,
+            self._tolerated_errors,
+        )  # fmt: skip
 
     def _read(self, stream: TextIO) -> None:
         for line in stream:
@@ -312,11 +334,12 @@ def executing(
     command: Command,
     timeout_s: float | None = None,
     asked_s: float | None = None,
+    tolerated_errors: float = 0.0,
 ) -> Iterator[Execution]:
     """Execute sysbench against a cluster; nothing of it outlives the `with` block."""
     streams = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     with spawned(cluster, command, **streams) as child:
-        yield Execution(child, timeout_s, asked_s)
+        yield Execution(child, timeout_s, asked_s, tolerated_errors)
 
 
 @contextmanager
@@ -327,6 +350,8 @@ def _executing_all(
     timeout_s = _timeout_s(job, asked_s)
     with ExitStack() as stack:
         yield [
-            stack.enter_context(executing(cluster, command, timeout_s, asked_s))
+            stack.enter_context(
+                executing(cluster, command, timeout_s, asked_s, job.tolerated_errors)
+            )
             for command in several
         ]

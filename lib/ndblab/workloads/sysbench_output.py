@@ -113,24 +113,36 @@ def outcome(
     timeout_s: float | None = None,
     arrived_s: Sequence[float] = (),
     asked_s: float | None = None,
+    tolerated_errors: float = 0.0,
 ) -> Outcome:
     """Read the standard output and error of an execution that ended or ran out of time.
 
     Parameters
     ----------
     arrived_s, asked_s : as for `parse`.
+    tolerated_errors : as for `status`.
     """
     text = out if not err.strip() else f"{out.rstrip()}\n{err}"
     result = None
     with suppress(LabError):
         result = parse(out, arrived_s, asked_s)
-    return Outcome(exit_status, text, result, status(exit_status, text, result, timeout_s))
+    said = status(exit_status, text, result, timeout_s, tolerated_errors)
+    return Outcome(exit_status, text, result, said)
 
 
 def status(
-    exit_status: int | None, text: str, result: Result | None, timeout_s: float | None = None
+    exit_status: int | None,
+    text: str,
+    result: Result | None,
+    timeout_s: float | None = None,
+    tolerated_errors: float = 0.0,
 ) -> str:
-    """Return "ok", or in one line why this run must not be averaged with others."""
+    """Return "ok", or in one line why this run must not be averaged with others.
+
+    Parameters
+    ----------
+    tolerated_errors : share of its queries that may fail.
+    """
     why = complaint(text)
     tail = f": {why}" if why else ""
     if exit_status is None:
@@ -142,7 +154,7 @@ def status(
     if result is None:
         return f"sysbench printed no result{tail}"
     counts = {name: result.metrics[name] for name in ("errors", "reconnects")}
-    if any(counts.values()):
+    if counts["reconnects"] or counts["errors"] > tolerated_errors * result.metrics["queries"]:
         return ", ".join(f"{name}: {count}" for name, count in counts.items() if count)
     return result.status if result.metrics["queries"] else "no query was answered"
 

@@ -17,13 +17,8 @@ def said(data) -> str:
 def test_dearer_queries_and_lost_throughput_are_signed():
     """15 servers more, each by 2 % of 100 us in mysqld: 190 us in place of 160."""
     words = said(world.dataset())
-    assert (
-        "16 servers over 1, 8 clients each: +19 % (+19 to +19 %) CPU a query and -16 % (" in words
-    )
-    assert (
-        "by role, a query takes +30 % (+30 to +30 %) in mysqld, 0 % (0 to 0 %) in ndbmtd and"
-        in words
-    )
+    assert "16 servers over 1, 8 clients each: +19 % CPU a query and -16 % (" in words
+    assert "by role: +30 % in mysqld, 0 % in ndbmtd and" in words
     assert "more CPUs for mysqld first" in words
     assert "more servers cost throughput where they bring no CPUs" in words
 
@@ -31,7 +26,7 @@ def test_dearer_queries_and_lost_throughput_are_signed():
 def test_cheaper_queries_are_said_as_clearly():
     """The other side is decided in the same way."""
     words = said(world.dataset(dearer=-0.01))
-    assert "-9 % (-9 to -9 %) CPU a query" in words
+    assert "-9.4 % CPU a query" in words
     assert "more servers save CPU" in words
     assert "more servers cost throughput" not in words
 
@@ -41,7 +36,7 @@ def test_an_idle_server_and_the_published_point_are_named():
     words = said(world.dataset())
     assert "uses 1.5 % of a CPU" in words
     assert "67 such servers would use up one" in words
-    assert "100 \N{MICRO SIGN}s of one mysqld, +64 % of the published 61" in words
+    assert "100 \N{MICRO SIGN}s of one mysqld, +64 % against the published 61" in words
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ndblab.error import MissingData
 from ndblab.experiments.costs import analysis
 from ndblab.experiments.costs.experiment import AT_EACH, AT_TOTAL, FALLING, RISING
-from ndblab.formatting import count, listed, plain
+from ndblab.formatting import change, count, listed, plain
 from ndblab.judging.answers import answers
 from ndblab.statistics.estimate import Estimate
 
@@ -36,23 +35,6 @@ def findings(dataset: Dataset, table: pd.DataFrame) -> Sequence[str]:
     return found
 
 
-def change(ratio: Estimate) -> str:
-    """Write a ratio as a signed percentage with its interval; as so many times from two on.
-
-    >>> change(Estimate(0.69, 0.642, 0.743)), change(Estimate(5.77, 4.77, 6.99))
-    ('-31 % (-36 to -26 %)', '5.77 times (4.77 to 6.99)')
-    """
-    if ratio.value >= 2:
-        interval = f" ({plain(ratio.low)} to {plain(ratio.high)})" if ratio.bounded else ""
-        return f"{plain(ratio.value)} times{interval}"
-    value, low, high = (f"{x:+d}" if x else "0" for x in map(_percent, ratio))
-    return f"{value} %" + (f" ({low} to {high} %)" if ratio.bounded else "")
-
-
-def _percent(ratio: float) -> int:
-    return round(100 * (ratio - 1)) if math.isfinite(ratio) else 0
-
-
 def _more_servers(data: Dataset) -> Iterator[str]:
     """Say what the most servers do to the cost of a query and to throughput."""
     for name in (AT_EACH, AT_TOTAL):
@@ -60,8 +42,8 @@ def _more_servers(data: Dataset) -> Iterator[str]:
             ratios = analysis.ratios(data.slices, data.processes, name)
             cost, qps = ratios[analysis.ALL], ratios["qps"]
             yield (
-                f"{analysis.sides(data.slices, name)}: {change(cost)} CPU a query and "
-                f"{change(qps)} throughput, so {_consequence(cost, qps)}"
+                f"{analysis.sides(data.slices, name)}: {change(*cost)} CPU a query and "
+                f"{change(*qps)} throughput, so {_consequence(cost, qps)}"
             )
 
 
@@ -71,28 +53,29 @@ def _consequence(cost: Estimate, qps: Estimate) -> str:
     if cost.low > 1 and qps.high < 1:
         return "more servers cost throughput where they bring no CPUs"
     if cost.low > 1:
-        return "more servers use more CPU for as many queries"
+        return "more servers use more CPU without a clear gain"
     return "more servers save CPU" if cost.high < 1 else "whether more servers cost CPU is open"
 
 
 def _parts(data: Dataset) -> Iterator[str]:
     """Say in which process a query grows dearer, at equal clients each."""
     ratios = analysis.ratios(data.slices, data.processes, AT_EACH)
-    each = [f"{change(ratios[column])} in {role}" for column, role in analysis.WORDS.items()]
+    each = [f"{change(*ratios[column])} in {role}" for column, role in analysis.WORDS.items()]
     dearer = [column for column in analysis.WORDS if ratios[column].low > 1]
     most = max(dearer, key=lambda column: ratios[column].value, default="")
     advice = f", so look for more CPUs for {analysis.WORDS[most]} first" if most else ""
-    yield f"by role, a query takes {listed(each)} CPU{advice}"
+    yield f"CPU a query by role: {listed(each)}{advice}"
 
 
 def _idle(data: Dataset) -> Iterator[str]:
     """Say what a server costs that has no clients."""
     idle = analysis.idle_server_pct(data.runs, data.processes)
     interval = f" ({plain(idle.low)} to {plain(idle.high)})" if idle.bounded else ""
-    yield (
-        f"a server without clients uses {plain(idle.value)} % of a CPU{interval}: "
-        f"{count(round(100 / idle.value), 'such server')} would use up one"
-    )
+    if idle.value > 0:
+        yield (
+            f"a server without clients uses {plain(idle.value)} % of a CPU{interval}: "
+            f"{count(round(100 / idle.value), 'such server')} would use up one"
+        )
 
 
 def _published(data: Dataset) -> Iterator[str]:
@@ -105,7 +88,7 @@ def _published(data: Dataset) -> Iterator[str]:
         percent = 100 * (here / theirs.value - 1)
         yield (
             f"with {count(theirs.clients, 'client')} a query takes {plain(here)} "
-            f"\N{MICRO SIGN}s of one mysqld, {percent:+.0f} % of the published "
+            f"\N{MICRO SIGN}s of one mysqld, {percent:+.0f} % against the published "
             f"{plain(theirs.value)}: a CPU here is not one of the brief's, so compare ratios"
         )
 
@@ -134,8 +117,8 @@ def _past(data: Dataset) -> Iterator[str]:
             ratios = analysis.ratios(data.slices, data.processes, name)
             qps, cost = ratios["qps"], ratios[analysis.SERVER]
             yield (
-                f"{analysis.sides(data.slices, name)} of one server: {change(qps)} throughput and "
-                f"{change(cost)} CPU of mysqld a query, so {_advice(qps)}"
+                f"{analysis.sides(data.slices, name)} of one server: {change(*qps)} throughput and "
+                f"{change(*cost)} CPU of mysqld a query, so {_advice(qps)}"
             )
 
 

@@ -18,8 +18,8 @@ from ndblab.experiments.dump import (
     MYSQLDUMP,
     UNCOMPRESSED,
     ZSTD,
-    client_programs,
 )
+from ndblab.install import client_programs
 from ndblab.machine import commands
 from ndblab.workloads import sysbench
 from ndblab.workloads.load_generator import Command

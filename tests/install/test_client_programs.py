@@ -9,7 +9,7 @@ import pytest
 from stand_ins import put_program
 
 from ndblab.error import LabError
-from ndblab.experiments.dump import client_programs
+from ndblab.install import client_programs
 
 
 def test_the_program_of_the_installation_goes_before_that_on_path(tmp_path):

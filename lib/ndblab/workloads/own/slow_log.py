@@ -1,0 +1,196 @@
+"""MySQL's slow query log: the statements of each connection in their order.
+
+In: the file. Out: a `Sample` of its statements. Only parts of a large file are read, evenly spread.
+
+The lines "# Time:", "# User@Host:" and "# Query_time:" head an entry (MySQL 8.0 and later); Percona
+Server and MariaDB write others besides. The connection is the number after "Id:" or "Thread_id:".
+A statement ends with a semicolon at the end of a line, before the next head or the end of the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from ndblab.error import LabError
+
+MOST_BYTES, PARTS = 64 << 20, 16
+"""How much of a log is read at most, and in how many parts."""
+
+_USER = re.compile(r"# User@Host: .*?(?:\bId:\s*(\d+))?\s*$")
+_THREAD = re.compile(r"# Thread_id:\s*(\d+)")
+_TIME = re.compile(r"# Time: +\d")
+_COMMENT = re.compile(r"/\*(?![+!]).*?\*/", re.DOTALL)
+_BANNER = re.compile(r"\S*, Version: .* started with:|Tcp port: |Time +Id Command +Argument")
+_SKIPPED = re.compile(r"(?:use [^;]*|SET timestamp=\d+|SET (?:last_)?insert_id=\d+[^;]*);\s*$",
+                      re.IGNORECASE)  # fmt: skip
+_FIRST = re.compile(r"[\s(]*([A-Za-z]+)")
+_LOCKS = re.compile(r"\b(FOR\s+(UPDATE|SHARE)|LOCK\s+IN\s+SHARE\s+MODE)\b", re.IGNORECASE)
+_ACTS = re.compile(
+    r"\bINTO\s+(OUTFILE|DUMPFILE|@)|\b(GET_LOCK|RELEASE_LOCK|SLEEP|BENCHMARK)\s*\(", re.IGNORECASE
+)
+_READS, _WRITES = {"SELECT", "WITH", "TABLE", "VALUES"}, {"INSERT", "UPDATE", "DELETE", "REPLACE"}
+_ENDS = {"BEGIN", "START", "COMMIT", "ROLLBACK"}
+_CHANGES = re.compile(r"\b(UPDATE|DELETE)\b", re.IGNORECASE)
+_LITERAL = re.compile(
+    r"'(?:[^'\\]|''|\\.)*'|\"(?:[^\"\\]|\"\"|\\.)*\"|\b\d+(?:\.\d+)?\b", re.DOTALL
+)
+
+
+class Entry(NamedTuple):
+    """A statement of a log, without its semicolon; `at` is the byte of the log where it begins."""
+
+    connection: int
+    statement: str
+    at: int
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Statements by connection, in their order, and how many of others were left out.
+
+    `of_bytes` is the size of the log, `read_bytes` how much of it was read.
+    """
+
+    connections: dict[int, list[Entry]]
+    left_out: int
+    read_bytes: int
+    of_bytes: int
+
+    @property
+    def statements(self) -> int:
+        """How many statements there are."""
+        return sum(map(len, self.connections.values()))
+
+    def kinds(self) -> dict[str, Entry]:
+        """Return the first statement of each kind, by its text without literals."""
+        found: dict[str, Entry] = {}
+        for entries in self.connections.values():
+            for entry in entries:
+                found.setdefault(kind(entry.statement), entry)
+        return found
+
+
+def sample(path: Path, writes: bool = False, most_bytes: int = MOST_BYTES) -> Sample:
+    """Read the SELECTs of a log that take no lock, with `writes` also what locks or changes data.
+
+    Raises
+    ------
+    LabError
+        If it has no such statement.
+    """
+    size = path.stat().st_size
+    parts = 1 if size <= most_bytes else PARTS
+    length = min(size, most_bytes) // parts
+    connections: dict[int, list[Entry]] = {}
+    found = 0
+    with path.open("rb") as stream:
+        for part in range(parts):
+            begin = part * (size // parts)
+            for entry in _part(stream, begin, begin + length if parts > 1 else size):
+                found += 1
+                if _wanted(entry.statement, writes):
+                    connections.setdefault(entry.connection, []).append(entry)
+    kept = Sample(connections, 0, length * parts, size)
+    if not kept.statements:
+        raise LabError(
+            f"{path.name} has no statement to run",
+            found=f"{found} statements, none of which is a plain SELECT" if found
+            else "no entry of a slow query log",
+            expected="MySQL's slow query log (slow_query_log=ON, log_output=FILE)"
+            + ("" if writes else ", with SELECTs that take no lock"),
+            next_step="Capture one with long_query_time=0"
+            + ("." if writes or not found else ", or run what writes too, on a copy."),
+        )  # fmt: skip
+    return Sample(connections, found - kept.statements, length * parts, size)
+
+
+def _part(stream: BinaryIO, begin: int, end: int) -> Iterator[Entry]:
+    """Read whole entries that begin in a part of the file."""
+    stream.seek(begin)
+    if begin:
+        stream.readline()
+    yield from entries(_lines(stream), end, partial=begin > 0)
+
+
+def _lines(stream: BinaryIO) -> Iterator[tuple[int, str]]:
+    while True:
+        at = stream.tell()
+        line = stream.readline()
+        if not line:
+            return
+        yield at, line.decode("utf-8", "surrogateescape")
+
+
+def entries(
+    lines: Iterable[tuple[int, str]], end: int | None = None, partial: bool = False
+) -> Iterator[Entry]:
+    """Yield the statements of lines, each of which comes with its place in the file.
+
+    Parameters
+    ----------
+    end : stop at the first head from this place on.
+    partial : the lines begin within an entry, which is skipped.
+    """
+    connection: int | None = None
+    text: list[str] = []
+    begin = 0
+    for at, line in lines:
+        if line.startswith("#"):
+            head = _USER.match(line) or _TIME.match(line)
+            if head and text:
+                yield from _ended(connection, text, begin)
+            if head:
+                text = []
+                if end is not None and at >= end:
+                    return
+            if match := _USER.match(line):
+                connection, partial = int(match[1]) if match[1] else 0, False
+            if match := _THREAD.match(line):
+                connection = int(match[1])
+            if not head and text:
+                text.append(line)
+        elif connection is not None and not partial and (text or _says_something(line)):
+            begin = begin if text else at
+            text.append(line)
+    if text and _ends(text):
+        yield from _ended(connection, text, begin)
+
+
+def _says_something(line: str) -> bool:
+    """Return whether a line begins a statement of a client's, rather than one of the log's own."""
+    return bool(line.strip()) and not (_SKIPPED.match(line) or _BANNER.match(line))
+
+
+def _ends(text: list[str]) -> bool:
+    return text[-1].rstrip().endswith(";")
+
+
+def _ended(connection: int | None, text: list[str], begin: int) -> Iterator[Entry]:
+    whole = "".join(text).strip().removesuffix(";").strip()
+    if whole and connection is not None:
+        yield Entry(connection, whole, begin)
+
+
+def kind(statement: str) -> str:
+    """Return a statement without its literals.
+
+    >>> kind("SELECT c FROM t WHERE id = 12 AND d = 'it''s'")
+    'SELECT c FROM t WHERE id = ? AND d = ?'
+    """
+    return _LITERAL.sub("?", statement)
+
+
+def _wanted(statement: str, writes: bool) -> bool:
+    plain = _LITERAL.sub("?", _COMMENT.sub(" ", statement))
+    first = _FIRST.match(plain)
+    word = first[1].upper() if first else ""
+    if _ACTS.search(plain):
+        return False
+    changes = _LOCKS.search(plain) or (word == "WITH" and _CHANGES.search(plain))
+    if word in _READS:
+        return writes or not changes
+    return writes and word in (_WRITES | _ENDS)

@@ -1,0 +1,296 @@
+"""The script for sysbench that runs a file of the user's SQL.
+
+In: units. Out: the text of a Lua script. Pure.
+
+Every statement is prepared once a client, as sysbench's own scripts do, and once for each name that
+a placeholder in a name can make. An event is one unit. After an error that sysbench ignores, the
+transaction is rolled back and the client draws anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ndblab.formatting import count
+from ndblab.workloads.own.placeholder import AGAIN, CHOICE, TEXT, ZIPF, Placeholder
+from ndblab.workloads.own.sql_file import BEGIN, Statement, Unit
+
+MOST_NAMES = 1000
+"""Statements that one with placeholders in names may become; each is prepared once a client."""
+
+_SIZES = {"rows": "sysbench.opt.table_size", "tables": "sysbench.opt.tables"}
+
+_HEAD = """\
+-- Compiled by the lab: {what}.
+
+sysbench.cmdline.options = {{
+   tables = {{"Tables of sysbench", 1}},
+   table_size = {{"Rows of each", 10000}},
+}}
+
+local uniform, random_text = sysbench.rand.uniform, sysbench.rand.string
+local INT, TEXT = sysbench.sql.type.BIGINT, sysbench.sql.type.VARCHAR
+local con
+local stmt, param, values, zipf = {{}}, {{}}, {{}}, {{}}
+
+-- Prepare a statement whose values have these lengths: 0 is a whole number.
+local function prepared(sql, lengths)
+   local made, own = con:prepare(sql), {{}}
+   for place, length in ipairs(lengths) do
+      own[place] = length > 0 and made:bind_create(TEXT, length) or made:bind_create(INT)
+   end
+   if #own > 0 then
+      made:bind_param(unpack(own))
+   end
+   return made, own
+end
+"""
+_ZIPF = Path(__file__).with_name("zipf.lua")
+_CONNECTED = """
+function thread_init()
+   con = sysbench.sql.driver():connect()
+   prepare_all()
+end
+
+function thread_done()
+   for _, several in ipairs(stmt) do
+      for _, each in pairs(several) do
+         each:close()
+      end
+   end
+   con:disconnect()
+end
+
+local LOST = {[2006] = true, [2011] = true, [2013] = true, [2055] = true}
+
+function sysbench.hooks.before_restart_event(err)
+   if LOST[err.sql_errno] then
+      prepare_all()
+"""
+_ROLLBACK = """\
+   else
+      con:query("ROLLBACK")
+"""
+_ONE = """
+event = units[1]
+"""
+_SEVERAL = """
+local drawn = {{}}
+for unit, weight in ipairs({{{weights}}}) do
+   for _ = 1, weight do
+      drawn[#drawn + 1] = unit
+   end
+end
+local all = #drawn
+
+function event()
+   units[drawn[uniform(1, all)]]()
+end
+"""
+
+
+def compiled(units: Sequence[Unit]) -> str:
+    """Return the text of the script."""
+    statements = [each for unit in units for each in unit.statements]
+    placeholders = [each for statement in statements for each in statement.placeholders]
+    numbers = {id(each): number for number, each in enumerate(placeholders, 1)}
+    what = f"{count(len(statements), 'statement')}, of which an event runs " + (
+        "all" if len(units) == 1 else f"one of {len(units)} units"
+    )
+    lines = [_HEAD.format(what=what)]
+    if any(each.kind == ZIPF for each in placeholders):
+        lines += ["", _ZIPF.read_text().rstrip("\n")]
+    lines += ["", "local function prepare_all()"]
+    for each in placeholders:
+        lines += _once(each, numbers[id(each)])
+    for unit in units:
+        for statement in unit.statements:
+            lines += _preparing(statement, unit.named, numbers)
+    lines += ["end", _CONNECTED.rstrip("\n")]
+    if any(BEGIN.match(statement.text) for statement in statements):
+        lines.append(_ROLLBACK.rstrip("\n"))
+    lines += ["   end", "end", "", "local units = {}"]
+    for number, unit in enumerate(units, 1):
+        lines += ["", f"units[{number}] = function()", *_running(unit, numbers), "end"]
+    weights = ", ".join(str(unit.weight) for unit in units)
+    lines.append((_ONE if len(units) == 1 else _SEVERAL.format(weights=weights)).rstrip("\n"))
+    return "\n".join(lines) + "\n"
+
+
+def names(statement: Statement, named: Mapping[str, Placeholder], sizes: Mapping[str, int]) -> int:
+    """Return how many statements one becomes by the placeholders in its names."""
+    number = 1
+    for each in statement.placeholders:
+        if each.glued:
+            source = named.get(each.name, each)
+            low, high = (sizes.get(bound, bound) for bound in (source.low, source.high))
+            number *= len(source.values) or max(1, int(high) - int(low) + 1)
+    return number
+
+
+def literal(text: str) -> str:
+    """Return a text as Lua has it, on one line.
+
+    >>> literal('a "b"' + chr(10))
+    '"a \\\\"b\\\\"\\\\n"'
+    """
+    replaced = text.replace("\\", "\\\\").replace('"', '\\"')
+    for character, escape in (("\n", "\\n"), ("\r", "\\r"), ("\0", "\\0")):
+        replaced = replaced.replace(character, escape)
+    return f'"{replaced}"'
+
+
+def _once(each: Placeholder, number: int) -> list[str]:
+    """What a placeholder needs before the first event."""
+    if each.kind == CHOICE:
+        own = ", ".join(literal(v) if isinstance(v, str) else str(v) for v in each.values)
+        return [f"   values[{number}] = {{{own}}}"]
+    if each.kind == ZIPF:
+        return [f"   zipf[{number}] = zipfian({_number_of(each)}, {each.exponent:g})"]
+    if each.kind == TEXT:
+        return [f'   values[{number}] = string.rep("@", {each.length})']
+    return []
+
+
+def _preparing(
+    statement: Statement, named: Mapping[str, Placeholder], numbers: Mapping[int, int]
+) -> list[str]:
+    """Prepare a statement for each of the names that it can have, in nested loops."""
+    glued = [each for each in statement.placeholders if each.glued]
+    lengths = ", ".join(
+        str(_length(named.get(each.name, each))) for each in statement.placeholders
+        if not each.glued
+    )  # fmt: skip
+    sources = [named.get(each.name, each) for each in glued]
+    lines, indent = [f"   stmt[{statement.number}], param[{statement.number}] = {{}}, {{}}"], "   "
+    for place, source in enumerate(sources, 1):
+        lines.append(f"{indent}for i{place} = 1, {_number_of(source)} do")
+        indent += "   "
+    parts, place = [], 0
+    for piece in statement.pieces:
+        if isinstance(piece, str):
+            parts.append(literal(piece))
+        elif piece.glued:
+            place += 1
+            parts.append(_value_at(sources[place - 1], numbers, f"i{place}"))
+        else:
+            parts.append('"?"')
+    sql = " .. ".join(parts).replace('" .. "', "")
+    at = _flat([f"i{place + 1}" for place in range(len(sources))], sources)
+    number = statement.number
+    lines.append(f"{indent}stmt[{number}][{at}], param[{number}][{at}] =")
+    lines.append(f"{indent}   prepared({sql}, {{{lengths}}})")
+    for _ in sources:
+        indent = indent[3:]
+        lines.append(f"{indent}end")
+    return lines
+
+
+def _running(unit: Unit, numbers: Mapping[int, int]) -> list[str]:
+    """Draw the values of each statement of a unit, and execute it."""
+    lines = []
+    for statement in unit.statements:
+        body, places, place, sources = [], [], 0, []
+        for each in statement.placeholders:
+            source = unit.named.get(each.name, each)
+            if each.kind != AGAIN and each.name:
+                lines.append(f"   local v_{each.name} = {_drawn(each, numbers)}")
+            if each.glued:
+                place += 1
+                sources.append(source)
+                places.append(f"i{place}")
+                body.append(f"local i{place} = {_index(each, source, numbers)}")
+        at = _flat(places, sources)
+        own = statement.placeholders
+        values = [each for each in own if not each.glued]
+        if values:
+            body.append(f"local p = param[{statement.number}][{at}]")
+        for number, each in enumerate(values, 1):
+            body.append(_setting(number, each, unit.named, numbers))
+        body.append(f"stmt[{statement.number}][{at}]:execute()")
+        if len(body) == 1:
+            lines.append(f"   {body[0]}")
+        else:
+            lines += ["   do", *(f"      {line}" for line in body), "   end"]
+    return lines
+
+
+def _setting(
+    place: int, each: Placeholder, named: Mapping[str, Placeholder], numbers: Mapping[int, int]
+) -> str:
+    if each.name:
+        source = named[each.name]
+        taken = f"v_{each.name}"
+        if source.kind == CHOICE:
+            taken = f"values[{numbers[id(source)]}][{taken}]"
+        return f"p[{place}]:set({taken})"
+    if each.kind == TEXT:
+        return f"p[{place}]:set_rand_str(values[{numbers[id(each)]}])"
+    drawn = _drawn(each, numbers)
+    if each.kind == CHOICE:
+        drawn = f"values[{numbers[id(each)]}][{drawn}]"
+    return f"p[{place}]:set({drawn})"
+
+
+def _drawn(each: Placeholder, numbers: Mapping[int, int]) -> str:
+    """The expression that draws a value; of a list, its place in the list."""
+    number = numbers[id(each)]
+    if each.kind == CHOICE:
+        return f"uniform(1, {len(each.values)})"
+    if each.kind == TEXT:
+        return f"random_text(values[{number}])"
+    low, high = _bound(each.low), _bound(each.high)
+    if each.kind == ZIPF:
+        return f"zipf[{number}]()" + ("" if low == "1" else f" + {low} - 1")
+    small = all(isinstance(b, str) or 0 <= b < 2**32 for b in (each.low, each.high))
+    if small:
+        return f"uniform({low}, {high})"
+    return f"uniform(0, {each.high - each.low}) + {low}"
+
+
+def _index(each: Placeholder, source: Placeholder, numbers: Mapping[int, int]) -> str:
+    """The expression for the place, from 1, of a value among those that it can have."""
+    if not each.name:
+        zipf = each.kind == ZIPF
+        return f"zipf[{numbers[id(each)]}]()" if zipf else f"uniform(1, {_number_of(each)})"
+    if source.kind == CHOICE:
+        return f"v_{each.name}"
+    low = _bound(source.low)
+    return f"v_{each.name}" if low == "1" else f"v_{each.name} - {low} + 1"
+
+
+def _value_at(source: Placeholder, numbers: Mapping[int, int], place: str) -> str:
+    if source.kind == CHOICE:
+        return f"values[{numbers[id(source)]}][{place}]"
+    low = _bound(source.low)
+    return place if low == "1" else f"({place} + {low} - 1)"
+
+
+def _flat(places: Sequence[str], sources: Sequence[Placeholder]) -> str:
+    """The place among all names that several placeholders make."""
+    flat = ""
+    for place, source in zip(places, sources, strict=True):
+        flat = f"({flat} - 1) * {_number_of(source)} + {place}" if flat else place
+    return flat or "1"
+
+
+def _number_of(source: Placeholder) -> str:
+    if source.kind == CHOICE:
+        return str(len(source.values))
+    if isinstance(source.low, int) and isinstance(source.high, int):
+        return str(source.high - source.low + 1)
+    low, high = _bound(source.low), _bound(source.high)
+    return high if low == "1" else f"({high} - {low} + 1)"
+
+
+def _bound(bound: int | str) -> str:
+    return _SIZES[bound] if isinstance(bound, str) else str(bound)
+
+
+def _length(source: Placeholder) -> int:
+    """The length of a bound text in bytes; 0 for a whole number."""
+    if source.kind == TEXT:
+        return source.length
+    texts = [value for value in source.values if isinstance(value, str)]
+    return max((len(text.encode()) for text in texts), default=0) or (1 if texts else 0)
