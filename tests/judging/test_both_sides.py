@@ -66,6 +66,7 @@ RATIOS: dict[str, Points] = {
     "D-indexstat": {"indexstat": (ONE, ONE)},
 }  # fmt: skip
 """Claims on a ratio of throughput or p95: their contrasts, and the points of both sides."""
+LOADED = ("F9-tc-bottleneck", "P-tc")
 LOADS = {"tc-load": ((16, 256), (16, 16))}
 OTHERS: dict[str, Points] = {
     "F4-cpu-with-load": {"load-1-k": ((1, 32), (1, 1))},
@@ -96,7 +97,7 @@ def world(claim: Claim, effect: float, situation: str) -> Double:
         planted.popitem()
     blocks = {"3 blocks": 3, "no blocks": 1}.get(situation, 6)
     ratio = effect if claim.id in RATIOS else 1.0
-    if claim.id in ("F4-cpu-with-load", "F9-tc-bottleneck", "P-tc"):
+    if claim.id in ("F4-cpu-with-load", *LOADED):
         ratio = 4.0
     sweep = {"servers": (1, 16), "clients": (16, 256, 512), "repeats": 1}
     data = double(budget=_budget(claim, situation), cpus=64, **sweep)
@@ -156,13 +157,13 @@ def _with_cpu(data: Double, claim: Claim, effect: float, situation: str) -> Doub
 
 def _threads(claim: Claim, effect: float) -> Callable[[pd.Series, str], float]:
     def pct(row: pd.Series, kind: str) -> float:
-        mine = {"F5-recv-busiest": "recv", "F9-tc-bottleneck": "tc", "P-tc": "tc"}.get(claim.id)
         if claim.id == "F5-no-saturation":
             return effect if kind == "ldm" else 5.0
         if claim.id == "F9-next-step":
             return 90.0 if kind == "tc" else 20.0
-        loaded = 2.0 if row["side"] == "a" else 1.0
-        return (10.0 + loaded * (20.0 + effect) if loaded > 1 else 5.0) if kind == mine else 50.0
+        if claim.id in LOADED:
+            return 85.0 + effect if kind == "tc" else 85.0
+        return 50.0 + effect if kind == "recv" and claim.id == "F5-recv-busiest" else 50.0
 
     return pct
 
@@ -202,10 +203,8 @@ DECIDED = {verdict.REPRODUCED, verdict.CONTRADICTED}
 def test_each_claim_is_decided_both_ways_where_nothing_is_missing(name: str) -> None:
     """An effect well inside reproduces, one well outside contradicts."""
     claim = BY_ID[name]
-    if claim.unit == "percentage points":
-        effects = (20.0, -20.0) if "F5" in name else (30.0, -5.0)
-    else:
-        effects = inside_and_outside(claim, 0.6)
+    far = 20.0 if claim.unit == "percentage points" else 0.6
+    effects = inside_and_outside(claim, far)
     words = [word(claim, effect, "complete") for effect in effects]
     if name in NEVER:
         assert words[0] == words[1]

@@ -106,17 +106,6 @@ def test_blocks_with_a_failed_slice_are_left_out() -> None:
     assert finding.measured.value == pytest.approx(0.85, rel=0.02)
 
 
-@pytest.mark.parametrize("ratio", [0.8, 1.1])
-def test_no_peak_within_the_measured_clients_decides_nothing(ratio: float) -> None:
-    """If the sweep was best at its last number of clients, more may still be better."""
-    dataset = double(lambda n, c: 10.0 * c, clients=(16, 64, 256))
-    row = decided(
-        against("overload", (16, 512), (16, 256), ratio=ratio, dataset=dataset), "F6-overload"
-    )
-    assert row.verdict == "inconclusive"
-    assert "no peak was found" in row.reason
-
-
 def doublings(first: float, second: float, metric: str = QPS) -> Double:
     """Both doublings of servers as contrasts."""
     once = against("servers-1-2", (2, 16), (1, 8), metric=metric, ratio=first)

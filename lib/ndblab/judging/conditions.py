@@ -7,6 +7,7 @@ is about, so none can favour one outcome.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -14,8 +15,8 @@ from ndblab import discovery
 from ndblab.error import MissingData
 from ndblab.formatting import listed, significant
 from ndblab.judging import allowance
-from ndblab.judging.allowance import CPUS, DATA_NODES, HOST, QUOTA, SERVERS, SQL_SIDE, Part
-from ndblab.judging.contrasted import A, B, of_claim, side, sides
+from ndblab.judging.allowance import DATA_NODES, HOST, QUOTA, SERVERS, SQL_SIDE, Part
+from ndblab.judging.contrasted import A, B, of_claim, place, side, sides
 from ndblab.judging.evidence import HOST_FULL_PCT, SATURATED, Evidence
 from ndblab.judging.publication import Claim
 from ndblab.planning.cpu_budget import ATTACHED
@@ -26,6 +27,9 @@ MOST = {SERVERS: SATURATED, SQL_SIDE: SATURATED, DATA_NODES: NODES_FREE, HOST: H
 """Share from which on a part limits what servers can do."""
 FULL = {**MOST, DATA_NODES: SATURATED}
 """Share from which on a part is used up."""
+FULL_PCT = f"{100 * SATURATED:.0f} % or more"
+NEAR_PCT = 80
+"""Percent of a CPU from which on the brief calls a thread near saturation."""
 
 
 @dataclass(frozen=True)
@@ -110,27 +114,59 @@ def room_for_servers(claim: Claim, evidence: Evidence) -> State:
 
 @condition("saturated")
 def saturated(claim: Claim, evidence: Evidence) -> State:
-    """Some part uses up its CPUs, on both sides."""
-    fullest = [max(found, key=_fullness) for found, _, _ in _parts(claim, evidence)]
-    least = min(fullest, key=_fullness)
-    if _fullness(least) >= 1:
-        return State(True, f"saturated: {least}")
-    return State(False, f"{least} ({_pct(FULL[least.name])} or more wanted)")
+    """Some part uses up its CPUs, or an NDB thread its own, on both sides."""
+    fullest = [
+        _fullest(found, evidence, contrast, name)
+        for found, contrast, name in _parts(claim, evidence)
+    ]
+    least = min(fullest)
+    words = f"saturated: {least[1]}" if least[0] >= 1 else f"{least[1]} ({FULL_PCT} wanted)"
+    return State(least[0] >= 1, words)
 
 
 @condition("cpus-end")
 def cpus_end(claim: Claim, evidence: Evidence) -> State:
-    """With more servers the host's CPUs end, and no quota before them."""
-    forced = _forced(claim, evidence)
-    for found, _, name in _parts(claim, evidence):
+    """With more servers the CPUs or the NDB threads end, and no quota before them."""
+    ended = []
+    for found, contrast, name in _parts(claim, evidence):
         by_quota = [p for p in found if p.limit == QUOTA and p.share >= FULL[p.name]]
         if by_quota:
-            return State(False, f"a quota ends first: {by_quota[0]}", forced)
-        ended = [p for p in found if p.name == HOST or p.limit == CPUS]
-        fullest = max(ended, key=_fullness)
-        if name == A and _fullness(fullest) < 1:
-            return State(False, f"{fullest} ({_pct(FULL[fullest.name])} or more wanted)")
-    return State(True, f"the CPUs end: {fullest}")
+            words = f"a quota ends first: {by_quota[0]}"
+            return State(False, words, _forced(claim, evidence))
+        if name == A:
+            free = [part for part in found if part.limit != QUOTA]
+            ended.append(_fullest(free, evidence, contrast, name))
+    least = min(ended)
+    words = f"what ends: {least[1]}" if least[0] >= 1 else f"{least[1]} ({FULL_PCT} wanted)"
+    return State(least[0] >= 1, words)
+
+
+@condition("ndb-saturated")
+def ndb_saturated(claim: Claim, evidence: Evidence) -> State:
+    """An NDB thread of whatever kind is near saturation, on some side."""
+    pct = max(_busiest_thread(evidence, *where) for where in _sides(claim, evidence))
+    wanted = "" if pct >= NEAR_PCT else f" ({NEAR_PCT} % or more wanted)"
+    return State(pct >= NEAR_PCT, f"{_of_thread(pct)}{wanted}")
+
+
+def _fullest(found: list[Part], evidence: Evidence, contrast: str, name: str) -> tuple[float, str]:
+    """Return how full the fullest part or thread of a side is (from 1 on it is), and in words."""
+    most = max(found, key=_fullness)
+    parts = [(_fullness(most), str(most))]
+    with contextlib.suppress(MissingData):
+        pct = _busiest_thread(evidence, contrast, name)
+        parts.append((pct / (100 * SATURATED), _of_thread(pct)))
+    return max(parts)
+
+
+def _busiest_thread(evidence: Evidence, contrast: str, name: str) -> float:
+    """Return the percentage of a CPU that the busiest NDB thread uses, mean of slices."""
+    threads = place(evidence, contrast, name).threads
+    return float(threads.groupby("run_id")["pct"].max().mean())
+
+
+def _of_thread(pct: float) -> str:
+    return f"the busiest NDB thread uses {significant(pct)} % of a CPU"
 
 
 def _free(claim: Claim, evidence: Evidence, most: dict[str, float], only: str = "") -> State:
@@ -144,6 +180,8 @@ def _free(claim: Claim, evidence: Evidence, most: dict[str, float], only: str = 
         if fullest and fullest.share >= limit:
             words = f"{fullest} (below {_pct(limit)} wanted)"
             return State(False, words, _forced(claim, evidence))
+    if not used:
+        raise MissingData("it has no contrast of fewer servers with more")
     fullest = max(used, key=lambda part: part.share / most[part.name])
     return State(True, f"{fullest} at most")
 

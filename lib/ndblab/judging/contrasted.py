@@ -23,6 +23,8 @@ from ndblab.statistics.estimate import Estimate
 QPS, P95 = "qps", "latency_p95_ms"
 A, B = contrasts.A, contrasts.B
 Quantity = str | pd.Series
+NO_CONTRAST = "it has no contrast"
+"""How it is said that a dataset lacks one."""
 
 
 def planned(evidence: Evidence, contrast: str) -> bool:
@@ -39,7 +41,7 @@ def side(evidence: Evidence, contrast: str, name: str = A) -> Mapping[str, Any]:
         If the dataset has no such contrast.
     """
     if not planned(evidence, contrast):
-        raise MissingData(f"it has no contrast {contrast}")
+        raise MissingData(f"{NO_CONTRAST} {contrast}")
     return evidence.contrasts[contrast][name]["point"]
 
 
@@ -53,7 +55,7 @@ def of_claim(evidence: Evidence, claim: Claim) -> list[str]:
     """
     found = [name for name, each in evidence.contrasts.items() if claim.id in each["claims"]]
     if not found:
-        raise MissingData(f"it has no contrast for {claim.id}")
+        raise MissingData(f"{NO_CONTRAST} for {claim.id}")
     return found
 
 

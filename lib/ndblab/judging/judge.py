@@ -17,6 +17,7 @@ from ndblab.error import LabError, MissingData
 from ndblab.formatting import listed, significant
 from ndblab.judging import conditions, releases
 from ndblab.judging.checks import find
+from ndblab.judging.contrasted import NO_CONTRAST
 from ndblab.judging.evidence import Evidence, usable_cpus
 from ndblab.judging.publication import ANY, BUDGETS, MACHINE, Claim, is_brief_host
 from ndblab.judging.verdict import (
@@ -154,6 +155,9 @@ def _judge_one(claim: Claim, dataset: Dataset, evidence: Callable[[], Evidence])
     if finding is None:
         if waits := _waits(claim, dataset, 1):
             return Finding(INCONCLUSIVE, "", f"not measured yet: {lacking}", waits=waits)
+        # The design left it out, as the sweep or the budget had it.
+        if dataset.manifest.get("contrasts") and lacking.startswith(NO_CONTRAST):
+            return Finding(NOT_TESTABLE, lacking.replace("it has", "this dataset has", 1))
         return Finding(UNKNOWN, f"this dataset lacks the data: {lacking}")
     if state.holds is None:
         waits = _waits(claim, dataset, LOOKS[0])

@@ -89,6 +89,12 @@ def many_servers(
             "servers-2-4", ALTERNATION, swept.awake(4, 4 * k), swept.awake(2, 2 * k),
             ("F6-double-servers", "F7-doubling", "F6-peak"),
         ),
+        *(
+            [Contrast("growth", ALTERNATION, swept.point(1, 64), swept.point(1, 32),
+                      ("F7-growth",))]
+            if max(size.clients) >= 64
+            else []
+        ),
         Contrast(
             "undivided", LEVEL, swept.point(most, best[most], UNDIVIDED), None,
             ("B-less-cpu", "B-split"), one_slice=True,

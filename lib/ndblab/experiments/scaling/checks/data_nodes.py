@@ -14,12 +14,11 @@ from ndblab.error import MissingData
 from ndblab.formatting import significant
 from ndblab.judging import publication
 from ndblab.judging.checks import check, check_family
-from ndblab.judging.conditions import State, condition
+from ndblab.judging.conditions import NEAR_PCT, State, condition
 from ndblab.judging.contrasted import A, B, Place, of_claim, place, side, sides
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import Comparison, Finding, decide
-from ndblab.statistics import contrasts, sequential
 from ndblab.statistics.estimate import Estimate
 
 # The brief's NumCPUs, which its thread counts and thread numbers follow from.
@@ -28,8 +27,6 @@ LISTED_KINDS = ("ldm", "query", "tc", "send", "recv", "main")
 # Threads of a data node with that NumCPUs, by the text of the brief; none of main is on a screen.
 BRIEF_THREADS = {"ldm": 8, "query": 8, "tc": 4, "send": 3, "recv": 3}
 BRIEF_LISTED = 27
-# Percent of a CPU from which on the brief calls a thread near saturation.
-SATURATED_PCT = 80
 # A screen is one second of one data node, in which threads of one kind differ by this much and
 # more (ldm and query in Figure 5). It is also the lab's tolerance of a published gain.
 SHARE_TOLERANCE = 0.25
@@ -132,31 +129,6 @@ def as_many_threads(claim: Claim, evidence: Evidence) -> State:
     return State(holds, f"a data node has {totals.min()} threads{'' if holds else wanted}")
 
 
-@condition("tc-rises")
-def tc_rises(claim: Claim, evidence: Evidence) -> State:
-    """With more load tc takes a larger share of its data node's CPU, as what ends first does."""
-    found = [name for name in of_claim(evidence, claim) if len(sides(evidence, name)) > 1]
-    if not found:
-        raise MissingData("it has no contrast of two loads")
-    shares, qps = [], []
-    for name in sides(evidence, found[0]):
-        where = place(evidence, found[0], name)
-        pct = where.threads.groupby(["run_id", "thread"])["pct"].sum().unstack("thread")
-        if "tc" not in pct:
-            raise MissingData("the data nodes have no tc thread")
-        share = pct["tc"] / pct.sum(axis=1)
-        shares.append(contrasts.levels(evidence.slices, found[0], share, name, log=False))
-        qps.append(where.runs["qps"].mean())
-    few, many = sorted((0, 1), key=qps.__getitem__)
-    rise = sequential.interval(shares[many] - shares[few])
-    if not rise.bounded:
-        raise MissingData(f"{found[0]} has fewer than {sequential.LOOKS[0]} blocks")
-    from_to = [f"{significant(100 * shares[each].mean())} %" for each in (few, many)]
-    words = f"tc's share of its data node's CPU goes from {' to '.join(from_to)} as throughput "
-    words += f"grows {significant(qps[many] / qps[few])} times"
-    return State(rise.low > 0, words + ("" if rise.low > 0 else " (a rise is wanted)"))
-
-
 @condition("tc-near-saturation")
 def tc_near_saturation(claim: Claim, evidence: Evidence) -> State:
     """The tc threads have too little CPU as they are, so that more of them relieve something."""
@@ -165,7 +137,7 @@ def tc_near_saturation(claim: Claim, evidence: Evidence) -> State:
     if tc.empty:
         raise MissingData("the data nodes have no tc thread")
     pct = float(tc.groupby("run_id")["pct"].max().mean())
-    holds, wanted = pct >= SATURATED_PCT, f" ({SATURATED_PCT} % or more wanted)"
+    holds, wanted = pct >= NEAR_PCT, f" ({NEAR_PCT} % or more wanted)"
     words = f"the busiest tc thread uses {significant(pct)} % of a CPU"
     return State(holds, words + ("" if holds else wanted))
 
