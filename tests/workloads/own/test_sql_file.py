@@ -84,6 +84,8 @@ def test_an_example_can_be_prepared(units):
         ("-- weight: many\nSELECT 1;", "1 (line 1)", "a wrong weight", "-- weight: many"),
         ("SELECT :id=int(1,2);\nSELECT :id;", "2 (line 2)", "without a name", ":id"),
         ("SELECT :a=int(1,2), :a=int(1,3);", "1 (line 1)", "given twice", ":a"),
+        ("SELECT 1 FROM t:int(1,2000);", "1 (line 1)", "too many values", "2000"),
+        ("SELECT 1 FROM t:int(1,rows);", "1 (line 1)", "too many values", "as many as rows"),
         ("CALL p();", "1 (line 1)", "a call", "CALL p()"),
     ],
 )

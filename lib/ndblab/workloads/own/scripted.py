@@ -77,12 +77,13 @@ class Scripted:
 
     def commands(self, job: Job) -> list[Command]:
         """Return the commands of a run, as `sysbench.commands` does."""
-        found = sysbench.commands(self._own(job))
-        adapted = []
-        for each in found:
-            *words, verb = each.argv
-            adapted.append(self._adapted(replace(each, argv=[*words, IGNORED, verb])))
-        return adapted
+        found = []
+        for each in sysbench.commands(self._own(job)):
+            # Options of the job come later, and win.
+            [program, script, *words] = each.argv
+            argv = [program, script, IGNORED, *words]
+            found.append(self._adapted(replace(each, argv=argv)))
+        return found
 
     def prepare(self, cluster: Cluster, job: Job) -> Filled:
         """Make the tables, and try the load on them.

@@ -6,6 +6,7 @@ LabError that names the file, the statement's number and its line.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from ndblab.workloads.own import placeholder
 from ndblab.workloads.own.placeholder import AGAIN, TEXT, ZIPF, Placeholder, Wrong
 
 MOST_WEIGHT = 10_000
+MOST_NAMES = 1000
+"""Statements that one with placeholders in names may become; each is prepared once a client."""
 BEGIN = re.compile(r"(BEGIN(\s+WORK)?|START\s+TRANSACTION\b.*)$", re.IGNORECASE | re.DOTALL)
 END = re.compile(r"(COMMIT|ROLLBACK)\b(?!\s+TO\b)", re.IGNORECASE)
 
@@ -137,7 +140,20 @@ def _checked(unit: Unit, name: str) -> Unit:
                     raise _wrong(name, statement, "a name that is given twice", f":{each.name}",
                                  "another name")  # fmt: skip
                 known[each.name] = each
+        glued = [known.get(each.name, each) for each in statement.placeholders if each.glued]
+        if (number := math.prod(map(_values, glued))) > MOST_NAMES:
+            many = "as many as rows" if number == math.inf else str(number)
+            raise _wrong(name, statement, "placeholders in names with too many values", many,
+                         f"at most {MOST_NAMES}: a statement is prepared for each")  # fmt: skip
     return unit
+
+
+def _values(each: Placeholder) -> float:
+    """Return how many values a placeholder can have; of the tables there are few."""
+    if "rows" in (each.low, each.high):
+        return math.inf
+    whole = isinstance(each.low, int) and isinstance(each.high, int)
+    return len(each.values) or (each.high - each.low + 1 if whole else 1)
 
 
 class _Reader:
@@ -234,7 +250,9 @@ class _Reader:
             self._pieces = []
             return None
         self._number += 1
-        statement = Statement(self._number, self._line(self._begin), _joined(self._pieces))
+        statement = Statement(
+            self._number, self._text.count("\n", 0, self._begin) + 1, _joined(self._pieces)
+        )
         self._pieces = []
         if _CALL.match(statement.text):
             raise _wrong(self._name, statement, "a call of a procedure", statement.text,
@@ -248,14 +266,11 @@ class _Reader:
     def _pieces_say_something(self) -> bool:
         return any(not isinstance(p, str) or p.strip() for p in self._pieces)
 
-    def _line(self, at: int) -> int:
-        return self._text.count("\n", 0, at) + 1
-
     def _shown(self) -> str:
         return self._text[self._at : self._at + 40].split("\n")[0]
 
     def _error(self, what: str, found: str, expected: str) -> LabError:
-        statement = Statement(self._number + 1, self._line(self._at), ())
+        statement = Statement(self._number + 1, self._text.count("\n", 0, self._at) + 1, ())
         return _wrong(self._name, statement, what, found, expected)
 
 

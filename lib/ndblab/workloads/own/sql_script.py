@@ -16,9 +16,6 @@ from ndblab.formatting import count
 from ndblab.workloads.own.placeholder import AGAIN, CHOICE, TEXT, ZIPF, Placeholder
 from ndblab.workloads.own.sql_file import BEGIN, Statement, Unit
 
-MOST_NAMES = 1000
-"""Statements that one with placeholders in names may become; each is prepared once a client."""
-
 _SIZES = {"rows": "sysbench.opt.table_size", "tables": "sysbench.opt.tables"}
 
 _HEAD = """\
@@ -116,17 +113,6 @@ def compiled(units: Sequence[Unit]) -> str:
     weights = ", ".join(str(unit.weight) for unit in units)
     lines.append((_ONE if len(units) == 1 else _SEVERAL.format(weights=weights)).rstrip("\n"))
     return "\n".join(lines) + "\n"
-
-
-def names(statement: Statement, named: Mapping[str, Placeholder], sizes: Mapping[str, int]) -> int:
-    """Return how many statements one becomes by the placeholders in its names."""
-    number = 1
-    for each in statement.placeholders:
-        if each.glued:
-            source = named.get(each.name, each)
-            low, high = (sizes.get(bound, bound) for bound in (source.low, source.high))
-            number *= len(source.values) or max(1, int(high) - int(low) + 1)
-    return number
 
 
 def literal(text: str) -> str:
