@@ -465,8 +465,10 @@ def become_lab(called=sys.argv[0]):
     """Where `invoke` itself has loaded this file, by its user's settings, start again without."""
     if Path(called).stem in ("invoke", "inv") or called.endswith("invoke/__main__.py"):
         os.environ.pop("INVOKE_RUNTIME_CONFIG", None)
-        argv = [sys.executable, __file__, "--search-root", str(ROOT), *sys.argv[1:]]
-        os.execv(sys.executable, argv)
+        # Without its user's root, in case that is set; one that was typed counts.
+        typed = any(word.startswith(("-r", "--search-root")) for word in sys.argv[1:])
+        root = [] if typed else ["--search-root", str(ROOT)]
+        os.execv(sys.executable, [sys.executable, __file__, *root, *sys.argv[1:]])
 
 
 if __name__ == "tasks":
