@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import functools
 import os
 import subprocess
@@ -14,7 +15,7 @@ from pathlib import Path
 from invoke import Collection, Config, Exit, Program, task
 
 from ndblab.error import LabError
-from ndblab.machine import cgroups, host
+from ndblab.machine import cgroups, host, user
 
 ROOT = Path(__file__).resolve().parent
 OUT = ROOT / "out"
@@ -41,15 +42,22 @@ def command(body, limits_cpus=False):
         try:
             if limits_cpus:
                 cgroups.enter_scope(host.read().cpu_controller, [sys.executable, *sys.argv])
-            return body(*arguments, **options)
+            done = body(*arguments, **options)
+            sys.stdout.flush()
+            return done
         except LabError as error:
             raise Exit(f"lab: {error}", code=1) from None
         except BrokenPipeError:
             sys.stderr.close()
         except OSError as error:
-            if error.filename is None:
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            if error.filename is None and not full:
                 raise
-            raise Exit(f"lab: {error.filename}: {error.strerror}.", code=1) from None
+            if full:
+                # What standard output still holds would fail again at the exit.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            place = error.filename or "what is written"
+            raise Exit(f"lab: {place}: {error.strerror}.", code=1) from None
         except KeyboardInterrupt:
             message = "Completed runs are saved; run the same command again to resume."
             raise Exit(f"lab: interrupted. {message}", code=130) from None
@@ -457,13 +465,16 @@ def become_lab(called=sys.argv[0]):
     """Where `invoke` itself has loaded this file, by its user's settings, start again without."""
     if Path(called).stem in ("invoke", "inv") or called.endswith("invoke/__main__.py"):
         os.environ.pop("INVOKE_RUNTIME_CONFIG", None)
-        argv = [sys.executable, __file__, "--search-root", str(ROOT), *sys.argv[1:]]
-        os.execv(sys.executable, argv)
+        # Without its user's root, in case that is set; one that was typed counts.
+        typed = any(word.startswith(("-r", "--search-root")) for word in sys.argv[1:])
+        root = [] if typed else ["--search-root", str(ROOT)]
+        os.execv(sys.executable, [sys.executable, __file__, *root, *sys.argv[1:]])
 
 
 if __name__ == "tasks":
     become_lab()
 if __name__ == "__main__":
+    user.forget_settings()
     try:
         Program(name="lab", binary="./lab", version="0.1", config_class=OwnConfig).run()
     except BrokenPipeError:

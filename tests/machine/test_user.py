@@ -36,3 +36,15 @@ def test_a_user_without_a_home_is_told_what_names_a_folder(nobody: None, monkeyp
     assert "XDG_CACHE_HOME" in caught.value.next_step
     monkeypatch.setenv("XDG_CACHE_HOME", "/elsewhere")
     assert user.cache() == Path("/elsewhere")
+
+
+def test_settings_for_the_programs_of_other_projects_are_forgotten(monkeypatch) -> None:
+    """Those that would keep tests from running, or change what is built; nothing else."""
+    others = {
+        "PYTEST_ADDOPTS": "--collect-only", "MAKEFLAGS": "-n", "CXXFLAGS": "-O0",
+        "GOFLAGS": "-mod=vendor", "GIT_DIR": "/x", "MYSQL_TCP_PORT": "1", "LIBMYSQL_PLUGINS": "x",
+    }  # fmt: skip
+    kept = {"GOPROXY": "x", "MYSQL_PWD": "x", "CXX": "clang++", "NDB_HOME": "/x", "PATH": "/x"}
+    monkeypatch.setattr(os, "environ", others | kept)
+    user.forget_settings()
+    assert os.environ == kept

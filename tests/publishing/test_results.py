@@ -297,6 +297,18 @@ def test_a_users_mistake_gives_one_message_and_no_traceback(arguments, message):
     assert "Traceback" not in done.stderr + done.stdout
 
 
+@pytest.mark.parametrize("arguments", [["cluster.status"], ["experiments"], ["claims", "--csv"]])
+def test_a_full_disk_behind_standard_output_is_one_message(arguments):
+    """However much is printed: a little of it fails at the end only."""
+    with open("/dev/full", "w") as full:
+        argv = [sys.executable, recorded.ROOT / "tasks.py", *arguments]
+        done = subprocess.run(
+            argv, cwd=recorded.ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "No space left on device" in done.stderr
+
+
 def test_an_unknown_option_is_refused():
     """A misspelt option is never ignored."""
     done = invoke("reproduce", "--figure", "6", "--cleints", "8")

@@ -100,11 +100,6 @@ def notebook(experiment: Experiment) -> Path:
     return (own or NOTEBOOKS) / experiment.notebook
 
 
-def is_own(experiment: Experiment) -> bool:
-    """Return whether an experiment lies in a folder of the user's own."""
-    return notebook(experiment).parent not in (NOTEBOOKS, NOTEBOOKS / UNRECORDED)
-
-
 @functools.cache
 def _known() -> Mapping[str, tuple[Experiment, Path | None]]:
     """Return every experiment by name, with its folder if that is the user's own."""

@@ -57,5 +57,3 @@ def _octaves(ax: Axes, span: float) -> int:
 
 QPS = Quantity("qps", "Throughput", "queries/s", style.THROUGHPUT)
 P95 = Quantity("latency_p95_ms", "95th percentile latency", "ms", style.LATENCY, log=True)
-SERVER_CPU = Quantity("cpu_pct", "mysqld CPU", "percent of one logical CPU", style.SERVER)
-DATA_NODES_CPU = Quantity("cpu_pct", "ndbmtd CPU", "percent of one logical CPU", style.DATA_NODE)

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import getpass
 import os
+import re
 from pathlib import Path
 
 from ndblab.error import LabError
 
+_FOR_OTHERS = re.compile(
+    r"PYTEST_(ADDOPTS|PLUGINS)|(GNUMAKE|MAKE|M|C|CXX|CPP|LD|GO)FLAGS|NINJAFLAGS"
+    r"|CMAKE_(GENERATOR|TOOLCHAIN_FILE|BUILD_TYPE)|GIT_(DIR|WORK_TREE|INDEX_FILE|NAMESPACE)"
+    r"|MYSQL_(HOST|HOME|TCP_PORT|UNIX_PORT)|LIBMYSQL_\w+"
+)
+"""Variables that tell pytest, compilers, git and MySQL's programs what a user wants elsewhere."""
 NEXT_STEP = "Set XDG_CACHE_HOME to a folder that you can write to."
 
 
@@ -17,6 +24,15 @@ def name() -> str:
         return getpass.getuser()
     except (KeyError, OSError):  # From Python 3.13 on an OSError
         return str(os.getuid())
+
+
+def forget_settings() -> None:
+    """Remove what the user has set for the programs of other projects from this process.
+
+    With PYTEST_ADDOPTS=--collect-only, say, all tests of the lab would pass without having run.
+    """
+    for name in [name for name in os.environ if _FOR_OTHERS.fullmatch(name)]:
+        del os.environ[name]
 
 
 def cache() -> Path:

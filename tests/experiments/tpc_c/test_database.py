@@ -1,11 +1,20 @@
-"""The tables of TPC-C, and the statements that fill them."""
+"""The points of TPC-C, its tables and their rows, and what consistent orders are."""
 
 from __future__ import annotations
 
 import re
 
+import pandas as pd
+import pytest
+
+from ndblab.design import catalogue, time_needed
+from ndblab.error import LabError
+from ndblab.experiments.tpc_c import consistency, loading
 from ndblab.experiments.tpc_c import database as tables
-from ndblab.experiments.tpc_c import rows
+from ndblab.experiments.tpc_c import load as generator
+from ndblab.experiments.tpc_c.consistency import Order, Stand
+from ndblab.machine import host
+from ndblab.planning.shape import Places
 
 
 def test_only_one_database_is_partitioned_by_warehouse() -> None:
@@ -35,10 +44,113 @@ def test_the_rows_are_those_that_go_tpc_needs() -> None:
 
 def test_every_table_has_statements_that_fit_a_transaction() -> None:
     """NDB limits the rows that one of them changes."""
-    filled = [*rows.of_items(), *rows.of_warehouse(2)]
+    filled = [*loading.of_items(), *loading.of_warehouse(2)]
     names = [re.match(r"INSERT INTO (\w+) ", text)[1] for text in filled]
     assert set(names) == set(tables.counts(1)) - {"history"}
     for text in filled:
         span = re.search(r"SELECT (\d+) UNION ALL SELECT i \+ 1 FROM n WHERE i < (\d+)", text)
         first, last = span.groups()
-        assert int(last) - int(first) < rows.ROWS_AT_ONCE
+        assert int(last) - int(first) < loading.ROWS_AT_ONCE
+
+
+EXPERIMENT = catalogue.find("tpc-c")
+QUICK, SMOKE = (EXPERIMENT.size(name) for name in ("quick", "smoke"))
+
+
+def test_both_ways_of_partitioning_share_a_cluster() -> None:
+    """They are databases, and the one by whole key has the most servers only."""
+    todo = EXPERIMENT.sweep(QUICK)
+    assert todo.clusters == (("default", "by-key"),)
+    by_key = [point for point in todo.points if point.variant == "by-key"]
+    assert {point.servers for point in by_key} == {4}
+    assert all(point.clients >= point.servers for point in todo.points)
+
+
+def test_each_contrast_changes_one_thing() -> None:
+    """Partitioning, or servers with as many clients for each."""
+    found = {c.name: c for c in EXPERIMENT.contrasts(EXPERIMENT, QUICK, pd.DataFrame())}
+    a, b = found["partitioning"].a.point, found["partitioning"].b.point
+    assert (a.servers, a.clients) == (b.servers, b.clients)
+    assert (a.variant, b.variant) == ("default", "by-key")
+    for name in ("servers-1-2", "servers-2-4"):
+        a, b = found[name].a.point, found[name].b.point
+        assert (a.servers, a.clients) == (2 * b.servers, 2 * b.clients)
+        assert a.variant == b.variant
+    [smoke] = EXPERIMENT.contrasts(EXPERIMENT, SMOKE, pd.DataFrame())
+    assert smoke.name == "partitioning"
+
+
+def test_the_profiles_fit_their_time() -> None:
+    """Filling the tables included."""
+    for size, blocks, most_s in ((SMOKE, 1, 75), (QUICK, 6, 800)):
+        contrasts = EXPERIMENT.contrasts(EXPERIMENT, size, pd.DataFrame())
+        blocks_s = sum(blocks * time_needed.block_s(c, EXPERIMENT, size) for c in contrasts)
+        assert time_needed.sweep_s(EXPERIMENT, size) + blocks_s < most_s
+
+
+def test_memory_is_that_of_its_rows() -> None:
+    """They are smaller than those of the brief, of which there would be no room for as many."""
+    shape = EXPERIMENT.cluster_shape(QUICK, "default", "shared", Places("/x", "/x"))
+    assert shape.networking
+    plan = EXPERIMENT.plans(QUICK, "shared", host.read(), Places("/x", "/x"))["default"]
+    assert plan.memory.data_bytes == QUICK.rows * shape.row_bytes < 2**31
+    assert all(node.port for node in plan.servers)
+
+
+def test_the_command_names_servers_database_and_warehouses() -> None:
+    """One execution has warm-up, run and end; transactions that fail do not stop it."""
+    plan = EXPERIMENT.plans(QUICK, "shared", host.read(), Places("/x", "/x"))["default"]
+    [_, point] = [p for p in EXPERIMENT.grid(EXPERIMENT, QUICK) if p.variant == "by-key"]
+    [command] = generator.commands(EXPERIMENT.job(QUICK, None, plan, point))
+    words = " ".join(command.argv)
+    ports = ",".join(str(node.port) for node in plan.servers)
+    assert f"-H 127.0.0.1 -P {ports}" in words
+    assert f"-D {tables.BY_KEY} -T {point.clients} --warehouses 4 --time 8s" in words
+    assert "--ignore-error" in words
+
+
+def test_another_number_of_rows_is_refused() -> None:
+    """A warehouse has as many as it has."""
+    with pytest.raises(LabError, match="fixed number of rows"):
+        tables.warehouses(EXPERIMENT.size("quick", {"table_size": 1000}))
+
+
+DISTRICT = (2, 7)
+GOOD = Order(DISTRICT, 40, customer=9, carrier=3, line_count=6, lines=6, undelivered_lines=0)
+OPEN = GOOD._replace(number=60, carrier=None, undelivered_lines=6)
+STAND = Stand(next_order=101, oldest=51, newest=100)
+
+
+@pytest.mark.parametrize(
+    ("order", "violated"),
+    [
+        (GOOD, []),
+        (OPEN, []),
+        (GOOD._replace(carrier=None, undelivered_lines=6), ["5"]),
+        (OPEN._replace(carrier=3, undelivered_lines=0), ["5"]),
+        (GOOD._replace(lines=5), ["6"]),
+        (GOOD._replace(undelivered_lines=1), ["7"]),
+        (OPEN._replace(lines=0, undelivered_lines=0), ["6"]),
+    ],
+)
+def test_an_order_keeps_conditions_5_6_and_7(order: Order, violated: list[str]) -> None:
+    """What is violated is named with its number, order and district."""
+    found = list(consistency.of_order(order, STAND))
+    assert [text.partition(":")[0] for text in found] == violated
+    assert all("district (2, 7)" in text for text in found)
+
+
+def test_orders_to_check_are_those_delivered_and_those_entered() -> None:
+    """Nothing, if nothing happened."""
+    assert consistency.spans(STAND, STAND._replace(next_order=104, oldest=53)) == [
+        (51, 52),
+        (101, 103),
+    ]
+    assert consistency.spans(STAND, STAND) == []
+
+
+def test_customers_to_check_are_those_of_delivered_orders() -> None:
+    """Each once."""
+    orders = [GOOD._replace(number=51), GOOD._replace(number=52), OPEN]
+    after = {DISTRICT: STAND._replace(oldest=53)}
+    assert consistency.delivered(orders, {DISTRICT: STAND}, after) == [(2, 7, 9)]

@@ -1,4 +1,4 @@
-"""The report of a load of TPC-C."""
+"""What go-tpc prints, and the report of its load."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from ndblab.dataset import table
 from ndblab.experiments.tpc_c import load as generator
+from ndblab.experiments.tpc_c import output
 from ndblab.experiments.tpc_c.output import Interval, Kind, Outcome
 from ndblab.measuring import slices
 from ndblab.planning import profile
@@ -97,3 +98,92 @@ def test_a_slice_cuts_its_own_warm_up() -> None:
     totals = slices._totals(found, job().profile)
     assert totals["queries"] == 50
     assert totals["duration_s"] == pytest.approx(2.02)
+
+
+TIMES = "TPM: 900.0, Sum(ms): 300.0, Avg(ms): 20.0, 50th(ms): 18.9, 90th(ms): 31.5, 95th(ms): 35.7"
+FAILED = "[2026-11-22 09:00:01] execute run failed, err "
+LOCKED = (
+    f"{FAILED}exec SELECT no_o_id FROM new_order WHERE no_w_id = ? AND no_d_id = ? ORDER BY no_o_id"
+    " ASC LIMIT 1 FOR UPDATE failed Error 1205: Lock wait timeout exceeded; try restarting"
+)
+TWO_LINES = (
+    f"{FAILED}exec UPDATE customer SET c_balance = c_balance - ?, \nc_payment_cnt = c_payment_cnt"
+    " + 1 failed Error 1297 (HY000): Got temporary error 410 from NDBCLUSTER"
+)
+BROKEN = f"{FAILED}exec DELETE FROM new_order WHERE x failed Error 1146: Table does not exist"
+
+
+def interval(at_s: float, new_orders: int, payments: int, failed: int = 0) -> list:
+    kinds = [("NEW_ORDER", new_orders), ("PAYMENT", payments), ("DELIVERY_ERR", failed)]
+    return [
+        (at_s, f"[Current] {name} - Takes(s): 1.0, Count: {count}, {TIMES}\n")
+        for name, count in kinds
+        if count
+    ]
+
+
+def summary(at_s: float, **counts: int) -> list:
+    said = "[Summary] {} - Takes(s): 3.0, Count: {}, {}"
+    text = [said.format(n.upper(), c, TIMES) for n, c in counts.items()]
+    lines = ["Finished", *text, "tpmC: 900.0, efficiency: 100.0%"]
+    return [(at_s, f"{line}\n") for line in lines]
+
+
+def lines(*messages: str, end_s: float = 3.02) -> list:
+    said = [(1.5, f"{part}\n") for message in messages for part in message.split("\n")]
+    counted = summary(end_s, new_order=45, payment=40, delivery_err=len(messages))
+    return [*interval(1.0, 15, 10), *said, *interval(2.01, 20, 20, len(messages)), *counted]
+
+
+def test_transactions_are_counted_by_kind_and_by_interval() -> None:
+    """The end of the load is in no interval; its transactions are in the summary."""
+    found = output.outcome(lines(), 3)
+    assert found.status == "ok"
+    assert [(i.ended_s, i.committed, i.failed) for i in found.intervals] == [
+        (1.0, 25, 0),
+        (2.01, 40, 0),
+    ]
+    assert found.committed == 85
+    assert found.kinds["new_order"].latency_p95_ms == 35.7
+    assert found.kinds["stock_level"] == output.Kind()
+
+
+def test_a_transaction_that_ndb_gives_up_is_counted_by_error_and_statement() -> None:
+    """go-tpc writes the statement as it stands, over several lines."""
+    found = output.outcome(lines(LOCKED, LOCKED, TWO_LINES), 3)
+    assert found.status == "ok"
+    assert found.errors == {
+        (1205, "SELECT new_order FOR UPDATE"): 2,
+        (1297, "UPDATE customer"): 1,
+    }
+    assert found.kinds["delivery"].failed == 3
+
+
+@pytest.mark.parametrize(
+    ("printed", "status"),
+    [
+        (lines(BROKEN), "1 transaction failed: exec DELETE FROM new_order WHERE x failed Error"),
+        (lines(end_s=1.2), "go-tpc ended by itself after 1.2 s of 3 s"),
+        (lines(BROKEN, end_s=1.2), "go-tpc ended by itself after 1.2 s of 3 s: exec DELETE"),
+        (summary(3.0, delivery_err=1), "no transaction committed"),
+        ([(0.1, "panic: dial tcp: refused\n")], "go-tpc printed no result: panic: dial tcp"),
+        ([], "go-tpc printed no result: nothing at all"),
+    ],
+)
+def test_what_is_no_load_has_a_status_that_says_why(printed: list, status: str) -> None:
+    """go-tpc exits with 0 in all of these."""
+    assert output.outcome(printed, 3).status.startswith(status)
+
+
+def test_an_exit_with_an_error_is_one_whatever_was_printed() -> None:
+    """A killed go-tpc has no summary to believe."""
+    found = output.outcome(lines(), 3, "go-tpc ended with killed by signal 9")
+    assert found.status.startswith("go-tpc ended with killed by signal 9")
+    assert found.committed == 0
+
+
+def test_idle_intervals_print_nothing_and_make_the_next_one_longer() -> None:
+    """Two intervals with the same kinds are never taken for one."""
+    printed = [*interval(1.0, 5, 0), *interval(1.1, 6, 0), *interval(4.0, 7, 0)]
+    found = output.outcome([*printed, *summary(4.5, new_order=18)], 4)
+    assert [i.committed for i in found.intervals] == [5, 6, 7]

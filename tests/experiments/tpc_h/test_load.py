@@ -9,12 +9,14 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
 from ndblab.dataset import table
+from ndblab.design import catalogue, time_needed
 from ndblab.error import LabError
-from ndblab.experiments.tpc_h import data
 from ndblab.experiments.tpc_h import load as generator
+from ndblab.experiments.tpc_h import loading, queries
 from ndblab.machine.local import LOCAL
 from ndblab.planning import profile
 from ndblab.planning.point import Point
@@ -106,7 +108,7 @@ def test_a_missing_generator_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(LabError, match="tpchgen-cli") as caught:
-        data.program()
+        loading.program()
     assert "pip install" in caught.value.next_step
 
 
@@ -114,5 +116,40 @@ def test_rows_with_a_repeated_key_are_kept_once(tmp_path: Path) -> None:
     """The first of them, in the order of the file."""
     file = tmp_path / "partsupp.tbl"
     file.write_text("1|2|a|\n1|3|b|\n1|2|c|\n2|2|d|\n")
-    data._keep_once(file)
+    loading._keep_once(file)
     assert file.read_text() == "1|2|a|\n1|3|b|\n2|2|d|\n"
+
+
+EXPERIMENT = catalogue.find("tpc-h")
+QUICK = EXPERIMENT.size("quick")
+
+
+def test_every_query_is_measured_once_in_both_variants() -> None:
+    """All of them on one cluster."""
+    todo = EXPERIMENT.sweep(QUICK)
+    assert len(todo) == 2 * len(queries.NUMBERS) == 44
+    assert todo.clusters == (("default", "no-pushdown"),)
+    assert EXPERIMENT.variant("no-pushdown").options == {"join-pushdown": 0}
+
+
+def test_a_contrast_of_each_query_compares_pushed_joins_with_none() -> None:
+    """Its blocks are enough for an interval, though no claim waits for it."""
+    found = EXPERIMENT.contrasts(EXPERIMENT, QUICK, pd.DataFrame())
+    assert [each.name for each in found] == [f"q{n:02d}" for n in queries.NUMBERS]
+    for each in found:
+        assert (each.a.point.variant, each.b.point.variant) == ("default", "no-pushdown")
+        assert each.a.point.workload == each.b.point.workload
+        assert (each.blocks, each.claims) == (6, ())
+
+
+def test_the_quick_profile_fits_its_time() -> None:
+    """Its short slices are its own; without loading, sweep and blocks take 12 minutes."""
+    contrasts = EXPERIMENT.contrasts(EXPERIMENT, QUICK, pd.DataFrame())
+    blocks_s = sum(6 * time_needed.block_s(each, EXPERIMENT, QUICK) for each in contrasts)
+    needed_s = time_needed.sweep_s(EXPERIMENT, QUICK) + blocks_s
+    assert needed_s - time_needed.start_s(EXPERIMENT, QUICK) < 12 * 60
+    assert needed_s < time_needed.MOST_S["quick"]
+    smoke = EXPERIMENT.size("smoke")
+    once = EXPERIMENT.contrasts(EXPERIMENT, smoke, pd.DataFrame())
+    blocks_s = sum(time_needed.block_s(each, EXPERIMENT, smoke) for each in once)
+    assert time_needed.sweep_s(EXPERIMENT, smoke) + blocks_s < 60

@@ -27,7 +27,6 @@ from ndblab.experiments.tpc_c import (
     consistency,
     go_tpc,
     loading,
-    locality,
     output,
 )
 from ndblab.experiments.tpc_c import database as tables
@@ -98,7 +97,7 @@ def running(cluster: Cluster, job: Job) -> Iterator[Load]:
     """Load for the run's seconds, for the length of a `with` block at most."""
     with ExitStack() as stack:
         cursors = _cursors(cluster, job, stack)
-        before = consistency.stands(cursors[0]), locality.counted(cursors)
+        before = consistency.stands(cursors[0]), output.counted(cursors)
     streams = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     began = time.monotonic()
     with spawned(cluster, commands(job)[0], **streams) as child:
@@ -166,9 +165,9 @@ class Load:
         with ExitStack() as stack:
             cursors = _cursors(self._cluster, self._job, stack)
             _wait_quiet(cursors, _database(self._job))
-            local = locality.between(self._counted, locality.counted(cursors))
+            local = output.between(self._counted, output.counted(cursors))
             wrong = consistency.violations(cursors[0], self._stands)
-            local |= locality.probed(cursors[0])
+            local |= output.probed(cursors[0])
         if not wrong:
             return local, OK
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
@@ -202,7 +201,7 @@ def report(
         "errors": 0,
         "reconnects": 0,
         "qps": committed / lasted_s,
-        "latency_avg_ms": _mean_ms(found),
+        "latency_avg_ms": output.mean_ms(found),
     }
     return Report(
         status=status,
@@ -213,7 +212,7 @@ def report(
         intervals=_intervals(during, since_s, job) if good else pd.DataFrame(),
         ended_s=[interval.ended_s - since_s for interval in during] if good else (),
         logs={"go-tpc.txt": text},
-        tables=_tables(found, local) if good else {},
+        tables=output.tables(found, local) if good else {},
     )
 
 
@@ -250,22 +249,6 @@ def _intervals(during: tuple[Interval, ...], since_s: float, job: Job) -> pd.Dat
         )
         last_s = interval.ended_s
     return pd.DataFrame(rows)
-
-
-def _tables(found: Outcome, local: Mapping[str, int]) -> dict[str, pd.DataFrame]:
-    kinds = [{"transaction": name, **vars(kind)} for name, kind in found.kinds.items()]
-    aborts = [
-        {"error": code, "statement": statement, "transactions": number}
-        for (code, statement), number in sorted(found.errors.items())
-    ]
-    made = {"transactions": pd.DataFrame(kinds), "locality": pd.DataFrame([dict(local)])}
-    return made | ({"aborts": pd.DataFrame(aborts)} if aborts else {})
-
-
-def _mean_ms(found: Outcome) -> float | None:
-    """Return the mean latency of all transactions that committed, also in warm-up and end."""
-    total = sum((kind.latency_avg_ms or 0.0) * kind.committed for kind in found.kinds.values())
-    return total / found.committed if found.committed else None
 
 
 def _cursors(cluster: Cluster, job: Job, stack: ExitStack) -> list[Cursor]:

@@ -17,7 +17,7 @@ from pathlib import Path
 import pymysql
 from pymysql.cursors import Cursor
 
-from ndblab.experiments.tpc_h import WRONG_RESULT, queries, results
+from ndblab.experiments.tpc_h import WRONG_RESULT, queries
 from ndblab.experiments.tpc_h.queries import Query
 from ndblab.workloads.load_generator import OK
 from ndblab.workloads.session import DATABASE, connected
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str]) -> None:
     known = json.loads(options.answers.read_text())
     answer = known["answers"][str(options.query)]
     query = queries.read(options.query, known["scale"])
-    rows = 0 if results.is_empty(answer["rows"]) else len(answer["rows"])
+    rows = 0 if queries.is_empty(answer["rows"]) else len(answer["rows"])
     found: dict[str, object] = {"rows": rows, "innodb_ms": answer["ms"]}
     with connected(options.socket, database=DATABASE) as cursor:
         cursor.execute(f"SET SESSION ndb_join_pushdown = {options.join_pushdown}")
@@ -76,7 +76,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def _execute(
-    cursor: Cursor, query: Query, options: argparse.Namespace, expected: results.Rows
+    cursor: Cursor, query: Query, options: argparse.Namespace, expected: queries.Rows
 ) -> tuple[list[float], str]:
     """Return the seconds of each execution with a right result, and the status of them all."""
     took_s: list[float] = []
@@ -91,7 +91,7 @@ def _execute(
             return took_s, f"Q{query.number} failed: {error}"
         last_s = time.monotonic()
         columns = [each[0] for each in cursor.description]
-        wrong = results.difference(query, columns, results.as_text(rows), expected)
+        wrong = queries.difference(query, columns, queries.as_text(rows), expected)
         if wrong:
             return took_s, f"Q{query.number} has {WRONG_RESULT}: {wrong}"
         took_s.append(last_s - first_s)

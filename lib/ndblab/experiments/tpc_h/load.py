@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ndblab.experiments.tpc_h import client, data, loading, of_query, query_number
+from ndblab.experiments.tpc_h import client, loading, of_query, query_number
 from ndblab.experiments.tpc_h import database as tables
 from ndblab.machine.commands import exit_reason
 from ndblab.planning import workload
@@ -42,7 +42,7 @@ _COLUMNS = (
 
 def versions(binaries: Binaries) -> dict[str, str]:
     """Return the version of the program that generates the rows; LabError if there is none."""
-    return {data.PROGRAM: data.version()}
+    return {loading.PROGRAM: loading.version()}
 
 
 def prepare_command(job: Job) -> Command:

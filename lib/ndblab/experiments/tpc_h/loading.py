@@ -1,5 +1,8 @@
 """Fill the tables of TPC-H in NDB and in InnoDB, and ask InnoDB for all results; a program.
 
+The rows are those of `tpchgen-cli`, a Python package of this project: its program is beside
+Python's own, or one on PATH.
+
 The last line that it prints is an error that a user can read, or the number of rows.
 """
 
@@ -18,10 +21,13 @@ import pymysql
 from pymysql.cursors import Cursor
 
 from ndblab.error import LabError
-from ndblab.experiments.tpc_h import data, queries, results
 from ndblab.experiments.tpc_h import database as tables
+from ndblab.experiments.tpc_h import queries
+from ndblab.machine.local import LOCAL
 from ndblab.workloads.session import ANSWERS, DATABASE, REFERENCE, connected
 
+PROGRAM = "tpchgen-cli"
+GENERATE_TIMEOUT_S = 3600
 _LOAD = """LOAD DATA LOCAL INFILE %s INTO TABLE {0}
  FIELDS TERMINATED BY '|' LINES TERMINATED BY '|\\n'"""
 
@@ -45,10 +51,10 @@ def _fill(scale: float, folder: Path, table_options: str, socket: str) -> int:
     rows = folder / "rows"
     shutil.rmtree(rows, ignore_errors=True)
     rows.mkdir(parents=True)
-    data.generate(rows, scale)
+    generate(rows, scale)
     counts = {name: _lines(rows / f"{name}.tbl") for name in tables.ROWS_AT_1}
     if strange := [text for n, c in counts.items() if (text := tables.wrong_count(n, c, scale))]:
-        raise LabError(f"{data.PROGRAM} generated too few or too many rows",
+        raise LabError(f"{PROGRAM} generated too few or too many rows",
                        found=str(counts), expected=", ".join(strange))  # fmt: skip
     with connected(socket, local_infile=True) as cursor, _accepting_files(cursor):
         for database, engine, more in (
@@ -86,7 +92,7 @@ def _ask(cursor: Cursor, scale: float) -> dict[str, object]:
     for number in queries.NUMBERS:
         began_s = time.monotonic()
         cursor.execute(queries.read(number, scale).sql)
-        rows = results.as_text(cursor.fetchall())
+        rows = queries.as_text(cursor.fetchall())
         answers[str(number)] = {"rows": rows, "ms": round(1000 * (time.monotonic() - began_s), 2)}
     return {"scale": scale, "answers": answers}
 
@@ -104,6 +110,53 @@ def _accepting_files(cursor: Cursor) -> Iterator[None]:
 def _lines(file: Path) -> int:
     with file.open("rb") as stream:
         return sum(1 for _ in stream)
+
+
+def program() -> Path:
+    """Return the path of the generator.
+
+    Raises
+    ------
+    LabError
+        If there is none.
+    """
+    beside = Path(sys.executable).with_name(PROGRAM)
+    found = beside if beside.exists() else shutil.which(PROGRAM)
+    if found is None:
+        raise LabError(
+            f"{PROGRAM}, which generates the data of TPC-H, is not installed",
+            found=f"none in {beside.parent}, none on PATH",
+            expected=f"the Python package {PROGRAM}",
+            next_step="Run ./lab again, which completes its environment; elsewhere install it "
+            f"with pip install {PROGRAM}.",
+        )
+    return Path(found)
+
+
+def version() -> str:
+    """Return the version of the generator; LabError if there is none."""
+    text = LOCAL.run([str(program()), "--version"], what=f"{PROGRAM} does not tell its version")
+    return text.split()[1]
+
+
+def generate(folder: Path, scale: float) -> None:
+    """Write the file of each table, `lineitem.tbl` and so on; LabError if that fails.
+
+    No two rows of a file have the same key.
+    """
+    argv = [str(program()), "--scale-factor", str(scale), "--output-dir", str(folder)]
+    LOCAL.run(argv, what="The data of TPC-H could not be generated", timeout_s=GENERATE_TIMEOUT_S)
+    _keep_once(folder / f"{tables.REPEATED}.tbl")
+
+
+def _keep_once(file: Path) -> None:
+    """Keep the first row of each key, which is the first two columns."""
+    rows = file.read_text().splitlines(keepends=True)
+    once: dict[tuple[str, ...], str] = {}
+    for row in rows:
+        once.setdefault(tuple(row.split("|", 2)[:2]), row)
+    if len(once) < len(rows):
+        file.write_text("".join(once.values()))
 
 
 if __name__ == "__main__":
