@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ndblab.cluster import start_stop
+from ndblab.cluster import start_stop, variables
 from ndblab.cluster.cluster import Cluster, Site
 from ndblab.error import LabError
 from ndblab.machine import host
@@ -56,6 +56,8 @@ class Clusters:
     _running: tuple[Plan, Binaries] | None = None
     _limited: dict[str, float | None] = field(default_factory=dict)
     _neighbours: bool = False
+    _set: Mapping[str, object] = field(default_factory=dict)
+    _started_with: dict[str, str] = field(default_factory=dict)
     _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
     def __post_init__(self) -> None:
@@ -101,15 +103,16 @@ class Clusters:
         """Return the cluster of a point with its tables filled; start it unless it is running.
 
         It has the CPU quotas of the point's variant, or else those of its plan, and its servers
-        know their own data nodes if the variant says so. Other points that are measured at the same
-        time need the same of all this (ValueError).
+        know their own data nodes and have variables set if the variant says so. Other points that
+        are measured at the same time need the same of all this (ValueError).
         """
         needed, neighbours = self._needed(point), self.experiment.variant(point.variant).neighbours
         quotas = self._quotas_cpus(point.variant)
+        set_global = self.experiment.variant(point.variant).set_global
         for other in others:
-            also = self.experiment.variant(other.variant).neighbours
-            mine = (*self._needed(other), self._quotas_cpus(other.variant), also)
-            if mine != (*needed, quotas, neighbours):
+            also = self.experiment.variant(other.variant)
+            mine = (*self._needed(other), self._quotas_cpus(other.variant), also.neighbours)
+            if (*mine, also.set_global) != (*needed, quotas, neighbours, set_global):
                 raise ValueError(f"{point} and {other} cannot be measured at the same time")
         if self._cluster is None or self._running != needed:
             self._start(point, *needed)
@@ -119,6 +122,8 @@ class Clusters:
         if neighbours != self._neighbours:
             self._cluster.tell_neighbours(neighbours)
             self._neighbours = neighbours
+        if set_global != self._set:
+            self._set_global(set_global)
         return self._cluster
 
     def _start(self, point: Point, plan: Plan, binaries: Binaries) -> None:
@@ -129,6 +134,10 @@ class Clusters:
         started = self._stack.enter_context(
             start_stop.running(turned, binaries, self.progress, self.sites, self.links)
         )
+        shown = self.experiment.after_start
+        if shown:
+            known = self.writer.manifest.get("shown", {})
+            self.writer.note(shown={**known, point.variant: shown(started, point.variant)})
         jobs = [
             self.experiment.job(
                 self.size, binaries, turned, dataclasses.replace(point, variant=name)
@@ -153,6 +162,7 @@ class Clusters:
             self.progress = False
         self.writer.note(**facts)
         self._cluster, self._running, self._neighbours = started, (plan, binaries), False
+        self._set, self._started_with = {}, {}
 
     def _needed(self, point: Point) -> tuple[Plan, Binaries]:
         return self.plans[point.variant], self.binaries_of(point.variant)
@@ -174,6 +184,16 @@ class Clusters:
         self._note_periods()
         self._cluster.limit(quotas_cpus)
         self._limited = quotas_cpus
+
+    def _set_global(self, wanted: Mapping[str, object]) -> None:
+        """Set variables of the MySQL servers, and put back what only another variant has set."""
+        new = [name for name in wanted if name not in self._started_with]
+        self._started_with |= variables.shown(self._cluster, new)
+        seen = variables.set_global(self._cluster, {**self._started_with, **wanted})
+        known = self.writer.manifest.get("set_global", [])
+        if seen not in known:
+            self.writer.note(set_global=[*known, seen])
+        self._set = wanted
 
     def _quotas_cpus(self, variant: str) -> dict[str, float | None]:
         """Return the quotas that a variant changes, in CPUs."""

@@ -138,6 +138,9 @@ def dry_run(
             for node in plan.servers:
                 statements = "; ".join(neighbours(plan, node, told))
                 lines.append(f"# {node.name}: {statements}")
+        if variant.set_global:
+            set_ = "; ".join(f"SET GLOBAL {k} = {v}" for k, v in variant.set_global.items())
+            lines.append(f"# every MySQL server: {set_}; put back for other variants")
         if fault:
             before_s = wanted.warmup_s + wanted.duration_s
             lines += (f"# {line}" for line in fault.describe(before_s))
@@ -159,8 +162,11 @@ def contrasts(experiment: Experiment, size: Profile) -> Iterator[str]:
 
     if experiment.contrasts is None:
         return
-    yield "# then contrasts, in which the clients of the best throughput follow from the sweep;"
-    yield "# here, before it, they are the middle ones of the profile:"
+    if experiment.asked:
+        yield "# then blocks of a contrast:"
+    else:
+        yield "# then contrasts, in which the clients of the best throughput follow from the sweep;"
+        yield "# here, before it, they are the middle ones of the profile:"
     for each in experiment.contrasts(experiment, size, pd.DataFrame()):
         sides = listed(_side(side) for side in (each.a, each.b) if side)
         block = duration(time_needed.block_s(each, experiment, size))
