@@ -10,7 +10,8 @@ import pytest
 from made_up import double
 from ndblab.design import catalogue
 from ndblab.design import swept as comparisons
-from ndblab.design.contrast import DUET, STARTS, Contrast, Length, Side
+from ndblab.design.contrast import DUET, TWINS, Contrast, Length, Side
+from ndblab.design.variant import NO_QUOTAS
 from ndblab.statistics import summary
 
 EXPERIMENTS = (
@@ -116,10 +117,11 @@ def test_servers_that_the_profile_lacks_have_no_contrast() -> None:
     assert "fall" not in contrasts("single-server-scaling", pd.DataFrame(), "smoke")
 
 
-def test_the_smoke_profile_starts_two_clusters_for_spinning() -> None:
+def test_the_smoke_profile_has_one_pair_of_twins_for_spinning() -> None:
     """It shows that a spinning cluster runs, and takes no time for more."""
     found = contrasts("shm-vs-tcp", pd.DataFrame(), "smoke").values()
-    assert sum(each.design == STARTS for each in found) == 1
+    assert [each.name for each in found] == ["reads-best", "spin-1"]
+    assert all(each.design == TWINS for each in found)
 
 
 @pytest.mark.parametrize("profile", ["smoke", "quick", "brief"])
@@ -147,15 +149,24 @@ def test_every_variant_of_contrasts_alone_is_in_one() -> None:
         assert alone <= {side.point.variant for side in sides}
 
 
-def test_transporters_have_a_start_for_each_block_of_a_duet() -> None:
-    """Two servers of one start differ by more than their transporter."""
-    found = contrasts("shm-vs-tcp", pd.DataFrame())
-    duets = [contrast for contrast in found.values() if contrast.design == DUET]
-    assert {c.name for c in duets} == {"reads-best", "writes-top", "writes-1", "writes-2"}
-    assert all(contrast.blocks_per_start == 1 for contrast in duets)
-    assert {found["writes-top"].a.point.transporter, found["writes-top"].b.point.transporter} == {
-        "shm", "tcp",
-    }  # fmt: skip
+def test_transporters_are_compared_in_twin_clusters_without_quotas() -> None:
+    """Each alone on its own data nodes; what one costs is not what the other leaves of a quota."""
+    found, experiment = contrasts("shm-vs-tcp", pd.DataFrame()), catalogue.find("shm-vs-tcp")
+    assert {each.design for each in found.values()} == {TWINS}
+    for name in ("reads-best", "writes-top", "writes-1", "writes-2"):
+        sides = found[name].a.point, found[name].b.point
+        assert [point.transporter for point in sides] == ["shm", "tcp"]
+        assert all(experiment.variant(point.variant).quotas == NO_QUOTAS for point in sides)
+
+
+def test_the_redo_log_is_compared_in_twin_clusters_without_quotas() -> None:
+    """Nothing but the redo log differs."""
+    redo = contrasts("single-server-scaling", swept(servers=(1,)))["redo"]
+    experiment = catalogue.find("single-server-scaling")
+    small, usual = (experiment.variant(side.point.variant) for side in (redo.a, redo.b))
+    assert redo.design == TWINS
+    assert replace(small, name="", shape={}) == replace(usual, name="")
+    assert (small.name, dict(small.shape)) == ("redo-small", {"small_redo": True})
 
 
 def test_a_contrast_is_plain_data_in_a_manifest() -> None:
@@ -167,14 +178,14 @@ def test_a_contrast_is_plain_data_in_a_manifest() -> None:
     assert replace(contrast, claims=()).to_dict()["claims"] == ()
 
 
-def test_tls_is_compared_start_by_start_with_every_server_by_tcp() -> None:
+def test_tls_is_compared_in_twin_clusters_with_every_server_by_tcp() -> None:
     """Shared memory has no TLS; nothing else differs, and each contrast has blocks of its own."""
     experiment = catalogue.find("tls")
     size = experiment.size("quick")
     found = experiment.contrasts(experiment, size, pd.DataFrame())
     assert [c.name for c in found] == ["tls-best", "tls-one"]
     for contrast in found:
-        assert (contrast.design, contrast.claims) == (STARTS, ())
+        assert (contrast.design, contrast.claims) == (TWINS, ())
         assert contrast.blocks > 0
         assert replace(contrast.a.point, variant="default") == contrast.b.point
         assert contrast.a.point.transporter == "tcp"

@@ -54,6 +54,30 @@ def test_version_2_limits_enable_the_controller_on_the_way_down(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
+    ("kind", "file", "weight"),
+    [("cgroup1", "cpu.shares", "1024"), ("cgroup2", "cpu.weight", "100")],
+)
+def test_clusters_that_share_cpus_equally_have_the_same_weight(
+    tmp_path: Path, kind: str, file: str, weight: str
+):
+    """That of any other group; a whole cluster is in a group without parts, or a limit."""
+    groups = cgroups.Groups(kind, tmp_path / "lab")
+    groups.weigh()
+    assert [path.name for path in (tmp_path / "lab").iterdir()] == [file]
+    assert (tmp_path / "lab" / file).read_text() == weight
+    entered = commands.output([*groups.entering(""), "echo", "started"], what="?")
+    assert entered == "started\n"
+    assert (tmp_path / "lab/cgroup.procs").read_text().strip().isdigit()
+
+
+def test_a_refused_weight_names_the_group(tmp_path: Path):
+    """As a refused limit does."""
+    (tmp_path / "lab").write_text("not a folder")
+    with pytest.raises(LabError, match="control group lab"):
+        cgroups.Groups("cgroup2", tmp_path / "lab").weigh()
+
+
+@pytest.mark.parametrize(
     ("kind", "file", "text"),
     [("cgroup1", "cpu.cfs_period_us", "8000"), ("cgroup2", "cpu.max", "2000 8000")],
 )

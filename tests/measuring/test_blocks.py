@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from campaign import checks
 from ndblab import install
 from ndblab.cluster import start_stop
 from ndblab.dataset import table
@@ -65,6 +66,7 @@ class Lab:
         self.size = self.experiment.size("smoke", {"servers": 4})
         self.starts, self.asked = 1, []
         self.contrasts: set[str] = set()
+        self.twins: list[tuple[str, bool]] = []
         shape = deployment.Shape(4, self.size.rows, 8, tcp_servers=tcp_servers)
         self.plan = deployment.make(host.read(), shape)
         self.disturbed: Callable[[str], tuple[company.Company, float]]
@@ -77,6 +79,10 @@ class Lab:
 
     def ready(self, *points: Point) -> SimpleNamespace:
         return SimpleNamespace(plan=self.plan)
+
+    def twin(self, contrast: Contrast, each: designs.Slice) -> tuple[SimpleNamespace, int]:
+        self.twins.append((each.side, each.swapped))
+        return SimpleNamespace(plan=self.plan), 2 * each.block + (each.side == "b")
 
     def close(self) -> None:
         self.starts += 1
@@ -213,6 +219,34 @@ def test_each_half_of_a_pair_of_starts_begins_with_a_start(lab: Lab):
     assert list(lab.writer.slices["start"]) == [2, 2, 2, 3, 3, 3]
 
 
+def test_each_slice_of_twins_is_on_the_cluster_of_its_side(lab: Lab):
+    """One at a time, on the same servers of either; each cluster has a start of its own."""
+    contrast = Contrast("t", designs.TWINS, ONE, Side(Point(1, 8)), ())
+    for number in (1, 2):
+        assert lab.measure(contrast, number) == "ok"
+    assert all(len(slot) == 1 for slot in lab.asked)
+    assert [side for side, _ in lab.twins] == list(lab.writer.slices["side"])
+    assert {used for slot in lab.asked for used in map(tuple, servers(slot).values())} == {(1,)}
+    starts = lab.writer.slices.groupby(["block", "side"])["start"].unique().map(list).to_dict()
+    assert starts == {(1, "a"): [2], (1, "b"): [3], (2, "a"): [4], (2, "b"): [5]}
+    assert contrasts.log_ratios(lab.writer.slices, "t").shape == (2, 1)
+
+
+def test_a_twin_that_does_not_start_is_the_status_of_its_slice(lab: Lab, monkeypatch):
+    """Completed blocks stay whole, and the next start goes on with this one."""
+    contrast = Contrast("t", designs.TWINS, ONE, ONE, ())
+    lab.measure(contrast)
+
+    def fail(*_):
+        raise LabError("Side b (other): ndbmtd.1 (node 2) ended by itself")
+
+    monkeypatch.setattr(lab, "twin", fail)
+    with pytest.raises(LabError, match=r"Side b \(other\)"):
+        lab.measure(contrast, 2)
+    assert set(contrasts.whole(lab.writer.slices, "t")["block"]) == {1}
+    assert lab.writer.slices["status"].iloc[-1].startswith("Side b")
+
+
 def test_a_block_beside_company_is_measured_again_and_the_user_is_told(lab, monkeypatch):
     """The whole block, so that its slices stay close together."""
     monkeypatch.setattr(company, "LIMIT_PCT", 5)
@@ -341,6 +375,41 @@ def test_blocks_and_quotas_on_a_real_cluster(tmp_path: Path, monkeypatch: pytest
         assert changed[2] == math.inf
         clusters.ready(Point(1, 4))
         assert [limit_cpus(running, group) for group in groups] == usual
+
+
+@pytest.mark.slow
+@pytest.mark.cluster
+def test_equal_twins_on_two_real_clusters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Two clusters of the same settings, each in a group of its own; nothing is left of them."""
+    monkeypatch.setitem(designs.LENGTHS, "smoke", designs.Length(1, 1))
+    monkeypatch.setattr(designs, "PER_TWINS", 1)
+    before, folder = checks.orphaned_segments(), tmp_path / "cluster"
+    experiment = Experiment("x", "?", "x.ipynb", (), (), grids.one_point, variants=(
+        Variant(), Variant("same"),
+    ))  # fmt: skip
+    size = experiment.size("smoke", {"servers": 1, "clients": 4})
+    plans = experiment.plans(size, "shared", host.read(), start_stop.places(folder, PORT))
+    twins = Contrast("aa", designs.TWINS, ONE, Side(Point(1, 8, variant="same")), ())
+    writer = Writer()
+    with contextlib.closing(
+        Clusters(experiment, size, plans, install.ensure(progress=False), writer, False)
+    ) as clusters:
+        assert blocks.measure(twins, 1, clusters, writer, 1, lambda _: None) == "ok"
+        [one, other] = (clusters.twin(twins, slot[0])[0] for slot in twins.block(1, 1)[:2])
+        assert one is not other
+        assert one.folder != other.folder
+        for each in (one, other):
+            each.check_alive()
+            if each.weighed:
+                inside = (each.weighed.base / "cgroup.procs").read_text().split()
+                assert {str(pid) for _, _, pid, _ in each.pids()} <= set(inside)
+        assert one.query("SELECT COUNT(*) FROM sbtest.sbtest1") == other.query(
+            "SELECT COUNT(*) FROM sbtest.sbtest1"
+        )
+    assert writer.manifest["starts"] == 2
+    assert contrasts.log_ratios(writer.slices, "aa").shape == (1, 1)
+    for place, port in ((folder, PORT), (folder / "twin", PORT + 256)):
+        assert not any(checks.leaks(place, port, before).values())
 
 
 @pytest.mark.parametrize("block", range(1, 9))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from ndblab import install
 from ndblab.cluster import start_stop
 from ndblab.design import catalogue
-from ndblab.design.contrast import Contrast, Side
+from ndblab.design.contrast import TWINS, Contrast, Side
 from ndblab.design.experiment import Variant
 from ndblab.error import LabError
 from ndblab.install import engines
@@ -107,6 +108,29 @@ def test_contrasts_follow_the_sweep_and_are_marked_as_supposed():
         "(2 servers, 8 clients, rate=100) and (1 server, 8 clients, tcp)",
         "#     for F6-peak, F7-doubling",
     ]
+
+
+def test_both_clusters_of_twins_are_shown_in_their_places(monkeypatch):
+    """Each with its own parameters, ports and folders, also where the settings are the same."""
+    monkeypatch.setattr(install, "find", lambda: dry_run._binaries("brief"))
+    sides = Side(Point(1, 8, variant="shm-spin")), Side(Point(1, 8))
+    twins = Contrast("spinning", TWINS, *sides, ("T-spin-low",))
+    experiment = dataclasses.replace(
+        catalogue.find("shm-vs-tcp"), contrasts=lambda *_: (twins, replace(twins, a=sides[1]))
+    )
+    printed = dry_run.dry_run(experiment, "smoke", "shared", {"repeats": 1}, PORT)
+    different, equal = printed.split("# twins spinning")[1:]
+    for each in (different, equal):
+        one, other = each.split("# side b, variant default, in ")
+        other, loads = other.split("# loaded in turn, ")
+        starts = [line for line in one.splitlines() if line.startswith("ndb_mgmd ")]
+        starts += [line for line in other.splitlines() if line.startswith("ndb_mgmd ")]
+        assert len(set(starts)) == 2
+        assert f"PortNumber={PORT + 256}" in other
+        assert one.count("ndbmtd --ndb-nodeid") == other.count("ndbmtd --ndb-nodeid") == 2
+        assert loads.count("--threads=8 --time=3 ") == 2
+    assert "config.ini: ShmSpintime=200" in different
+    assert "ShmSpintime" not in equal
 
 
 @pytest.mark.slow

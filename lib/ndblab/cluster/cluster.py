@@ -54,7 +54,7 @@ class Cluster:
     in with; `links` can cut those between the hosts, where that is possible. There are `groups`, by
     host, only if the plan is `scaled`; they limit nothing before `limit` is called, which fills
     `placed`, the processes in them by host and process id, and `periods_us`, those of the nodes'
-    quotas, by name.
+    quotas, by name. A twin without quotas is whole in a group of its own, `weighed`, if it can be.
     """
 
     plan: Plan
@@ -70,6 +70,7 @@ class Cluster:
     sites: Mapping[str, Site] = field(default_factory=dict)
     account: Account | None = None
     links: Links | None = None
+    weighed: Groups | None = None
 
     def site(self, host: str) -> Site:
         """Return machine, folder and programs of a host; of the lab's own if it is unnamed."""
@@ -186,7 +187,7 @@ class Cluster:
         With `initial` False it keeps the data and the configuration that it has.
         """
         site = self.site(node.host)
-        argv = config.node_argv(self.plan, node, site.binaries, initial)
+        argv = [*self._entering, *config.node_argv(self.plan, node, site.binaries, initial)]
         self.processes[node.name] = site.machine.spawn(argv, site.folder, log=self._output(node))
 
     def start_again(self, node: Node) -> None:
@@ -280,7 +281,14 @@ class Cluster:
         if self.groups and not self.limited:
             return []
         host = host or self.plan.load_host
-        return client_prefix(self.every_site[host].plan, self.groups.get(host))
+        return [
+            *self._entering,
+            *client_prefix(self.every_site[host].plan, self.groups.get(host)),
+        ]
+
+    @property
+    def _entering(self) -> list[str]:
+        return self.weighed.entering("") if self.weighed else []
 
     def spawn_client(
         self,

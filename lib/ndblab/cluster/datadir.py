@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,13 +10,15 @@ from ndblab.cluster import node_log
 from ndblab.error import LabError
 from ndblab.machine import commands
 from ndblab.machine.local import LOCAL
-from ndblab.planning import config
+from ndblab.planning import config, twins
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster, Site
     from ndblab.machine import Machine
 
 TEMPLATE = "template"
+_MAKING = threading.Lock()
+"""Twins use the same template, and are started at the same moment."""
 
 
 def lay_out(cluster: Cluster) -> None:
@@ -56,8 +59,13 @@ def template(cluster: Cluster, host: str) -> Path:
     LabError
         If mysqld cannot make it.
     """
+    with _MAKING:
+        return _template(cluster, host)
+
+
+def _template(cluster: Cluster, host: str) -> Path:
     machine, folder, binaries, _ = site = cluster.site(host)
-    made = folder / template_name(site)
+    made = (folder.parent if folder.name == twins.FOLDER else folder) / template_name(site)
     if _shell(machine, 'test ! -e "$1" || echo there', made):
         return made
     partial = folder / f"{TEMPLATE}.partial"

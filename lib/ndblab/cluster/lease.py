@@ -16,6 +16,7 @@ from pathlib import Path
 from ndblab.error import LabError, writing
 from ndblab.machine import cleanup, files, speed, user
 from ndblab.machine.local import LOCAL
+from ndblab.planning import twins
 
 PATIENCE_S, POLL_S = 30, 0.05
 
@@ -79,6 +80,7 @@ def write(folder: Path, record: dict[str, object]) -> None:
 def _check_ours(folder: Path) -> None:
     """Refuse a folder with other files in it, since a cluster's start removes files."""
     strange = [p.name for p in folder.iterdir()] if folder.is_dir() else []
+    strange = [name for name in strange if name != twins.FOLDER]
     if strange and not {"lock", cleanup.RECORD} & set(strange):
         raise LabError(
             "The cluster folder contains other files",

@@ -23,12 +23,13 @@ from ndblab.error import LabError
 from ndblab.machine import user
 from ndblab.machine.cleanup import clean, recorded_groups
 from ndblab.machine.local import LOCAL
-from ndblab.planning import number, quoting
+from ndblab.planning import number, quoting, twins
 from ndblab.planning.deployment import Places, Plan
 
 if TYPE_CHECKING:
     from ndblab.install import Binaries
     from ndblab.machine import Links
+    from ndblab.machine.cgroups import Groups
 
 STOP_PATIENCE_S = 20
 LOGS = ("logs/*", "mysqld.*/error.log", "ndb*.*/ndb_*.log")
@@ -56,13 +57,21 @@ def places(folder: Path, base_port: int | str | None = None) -> Places:
     LabError
         If the port is not one that an ordinary process may use, or NDB cannot use the folder.
     """
+    if base_port is None:
+        return _places(folder, Places.base_port)
+    return _places(folder, number.whole("--base-port", base_port, 1024, LAST_BASE_PORT))
+
+
+def places_of_twin(first: Places) -> Places:
+    """Place a second cluster beside one: no folder, port or socket is that of the first."""
+    return _places(Path(first.cluster_dir) / twins.FOLDER, first.base_port + twins.PORTS)
+
+
+def _places(folder: Path, port: int) -> Places:
     socket_dir = folder
     quoting.ndb_path(str(folder / "ndb_mgmd.1"))
     if "," in str(folder) or len(os.fsencode(folder / "mysql.236.sock")) > LONGEST_SOCKET_PATH:
         socket_dir = Path(f"/tmp/{groups_name(folder)}-{os.getuid()}")
-    if base_port is None:
-        return Places(str(folder), str(socket_dir))
-    port = number.whole("--base-port", base_port, 1024, LAST_BASE_PORT)
     return Places(str(folder), str(socket_dir), port)
 
 
@@ -78,6 +87,7 @@ def running(
     progress: bool = True,
     sites: Mapping[str, Site] = MappingProxyType({}),
     links: Links | None = None,
+    weighed: bool = False,
 ) -> Iterator[Cluster]:
     """Run a cluster for the duration of a `with` block, and stop it however the block is left.
 
@@ -85,6 +95,8 @@ def running(
     ----------
     sites : the hosts of a plan over several, by name.
     links : between these hosts, if they can be cut.
+    weighed : run all of it, clients included, in a control group as heavy as any other's, so that
+        clusters share CPUs equally; where groups cannot be made it runs without.
 
     Raises
     ------
@@ -100,7 +112,7 @@ def running(
         for site in sites.values():
             stack.callback(_clean_elsewhere, site, plan.budget.kind)
         try:
-            cluster = _start(plan, binaries, progress, by_hand=False, sites=sites)
+            cluster = _start(plan, binaries, progress, by_hand=False, sites=sites, weighed=weighed)
             cluster.links = links
             yield cluster
         except LabError:
@@ -176,6 +188,7 @@ def _start(
     progress: bool,
     by_hand: bool,
     sites: Mapping[str, Site] = MappingProxyType({}),
+    weighed: bool = False,
 ) -> Cluster:
     from tqdm import tqdm
 
@@ -198,14 +211,7 @@ def _start(
         "servers": len(plan.servers),
         "budget": plan.budget.kind,
     }
-    if plan.budget.kind == "scaled":
-        for host, site in cluster.every_site.items():
-            cluster.groups[host] = site.machine.groups(groups_name(site.folder))
-            cluster.groups[host].claim()
-            if site.machine is LOCAL:
-                own = cluster.groups[host]
-                record["groups"] = {"kind": own.kind, "base": str(own.base)}
-    lease.write(folder, record)
+    lease.write(folder, record | _groups(cluster, weighed))
     datadir.lay_out(cluster)
     if plan.tls:
         keys.give(cluster)
@@ -231,6 +237,29 @@ def _start(
         readiness.check_encryption(cluster)
     cluster.timings["cluster_start_s"] = round(time.monotonic() - began, 2)
     return cluster
+
+
+def _groups(cluster: Cluster, weighed: bool) -> dict[str, object]:
+    """Name the control groups of a cluster; return what to record of them for cleaning up."""
+    folder, recorded = cluster.folder, {}
+    if cluster.plan.budget.kind == "scaled":
+        for host, site in cluster.every_site.items():
+            cluster.groups[host] = site.machine.groups(groups_name(site.folder))
+            cluster.groups[host].claim()
+            if site.machine is LOCAL:
+                recorded = _record(cluster.groups[host])
+    elif weighed:
+        with contextlib.suppress(LabError):
+            own = LOCAL.groups(groups_name(folder))
+            recorded = _record(own)
+            own.claim()
+            own.weigh()
+            cluster.weighed = own
+    return recorded
+
+
+def _record(groups: Groups) -> dict[str, object]:
+    return {"groups": {"kind": groups.kind, "base": str(groups.base)}}
 
 
 def _address(plan: Plan, host: str) -> list[str]:

@@ -20,10 +20,9 @@ from ndblab.design import time_needed
 from ndblab.error import LabError
 from ndblab.formatting import count, duration
 from ndblab.machine import host
-from ndblab.measuring import dry_run, measurement, prerequisites
-from ndblab.planning import config, deployment, number
-from ndblab.planning.memory import GIB
-from ndblab.planning.point import DEFAULT_WORKLOAD
+from ndblab.measuring import dry_run, feasible, measurement, prerequisites
+from ndblab.planning import config, deployment, number, twins
+from ndblab.planning.point import DEFAULT_VARIANT, DEFAULT_WORKLOAD
 from ndblab.planning.shape import Shape
 
 if TYPE_CHECKING:
@@ -158,10 +157,10 @@ def prepare(
             for side, variant in made.VARIANTS.items()
         }
         parsed = sides.without_effect(parsed, has)
-    chosen = choice.choose(parsed, _no_twins(machine, *plans.values()))
-    settings = {variant: parsed.of(side) for side, variant in made.VARIANTS.items()}
+    room = feasible.disk_free_bytes(plans[DEFAULT_VARIANT])
+    chosen = choice.choose(parsed, twins.lack(*plans.values(), machine, room))
     experiment = made.experiment(
-        parsed, chosen, common, lambda cluster, name: read_back.check(cluster, settings[name])
+        parsed, chosen, common, functools.partial(read_back.check, parsed, chosen.design)
     )
     return Comparison(parsed, chosen, experiment, size, profile, given, engines, binaries)
 
@@ -225,15 +224,6 @@ def _size(
         "clients": sorted({each.clients for each in points}),
     }
     return experiment.size(profile, given), given
-
-
-def _no_twins(machine: Host, *plans: deployment.Plan) -> str:
-    """Say why two clusters cannot run on this host at once; nothing if they can."""
-    needed = sum(plan.memory_bytes for plan in plans)
-    there = machine.memory_available_bytes
-    if needed <= there:
-        return ""
-    return f"they need {needed / GIB:.1f} GiB of memory, and {there / GIB:.1f} GiB are available"
 
 
 def _engines(parsed: Sides, binaries: Binaries) -> str | None:

@@ -11,42 +11,43 @@ from typing import TYPE_CHECKING
 
 from ndblab.cluster import variables as running
 from ndblab.comparing import installed, knobs, made
+from ndblab.design.contrast import ALTERNATION
 from ndblab.error import LabError
 from ndblab.planning import config, setting_value
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
-    from ndblab.comparing.sides import Setting
+    from ndblab.comparing.sides import Setting, Sides
     from ndblab.install import Binaries
     from ndblab.planning.deployment import Plan
 
 OF_DATA_NODES = "ndbd default"
+_ON_OFF = ("ON", "OFF")
 
 
-def check(cluster: Cluster, settings: Iterable[Setting]) -> dict[str, object]:
-    """Compare what a cluster that has just started shows with its settings; return what it shows.
+def check(parsed: Sides, design: str, cluster: Cluster, variant: str) -> dict[str, object]:
+    """Compare what a cluster that has just started shows with its side; return what it shows.
+
+    What is set on running servers is read back when it is set.
 
     Raises
     ------
     LabError
         If a node has another value.
     """
-    settings = tuple(settings)
+    [side] = (side for side, name in made.VARIANTS.items() if name == variant)
+    settings = parsed.both if design == ALTERNATION else parsed.of(side)
     mine = {s.knob.name: s.value for s in settings if s.knob.file == knobs.MY_CNF}
     seen: dict[str, object] = {}
     for node in cluster.plan.servers if mine else ():
         shown = running.shown(cluster, mine, node.number)
-        running.check(node.name, mine, shown)
+        running.check(f"{node.name} of side {side.upper()}", mine, shown)
         seen |= shown
     ours = {s.knob.name: s.value for s in settings if s.knob.section == OF_DATA_NODES}
+    # Choices and lists of threads are shown in a form of their own.
+    plain = {n: value for n, value in ours.items() if isinstance(value, int) or value in _ON_OFF}
     for node_id, parameters in running.parameters_shown(cluster).items() if ours else ():
-        # ThreadConfig and choices are shown in a form of their own.
-        numbers = {
-            name: value
-            for name, value in ours.items()
-            if isinstance(value, int) or value in ("ON", "OFF")
-        }
-        running.check(f"data node {node_id}", numbers, parameters)
+        running.check(f"data node {node_id} of side {side.upper()}", plain, parameters)
         seen |= {name: parameters.get(name, "not shown") for name in ours}
     return seen
 

@@ -1,4 +1,4 @@
-"""CPU bandwidth limits: the kernel control groups behind the `scaled` budget.
+"""CPU bandwidth limits and weights: the kernel control groups behind the `scaled` budget and twins.
 
 It decides no share and ends no process.
 """
@@ -26,6 +26,9 @@ STEP = 1 / 250
 """How much longer the period of each further group is, as a share of the shortest."""
 
 REMOVAL_TIMEOUT_S = 2
+
+_WEIGHT = {"cgroup1": ("cpu.shares", "1024"), "cgroup2": ("cpu.weight", "100")}
+"""File and usual value of a group's weight, by version (sched-design-CFS.rst, cgroup-v2.rst)."""
 
 
 def period_and_quota_us(cpus: float, steps: int = 0) -> tuple[int, int]:
@@ -127,6 +130,23 @@ class Groups:
                 write(group / "cpu.cfs_period_us", str(period))
                 write(group / "cpu.cfs_quota_us", str(quota))
         return period
+
+    def weigh(self) -> None:
+        """Make the group `base`, with the weight that groups have unless told otherwise.
+
+        Groups of equal weight below the same parent share CPUs equally when both want more than
+        there is, whatever the number of their threads (Linux, sched-design-CFS.rst and
+        cgroup-v2.rst, "Weights").
+
+        Raises
+        ------
+        LabError
+            If the kernel refuses.
+        """
+        name, weight = _WEIGHT[self.kind]
+        with refusals(f"control group {self.base.name}", f"{name} {weight} in {self.base}"):
+            self.base.mkdir(parents=True, exist_ok=True)
+            write(self.base / name, weight)
 
     def place(self, name: str, pid: int) -> None:
         """Move a process with all its threads into the group `name`; LabError if refused."""

@@ -88,7 +88,11 @@ def _measure(
     size = dataclasses.replace(clusters.size, warmup_s=warmup_s, duration_s=duration_s)
     sides = [contrast.side(each.side) for each in slot]
     try:
-        cluster = clusters.ready(*(side.point for side in sides))
+        if contrast.design == designs.TWINS:
+            cluster, start = clusters.twin(contrast, slot[0])
+        else:
+            cluster = clusters.ready(*(side.point for side in sides))
+            start = clusters.starts
         clusters.contrasts.add(contrast.name)
         usable = functools.partial(clusters.experiment.usable_servers, cluster.plan)
         asked = []
@@ -102,7 +106,7 @@ def _measure(
                 size, clusters.binaries_of(side.point.variant), cluster.plan, side.point,
                 side.options, _skipped(contrast, each, usable, fixed),
             )  # fmt: skip
-            asked.append(slices.Asked({**each.columns(), "start": clusters.starts}, job))
+            asked.append(slices.Asked({**each.columns(), "start": start}, job))
         conditions = [side.condition for side in sides]
         if contrast.design == designs.SWITCHED:
             watched = [condition != NO_MONITOR for condition in conditions]

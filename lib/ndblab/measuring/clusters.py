@@ -1,4 +1,4 @@
-"""The cluster that each point of a sweep needs, one at a time.
+"""The cluster that each point of a sweep needs, one at a time, or both of a block of twins.
 
 It decides no order.
 """
@@ -11,22 +11,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ndblab.cluster import start_stop, variables
+from ndblab.cluster import pair, start_stop, variables
 from ndblab.cluster.cluster import Cluster, Site
+from ndblab.design.contrast import A, B
 from ndblab.error import LabError
 from ndblab.machine import host
 from ndblab.measuring import measured_run
-from ndblab.planning import config, deployment
+from ndblab.planning import config, deployment, twins
 from ndblab.planning.point import DEFAULT_VARIANT, Point
 from ndblab.workloads import registry
 
 if TYPE_CHECKING:
     from ndblab import dataset as datasets
+    from ndblab.design.contrast import Contrast, Slice
     from ndblab.design.experiment import Experiment
     from ndblab.install import Binaries
     from ndblab.machine import Links
     from ndblab.planning.deployment import Plan
     from ndblab.planning.profile import Profile
+    from ndblab.workloads.load_generator import Filled, Job
 
 
 @dataclass
@@ -37,7 +40,9 @@ class Clusters:
     connection pools are dealt to the servers from the last (`deployment.turned`). The dataset keeps
     the configuration of the latest start. `contrasts` names those that the running cluster has
     been measured for. Of clusters over several hosts, `sites` has these by name. Quotas of variants
-    are shares of `usable_cpus`. The `links` between hosts can be cut, if there are any.
+    are shares of the CPUs of `machine`, which is as it was while no cluster ran. The `links`
+    between hosts can be cut, if there are any. Twins run until another cluster is needed; they are
+    two starts.
     """
 
     experiment: Experiment
@@ -48,7 +53,7 @@ class Clusters:
     progress: bool
     second: Binaries | None = None
     sites: Mapping[str, Site] = field(default_factory=dict)
-    usable_cpus: float = field(default_factory=lambda: host.read().usable_cpus)
+    machine: host.Host = field(default_factory=host.read)
     links: Links | None = None
     starts: int = field(init=False)
     contrasts: set[str] = field(init=False, default_factory=set)
@@ -58,6 +63,8 @@ class Clusters:
     _neighbours: bool = False
     _set: Mapping[str, object] = field(default_factory=dict)
     _started_with: dict[str, str] = field(default_factory=dict)
+    _twins: dict[str, Cluster] = field(default_factory=dict)
+    _twins_of: tuple[str, int] | None = None
     _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
     def __post_init__(self) -> None:
@@ -96,7 +103,7 @@ class Clusters:
     def close(self) -> None:
         """Stop the cluster that is running."""
         self._note_periods()
-        self._cluster = None
+        self._cluster, self._twins, self._twins_of = None, {}, None
         self._stack.close()
 
     def ready(self, point: Point, *others: Point) -> Cluster:
@@ -134,45 +141,110 @@ class Clusters:
         started = self._stack.enter_context(
             start_stop.running(turned, binaries, self.progress, self.sites, self.links)
         )
-        shown = self.experiment.after_start
-        if shown:
-            known = self.writer.manifest.get("shown", {})
-            self.writer.note(shown={**known, point.variant: shown(started, point.variant)})
-        jobs = [
-            self.experiment.job(
-                self.size, binaries, turned, dataclasses.replace(point, variant=name)
+        filled = self._fill(started, point, turned, binaries)
+        self._keep(started, point, plan, binaries, filled)
+        self._cluster, self._running, self._neighbours = started, (plan, binaries), False
+        self._set, self._started_with = {}, {}
+
+    def twin(self, contrast: Contrast, each: Slice) -> tuple[Cluster, int]:
+        """Return the cluster of a slice of twins, and the number of its start.
+
+        Both are started with their tables filled, unless they run. Every side has its own cluster,
+        whatever its variant; with every other block they exchange their places, and in two of four
+        transporters and connection pools are turned as for every other start.
+
+        Raises
+        ------
+        LabError
+            If a twin does not come up: it names the side. None of them runs then.
+        """
+        if self._twins_of != (contrast.name, each.block):
+            self._start_twins(contrast, each)
+        return self._twins[each.side], self.starts - (each.side == A)
+
+    def _start_twins(self, contrast: Contrast, each: Slice) -> None:
+        self.close()
+        self.starts += 2
+        self.contrasts.clear()
+        points = {name: contrast.side(name).point for name in (A, B)}
+        needed = {name: self._needed(point) for name, point in points.items()}
+        first = needed[A][0].places
+        places = [first, start_stop.places_of_twin(first)]
+        if each.swapped:
+            places.reverse()
+        turn = deployment.turned if each.block // 2 % 2 else lambda plan: plan
+        wanted = {
+            name: pair.Twin(
+                twins.moved(turn(plan), place), binaries,
+                f"Side {name} ({points[name].variant})",
             )
+            for (name, (plan, binaries)), place in zip(needed.items(), places, strict=True)
+        }  # fmt: skip
+        both = self._stack.enter_context(
+            pair.running(
+                wanted,
+                lambda name, started: self._fill(started, points[name], *wanted[name][:2]),
+            )
+        )
+        for name, (started, filled) in both.items():
+            self._keep(started, points[name], *needed[name], filled)
+            started.limit(self._quotas_cpus(points[name].variant))
+            chosen = self.experiment.variant(points[name].variant)
+            if chosen.neighbours:
+                started.tell_neighbours(True)
+            variables.set_global(started, chosen.set_global)
+        self._twins = {name: started for name, (started, _) in both.items()}
+        self._twins_of = (contrast.name, each.block)
+
+    def _fill(
+        self, started: Cluster, point: Point, plan: Plan, binaries: Binaries
+    ) -> list[tuple[Job, Filled]]:
+        """Fill the tables of a cluster, for each of the variants that need others."""
+        jobs = [
+            self.experiment.job(self.size, binaries, plan, dataclasses.replace(point, variant=name))
             for name in self.experiment.filled(point.variant)
         ]
         generator = registry.find(point.workload)
-        filled = [generator.prepare(started, job) for job in jobs]
+        return [(job, generator.prepare(started, job)) for job in jobs]
+
+    def _keep(
+        self,
+        started: Cluster,
+        point: Point,
+        plan: Plan,
+        binaries: Binaries,
+        filled: list[tuple[Job, Filled]],
+    ) -> None:
+        """Keep in the dataset what a start is: its configuration; of the usual one its times."""
+        if shown := self.experiment.after_start:
+            known = self.writer.manifest.get("shown", {})
+            self.writer.note(shown={**known, point.variant: shown(started, point.variant)})
         usual = (plan, binaries) == self._needed(
             dataclasses.replace(point, variant=DEFAULT_VARIANT)
         )
         after = self.experiment.after_filling if usual else None
-        more = after(started, jobs[0]) if after else {}
+        more = after(started, filled[0][0]) if after else {}
         for name in (config.CONFIG_INI, config.MY_CNF):
             text = started.configuration(name)
             self.writer.add_config(name if usual else f"{point.variant}.{name}", text)
         facts: dict[str, object] = {"starts": self.starts}
         if usual:
-            seconds = sum(each.seconds for each in filled)
+            seconds = sum(each.seconds for _, each in filled)
             facts["timings"] = {**started.timings, "prepare_s": round(seconds, 2)}
-            facts["filled"] = filled[0].to_dict() | dict(more)
+            facts["filled"] = filled[0][1].to_dict() | dict(more)
             self.progress = False
         self.writer.note(**facts)
-        self._cluster, self._running, self._neighbours = started, (plan, binaries), False
-        self._set, self._started_with = {}, {}
 
     def _needed(self, point: Point) -> tuple[Plan, Binaries]:
         return self.plans[point.variant], self.binaries_of(point.variant)
 
     def _note_periods(self) -> None:
         """Note the longest periods to which the kernel has lengthened those of CPU quotas."""
-        found = {}
-        # A cluster whose host is lost has none to note, and its own error.
-        with contextlib.suppress(LabError):
-            found = self._cluster.lengthened_us() if self._cluster else {}
+        found: dict[str, tuple[int, int]] = {}
+        for each in filter(None, (self._cluster, *self._twins.values())):
+            # A cluster whose host is lost has none to note, and its own error.
+            with contextlib.suppress(LabError):
+                found |= each.lengthened_us()
         known = dict(self.writer.manifest.get("lengthened_us", {}))
         for node, (set_us, now_us) in found.items():
             if now_us > known.get(node, (0, 0))[1]:
@@ -198,4 +270,4 @@ class Clusters:
     def _quotas_cpus(self, variant: str) -> dict[str, float | None]:
         """Return the quotas that a variant changes, in CPUs."""
         quotas = self.experiment.variant(variant).quotas
-        return {name: share and share * self.usable_cpus for name, share in quotas.items()}
+        return {name: share and share * self.machine.usable_cpus for name, share in quotas.items()}

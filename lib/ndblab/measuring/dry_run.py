@@ -5,14 +5,15 @@ from __future__ import annotations
 import dataclasses
 import math
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ndblab import install
 from ndblab.cluster import start_stop
 from ndblab.cluster.cluster import client_prefix, neighbours
 from ndblab.design import catalogue, time_needed
-from ndblab.design.contrast import Side
+from ndblab.design import contrast as designs
+from ndblab.design.contrast import Contrast, Side
 from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
 from ndblab.formatting import count, duration, listed
@@ -20,8 +21,8 @@ from ndblab.hosts import connected
 from ndblab.install import Binaries
 from ndblab.judging import publication
 from ndblab.machine import cgroups, host
-from ndblab.measuring import measurement
-from ndblab.planning import config
+from ndblab.measuring import feasible, measurement
+from ndblab.planning import config, twins
 from ndblab.planning.deployment import Plan
 from ndblab.planning.point import DEFAULT_VARIANT, Point
 from ndblab.planning.profile import Profile
@@ -119,16 +120,9 @@ def dry_run(
         if (plan, variant.second_engine) != running:
             lines += ["", f"# cluster of variant {point.variant}"]
             lines += _changes(_files(plan, binaries), _files(usual, first))
-            lines += (
-                _on(node.host, shlex.join(config.node_argv(plan, node, binaries)))
-                for node in plan.nodes
-            )
             # Limits are set once the tables are filled.
             prefix = [] if groups else client_prefix(plan, None)
-            for name in experiment.filled(point.variant):
-                filling = dataclasses.replace(point, variant=name)
-                filled = experiment.job(wanted, binaries, plan, filling)
-                lines.append(_on(filled.host, generator.prepare_command(filled).line(prefix)))
+            lines += _started(experiment, wanted, point, plan, binaries, prefix)
             if groups:
                 lines.append(f"# CPU limits from here on, by control groups in {groups.base}")
             running, told = (plan, variant.second_engine), False
@@ -148,7 +142,73 @@ def dry_run(
             lines.append(f"# {job.processes} processes at the same time:")
         prefix = client_prefix(plan, groups)
         lines += (_on(job.host, command.line(prefix)) for command in generator.commands(job))
+    engines_of = {False: first, True: second}
+    for each in _of_twins(experiment, wanted) if described is None else ():
+        lines += _twins(experiment, wanted, each, planned, machine, engines_of)
     return "\n".join(lines)
+
+
+def _started(
+    experiment: Experiment,
+    size: Profile,
+    point: Point,
+    plan: Plan,
+    binaries: Binaries,
+    prefix: Sequence[str],
+) -> Iterator[str]:
+    """Write the commands that start a cluster and fill its tables."""
+    for node in plan.nodes:
+        yield _on(node.host, shlex.join(config.node_argv(plan, node, binaries)))
+    for name in experiment.filled(point.variant):
+        job = experiment.job(size, binaries, plan, dataclasses.replace(point, variant=name))
+        yield _on(job.host, registry.find(point.workload).prepare_command(job).line(prefix))
+
+
+def _of_twins(experiment: Experiment, size: Profile) -> list[Contrast]:
+    import pandas as pd
+
+    found = experiment.contrasts(experiment, size, pd.DataFrame()) if experiment.contrasts else ()
+    return [each for each in found if each.design == designs.TWINS]
+
+
+def _twins(
+    experiment: Experiment,
+    size: Profile,
+    contrast: Contrast,
+    planned: Mapping[str, Plan],
+    machine: host.Host,
+    engines_of: Mapping[bool, Binaries],
+) -> Iterator[str]:
+    """Describe the first block of twins: both clusters in their places, then the load of each."""
+    usual, slots = planned[DEFAULT_VARIANT], contrast.block(1, size.seed)
+    yield from (
+        "",
+        f"# twins {contrast.name}: two clusters, started at the same moment,",
+        "# each in a control group of its own of equal weight, if the host has such",
+    )
+    points = {name: contrast.side(name).point for name in (designs.A, designs.B)}
+    plans = [planned[point.variant] for point in points.values()]
+    if why := twins.lack(*plans, machine, feasible.disk_free_bytes(plans[0])):
+        yield f"# not possible here, so one cluster after the other: {why}"
+        return
+    places = (plans[0].places, start_stop.places_of_twin(plans[0].places))
+    seconds = sum(contrast.length(experiment.slice_length(size)))
+    whole, loads = dataclasses.replace(size, warmup_s=0, duration_s=seconds), {}
+    for (name, point), plan, there in zip(points.items(), plans, places, strict=True):
+        binaries = engines_of[experiment.variant(point.variant).second_engine]
+        plan = twins.moved(plan, there)
+        groups = _groups(plan, machine, "")
+        prefix = client_prefix(plan, groups)
+        yield f"# side {name}, variant {point.variant}, in {there.cluster_dir}"
+        yield from _changes(_files(plan, binaries), _files(usual, engines_of[False]))
+        yield from _started(experiment, size, point, plan, binaries, [] if groups else prefix)
+        job = experiment.job(whole, binaries, plan, point, contrast.side(name).options)
+        generator = registry.find(point.workload)
+        loads[name] = [command.line(prefix) for command in generator.commands(job)]
+    order = " ".join(each.side for slot in slots for each in slot)
+    yield f"# loaded in turn, {order}, a slice each; with exchanged places in the next block"
+    for name, commands in loads.items():
+        yield from (f"# side {name}", *commands)
 
 
 def _on(host: str, command: str) -> str:

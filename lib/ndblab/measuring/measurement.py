@@ -9,20 +9,18 @@ import contextlib
 import functools
 import io
 import math
-import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from ndblab.design import time_needed
 from ndblab.design.contrast import Contrast
 from ndblab.design.experiment import Experiment
 from ndblab.formatting import count, duration
 from ndblab.machine import host
-from ndblab.measuring import manifest, performing, prerequisites
+from ndblab.measuring import feasible, manifest, performing, prerequisites
 from ndblab.measuring.deciding import disturbed
 from ndblab.measuring.manifest import ROOT
 from ndblab.planning import fitness
@@ -95,9 +93,7 @@ def check_size(machine: host.Host, plan: Plan, disk_free_bytes: float | None = N
     disk_free_bytes : free space on the host's disk; None for that of this host.
     """
     if disk_free_bytes is None:
-        folder = Path(plan.places.cluster_dir)
-        existing = next(p for p in (folder, *folder.parents) if p.exists())
-        disk_free_bytes = shutil.disk_usage(existing).free
+        disk_free_bytes = feasible.disk_free_bytes(plan)
     plan.check(machine, disk_free_bytes)
     fitness.check_tasks(plan, machine)
     fitness.check_numa_memory(plan, machine)
@@ -214,7 +210,7 @@ def _measure(
     def clusters_of(writer: datasets.Writer) -> Clusters:
         return Clusters(
             experiment, wanted, plans, binaries, writer, progress, second,
-            there.sites if there else {}, machine.usable_cpus, there and there.network,
+            there.sites if there else {}, machine, there and there.network,
         )  # fmt: skip
 
     typed = command(
@@ -331,8 +327,9 @@ def _decide(
     from ndblab.measuring.deciding.board import Board
     from ndblab.measuring.deciding.loop import Loop
 
-    contrasts = _contrasts(experiment, size, clusters.writer)
-    board = Board(contrasts, judging.claims, sys.stderr if progress else io.StringIO())
+    stream = sys.stderr if progress else io.StringIO()
+    contrasts = _contrasts(experiment, size, clusters, stream)
+    board = Board(contrasts, judging.claims, stream)
     # Its bar would tear the board apart.
     clusters.progress = False
     loop = Loop(
@@ -406,15 +403,18 @@ def _published(experiment: Experiment, command: str) -> Judging:
 
 
 def _contrasts(
-    experiment: Experiment, size: Profile, writer: datasets.Writer
+    experiment: Experiment, size: Profile, clusters: Clusters, stream: TextIO
 ) -> tuple[Contrast, ...]:
     """Return the contrasts of a dataset: those that the sweep suggested when it was complete."""
     from ndblab.statistics import summary
 
     assert experiment.contrasts
+    writer = clusters.writer
     if "contrasts" not in writer.manifest:
         points = summary.points(writer.snapshot().runs)
         found = experiment.contrasts(experiment, size, points)
+        say = functools.partial(print, file=stream)
+        found = feasible.contrasts(found, clusters.plans, clusters.machine, say)
         writer.note(contrasts=[each.to_dict() for each in found])
     return _contrasts_of(writer.manifest)
 

@@ -96,11 +96,11 @@ class World:
             # Two slices of side A in a block: their mean deviates by `DEVIATION`.
             drawn = self._rng.normal(self.truth[chosen.name], DEVIATION * np.sqrt(2))
             qps = 1000 * np.exp(drawn if each.side == "a" else 0.0)
-            self._rows.append({**each.columns(), **others, "status": "ok", "qps": qps})
+            self._rows.append({**each.columns(), **others, "start": 1, "status": "ok", "qps": qps})
         return "ok"
 
     def snapshot(self) -> SimpleNamespace:
-        names = ["run_id", "contrast", "block", "slot", "side", "of", "status", "qps",
+        names = ["run_id", "contrast", "block", "slot", "side", "of", "start", "status", "qps",
                  "company_pct", "company", "host_steal_pct"]  # fmt: skip
         return SimpleNamespace(slices=pd.DataFrame(self._rows, columns=names))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ndblab.design import grids
-from ndblab.design.contrast import ALTERNATION, DUET, LEVEL, STARTS, Contrast, Length, Side
+from ndblab.design.contrast import ALTERNATION, DUET, LEVEL, STARTS, TWINS, Contrast, Length, Side
 from ndblab.design.experiment import Experiment
 from ndblab.design.swept import Swept
 from ndblab.design.variant import NO_QUOTAS, UNDIVIDED, Variant
@@ -55,7 +55,10 @@ def one_server(experiment: Experiment, size: Profile, points: pd.DataFrame) -> t
             swept.point(1, 1, UNDIVIDED), ("F4-cpu-with-load",),
         ),
         Contrast("sockets", DUET, swept.point(1, k, TCP_CLIENTS), default, ("B-sockets",)),
-        Contrast("redo", STARTS, swept.point(1, k, REDO_SMALL), default, ("B-redo",)),
+        Contrast(
+            "redo", TWINS, swept.point(1, k, REDO_SMALL), swept.point(1, k, UNDIVIDED),
+            ("B-redo",),
+        ),
     )  # fmt: skip
 
 
@@ -160,7 +163,9 @@ EXPERIMENTS = (
         variants=(
             Variant(),
             Variant(TCP_CLIENTS, tcp_clients=True, contrasts_only=True),
-            Variant(REDO_SMALL, {"small_redo": True}, contrasts_only=True),
+            Variant(
+                REDO_SMALL, {"small_redo": True}, quotas=NO_QUOTAS, contrasts_only=True
+            ),
             Variant(UNDIVIDED, quotas=NO_QUOTAS, contrasts_only=True),
         ),
         contrasts=one_server,

@@ -7,10 +7,10 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from ndblab.design import grids
-from ndblab.design.contrast import DUET, STARTS, Contrast
+from ndblab.design.contrast import TWINS, Contrast
 from ndblab.design.experiment import Experiment
 from ndblab.design.swept import Swept
-from ndblab.design.variant import Variant
+from ndblab.design.variant import NO_QUOTAS, UNDIVIDED, Variant
 from ndblab.install import ndb_tools
 from ndblab.planning import profile
 from ndblab.planning.point import Point
@@ -35,45 +35,47 @@ _SHM_SPINS = {"shm default": {"ShmSpintime": SPIN_US}}
 def transporters(
     experiment: Experiment, size: Profile, points: pd.DataFrame
 ) -> tuple[Contrast, ...]:
-    """Shared memory against TCP, both at once; spinning against not, start by start.
+    """Shared memory against TCP without quotas, and spinning against not, all in twin clusters.
 
-    Both servers of a duet use the same data nodes at the same time. Each has a CPU share of its
-    own, and two of them do not saturate the data nodes: what a server pays for a query does not
-    depend on who else asks. What the other server does to the host, it does to both.
+    Both clusters have a server of either transporter, and one side loads the one, the other side
+    the other: nothing else differs. Loaded in turn, neither transporter uses the CPUs or the data
+    nodes of the other, as when it is deployed, and no quota decides what a query may cost.
 
-    Two equal servers of one cluster start may differ by more than their transporters do, and which
-    of them is connected by TCP changes with every start. So no two blocks of a duet share a start.
-
-    The smoke profile has one contrast of spinning: each takes two cluster starts a block.
+    The smoke profile has one contrast of each kind: a block of twins takes a start of two clusters.
     """
-    reads, writes = Swept(size, points), Swept(size, points, READ_WRITE)
+    reads = Swept(size, points)
+    writes = Swept(size, points, READ_WRITE)
 
     def both(name: str, swept: Swept, shm: int, tcp: int, claim: str) -> Contrast:
-        over = swept.point(1, tcp, transporter="tcp")
-        return Contrast(name, DUET, swept.point(1, shm), over, (claim,), blocks_per_start=1)
+        side = swept.point(1, shm, UNDIVIDED)
+        return Contrast(
+            name, TWINS, side, swept.point(1, tcp, UNDIVIDED, transporter="tcp"), (claim,)
+        )
 
     def spun(name: str, variant: str, spinning: int, plain: int, claim: str) -> Contrast:
         side = writes.point(1, spinning, variant)
-        return Contrast(name, STARTS, side, writes.point(1, plain), (claim,))
+        return Contrast(name, TWINS, side, writes.point(1, plain), (claim,))
 
     top, low = writes.top(), tuple(c for c in (1, 2) if c <= max(size.clients))
-    at_once = (
+    of_transporters = (
         both("reads-best", reads, reads.top(), reads.top("tcp"), "T-shm-gain"),
         both("writes-top", writes, top, writes.top("tcp"), "T-top"),
         *(both(f"writes-{c}", writes, c, c, "T-low") for c in low),
     )
-    start_by_start = (
+    of_spinning = (
         *(spun(f"spin-{c}", SHM_SPIN, c, c, "T-spin-low") for c in low),
         spun("spin-top", SHM_SPIN, top, top, "T-spin-top"),
         *(spun(f"all-spin-{c}", ALL_SPIN, c, c, "T-allspin-low") for c in low),
     )
-    return at_once + (start_by_start[:1] if size.name == "smoke" else start_by_start)
+    if size.name == "smoke":
+        return of_transporters[:1] + of_spinning[:1]
+    return of_transporters + of_spinning
 
 
 def encrypted_links(
     experiment: Experiment, size: Profile, points: pd.DataFrame
 ) -> tuple[Contrast, ...]:
-    """NDB's links with TLS against plain text, start by start: saturated, and with one client.
+    """NDB's links with TLS against plain text, in twin clusters: saturated, and with one client.
 
     No claim waits: no source says what TLS costs. So each has a number of blocks of its own.
     """
@@ -82,7 +84,7 @@ def encrypted_links(
     loads = {"tls-best": swept.best(servers, "tcp"), "tls-one": servers}
     return tuple(
         Contrast(
-            name, STARTS, swept.point(servers, clients, TLS, transporter="tcp"),
+            name, TWINS, swept.point(servers, clients, TLS, transporter="tcp"),
             swept.point(servers, clients, transporter="tcp"), (), blocks=sequential.LOOKS[2],
         )
         for name, clients in loads.items()
@@ -116,6 +118,7 @@ EXPERIMENTS = (
             Variant(),
             Variant(SHM_SPIN, config_ini=_SHM_SPINS),
             Variant(ALL_SPIN, {"thread_spin_us": SPIN_US}, config_ini=_SHM_SPINS),
+            Variant(UNDIVIDED, quotas=NO_QUOTAS, contrasts_only=True),
         ),
         contrasts=transporters,
     ),
@@ -134,6 +137,7 @@ EXPERIMENTS = (
         shape={"transporter": "tcp"},
         variants=(Variant(), Variant(TLS, {"tls": True})),
         contrasts=encrypted_links,
+        budget="shared",
         lacks=functools.partial(ndb_tools.lacks, "ndb_sign_keys"),
     ),
 )  # fmt: skip

@@ -1,0 +1,83 @@
+"""Two clusters on one host at the same time: the plan of each, and what both need.
+
+Pure: it touches no file and starts nothing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING
+
+from ndblab.error import LabError
+from ndblab.planning import fitness
+
+if TYPE_CHECKING:
+    from ndblab.machine.host import Host
+    from ndblab.planning.deployment import Node, Plan
+    from ndblab.planning.shape import Places
+
+FOLDER = "twin"
+"""Folder of the second cluster, below that of the first."""
+PORTS = 256
+"""How far apart the first ports of the two are: more than a cluster has."""
+_NAMES = {"ndbmtd": "ndbd"}
+"""The folders of a role, where they are called otherwise."""
+
+
+def moved(plan: Plan, places: Places) -> Plan:
+    """Return a plan in other places: the same nodes with other folders, ports and sockets."""
+
+    def there(node: Node) -> Node:
+        is_server = node.role == "mysqld"
+        return dataclasses.replace(
+            node,
+            data_dir=places.data_dir(_NAMES.get(node.role, node.role), node.number),
+            port=places.port(node.role, node.number, networking=node.port is not None),
+            socket=places.socket(node.number) if is_server else node.socket,
+        )
+
+    return dataclasses.replace(
+        plan,
+        places=places,
+        management_node=there(plan.management_node),
+        data_nodes=tuple(map(there, plan.data_nodes)),
+        servers=tuple(map(there, plan.servers)),
+    )
+
+
+def together(a: Plan, b: Plan) -> Plan:
+    """Return one plan that needs of a host what both need; only one of them is loaded at a time."""
+    memory = {
+        each.name: max(getattr(a.memory, each.name), getattr(b.memory, each.name))
+        for each in dataclasses.fields(a.memory)
+    }
+    return dataclasses.replace(
+        a,
+        data_nodes=a.data_nodes + b.data_nodes,
+        servers=a.servers + b.servers,
+        threads=max(a.threads, b.threads, key=lambda threads: threads.more_bytes),
+        memory=dataclasses.replace(a.memory, **memory),
+        max_clients=max(a.max_clients, b.max_clients),
+    )
+
+
+def lack(a: Plan, b: Plan, host: Host, disk_free_bytes: float = math.inf) -> str:
+    """Return in one line why both clusters cannot run on a host at once; empty if they can.
+
+    Then pairs of starts, one after the other, compare them (`design.contrast`: starts).
+
+    Parameters
+    ----------
+    host : as it is while no cluster runs.
+    """
+    if a.hosts or b.hosts:
+        return "the cluster is spread over several hosts"
+    both = together(a, b)
+    try:
+        both.check(host, disk_free_bytes)
+        fitness.check_tasks(both, host)
+        fitness.check_numa_memory(both, host)
+    except LabError as error:
+        return f"two clusters need {error.expected}, and there is {error.found}"
+    return ""
