@@ -70,7 +70,7 @@ def test_what_needs_a_start_is_in_the_files_of_one_side(
 
 
 def test_cpus_are_undivided_unless_a_side_divides_them() -> None:
-    """25 % for the data nodes are an eighth for each of two; the rest is for servers and clients."""
+    """25 % for the data nodes are an eighth for each of two; servers and clients have the rest."""
     assert compared("servers=1", "servers=2").budget == "shared"
     split = compared("data_nodes=25%")
     assert split.budget == "scaled"

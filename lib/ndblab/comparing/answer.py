@@ -17,11 +17,14 @@ if TYPE_CHECKING:
     from ndblab.comparing.sides import Sides
 
 
+SHOWN = 6
+
+
 def sentence(found: Judged, within: float = WITHIN) -> str:
     """Say what was found, with the interval of each number, and what it took."""
     parts = [_headline(found, within)]
     parts += [_guard("p95", found.p95, within), _guard("CPU a query", found.cpu, within)]
-    parts += [_errors(found)]
+    parts += [_errors(found), _disturbed(found)]
     took = count(round(found.minutes), "minute")
     parts += [f"{took}, {count(found.blocks, 'block')}, {count(found.starts, 'cluster start')}."]
     return " ".join(filter(None, parts))
@@ -117,6 +120,12 @@ def _errors(found: Judged) -> str:
     return f"{text} B has more errors." if ERRORS in found.worse else text
 
 
+def _disturbed(found: Judged) -> str:
+    if not found.disturbed:
+        return ""
+    return f"Others on the host disturbed {count(found.disturbed, 'slice')}, which are left out."
+
+
 def _interval(ratio: Estimate) -> str:
     return f"{percent(ratio.low)} to {percent(ratio.high)} %"
 
@@ -156,8 +165,10 @@ def _plain(ratio: Estimate) -> dict[str, float | None]:
 
 
 def said(sides: Sides) -> str:
-    """Name the sides in a line each, with what both have."""
+    """Name the sides in a line each, with the first of what both have, and of what was left out."""
     lines = [f"A: {sides.words('a')}", f"B: {sides.words('b')}"]
-    lines += [f"both: {listed(map(str, sides.both))}"] if sides.both else []
-    lines += [f"left out: {line}" for line in sides.left_out]
+    for what, parts in (("both", sides.both), ("left out", sides.left_out)):
+        shown = [str(part) for part in parts[:SHOWN]]
+        shown += [f"{len(parts) - SHOWN} more"] if len(parts) > SHOWN else []
+        lines += [f"{what}: {listed(shown)}"] if shown else []
     return "\n".join(lines)

@@ -39,7 +39,8 @@ UNKNOWN = Estimate(math.nan)
 class Judged:
     """Ratios of B over A, what they amount to, and what it took.
 
-    `worse` are the guards that B violates; `errors` counts the slices left out for errors, by side.
+    `worse` are the guards that B violates. `errors` counts the slices left out for errors, by side,
+    `disturbed` those left out because others used the host.
     """
 
     outcome: str
@@ -52,6 +53,7 @@ class Judged:
     minutes: float
     starts: int
     qps: Mapping[str, float]
+    disturbed: int = 0
 
     @property
     def status(self) -> int:
@@ -93,6 +95,7 @@ def judge(data: Dataset, within: float = WITHIN) -> Judged:
         outcome(ratio, within), ratio, p95, cpu, errors, tuple(worse), len(logs),
         _minutes(mine), int(data.manifest.get("starts", 0)),
         {str(side): float(value) for side, value in means.items()},
+        int(status.str.startswith("company:").sum()),
     )  # fmt: skip
 
 
