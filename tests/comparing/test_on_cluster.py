@@ -29,7 +29,7 @@ def compare(*words: str, **options: object) -> tuple[str, int]:
 @pytest.mark.slow
 @pytest.mark.cluster
 def test_a_planted_difference_is_found_on_a_real_cluster(runs: Path) -> None:
-    """Data nodes with a tenth of the CPUs against half of them; the same command then only reads."""
+    """Data nodes with a tenth of the CPUs against half; the same command then only reads."""
     if host.read().cpu_controller.kind not in ("cgroup1", "cgroup2"):
         pytest.skip("no CPU quotas here")
     words = ("data_nodes=10%", "data_nodes=50%")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ndblab import install
 from ndblab.cluster import start_stop
-from ndblab.comparing import answer, choice, installed, judged, load, made, read_back, sides
+from ndblab.comparing import answer, choice, installed, judged, load, made, read_back, room, sides
 from ndblab.comparing.choice import Choice
 from ndblab.comparing.made import Load
 from ndblab.comparing.sides import Sides
@@ -21,7 +21,7 @@ from ndblab.error import LabError
 from ndblab.formatting import count, duration
 from ndblab.machine import host
 from ndblab.measuring import dry_run, feasible, measurement, prerequisites
-from ndblab.planning import config, deployment, number, twins
+from ndblab.planning import config, deployment, number
 from ndblab.planning.point import DEFAULT_VARIANT, DEFAULT_WORKLOAD
 from ndblab.planning.shape import Shape
 
@@ -157,8 +157,12 @@ def prepare(
             for side, variant in made.VARIANTS.items()
         }
         parsed = sides.without_effect(parsed, has)
-    room = feasible.disk_free_bytes(plans[DEFAULT_VARIANT])
-    chosen = choice.choose(parsed, twins.lack(*plans.values(), machine, room))
+    settings = {side: parsed.of(side) for side in made.VARIANTS}
+    for side, variant in made.VARIANTS.items():
+        room.check(machine, plans[variant], settings[side], side)
+    free = feasible.disk_free_bytes(plans[DEFAULT_VARIANT])
+    both = tuple(plans.values()), tuple(settings.values())
+    chosen = choice.choose(parsed, room.no_twins(machine, *both, free))
     experiment = made.experiment(
         parsed, chosen, common, functools.partial(read_back.check, parsed, chosen.design)
     )

@@ -31,8 +31,8 @@ B_VARIANT = "b"
 VARIANTS = {designs.A: DEFAULT_VARIANT, designs.B: B_VARIANT}
 """The variants of the sides: A is what the lab would start."""
 CLIENTS_PER_CPU = 8
-"""Clients on each of the host's CPUs, unless told: enough to saturate one server and its data nodes
-(the recorded sweeps peak between 4 and 16 for each of 2 CPUs)."""
+"""Clients on each of the host's CPUs, unless told: enough to saturate a server and its data nodes.
+The recorded sweeps of one server on 2 CPUs peak at 1 to 16 clients."""
 _DATA_NODES = 2
 
 
