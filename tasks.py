@@ -202,8 +202,8 @@ def reproduce(
 @functools.partial(cluster_command, mistake=2, iterable=["side"])
 def compare(
     c, side=None, workload=None, servers=None, clients=None, minutes=None, within=None,
-    profile="quick", tables=None, table_size=None, duration=None, seed=None, base_port=None,
-    again=False, json=False, dry_run=False,
+    profile="quick", tables=None, table_size=None, seed=None, base_port=None, again=False,
+    json=False, dry_run=False,
 ):  # fmt: skip
     """Compare two configurations of your own on this host, and say which is faster.
 
@@ -222,11 +222,11 @@ def compare(
     """
     from ndblab.comparing import comparison
 
-    sizes = {"tables": tables, "table_size": table_size, "duration_s": duration, "seed": seed}
+    sizes = {"tables": tables, "table_size": table_size, "seed": seed}
     text, status = comparison.compare(
-        side, workload=workload, servers=servers, clients=clients, minutes=minutes, within=within,
-        profile=profile, overrides=sizes, port=base_port, again=again, as_json=json,
-        only_plan=dry_run,
+        side or (), workload=workload, servers=servers, clients=clients, minutes=minutes,
+        within=within, profile=profile, overrides=sizes, port=base_port, again=again,
+        as_json=json, only_plan=dry_run,
     )  # fmt: skip
     print(text)
     if status:

@@ -8,6 +8,7 @@ from ndblab.comparing import choice, made, sides
 from ndblab.comparing.made import Load
 from ndblab.design.contrast import ALTERNATION, TWINS
 from ndblab.design.experiment import Experiment
+from ndblab.error import LabError
 from ndblab.machine import host
 from ndblab.planning import config
 from ndblab.planning.shape import Places
@@ -97,3 +98,12 @@ def test_the_contrast_has_both_sides(words: tuple[str, ...], design: str, server
     assert (contrast.a.point.servers, contrast.b.point.servers) == servers
     turned = compared("servers=2", "servers=1")
     assert turned.asked != compared("servers=1", "servers=2").asked
+
+
+def test_every_server_has_a_client() -> None:
+    """By default more where there are many servers; too few that were asked for are refused."""
+    parsed = sides.parse(["servers=1", "servers=40"])
+    assert made.load(parsed, "x", 1, None, 2.0).clients == 40
+    assert made.load(sides.parse(["UseShm=off"]), "x", 1, None, 2.0).clients == 16
+    with pytest.raises(LabError, match="Side B has fewer clients than MySQL servers"):
+        made.load(parsed, "x", 1, 8, 2.0)

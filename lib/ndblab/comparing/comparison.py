@@ -137,15 +137,14 @@ def prepare(
         If they cannot be, or the programs refuse a setting.
     """
     machine = host.read()
-    common = Load(
+    parsed = sides.parse(words, _known_to(binaries, machine))
+    common = made.load(
+        parsed,
         load.resolve(workload or DEFAULT_WORKLOAD, binaries),
         number.whole("--servers", 1 if servers is None else servers),
-        number.whole(
-            "--clients",
-            round(made.CLIENTS_PER_CPU * machine.usable_cpus) if clients is None else clients,
-        ),
+        None if clients is None else number.whole("--clients", clients),
+        machine.usable_cpus,
     )
-    parsed = sides.parse(words, _known_to(binaries, machine))
     engines = _engines(parsed, binaries)
     first = made.experiment(parsed, choice.choose(parsed), common)
     size, given = _size(first, parsed, common, profile, overrides)
@@ -259,7 +258,7 @@ def _command(
     options = {
         "workload": workload, "servers": servers, "clients": clients, "within": within,
         "profile": None if profile == "quick" else profile, "base_port": port,
-        **{key.removesuffix("_s"): value for key, value in overrides.items()},
+        **overrides,
     }  # fmt: skip
     typed = [str(word) for word in words]
     for name, value in options.items():

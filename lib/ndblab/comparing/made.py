@@ -15,6 +15,7 @@ from ndblab.design import contrast as designs
 from ndblab.design.contrast import ALTERNATION, Contrast, Side
 from ndblab.design.experiment import Experiment
 from ndblab.design.variant import NO_QUOTAS, Variant
+from ndblab.error import LabError
 from ndblab.planning.point import DEFAULT_VARIANT, Point
 from ndblab.planning.quoting import quoted
 
@@ -43,6 +44,37 @@ class Load:
     workload: str
     servers: int
     clients: int
+
+
+def load(
+    sides: Sides, workload: str, servers: int, clients: int | None, usable_cpus: float
+) -> Load:
+    """Return what both sides are asked to do, with as many clients as the host and servers need.
+
+    Parameters
+    ----------
+    clients : None for the usual number.
+
+    Raises
+    ------
+    LabError
+        If a side has fewer clients than servers: some of these would be idle.
+    """
+    usual = max(
+        round(CLIENTS_PER_CPU * usable_cpus),
+        *(int(sides.value(side, "servers") or servers) for side in VARIANTS),
+    )
+    asked = Load(workload, servers, usual if clients is None else clients)
+    for side in VARIANTS:
+        at = point(sides, side, asked)
+        if at.clients < at.servers:
+            raise LabError(
+                f"Side {side.upper()} has fewer clients than MySQL servers",
+                found=f"{at.clients} clients, {at.servers} servers",
+                expected="a client for each server at least",
+                next_step="Use more --clients, or fewer servers.",
+            )
+    return asked
 
 
 def experiment(

@@ -54,7 +54,7 @@ def check(host: Host, plan: Plan, settings: Iterable[Setting], side: str) -> Non
             f"This host has too little memory for side {side.upper()}",
             found=f"{there / GIB:.1f} GiB available",
             expected=f"{needed / GIB:.1f} GiB",
-            next_step="Choose smaller values, or a smaller --table-size.",
+            next_step="Choose smaller values, fewer servers or a smaller --table-size.",
         )
 
 

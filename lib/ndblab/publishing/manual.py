@@ -88,7 +88,6 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
         "profile": "smoke, quick or brief: sizes of tables and slices (default: quick)",
         "tables": "Number of tables (default: the profile's)",
         "table_size": "Rows of each table (default: the profile's)",
-        "duration": "Seconds of the first run (default: the profile's)",
         "seed": "Seed of the order of slices (default: the profile's)",
         "base_port": "First port of the cluster (default: 11860)",
         "again": "Measure anew what is complete",
