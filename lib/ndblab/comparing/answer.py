@@ -22,7 +22,7 @@ SHOWN = 6
 
 def sentence(found: Judged, within: float = WITHIN) -> str:
     """Say what was found, with the interval of each number, and what it took."""
-    parts = [_headline(found, within)]
+    parts = [headline(found, within)]
     parts += [_guard("p95", found.p95, within), _guard("CPU a query", found.cpu, within)]
     parts += [_errors(found), _disturbed(found)]
     took = count(round(found.minutes), "minute")
@@ -85,7 +85,8 @@ def percent(ratio: float, digits: int = 1) -> str:
     return f"{value:+.{digits}f}" if value else f"{0:.{digits}f}"
 
 
-def _headline(found: Judged, within: float) -> str:
+def headline(found: Judged, within: float = WITHIN) -> str:
+    """Say how the throughput of B compares with that of A."""
     ratio = found.throughput
     if math.isnan(ratio.value):
         return "Undecided: there is no whole block yet."

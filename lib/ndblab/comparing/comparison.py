@@ -8,11 +8,23 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab import install
 from ndblab.cluster import start_stop
-from ndblab.comparing import answer, choice, installed, judged, load, made, read_back, room, sides
+from ndblab.comparing import (
+    answer,
+    choice,
+    figure,
+    installed,
+    judged,
+    load,
+    made,
+    read_back,
+    room,
+    sides,
+)
 from ndblab.comparing.choice import Choice
 from ndblab.comparing.made import Load
 from ndblab.comparing.sides import Sides
@@ -21,6 +33,7 @@ from ndblab.error import LabError
 from ndblab.formatting import count, duration
 from ndblab.machine import host
 from ndblab.measuring import dry_run, feasible, measurement, prerequisites
+from ndblab.measuring.manifest import ROOT
 from ndblab.planning import config, deployment, number
 from ndblab.planning.point import DEFAULT_VARIANT, DEFAULT_WORKLOAD
 from ndblab.planning.shape import Shape
@@ -32,6 +45,7 @@ if TYPE_CHECKING:
     from ndblab.machine.host import Host
     from ndblab.planning.profile import Profile
 
+PICTURES = ROOT / "out/compare"
 MINUTES = 15
 """How long a comparison takes at most, unless told."""
 
@@ -86,6 +100,7 @@ def compare(
     again: bool = False,
     as_json: bool = False,
     only_plan: bool = False,
+    pictures: Path = PICTURES,
 ) -> tuple[str, int]:
     """Compare two sides; return the answer as text and the exit status of the command.
 
@@ -94,6 +109,7 @@ def compare(
     words : as `sides.parse` has them.
     within : per cent from equal that still count as equivalent.
     only_plan : start nothing, and return what would be done.
+    pictures : folder for the figure.
 
     Raises
     ------
@@ -116,7 +132,8 @@ def compare(
             functools.partial(judged.findings, within=band), judged.claims(band), command
         ),
     )  # fmt: skip
-    return _answered(comparison, data, band, command, as_json)
+    picture = figure.save(data, judged.judge(data, band), comparison.sides, band, pictures)
+    return _answered(comparison, data, band, command, as_json, picture)
 
 
 def prepare(
@@ -169,7 +186,12 @@ def prepare(
 
 
 def _answered(
-    comparison: Comparison, data: datasets.Dataset, within: float, command: str, as_json: bool
+    comparison: Comparison,
+    data: datasets.Dataset,
+    within: float,
+    command: str,
+    as_json: bool,
+    picture: Path | None,
 ) -> tuple[str, int]:
     found, parsed = judged.judge(data, within), comparison.sides
     more = min(60, max(5, 2 * round(found.minutes)))
@@ -180,6 +202,7 @@ def _answered(
         return json.dumps(plain, indent=1), found.status
     lines = [answer.said(parsed), "", answer.sentence(found, within), "", answer.to_paste(parsed)]
     lines += ["", f"Go on: {go_on}"] if go_on else ["", f"Measure it anew: {command} --again"]
+    lines += [f"Figure: {picture}"] if picture else []
     return "\n".join([*lines, f"Dataset: {data.path}"]), found.status
 
 

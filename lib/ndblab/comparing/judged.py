@@ -99,6 +99,14 @@ def judge(data: Dataset, within: float = WITHIN) -> Judged:
     )  # fmt: skip
 
 
+def blocks(data: Dataset) -> tuple[np.ndarray, ...]:
+    """Return logarithms of B over A of each whole block: of throughput, p95, and CPU per query."""
+    slices = data.slices
+    mine = slices[slices["contrast"] == CONTRAST]
+    quantities = "qps", "latency_p95_ms", _cpu_us(mine, data.tables["processes"])
+    return tuple(contrasts.of_blocks(_logs(mine, each)) for each in quantities)
+
+
 def findings(data: Dataset, within: float = WITHIN) -> dict[str, Finding]:
     """Return the one finding that measuring goes on for."""
     slices = data.slices
