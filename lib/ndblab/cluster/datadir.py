@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from ndblab.machine import Machine
 
 TEMPLATE = "template"
+WHILE_OPEN = "ibtmp1"
+"""What InnoDB removes only when it ends in order (manual, "Temporary Tablespaces"): a mysqld that
+is told to end while it initialises a folder may leave half of one, and says that all went well."""
 _MAKING = threading.Lock()
 """Twins use the same template, and are started at the same moment."""
 
@@ -73,9 +76,11 @@ def _template(cluster: Cluster, host: str) -> Path:
     log = folder / "logs" / "initialize.out"
     argv = config.template_argv(binaries, str(partial), _mysqld_user(machine))
     code = machine.spawn(argv, folder, log=log).wait()
-    if code != 0:
+    stopped = _shell(machine, 'test ! -e "$1" || echo there', partial / WHILE_OPEN)
+    if code != 0 or stopped:
+        why = commands.exit_reason(code) if code else "it was stopped before its end"
         raise LabError(
-            f"mysqld could not initialise a data folder, {commands.exit_reason(code)}",
+            f"mysqld could not initialise a data folder, {why}",
             found=node_log.tail(machine.get(log)),
             expected="an initialised data folder",
             next_step=f"See {cluster.kept(log, host)}.",

@@ -142,7 +142,15 @@ class Clusters:
             start_stop.running(turned, binaries, self.progress, self.sites, self.links)
         )
         filled = self._fill(started, point, turned, binaries)
-        self._keep(started, point, plan, binaries, filled)
+        facts: dict[str, object] = {"starts": self.starts}
+        if self._keep(started, point):
+            after = self.experiment.after_filling
+            more = after(started, filled[0][0]) if after else {}
+            seconds = sum(each.seconds for _, each in filled)
+            facts["timings"] = {**started.timings, "prepare_s": round(seconds, 2)}
+            facts["filled"] = filled[0][1].to_dict() | dict(more)
+            self.progress = False
+        self.writer.note(**facts)
         self._cluster, self._running, self._neighbours = started, (plan, binaries), False
         self._set, self._started_with = {}, {}
 
@@ -186,8 +194,9 @@ class Clusters:
                 lambda name, started: self._fill(started, points[name], *wanted[name][:2]),
             )
         )
-        for name, (started, filled) in both.items():
-            self._keep(started, points[name], *needed[name], filled)
+        self.writer.note(starts=self.starts)
+        for name, (started, _) in both.items():
+            self._keep(started, points[name])
             started.limit(self._quotas_cpus(points[name].variant))
             chosen = self.experiment.variant(points[name].variant)
             if chosen.neighbours:
@@ -207,46 +216,31 @@ class Clusters:
         generator = registry.find(point.workload)
         return [(job, generator.prepare(started, job)) for job in jobs]
 
-    def _keep(
-        self,
-        started: Cluster,
-        point: Point,
-        plan: Plan,
-        binaries: Binaries,
-        filled: list[tuple[Job, Filled]],
-    ) -> None:
-        """Keep in the dataset what a start is: its configuration; of the usual one its times."""
+    def _keep(self, started: Cluster, point: Point) -> bool:
+        """Keep a cluster's configuration in the dataset; return whether it is the usual one."""
         if shown := self.experiment.after_start:
             known = self.writer.manifest.get("shown", {})
             self.writer.note(shown={**known, point.variant: shown(started, point.variant)})
-        usual = (plan, binaries) == self._needed(
+        usual = self._needed(point) == self._needed(
             dataclasses.replace(point, variant=DEFAULT_VARIANT)
         )
-        after = self.experiment.after_filling if usual else None
-        more = after(started, filled[0][0]) if after else {}
         for name in (config.CONFIG_INI, config.MY_CNF):
             text = started.configuration(name)
             self.writer.add_config(name if usual else f"{point.variant}.{name}", text)
-        facts: dict[str, object] = {"starts": self.starts}
-        if usual:
-            seconds = sum(each.seconds for _, each in filled)
-            facts["timings"] = {**started.timings, "prepare_s": round(seconds, 2)}
-            facts["filled"] = filled[0][1].to_dict() | dict(more)
-            self.progress = False
-        self.writer.note(**facts)
+        return usual
 
     def _needed(self, point: Point) -> tuple[Plan, Binaries]:
         return self.plans[point.variant], self.binaries_of(point.variant)
 
     def _note_periods(self) -> None:
         """Note the longest periods to which the kernel has lengthened those of CPU quotas."""
-        found: dict[str, tuple[int, int]] = {}
+        found: list[tuple[str, tuple[int, int]]] = []
         for each in filter(None, (self._cluster, *self._twins.values())):
             # A cluster whose host is lost has none to note, and its own error.
             with contextlib.suppress(LabError):
-                found |= each.lengthened_us()
+                found += each.lengthened_us().items()
         known = dict(self.writer.manifest.get("lengthened_us", {}))
-        for node, (set_us, now_us) in found.items():
+        for node, (set_us, now_us) in found:
             if now_us > known.get(node, (0, 0))[1]:
                 known[node] = [set_us, now_us]
         if found:
