@@ -12,7 +12,7 @@ from ndblab.error import LabError
 
 
 class Answering:
-    """Two MySQL servers that keep what they are told, but no more than 1000."""
+    """Two MySQL servers that keep what they are told, but no more than 50000."""
 
     def __init__(self) -> None:
         self.plan = SimpleNamespace(
@@ -26,7 +26,7 @@ class Answering:
             if name not in self.values[number]:
                 raise pymysql.err.OperationalError(1193, f"Unknown system variable '{name}'")
             [value] = values
-            self.values[number][name] = min(value, 1000) if isinstance(value, int) else value
+            self.values[number][name] = min(value, 50_000) if isinstance(value, int) else value
 
         cursor = SimpleNamespace(execute=execute)
         return SimpleNamespace(cursor=lambda: cursor, close=lambda: None)
@@ -49,7 +49,7 @@ def test_a_value_that_a_server_changes_is_no_setting() -> None:
     with pytest.raises(LabError, match=r"mysqld\.1 does not show the setting") as caught:
         variables.set_global(Answering(), {"ndb_batch_size": 65536})
     assert (caught.value.found, caught.value.expected) == (
-        "ndb_batch_size=1000", "ndb_batch_size=65536",
+        "ndb_batch_size=50000", "ndb_batch_size=65536",
     )  # fmt: skip
 
 
