@@ -34,8 +34,13 @@ for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="plain")
 
 
-def command(body, limits_cpus=False):
-    """Make an invoke task that reports a user's mistake in one message, without a traceback."""
+def command(body, limits_cpus=False, mistake=1, **options_of_task):
+    """Make an invoke task that reports a user's mistake in one message, without a traceback.
+
+    Parameters
+    ----------
+    mistake : exit status after such a message.
+    """
 
     @functools.wraps(body)
     def guarded(*arguments, **options):
@@ -46,7 +51,7 @@ def command(body, limits_cpus=False):
             sys.stdout.flush()
             return done
         except LabError as error:
-            raise Exit(f"lab: {error}", code=1) from None
+            raise Exit(f"lab: {error}", code=mistake) from None
         except BrokenPipeError:
             sys.stderr.close()
         except OSError as error:
@@ -57,12 +62,12 @@ def command(body, limits_cpus=False):
                 # What standard output still holds would fail again at the exit.
                 os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             place = error.filename or "what is written"
-            raise Exit(f"lab: {place}: {error.strerror}.", code=1) from None
+            raise Exit(f"lab: {place}: {error.strerror}.", code=mistake) from None
         except KeyboardInterrupt:
             message = "Completed runs are saved; run the same command again to resume."
             raise Exit(f"lab: interrupted. {message}", code=130) from None
 
-    return task(guarded, auto_shortflags=False)
+    return task(guarded, auto_shortflags=False, **options_of_task)
 
 
 def say_unused(where, options):
@@ -155,6 +160,40 @@ def reproduce(
         chosen, source, profile, budget, overrides, base_port, OUT,
         again=again or not (all or minutes), minutes=minutes, rest_recorded=recorded, **where,
     )  # fmt: skip
+
+
+@functools.partial(cluster_command, mistake=2, iterable=["side"])
+def compare(
+    c, side=None, workload=None, servers=None, clients=None, minutes=None, within=None,
+    profile="quick", tables=None, table_size=None, seed=None, base_port=None, again=False,
+    json=False, dry_run=False,
+):  # fmt: skip
+    """Compare two configurations of your own on this host, and say which is faster.
+
+    Examples:
+    ./lab compare ndb_batch_size=64K                  this setting against the default
+    ./lab compare servers=1 servers=2                 two values of a setting, A and B
+    ./lab compare SpinMethod=LatencyOptimisedSpinning --workload oltp_read_write
+    ./lab compare before/ after/                      folders with config.ini and my.cnf
+    ./lab compare mine.toml                           a TOML file against the default
+
+    A word is a setting of config.ini, of mysqld, of tables (READ_BACKUP=0), or of the lab: servers,
+    clients, data_nodes=25% of the CPUs, engine. A single setting beside a pair is for both sides;
+    `shm:SendBufferMemory=4M` names the section where several have it. The exit status is 0 if B is
+    not slower, 1 if it is slower (or p95, CPU per query or errors are worse), 3 if that is
+    undecided, 2 for an error. The same command goes on with what was interrupted or undecided.
+    """
+    from ndblab.comparing import comparison
+
+    sizes = {"tables": tables, "table_size": table_size, "seed": seed}
+    text, status = comparison.compare(
+        side or (), workload=workload, servers=servers, clients=clients, minutes=minutes,
+        within=within, profile=profile, overrides=sizes, port=base_port, again=again,
+        as_json=json, only_plan=dry_run,
+    )  # fmt: skip
+    print(text)
+    if status:
+        raise Exit("", code=status)
 
 
 @command
@@ -437,8 +476,8 @@ def faults(c, count="200", seed="1", first=None, kind=None, at_once="1"):
 
 
 namespace = Collection(
-    commands, experiments, reproduce, report, claims, predict, size, install, doctor, config,
-    notebook, render, new, test, bench, faults,
+    commands, experiments, reproduce, compare, report, claims, predict, size, install, doctor,
+    config, notebook, render, new, test, bench, faults,
 )  # fmt: skip
 namespace.add_collection(Collection("cluster", start, status, stop, detach))
 

@@ -63,6 +63,7 @@ def test_nothing_that_is_left_changes_a_cluster(name: str, profile: str) -> None
         variant = allowed.variant(point.variant)
         assert not any((variant.config_ini, variant.my_cnf, variant.shape, variant.fault))
         assert not any((variant.neighbours, variant.table_options, variant.second_engine))
+        assert not variant.set_global
         assert set(variant.quotas.values()) <= {None}
         assert point.transporter == "tcp"
     assert all(each.design != "starts" and not each.blocks_per_start for each in contrasts)

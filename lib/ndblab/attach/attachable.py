@@ -137,7 +137,7 @@ def _needs(variant: Variant) -> str:
         ),
         (any(share is not None for share in variant.quotas.values()), "needs CPU quotas"),
         (variant.tcp_clients, "needs a socket and a port of each server"),
-        (variant.neighbours, "sets a global variable of each server"),
+        (variant.neighbours or variant.set_global, "sets a global variable of each server"),
         (variant.connections, "needs servers with other connection pools"),
         (variant.table_options, "needs a schema more"),
     )

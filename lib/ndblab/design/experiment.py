@@ -41,10 +41,12 @@ class Experiment:
     from the sweep's points (`statistics.summary.points`); a dry run has none. `spare_servers` run
     beside those of the sweep, for the other side of a duet. `probes` are read before and after
     each load. `after_filling` is called once, on the first cluster whose tables are filled, and
-    returns facts for the manifest. Tables are filled at about `filled_rows_per_s`; `overhead_s` is
-    what a run takes besides its own time and the usual. `hosts` are the
-    roles of each host (`hosts.roles`) if it needs several. `lacks` says in one line what this
-    machine lacks to measure it, nothing if it lacks nothing.
+    returns facts for the manifest. `after_start` is called for each cluster that has started, with
+    its variant, and returns what its nodes show of the settings; a LabError ends the measurement.
+    `asked` is what else two measurements must share to be the same. Tables are filled at about
+    `filled_rows_per_s`; `overhead_s` is what a run takes besides its own time and the usual.
+    `hosts` are the roles of each host (`hosts.roles`) if it needs several. `lacks` says in one line
+    what this machine lacks to measure it, nothing if it lacks nothing.
     """
 
     name: str
@@ -65,6 +67,8 @@ class Experiment:
     spare_servers: int = 0
     probes: tuple[Probe, ...] = ()
     after_filling: Callable[[Cluster, Job], Mapping[str, object]] | None = None
+    after_start: Callable[[Cluster, str], Mapping[str, object]] | None = None
+    asked: Mapping[str, object] = field(default_factory=dict)
     filled_rows_per_s: float = 20_000
     overhead_s: Callable[[Profile, Point], float] | None = None
     hosts: tuple[tuple[str, ...], ...] = ()

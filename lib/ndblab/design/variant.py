@@ -59,6 +59,10 @@ class Variant:
     data node's, if `beside_data` is True or False. A `fault` is injected in each run. With
     `connections` only the servers are loaded whose pool has so many.
 
+    `set_global` are variables of the MySQL servers that are set while they run, before each slice;
+    other variants of the cluster have the values that servers started with. New sessions, which all
+    clients of a slice are, have them.
+
     `quotas` replace the CPU quotas of the `scaled` budget on a running cluster; other budgets
     ignore them. They are shares of the host's usable CPUs (None: no limit), by name of a node
     ("mysqld.3"), by role ("mysqld", "ndbmtd"), or for "sql", all servers and clients together.
@@ -79,6 +83,7 @@ class Variant:
     options: Mapping[str, object] = field(default_factory=dict)
     table_options: str = ""
     neighbours: bool = False
+    set_global: Mapping[str, object] = field(default_factory=dict)
     quotas: Mapping[str, float | None] = field(default_factory=dict)
     connections: int = 0
     contrasts_only: bool = False

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ndblab.cluster import pair, start_stop
+from ndblab.cluster import pair, start_stop, variables
 from ndblab.cluster.cluster import Cluster, Site
 from ndblab.design.contrast import A, B
 from ndblab.error import LabError
@@ -61,6 +61,8 @@ class Clusters:
     _running: tuple[Plan, Binaries] | None = None
     _limited: dict[str, float | None] = field(default_factory=dict)
     _neighbours: bool = False
+    _set: Mapping[str, object] = field(default_factory=dict)
+    _started_with: dict[str, str] = field(default_factory=dict)
     _twins: dict[str, Cluster] = field(default_factory=dict)
     _twins_of: tuple[str, int] | None = None
     _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
@@ -108,15 +110,16 @@ class Clusters:
         """Return the cluster of a point with its tables filled; start it unless it is running.
 
         It has the CPU quotas of the point's variant, or else those of its plan, and its servers
-        know their own data nodes if the variant says so. Other points that are measured at the same
-        time need the same of all this (ValueError).
+        know their own data nodes and have variables set if the variant says so. Other points that
+        are measured at the same time need the same of all this (ValueError).
         """
         needed, neighbours = self._needed(point), self.experiment.variant(point.variant).neighbours
         quotas = self._quotas_cpus(point.variant)
+        set_global = self.experiment.variant(point.variant).set_global
         for other in others:
-            also = self.experiment.variant(other.variant).neighbours
-            mine = (*self._needed(other), self._quotas_cpus(other.variant), also)
-            if mine != (*needed, quotas, neighbours):
+            also = self.experiment.variant(other.variant)
+            mine = (*self._needed(other), self._quotas_cpus(other.variant), also.neighbours)
+            if (*mine, also.set_global) != (*needed, quotas, neighbours, set_global):
                 raise ValueError(f"{point} and {other} cannot be measured at the same time")
         if self._cluster is None or self._running != needed:
             self._start(point, *needed)
@@ -126,6 +129,8 @@ class Clusters:
         if neighbours != self._neighbours:
             self._cluster.tell_neighbours(neighbours)
             self._neighbours = neighbours
+        if set_global != self._set:
+            self._set_global(set_global)
         return self._cluster
 
     def _start(self, point: Point, plan: Plan, binaries: Binaries) -> None:
@@ -147,6 +152,7 @@ class Clusters:
             self.progress = False
         self.writer.note(**facts)
         self._cluster, self._running, self._neighbours = started, (plan, binaries), False
+        self._set, self._started_with = {}, {}
 
     def twin(self, contrast: Contrast, each: Slice) -> tuple[Cluster, int]:
         """Return the cluster of a slice of twins, and the number of its start.
@@ -192,8 +198,10 @@ class Clusters:
         for name, (started, _) in both.items():
             self._keep(started, points[name])
             started.limit(self._quotas_cpus(points[name].variant))
-            if self.experiment.variant(points[name].variant).neighbours:
+            chosen = self.experiment.variant(points[name].variant)
+            if chosen.neighbours:
                 started.tell_neighbours(True)
+            variables.set_global(started, chosen.set_global)
         self._twins = {name: started for name, (started, _) in both.items()}
         self._twins_of = (contrast.name, each.block)
 
@@ -210,6 +218,9 @@ class Clusters:
 
     def _keep(self, started: Cluster, point: Point) -> bool:
         """Keep configuration and the load's own files in the dataset; return if it is the usual."""
+        if shown := self.experiment.after_start:
+            known = self.writer.manifest.get("shown", {})
+            self.writer.note(shown={**known, point.variant: shown(started, point.variant)})
         usual = self._needed(point) == self._needed(
             dataclasses.replace(point, variant=DEFAULT_VARIANT)
         )
@@ -241,6 +252,16 @@ class Clusters:
         self._note_periods()
         self._cluster.limit(quotas_cpus)
         self._limited = quotas_cpus
+
+    def _set_global(self, wanted: Mapping[str, object]) -> None:
+        """Set variables of the MySQL servers, and put back what only another variant has set."""
+        new = [name for name in wanted if name not in self._started_with]
+        self._started_with |= variables.shown(self._cluster, new)
+        seen = variables.set_global(self._cluster, {**self._started_with, **wanted})
+        known = self.writer.manifest.get("set_global", [])
+        if seen not in known:
+            self.writer.note(set_global=[*known, seen])
+        self._set = wanted
 
     def _quotas_cpus(self, variant: str) -> dict[str, float | None]:
         """Return the quotas that a variant changes, in CPUs."""

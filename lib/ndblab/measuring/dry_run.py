@@ -191,6 +191,9 @@ def _commands(
             for node in plan.servers:
                 statements = "; ".join(neighbours(plan, node, told))
                 yield f"# {node.name}: {statements}"
+        if variant.set_global:
+            set_ = "; ".join(f"SET GLOBAL {k} = {v}" for k, v in variant.set_global.items())
+            yield f"# every MySQL server: {set_}; put back for other variants"
         if variant.fault:
             before_s = wanted.warmup_s + wanted.duration_s
             yield from (f"# {line}" for line in variant.fault.describe(before_s))
@@ -281,8 +284,11 @@ def contrasts(experiment: Experiment, size: Profile) -> Iterator[str]:
 
     if experiment.contrasts is None:
         return
-    yield "# then contrasts, in which the clients of the best throughput follow from the sweep;"
-    yield "# here, before it, they are the middle ones of the profile:"
+    if experiment.asked:
+        yield "# then blocks of a contrast:"
+    else:
+        yield "# then contrasts, in which the clients of the best throughput follow from the sweep;"
+        yield "# here, before it, they are the middle ones of the profile:"
     for each in experiment.contrasts(experiment, size, pd.DataFrame()):
         sides = listed(_side(side) for side in (each.a, each.b) if side)
         block = duration(time_needed.block_s(each, experiment, size))

@@ -85,6 +85,8 @@ def describe(
     }
     if hosts:
         identity["hosts"] = {name: each.fingerprint for name, each in hosts.described.items()}
+    if experiment.asked:
+        described["asked"] = identity["asked"] = dict(experiment.asked)
     return described, identity | of_contrasts(experiment, size)
 
 

@@ -12,6 +12,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ndblab.design import time_needed
@@ -29,12 +30,25 @@ from ndblab.planning.point import DEFAULT_VARIANT
 if TYPE_CHECKING:
     from ndblab import dataset as datasets
     from ndblab.hosts import connected
+    from ndblab.judging.publication import Claim
     from ndblab.judging.verdict import Finding
     from ndblab.measuring.clusters import Clusters
     from ndblab.measuring.deciding.board import Board
     from ndblab.planning.profile import Profile
 
 RUNS = ROOT / "data/runs"
+
+
+@dataclass(frozen=True)
+class Judging:
+    """What contrasts are measured for, where that is no published claim.
+
+    `findings` judges a dataset, the board draws the `claims`, and `command` is what goes on.
+    """
+
+    findings: Callable[[datasets.Dataset], dict[str, Finding]]
+    claims: Mapping[str, Claim]
+    command: str
 
 
 def plan_for(
@@ -97,6 +111,7 @@ def measure(
     engines: str | None = None,
     hosts: str | None = None,
     insecure_network: bool = False,
+    judging: Judging | None = None,
 ) -> datasets.Dataset:
     """Measure an experiment on this host, resuming an interrupted measurement.
 
@@ -113,13 +128,14 @@ def measure(
         that the experiment needs, which are namespaces of this machine, or for this machine alone.
     insecure_network : leave NDB's own links between `hosts` plain text. Those of namespaces that
         the experiment needs never leave this machine, and always are.
+    judging : what contrasts are measured for; None for the published claims.
 
     Raises
     ------
     LabError
         If it is impossible here, or a cluster fails on the way; completed runs are saved.
     """
-    wanted = experiment, size, budget, overrides, port, progress, again, minutes, engines
+    wanted = experiment, size, budget, overrides, port, progress, again, minutes, engines, judging
     if hosts is None and not experiment.hosts:
         return _measure(*wanted)
     from ndblab import install
@@ -143,6 +159,7 @@ def _measure(
     again: bool,
     minutes: int | None,
     engines: str | None,
+    judging: Judging | None,
     hosts: str | None = None,
     there: connected.Connected | None = None,
 ) -> datasets.Dataset:
@@ -196,13 +213,13 @@ def _measure(
             there.sites if there else {}, machine, there and there.network,
         )  # fmt: skip
 
+    typed = command(
+        experiment, size, budget, overrides, port, engines, hosts,
+        bool(hosts and there and there.hosts.insecure_network),
+    )  # fmt: skip
     return carry_out(
-        experiment, wanted, described, identity, clusters_of,
-        command(
-            experiment, size, budget, overrides, port, engines, hosts,
-            bool(hosts and there and there.hosts.insecure_network),
-        ),
-        progress=progress, again=again, minutes=minutes,
+        experiment, wanted, described, identity, clusters_of, typed,
+        progress=progress, again=again, minutes=minutes, judging=judging,
     )  # fmt: skip
 
 
@@ -217,13 +234,14 @@ def carry_out(
     progress: bool,
     again: bool,
     minutes: int | None,
+    judging: Judging | None = None,
 ) -> datasets.Dataset:
     """Measure what was described, on the clusters that `clusters_of` gives for its dataset.
 
     Parameters
     ----------
     again_command : the command of this measurement, without its minutes.
-    again, minutes : as for `measure`.
+    again, minutes, judging : as for `measure`.
     """
     from ndblab import dataset as datasets
     from ndblab.measuring.measured_run import now_utc
@@ -236,11 +254,11 @@ def carry_out(
     limit_s = limit_of_s(experiment, wanted, minutes)
     began_s = time.monotonic()
     known = None if again else datasets.complete(RUNS, experiment.name, identity)
-    judging = _judge(experiment)
+    judging = judging or _published(experiment, again_command)
     if known:
         data = datasets.read(known)
         spoilt = disturbed.described(data, _contrasts_of(data.manifest))
-        is_open = _is_open(data, judging)
+        is_open = _is_open(data, judging.findings)
         if minutes is None or not (spoilt or is_open):
             decided = ", and no claim waits for more" if minutes else ""
             say(f"already measured{decided} (--again repeats it): {known.name}")
@@ -266,7 +284,7 @@ def carry_out(
             writer.note(swept_utc=now_utc())
         if experiment.contrasts:
             until_s = None if _once(wanted, minutes) else began_s + limit_s
-            _decide(experiment, wanted, clusters, judging, until_s, again_command, progress)
+            _decide(experiment, wanted, clusters, judging, until_s, progress)
         clusters.close()
         return writer.finish()
 
@@ -301,27 +319,24 @@ def _decide(
     experiment: Experiment,
     size: Profile,
     clusters: Clusters,
-    judging: Callable[[datasets.Dataset], dict[str, Finding]],
+    judging: Judging,
     until_s: float | None,
-    again: str,
     progress: bool,
 ) -> None:
     """Measure contrasts until a time of `time.monotonic`; without one, a block of each."""
-    from ndblab.judging import publication
     from ndblab.measuring.deciding.board import Board
     from ndblab.measuring.deciding.loop import Loop
 
     stream = sys.stderr if progress else io.StringIO()
     contrasts = _contrasts(experiment, size, clusters, stream)
-    claims = {claim.id: claim for claim in publication.claims()}
-    board = Board(contrasts, claims, stream)
+    board = Board(contrasts, judging.claims, stream)
     # Its bar would tear the board apart.
     clusters.progress = False
     loop = Loop(
         contrasts,
         clusters.writer,
         functools.partial(_measure_block, clusters, board),
-        judging,
+        judging.findings,
         {each.name: time_needed.block_s(each, experiment, size) for each in contrasts},
         board,
     )
@@ -329,7 +344,7 @@ def _decide(
         loop.once()
     else:
         loop.decide(until_s)
-    board.end(again)
+    board.end(judging.command)
     if spoilt := disturbed.described(clusters.writer.snapshot(), contrasts):
         board.say(
             f"Others on the host disturbed {spoilt}. The same command with --minutes measures "
@@ -367,8 +382,8 @@ def _as_typed(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
-def _judge(experiment: Experiment) -> Callable[[datasets.Dataset], dict[str, Finding]]:
-    """Return the function that judges the claims of an experiment by a dataset.
+def _published(experiment: Experiment, command: str) -> Judging:
+    """Return what judges the published claims of an experiment by a dataset.
 
     The readings of an `ndb_top` screen are judged by what is measured for other claims.
     """
@@ -380,7 +395,11 @@ def _judge(experiment: Experiment) -> Callable[[datasets.Dataset], dict[str, Fin
         for claim in published
         if claim.id.startswith(experiment.claims) and not claim.is_reading
     ]
-    return lambda data: judge.findings(data, ids, published)
+    return Judging(
+        lambda data: judge.findings(data, ids, published),
+        {claim.id: claim for claim in published},
+        command,
+    )
 
 
 def _contrasts(

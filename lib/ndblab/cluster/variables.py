@@ -1,0 +1,87 @@
+"""Variables of running MySQL servers and parameters of running data nodes: set, and read back."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+import pymysql
+
+from ndblab.error import LabError
+from ndblab.planning import setting_value
+
+if TYPE_CHECKING:
+    from ndblab.cluster.cluster import Cluster
+
+
+def shown(cluster: Cluster, names: Iterable[str], server: int = 1) -> dict[str, str]:
+    """Return the global values that a MySQL server shows, by the names that were asked for.
+
+    A name that it does not know is missing.
+    """
+    found = {name.lower(): value for name, value in cluster.query("SHOW GLOBAL VARIABLES", server)}
+    keys = {name: name.lower().replace("-", "_") for name in names}
+    return {name: str(found[key]) for name, key in keys.items() if key in found}
+
+
+def set_global(cluster: Cluster, values: Mapping[str, object]) -> dict[str, str]:
+    """Set variables of every MySQL server; return what the servers then show.
+
+    Sessions that are open keep theirs.
+
+    Raises
+    ------
+    LabError
+        If a server refuses, or shows another value afterwards.
+    """
+    seen: dict[str, str] = {}
+    for node in cluster.plan.servers:
+        with contextlib.closing(cluster.connect(node.number)) as connection:
+            for name, value in values.items():
+                try:
+                    connection.cursor().execute(f"SET GLOBAL {name} = %s", (_literal(value),))
+                except pymysql.err.MySQLError as error:
+                    raise LabError(
+                        f"{node.name} refuses SET GLOBAL {name} = {value}",
+                        found=str(error.args[-1]),
+                        next_step="Choose a value that it takes.",
+                    ) from error
+        seen = shown(cluster, values, node.number)
+        check(node.name, values, seen)
+    return seen
+
+
+def check(where: str, values: Mapping[str, object], seen: Mapping[str, object]) -> None:
+    """Refuse to go on with a setting that a node does not show.
+
+    Raises
+    ------
+    LabError
+        If a value is missing, or another one.
+    """
+    for name, value in values.items():
+        if name not in seen or not setting_value.same(value, seen[name]):
+            raise LabError(
+                f"{where} does not show the setting {name}",
+                found=f"{name}={seen[name]}" if name in seen else "no such setting",
+                expected=f"{name}={value}",
+                next_step="Nothing is concluded from it; choose a value that it keeps.",
+            )
+
+
+def parameters_shown(cluster: Cluster) -> dict[int, dict[str, str]]:
+    """Return the parameters that each running data node has, by node id and name."""
+    found: dict[int, dict[str, str]] = {}
+    for node_id, name, value in cluster.query(
+        "SELECT v.node_id, p.param_name, v.config_value FROM ndbinfo.config_values v "
+        "JOIN ndbinfo.config_params p ON p.param_number = v.config_param"
+    ):
+        found.setdefault(int(node_id), {})[name] = str(value)
+    return found
+
+
+def _literal(value: object) -> object:
+    """Return a number as such: a server refuses it as text."""
+    found = setting_value.number(str(value))
+    return value if found is None else found

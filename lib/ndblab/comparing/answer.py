@@ -1,0 +1,175 @@
+"""The answer of a comparison: in a sentence, as settings to paste, and as JSON.
+
+Pure.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from ndblab.comparing import choice, knobs, made
+from ndblab.comparing.judged import EQUIVALENT, ERRORS, FASTER, SLOWER, WITHIN, Judged
+from ndblab.formatting import count, listed
+from ndblab.statistics.estimate import Estimate
+
+if TYPE_CHECKING:
+    from ndblab.comparing.sides import Sides
+
+
+SHOWN = 6
+
+
+def sentence(found: Judged, within: float = WITHIN) -> str:
+    """Say what was found, with the interval of each number, and what it took."""
+    parts = [headline(found, within)]
+    parts += [_guard("p95", found.p95, within), _guard("CPU a query", found.cpu, within)]
+    parts += [_errors(found), _disturbed(found)]
+    took = count(round(found.minutes), "minute")
+    parts += [f"{took}, {count(found.blocks, 'block')}, {count(found.starts, 'cluster start')}."]
+    return " ".join(filter(None, parts))
+
+
+def to_paste(sides: Sides) -> str:
+    """Write what makes B of A: lines of the files or statements, and what is restarted for it."""
+    lines = ["To make B of A:"]
+    for section, own in _changed(sides).items():
+        file = "my.cnf" if section == "mysqld" else "config.ini"
+        lines.append(f"  {file}  [{section}]")
+        lines += [f"    {line}" for line in own]
+    if statements := _statements(sides):
+        lines.append("  or at once, without a restart, on each MySQL server:")
+        lines += [f"    {statement}" for statement in statements]
+    for setting in sides.b:
+        if setting.knob.file == knobs.TABLE:
+            lines.append(f"  each table: ALTER TABLE ... COMMENT='NDB_TABLE={setting}'")
+        elif setting.knob.file == knobs.LAB:
+            lines.append(f"  {setting}")
+    reset = {s.knob.key: s for s in sides.a if s.knob.key not in {t.knob.key for t in sides.b}}
+    lines += [f"  without {setting}" for setting in reset.values()]
+    return "\n".join([*lines, f"  For it, {choice.restarts(sides)}."])
+
+
+def to_json(
+    found: Judged, sides: Sides, design: str, within: float, dataset: str, go_on: str
+) -> dict[str, object]:
+    """Return the answer as plain data; ratios are B over A, null where nothing is known yet."""
+    return {
+        "outcome": found.outcome,
+        "within": within,
+        "a": [str(setting) for setting in sides.of("a")],
+        "b": [str(setting) for setting in sides.of("b")],
+        "design": design,
+        "throughput": _plain(found.throughput),
+        "p95": _plain(found.p95),
+        "cpu_per_query": _plain(found.cpu),
+        "slices_with_errors": dict(found.errors),
+        "worse": list(found.worse),
+        "qps": {side: round(value, 1) for side, value in found.qps.items()},
+        "blocks": found.blocks,
+        "minutes": round(found.minutes, 1),
+        "cluster_starts": found.starts,
+        "dataset": dataset,
+        "go_on": go_on,
+        "exit_status": found.status,
+    }
+
+
+def percent(ratio: float, digits: int = 1) -> str:
+    """Write a ratio as a change in percent, without a sign for none.
+
+    >>> percent(1.0412), percent(0.97), percent(1.0001)
+    ('+4.1', '-3.0', '0.0')
+    """
+    value = round(100 * (ratio - 1), digits)
+    return f"{value:+.{digits}f}" if value else f"{0:.{digits}f}"
+
+
+def headline(found: Judged, within: float = WITHIN) -> str:
+    """Say how the throughput of B compares with that of A."""
+    ratio = found.throughput
+    if math.isnan(ratio.value):
+        return "Undecided: there is no whole block yet."
+    size = f"{abs(100 * (ratio.value - 1)):.1f} %"
+    if found.outcome == FASTER:
+        return f"B is {size} faster ({_interval(ratio)})."
+    if found.outcome == SLOWER:
+        return f"B is {size} slower ({_interval(ratio)})."
+    if found.outcome == EQUIVALENT:
+        return f"B and A are equivalent within {100 * within:g} % ({_interval(ratio)})."
+    if not ratio.bounded:
+        return f"Undecided: B {percent(ratio.value)} %, without an interval yet."
+    return f"Undecided: B {percent(ratio.value)} % ({_interval(ratio)})."
+
+
+def _guard(name: str, ratio: Estimate, within: float) -> str:
+    """Say how a quantity changed, of which less is better."""
+    if not ratio.bounded:
+        return ""
+    if 1 - within <= ratio.low and ratio.high <= 1 + within:
+        return f"{name} unchanged ({_interval(ratio)})."
+    if ratio.low > 1 or ratio.high < 1:
+        word = "more" if ratio.low > 1 else "less"
+        return f"{name} {abs(100 * (ratio.value - 1)):.1f} % {word} ({_interval(ratio)})."
+    return f"{name} open ({_interval(ratio)})."
+
+
+def _errors(found: Judged) -> str:
+    if not any(found.errors.values()):
+        return ""
+    text = f"Slices left out for errors: {found.errors['a']} of A, {found.errors['b']} of B."
+    return f"{text} B has more errors." if ERRORS in found.worse else text
+
+
+def _disturbed(found: Judged) -> str:
+    if not found.disturbed:
+        return ""
+    return f"Others on the host disturbed {count(found.disturbed, 'slice')}, which are left out."
+
+
+def _interval(ratio: Estimate) -> str:
+    return f"{percent(ratio.low)} to {percent(ratio.high)} %"
+
+
+def _changed(sides: Sides) -> dict[str, list[str]]:
+    """Return the lines that B has in its files and A has not, by section."""
+    found: dict[str, list[str]] = {}
+    for setting in sides.b:
+        if setting.knob.file not in (knobs.CONFIG_INI, knobs.MY_CNF):
+            continue
+        for section, own in made.configured(setting).items():
+            found.setdefault(section, []).extend(
+                f"# without {name}" if value is None else f"{name}={value}"
+                for name, value in own.items()
+            )
+    return found
+
+
+def _statements(sides: Sides) -> list[str]:
+    at_once = (knobs.LIVE, knobs.SESSION)
+    mine = [s for s in sides.b if s.knob.file == knobs.MY_CNF and s.knob.change in at_once]
+    return [f"SET PERSIST {s.knob.name} = {_literal(s.value)};" for s in mine]
+
+
+def _literal(value: int | str) -> str:
+    if isinstance(value, int) or value in ("ON", "OFF"):
+        return str(value)
+    return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+def _plain(ratio: Estimate) -> dict[str, float | None]:
+    names = ("value", "low", "high")
+    return {
+        name: None if math.isnan(part) else round(part, 5)
+        for name, part in zip(names, ratio, strict=True)
+    }
+
+
+def said(sides: Sides) -> str:
+    """Name the sides in a line each, with the first of what both have, and of what was left out."""
+    lines = [f"A: {sides.words('a')}", f"B: {sides.words('b')}"]
+    for what, parts in (("both", sides.both), ("left out", sides.left_out)):
+        shown = [str(part) for part in parts[:SHOWN]]
+        shown += [f"{len(parts) - SHOWN} more"] if len(parts) > SHOWN else []
+        lines += [f"{what}: {listed(shown)}"] if shown else []
+    return "\n".join(lines)

@@ -1,0 +1,118 @@
+"""Which design compares two sides, and how long it would take.
+
+Pure. The dearest way of change among what the sides differ in decides.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ndblab.comparing import knobs
+from ndblab.comparing.sides import Sides
+from ndblab.design.contrast import ALTERNATION, STARTS, TWINS
+from ndblab.formatting import duration, listed
+from ndblab.statistics import sequential
+
+DEVIATION = {ALTERNATION: 0.05, TWINS: 0.02, STARTS: 0.12}
+"""Standard deviation of a block's logarithm of the ratio on 2 virtual CPUs, in the middle of what
+was recorded: slices in turn 0.03 to 0.10, pairs of cluster starts 0.05 to 0.23; twins started at
+once and loaded in turn 0.019."""
+PARTS = {ALTERNATION: 2, TWINS: 1, STARTS: 1}
+"""Values of a block (`statistics.contrasts`)."""
+EFFECTS = (0.02, 0.05, 0.10)
+_IN_ONE_CLUSTER = (knobs.LIVE, knobs.SESSION)
+_WORDS = {
+    ALTERNATION: "slices of both sides in turn, A B B A, in one cluster",
+    TWINS: "two clusters started at the same moment and loaded in turn, places swapped with each "
+    "start",
+    STARTS: "pairs of cluster starts",
+}
+_RESTARTS = {
+    knobs.LIVE: "nothing is restarted",
+    knobs.SESSION: "nothing is restarted; new sessions have it",
+    knobs.NEW_TABLES: "the tables are made anew",
+    knobs.MYSQLD: "the MySQL servers are restarted",
+    knobs.ROLLING: "the data nodes are restarted one after the other (a rolling restart)",
+    knobs.ROLLING_NEW_TABLES: "the data nodes are restarted one after the other, and the tables "
+    "made anew",
+    knobs.SYSTEM: "all nodes are stopped and started",
+    knobs.INITIAL: "all data nodes are started with --initial, and the data loaded anew",
+}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The design, the dearest way of change, and which settings need it."""
+
+    design: str
+    change: str
+    because: tuple[str, ...]
+    instead: str = ""
+
+    @property
+    def described(self) -> str:
+        """Say what will be done, and why."""
+        text = f"{_WORDS[self.design]}, since {listed(self.because)} "
+        text += "changes" if len(self.because) == 1 else "change"
+        text += {
+            knobs.LIVE: " while servers run",
+            knobs.SESSION: " with new sessions",
+            knobs.NEW_TABLES: " with the tables",
+            knobs.MYSQLD: " with a restart of the MySQL servers",
+        }.get(self.change, " with a restart of data nodes")
+        return f"{text}; not twins: {self.instead}" if self.instead else text
+
+
+def choose(sides: Sides, no_twins: str = "") -> Choice:
+    """Choose the design that the dearest difference of the sides allows.
+
+    A table option is compared in one cluster, with tables of either kind; a variable of mysqld
+    that acts on new tables needs a cluster for each side.
+
+    Parameters
+    ----------
+    no_twins : why two clusters cannot run on this host, if they cannot.
+    """
+    dearest = max((knob.change for knob in sides.differing), key=knobs.CHANGES.index)
+    because = tuple(knob.name for knob in sides.differing if knob.change == dearest)
+    in_one = all(
+        knob.change in _IN_ONE_CLUSTER or knob.file == knobs.TABLE for knob in sides.differing
+    )
+    if in_one:
+        return Choice(ALTERNATION, dearest, because)
+    return Choice(STARTS if no_twins else TWINS, dearest, because, no_twins)
+
+
+def restarts(sides: Sides) -> str:
+    """Say what must be restarted for the difference of two sides."""
+    return _RESTARTS[max((knob.change for knob in sides.differing), key=knobs.CHANGES.index)]
+
+
+def blocks_needed(design: str, effect: float) -> float:
+    """Return after how many blocks an effect of this size is about as likely decided as not.
+
+    >>> blocks_needed(TWINS, 0.05)
+    6
+    """
+    widths = (
+        (look, sequential.half_width(DEVIATION[design], look, PARTS[design]))
+        for look in sequential.LOOKS
+    )
+    return next((look for look, half in widths if half < math.log1p(effect)), math.inf)
+
+
+def times(design: str, block_s: float, before_s: float) -> str:
+    """Say how long effects of 2, 5 and 10 % would take.
+
+    Parameters
+    ----------
+    block_s : seconds of a block.
+    before_s : seconds before the first block.
+    """
+    parts = []
+    for effect in EFFECTS:
+        blocks = blocks_needed(design, effect)
+        time = duration(before_s + blocks * block_s) if math.isfinite(blocks) else "more than a day"
+        parts.append(f"{effect:.0%}".replace("%", " %") + f" in {time}")
+    return f"expected here, with even odds: {listed(parts)}"

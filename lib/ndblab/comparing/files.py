@@ -1,0 +1,106 @@
+"""Settings from a user's own files: config.ini and my.cnf in a folder, or a TOML file.
+
+What says which node is where counts for nothing, as the lab places its nodes itself; nor does what
+my.cnf says of files, ports and accounts. What else is left out is named.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+from ndblab.comparing.installed import OF_A_NODE, PLACES
+from ndblab.comparing.knobs import folded
+from ndblab.error import LabError
+from ndblab.planning import config
+
+Pairs = tuple[tuple[str, str], ...]
+"""Names, with the section before a colon, and values."""
+_SYNONYMS = {
+    "db default": "ndbd", "ndbd default": "ndbd", "db": "ndbd", "ndbd": "ndbd",
+    "tcp default": "tcp", "tcp": "tcp", "shm default": "shm", "shm": "shm",
+    "api default": "api", "mysqld default": "api", "api": "api", "mysqld": "api",
+}  # fmt: skip
+
+
+def read(path: Path) -> tuple[Pairs, tuple[str, ...]]:
+    """Read the settings of a folder or a TOML file, and what was left out of it.
+
+    Raises
+    ------
+    LabError
+        If there is no such file, or it cannot be read as what it is.
+    """
+    if path.is_dir():
+        return _of_folder(path)
+    if path.suffix == ".toml" and path.is_file():
+        return _of_toml(path), ()
+    raise LabError(
+        f"{path} is neither a setting nor a side",
+        expected="name=value, a folder with config.ini or my.cnf, a TOML file, or brief",
+        next_step="Check the spelling; `./lab --help compare` has examples.",
+    )
+
+
+def _of_folder(folder: Path) -> tuple[Pairs, tuple[str, ...]]:
+    there = [folder / name for name in (config.CONFIG_INI, config.MY_CNF)]
+    there = [file for file in there if file.is_file()]
+    if not there:
+        raise LabError(
+            f"{folder} has no configuration",
+            expected="config.ini, my.cnf or both in it",
+            next_step="Name the folder that has them.",
+        )
+    pairs: dict[str, str] = {}
+    left_out: dict[str, None] = {}
+    for file in there:
+        ini = file.name == config.CONFIG_INI
+        for section, name, value in _lines(file):
+            if ini and section in _SYNONYMS and folded(name) not in OF_A_NODE:
+                # The last of several sections of a kind counts for all nodes.
+                pairs[f"{_SYNONYMS[section]}:{name}"] = value
+            elif not ini and section == "mysqld" and folded(name) not in PLACES:
+                pairs |= dict([_option(name, value)])
+            elif folded(name) not in OF_A_NODE | PLACES:
+                left_out[f"[{section}] {name} of {file}"] = None
+    return tuple(pairs.items()), tuple(left_out)
+
+
+def _option(name: str, value: str) -> tuple[str, str]:
+    """Return an option of my.cnf as the variable that it sets."""
+    plain = folded(name)
+    if not value and plain.startswith(("skip_", "disable_")) and plain != "skip_name_resolve":
+        return f"mysqld:{plain.partition('_')[2]}", "OFF"
+    return f"mysqld:{plain.removeprefix('loose_')}", value or "ON"
+
+
+def _lines(file: Path) -> Iterator[tuple[str, str, str]]:
+    """Give section, name and value of each line that sets something."""
+    section = ""
+    for line in file.read_text(errors="replace").splitlines():
+        text = line.partition("#")[0].strip()
+        if text.startswith("[") and text.endswith("]"):
+            section = " ".join(text[1:-1].lower().split())
+        elif text and not text.startswith((";", "!")):
+            at = next((i for i, c in enumerate(text) if c in "=:"), len(text))
+            yield section, text[:at].strip(), text[at + 1 :].strip().strip("'\"")
+
+
+def _of_toml(file: Path) -> Pairs:
+    """Read names and values; a table's name is the section, as before a colon."""
+    try:
+        table = tomllib.loads(file.read_text())
+    except tomllib.TOMLDecodeError as error:
+        raise LabError(
+            f"{file} is not TOML",
+            found=str(error),
+            next_step='Write lines such as SpinMethod = "CostBasedSpinning".',
+        ) from None
+    pairs = []
+    for name, value in table.items():
+        inner = value.items() if isinstance(value, dict) else [("", value)]
+        for key, each in inner:
+            text = ("off", "on")[each] if isinstance(each, bool) else str(each)
+            pairs.append((f"{name}:{key}" if key else name, text))
+    return tuple(pairs)

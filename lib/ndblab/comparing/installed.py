@@ -1,0 +1,134 @@
+"""What the installed programs know of settings: their names, and the values they would take.
+
+`mysqld --verbose --help` and `ndb_mgmd --print-full-config` read a configuration, print all of it
+with defaults filled in, and start nothing. They are in every installation of the lab, unlike
+ndb_config.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ndblab.comparing import knobs
+from ndblab.comparing.knobs import Knob
+from ndblab.error import LabError
+from ndblab.machine import commands
+from ndblab.planning import config
+
+if TYPE_CHECKING:
+    from ndblab.install import Binaries
+
+_TABLE = "Variables (--variable-name=value)"
+_UNSET = "(No default value)"
+_HEAD = re.compile(r"\[(\w+)(?:\(\w+\))?\]")
+_SECTION = {
+    "ndbd": "ndbd default", "mysqld": "mysqld default", "tcp": "tcp default", "shm": "shm default",
+}  # fmt: skip
+OF_A_NODE = {
+    "nodeid", "hostname", "datadir", "filesystempath", "backupdatadir", "serverport", "portnumber",
+    "nodeid1", "nodeid2", "hostname1", "hostname2", "nodeidserver", "group", "nodegroup",
+    "dedicated", "shmkey",
+}  # fmt: skip
+"""What says which node it is and where, and nothing of how it works."""
+PLACES = {
+    "basedir", "bind_address", "character_sets_dir", "datadir", "default_authentication_plugin",
+    "general_log_file", "init_file", "lc_messages_dir", "log_error", "mysqlx", "ndb_connectstring",
+    "ndb_cluster_connection_pool_nodeids", "ndb_nodeid", "ndbcluster", "pid_file", "plugin_dir",
+    "port", "secure_file_priv", "server_id", "skip_networking", "socket", "tmpdir", "user",
+}  # fmt: skip
+"""Variables of mysqld that the lab itself sets: files, ports and accounts."""
+_COMPLAINT = re.compile(r"ERROR +-- (.*(?:\nLegal values.*)?)")
+
+Parameters = Mapping[str, Mapping[str, str]]
+"""Values of config.ini by section and name."""
+
+
+def variables(text: str) -> dict[str, str]:
+    """Read the variables that `mysqld --verbose --help` prints, by folded name."""
+    _, _, table = text.partition(_TABLE)
+    rows = (line.split(None, 1) for line in table.splitlines()[2:])
+    pairs = ((row[0], row[1].strip() if len(row) > 1 else "") for row in rows if row)
+    return {
+        knobs.folded(name): "" if value == _UNSET else value
+        for name, value in pairs
+        if re.fullmatch(r"[a-z0-9-]+", name)
+    }
+
+
+def parameters(text: str) -> dict[str, dict[str, str]]:
+    """Read what `ndb_mgmd --print-full-config` prints: of each kind of section, the first."""
+    found: dict[str, dict[str, str]] = {}
+    current: dict[str, str] | None = None
+    for line in text.splitlines():
+        if head := _HEAD.fullmatch(line):
+            section = _SECTION.get(head[1].lower(), "")
+            current = {} if not section or section in found else found.setdefault(section, {})
+        elif current is not None and "=" in line:
+            name, _, value = line.partition("=")
+            if name.lower() not in OF_A_NODE and not name.startswith("__"):
+                current[name] = value
+    return found
+
+
+def unlisted(known: Mapping[str, str], params: Parameters) -> list[Knob]:
+    """Return a knob for each variable and parameter; those of the lab's table come first in it."""
+    rows = [(name, knobs.MY_CNF, "mysqld") for name in known if name not in PLACES]
+    rows += [(name, knobs.CONFIG_INI, section) for section in params for name in params[section]]
+    return [Knob(*row, "", knobs.INITIAL, knobs.UNLISTED) for row in rows]
+
+
+def read_variables(binaries: Binaries, my_cnf: str) -> dict[str, str]:
+    """Return the variables that a mysqld would have with a my.cnf, by folded name.
+
+    A value that it cannot have is replaced by the nearest one, and an unknown option is left out.
+
+    Raises
+    ------
+    LabError
+        If it fails.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / config.MY_CNF
+        file.write_text(my_cnf)
+        argv = [binaries.mysqld, f"--defaults-file={file}", *binaries.mysqld_args]
+        argv += [f"--datadir={folder}", "--verbose", "--help"]
+        return variables(commands.output(argv, what="mysqld does not accept these settings"))
+
+
+def read_parameters(binaries: Binaries, config_ini: str) -> dict[str, dict[str, str]]:
+    """Return the parameters of a config.ini as the management node would read them, by section.
+
+    Raises
+    ------
+    LabError
+        If it does not know a parameter, or refuses a value; it names the legal ones.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / config.CONFIG_INI
+        here = {"DataDir": folder}
+        file.write_text(config.overlaid(config_ini, {"ndb_mgmd": here, "ndbd": here}))
+        argv = [binaries.ndb_mgmd, "--no-defaults", f"--configdir={folder}", "--print-full-config"]
+        argv += [f"--config-file={file}"]
+        argv += config.tls_options(folder, binaries.mysqld_version)
+        try:
+            text = commands.output(argv, what="ndb_mgmd does not accept these settings")
+        except commands.ChildFailed as failure:
+            # It exits with 1 even after it has printed all.
+            text = failure.output
+    if "[SYSTEM]" not in text:
+        raise refused(text)
+    return parameters(text)
+
+
+def refused(output: str) -> LabError:
+    """Return the error that ndb_mgmd's output is about."""
+    match = _COMPLAINT.search(output)
+    return LabError(
+        "ndb_mgmd does not accept these settings",
+        found=" ".join(match[1].split()) if match else output.strip()[-300:] or "no message",
+        next_step="Correct the setting that it names.",
+    )

@@ -1,0 +1,192 @@
+"""What a dataset says of its two sides: B over A, with intervals that may be looked at any time.
+
+Throughput decides. 95 latency percentile, CPU per query and errors guard it: any one of them may
+say that B is worse, so each has 95 % for all of them together (Bonferroni). A comparison that is
+open may be measured on, as the intervals are those of `statistics.sequential`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ndblab.comparing.made import CONTRAST, THROUGHPUT
+from ndblab.dataset import Dataset
+from ndblab.dataset.schema import OK
+from ndblab.error import MissingData
+from ndblab.formatting import significant
+from ndblab.judging.publication import Claim
+from ndblab.judging.verdict import INCONCLUSIVE, Finding
+from ndblab.statistics import contrasts, cpu_use, sequential
+from ndblab.statistics.estimate import CONFIDENCE, Estimate
+
+FASTER, SLOWER, EQUIVALENT, UNDECIDED = "faster", "slower", "equivalent", "undecided"
+WITHIN = 0.02
+"""How far from equal still counts as equivalent, unless the user says otherwise."""
+P95, CPU, ERRORS = "p95", "CPU a query", "errors"
+GUARDS = (P95, CPU, ERRORS)
+GUARD_CONFIDENCE = 1 - (1 - CONFIDENCE) / len(GUARDS)
+_GAP_S = 120
+"""Slices further apart are of two measurements, or a cluster start lies between them."""
+UNKNOWN = Estimate(math.nan)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Ratios of B over A, what they amount to, and what it took.
+
+    `worse` are the guards that B violates. `errors` counts the slices left out for errors, by side,
+    `disturbed` those left out because others used the host.
+    """
+
+    outcome: str
+    throughput: Estimate
+    p95: Estimate
+    cpu: Estimate
+    errors: Mapping[str, int]
+    worse: tuple[str, ...]
+    blocks: int
+    minutes: float
+    starts: int
+    qps: Mapping[str, float]
+    disturbed: int = 0
+
+    @property
+    def status(self) -> int:
+        """Return the exit status of the command: 0 not slower, 1 slower or worse, 3 undecided."""
+        if self.outcome == SLOWER or self.worse:
+            return 1
+        return 3 if self.outcome == UNDECIDED else 0
+
+
+def outcome(ratio: Estimate, within: float = WITHIN) -> str:
+    """Decide by the whole interval of B over A.
+
+    >>> outcome(Estimate(1.04, 1.02, 1.06)), outcome(Estimate(1.0, 0.99, 1.01))
+    ('faster', 'equivalent')
+    """
+    if not ratio.bounded:
+        return UNDECIDED
+    if 1 - within <= ratio.low and ratio.high <= 1 + within:
+        return EQUIVALENT
+    return FASTER if ratio.low > 1 else SLOWER if ratio.high < 1 else UNDECIDED
+
+
+def judge(data: Dataset, within: float = WITHIN) -> Judged:
+    """Judge a comparison as far as it has been measured."""
+    slices = data.slices
+    mine = slices[slices["contrast"] == CONTRAST]
+    ratio = _ratio(mine, "qps", CONFIDENCE)
+    p95 = _ratio(mine, "latency_p95_ms", GUARD_CONFIDENCE)
+    cpu = _ratio(mine, _cpu_us(mine, data.tables["processes"]), GUARD_CONFIDENCE)
+    status = mine["status"].astype(str)
+    failed = mine[status.str.startswith("errors:") | status.str.startswith("reconnects:")]
+    errors = {side: int((failed["side"] == side).sum()) for side in ("a", "b")}
+    worse = [name for name, each in ((P95, p95), (CPU, cpu)) if each.low > 1 + within]
+    worse += [ERRORS] if _more_errors(errors) else []
+    logs = _logs(mine, "qps")
+    good = mine[status == OK]
+    means = good.groupby("side", observed=True)["qps"].mean()
+    return Judged(
+        outcome(ratio, within), ratio, p95, cpu, errors, tuple(worse), len(logs),
+        _minutes(mine), int(data.manifest.get("starts", 0)),
+        {str(side): float(value) for side, value in means.items()},
+        int(status.str.startswith("company:").sum()),
+    )  # fmt: skip
+
+
+def blocks(data: Dataset) -> tuple[np.ndarray, ...]:
+    """Return logarithms of B over A of each whole block: of throughput, p95, and CPU per query."""
+    slices = data.slices
+    mine = slices[slices["contrast"] == CONTRAST]
+    quantities = "qps", "latency_p95_ms", _cpu_us(mine, data.tables["processes"])
+    return tuple(contrasts.of_blocks(_logs(mine, each)) for each in quantities)
+
+
+def findings(data: Dataset, within: float = WITHIN) -> dict[str, Finding]:
+    """Return the one finding that measuring goes on for."""
+    slices = data.slices
+    logs = _logs(slices[slices["contrast"] == CONTRAST], "qps")
+    ratio = contrasts.ratio(logs) if logs.size else UNKNOWN
+    decided = outcome(ratio, within)
+    if decided != UNDECIDED:
+        return {THROUGHPUT: Finding(decided, _numbers(ratio), "", ratio)}
+    waits = {CONTRAST: _chances(logs, within)}
+    return {THROUGHPUT: Finding(INCONCLUSIVE, _numbers(ratio), "", ratio, waits)}
+
+
+def claims(within: float = WITHIN) -> dict[str, Claim]:
+    """Return what the board draws an interval against: the range that counts as equivalent."""
+    blank = dict.fromkeys(Claim.__dataclass_fields__, "")
+    return {
+        THROUGHPUT: Claim(
+            **blank
+            | {"id": THROUGHPUT, "comparison": "between", "budgets": {}}
+            | {"low": 1 - within, "high": 1 + within}
+        )
+    }
+
+
+def _chances(logs: np.ndarray, within: float) -> Mapping[int, float] | None:
+    """Return the chance of each later look to decide: at least that of either way to do so."""
+    if not logs.size:
+        return None
+    apart = sequential.chances(logs, 0.0, 0.0)
+    alike = sequential.chances(logs, math.log1p(-within), math.log1p(within))
+    if apart is None or alike is None:
+        return None
+    return {look: max(apart[look], alike[look]) for look in apart}
+
+
+def _logs(slices: pd.DataFrame, quantity: str | pd.Series) -> np.ndarray:
+    """Return logarithms of B over A, block by block; none before there is a whole block."""
+    try:
+        return -contrasts.log_ratios(slices, CONTRAST, quantity)
+    except MissingData:
+        return np.empty((0, 1))
+
+
+def _ratio(slices: pd.DataFrame, quantity: str | pd.Series, confidence: float) -> Estimate:
+    logs = _logs(slices, quantity)
+    return contrasts.ratio(logs, confidence) if logs.size else UNKNOWN
+
+
+def _cpu_us(slices: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
+    """Return the CPU time of a query by run id; nothing where it was not recorded."""
+    good = slices[(slices["status"] == OK) & (slices["qps"] > 0)]
+    try:
+        found = cpu_use.serving_query_us(good, processes)
+    except (MissingData, ValueError):
+        return pd.Series(dtype=float)
+    return pd.Series(found.to_numpy(float), index=good["run_id"].astype(str))
+
+
+def _more_errors(errors: Mapping[str, int]) -> bool:
+    """Return whether B has more slices with errors than chance gives, were the sides equal."""
+    from scipy.stats import binomtest
+
+    both = errors["a"] + errors["b"]
+    if not both:
+        return False
+    chance = binomtest(errors["b"], both, 0.5, alternative="greater").pvalue
+    return bool(chance < 1 - GUARD_CONFIDENCE)
+
+
+def _minutes(slices: pd.DataFrame) -> float:
+    """Return how long measuring took, without the time between two measurements."""
+    if slices.empty:
+        return 0.0
+    times = pd.to_datetime(slices["started_utc"]).sort_values()
+    gaps_s = times.diff().dt.total_seconds().dropna().clip(upper=_GAP_S)
+    return float(gaps_s.sum() + (gaps_s.median() if len(gaps_s) else 0.0)) / 60
+
+
+def _numbers(ratio: Estimate) -> str:
+    if math.isnan(ratio.value):
+        return ""
+    interval = f" ({significant(ratio.low)} to {significant(ratio.high)})" if ratio.bounded else ""
+    return f"B over A {significant(ratio.value)}{interval}"

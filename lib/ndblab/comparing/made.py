@@ -1,0 +1,204 @@
+"""The experiment that compares two sides, made on the fly.
+
+Pure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ndblab.comparing import knobs
+from ndblab.comparing.choice import Choice
+from ndblab.comparing.sides import Setting, Sides
+from ndblab.design import contrast as designs
+from ndblab.design.contrast import ALTERNATION, Contrast, Side
+from ndblab.design.experiment import Experiment
+from ndblab.design.variant import NO_QUOTAS, Variant
+from ndblab.error import LabError
+from ndblab.planning.point import DEFAULT_VARIANT, Point
+from ndblab.planning.quoting import quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import pandas as pd
+
+    from ndblab.cluster.cluster import Cluster
+    from ndblab.planning.profile import Profile
+
+NAME, CONTRAST, THROUGHPUT = "compare", "compare", "throughput"
+B_VARIANT = "b"
+VARIANTS = {designs.A: DEFAULT_VARIANT, designs.B: B_VARIANT}
+"""The variants of the sides: A is what the lab would start."""
+CLIENTS_PER_CPU = 8
+"""Clients on each of the host's CPUs, unless told: enough to saturate a server and its data nodes.
+The recorded sweeps of one server on 2 CPUs peak at 1 to 16 clients."""
+_DATA_NODES = 2
+
+
+@dataclass(frozen=True)
+class Load:
+    """What both sides are asked to do, unless a side says otherwise."""
+
+    workload: str
+    servers: int
+    clients: int
+
+
+def load(
+    sides: Sides, workload: str, servers: int, clients: int | None, usable_cpus: float
+) -> Load:
+    """Return what both sides are asked to do, with as many clients as the host and servers need.
+
+    Parameters
+    ----------
+    clients : None for the usual number.
+
+    Raises
+    ------
+    LabError
+        If a side has fewer clients than servers: some of these would be idle.
+    """
+    usual = max(
+        round(CLIENTS_PER_CPU * usable_cpus),
+        *(int(sides.value(side, "servers") or servers) for side in VARIANTS),
+    )
+    asked = Load(workload, servers, usual if clients is None else clients)
+    for side in VARIANTS:
+        at = point(sides, side, asked)
+        if at.clients < at.servers:
+            raise LabError(
+                f"Side {side.upper()} has fewer clients than MySQL servers",
+                found=f"{at.clients} clients, {at.servers} servers",
+                expected="a client for each server at least",
+                next_step="Use more --clients, or fewer servers.",
+            )
+    return asked
+
+
+def experiment(
+    sides: Sides,
+    choice: Choice,
+    load: Load,
+    after_start: Callable[[Cluster, str], Mapping[str, object]] | None = None,
+) -> Experiment:
+    """Return the experiment: a run of A, in one cluster also of B, then blocks of one contrast."""
+    points = {side: point(sides, side, load) for side in VARIANTS}
+    swept = tuple(points.values()) if choice.design == ALTERNATION else (points[designs.A],)
+    contrast = Contrast(
+        CONTRAST, choice.design, *(Side(each) for each in points.values()), (THROUGHPUT,)
+    )
+
+    def compared(made: Experiment, size: Profile, found: pd.DataFrame) -> tuple[Contrast, ...]:
+        return (contrast,)
+
+    return Experiment(
+        NAME,
+        f"How does B ({sides.words('b')}) compare with A ({sides.words('a')})?",
+        notebook="",
+        figures=(),
+        claims=(),
+        grid=lambda made, size: swept,
+        workload=load.workload,
+        sizes={"quick": {"repeats": 1}},
+        variants=tuple(variant(sides, side, choice.design) for side in VARIANTS),
+        budget="scaled" if _splits(sides) else "shared",
+        contrasts=compared,
+        after_start=after_start,
+        asked={
+            "a": [str(setting) for setting in sides.of("a")],
+            "b": [str(setting) for setting in sides.of("b")],
+            "contrast": contrast.to_dict(),
+        },
+    )
+
+
+def point(sides: Sides, side: str, load: Load) -> Point:
+    """Return where a side is measured."""
+    return Point(
+        int(sides.value(side, "servers") or load.servers),
+        int(sides.value(side, "clients") or load.clients),
+        transporter="tcp" if sides.value(side, "UseShm") == "OFF" else "shm",
+        workload=load.workload,
+        variant=VARIANTS[side],
+    )
+
+
+def variant(sides: Sides, side: str, design: str) -> Variant:
+    """Return the settings of a side.
+
+    What can change while a cluster runs is set there if the design has one cluster, and is in its
+    my.cnf if each side has its own.
+    """
+    made = Variant(
+        VARIANTS[side],
+        second_engine=side == designs.B and any(k.name == "engine" for k in sides.differing),
+        quotas=_quotas(sides, side) if _splits(sides) else {},
+        table_options=_table_options(sides.of(side)),
+    )
+    own = sides.a if side == designs.A else sides.b
+    for setting in sides.of(side):
+        if design == ALTERNATION and setting in own and setting.knob.file == knobs.MY_CNF:
+            made = replace(made, set_global={**made.set_global, setting.knob.name: setting.value})
+        else:
+            made = _with(made, setting)
+    return made
+
+
+def configured(setting: Setting) -> dict[str, dict[str, object]]:
+    """Return what a setting changes in config.ini or my.cnf, by section; None removes a line."""
+    knob, value = setting.knob, setting.value
+    if knob.file == knobs.CONFIG_INI:
+        plain = {"ON": 1, "OFF": 0}.get(str(value), value)
+        own: dict[str, object] = {knob.name: plain}
+        # One of these rules the other out.
+        if knob.name == "ThreadConfig":
+            own |= {"AutomaticThreadConfig": None, "NumCPUs": None}
+        elif knob.name == "NumCPUs":
+            own |= {"AutomaticThreadConfig": 1, "ThreadConfig": None}
+        return {knob.section: own}
+    if knob.name == "log_bin":
+        # Its value is the name of the log; off is what the lab's my.cnf has.
+        on = {"skip-log-bin": None, "log-bin": "binlog"}
+        return {"mysqld": on if value == "ON" else {}}
+    text = value if isinstance(value, int) else quoted(value)
+    return {"mysqld": {knob.name: text}}
+
+
+def _with(made: Variant, setting: Setting) -> Variant:
+    """Return a variant with one more setting of its cluster."""
+    knob, value = setting.knob, setting.value
+    if knob.file in (knobs.LAB, knobs.TABLE):
+        return made
+    if knob.name == "UseShm":
+        kind = "tcp" if value == "OFF" else "shm"
+        return replace(made, shape={**made.shape, "transporter": kind})
+    if knob.name == "ndb_cluster_connection_pool":
+        return replace(made, shape={**made.shape, "connection_pools": (int(value),)})
+    config_ini = {section: dict(own) for section, own in made.config_ini.items()}
+    my_cnf = dict(made.my_cnf)
+    for section, own in configured(setting).items():
+        if knob.file == knobs.MY_CNF:
+            my_cnf |= own
+        else:
+            config_ini.setdefault(section, {}).update(own)
+    return replace(made, config_ini=config_ini, my_cnf=my_cnf)
+
+
+def _splits(sides: Sides) -> bool:
+    """Return whether a side divides the CPUs: without, every process may use all of them."""
+    return any(sides.value(side, "data_nodes") is not None for side in VARIANTS)
+
+
+def _quotas(sides: Sides, side: str) -> dict[str, float | None]:
+    percent = sides.value(side, "data_nodes")
+    if percent is None:
+        return dict(NO_QUOTAS)
+    share = int(percent) / 100
+    return {"ndbmtd": share / _DATA_NODES, "mysqld": None, "sql": 1 - share}
+
+
+def _table_options(settings: tuple[Setting, ...]) -> str:
+    words = [str(setting) for setting in settings if setting.knob.file == knobs.TABLE]
+    return f"COMMENT='NDB_TABLE={','.join(words)}'" if words else ""

@@ -1,0 +1,92 @@
+"""Whether running nodes have the settings that a side is about: without that, no verdict.
+
+Parameters of links between nodes are in no table of ndbinfo: `effective` has them, as the
+management node reads them from its config.ini.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ndblab.cluster import variables as running
+from ndblab.comparing import installed, knobs, made
+from ndblab.design.contrast import ALTERNATION
+from ndblab.error import LabError
+from ndblab.planning import config, setting_value
+
+if TYPE_CHECKING:
+    from ndblab.cluster.cluster import Cluster
+    from ndblab.comparing.sides import Setting, Sides
+    from ndblab.install import Binaries
+    from ndblab.planning.deployment import Plan
+
+OF_DATA_NODES = "ndbd default"
+_ON_OFF = ("ON", "OFF")
+
+
+def check(parsed: Sides, design: str, cluster: Cluster, variant: str) -> dict[str, object]:
+    """Compare what a cluster that has just started shows with its side; return what it shows.
+
+    What is set on running servers is read back when it is set.
+
+    Raises
+    ------
+    LabError
+        If a node has another value.
+    """
+    [side] = (side for side, name in made.VARIANTS.items() if name == variant)
+    settings = parsed.both if design == ALTERNATION else parsed.of(side)
+    mine = {s.knob.name: s.value for s in settings if s.knob.file == knobs.MY_CNF}
+    seen: dict[str, object] = {}
+    for node in cluster.plan.servers if mine else ():
+        shown = running.shown(cluster, mine, node.number)
+        running.check(f"{node.name} of side {side.upper()}", mine, shown)
+        seen |= shown
+    ours = {s.knob.name: s.value for s in settings if s.knob.section == OF_DATA_NODES}
+    # Choices and lists of threads are shown in a form of their own.
+    plain = {n: value for n, value in ours.items() if isinstance(value, int) or value in _ON_OFF}
+    for node_id, parameters in running.parameters_shown(cluster).items() if ours else ():
+        running.check(f"data node {node_id} of side {side.upper()}", plain, parameters)
+        seen |= {name: parameters.get(name, "not shown") for name in ours}
+    return seen
+
+
+def effective(
+    binaries: Binaries, plan: Plan, settings: Iterable[Setting]
+) -> dict[tuple[str, str], str]:
+    """Return all values that the programs would take with a side's files; they start nothing.
+
+    Returns
+    -------
+    Values by section and name, as `Knob.key` has them.
+
+    Raises
+    ------
+    LabError
+        If they refuse a setting, or would take another value.
+    """
+    settings = tuple(settings)
+    # What is set on running servers is in no file of the plan.
+    options: dict[str, object] = {}
+    for setting in settings:
+        if setting.knob.file == knobs.MY_CNF:
+            options |= made.configured(setting)["mysqld"]
+    my_cnf = config.my_cnf(plan, binaries.mysqld_version)
+    variables = installed.read_variables(binaries, config.overlaid(my_cnf, {"mysqld": options}))
+    # Its value is the name of the log.
+    variables["log_bin"] = "ON" if variables.get("log_bin") else "OFF"
+    config_ini = config.config_ini(plan, binaries.ndb_version)
+    parameters = installed.read_parameters(binaries, config_ini)
+    taken = {("mysqld", name): value for name, value in variables.items()}
+    for section, own in parameters.items():
+        taken |= {(section, knobs.folded(name)): value for name, value in own.items()}
+    for setting in settings:
+        value = taken.get(setting.knob.key)
+        if value is not None and not setting_value.same(value, setting.value):
+            raise LabError(
+                f"{setting.knob.name} would not be {setting.value}",
+                found=f"the installed program would take {value or 'nothing'}",
+                next_step="Choose a value within its range.",
+            )
+    return taken

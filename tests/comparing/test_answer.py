@@ -1,0 +1,93 @@
+"""The answer of a comparison in words and as data."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+
+import pytest
+
+from ndblab.comparing import answer, sides
+from ndblab.comparing.judged import Judged
+from ndblab.statistics.estimate import Estimate
+
+FASTER = Judged(
+    "faster", Estimate(1.041, 1.02, 1.062), Estimate(0.995, 0.97, 1.02),
+    Estimate(0.98, 0.965, 0.99), {"a": 0, "b": 0}, (), 9, 14.2, 9, {"a": 1000.0, "b": 1041.0},
+)  # fmt: skip
+
+
+def test_the_answer_is_one_line_with_every_interval() -> None:
+    """What is open is not called unchanged."""
+    assert answer.sentence(FASTER) == (
+        "B is 4.1 % faster (+2.0 to +6.2 %). p95 open (-3.0 to +2.0 %). "
+        "CPU a query 2.0 % less (-3.5 to -1.0 %). 14 minutes, 9 blocks, 9 cluster starts."
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"outcome": "slower", "throughput": Estimate(0.9, 0.85, 0.95)}, "B is 10.0 % slower"),
+        (
+            {"outcome": "equivalent", "throughput": Estimate(1.0, 0.99, 1.01)},
+            "B and A are equivalent within 2 % (-1.0 to +1.0 %)",
+        ),
+        (
+            {"outcome": "undecided", "throughput": Estimate(1.01, 0.97, 1.05)},
+            "Undecided: B +1.0 % (-3.0 to +5.0 %)",
+        ),
+        ({"outcome": "undecided", "throughput": Estimate(math.nan)}, "no whole block yet"),
+        ({"p95": Estimate(1.0, 0.99, 1.01)}, "p95 unchanged (-1.0 to +1.0 %)"),
+        ({"errors": {"a": 0, "b": 9}, "worse": ("errors",)}, "9 of B. B has more errors."),
+    ],
+)
+def test_each_outcome_has_its_words(changes: dict[str, object], words: str) -> None:
+    """And nothing is claimed that is not known."""
+    assert words in answer.sentence(replace(FASTER, **changes))
+
+
+@pytest.mark.parametrize(
+    ("words", "lines"),
+    [
+        (
+            ["ndb_batch_size=64K"],
+            ["[mysqld]", "ndb_batch_size=65536", "SET PERSIST ndb_batch_size = 65536;",
+             "nothing is restarted; new sessions have it"],
+        ),
+        (
+            ["SpinMethod=CostBasedSpinning"],
+            ["config.ini  [ndbd default]", "SpinMethod=CostBasedSpinning", "rolling restart"],
+        ),
+        (["shm:ShmSize=2M", "UseShm=off"], ["[shm default]", "ShmSize=2097152", "UseShm=0",
+                                            "all nodes are stopped"]),
+        (["log_bin=on"], ["log-bin=binlog", "MySQL servers are restarted"]),
+        (["ThreadConfig=main,tc"], ["# without NumCPUs", "--initial"]),
+        (["READ_BACKUP=0"], ["COMMENT='NDB_TABLE=READ_BACKUP=0'"]),
+        (["servers=1", "servers=2"], ["  servers=2"]),
+    ],
+)  # fmt: skip
+def test_the_difference_can_be_pasted(words: list[str], lines: list[str]) -> None:
+    """With what must be restarted for it."""
+    text = answer.to_paste(sides.parse(words))
+    assert [line for line in lines if line not in text] == []
+
+
+def test_what_a_side_gives_up_is_told() -> None:
+    """A setting of A that B has not."""
+    parsed = sides.Sides(sides.parse(["UseShm=off"]).b, ())
+    assert "without UseShm=OFF" in answer.to_paste(parsed)
+
+
+def test_json_has_the_same_as_plain_data() -> None:
+    """For programs: null where nothing is known."""
+    parsed = sides.parse(["ndb_batch_size=64K"])
+    found = replace(FASTER, p95=Estimate(math.nan))
+    text = json.dumps(answer.to_json(found, parsed, "alternation", 0.02, "/data", ""))
+    plain = json.loads(text)
+    assert plain["outcome"] == "faster"
+    assert plain["throughput"] == {"value": 1.041, "low": 1.02, "high": 1.062}
+    assert plain["p95"]["low"] is None
+    assert plain["b"] == ["ndb_batch_size=65536"]
+    assert plain["exit_status"] == 0

@@ -1,0 +1,58 @@
+"""Which design compares two sides."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from ndblab.comparing import choice, sides
+from ndblab.design.contrast import ALTERNATION, STARTS, TWINS
+
+
+@pytest.mark.parametrize(
+    ("words", "design"),
+    [
+        (["ndb_batch_size=64K"], ALTERNATION),
+        (["servers=1", "servers=2"], ALTERNATION),
+        (["data_nodes=25%"], ALTERNATION),
+        (["READ_BACKUP=0"], ALTERNATION),
+        (["ndb_read_backup=0"], TWINS),
+        (["ndb_cluster_connection_pool=4"], TWINS),
+        (["SpinMethod=CostBasedSpinning"], TWINS),
+        (["engine=8.0.33"], TWINS),
+    ],
+)
+def test_the_way_of_change_decides(words: list[str], design: str) -> None:
+    """What can change under load is compared in one cluster, all else by clusters of its own."""
+    assert choice.choose(sides.parse(words)).design == design
+
+
+def test_the_dearest_of_several_settings_decides() -> None:
+    """And is named as the reason."""
+    chosen = choice.choose(sides.parse(["ndb_batch_size=64K", "SpinMethod=CostBasedSpinning"]))
+    assert (chosen.design, chosen.because) == (TWINS, ("SpinMethod",))
+    assert "since SpinMethod changes with a restart of data nodes" in chosen.described
+
+
+def test_without_memory_for_twins_clusters_start_in_pairs() -> None:
+    """And the plan says why."""
+    chosen = choice.choose(sides.parse(["UseShm=off"]), "they need 9 GiB of memory")
+    assert chosen.design == STARTS
+    assert "not twins: they need 9 GiB of memory" in chosen.described
+
+
+def test_what_both_sides_have_needs_no_restart() -> None:
+    """Only differences count."""
+    words = ["servers=1", "servers=2", "SpinMethod=CostBasedSpinning"]
+    assert choice.choose(sides.parse(words)).design == ALTERNATION
+
+
+def test_smaller_effects_take_longer() -> None:
+    """Twins are the most precise, pairs of starts the least."""
+    for design in (ALTERNATION, TWINS, STARTS):
+        needed = [choice.blocks_needed(design, effect) for effect in (0.02, 0.05, 0.1)]
+        assert needed == sorted(needed, reverse=True)
+    assert choice.blocks_needed(TWINS, 0.02) <= choice.blocks_needed(ALTERNATION, 0.02) < math.inf
+    assert choice.blocks_needed(STARTS, 0.02) == math.inf
+    assert "2 % in more than a day" in choice.times(STARTS, 70, 20)

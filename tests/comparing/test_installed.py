@@ -1,0 +1,50 @@
+"""What the installed programs say of settings, in their own output, shortened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ndblab.comparing import installed, knobs
+
+CAPTURED = Path(__file__).parents[1] / "captured/settings"
+
+
+def captured(name: str) -> str:
+    """What a program printed."""
+    return (CAPTURED / name).read_text()
+
+
+def test_variables_are_read_with_their_values() -> None:
+    """Of mysqld 9.7.4; what has no default is empty, as is an empty value."""
+    found = installed.variables(captured("mysqld_verbose_help.txt"))
+    assert found["ndb_batch_size"] == "32768"
+    assert found["ndb_join_pushdown"] == "TRUE"
+    assert found["admin_address"] == found["ndb_recv_thread_cpu_mask"] == ""
+    assert not any(" " in name for name in found)
+
+
+def test_parameters_are_read_by_section() -> None:
+    """Of ndb_mgmd 9.7.4; what says which node it is does not count."""
+    found = installed.parameters(captured("ndb_mgmd_full_config.txt"))
+    assert set(found) == {"ndbd default", "mysqld default", "tcp default", "shm default"}
+    assert found["ndbd default"]["SchedulerSpinTimer"] == "0"
+    assert found["tcp default"]["Checksum"] == "0"
+    assert found["shm default"]["Checksum"] == "1"
+    assert not {"NodeId", "HostName"} & set(found["ndbd default"])
+
+
+def test_what_the_programs_know_can_be_compared_too() -> None:
+    """At the dearest design, except where files and ports are concerned."""
+    variables = installed.variables(captured("mysqld_verbose_help.txt"))
+    others = installed.unlisted(variables, {"ndbd default": {"MaxNoOfTables": "128"}})
+    assert knobs.find("innodb_log_buffer_size", others).change == knobs.INITIAL
+    assert knobs.find("MaxNoOfTables", others).section == "ndbd default"
+    assert "datadir" not in {knob.name for knob in others}
+
+
+def test_a_refusal_is_told_in_the_program_s_words() -> None:
+    """The line that names the setting, and the legal values."""
+    assert installed.refused(captured("ndb_mgmd_illegal_value.txt")).found == (
+        "at line 3: Illegal value 9999 for parameter SchedulerSpinTimer. "
+        "Legal values are between 0 and 500"
+    )

@@ -1,0 +1,106 @@
+"""What a dataset says of two sides, of slices made up with known truths."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+import made_up_slices
+from ndblab.comparing import judged, made
+from ndblab.design.contrast import ALTERNATION, Contrast, Side
+from ndblab.judging.verdict import INCONCLUSIVE
+from ndblab.planning.point import Point
+from ndblab.statistics.estimate import Estimate
+from ndblab.statistics.sequential import LOOKS
+
+CONTRAST = Contrast(
+    made.CONTRAST, ALTERNATION, Side(Point(1, 16)), Side(Point(1, 16, variant="b")), ()
+)
+
+
+def dataset(blocks: int, faster: float = 1.0, sd: float = 0.02, seed: int = 1, **more):
+    """Slices in which B has so many times the throughput of A, and what else is given by side."""
+    slices = made_up_slices.of(CONTRAST, blocks, ratio=1 / faster, sd=(sd, 0, 0), seed=seed)
+    slices["latency_p95_ms"] = slices["side"].map(more.get("p95", {"a": 1.0, "b": 1.0}))
+    costs = more.get("cpu_us", {"a": 60.0, "b": 60.0})
+    processes = made_up_slices.processes(slices, costs)
+    return SimpleNamespace(slices=slices, tables={"processes": processes}, manifest={"starts": 1})
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "outcome"),
+    [
+        (1.01, 1.05, "faster"),
+        (0.95, 0.99, "slower"),
+        (0.981, 1.019, "equivalent"),
+        (1.002, 1.018, "equivalent"),
+        (0.97, 1.01, "undecided"),
+        (float("nan"), float("nan"), "undecided"),
+    ],
+)
+def test_a_whole_interval_decides(low: float, high: float, outcome: str) -> None:
+    """On one side of equal, or close to it; what is close is not called faster."""
+    assert judged.outcome(Estimate((low + high) / 2, low, high)) == outcome
+
+
+@pytest.mark.parametrize(("faster", "outcome"), [(1.05, "faster"), (0.95, "slower")])
+def test_a_planted_difference_is_found_with_its_sign(faster: float, outcome: str) -> None:
+    """B over A, so more than 1 is faster."""
+    found = judged.judge(dataset(20, faster))
+    assert found.outcome == outcome
+    assert found.throughput.low < faster < found.throughput.high
+    assert found.status == (1 if outcome == "slower" else 0)
+    assert found.blocks == 20
+
+
+def test_equal_sides_are_rarely_called_different() -> None:
+    """At any of the looks, as measuring ends at the first that decides: at most 5 % of them."""
+    wrong = 0
+    for seed in range(30):
+        data = dataset(20, sd=0.03, seed=seed)
+        for look in (n for n in LOOKS if n <= 20):
+            part = SimpleNamespace(**vars(data))
+            part.slices = data.slices[data.slices["block"] <= look]
+            found = judged.findings(part)[made.THROUGHPUT].verdict
+            if found != INCONCLUSIVE:
+                wrong += found != "equivalent"
+                break
+    assert wrong <= 4
+
+
+def test_more_blocks_are_asked_for_until_it_is_decided() -> None:
+    """With the chance of each later look; nothing is known before the first."""
+    few = judged.findings(dataset(2))[made.THROUGHPUT]
+    assert (few.verdict, few.waits) == (INCONCLUSIVE, {made.CONTRAST: None})
+    some = judged.findings(dataset(4, 1.02, sd=0.04))[made.THROUGHPUT]
+    assert some.waits[made.CONTRAST][100] > some.waits[made.CONTRAST][6]
+    none = SimpleNamespace(slices=dataset(1).slices.iloc[:0], manifest={}, tables={})
+    assert judged.findings(none)[made.THROUGHPUT].waits == {made.CONTRAST: None}
+
+
+@pytest.mark.parametrize(
+    ("more", "worse"),
+    [
+        ({"p95": {"a": 1.0, "b": 1.2}}, ("p95",)),
+        ({"cpu_us": {"a": 60.0, "b": 66.0}}, ("CPU a query",)),
+        ({}, ()),
+    ],
+)
+def test_a_guard_that_is_worse_fails_the_gate(more, worse: tuple[str, ...]) -> None:
+    """Even if B is faster."""
+    found = judged.judge(dataset(20, 1.05, **more))
+    assert (found.outcome, found.worse) == ("faster", worse)
+    assert found.status == (1 if worse else 0)
+
+
+def test_errors_of_one_side_are_told() -> None:
+    """A slice with errors is left out, and so is its block; many more on B make it worse."""
+    data = dataset(20, 1.05)
+    on_b = data.slices.index[data.slices["side"] == "b"][:8]
+    data.slices.loc[on_b, "status"] = "errors: 12"
+    found = judged.judge(data)
+    assert found.errors == {"a": 0, "b": 8}
+    assert found.worse == ("errors",)
+    data.slices.loc[on_b[2:], "status"] = "ok"
+    assert judged.judge(data).worse == ()

@@ -1,0 +1,93 @@
+"""What the lab knows of settings: the table, names, values."""
+
+from __future__ import annotations
+
+import pytest
+
+from ndblab.comparing import knobs
+from ndblab.comparing.knobs import Knob
+from ndblab.error import LabError
+
+
+def test_the_table_is_whole() -> None:
+    """Each setting stands once, with a way of change that the lab knows, and a source."""
+    known = knobs.known()
+    assert len({knob.key for knob in known}) == len(known)
+    assert {knob.change for knob in known} == set(knobs.CHANGES)
+    files = {knobs.CONFIG_INI, knobs.MY_CNF, knobs.TABLE, knobs.LAB}
+    assert {knob.file for knob in known} == files
+    assert all(knob.source for knob in known)
+
+
+@pytest.mark.parametrize(
+    ("word", "section", "change"),
+    [
+        ("ndb_batch_size", "mysqld", "session"),
+        ("NDB-batch-size", "mysqld", "session"),
+        ("spinmethod", "ndbd default", "rolling"),
+        ("shm:SendBufferMemory", "shm default", "rolling"),
+        ("ThreadConfig", "ndbd default", "initial"),
+        ("servers", "", "live"),
+    ],
+)
+def test_a_setting_is_found_as_it_is_typed(word: str, section: str, change: str) -> None:
+    """Regardless of case, of "-" or "_", and with its section where that is needed."""
+    knob = knobs.find(word)
+    assert (knob.section, knob.change) == (section, change)
+
+
+def test_a_misspelt_name_gets_those_that_are_close() -> None:
+    """One message, with what was probably meant."""
+    with pytest.raises(LabError, match="SpinMetod") as caught:
+        knobs.find("SpinMetod")
+    assert caught.value.expected == "perhaps SpinMethod"
+
+
+def test_a_name_of_several_sections_must_say_which() -> None:
+    """And the message says how."""
+    with pytest.raises(LabError, match="Several sections") as caught:
+        knobs.find("SendBufferMemory")
+    assert "tcp:SendBufferMemory" in str(caught.value)
+    assert knobs.find("tcp:SendBufferMemory").word == "tcp:SendBufferMemory"
+
+
+def test_what_only_the_programs_know_counts_as_the_dearest() -> None:
+    """The table comes first where both have a name."""
+    others = [
+        Knob(name, knobs.MY_CNF, "mysqld", "", knobs.INITIAL, knobs.UNLISTED)
+        for name in ("innodb_log_buffer_size", "ndb_batch_size")
+    ]
+    assert knobs.find("innodb_log_buffer_size", others).change == knobs.INITIAL
+    assert knobs.find("ndb_batch_size", others).change == knobs.SESSION
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("ndb_batch_size", "64K", 65536),
+        ("ndb_join_pushdown", "off", "OFF"),
+        ("UseShm", "1", "ON"),
+        ("SpinMethod", "costbasedspinning", "CostBasedSpinning"),
+        ("data_nodes", "25%", 25),
+        ("ThreadConfig", "main,ldm={count=1}", "main,ldm={count=1}"),
+    ],
+)
+def test_a_value_is_what_the_programs_have(name: str, text: str, expected: object) -> None:
+    """Sizes are bytes, and choices are spelt as NDB spells them."""
+    assert knobs.value(knobs.find(name), text) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "range_"),
+    [
+        ("SchedulerSpinTimer", "501", "0 to 500"),
+        ("ndb_join_pushdown", "maybe", "on, off"),
+        ("SpinMethod", "Latency", "StaticSpinning"),
+        ("ndb_batch_size", "", "0 to 2147483648"),
+    ],
+)
+def test_a_value_out_of_range_is_refused_with_the_range(name: str, text: str, range_: str) -> None:
+    """Before anything is started."""
+    with pytest.raises(LabError, match="cannot have this value") as caught:
+        knobs.value(knobs.find(name), text)
+    assert range_ in str(caught.value.expected)

@@ -1,0 +1,109 @@
+"""The experiment that compares two sides."""
+
+from __future__ import annotations
+
+import pytest
+
+from ndblab.comparing import choice, made, sides
+from ndblab.comparing.made import Load
+from ndblab.design.contrast import ALTERNATION, TWINS
+from ndblab.design.experiment import Experiment
+from ndblab.error import LabError
+from ndblab.machine import host
+from ndblab.planning import config
+from ndblab.planning.shape import Places
+
+LOAD = Load("oltp_point_select", 1, 16)
+
+
+def compared(*words: str) -> Experiment:
+    """The experiment of these words."""
+    parsed = sides.parse(words)
+    return made.experiment(parsed, choice.choose(parsed), LOAD)
+
+
+def files(experiment: Experiment, variant: str) -> str:
+    """config.ini and my.cnf of a side, on this host."""
+    size = experiment.size("smoke", {"servers": [1], "clients": [16]})
+    plan = experiment.plans(size, "auto", host.read(), Places("/lab", "/lab"))[variant]
+    return config.config_ini(plan, "9.7.4") + config.my_cnf(plan, "9.7.4")
+
+
+def test_what_changes_under_load_is_set_on_the_running_servers() -> None:
+    """Both sides share a cluster, so that nothing else differs."""
+    experiment = compared("ndb_batch_size=64K")
+    assert experiment.clusters() == (("default", "b"),)
+    assert experiment.variant("b").set_global == {"ndb_batch_size": 65536}
+    assert files(experiment, "b") == files(experiment, "default")
+
+
+def test_what_both_sides_have_is_in_their_files() -> None:
+    """Only the difference is switched."""
+    experiment = compared("servers=1", "servers=2", "ndb_batch_size=64K", "SchedulerSpinTimer=50")
+    assert experiment.clusters() == (("default", "b"),)
+    for name in ("default", "b"):
+        assert "\nndb_batch_size=65536\n" in files(experiment, name)
+        assert "\nSchedulerSpinTimer=50\n" in files(experiment, name)
+        assert not experiment.variant(name).set_global
+
+
+@pytest.mark.parametrize(
+    ("word", "there", "not_there"),
+    [
+        ("SpinMethod=CostBasedSpinning", "SpinMethod=CostBasedSpinning", None),
+        ("shm:ShmSize=2M", "[shm default]\nShmSize=2097152", None),
+        ("UseShm=off", "UseShm=0", "UseShm=1"),
+        ("performance_schema=on", "performance_schema=ON", "performance_schema=OFF"),
+        ("log_bin=on", "log-bin=binlog", "skip-log-bin"),
+        ("NumCPUs=4", "NumCPUs=4", "\nThreadConfig"),
+        ("ndb_cluster_connection_pool=4", "ndb-cluster-connection-pool=4", None),
+    ],
+)
+def test_what_needs_a_start_is_in_the_files_of_one_side(
+    word: str, there: str, not_there: str | None
+) -> None:
+    """Each side has a cluster of its own."""
+    experiment = compared(word)
+    assert len(experiment.clusters()) == 2
+    assert there in files(experiment, "b")
+    assert there not in files(experiment, "default")
+    assert not_there is None or not_there not in files(experiment, "b")
+
+
+def test_cpus_are_undivided_unless_a_side_divides_them() -> None:
+    """25 % for the data nodes are an eighth for each of two; servers and clients have the rest."""
+    assert compared("servers=1", "servers=2").budget == "shared"
+    split = compared("data_nodes=25%")
+    assert split.budget == "scaled"
+    assert split.variant("b").quotas == {"ndbmtd": 0.125, "mysqld": None, "sql": 0.75}
+    assert set(split.variant("default").quotas.values()) == {None}
+
+
+def test_a_table_option_gets_tables_of_its_own_in_one_cluster() -> None:
+    """Both kinds of tables are filled, in two databases."""
+    experiment = compared("READ_BACKUP=0")
+    assert experiment.variant("b").table_options == "COMMENT='NDB_TABLE=READ_BACKUP=0'"
+    assert experiment.filled("b") == ("default", "b")
+
+
+@pytest.mark.parametrize(
+    ("words", "design", "servers"),
+    [(("servers=1", "servers=2"), ALTERNATION, (1, 2)), (("UseShm=off",), TWINS, (1, 1))],
+)
+def test_the_contrast_has_both_sides(words: tuple[str, ...], design: str, servers) -> None:
+    """A first; and two comparisons of other sides are two measurements."""
+    experiment = compared(*words)
+    [contrast] = experiment.contrasts(experiment, experiment.size("smoke"), None)
+    assert contrast.design == design
+    assert (contrast.a.point.servers, contrast.b.point.servers) == servers
+    turned = compared("servers=2", "servers=1")
+    assert turned.asked != compared("servers=1", "servers=2").asked
+
+
+def test_every_server_has_a_client() -> None:
+    """By default more where there are many servers; too few that were asked for are refused."""
+    parsed = sides.parse(["servers=1", "servers=40"])
+    assert made.load(parsed, "x", 1, None, 2.0).clients == 40
+    assert made.load(sides.parse(["UseShm=off"]), "x", 1, None, 2.0).clients == 16
+    with pytest.raises(LabError, match="Side B has fewer clients than MySQL servers"):
+        made.load(parsed, "x", 1, 8, 2.0)

@@ -1,0 +1,88 @@
+"""Two sides from the words of a user."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ndblab.comparing import sides
+from ndblab.error import LabError
+
+
+def said(parsed: sides.Sides) -> tuple[str, str, str]:
+    """What A, B and both have, in words."""
+    return tuple(" ".join(map(str, own)) for own in (parsed.a, parsed.b, parsed.both))
+
+
+def test_one_setting_is_compared_with_the_default() -> None:
+    """B has it."""
+    assert said(sides.parse(["ndb_batch_size=64K"])) == ("", "ndb_batch_size=65536", "")
+
+
+def test_two_values_of_a_setting_are_two_sides() -> None:
+    """In the order in which they were typed; a single one beside them is for both."""
+    parsed = sides.parse(["servers=8", "servers=16", "clients=64"])
+    assert said(parsed) == ("servers=8", "servers=16", "clients=64")
+    assert parsed.value("a", "servers") == 8
+    assert parsed.value("b", "clients") == 64
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "Say what to compare"),
+        (["servers=2", "servers=2"], "differ in nothing"),
+        (["ndb_batch_size=64K", "ndb_batch_size=65536"], "differ in nothing"),
+        (["servers=1", "servers=2", "servers=4"], "two sides"),
+        (["brief"], "differ in nothing"),
+        (["nowhere/"], "neither a setting nor a side"),
+    ],
+)
+def test_what_makes_no_two_sides_is_one_message(words: list[str], message: str) -> None:
+    """Never a traceback, and never a comparison of a side with itself."""
+    with pytest.raises(LabError, match=message):
+        sides.parse(words)
+
+
+def test_two_folders_differ_in_what_their_files_set(tmp_path: Path) -> None:
+    """Who runs where is the lab's own affair; what is the same in both is no difference."""
+    for name, spin, batch in (("before", "0", "32K"), ("after", "100", "64K")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.ini").write_text(
+            f"[ndbd default]\nNoOfReplicas=2 # both\nSchedulerSpinTimer={spin}\n\n"
+            "[ndbd]\nNodeId=2\nHostName=db1\n[shm default]\nShmSize=2M\n[computer]\nId=1\n"
+        )
+        (tmp_path / name / "my.cnf").write_text(
+            f"[client]\nport=3306\n[mysqld]\nndbcluster\nsocket=/tmp/s\nndb-batch-size={batch}\n"
+            "skip-log-bin\n"
+        )
+    known = [sides.Knob("NoOfReplicas", "config.ini", "ndbd default", "1..4", "initial", "x")]
+    parsed = sides.parse([f"{tmp_path}/before", f"{tmp_path}/after"], known)
+    assert said(parsed)[:2] == (
+        "SchedulerSpinTimer=0 ndb_batch_size=32768",
+        "SchedulerSpinTimer=100 ndb_batch_size=65536",
+    )
+    assert {str(s) for s in parsed.both} == {"NoOfReplicas=2", "ShmSize=2097152", "log_bin=OFF"}
+    assert {line.partition(" of ")[0] for line in parsed.left_out} == {"[computer] Id"}
+
+
+def test_a_toml_file_is_a_side(tmp_path: Path) -> None:
+    """With sections as its tables; brief is the side without a setting."""
+    file = tmp_path / "mine.toml"
+    file.write_text('ndb_join_pushdown = false\n[shm]\nSendBufferMemory = "4M"\n')
+    parsed = sides.parse(["brief", str(file)])
+    assert said(parsed)[:2] == ("", "ndb_join_pushdown=OFF shm:SendBufferMemory=4194304")
+    file.write_text("ndb_join_pushdown = \n")
+    with pytest.raises(LabError, match="is not TOML"):
+        sides.parse([str(file)])
+
+
+def test_a_value_that_the_other_side_has_anyway_is_no_difference() -> None:
+    """What is left decides the design; if nothing is left, there is nothing to compare."""
+    parsed = sides.parse(["ndb_batch_size=32K", "ndb_join_pushdown=off"])
+    default = {("mysqld", "ndb_batch_size"): "32768", ("mysqld", "ndb_join_pushdown"): "TRUE"}
+    left = sides.without_effect(parsed, {"a": default, "b": default})
+    assert said(left) == ("", "ndb_join_pushdown=OFF", "ndb_batch_size=32768")
+    with pytest.raises(LabError, match="differ in nothing"):
+        sides.without_effect(sides.parse(["ndb_batch_size=32K"]), {"a": default, "b": default})

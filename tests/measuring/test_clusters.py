@@ -1,0 +1,61 @@
+"""What a running cluster is told before a variant is measured on it."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from cluster.test_variables import Answering
+from ndblab.design import grids
+from ndblab.design.experiment import Experiment
+from ndblab.design.variant import Variant
+from ndblab.error import LabError
+from ndblab.measuring.clusters import Clusters
+from ndblab.planning.point import Point
+
+
+class Writer:
+    """A dataset's manifest."""
+
+    def __init__(self) -> None:
+        self.manifest: dict[str, object] = {}
+
+    def note(self, **facts: object) -> None:
+        self.manifest |= facts
+
+
+def clusters_of(*variants: Variant) -> Clusters:
+    """Clusters of which one runs, and only answers."""
+    experiment = Experiment("x", "?", "x.ipynb", (), (), grids.one_point, variants=variants)
+    plans = {variant.name: "a plan" for variant in variants}
+    binaries = SimpleNamespace()
+    clusters = Clusters(experiment, experiment.size("smoke"), plans, binaries, Writer(), False)
+    clusters._cluster, clusters._running = Answering(), ("a plan", binaries)
+    return clusters
+
+
+def test_variables_are_switched_with_the_variant_and_put_back() -> None:
+    """On every server, and only if they change; what servers showed goes into the dataset."""
+    clusters = clusters_of(Variant(), Variant("small", set_global={"ndb_batch_size": 512}))
+    shown = []
+    for variant in ("default", "small", "small", "default"):
+        cluster = clusters.ready(Point(1, 4, variant=variant))
+        shown.append([each["ndb_batch_size"] for each in cluster.values.values()])
+    assert shown == [[32768] * 2, [512] * 2, [512] * 2, [32768] * 2]
+    seen = [{"ndb_batch_size": "512"}, {"ndb_batch_size": "32768"}]
+    assert clusters.writer.manifest["set_global"] == seen
+
+
+def test_a_variant_whose_setting_is_not_shown_is_not_measured() -> None:
+    """The servers keep 50000 at most."""
+    clusters = clusters_of(Variant("large", set_global={"ndb_batch_size": 65536}))
+    with pytest.raises(LabError, match="does not show the setting ndb_batch_size"):
+        clusters.ready(Point(1, 4, variant="large"))
+
+
+def test_variants_with_other_variables_are_not_measured_at_the_same_time() -> None:
+    """A duet has one value of a global variable."""
+    clusters = clusters_of(Variant(), Variant("small", set_global={"ndb_batch_size": 512}))
+    with pytest.raises(ValueError, match="cannot be measured at the same time"):
+        clusters.ready(Point(1, 4), Point(1, 4, variant="small"))
