@@ -170,7 +170,10 @@ def _of_thread(pct: float) -> str:
 
 
 def _free(claim: Claim, evidence: Evidence, most: dict[str, float], only: str = "") -> State:
-    """Return whether these parts use less than a share of what they may, wherever a claim looks."""
+    """Return whether these parts use less than a share of what they may, wherever a claim looks.
+
+    Nor may an NDB thread be near saturation: it ends before all CPUs of its data node do.
+    """
     used = [p for found, _, name in _parts(claim, evidence) for p in found if only in ("", name)]
     # Without a limit servers may take what others leave: the host's CPUs are what ends.
     unlimited = (DATA_NODES, HOST)
@@ -182,6 +185,11 @@ def _free(claim: Claim, evidence: Evidence, most: dict[str, float], only: str = 
             return State(False, words, _forced(claim, evidence))
     if not used:
         raise MissingData("it has no contrast of fewer servers with more")
+    with contextlib.suppress(MissingData):
+        looked = [where for where in _sides(claim, evidence) if only in ("", where[1])]
+        pct = max(_busiest_thread(evidence, *where) for where in looked)
+        if pct >= NEAR_PCT:
+            return State(False, f"{_of_thread(pct)} (below {NEAR_PCT} % wanted)")
     fullest = max(used, key=lambda part: part.share / most[part.name])
     return State(True, f"{fullest} at most")
 
