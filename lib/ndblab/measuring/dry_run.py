@@ -17,8 +17,9 @@ from ndblab.design.contrast import Side
 from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
 from ndblab.formatting import count, duration, listed
-from ndblab.hosts import connected
+from ndblab.hosts import connected, roles, spread
 from ndblab.install import Binaries
+from ndblab.install.binaries import named
 from ndblab.judging import publication
 from ndblab.machine import cgroups, host
 from ndblab.measuring import measurement
@@ -107,9 +108,8 @@ def dry_run(
         lines += ["# It compares two installations, which --engines A,B names."]
     programs = _installations(described, engines)
     if None in programs:
-        absent = "NDB Cluster is not installed yet: ./lab install"
-        if engines:
-            absent = f"Not both are installed yet: {engines}"
+        both = f"Not both are installed yet: {engines}"
+        absent = both if engines else "NDB Cluster is not installed yet: ./lab install"
         return "\n".join([*lines, f"# {absent}"])
     known = there.hosts.described if there else {}
     return "\n".join([*lines, *_commands(experiment, wanted, planned, programs, machine, known)])
@@ -119,7 +119,7 @@ def _where(there: connected.Connected, given: str | None) -> Iterator[str]:
     """Name the hosts, and what runs on each."""
     placed = there.hosts.placed
     over = count(len(placed), "host")
-    if given in (None, connected.NAMESPACES):
+    if given in (None, roles.NAMESPACES):
         over = f"{len(placed)} network namespaces of this machine, named by letters"
     elif not there.sites:
         over += " such as this one; none was reached"
@@ -256,10 +256,10 @@ def _hosts(
     """Have the hosts of an experiment: those `given`, or namespaces if it needs several."""
     if not given and not experiment.hosts:
         yield None
-    elif described or given in (None, connected.NAMESPACES):
+    elif described or given in (None, roles.NAMESPACES):
         plain = insecure_network or given is None
-        named = given or connected.NAMESPACES
-        hosts = connected.stand_ins(experiment.hosts, machine, named, plain)
+        over = given or roles.NAMESPACES
+        hosts = spread.stand_ins(experiment.hosts, machine, over, plain)
         yield connected.Connected(hosts, {}, {})
     else:
         with connected.opened(given, None, experiment.hosts, insecure_network) as there:
@@ -268,19 +268,7 @@ def _hosts(
 
 def _binaries(described: str | None) -> Binaries | None:
     """The programs of this host; for another host their names, as on its PATH."""
-    if described is None:
-        return install.find()
-    names = ("mysqld", "ndbmtd", "ndb_mgmd", "ndb_mgm", "sysbench")
-    return Binaries(
-        **{name: Path(name) for name in names},
-        ndb_version=PUBLISHED_NDB,
-        mysqld_version=PUBLISHED_NDB,
-        sysbench_version=PUBLISHED_SYSBENCH,
-        origin="PATH",
-        basedir=Path("/usr"),
-        mysqld_args=(),
-        sysbench_env={},
-    )
+    return named(PUBLISHED_NDB, PUBLISHED_SYSBENCH) if described else install.find()
 
 
 def _installations(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tqdm import tqdm
@@ -57,21 +57,10 @@ def reproduce(
         If it could not be done; no verdict is an error.
     """
     several = len(chosen) > 1
-    sources = dict.fromkeys((experiment.name for experiment in chosen), source)
-    if several and source not in (None, RECORDED):
-        owner = datasets.read(source).experiment
-        if rest_recorded:
-            sources |= {name: RECORDED for name in sources if name != owner}
-        else:
-            chosen = [catalogue.find(owner)]
-            sources = {owner: source}
+    chosen, sources = _sources(chosen, source, rest_recorded)
     for experiment in chosen:
         _check(experiment, sources[experiment.name])
-    left_out = {
-        experiment.name: why
-        for experiment in (chosen if several else ())
-        if (why := _why_not(experiment, sources[experiment.name], hosts, attach, engines))
-    }
+    left_out = _left_out(chosen, sources, hosts, attach, engines) if several else {}
     chosen = [experiment for experiment in chosen if experiment.name not in left_out]
     for name, why in left_out.items():
         print(f"{name} is left out: {why}", file=sys.stderr)
@@ -131,6 +120,31 @@ def dry_runs(
             )  # fmt: skip
 
 
+def _sources(
+    chosen: Sequence[Experiment], source: str | None, rest_recorded: bool
+) -> tuple[Sequence[Experiment], dict[str, str | None]]:
+    """Return the experiments that have data with where these are, by name; None to measure."""
+    sources = dict.fromkeys((experiment.name for experiment in chosen), source)
+    if len(chosen) == 1 or source in (None, RECORDED):
+        return chosen, sources
+    owner = datasets.read(source).experiment
+    if not rest_recorded:
+        return [catalogue.find(owner)], {owner: source}
+    return chosen, {name: source if name == owner else RECORDED for name in sources}
+
+
+def _left_out(
+    chosen: Sequence[Experiment],
+    sources: Mapping[str, str | None],
+    hosts: str | None,
+    attach: tuple[str | None, str | None] | None,
+    engines: str | None,
+) -> dict[str, str]:
+    """Return, by name, why experiments have no place among several."""
+    reasons = {e.name: _why_not(e, sources[e.name], hosts, attach, engines) for e in chosen}
+    return {name: why for name, why in reasons.items() if why}
+
+
 def _print_all(chosen: Sequence[Experiment], where: Sequence[str | None], out: Path) -> None:
     """Make the results of experiments, several at once, and print each as soon as it is there."""
     notebook.prepare()
@@ -176,8 +190,8 @@ def _why_not(
             attachable.check(experiment)
         elif hosts:
             connected.refuse_unsuitable(experiment, hosts)
-            if experiment.hosts and hosts != connected.NAMESPACES:
-                roles.check_roles(roles.read(hosts, experiment.hosts), experiment.hosts)
+            if hosts != roles.NAMESPACES:
+                roles.suitable(hosts, experiment.hosts)
         elif experiment.compares_engines and not planned:
             experiment.check_engines(engines)
     except LabError as error:
