@@ -157,10 +157,9 @@ def reproduce(
         "insecure_network": bool(hosts and insecure_network),
     }  # fmt: skip
     if dry_run:
-        plans = reproduction.dry_runs(
+        for text in reproduction.dry_runs(
             chosen, profile, budget, overrides, base_port, described=host, **where
-        )
-        for text in plans:
+        ):
             print(text, end="\n\n")
         return
     reproduction.reproduce(

@@ -49,12 +49,7 @@ def reproduce(
     rest_recorded : take recorded data for experiments that the dataset in `source` is not of.
 
     Of several experiments, those that cannot be measured so, or were never recorded, are left out
-    with a line that says so; alone, such a one is an error.
-
-    Raises
-    ------
-    LabError
-        If it could not be done; no verdict is an error.
+    with a line that says so; alone, such a one is a LabError. No verdict is an error.
     """
     several = len(chosen) > 1
     chosen, sources = _sources(chosen, source, rest_recorded)
@@ -78,8 +73,7 @@ def reproduce(
         )  # fmt: skip
         return str(data.path.resolve())
 
-    where = [measured(experiment) for experiment in chosen]
-    _print_all(chosen, where, out)
+    _print_all(chosen, [measured(experiment) for experiment in chosen], out)
     for name, why in left_out.items():
         print(f"{name}: not {'recorded' if source else 'measured'}, {why}")
     if len(chosen) > 1:
