@@ -70,12 +70,33 @@ def command(body, limits_cpus=False, mistake=1, **options_of_task):
     return task(guarded, auto_shortflags=False, **options_of_task)
 
 
-def say_unused(where, options):
-    """Name on standard error the options that were given but change nothing `where` it is."""
-    unused = [f"--{name.removesuffix('_s')}" for name, value in options.items() if value]
-    if unused:
-        names = ", ".join(unused).replace("_", "-")
-        print(f"lab: without effect on {where}: {names}", file=sys.stderr)
+def refuse_two_places(hosts, attach):
+    """Refuse hosts to start a cluster on beside a cluster that runs already."""
+    if hosts and attach:
+        raise LabError(
+            "--hosts and --attach both say where the cluster is",
+            found=f"--hosts {hosts} and --attach {attach}",
+            expected="hosts to start a cluster on, or one that runs already",
+            next_step="Drop one of them.",
+        )
+
+
+def say_unused(source, attached, needless, options):
+    """Name on standard error the options that were given but change nothing.
+
+    `needless` are those without effect in any case; of `options`, all are without effect on data
+    that are there, and those of the lab's own clusters on one that runs already.
+    """
+    own = ("budget", "base-port", "engines", "host")
+    on_attached = {name: options[name] for name in own} if attached and not source else {}
+    for where, given in (
+        ("data that are there already", options if source else {}),
+        ("a cluster that runs already", on_attached),
+        ("one host", needless),
+    ):
+        if unused := [f"--{name.removesuffix('_s')}" for name, value in given.items() if value]:
+            names = ", ".join(unused).replace("_", "-")
+            print(f"lab: without effect on {where}: {names}", file=sys.stderr)
 
 
 cluster_command = functools.partial(command, limits_cpus=True)
@@ -119,13 +140,7 @@ def reproduce(
     from ndblab.planning import number
     from ndblab.publishing import reproduction
 
-    if hosts and attach:
-        raise LabError(
-            "--hosts and --attach both say where the cluster is",
-            found=f"--hosts {hosts} and --attach {attach}",
-            expected="hosts to start a cluster on, or one that runs already",
-            next_step="Drop one of them.",
-        )
+    refuse_two_places(hosts, attach)
     overrides = {
         "servers": servers, "clients": clients, "repeats": repeats, "duration_s": duration,
         "warmup_s": warmup, "tables": tables, "table_size": table_size, "seed": seed,
@@ -137,23 +152,19 @@ def reproduce(
     attached = (attach, endpoints) if attach or endpoints else None
     dry_run = dry_run or bool(host)
     source = None if dry_run else dataset or ("recorded" if recorded else None)
-    of_own = {"budget": budget != "auto", "base-port": base_port, "engines": engines, "host": host}
-    of_run = {
-        **of_own, "profile": profile != "quick", **overrides, "minutes": minutes, "hosts": hosts,
+    say_unused(source, attached, {"insecure-network": insecure_network and not hosts}, {
+        "budget": budget != "auto", "base-port": base_port, "engines": engines, "host": host,
+        "profile": profile != "quick", **overrides, "minutes": minutes, "hosts": hosts,
         "attach": attach, "endpoints": endpoints,
-    }  # fmt: skip
-    say_unused("data that are there already", of_run if source else {})
-    say_unused("a cluster that runs already", of_own if attached and not source else {})
-    say_unused("one host", {"insecure-network": insecure_network and not hosts})
+    })  # fmt: skip
     where = {
         "engines": engines, "hosts": hosts, "attach": attached,
         "insecure_network": bool(hosts and insecure_network),
     }  # fmt: skip
     if dry_run:
-        plans = reproduction.dry_runs(
+        for text in reproduction.dry_runs(
             chosen, profile, budget, overrides, base_port, described=host, **where
-        )
-        for text in plans:
+        ):
             print(text, end="\n\n")
         return
     reproduction.reproduce(

@@ -101,7 +101,7 @@ def test_addresses_and_folders_of_hosts_do_not_change_a_measurement():
     )
     identities = []
     for net in (1, 2):
-        made = connected.stand_ins(experiment.hosts, alone)
+        made = spread.stand_ins(experiment.hosts, alone)
         placed = tuple(
             dataclasses.replace(each, address=f"10.{net}.0.{number}", folder=f"/tmp/{net}/{number}")
             for number, each in enumerate(made.placed)

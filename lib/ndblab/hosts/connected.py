@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from ndblab.machine.host import Host
     from ndblab.planning.deployment import Plan
 
-NAMESPACES = "namespaces"
-"""What --hosts takes for hosts that are network namespaces of this machine."""
-USUAL_NAMESPACES = 3
 CLOCKS_APART_LIMIT_MS = 1000
 """Logs and datasets date what happens by the hosts' clocks, to the second."""
 
@@ -129,8 +126,8 @@ def opened(
         As `roles.read` and `connected` do, if hosts have other roles, or if no namespaces can be
         made here.
     """
-    if given != NAMESPACES:
-        with connected(_placed(given, wanted), ours, insecure_network) as there:
+    if given != roles.NAMESPACES:
+        with connected(roles.suitable(given, wanted), ours, insecure_network) as there:
             yield there
         return
     if why := lacks():
@@ -140,7 +137,7 @@ def opened(
             expected="root, and the programs of network namespaces and SSH",
             next_step="Or give hosts of their own: --hosts user@a,user@b,user@c.",
         )
-    wanted = wanted or roles.usual_roles(USUAL_NAMESPACES)
+    wanted = wanted or roles.usual_roles(roles.USUAL_NAMESPACES)
     names = string.ascii_lowercase[: len(wanted)]
     with (
         tempfile.TemporaryDirectory(prefix="ndblab-hosts-") as folder,
@@ -168,46 +165,7 @@ def share_template(there: Connected) -> None:
             datadir.copy(made, Path(placed.folder) / made.name)
 
 
-def stand_ins(
-    wanted: Sequence[tuple[str, ...]],
-    described: Host,
-    given: str = NAMESPACES,
-    insecure_network: bool = True,
-) -> spread.Hosts:
-    """Return hosts as they would be, each as described; names as addresses, and none is reached.
-
-    Parameters
-    ----------
-    given, wanted, insecure_network : as for `opened`.
-
-    Raises
-    ------
-    LabError
-        As `opened` does, before it connects.
-    """
-    if given == NAMESPACES:
-        mine = wanted or roles.usual_roles(USUAL_NAMESPACES)
-        placed = tuple(
-            PlacedHost(name, name, name, f"{roles.FOLDER}/{name}", own)
-            for name, own in zip(string.ascii_lowercase, mine, strict=False)
-        )
-    else:
-        placed = tuple(
-            dataclasses.replace(one, address=one.address or one.name)
-            for one in _placed(given, wanted)
-        )
-    known = {one.name: described for one in placed}
-    return spread.Hosts(placed, known, insecure_network)
-
-
-def _placed(given: str, wanted: Sequence[tuple[str, ...]]) -> tuple[PlacedHost, ...]:
-    placed = roles.read(given, wanted)
-    if wanted:
-        roles.check_roles(placed, wanted)
-    return placed
-
-
-def refuse_unsuitable(experiment: Experiment, given: str = NAMESPACES) -> None:
+def refuse_unsuitable(experiment: Experiment, given: str = roles.NAMESPACES) -> None:
     """Refuse an experiment that only one host can carry, or that the hosts given cannot.
 
     The former need more than sysbench's own scripts, or do something to processes of this host; the
@@ -215,7 +173,7 @@ def refuse_unsuitable(experiment: Experiment, given: str = NAMESPACES) -> None:
     """
     variants = experiment.variants
     if experiment.hosts and any(v.fault for v in variants):
-        if given != NAMESPACES:
+        if given != roles.NAMESPACES:
             raise LabError(
                 f"{experiment.name} cuts links between hosts",
                 found=f"--hosts {given}",

@@ -25,6 +25,8 @@ from ndblab.planning.deployment import LOAD
 
 MANAGEMENT, DATA, SQL, _ = ROLES = ("management", "data", "sql", LOAD)
 """What runs on a host: the management node, data nodes, MySQL servers, load generators."""
+NAMESPACES, USUAL_NAMESPACES = "namespaces", 3
+"""What --hosts takes for network namespaces of this machine, and how many there usually are."""
 LOCAL = "local"
 """The destination of the host that the lab runs on."""
 FOLDER = "/var/tmp/ndblab-cluster"
@@ -194,6 +196,14 @@ def check_roles(hosts: Sequence[PlacedHost], wanted: Sequence[tuple[str, ...]]) 
         next_step="Give the hosts these roles in a TOML file, or leave --hosts out for network "
         "namespaces of this machine.",
     )
+
+
+def suitable(given: str, wanted: Sequence[tuple[str, ...]]) -> tuple[PlacedHost, ...]:
+    """Read hosts as `read` does, and refuse those without the `wanted` roles, if there are any."""
+    hosts = read(given, wanted)
+    if wanted:
+        check_roles(hosts, wanted)
+    return hosts
 
 
 def node_groups(hosts: Sequence[PlacedHost]) -> int:

@@ -8,6 +8,7 @@ one box.
 from __future__ import annotations
 
 import dataclasses
+import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -31,6 +32,38 @@ class Hosts:
     placed: tuple[PlacedHost, ...]
     described: Mapping[str, Host]
     insecure_network: bool = False
+
+
+def stand_ins(
+    wanted: Sequence[tuple[str, ...]],
+    described: Host,
+    given: str = roles.NAMESPACES,
+    insecure_network: bool = True,
+) -> Hosts:
+    """Return hosts as they would be, each as described; names as addresses, and none is reached.
+
+    Parameters
+    ----------
+    given, wanted, insecure_network : as for `connected.opened`.
+
+    Raises
+    ------
+    LabError
+        As `connected.opened` does, before it connects.
+    """
+    if given == roles.NAMESPACES:
+        mine = wanted or roles.usual_roles(roles.USUAL_NAMESPACES)
+        placed = tuple(
+            PlacedHost(name, name, name, f"{roles.FOLDER}/{name}", own)
+            for name, own in zip(string.ascii_lowercase, mine, strict=False)
+        )
+    else:
+        placed = tuple(
+            dataclasses.replace(one, address=one.address or one.name)
+            for one in roles.suitable(given, wanted)
+        )
+    known = {one.name: described for one in placed}
+    return Hosts(placed, known, insecure_network)
 
 
 def make(hosts: Hosts, shape: Shape) -> Plan:

@@ -205,3 +205,18 @@ def sha256(file: Path) -> str:
     """Return a file's SHA-256 in hexadecimal digits."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def named(ndb_version: str, sysbench_version: str) -> Binaries:
+    """Return the programs of a host that is only described: their names, as on its PATH."""
+    names = ("mysqld", "ndbmtd", "ndb_mgmd", "ndb_mgm", "sysbench")
+    return Binaries(
+        **{name: Path(name) for name in names},
+        ndb_version=ndb_version,
+        mysqld_version=ndb_version,
+        sysbench_version=sysbench_version,
+        origin="PATH",
+        basedir=Path("/usr"),
+        mysqld_args=(),
+        sysbench_env={},
+    )

@@ -18,8 +18,9 @@ from ndblab.design.contrast import Contrast, Side
 from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
 from ndblab.formatting import count, duration, listed
-from ndblab.hosts import connected
+from ndblab.hosts import connected, roles, spread
 from ndblab.install import Binaries
+from ndblab.install.binaries import named
 from ndblab.judging import publication
 from ndblab.machine import cgroups, host
 from ndblab.measuring import feasible, measurement
@@ -49,8 +50,7 @@ def configuration(
     wanted = experiment.size("brief" if described == BRIEF_HOST else size, overrides)
     machine, places = _machine(described), _places(described, None)
     planned = experiment.plans(wanted, budget, machine, places)
-    binaries = _binaries(described)
-    return _files(planned[DEFAULT_VARIANT], binaries)
+    return _files(planned[DEFAULT_VARIANT], _binaries(described))
 
 
 def dry_run(
@@ -73,14 +73,12 @@ def dry_run(
     described : as for `configuration`; with `hosts`, what each of them is.
     engines : as for `measurement.measure`; without them a comparison shows the programs of this
         machine for both.
-    hosts, insecure_network : as for `measurement.measure`. They are reached by SSH and described,
-        and nothing is copied there; with `described`, nothing is reached.
+    hosts, insecure_network : as for `measurement.measure`; hosts are looked at, unless `described`.
 
     Raises
     ------
     LabError
-        If the experiment compares no engines, or one of those named cannot be used; if it cannot be
-        measured over `hosts`, or one of them cannot be reached.
+        If `engines` or `hosts` do not suit the experiment, or cannot be used or reached.
     """
     if engines:
         experiment.check_engines(engines)
@@ -89,8 +87,8 @@ def dry_run(
     wanted = experiment.size(size, overrides)
     machine = _machine(described)
     with _hosts(experiment, machine, described, hosts, insecure_network) as there:
-        places = _places(described, port)
-        planned = experiment.plans(wanted, budget, machine, places, there and there.hosts)
+        over = there and there.hosts
+        planned = experiment.plans(wanted, budget, machine, _places(described, port), over)
         wrong = _problems(machine, planned.values(), there, described, engines)
     usual = planned[DEFAULT_VARIANT]
     lines = [
@@ -108,14 +106,13 @@ def dry_run(
         lines += ["# It compares two installations, which --engines A,B names."]
     programs = _installations(described, engines)
     if None in programs:
-        absent = "NDB Cluster is not installed yet: ./lab install"
-        if engines:
-            absent = f"Not both are installed yet: {engines}"
+        both = f"Not both are installed yet: {engines}"
+        absent = both if engines else "NDB Cluster is not installed yet: ./lab install"
         return "\n".join([*lines, f"# {absent}"])
-    known = there.hosts.described if there else {}
+    known = over.described if over else {}
     lines += _commands(experiment, wanted, planned, programs, machine, known)
     engines_of = dict(zip((False, True), programs, strict=True))
-    for each in () if described or there else _of_twins(experiment, wanted):
+    for each in () if described or over else _of_twins(experiment, wanted):
         lines += _twins(experiment, wanted, each, planned, machine, engines_of)
     return "\n".join(lines)
 
@@ -124,7 +121,7 @@ def _where(there: connected.Connected, given: str | None) -> Iterator[str]:
     """Name the hosts, and what runs on each."""
     placed = there.hosts.placed
     over = count(len(placed), "host")
-    if given in (None, connected.NAMESPACES):
+    if given in (None, roles.NAMESPACES):
         over = f"{len(placed)} network namespaces of this machine, named by letters"
     elif not there.sites:
         over += " such as this one; none was reached"
@@ -301,11 +298,8 @@ def _side(side: Side) -> str:
     point = side.point
     plain = Point(point.servers, point.clients)
     words = [f"{count(point.servers, 'server')}, {count(point.clients, 'client')}"]
-    words += [
-        getattr(point, name)
-        for name in ("transporter", "workload", "variant")
-        if getattr(point, name) != getattr(plain, name)
-    ]
+    names = ("transporter", "workload", "variant")
+    words += [getattr(point, n) for n in names if getattr(point, n) != getattr(plain, n)]
     words += [f"{name}={value}" for name, value in side.options.items()]
     words += [side.condition] if side.condition else []
     return f"({', '.join(words)})"
@@ -335,10 +329,9 @@ def _hosts(
     """Have the hosts of an experiment: those `given`, or namespaces if it needs several."""
     if not given and not experiment.hosts:
         yield None
-    elif described or given in (None, connected.NAMESPACES):
-        plain = insecure_network or given is None
-        named = given or connected.NAMESPACES
-        hosts = connected.stand_ins(experiment.hosts, machine, named, plain)
+    elif described or given in (None, roles.NAMESPACES):
+        wanted = experiment.hosts, machine, given or roles.NAMESPACES
+        hosts = spread.stand_ins(*wanted, insecure_network or given is None)
         yield connected.Connected(hosts, {}, {})
     else:
         with connected.opened(given, None, experiment.hosts, insecure_network) as there:
@@ -347,19 +340,7 @@ def _hosts(
 
 def _binaries(described: str | None) -> Binaries | None:
     """The programs of this host; for another host their names, as on its PATH."""
-    if described is None:
-        return install.find()
-    names = ("mysqld", "ndbmtd", "ndb_mgmd", "ndb_mgm", "sysbench")
-    return Binaries(
-        **{name: Path(name) for name in names},
-        ndb_version=PUBLISHED_NDB,
-        mysqld_version=PUBLISHED_NDB,
-        sysbench_version=PUBLISHED_SYSBENCH,
-        origin="PATH",
-        basedir=Path("/usr"),
-        mysqld_args=(),
-        sysbench_env={},
-    )
+    return named(PUBLISHED_NDB, PUBLISHED_SYSBENCH) if described else install.find()
 
 
 def _installations(
@@ -384,11 +365,10 @@ def _groups(plan: Plan, machine: host.Host, load_host: str) -> cgroups.Groups | 
 
 def _files(plan: Plan, binaries: Binaries | None) -> dict[str, str]:
     """Write the configuration files for these programs, or for those of the brief."""
-    known = (binaries.ndb_version, binaries.mysqld_version) if binaries else None
-    ndb, mysqld = known or (PUBLISHED_NDB, PUBLISHED_NDB)
+    known = binaries or named(PUBLISHED_NDB, PUBLISHED_SYSBENCH)
     return {
-        config.CONFIG_INI: config.config_ini(plan, ndb),
-        config.MY_CNF: config.my_cnf(plan, mysqld),
+        config.CONFIG_INI: config.config_ini(plan, known.ndb_version),
+        config.MY_CNF: config.my_cnf(plan, known.mysqld_version),
     }
 
 

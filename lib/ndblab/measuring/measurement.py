@@ -139,9 +139,9 @@ def measure(
     if hosts is None and not experiment.hosts:
         return _measure(*wanted)
     from ndblab import install
-    from ndblab.hosts import connected
+    from ndblab.hosts import connected, roles
 
-    given = hosts or connected.NAMESPACES
+    given = hosts or roles.NAMESPACES
     connected.refuse_unsuitable(experiment, given)
     binaries = install.ensure(progress=progress)
     plain = insecure_network or hosts is None

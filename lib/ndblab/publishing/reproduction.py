@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tqdm import tqdm
@@ -49,29 +49,13 @@ def reproduce(
     rest_recorded : take recorded data for experiments that the dataset in `source` is not of.
 
     Of several experiments, those that cannot be measured so, or were never recorded, are left out
-    with a line that says so; alone, such a one is an error.
-
-    Raises
-    ------
-    LabError
-        If it could not be done; no verdict is an error.
+    with a line that says so; alone, such a one is a LabError. No verdict is an error.
     """
     several = len(chosen) > 1
-    sources = dict.fromkeys((experiment.name for experiment in chosen), source)
-    if several and source not in (None, RECORDED):
-        owner = datasets.read(source).experiment
-        if rest_recorded:
-            sources |= {name: RECORDED for name in sources if name != owner}
-        else:
-            chosen = [catalogue.find(owner)]
-            sources = {owner: source}
+    chosen, sources = _sources(chosen, source, rest_recorded)
     for experiment in chosen:
         _check(experiment, sources[experiment.name])
-    left_out = {
-        experiment.name: why
-        for experiment in (chosen if several else ())
-        if (why := _why_not(experiment, sources[experiment.name], hosts, attach, engines))
-    }
+    left_out = _left_out(chosen, sources, hosts, attach, engines) if several else {}
     chosen = [experiment for experiment in chosen if experiment.name not in left_out]
     for name, why in left_out.items():
         print(f"{name} is left out: {why}", file=sys.stderr)
@@ -89,8 +73,7 @@ def reproduce(
         )  # fmt: skip
         return str(data.path.resolve())
 
-    where = [measured(experiment) for experiment in chosen]
-    _print_all(chosen, where, out)
+    _print_all(chosen, [measured(experiment) for experiment in chosen], out)
     for name, why in left_out.items():
         print(f"{name}: not {'recorded' if source else 'measured'}, {why}")
     if len(chosen) > 1:
@@ -129,6 +112,31 @@ def dry_runs(
                 experiment, size, budget, overrides, port, described, named, hosts,
                 insecure_network,
             )  # fmt: skip
+
+
+def _sources(
+    chosen: Sequence[Experiment], source: str | None, rest_recorded: bool
+) -> tuple[Sequence[Experiment], dict[str, str | None]]:
+    """Return the experiments that have data with where these are, by name; None to measure."""
+    sources = dict.fromkeys((experiment.name for experiment in chosen), source)
+    if len(chosen) == 1 or source in (None, RECORDED):
+        return chosen, sources
+    owner = datasets.read(source).experiment
+    if not rest_recorded:
+        return [catalogue.find(owner)], {owner: source}
+    return chosen, {name: source if name == owner else RECORDED for name in sources}
+
+
+def _left_out(
+    chosen: Sequence[Experiment],
+    sources: Mapping[str, str | None],
+    hosts: str | None,
+    attach: tuple[str | None, str | None] | None,
+    engines: str | None,
+) -> dict[str, str]:
+    """Return, by name, why experiments have no place among several."""
+    reasons = {e.name: _why_not(e, sources[e.name], hosts, attach, engines) for e in chosen}
+    return {name: why for name, why in reasons.items() if why}
 
 
 def _print_all(chosen: Sequence[Experiment], where: Sequence[str | None], out: Path) -> None:
@@ -176,8 +184,8 @@ def _why_not(
             attachable.check(experiment)
         elif hosts:
             connected.refuse_unsuitable(experiment, hosts)
-            if experiment.hosts and hosts != connected.NAMESPACES:
-                roles.check_roles(roles.read(hosts, experiment.hosts), experiment.hosts)
+            if hosts != roles.NAMESPACES:
+                roles.suitable(hosts, experiment.hosts)
         elif experiment.compares_engines and not planned:
             experiment.check_engines(engines)
     except LabError as error:

@@ -12,7 +12,7 @@ import pytest
 from ndblab.design import catalogue
 from ndblab.design.contrast import DUET
 from ndblab.experiments.network_cost import experiment as network
-from ndblab.hosts import connected, spread
+from ndblab.hosts import spread
 from ndblab.machine import host
 from ndblab.planning import deployment
 from ndblab.planning.point import Point
@@ -25,7 +25,7 @@ SIZE = NETWORK_COST.size("smoke")
 
 def plan(hosts: spread.Hosts | None = None) -> deployment.Plan:
     alone = host.read(CAPTURED)
-    hosts = hosts or connected.stand_ins(network.HOSTS, alone)
+    hosts = hosts or spread.stand_ins(network.HOSTS, alone)
     plans = NETWORK_COST.plans(SIZE, "scaled", alone, Places("/lab", "/lab"), hosts)
     assert len({str(each) for each in plans.values()}) == 1
     return plans["default"]
@@ -56,7 +56,7 @@ def test_every_other_start_exchanges_the_servers_beside_the_data_nodes():
 @pytest.mark.parametrize("order", list(permutations(range(5)))[::17])
 def test_hosts_may_come_in_any_order(order: tuple[int, ...]):
     """Servers are dealt to the hosts of data nodes first, wherever these stand in a file."""
-    made = connected.stand_ins(network.HOSTS, host.read(CAPTURED))
+    made = spread.stand_ins(network.HOSTS, host.read(CAPTURED))
     shuffled = dataclasses.replace(made, placed=tuple(made.placed[place] for place in order))
     mine = plan(shuffled)
     assert {name for _, name in places(mine, "default", "shm")} == {"b", "c"}
