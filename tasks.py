@@ -175,9 +175,9 @@ def reproduce(
 
 @functools.partial(cluster_command, mistake=2, iterable=["side"])
 def compare(
-    c, side=None, workload=None, servers=None, clients=None, minutes=None, within=None,
-    profile="quick", tables=None, table_size=None, seed=None, base_port=None, again=False,
-    json=False, dry_run=False,
+    c, side=None, workload=None, schema=None, writes=False, servers=None, clients=None,
+    minutes=None, within=None, profile="quick", tables=None, table_size=None, seed=None,
+    base_port=None, again=False, json=False, dry_run=False,
 ):  # fmt: skip
     """Compare two configurations of your own on this host, and say which is faster.
 
@@ -187,6 +187,7 @@ def compare(
     ./lab compare SpinMethod=LatencyOptimisedSpinning --workload oltp_read_write
     ./lab compare before/ after/                      folders with config.ini and my.cnf
     ./lab compare mine.toml                           a TOML file against the default
+    ./lab compare ndb_join_pushdown=off --workload queries.sql --schema dump.sql
 
     A word is a setting of config.ini, of mysqld, of tables (READ_BACKUP=0), or of the lab: servers,
     clients, data_nodes=25% of the CPUs, engine. A single setting beside a pair is for both sides;
@@ -198,9 +199,9 @@ def compare(
 
     sizes = {"tables": tables, "table_size": table_size, "seed": seed}
     text, status = comparison.compare(
-        side or (), workload=workload, servers=servers, clients=clients, minutes=minutes,
-        within=within, profile=profile, overrides=sizes, port=base_port, again=again,
-        as_json=json, only_plan=dry_run,
+        side or (), workload=workload, schema=schema, writes=writes, servers=servers,
+        clients=clients, minutes=minutes, within=within, profile=profile, overrides=sizes,
+        port=base_port, again=again, as_json=json, only_plan=dry_run,
     )  # fmt: skip
     print(text)
     if status:

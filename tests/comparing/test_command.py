@@ -5,14 +5,13 @@ from __future__ import annotations
 import shutil
 import subprocess
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import tasks
 from invoke import Context
 
 from ndblab import discovery
-from ndblab.comparing import comparison, load
+from ndblab.comparing import comparison
 from ndblab.error import LabError
 
 LAB = Path(__file__).parents[2] / "lab"
@@ -65,16 +64,21 @@ def test_words_of_the_command_line_are_sides(tmp_path: Path) -> None:
     assert done.stdout.strip() == str(expected)
 
 
-def test_a_misspelt_workload_gets_those_that_are_close(tmp_path: Path) -> None:
-    """Those of sysbench, and the lab's own."""
-    for name in ("oltp_read_write", "oltp_common"):
-        (tmp_path / f"{name}.lua").touch()
-    binaries = SimpleNamespace(sysbench_scripts=tmp_path)
+def test_a_misspelt_workload_gets_those_that_are_close() -> None:
+    """And a load that ends by itself has no rate to compare."""
     loads = discovery.modules("load")
     ends = next(each.WORKLOADS[0] for each in loads if getattr(each, "ENDS_BY_ITSELF", False))
-    assert load.resolve("oltp_read_write", binaries) == "oltp_read_write"
     with pytest.raises(LabError, match="no workload called oltp_read_writ") as caught:
-        load.resolve("oltp_read_writ", binaries)
-    assert caught.value.expected == "perhaps oltp_read_write"
+        comparison.compare(["servers=2"], workload="oltp_read_writ")
+    assert "oltp_read_write" in caught.value.expected
     with pytest.raises(LabError, match="ends by itself"):
-        load.resolve(ends, binaries)
+        comparison.compare(["servers=2"], workload=ends)
+
+
+def test_the_command_is_given_back_as_it_was_typed() -> None:
+    """With the load, so that it can be pasted; minutes are added where it goes on."""
+    load = {"workload": "my queries.sql", "schema": None, "servers": 2, "clients": None}
+    typed = comparison.command(["x=1"], load, True, 5, "quick", {"tables": 4}, None)
+    assert typed == (
+        "./lab compare x=1 --workload 'my queries.sql' --servers 2 --within 5 --tables 4 --writes"
+    )

@@ -19,7 +19,6 @@ from ndblab.comparing import (
     figure,
     installed,
     judged,
-    load,
     made,
     read_back,
     room,
@@ -37,6 +36,8 @@ from ndblab.measuring.manifest import ROOT
 from ndblab.planning import config, deployment, number
 from ndblab.planning.point import DEFAULT_VARIANT, DEFAULT_WORKLOAD
 from ndblab.planning.shape import Shape
+from ndblab.workloads import registry
+from ndblab.workloads.own import resolving
 
 if TYPE_CHECKING:
     from ndblab import dataset as datasets
@@ -62,6 +63,7 @@ class Comparison:
     overrides: Mapping[str, object]
     engines: str | None
     binaries: Binaries
+    workload: str
 
     @property
     def block_s(self) -> float:
@@ -77,7 +79,7 @@ class Comparison:
             [
                 answer.said(self.sides),
                 f"by {self.choice.described}",
-                f"under {point.workload}, {count(point.servers, 'MySQL server')} and "
+                f"under {self.workload}, {count(point.servers, 'MySQL server')} and "
                 f"{count(point.clients, 'client')} on A, CPUs "
                 + ("divided as said" if self.experiment.budget == "scaled" else "undivided"),
                 choice.times(self.choice.design, self.block_s, before_s)
@@ -90,6 +92,8 @@ def compare(
     words: Sequence[str],
     *,
     workload: str | None = None,
+    schema: str | None = None,
+    writes: bool = False,
     servers: object = None,
     clients: object = None,
     minutes: object = None,
@@ -107,6 +111,7 @@ def compare(
     Parameters
     ----------
     words : as `sides.parse` has them.
+    workload, schema, writes : as `resolving.resolve` has them; None for point selects.
     within : per cent from equal that still count as equivalent.
     only_plan : start nothing, and return what would be done.
     pictures : folder for the figure.
@@ -119,9 +124,10 @@ def compare(
     limit = number.whole("--minutes", MINUTES if minutes is None else minutes)
     band = judged.WITHIN if within is None else number.positive("--within", within, 50) / 100
     overrides = {key: value for key, value in (overrides or {}).items() if value is not None}
-    command = _command(words, workload, servers, clients, within, profile, overrides, port)
-    binaries = _binaries()
-    comparison = prepare(words, binaries, workload, servers, clients, profile, overrides, port)
+    typed = {"workload": workload, "schema": schema, "servers": servers, "clients": clients}
+    again_command = command(words, typed, writes, within, profile, overrides, port)
+    asked, binaries = _workload(workload or DEFAULT_WORKLOAD, schema, writes), _binaries()
+    comparison = prepare(words, binaries, asked, servers, clients, profile, overrides, port)
     if only_plan:
         return _dry_run(comparison, limit, port), 0
     print(comparison.plan(limit), file=sys.stderr)
@@ -129,17 +135,17 @@ def compare(
         comparison.experiment, profile, "auto", dict(comparison.overrides), port,
         again=again, minutes=limit, engines=comparison.engines,
         judging=measurement.Judging(
-            functools.partial(judged.findings, within=band), judged.claims(band), command
+            functools.partial(judged.findings, within=band), judged.claims(band), again_command
         ),
     )  # fmt: skip
     picture = figure.save(data, judged.judge(data, band), comparison.sides, band, pictures)
-    return _answered(comparison, data, band, command, as_json, picture)
+    return _answered(comparison, data, band, again_command, as_json, picture)
 
 
 def prepare(
     words: Sequence[str],
     binaries: Binaries,
-    workload: str | None,
+    workload: resolving.Workload,
     servers: object,
     clients: object,
     profile: str,
@@ -157,7 +163,7 @@ def prepare(
     parsed = sides.parse(words, _known_to(binaries, machine))
     common = made.load(
         parsed,
-        load.resolve(workload or DEFAULT_WORKLOAD, binaries),
+        workload.name,
         number.whole("--servers", 1 if servers is None else servers),
         None if clients is None else number.whole("--clients", clients),
         machine.usable_cpus,
@@ -182,7 +188,9 @@ def prepare(
     experiment = made.experiment(
         parsed, chosen, common, functools.partial(read_back.check, parsed, chosen.design)
     )
-    return Comparison(parsed, chosen, experiment, size, profile, given, engines, binaries)
+    return Comparison(
+        parsed, chosen, experiment, size, profile, given, engines, binaries, workload.label
+    )
 
 
 def _answered(
@@ -212,6 +220,17 @@ def _dry_run(comparison: Comparison, minutes: int, port: int | str | None) -> st
         engines=comparison.engines,
     )  # fmt: skip
     return f"{comparison.plan(minutes)}\n\n{text}"
+
+
+def _workload(given: str, schema: str | None, writes: bool) -> resolving.Workload:
+    """Return the workload that the user means; it must have a rate."""
+    found = resolving.resolve(given, schema, writes)
+    if registry.ends_by_itself(found.name):
+        raise LabError(
+            f"{given} cannot be compared: it ends by itself and has no rate of queries",
+            next_step="Choose another --workload.",
+        )
+    return found
 
 
 def _binaries() -> Binaries:
@@ -267,11 +286,10 @@ def _engines(parsed: Sides, binaries: Binaries) -> str | None:
     return ",".join(str(each or binaries.basedir) for each in named)
 
 
-def _command(
+def command(
     words: Sequence[str],
-    workload: str | None,
-    servers: object,
-    clients: object,
+    load: Mapping[str, object],
+    writes: bool,
     within: object,
     profile: str,
     overrides: Mapping[str, object],
@@ -279,12 +297,12 @@ def _command(
 ) -> str:
     """Return the command as it was typed, without its minutes."""
     options = {
-        "workload": workload, "servers": servers, "clients": clients, "within": within,
-        "profile": None if profile == "quick" else profile, "base_port": port,
-        **overrides,
+        **load, "within": within, "profile": None if profile == "quick" else profile,
+        "base_port": port, **overrides,
     }  # fmt: skip
     typed = [str(word) for word in words]
     for name, value in options.items():
         if value is not None:
             typed += [f"--{name.replace('_', '-')}", str(value)]
+    typed += ["--writes"] * writes
     return shlex.join(["./lab", "compare", *typed])

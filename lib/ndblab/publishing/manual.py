@@ -80,7 +80,9 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
     },
     "compare": {
         "side": "A setting, folder or file; plain words are sides",
-        "workload": "Name of a workload (default: oltp_point_select)",
+        "workload": "Name, file (.sql, .lua, slow log) or 'program {socket} {seconds}'",
+        "schema": "Dump with the tables of a workload of your own",
+        "writes": "Of a slow log, replay also what changes data",
         "servers": "MySQL servers of both sides (default: 1)",
         "clients": "Clients of both sides (default: 8 for each CPU)",
         "minutes": "End after so many minutes, though undecided (default: 15)",

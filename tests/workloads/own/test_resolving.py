@@ -149,7 +149,7 @@ def test_a_program_is_its_own_client():
 @pytest.mark.parametrize(
     ("name", "what"),
     [
-        ("oltp_nothing", "Unknown workload oltp_nothing"),
+        ("oltp_nothing", "no workload called oltp_nothing"),
         ("none.sql", "The workload none.sql does not exist"),
         ("./none", "The workload ./none does not exist"),
         ("program of mine", "must be told where it is"),

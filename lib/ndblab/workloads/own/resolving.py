@@ -7,6 +7,7 @@ names of files are no part of a dataset.
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import os
 import re
@@ -135,10 +136,10 @@ def _kind(text: str, path: Path) -> str | None:
 def _known(name: str, schema: Path | None) -> Workload:
     known = {*SCRIPTS, *registry.names()}
     if name not in known and discovery.file(f"{name}.lua") is None:
+        close, names = difflib.get_close_matches(name, known, 3), ", ".join(SCRIPTS)
         raise LabError(
-            f"Unknown workload {name}",
-            found=name or "nothing",
-            expected=f"{_FORMS}; names: {', '.join(SCRIPTS)}",
+            f"There is no workload called {name}",
+            expected=f"perhaps {' or '.join(close)}" if close else f"{_FORMS}; names: {names}",
             next_step="Choose one with --workload.",
         )
     if schema is not None:
