@@ -40,7 +40,9 @@ def test_the_answer_is_one_line_with_every_interval() -> None:
         ),
         ({"outcome": "undecided", "throughput": Estimate(math.nan)}, "no whole block yet"),
         ({"p95": Estimate(1.0, 0.99, 1.01)}, "p95 unchanged (-1.0 to +1.0 %)"),
-        ({"errors": {"a": 0, "b": 9}, "worse": ("errors",)}, "9 of B. B has more errors."),
+        ({"errors": {"a": 0, "b": 9}}, "Slices left out for errors: 0 of A, 9 of B."),
+        ({"worse": ("p95", "errors")}, "So B is worse by p95 and errors, whatever its throughput."),
+        ({"disturbed": 3}, "Others on the host disturbed 3 slices, which are left out."),
     ],
 )
 def test_each_outcome_has_its_words(changes: dict[str, object], words: str) -> None:

@@ -9,7 +9,7 @@ import math
 from typing import TYPE_CHECKING
 
 from ndblab.comparing import choice, knobs, made
-from ndblab.comparing.judged import EQUIVALENT, ERRORS, FASTER, SLOWER, WITHIN, Judged
+from ndblab.comparing.judged import EQUIVALENT, FASTER, SLOWER, WITHIN, Judged
 from ndblab.formatting import count, listed
 from ndblab.statistics.estimate import Estimate
 
@@ -24,6 +24,8 @@ def sentence(found: Judged, within: float = WITHIN) -> str:
     """Say what was found, with the interval of each number, and what it took."""
     parts = [headline(found, within)]
     parts += [_guard("p95", found.p95, within), _guard("CPU a query", found.cpu, within)]
+    if found.worse:
+        parts += [f"So B is worse by {listed(found.worse)}, whatever its throughput."]
     parts += [_errors(found), _disturbed(found)]
     took = count(round(found.minutes), "minute")
     parts += [f"{took}, {count(found.blocks, 'block')}, {count(found.starts, 'cluster start')}."]
@@ -117,8 +119,7 @@ def _guard(name: str, ratio: Estimate, within: float) -> str:
 def _errors(found: Judged) -> str:
     if not any(found.errors.values()):
         return ""
-    text = f"Slices left out for errors: {found.errors['a']} of A, {found.errors['b']} of B."
-    return f"{text} B has more errors." if ERRORS in found.worse else text
+    return f"Slices left out for errors: {found.errors['a']} of A, {found.errors['b']} of B."
 
 
 def _disturbed(found: Judged) -> str:

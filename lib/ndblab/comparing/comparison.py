@@ -203,7 +203,7 @@ def _answered(
 ) -> tuple[str, int]:
     found, parsed = judged.judge(data, within), comparison.sides
     more = min(60, max(5, 2 * round(found.minutes)))
-    go_on = "" if found.status != 3 else f"{command} --minutes {more}"
+    go_on = "" if found.outcome != judged.UNDECIDED else f"{command} --minutes {more}"
     if as_json:
         design, path = comparison.choice.design, str(data.path)
         plain = answer.to_json(found, parsed, design, within, path, go_on)
