@@ -110,6 +110,7 @@ def double(
                         "latency_avg_ms": p95(n, c) / 2,
                         "client_cpu_pct": 10.0,
                         "host_busy_pct": 50.0,
+                        "host_steal_pct": 0.0,
                     }
                 )
                 processes.append((name, 1, "mysqld", 11, 100 * mysqld_cpus(n, c), 1))

@@ -99,8 +99,9 @@ def world(claim: Claim, effect: float, situation: str) -> Double:
     ratio = effect if claim.id in RATIOS else 1.0
     if claim.id in ("F4-cpu-with-load", *LOADED):
         ratio = 4.0
-    sweep = {"servers": (1, 16), "clients": (16, 256, 512), "repeats": 1}
-    data = double(budget=_budget(claim, situation), cpus=64, **sweep)
+    sweep = {"servers": (1, 2, 4, 16), "clients": (4, 8, 16, 32, 64, 128, 256, 512), "repeats": 1}
+    # More clients do no more: the claims on what loads something are not blocked by idle servers.
+    data = double(lambda n, c: 5000.0, budget=_budget(claim, situation), cpus=64, **sweep)
     for name, (top, base) in planted.items() if situation != "no contrast" else ():
         sides = {"a": (*top, {metric: 1000 * ratio}), "b": (*base, {metric: 1000.0})}
         data = contrasted(data, name, sides, claims=(claim.id,), blocks=blocks, spread=0.002)

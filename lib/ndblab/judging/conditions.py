@@ -8,12 +8,14 @@ is about, so none can favour one outcome.
 from __future__ import annotations
 
 import contextlib
+import itertools
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ndblab import discovery
 from ndblab.error import MissingData
-from ndblab.formatting import listed, significant
+from ndblab.formatting import count, listed, significant
 from ndblab.judging import allowance
 from ndblab.judging.allowance import DATA_NODES, HOST, QUOTA, SERVERS, SQL_SIDE, Part
 from ndblab.judging.contrasted import A, B, of_claim, place, side, sides
@@ -30,6 +32,10 @@ FULL = {**MOST, DATA_NODES: SATURATED}
 FULL_PCT = f"{100 * SATURATED:.0f} % or more"
 NEAR_PCT = 80
 """Percent of a CPU from which on the brief calls a thread near saturation."""
+
+
+IDLE_GROWTH = 1.5
+"""With more throughput than this from twice the clients, what they load is mostly idle."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +112,12 @@ def servers_free(claim: Claim, evidence: Evidence) -> State:
     return _free(claim, evidence, MOST)
 
 
+@condition("cpus-free")
+def cpus_free(claim: Claim, evidence: Evidence) -> State:
+    """Neither a quota nor the CPUs end first; the claim itself is about the NDB threads."""
+    return _free(claim, evidence, MOST, threads=False)
+
+
 @condition("room-for-servers")
 def room_for_servers(claim: Claim, evidence: Evidence) -> State:
     """The side with fewer servers leaves CPUs that more could use."""
@@ -141,6 +153,38 @@ def cpus_end(claim: Claim, evidence: Evidence) -> State:
     return State(least[0] >= 1, words)
 
 
+@condition("loaded")
+def loaded(claim: Claim, evidence: Evidence) -> State:
+    """Clients are enough to keep something busy: twice as many would not do twice the work."""
+    words = []
+    for found, contrast, name in _parts(claim, evidence):
+        full, text = _fullest(found, evidence, contrast, name)
+        if full < 1:
+            growth, text = _growth(evidence, contrast, name)
+            if growth > IDLE_GROWTH:
+                return State(False, f"{text} ({IDLE_GROWTH:g} times or less wanted)")
+        words.append(text)
+    return State(True, listed(list(dict.fromkeys(words))[:1]))
+
+
+def _growth(evidence: Evidence, contrast: str, name: str) -> tuple[float, str]:
+    """Return what twice the clients do to throughput near a side, by the sweep, and in words."""
+    where = place(evidence, contrast, name)
+    counts = evidence.clients(where.servers)
+    pairs = [(a, b) for a, b in itertools.pairwise(counts) if where.clients in (a, b)]
+    if not pairs:
+        raise MissingData(f"the sweep has no run {where.words} and one with more or fewer clients")
+    few, many = pairs[-1]
+    ratio = (
+        evidence.values(where.servers, many, "qps").mean()
+        / evidence.values(where.servers, few, "qps").mean()
+    )
+    growth = float(ratio ** (math.log(2) / math.log(many / few)))
+    return growth, f"{few} to {many} clients of {count(where.servers, 'server')} do " + (
+        f"{significant(growth)} times the queries for each doubling"
+    )
+
+
 @condition("ndb-saturated")
 def ndb_saturated(claim: Claim, evidence: Evidence) -> State:
     """An NDB thread of whatever kind is near saturation, on some side."""
@@ -169,10 +213,12 @@ def _of_thread(pct: float) -> str:
     return f"the busiest NDB thread uses {significant(pct)} % of a CPU"
 
 
-def _free(claim: Claim, evidence: Evidence, most: dict[str, float], only: str = "") -> State:
+def _free(
+    claim: Claim, evidence: Evidence, most: dict[str, float], only: str = "", threads: bool = True
+) -> State:
     """Return whether these parts use less than a share of what they may, wherever a claim looks.
 
-    Nor may an NDB thread be near saturation: it ends before all CPUs of its data node do.
+    With `threads`, nor may one of NDB be near saturation: it ends before all CPUs of its node do.
     """
     used = [p for found, _, name in _parts(claim, evidence) for p in found if only in ("", name)]
     # Without a limit servers may take what others leave: the host's CPUs are what ends.
@@ -185,9 +231,9 @@ def _free(claim: Claim, evidence: Evidence, most: dict[str, float], only: str = 
             return State(False, words, _forced(claim, evidence))
     if not used:
         raise MissingData("it has no contrast of fewer servers with more")
+    looked = [where for where in _sides(claim, evidence) if threads and only in ("", where[1])]
     with contextlib.suppress(MissingData):
-        looked = [where for where in _sides(claim, evidence) if only in ("", where[1])]
-        pct = max(_busiest_thread(evidence, *where) for where in looked)
+        pct = max((_busiest_thread(evidence, *where) for where in looked), default=0.0)
         if pct >= NEAR_PCT:
             return State(False, f"{_of_thread(pct)} (below {NEAR_PCT} % wanted)")
     fullest = max(used, key=lambda part: part.share / most[part.name])

@@ -47,10 +47,27 @@ def outliers(values: pd.Series, window: int = WINDOW) -> pd.Series:
     mean absolute deviation times 1.2533 replaces it (Iglewicz and Hoaglin 1993).
     """
     distance = (values - smooth(values, window)).abs()
+    return distance > OUTLYING * _scale(distance)
+
+
+def settled(values: pd.Series, window: int = WINDOW) -> pd.Series:
+    """Share what was counted too late: a sample far below the running median, the next one above.
+
+    Both get their mean if each is an outlier and together they are none, as where a report of
+    sysbench comes late and the next one counts what it has missed. The sum stays the same.
+    """
+    off = values - smooth(values, window)
+    limit = OUTLYING * _scale(off.abs())
+    following = off.shift(-1)
+    late = (off < -limit) & (following > limit) & ((off + following).abs() <= limit)
+    mean = (values + values.shift(-1)) / 2
+    after = late.shift(1, fill_value=False)
+    return values.mask(late, mean).mask(after, mean.shift(1))
+
+
+def _scale(distance: pd.Series) -> float:
     scale = 1.4826 * distance.median()
-    if scale == 0:
-        scale = 1.2533 * distance.mean()
-    return distance > OUTLYING * scale
+    return float(scale or 1.2533 * distance.mean())
 
 
 def trend(values: pd.Series, interval_s: float = 1.0, confidence: float = CONFIDENCE) -> Estimate:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ndblab.error import MissingData
-from ndblab.formatting import count
+from ndblab.formatting import count, plain
 from ndblab.judging import publication
 from ndblab.judging.publication import Anchor
 from ndblab.statistics import contrasts, cpu_use, estimate, summary
@@ -44,6 +44,14 @@ class Turn(NamedTuple):
     def per_cpu(self) -> float:
         """Return clients for each logical CPU that mysqld uses."""
         return self.clients / self.cpus
+
+    @property
+    def words(self) -> str:
+        """Write where it stops: at one number of clients, or between two that it may be."""
+        if self.low < self.high:
+            return f"between {self.low:.0f} and {self.high:.0f} clients"
+        per_cpu = plain(round(self.per_cpu, 1))
+        return f"at {count(self.clients, 'client')}, {per_cpu} for each CPU that mysqld uses"
 
 
 def each_run(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:

@@ -10,6 +10,7 @@ from ndblab.error import MissingData
 from ndblab.experiments.costs import analysis
 from ndblab.experiments.costs.experiment import AT_EACH, AT_TOTAL, FALLING, RISING
 from ndblab.formatting import change, count, listed, plain
+from ndblab.judging.answer import Advice
 from ndblab.judging.answers import answers
 from ndblab.statistics.estimate import Estimate
 
@@ -61,10 +62,9 @@ def _parts(data: Dataset) -> Iterator[str]:
     """Say in which process a query grows dearer, at equal clients each."""
     ratios = analysis.ratios(data.slices, data.processes, AT_EACH)
     each = [f"{change(*ratios[column])} in {role}" for column, role in analysis.WORDS.items()]
-    dearer = [column for column in analysis.WORDS if ratios[column].low > 1]
-    most = max(dearer, key=lambda column: ratios[column].value, default="")
-    advice = f", so look for more CPUs for {analysis.WORDS[most]} first" if most else ""
-    yield f"CPU a query by role: {listed(each)}{advice}"
+    yield f"CPU a query by role: {listed(each)}"
+    if ratios[analysis.ALL].low > 1:
+        yield Advice("Add a MySQL server where it brings CPUs; else give one more clients")
 
 
 def _idle(data: Dataset) -> Iterator[str]:
@@ -96,17 +96,15 @@ def _published(data: Dataset) -> Iterator[str]:
 def _turning(data: Dataset) -> Iterator[str]:
     """Say where the throughput of one server stops rising, and whether CPUs end it."""
     turn = analysis.turn(analysis.each_good_run(data.runs, data.processes))
-    between = f" ({turn.low:.0f} to {turn.high:.0f})" if turn.low < turn.high else ""
     ended = (
         "this host's CPUs end it, which did not end the brief's"
         if turn.busy_pct >= _MOST_BUSY_PCT
         else "CPUs are left, so more servers may use them"
     )
     yield (
-        f"one server stops gaining at {count(turn.clients, 'client')}{between}, "
-        f"{turn.per_cpu:.1f} for each CPU that mysqld uses (published: "
-        f"{analysis.published_per_cpu():.1f}); {turn.busy_pct:.0f} % of all CPUs are "
-        f"busy then: {ended}"
+        f"one server stops gaining {turn.words} (published: 32 clients, "
+        f"{analysis.published_per_cpu():.1f} for each CPU); {turn.busy_pct:.0f} % of all CPUs are "
+        f"busy then, so {ended}"
     )
 
 

@@ -74,7 +74,7 @@ EXPERIMENTS = (
         Experiment(
         "costs",
         "What does a MySQL server more cost?",
-        "unrecorded/23_costs.ipynb",
+        "23_costs.ipynb",
         figures=("costs", "costs-one-server"),
         claims=(),
         grid=servers_and_clients,

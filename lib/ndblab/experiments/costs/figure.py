@@ -150,12 +150,7 @@ def _said(row, of: str) -> str:
 
 
 def _title_of_one(turn: analysis.Turn) -> str:
-    clients = count(turn.clients, "client")
-    between = f" ({turn.low:.0f} to {turn.high:.0f})" if turn.low < turn.high else ""
-    return (
-        f"One server stops gaining at {clients}{between}, {plain(round(turn.per_cpu, 1))} for each "
-        f"CPU that mysqld uses; the host's CPUs are {turn.busy_pct:.0f} % busy"
-    )
+    return f"One server stops gaining {turn.words}; the host's CPUs are {turn.busy_pct:.0f} % busy"
 
 
 FIGURES = {

@@ -34,11 +34,25 @@ def longest(runs: pd.DataFrame) -> pd.Series:
 def samples(run: pd.Series, intervals: pd.DataFrame) -> pd.DataFrame:
     """Return the samples of a run in order, without a last one after some clients had ended.
 
-    A run of seconds may have that one only: then it is kept.
+    A run of seconds may have that one only: then it is kept. Where sysbench has reported late, the
+    queries are shared between the seconds that they belong to.
     """
     own = intervals[intervals["run_id"] == run["run_id"]].sort_values("t_s", ignore_index=True)
     whole = own[own["clients"] >= run["clients"]]
-    return own if whole.empty else whole.reset_index(drop=True)
+    found = _without_gaps(own if whole.empty else whole.reset_index(drop=True))
+    return found.assign(qps=series.settled(found["qps"]))
+
+
+def _without_gaps(seconds: pd.DataFrame) -> pd.DataFrame:
+    """Give a second without a report half of the queries of the next one, if these are of two."""
+    step_s = _step_s(seconds)
+    alone = seconds["t_s"].diff().between(1.5 * step_s, 2.5 * step_s)
+    of_two = alone & series.outliers(seconds["qps"]) & (seconds["qps"] > seconds["qps"].median())
+    if not of_two.any():
+        return seconds
+    halved = seconds.assign(qps=seconds["qps"].mask(of_two, seconds["qps"] / 2))
+    missing = halved[of_two].assign(t_s=halved["t_s"][of_two] - step_s)
+    return pd.concat([halved, missing]).sort_values("t_s", ignore_index=True)
 
 
 def steadiness(seconds: pd.DataFrame) -> pd.DataFrame:

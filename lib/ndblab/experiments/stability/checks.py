@@ -14,6 +14,7 @@ from functools import partial
 import pandas as pd
 
 from ndblab.error import MissingData
+from ndblab.experiments.stability import analysis as stability
 from ndblab.experiments.stability import checkpoint_cost as cost
 from ndblab.formatting import count, significant
 from ndblab.judging.checks import check
@@ -40,6 +41,8 @@ RANGE = (0.025, 0.975)
 # Above this share of the host's CPUs, unrelated processes may explain what varies. The kernel and
 # system services take some 3 % beside a saturated cluster.
 QUIET_PCT = 6
+STOLEN_PCT = 1
+"""Where the hypervisor takes more, it may be what varies: stolen time comes in bursts."""
 
 Samples = pd.DataFrame
 Values = Callable[[Samples, int], list[Comparison]]
@@ -193,11 +196,15 @@ def warmed_up(claim: Claim, evidence: Evidence) -> State:
 
 @condition("quiet")
 def quiet(claim: Claim, evidence: Evidence) -> State:
-    """Unrelated processes use so little that they do not explain what varies."""
-    others_pct = evidence.others_pct(_runs(evidence))
+    """Unrelated processes and the hypervisor take too little to explain what varies."""
+    runs = _runs(evidence)
+    others_pct, stolen_pct = evidence.others_pct(runs), float(runs["host_steal_pct"].mean())
     words = f"unrelated processes used {significant(others_pct)} % of the host's CPUs"
     if others_pct > QUIET_PCT:
         return State(False, f"{words} (at most {QUIET_PCT} % wanted)")
+    stolen = f"the hypervisor took {significant(stolen_pct)} % of the host's CPUs"
+    if stolen_pct > STOLEN_PCT:
+        return State(False, f"{stolen} (at most {STOLEN_PCT} % wanted)")
     return State(True, words)
 
 
@@ -245,12 +252,12 @@ def _each_run(claim: Claim, evidence: Evidence, subject: str, values: Values) ->
     """Judge every run by its own samples."""
     runs = _runs(evidence)
     tests = []
-    for name in runs["run_id"]:
-        samples = evidence.seconds(runs[runs["run_id"] == name]).sort_values("t_s")
+    for _, run in runs.iterrows():
+        samples = stability.samples(run, evidence.dataset.intervals)
         if samples.empty:
             raise MissingData("no samples of the run were recorded")
         found = values(samples, len(runs))
-        label = f" in {name}" if len(runs) > 1 else ""
+        label = f" in {run['run_id']}" if len(runs) > 1 else ""
         tests += [replace(test, label=test.label + label) for test in found]
     shortest = float(runs["duration_s"].min())
     servers, clients = int(runs["servers"].iloc[0]), int(runs["clients"].iloc[0])

@@ -73,6 +73,17 @@ def eight_or_sixteen_p95(claim: Claim, evidence: Evidence) -> Finding:
     return decide(claim, "p95 of 16 servers is", [test])
 
 
+@condition("before-saturation")
+def before_saturation(claim: Claim, evidence: Evidence) -> State:
+    """Some number of clients is enough for 16 servers and does not saturate 8."""
+    if EARLY in evidence.contrasts:
+        return State(True, f"8 servers are not at their best {place(evidence, EARLY, B).words}")
+    if not evidence.contrasts or not {8, 16} <= set(evidence.servers):
+        raise MissingData("no run of 8 and 16 servers")
+    least, knee = evidence.clients(16)[0], evidence.knee(8)
+    return State(False, f"8 servers are at their best with {knee} clients, and 16 take {least}")
+
+
 @check("F8-p95-512")
 def sixteen_servers_p95(claim: Claim, evidence: Evidence) -> Finding:
     """Compare p95 of 16 servers at every number of clients up to 512."""
