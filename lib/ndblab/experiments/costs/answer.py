@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ndblab.error import MissingData
 from ndblab.experiments.costs import analysis
 from ndblab.experiments.costs.experiment import AT_EACH, AT_TOTAL, FALLING, RISING
-from ndblab.formatting import change, count, listed, plain
+from ndblab.formatting import change, count, less_or_more, listed, plain
 from ndblab.judging.answer import Advice
 from ndblab.judging.answers import answers
 from ndblab.statistics.estimate import Estimate
@@ -43,19 +43,25 @@ def _more_servers(data: Dataset) -> Iterator[str]:
             ratios = analysis.ratios(data.slices, data.processes, name)
             cost, qps = ratios[analysis.ALL], ratios["qps"]
             yield (
-                f"{analysis.sides(data.slices, name)}: {change(*cost)} CPU a query and "
-                f"{change(*qps)} throughput, so {_consequence(cost, qps)}"
+                f"{analysis.sides(data.slices, name)}: {_changed(cost, 'CPU a query')} and "
+                f"{_changed(qps, 'throughput')}, so {_consequence(cost, qps)}"
             )
 
 
 def _consequence(cost: Estimate, qps: Estimate) -> str:
     if cost.low > 1 and qps.low > 1:
-        return "more servers bring throughput, at a price in CPU"
+        return "more servers raise throughput, at a price in CPU"
     if cost.low > 1 and qps.high < 1:
-        return "more servers cost throughput where they bring no CPUs"
+        return "servers without CPUs of their own cost throughput"
     if cost.low > 1:
         return "more servers use more CPU without a clear gain"
     return "more servers save CPU" if cost.high < 1 else "whether more servers cost CPU is open"
+
+
+def _changed(ratio: Estimate, of: str) -> str:
+    if ratio.value >= 2:
+        return f"{change(*ratio)} the {of}"
+    return less_or_more(*ratio, f"less {of}", f"more {of}", f"as much {of}")
 
 
 def _parts(data: Dataset) -> Iterator[str]:
@@ -115,8 +121,8 @@ def _past(data: Dataset) -> Iterator[str]:
             ratios = analysis.ratios(data.slices, data.processes, name)
             qps, cost = ratios["qps"], ratios[analysis.SERVER]
             yield (
-                f"{analysis.sides(data.slices, name)} of one server: {change(*qps)} throughput and "
-                f"{change(*cost)} CPU of mysqld a query, so {_advice(qps)}"
+                f"{analysis.sides(data.slices, name)} of one server: {_changed(qps, 'throughput')} "
+                f"and {_changed(cost, 'CPU of mysqld a query')}, so {_advice(qps)}"
             )
 
 
