@@ -159,6 +159,14 @@ def test_transporters_are_compared_in_twin_clusters_without_quotas() -> None:
         assert all(experiment.variant(point.variant).quotas == NO_QUOTAS for point in sides)
 
 
+def test_very_many_clients_are_compared_where_a_profile_has_them() -> None:
+    """As many as the source calls very high concurrency, at most 1536; the quick profile has none."""
+    assert "writes-high" not in contrasts("shm-vs-tcp", pd.DataFrame())
+    many = contrasts("shm-vs-tcp", pd.DataFrame(), "brief")["writes-high"]
+    assert {many.a.point.clients, many.b.point.clients} == {1024}
+    assert many.claims == ("T-high",)
+
+
 def test_the_redo_log_is_compared_in_twin_clusters_without_quotas() -> None:
     """Nothing but the redo log differs."""
     redo = contrasts("single-server-scaling", swept(servers=(1,)))["redo"]

@@ -29,6 +29,8 @@ SHM_SPIN, ALL_SPIN, TLS = "shm-spin", "all-spin", "tls"
 SPIN_US = 200
 """How long the spinning variants spin before they sleep; the claims' source gives no time. Far
 longer than the other side takes to answer, and below NDB's maximum (500 us for threads)."""
+MANY = (512, 1536)
+"""Numbers of clients that the source of T-high calls high."""
 _SHM_SPINS = {"shm default": {"ShmSpintime": SPIN_US}}
 
 
@@ -57,10 +59,12 @@ def transporters(
         return Contrast(name, TWINS, side, writes.point(1, plain), (claim,))
 
     top, low = writes.top(), tuple(c for c in (1, 2) if c <= max(size.clients))
+    high = [c for c in size.clients if MANY[0] <= c <= MANY[1]]
     of_transporters = (
         both("reads-best", reads, reads.top(), reads.top("tcp"), "T-shm-gain"),
         both("writes-top", writes, top, writes.top("tcp"), "T-top"),
         *(both(f"writes-{c}", writes, c, c, "T-low") for c in low),
+        *(both("writes-high", writes, c, c, "T-high") for c in high[-1:]),
     )
     of_spinning = (
         *(spun(f"spin-{c}", SHM_SPIN, c, c, "T-spin-low") for c in low),
