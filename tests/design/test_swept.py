@@ -160,7 +160,7 @@ def test_transporters_are_compared_in_twin_clusters_without_quotas() -> None:
 
 
 def test_very_many_clients_are_compared_where_a_profile_has_them() -> None:
-    """As many as the source calls very high concurrency, at most 1536; the quick profile has none."""
+    """As many as the source calls very high concurrency, at most 1536; quick has none."""
     assert "writes-high" not in contrasts("shm-vs-tcp", pd.DataFrame())
     many = contrasts("shm-vs-tcp", pd.DataFrame(), "brief")["writes-high"]
     assert {many.a.point.clients, many.b.point.clients} == {1024}
