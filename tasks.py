@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import errno
 import functools
+import itertools
 import os
 import subprocess
 import sys
@@ -12,13 +13,15 @@ import unicodedata
 from json import dumps
 from pathlib import Path
 
-from invoke import Collection, Config, Exit, Program, task
+from invoke import Collection, Config, Exit, ParseError, Program, task
 
 from ndblab.error import LabError
 from ndblab.machine import cgroups, host, user
 
 ROOT = Path(__file__).resolve().parent
 OUT = ROOT / "out"
+FLAGS = ("--again", "--dry-run", "--json", "--writes", "--help", "-h")
+"""Options of `compare` that have no value."""
 
 
 def plain(error):
@@ -506,6 +509,39 @@ if "--help" in sys.argv or "-h" in sys.argv:
     explain_options()
 
 
+def spelled_out(words):
+    """Return words of a command line as invoke takes them, which has no optional positional ones.
+
+    `bench NAME` is `bench --only NAME`, `claims ID ID` is `claims --id ID,ID`, and `compare A B` is
+    `compare --side A --side B`: whatever is no option, nor the value of one.
+    """
+    name, *rest = words or [""]
+    if name == "bench" and rest and not rest[0].startswith("-"):
+        return [name, "--only", *rest]
+    if name == "claims":
+        ids = list(itertools.takewhile(lambda word: not word.startswith("-"), rest))
+        return [name, *(["--id", ",".join(ids)] if ids else []), *rest[len(ids) :]]
+    if name != "compare":
+        return list(words)
+    found, takes_value = [name], False
+    for word in rest:
+        is_option = word.startswith("-") and not takes_value
+        found += [word] if is_option or takes_value else ["--side", word]
+        takes_value = is_option and "=" not in word and word not in FLAGS
+    return found
+
+
+class Lab(Program):
+    """The lab's commands. A mistake in the command line is no result: it has status 2."""
+
+    def parse_tasks(self):
+        """Parse the words of tasks."""
+        try:
+            super().parse_tasks()
+        except ParseError as error:
+            raise Exit(f"lab: {error}", code=2) from None
+
+
 class OwnConfig(Config):
     """invoke's settings without those in ~/.invoke.yaml and INVOKE_*, which other projects need."""
 
@@ -527,6 +563,9 @@ if __name__ == "tasks":
 if __name__ == "__main__":
     user.forget_settings()
     try:
-        Program(name="lab", binary="./lab", version="0.1", config_class=OwnConfig).run()
+        lab = Lab(name="lab", binary="./lab", version="0.1", config_class=OwnConfig)
+        places = 2 if sys.argv[1:2] == ["--search-root"] else 0
+        root, words = sys.argv[1 : 1 + places], sys.argv[1 + places :]
+        lab.run([sys.argv[0], *root, *spelled_out(words)])
     except BrokenPipeError:
         sys.stderr.close()

@@ -24,7 +24,7 @@ from ndblab.machine import host
 from ndblab.planning.shape import Places
 from ndblab.workloads import sysbench
 
-POSSIBLE = {"single-server-scaling", "multi-server-scaling", "stability", "read-write"}
+POSSIBLE = {"costs", "single-server-scaling", "multi-server-scaling", "stability", "read-write"}
 BINARIES = SimpleNamespace(
     sysbench="sysbench", sysbench_script=str, sysbench_env={}, sysbench_version="1.0.20",
     fingerprint=lambda: {"sysbench": "a", "ndbmtd": "b"},

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -44,24 +44,32 @@ def test_a_mistake_has_a_status_of_its_own(monkeypatch: pytest.MonkeyPatch) -> N
     assert ended.value.code == 2
 
 
-def test_words_of_the_command_line_are_sides(tmp_path: Path) -> None:
-    """Wherever they stand between options, which may have values."""
-    shutil.copy(LAB, tmp_path / "lab")
-    (tmp_path / "tasks.py").write_text("import sys\nprint(sys.argv[3:])\n")
-    python = tmp_path / "env/bin"
-    python.mkdir(parents=True)
-    (python / "python").write_text('#!/bin/sh\n[ "$1" = -I ] && exit 0\nexec python3 "$@"\n')
-    (python / "invoke").touch()
-    for file in python.iterdir():
-        file.chmod(0o755)
-    words = ["servers=1", "--minutes", "3", "servers=2", "--json", "a b/", "--within=5", "x=--y"]
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("compare a=1 --minutes 3 b=2 --json c/ --within=5",
+         "compare --side a=1 --minutes 3 --side b=2 --json --side c/ --within=5"),
+        ("compare a=1 -h", "compare --side a=1 -h"),
+        ("claims F6-peak P-tc --csv", "claims --id F6-peak,P-tc --csv"),
+        ("claims --csv", "claims --csv"),
+        ("bench large", "bench --only large"),
+        ("--list", "--list"),
+    ],
+)  # fmt: skip
+def test_plain_words_are_what_the_command_is_about(typed: str, expected: str) -> None:
+    """Wherever they stand between options, which may have values; by `./lab` and by `invoke`."""
+    assert tasks.spelled_out(typed.split()) == expected.split()
+
+
+def test_a_mistyped_option_is_no_result() -> None:
+    """Status 1 says that B is slower."""
     done = subprocess.run(
-        [tmp_path / "lab", "compare", *words], capture_output=True, text=True, check=True,
-        env={"PATH": "/usr/bin:/bin", "VIRTUAL_ENV": str(tmp_path / "env")},
+        [sys.executable, LAB.with_name("tasks.py"), "compare", "a=1", "--nosuch"],
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
-    expected = ["compare", "--side", "servers=1", "--minutes", "3", "--side", "servers=2", "--json"]
-    expected += ["--side", "a b/", "--within=5", "--side", "x=--y"]
-    assert done.stdout.strip() == str(expected)
+    assert done.returncode == 2
+    assert "--nosuch" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_misspelt_workload_gets_those_that_are_close() -> None:

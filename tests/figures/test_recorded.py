@@ -18,7 +18,7 @@ WHERE = {
     key: experiment.name for experiment in catalogue.every().values() for key in experiment.figures
 }
 WITHOUT_AXES = ("2", "3", "locks")
-UNIT = re.compile(r", |% |[Cc]lients|seconds|operations/s|since it started")
+UNIT = re.compile(r", |% |[Cc]lients|servers|seconds|operations/s|since it started")
 """What every axis is labelled with: a unit, or what is counted."""
 
 

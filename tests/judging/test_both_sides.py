@@ -118,6 +118,9 @@ def world(claim: Claim, effect: float, situation: str) -> Double:
         data = with_plan(data, **held)
     releases = {"ndb": "21.4.17", "second_ndb": "21.10.1"}
     manifest = {"hosts": {"a": {}, "b": {}}, "versions": releases}
+    if claim.id == "B-split":
+        shares = {f"split-{pct}": {"quotas": {"ndbmtd": pct / 100}} for pct in (10, 25, 50)}
+        manifest["variants"] = {**data.manifest.get("variants", {}), **shares}
     return replace(data, manifest={**data.manifest, **manifest})
 
 

@@ -181,7 +181,8 @@ def _step(text: str) -> float:
 
     It is 0 where that leaves it open.
     """
-    [sentence, *_] = re.findall(r"16 (?:servers|gave)[^;:]*\b8\b[^;]*", text)
+    parts = re.split(r"[;:]|\. ", text)
+    sentence = next(part for part in parts if re.search(r"\b16 (servers|gave).*\b8\b", part))
     if re.search("no clear change|about|as many as|within the error", sentence):
         return 0.0
     if ratio := re.search(r"([\d.]+) times", sentence):

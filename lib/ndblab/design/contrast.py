@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
+from ndblab.error import LabError
 from ndblab.planning.condition import CONDITIONS, NO_MONITOR
 from ndblab.planning.point import Point
 
@@ -35,6 +36,7 @@ class Length(NamedTuple):
 ALTERNATION, SWITCHED, DUET = "alternation", "switched", "duet"
 STARTS, TWINS, LEVEL = "starts", "twins", "level"
 A, B = "a", "b"
+DESIGNS = (ALTERNATION, SWITCHED, DUET, STARTS, TWINS, LEVEL)
 PER_START = 3
 """Slices of each side in a pair of cluster starts."""
 PER_TWINS = 2
@@ -128,6 +130,13 @@ class Contrast:
     first_look: float = 0.5
 
     def __post_init__(self) -> None:
+        if self.design not in DESIGNS:
+            raise LabError(
+                f"The contrast {self.name} has an unknown design",
+                found=self.design,
+                expected=", ".join(DESIGNS),
+                next_step="Change it in experiment.py.",
+            )
         if self.one_slice and self.design != LEVEL:
             raise ValueError(f"a block of {self.name} has more than one slice")
         if self.design == SWITCHED and self.b != replace(self.a, condition=NO_MONITOR):

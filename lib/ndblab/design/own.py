@@ -40,7 +40,9 @@ def write(folder: Path) -> list[Path]:
             next_step="Choose another name.",
         )
     folder.mkdir(parents=True)
-    written = []
+    # Only a package is found among the lab's own experiments, once it is moved there.
+    written = [folder / "__init__.py"]
+    written[0].write_text(f'"""{_QUESTION}"""\n')
     for template in sorted(_TEMPLATE.iterdir()):
         if not template.is_file():
             continue

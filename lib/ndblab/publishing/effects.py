@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ndblab.figures import forest, published, sheet
+from ndblab.figures import forest, sheet
 from ndblab.judging import verdict
 from ndblab.judging.publication import Anchor, Claim
 from ndblab.measuring import recorded
@@ -50,9 +50,9 @@ def table(every: pd.DataFrame, claims: Sequence[Claim]) -> pd.DataFrame:
 
 
 def title(rows: pd.DataFrame) -> str:
-    """Say how many of the effects are as published."""
+    """Say how many of the effects agree with what was published, most of which has no size."""
     same = int((rows["verdict"] == verdict.REPRODUCED).sum())
-    return f"{same} of {len(rows)} effects that can be judged on small hosts are as published"
+    return f"{same} of {len(rows)} published effects point the published way on small hosts"
 
 
 def draw(rows: pd.DataFrame, claims: Sequence[Claim]) -> Figure:
@@ -70,7 +70,7 @@ def draw(rows: pd.DataFrame, claims: Sequence[Claim]) -> Figure:
                 anchors[row.name] = [_mark(claim)]
         forest.draw(figure.subplots(), rows, "Ratio", allowed=allowed, anchors=anchors)
         notes = ["Dots: measured, with 95 % intervals.", "Yellow: what the claim allows."]
-        notes += [published.NOTE] if anchors else []
+        notes += ["Star: the size that was published, of another machine."] if anchors else []
         head = sheet.Head(title(rows), notes)
         sheet.sign(figure, head, "Recorded datasets of this repository: virtual machines, 2 CPUs.")
     return figure

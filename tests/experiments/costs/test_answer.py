@@ -22,7 +22,7 @@ def test_dearer_queries_and_lost_throughput_are_signed():
         in words
     )
     assert "by role: +30 % in mysqld, 0 % in ndbmtd and" in words
-    assert words.endswith("else give one more clients.")
+    assert words.endswith("Add many MySQL servers only with CPUs for them.")
     assert "servers without CPUs of their own cost throughput" in words
 
 

@@ -31,5 +31,5 @@ def test_the_answer_says_what_compression_saves():
     """With the numbers of the dataset."""
     data = dataset(made_up.dump("none"), made_up.dump("zstd"))
     said = str(answers.answer("dump", judge.judge(data, ["M-zstd"], CLAIMS), data))
-    assert "for 50 % of that size" in said
+    assert "and 50 % of the size" in said
     assert "Not testable here: the published times" in said

@@ -59,4 +59,4 @@ def test_the_answer_names_statements_without_locks():
     """At the isolation level that releases them."""
     data = dataset(locks(AS_PUBLISHED))
     said = str(answers.answer("locking-reads", judge.judge(data, ["L-uservar"], CLAIMS), data))
-    assert f"without a record lock in {READ_COMMITTED}: {CREATE_SELECT}" in said
+    assert f"took no record lock in {READ_COMMITTED}: {CREATE_SELECT}" in said

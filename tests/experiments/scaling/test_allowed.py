@@ -89,7 +89,7 @@ def test_title_and_answer_say_the_same_about_the_last_doubling(of_most: float):
     """Fewer or more queries/s with 16 servers than with 8, by as much, whichever is best."""
     data = tables(of_most)
     figure = title(figures.draw("6", data, [], caption()))
-    dataset = SimpleNamespace(**data, manifest={})
+    dataset = SimpleNamespace(**data, manifest={}, budget="scaled")
     no_verdict = pd.DataFrame({"id": [], "verdict": []})
     answer = answers.answer("multi-server-scaling", no_verdict, dataset).certain[0]
     word, other = ("fewer", "more") if of_most < 1 else ("more", "fewer")
@@ -106,6 +106,6 @@ def test_a_step_that_noise_hides_is_called_so():
     answer = answers.answer(
         "multi-server-scaling",
         pd.DataFrame({"id": [], "verdict": []}),
-        SimpleNamespace(**data, manifest={}),
+        SimpleNamespace(**data, manifest={}, budget="scaled"),
     )
     assert "fewer" not in answer.certain[0]

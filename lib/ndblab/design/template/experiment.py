@@ -10,7 +10,7 @@ WIDE = "wide"
 
 
 def contrasts(experiment, size, points):
-    """Compare both variants at the most clients, in turns, in 4 blocks."""
+    """Compare both variants, the first over the second, at the most clients, in turns."""
     swept = Swept(size, points, experiment.workload)
     wide, usual = (swept.point(1, max(size.clients), name) for name in (WIDE, "default"))
     return (Contrast("wide", ALTERNATION, wide, usual, (), blocks=4),)
@@ -26,7 +26,7 @@ EXPERIMENTS = (
         grid=grids.every_variant,
         workload="@NAME@",  # @NAME@.lua
         sizes={"quick": {"servers": (1,), "clients": (4, 16), "repeats": 2}},
-        # A variant may also set parameters: config_ini={"ndbd default": {...}}, my_cnf={...}
+        # Or config_ini={"ndbd default": {...}}, my_cnf={...}: clusters of their own, in TWINS.
         variants=(Variant(), Variant(WIDE, options={"range_rows": 100})),
         contrasts=contrasts,
     ),

@@ -37,13 +37,15 @@ def failures(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         f"{_words(gaps_s.idxmax())} stopped service for {plain(gaps_s.max())} s",
         Clause(
             "A-node-loss",
-            "a killed data node made no client give up" + _gap(gaps_s, "kill-data-node"),
+            "a killed data node made no client give up after one retry"
+            + _gap(gaps_s, "kill-data-node"),
             "a killed data node made {value} clients give up",
             "whether clients notice the kill of a data node",
         ),
         Clause(
             "A-online",
-            "a rolling restart made none give up" + _gap(gaps_s, "rolling-restart"),
+            "a rolling restart, without an upgrade, made none give up"
+            + _gap(gaps_s, "rolling-restart"),
             "a rolling restart made {value} clients give up",
             "whether clients notice a rolling restart",
         ),
@@ -89,8 +91,8 @@ def _advice(gaps_s: pd.Series, lost: pd.Series) -> Iterator[Advice]:
     """Say what is documented against the two faults that hurt, if they did."""
     if "lose-arbitrator" in lost:
         yield Advice(
-            "Let more than one process arbitrate: a second management node, or MySQL servers with "
-            "ArbitrationRank"
+            "Documented, not measured here: let more than one process arbitrate, a second "
+            "management node or MySQL servers with ArbitrationRank"
         )
     if gaps_s.get("freeze-data-node", 0) > _LONG_GAP_S:
         yield Advice(

@@ -36,5 +36,5 @@ def loading(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             "a small redo log slowed loading by less than 3 % ({change})",
             "whether a small redo log slows loading",
         ),
-        Advice(f"Load large tables by {fastest}"),
+        Advice(f"For loads as small as these, use {fastest}"),
     ]

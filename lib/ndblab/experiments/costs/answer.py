@@ -38,7 +38,7 @@ def findings(dataset: Dataset, table: pd.DataFrame) -> Sequence[str]:
 
 def _more_servers(data: Dataset) -> Iterator[str]:
     """Say what the most servers do to the cost of a query and to throughput."""
-    for name in (AT_EACH, AT_TOTAL):
+    for name in (AT_TOTAL, AT_EACH):
         with contextlib.suppress(MissingData):
             ratios = analysis.ratios(data.slices, data.processes, name)
             cost, qps = ratios[analysis.ALL], ratios["qps"]
@@ -70,7 +70,7 @@ def _parts(data: Dataset) -> Iterator[str]:
     each = [f"{change(*ratios[column])} in {role}" for column, role in analysis.WORDS.items()]
     yield f"CPU a query by role: {listed(each)}"
     if ratios[analysis.ALL].low > 1:
-        yield Advice("Add a MySQL server where it brings CPUs; else give one more clients")
+        yield Advice("Add many MySQL servers only with CPUs for them")
 
 
 def _idle(data: Dataset) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ndblab.formatting import change
+from ndblab.formatting import moved
 from ndblab.judging import releases
 from ndblab.judging.answer import Clause
 from ndblab.judging.answers import answers
@@ -25,7 +25,7 @@ def compared(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         second = "another installation of the same release"
     found = contrasts.ratio(contrasts.log_ratios(dataset.slices, "indexstat"))
     return [
-        f"at high load, OLTP read-write on {second} differed by {change(*found)} from {first}",
+        f"at high load, {second} {moved(*found, 'throughput')} of OLTP read-write against {first}",
         Clause(
             "D-indexstat",
             "that is what RonDB 21.10 gained",

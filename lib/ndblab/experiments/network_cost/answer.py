@@ -24,12 +24,15 @@ _SERVERS = {
 @answers("network-cost")
 def cost(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     """Say what clients elsewhere get, and what servers elsewhere carry."""
+    other = (
+        "in another network namespace" if dataset.manifest.get("namespaces") else "on another host"
+    )
     return [
         Clause(
             "N-clients",
-            "clients on another host got {value_fall_pct} fewer queries/s than on their server's "
-            "own {interval_fall_pct}",
-            "clients on another host got no fewer queries/s than on their server's own ({change})",
+            f"clients {other} got {{value_fall_pct}} fewer queries/s than on their server's own "
+            "{interval_fall_pct}",
+            f"clients {other} got no fewer queries/s than on their server's own ({{change}})",
             "whether clients on another host get less than on their server's own",
         ),
         *_measured(dataset),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ndblab.experiments.read_locality.analysis import FULLY_REPLICATED, READ_BACKUP
-from ndblab.formatting import change
+from ndblab.formatting import moved
 from ndblab.judging.answer import Clause
 from ndblab.judging.answers import answers
 from ndblab.statistics import ratio_tables
@@ -55,4 +55,4 @@ def _gained(dataset: Dataset) -> Iterator[str]:
     for name, words in _GAINS.items():
         if name in found.index and not math.isnan(found.at[name, "low"]):
             ends = (found.at[name, part] for part in ("ratio", "low", "high"))
-            yield f"on one host, {words} changed throughput by {change(*ends)}"
+            yield f"on one host, {words} {moved(*ends, 'throughput')}"

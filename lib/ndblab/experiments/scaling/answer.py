@@ -24,8 +24,8 @@ def one_server(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     """Say how far one server goes, and what does not matter to it."""
     best = _peak(dataset)
     return [
-        f"one MySQL server did best with {count(best.clients, 'client')}: {plain(best.qps_mean)} "
-        "queries/s" + _between(best.qps_low, best.qps_high),
+        f"{_quotas(dataset)}one MySQL server did at most {plain(best.qps_mean)} queries/s"
+        + _between(best.qps_low, best.qps_high),
         Clause(
             "F4-degrade",
             "past the peak, more clients cost {value_fall_pct} {interval_fall_pct}",
@@ -145,14 +145,19 @@ def _figure_6(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
         ratio = estimate.geometric((qps[16] / qps[8]).dropna())
         if ratio.bounded:
             words = "fewer queries than 8", "more queries than 8", "the queries of 8"
-            yield f"at equal clients, 16 servers did {less_or_more(*ratio, *words)}"
+            did = less_or_more(*ratio, *words)
+            yield f"{_quotas(dataset)}16 servers did {did} at equal clients"
             if ratio.high < 1:
-                yield Advice("Start no more MySQL servers than the host has CPUs for")
+                yield Advice("Add MySQL servers only with CPUs for them")
     forced = (table["id"] == "F6-double-servers") & (table["verdict"] == BY_CONSTRUCTION)
     for row in table[forced].itertuples():
         times = f"{plain(row.measured)} times{_between(row.low, row.high)} the work or more"
         did = f", which did {times}" if math.isfinite(row.measured) else ""
         yield f"up to four servers, quotas give twice as many twice the CPU by construction{did}"
+
+
+def _quotas(dataset: Dataset) -> str:
+    return "under CPU quotas, " if dataset.budget == "scaled" else ""
 
 
 def _past(dataset: Dataset) -> str:
@@ -161,7 +166,8 @@ def _past(dataset: Dataset) -> str:
     if not found:
         return "past the best number of clients, throughput of the most servers"
     point = found[0]["b"]["point"]
-    return f"past {count(point['clients'], 'client')}, throughput of {point['servers']} servers"
+    past = f"past {count(point['clients'], 'client')}, throughput of {point['servers']} servers"
+    return _quotas(dataset) + past
 
 
 def _peak(dataset: Dataset):

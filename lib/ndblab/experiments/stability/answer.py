@@ -39,7 +39,7 @@ def steadiness(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         Clause(
             "W-warmup",
             "two minutes of measurement are enough",
-            "two minutes of measurement are not enough here",
+            "only {value_pct} of two-minute windows were within 3 % of the run's mean here",
             "whether two minutes of measurement are enough",
         ),
     ]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ndblab.experiments.tpc_c import analysis as loads
-from ndblab.formatting import change, plain
+from ndblab.formatting import moved, plain
 from ndblab.judging.answer import Clause
 from ndblab.judging.answers import answers
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from ndblab.dataset import Dataset
 
-_THROUGHPUT = {
-    loads.PARTITIONING: "partitioning tables by warehouse changed throughput by {}",
-    loads.SERVERS: "a second MySQL server changed it by {}",
-    loads.MORE_SERVERS: "two more changed it by {}",
+_SUBJECTS = {
+    loads.PARTITIONING: "partitioning tables by warehouse",
+    loads.SERVERS: "a second MySQL server",
+    loads.MORE_SERVERS: "two MySQL servers more",
 }
 
 
@@ -29,11 +29,9 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     found = found[found["low"].notna()]
     said: list[Clause | str] = [*loads.inconsistent(dataset.tables)]
     for row in found.itertuples():
-        words = change(row.ratio, row.low, row.high)
-        if row.contrast == loads.PARTITIONING and row.quantity != "transactions/s":
-            said.append(f"it changed the data nodes' CPU for a transaction by {words}")
-        else:
-            said.append(_THROUGHPUT[row.contrast].format(words))
+        per_transaction = row.quantity != "transactions/s"
+        what = "the data nodes' CPU for a transaction" if per_transaction else "throughput"
+        said.append(f"{_SUBJECTS[row.contrast]} {moved(row.ratio, row.low, row.high, what)}")
     said += _shares(dataset)
     return [
         *said,

@@ -141,7 +141,6 @@ EXPERIMENTS = (
         shape={"transporter": "tcp"},
         variants=(Variant(), Variant(TLS, {"tls": True})),
         contrasts=encrypted_links,
-        budget="shared",
         lacks=functools.partial(ndb_tools.lacks, "ndb_sign_keys"),
     ),
 )  # fmt: skip

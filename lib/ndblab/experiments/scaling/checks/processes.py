@@ -36,6 +36,8 @@ MOST_UNCERTAIN = 0.02
 # Of the two-sided 95 % interval of a normal value.
 NORMAL_95 = 1.96
 LOAD, UNDIVIDED = "load-1-k", "undivided"
+SPLITS = 3
+"""Divisions from which on one can be called sensible: a best one has neighbours."""
 _VARIANTS = {
     "B-sockets": ("sockets", "throughput over TCP/IP is"),
     "B-redo": ("redo", "throughput with the small redo log is"),
@@ -104,6 +106,16 @@ def less_cpu(claim: Claim, evidence: Evidence) -> Finding:
     label = f"times that of all mysqld {where.words}"
     test = where.mean(_role(used, "ndbmtd") / _role(used, "mysqld"), label, log=True)
     return decide(claim, "CPU of all ndbmtd is", [test])
+
+
+@condition("splits")
+def splits(claim: Claim, evidence: Evidence) -> State:
+    """Several divisions of the CPUs between data nodes and servers were compared."""
+    variants = evidence.dataset.manifest.get("variants", {}).values()
+    tried = {str(each.get("quotas", {}).get("ndbmtd")) for each in variants} - {"None"}
+    words = f"{count(len(tried), 'division')} of the CPUs compared"
+    holds = len(tried) >= SPLITS
+    return State(holds, words + ("" if holds else f" ({SPLITS} wanted)"))
 
 
 @check("B-split")
