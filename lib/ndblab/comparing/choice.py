@@ -115,4 +115,4 @@ def times(design: str, block_s: float, before_s: float) -> str:
         blocks = blocks_needed(design, effect)
         time = duration(before_s + blocks * block_s) if math.isfinite(blocks) else "more than a day"
         parts.append(f"{effect:.0%}".replace("%", " %") + f" in {time}")
-    return f"expected here, with even odds: {listed(parts)}"
+    return f"half of such comparisons tell a difference of {listed(parts)}"

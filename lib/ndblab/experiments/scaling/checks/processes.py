@@ -112,7 +112,7 @@ def less_cpu(claim: Claim, evidence: Evidence) -> Finding:
 def splits(claim: Claim, evidence: Evidence) -> State:
     """Several divisions of the CPUs between data nodes and servers were compared."""
     variants = evidence.dataset.manifest.get("variants", {}).values()
-    tried = {str(each.get("quotas", {}).get("ndbmtd")) for each in variants} - {"None"}
+    tried = {str(each.get("quotas", {}).get("ndbmtd")) for each in variants} | {"None"}
     words = f"{count(len(tried), 'division')} of the CPUs compared"
     holds = len(tried) >= SPLITS
     return State(holds, words + ("" if holds else f" ({SPLITS} wanted)"))
