@@ -125,6 +125,8 @@ def test_every_clause_is_about_a_claim_of_the_sources(name: str) -> None:
     """A misspelt id would silently say nothing."""
     data = DATASETS[name]
     known = {claim.id for claim in publication.claims()}
+    # Finding the experiments' answers is what fills `ANSWERS`.
+    assert name in answers.known()
     clauses = answers.ANSWERS[name](data, verdict_tables.of(data))
     assert {c.id for c in clauses if isinstance(c, Clause)} <= known
 

@@ -124,11 +124,6 @@ class Evidence:
     def _run_ids(self, servers: int, clients: int) -> list[str]:
         return [str(name) for name in self.runs_at(servers, clients)["run_id"]]
 
-    def seconds(self, runs: pd.DataFrame) -> pd.DataFrame:
-        """Return the samples of these runs, without a last one after some clients had ended."""
-        table = self.dataset.intervals[self.dataset.intervals["run_id"].isin(runs["run_id"])]
-        return table[table["clients"] >= table["run_id"].map(runs.set_index("run_id")["clients"])]
-
     def _peak(self, servers: int, column: str) -> float:
         if servers not in self._peaks.index:
             raise MissingData(f"no good run with {servers} servers")

@@ -1,6 +1,6 @@
 """Checks on shared-memory and TCP transporters, and on spinning in them.
 
-Both transporters are loaded at once in one cluster. Spinning needs clusters of its own.
+Sides are twin clusters; older datasets loaded both transporters of one cluster at once.
 """
 
 from __future__ import annotations
