@@ -93,3 +93,24 @@ def test_idle_servers_cost_a_query_nothing() -> None:
     assert found[7] == pytest.approx(1500)
     assert found[8] != found[8]
     assert cpu_use.idle_pct(runs, processes)[7] == pytest.approx(9)
+
+
+def test_a_large_table_is_grouped_in_parts_with_the_same_result(monkeypatch) -> None:
+    """A part ends between runs, and the weight of first samples is that of the whole table."""
+    table = pd.DataFrame(
+        {
+            "run_id": [run for run in "abcd" for _ in range(6)],
+            "t_s": [1.0, 2.0, 3.5] * 8,
+            "role": "mysqld",
+            "node_id": ([11] * 3 + [12] * 3) * 4,
+            "cpu_pct": range(24),
+            "rss_bytes": 100,
+        }
+    )
+    mixed = pd.concat([table[::2], table[1::2]])
+    whole = [cpu_use.cpu_by_role(each) for each in (table, mixed)]
+    monkeypatch.setattr(cpu_use, "_PART_ROWS", 10)
+    assert [len(part) for part in cpu_use._parts(table)] == [12, 12]
+    assert len(cpu_use._parts(mixed)) == 1
+    for each, expected in zip((table, mixed), whole, strict=True):
+        pd.testing.assert_frame_equal(cpu_use.cpu_by_role(each), expected)

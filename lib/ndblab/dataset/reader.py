@@ -155,7 +155,8 @@ def read(path: Path | str, *, verify: bool = True) -> Dataset:
     late = _overrun(manifest, tables, partial(_read_later, folder, manifest, tables, {}))
     if late:
         tables["runs"] = overrun.marked(tables["runs"], late)
-        tables |= {name: overrun.within(tables[name], late) for name in _SAMPLED if name in tables}
+        for name in tables.keys() & set(_SAMPLED):
+            tables[name] = overrun.within(tables[name], late)
     later = partial(_read_later, folder, manifest, tables, late)
     return Dataset(folder, manifest, Tables(tables, later))
 

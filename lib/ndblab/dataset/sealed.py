@@ -15,9 +15,10 @@ import os
 import shutil
 import tarfile
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pandas as pd
 
@@ -32,7 +33,7 @@ _PACK = {
     GZIP: functools.partial(gzip.compress, compresslevel=9, mtime=0),
     XZ: functools.partial(lzma.compress, preset=4),
 }
-_UNPACK = {GZIP: gzip.decompress, XZ: lzma.decompress}
+_OPEN = {GZIP: gzip.open, XZ: lzma.open}
 
 
 def read_bytes(file: Path) -> bytes:
@@ -61,7 +62,8 @@ def read_table(folder: Path, name: str, manifest: Mapping[str, Any], verify: boo
         return table.empty(name)
     # The schema first: "cut off" or "another unit" says more than "another sha256".
     data = read_bytes(file)
-    frame = table.parse(name, _unpacked(file, data), str(file))
+    with _unpacking(file):
+        frame = table.read(name, lambda: _opened(file, data), str(file))
     if verify:
         _verify(file, data, sums.get(file.name))
     return frame
@@ -172,8 +174,20 @@ def _verify(file: Path, data: bytes, expected: str | None) -> None:
 
 
 def _unpacked(file: Path, data: bytes) -> bytes:
+    with _unpacking(file), _opened(file, data) as stream:
+        return stream.read()
+
+
+def _opened(file: Path, data: bytes) -> BinaryIO:
+    """Open what these bytes of a file are when unpacked."""
+    packed = io.BytesIO(data)
+    return _OPEN[file.suffix](packed) if file.suffix in _OPEN else packed
+
+
+@contextmanager
+def _unpacking(file: Path) -> Iterator[None]:
     try:
-        return _UNPACK.get(file.suffix, bytes)(data)
+        yield
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise LabError(
             f"{file} cannot be unpacked", found=error, next_step=MEASURE_AGAIN

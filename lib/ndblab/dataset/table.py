@@ -8,23 +8,32 @@ from __future__ import annotations
 import csv
 import functools
 import io
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import BinaryIO
 
+import numpy as np
 import pandas as pd
 
 from ndblab.dataset.column import Column
 from ndblab.dataset.schema import COUNTS, MEASURE_AGAIN, SCHEMAS, Schema
 from ndblab.error import LabError
 
-_CHUNK = 200_000
-"""Rows that are parsed at once."""
+_CHUNK, _PART_BYTES = 50_000, 1 << 20
+"""Rows that are parsed at once, and bytes that are looked at."""
 
 
-def parse(table: str, data: bytes, where: str) -> pd.DataFrame:
-    """Read one table from the bytes of its file and check it against its schema.
+def parse(table: str, text: bytes, where: str) -> pd.DataFrame:
+    """Read one table from the text of its file; otherwise as `read`."""
+    return read(table, lambda: io.BytesIO(text), where)
+
+
+def read(table: str, opened: Callable[[], BinaryIO], where: str) -> pd.DataFrame:
+    """Read one table from its file and check it against its schema.
 
     Parameters
     ----------
+    opened : opens the text of the file. It is read in pieces, as all of it at once can be as large
+        as the table.
     where : the file's name as the user should read it.
 
     Raises
@@ -34,25 +43,57 @@ def parse(table: str, data: bytes, where: str) -> pd.DataFrame:
         of values, or a value has another type or is out of range.
     """
     schema = SCHEMAS[table]
-    _check_text(data, where)
-    columns = _columns(schema, _header(data))
-    _check_names(list(columns), _header(data), where)
-    _check_lines(len(columns), data, where)
-    types = {name: column.dtype for name, column in columns.items()}
-    empty = {n: [""] for n, c in columns.items() if c.dtype != "str" or c.empty}
+    with opened() as stream:
+        header = _header(stream.readline())
+    columns = _columns(schema, header)
+    lines, regular = _counted(opened, len(columns))
+    if header != list(columns) or not regular:
+        with opened() as stream:
+            text = stream.read()
+        _check_text(text, where)
+        _check_names(list(columns), header, where)
+        _check_lines(len(columns), text, where)
     try:
-        # In chunks: at millions of rows, two thirds of the memory and half the time.
-        chunks = pd.read_csv(
-            io.BytesIO(data), dtype=types, na_values=empty, keep_default_na=False, chunksize=_CHUNK
-        )
-        frame = pd.concat(chunks, ignore_index=True)
+        frame = _typed(columns, opened, lines)
     except (ValueError, OverflowError) as error:
-        raise _wrong_type(schema, data, where, error) from error
+        with opened() as stream:
+            text = stream.read()
+        _check_text(text, where)
+        raise _wrong_type(schema, text, where, error) from error
     for place, (name, column) in enumerate(schema.columns.items()):
         if name not in columns:
             value = pd.Series(column.before, index=frame.index, dtype=column.dtype)
             frame.insert(place, name, value)
     return check(table, frame, where)
+
+
+def _counted(opened: Callable[[], BinaryIO], columns: int) -> tuple[int, bool]:
+    """Return the number of lines, and whether each has so many values, of which none is quoted."""
+    last, counts = b"", dict.fromkeys(b'\n,"', 0)
+    with opened() as stream:
+        while part := stream.read(_PART_BYTES):
+            last = part[-1:]
+            for byte in counts:
+                counts[byte] += part.count(byte)
+    lines, commas, quotes = counts.values()
+    return lines, last == b"\n" and not quotes and commas == lines * (columns - 1)
+
+
+def _typed(
+    columns: Mapping[str, Column], opened: Callable[[], BinaryIO], lines: int
+) -> pd.DataFrame:
+    """Read the rows of at most so many lines in chunks: no large array is there twice."""
+    types = {name: column.dtype for name, column in columns.items()}
+    empty = {n: [""] for n, c in columns.items() if c.dtype != "str" or c.empty}
+    rows, whole = 0, {n: np.empty(lines, object if t == "str" else t) for n, t in types.items()}
+    with opened() as stream:
+        for chunk in pd.read_csv(
+            stream, dtype=types, na_values=empty, keep_default_na=False, chunksize=_CHUNK
+        ):
+            for name, values in whole.items():
+                values[rows : rows + len(chunk)] = chunk[name]
+            rows += len(chunk)
+    return pd.DataFrame({name: values[:rows] for name, values in whole.items()}, copy=False)
 
 
 def empty(table: str) -> pd.DataFrame:
@@ -179,8 +220,8 @@ def _check_text(data: bytes, where: str) -> None:
         ) from error
 
 
-def _header(data: bytes) -> list[str]:
-    first = data.split(b"\n", 1)[0].decode().rstrip("\r")
+def _header(line: bytes) -> list[str]:
+    first = line.decode(errors="replace").rstrip("\r\n")
     return first.split(",") if first else []
 
 

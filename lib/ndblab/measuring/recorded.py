@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import json
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from ndblab import dataset as datasets
+from ndblab.dataset.sealed import MANIFEST
 from ndblab.design import catalogue
 from ndblab.design.catalogue import ROOT, find
 from ndblab.design.experiment import Experiment
@@ -14,6 +16,7 @@ from ndblab.error import LabError
 from ndblab.measuring import measurement
 
 RECORDED = ROOT / "data/recorded"
+_HELD: WeakValueDictionary[tuple[Path, int], datasets.Dataset] = WeakValueDictionary()
 
 
 def obtain(
@@ -36,7 +39,7 @@ def obtain(
     experiment = find(name)
     if dataset == "measure":
         return measurement.measure(experiment, size, budget, overrides)
-    data = _recorded(name) if dataset == "recorded" else datasets.read(dataset)
+    data = _recorded(name) if dataset == "recorded" else _read(Path(dataset))
     if data.experiment != experiment.name:
         raise LabError(
             "This dataset belongs to another experiment",
@@ -44,6 +47,16 @@ def obtain(
             expected=experiment.name,
             next_step=f"Use --experiment {data.experiment}, or give another --dataset.",
         )
+    return data
+
+
+def _read(folder: Path) -> datasets.Dataset:
+    """Read a dataset unless somebody has it: two of a large one would fill the memory."""
+    file = folder.resolve() / MANIFEST
+    key = file, file.stat().st_mtime_ns if file.exists() else 0
+    data = _HELD.get(key) or datasets.read(folder)
+    if data.complete:
+        _HELD[key] = data
     return data
 
 

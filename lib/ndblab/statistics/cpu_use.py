@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
+import numpy as np
 import pandas as pd
 
 from ndblab.error import MissingData
@@ -13,6 +14,7 @@ from ndblab.statistics import estimate, summary
 
 QUERY_ROLES = ("mysqld", "ndbmtd", SYSBENCH)
 """Roles whose CPU time counts as the cost of a query."""
+_PART_ROWS = 200_000
 
 
 class Usage:
@@ -78,17 +80,18 @@ class Usage:
 
     @cached_property
     def _threads(self) -> pd.DataFrame:
-        table = self._ndb_threads
         keys = ["run_id", "node_id", "thr_no", "thread"]
-        busy = table[keys].assign(pct=table["os_user_pct"] + table["os_system_pct"])
-        each = busy.groupby(keys, observed=True, sort=False)["pct"].mean().reset_index()
-        return each.astype({"run_id": str, "thread": str})
+        each = [
+            part[keys].assign(pct=part["os_user_pct"] + part["os_system_pct"])
+            .groupby(keys, observed=True, sort=False)["pct"].mean()
+            for part in _parts(self._ndb_threads)
+        ]  # fmt: skip
+        return pd.concat(each).reset_index().astype({"run_id": str, "thread": str})
 
     @cached_property
     def _servers(self) -> pd.DataFrame:
-        table = self._processes[self._processes["role"].astype(str) == "mysqld"]
-        keys = ["run_id", "node_id"]
-        return _mean_pct(table, keys).rename("cpu_pct").reset_index().astype({"run_id": str})
+        found = _mean_pct(_parts(self._processes), ["run_id", "node_id"], "mysqld")
+        return found.rename("cpu_pct").reset_index().astype({"run_id": str})
 
     def of_others(self, runs: pd.DataFrame, cpus: float) -> pd.Series:
         """Return the CPU of unrelated processes, in percent of the host's CPUs.
@@ -114,9 +117,10 @@ def cpu_by_role(processes: pd.DataFrame) -> pd.DataFrame:
     `run_id`, `role`, `processes`, `cpu_pct` and `rss_bytes` of all of them together,
     `cpu_per_process_pct`. Percent of one logical CPU.
     """
-    keys = ["run_id", "role", "node_id"]
-    each = processes.groupby(keys, observed=True, sort=False)[["rss_bytes"]].mean()
-    each["cpu_pct"] = _mean_pct(processes, keys)
+    keys, parts = ["run_id", "role", "node_id"], _parts(processes)
+    grouped = (part.groupby(keys, observed=True, sort=False) for part in parts)
+    each = pd.concat([group[["rss_bytes"]].mean() for group in grouped])
+    each["cpu_pct"] = _mean_pct(parts, keys)
     role = each.groupby(level=["run_id", "role"], observed=True, sort=False)
     table = role.agg(
         processes=("cpu_pct", "count"), cpu_pct=("cpu_pct", "sum"), rss_bytes=("rss_bytes", "sum")
@@ -200,10 +204,34 @@ def _serving_pct(usage: Usage, runs: pd.DataFrame) -> pd.Series:
     return pd.concat([usage.of_serving(list(ids), int(n)) for n, ids in groups])
 
 
-def _mean_pct(processes: pd.DataFrame, keys: list[str]) -> pd.Series:
-    """Average CPU over time, process by process; the first sample gets the median weight."""
-    window_s = processes.groupby(keys, observed=True, sort=False)["t_s"].diff()
-    weight = window_s.fillna(window_s.median() if window_s.notna().any() else 1.0)
-    table = processes[keys].assign(cpu_s=processes["cpu_pct"] * weight, s=weight)
-    sums = table.groupby(keys, observed=True, sort=False)[["cpu_s", "s"]].sum()
-    return sums["cpu_s"] / sums["s"]
+def _parts(samples: pd.DataFrame) -> list[pd.DataFrame]:
+    """Divide a table between runs: to group its rows takes several times their memory."""
+    runs = samples["run_id"].to_numpy()
+    begins = np.flatnonzero(runs[1:] != runs[:-1]) + 1
+    if len(begins) >= samples["run_id"].nunique():
+        # A run is in several places.
+        return [samples]
+    ends = [*begins[np.diff(begins // _PART_ROWS, prepend=0) > 0], len(samples)]
+    return [samples.iloc[a:b] for a, b in zip([0, *ends], ends, strict=False)]
+
+
+def _mean_pct(parts: Sequence[pd.DataFrame], keys: list[str], role: str = "") -> pd.Series:
+    """Average CPU over time, process by process; the first sample gets the median weight.
+
+    Parameters
+    ----------
+    parts : of the table `processes`, as `_parts` gives them; of processes of any role, or of one.
+    """
+
+    def own(part: pd.DataFrame) -> pd.DataFrame:
+        return part[part["role"] == role] if role else part
+
+    windows_s = [own(p).groupby(keys, observed=True, sort=False)["t_s"].diff() for p in parts]
+    known_s, sums = pd.concat(windows_s).dropna(), []
+    usual_s = known_s.median() if len(known_s) else 1.0
+    for part, window_s in zip(map(own, parts), windows_s, strict=True):
+        weight = window_s.fillna(usual_s)
+        table = part[keys].assign(cpu_s=part["cpu_pct"] * weight, s=weight)
+        sums.append(table.groupby(keys, observed=True, sort=False)[["cpu_s", "s"]].sum())
+    total = pd.concat(sums)
+    return total["cpu_s"] / total["s"]
