@@ -342,12 +342,12 @@ def start(c, servers="2", budget="auto", base_port=None):
     from ndblab import install
     from ndblab.cluster import start_stop
     from ndblab.design import catalogue
-    from ndblab.measuring import measurement
+    from ndblab.measuring import feasible, measurement
 
     experiment = catalogue.find(figure=6)
     size = experiment.size("quick", {"servers": servers})
     machine, plan = measurement.plan_for(experiment, size, budget, base_port)
-    measurement.check(machine, plan)
+    feasible.check(machine, plan)
     started = start_stop.start(plan, install.ensure())
     print(f"Ready after {started.timings['cluster_start_s']} s. MySQL servers (user root):")
     for node in started.plan.servers:

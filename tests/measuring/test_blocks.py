@@ -23,7 +23,7 @@ from ndblab.design.variant import Variant
 from ndblab.error import LabError
 from ndblab.machine import host
 from ndblab.machine import interference as company
-from ndblab.measuring import blocks, slices
+from ndblab.measuring import blocks, slice_tables, slices
 from ndblab.measuring.clusters import Clusters
 from ndblab.measuring.measured_run import Run
 from ndblab.planning import deployment
@@ -93,7 +93,7 @@ class Lab:
         runs = []
         for each in asked:
             found, steal_pct = self.disturbed(each.place["run_id"])
-            row = slices.row(
+            row = slice_tables.row(
                 each.job.point, **each.place, started_utc="2026-11-21T12:00:00Z", warmup_s=1.0,
                 status="company" if found.disturbs else "ok",
                 duration_s=2.0, queries=20, errors=0, qps=10.0,

@@ -21,7 +21,7 @@ from ndblab.hosts import connected, spread
 from ndblab.install import engines
 from ndblab.judging import publication
 from ndblab.machine import host
-from ndblab.measuring import dry_run, measurement
+from ndblab.measuring import dry_run, feasible, measurement
 from ndblab.planning.point import Point
 from ndblab.workloads.own.resolving import resolve
 
@@ -197,7 +197,7 @@ def test_what_the_host_lacks_is_a_comment_before_the_commands(monkeypatch):
     def lacking(machine, *plans, engines):
         raise LabError("This host lacks it", found="numactl\nGo", next_step="Type once: sudo x")
 
-    monkeypatch.setattr(measurement, "check", lacking)
+    monkeypatch.setattr(feasible, "check", lacking)
     printed = dry_run.dry_run(catalogue.find(figure=6), "smoke", "auto", {"servers": 1}, None)
     lines = printed.splitlines()
     at = lines.index("# This host lacks it.")

@@ -14,6 +14,7 @@ from invoke import Context
 from measuring.deciding.simulated import World
 from ndblab.design import catalogue
 from ndblab.measuring import measurement
+from ndblab.measuring.deciding import Judging, contrasts
 from ndblab.publishing import reproduction
 from ndblab.statistics.sequential import LOOKS
 
@@ -161,7 +162,7 @@ def test_only_a_dataset_with_open_claims_is_gone_on_with():
     def is_open():
         known = [each.to_dict() for each in world.contrasts]
         data = SimpleNamespace(slices=world.snapshot().slices, manifest={"contrasts": known})
-        return measurement._is_open(data, world.judge)
+        return contrasts.is_open(data, Judging(world.judge, {}, ""))
 
     assert is_open()
     for number in range(1, LOOKS[0] + 1):

@@ -15,7 +15,7 @@ from ndblab.error import LabError
 from ndblab.experiments.tpc_c import go_tpc
 from ndblab.install import requirements
 from ndblab.machine import host, own_cgroup
-from ndblab.measuring import measurement, prerequisites
+from ndblab.measuring import feasible, prerequisites
 from ndblab.planning import deployment
 
 TOOLS = [go_tpc.TOOL]
@@ -63,7 +63,7 @@ def test_everything_is_one_list_and_one_line(arm):
 def test_what_a_plan_cannot_do_without_stops_it_with_the_whole_list(arm):
     """Not only with what is missing first: the user types once."""
     with pytest.raises(LabError, match="only root can give") as caught:
-        measurement.check(arm, plan(arm))
+        feasible.check(arm, plan(arm))
     assert "numactl: to bind CPUs and memory" in caught.value.found
     assert "build packages: to build NDB's data node" in caught.value.found
     assert "g++ bison numactl chromium" in caught.value.next_step
@@ -81,7 +81,7 @@ def test_a_measurement_needs_all_that_its_installation_takes(arm, monkeypatch):
     """`cluster.start` and `reproduce` stop before they download, with the same list."""
     monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
     with pytest.raises(LabError, match="only root can give") as caught:
-        measurement.check(arm, plan(arm))
+        feasible.check(arm, plan(arm))
     assert "build packages: to build NDB's data node" in caught.value.found
 
 
@@ -89,11 +89,11 @@ def test_engines_need_what_their_releases_take(fedora, monkeypatch):
     """Before the first is downloaded; an installation that is in a folder takes none of it."""
     monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
     monkeypatch.setattr(install, "find_sysbench", lambda: "sysbench")
-    monkeypatch.setattr(measurement, "check_size", lambda machine, plan: None)
+    monkeypatch.setattr(feasible, "check_size", lambda machine, plan: None)
     with pytest.raises(LabError, match="only root can give") as caught:
-        measurement.check(fedora, plan(fedora), engines="/opt/rondb,8.0.26")
+        feasible.check(fedora, plan(fedora), engines="/opt/rondb,8.0.26")
     assert "sudo dnf install -y libaio numactl-libs" in caught.value.next_step
-    measurement.check(fedora, plan(fedora), engines="/opt/rondb,/opt/ndb")
+    feasible.check(fedora, plan(fedora), engines="/opt/rondb,/opt/ndb")
 
 
 def test_the_plans_of_several_variants_are_one_list(arm, monkeypatch):

@@ -17,6 +17,7 @@ from ndblab.machine.local import LOCAL
 from ndblab.planning import profile
 from ndblab.planning.point import Point
 from ndblab.workloads import registry, sysbench, sysbench_output
+from ndblab.workloads.execution import executing
 from ndblab.workloads.load_generator import Command, Job
 
 CAPTURED = Path(__file__).parents[1] / "captured" / "sysbench"
@@ -48,7 +49,7 @@ CLUSTER = SimpleNamespace(
 
 
 def run(code: str, timeout_s: float | None = 30) -> sysbench_output.Outcome:
-    with sysbench.executing(CLUSTER, program(code), timeout_s) as execution:
+    with executing(CLUSTER, program(code), timeout_s) as execution:
         return execution.wait()
 
 
@@ -167,7 +168,7 @@ def test_an_execution_that_fails_gives_text_and_reason() -> None:
 
 def test_an_execution_that_hangs_is_ended() -> None:
     """It is killed when its time is up, and the status says so."""
-    with sysbench.executing(CLUSTER, program("__import__('signal').pause()"), 0.5) as execution:
+    with executing(CLUSTER, program("__import__('signal').pause()"), 0.5) as execution:
         outcome = execution.wait()
     assert outcome.status == "sysbench did not end within 0.5 s"
     assert outcome.exit_status is None
@@ -176,7 +177,7 @@ def test_an_execution_that_hangs_is_ended() -> None:
 
 def test_an_interrupted_execution_leaves_no_process() -> None:
     """Ctrl-C in the `with` block ends sysbench before it is passed on."""
-    context = sysbench.executing(CLUSTER, program("__import__('signal').pause()"))
+    context = executing(CLUSTER, program("__import__('signal').pause()"))
     execution = context.__enter__()
     context.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
     assert not psutil.pid_exists(execution.pid)

@@ -10,8 +10,6 @@ import functools
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from ndblab.design.contrast import DUET, STARTS, TWINS, Contrast, Side
 from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
@@ -21,6 +19,8 @@ from ndblab.planning.point import DEFAULT_TRANSPORTER, Point
 from ndblab.workloads import registry, sysbench
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ndblab.design.variant import Variant
     from ndblab.planning.profile import Profile
     from ndblab.workloads.load_generator import Job
@@ -117,8 +117,7 @@ def left_out(experiment: Experiment, servers: int, size: Profile) -> list[str]:
     for variant in experiment.variants:
         if why := _needs(variant):
             reasons.setdefault(why, []).append(f"variant {variant.name}")
-    planned = experiment.contrasts(experiment, size, pd.DataFrame()) if experiment.contrasts else ()
-    for contrast in planned:
+    for contrast in experiment.planned_contrasts(size):
         if why := _why_not(contrast, experiment, servers):
             reasons.setdefault(why, []).append(f"contrast {contrast.name}")
     if experiment.after_filling:

@@ -16,7 +16,7 @@ import pymysql
 
 from ndblab.cluster import node_log
 from ndblab.error import LabError
-from ndblab.machine import Links, Machine, Process, commands, speed
+from ndblab.machine import Links, Machine, Process, speed
 from ndblab.machine.local import LOCAL
 from ndblab.planning import config, fitness
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from ndblab.planning.deployment import Node, Plan
 
 ANSWER_TIMEOUT_S = 30
-FULL_BYTES = 1 << 20
 SQL_SIDE = "sql"
 """Control group of all MySQL servers and load generators together."""
 CLIENT_GROUP = f"{SQL_SIDE}/clients"
@@ -103,6 +102,10 @@ class Cluster:
             return path
         return logs_of(self.folder, host) / path.relative_to(site.folder)
 
+    def output(self, node: Node) -> Path:
+        """Return the file with what a node writes to standard output and error."""
+        return self.site(node.host).folder / "logs" / f"{node.name}.out"
+
     def log(self) -> str:
         """Return the cluster log, which the management node writes."""
         node = self.plan.management_node
@@ -156,30 +159,11 @@ class Cluster:
             fitness.check_cpus(site.plan, site.machine.usable_cpus())
         started = [node for node in nodes or self.plan.nodes if node.name in self.processes]
         if ended := [node for node in started if not self.runs(node)]:
-            raise self._ended(ended)
+            raise node_log.ended(self, ended)
         for node in started:
             pid = self.processes[node.name].pid
             if (node.host, pid) in self.placed:
                 self._check_limit(node, pid)
-
-    def _ended(self, ended: Sequence[Node]) -> LabError:
-        """Explain why nodes have ended: by a full disk, or else by the log of the first one."""
-        full = {host: site.folder for host, site in self.every_site.items() if _is_full(site)}
-        node = next((node for node in ended if node.host in full), ended[0])
-        folder, output = Path(node.data_dir), self._output(node)
-        found = self._end_reason(node)
-        next_step = f"Its logs are in {self.kept(folder, node.host)} and "
-        next_step += f"{self.kept(output, node.host).parent}."
-        for host, place in full.items():
-            found = f"no space left in {place}{host and f' of host {host}'}"
-            next_step = f"Free some space there. {next_step}"
-        return LabError(
-            f"{node.name} (node {node.node_id}) ended by itself, "
-            f"{commands.exit_reason(self.processes[node.name].poll())}",
-            found=found,
-            expected="a node that keeps running",
-            next_step=next_step,
-        )
 
     def start_node(self, node: Node, initial: bool = True) -> None:
         """Start the process of a node; its output goes to the cluster's `logs`.
@@ -188,7 +172,7 @@ class Cluster:
         """
         site = self.site(node.host)
         argv = [*self._entering, *config.node_argv(self.plan, node, site.binaries, initial)]
-        self.processes[node.name] = site.machine.spawn(argv, site.folder, log=self._output(node))
+        self.processes[node.name] = site.machine.spawn(argv, site.folder, log=self.output(node))
 
     def start_again(self, node: Node) -> None:
         """Restart a node that has ended, with the data and the CPU limit it had."""
@@ -326,24 +310,6 @@ class Cluster:
             # A process that has just ended is in no group either.
             if self.runs(node):
                 raise
-
-    def _output(self, node: Node) -> Path:
-        return self.site(node.host).folder / "logs" / f"{node.name}.out"
-
-    def _end_reason(self, node: Node) -> str:
-        own = {"ndbmtd": f"ndb_{node.node_id}_error.log", "mysqld": "error.log"}
-        get = self.machine_of(node).get
-        own_log = get(Path(node.data_dir) / own[node.role]) if node.role in own else ""
-        return node_log.reason(node.role, own_log, get(self._output(node)))
-
-
-def _is_full(site: Site) -> bool:
-    """Whether the disk of a cluster's folder on a host has next to no space left."""
-    argv = ["df", "--output=avail", "-B1", str(site.folder)]
-    try:
-        return int(site.machine.run(argv, what="not shown").split()[-1]) < FULL_BYTES
-    except LabError:
-        return False
 
 
 def logs_of(folder: Path, host: str) -> Path:

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ndblab.error import LabError
+from ndblab.machine import commands
+
+if TYPE_CHECKING:
+    from ndblab.cluster.cluster import Cluster, Site
+    from ndblab.planning.deployment import Node
+
+FULL_BYTES = 1 << 20
 
 _DATA_NODE = re.compile(r"^(?:Message|Error data|Error object): (.+)$", re.MULTILINE)
 _LINE = re.compile(
@@ -50,6 +60,28 @@ def reason(role: str, own_log: str, output: str) -> str:
     return tail(output) or "nothing in its log"
 
 
+def ended(cluster: Cluster, nodes: Sequence[Node]) -> LabError:
+    """Explain why nodes have ended: by a full disk, or else by the log of the first one."""
+    full = {host: site.folder for host, site in cluster.every_site.items() if _is_full(site)}
+    node = next((node for node in nodes if node.host in full), nodes[0])
+    folder, output = Path(node.data_dir), cluster.output(node)
+    get = cluster.machine_of(node).get
+    own = {"ndbmtd": f"ndb_{node.node_id}_error.log", "mysqld": "error.log"}.get(node.role)
+    found = reason(node.role, get(folder / own) if own else "", get(output))
+    next_step = f"Its logs are in {cluster.kept(folder, node.host)} and "
+    next_step += f"{cluster.kept(output, node.host).parent}."
+    for host, place in full.items():
+        found = f"no space left in {place}{host and f' of host {host}'}"
+        next_step = f"Free some space there. {next_step}"
+    return LabError(
+        f"{node.name} (node {node.node_id}) ended by itself, "
+        f"{commands.exit_reason(cluster.processes[node.name].poll())}",
+        found=found,
+        expected="a node that keeps running",
+        next_step=next_step,
+    )
+
+
 def tail(text: str, lines: int = 3) -> str:
     """Join the last lines of a text into one."""
     return " / ".join(text.strip().splitlines()[-lines:])
@@ -81,3 +113,12 @@ def _lines(text: str, began_s: float, ended_s: float) -> Iterator[tuple[float, r
         at_s = (when.replace(tzinfo=UTC) if line["utc"] else when.astimezone()).timestamp()
         if began_s <= at_s <= ended_s:
             yield at_s, line
+
+
+def _is_full(site: Site) -> bool:
+    """Whether the disk of a cluster's folder on a host has next to no space left."""
+    argv = ["df", "--output=avail", "-B1", str(site.folder)]
+    try:
+        return int(site.machine.run(argv, what="not shown").split()[-1]) < FULL_BYTES
+    except LabError:
+        return False

@@ -85,6 +85,12 @@ class Experiment:
         wanted = {k: v for k, v in (overrides or {}).items() if v is not None}
         return get(name, {**self.sizes.get(name, {}), **wanted})
 
+    def planned_contrasts(self, size: Profile) -> tuple[Contrast, ...]:
+        """Return the contrasts as they are known before the sweep."""
+        import pandas as pd
+
+        return self.contrasts(self, size, pd.DataFrame()) if self.contrasts else ()
+
     def slice_length(self, size: Profile) -> Length:
         """Return how long the slices of its contrasts are."""
         return self.slices.get(size.name, length(size.name))

@@ -62,12 +62,10 @@ def limit_s(sweep_s: float, size: Profile, own_s: float = 0.0) -> float:
 
 def own_s(experiment: Experiment, size: Profile) -> float:
     """Estimate the seconds of the blocks that no claim waits for, beside those for claims."""
-    import pandas as pd
-
-    if experiment.contrasts is None or not experiment.claims:
+    if not experiment.claims:
         return 0.0
-    each = experiment.contrasts(experiment, size, pd.DataFrame())
-    return sum(c.blocks * block_s(c, experiment, size) for c in each)
+    planned = experiment.planned_contrasts(size)
+    return sum(each.blocks * block_s(each, experiment, size) for each in planned)
 
 
 def block_s(contrast: Contrast, experiment: Experiment, size: Profile) -> float:

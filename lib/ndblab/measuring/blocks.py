@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ndblab.design import contrast as designs
 from ndblab.design.contrast import Contrast, Slice
 from ndblab.error import LabError
-from ndblab.measuring import measured_run, slices
+from ndblab.measuring import measured_run, slice_tables, slices
 from ndblab.measuring.performing import ATTEMPTS
 from ndblab.planning.condition import NO_MONITOR
 from ndblab.workloads.load_generator import OK
@@ -116,7 +116,7 @@ def _measure(
     except LabError as failure:
         for each, side in zip(slot, sides, strict=True):
             facts = {"status": failure.what, "started_utc": started_utc, "start": clusters.starts}
-            row = slices.row(side.point, **each.columns(), **facts, warmup_s=warmup_s)
+            row = slice_tables.row(side.point, **each.columns(), **facts, warmup_s=warmup_s)
             writer.append(each.run_id, {"slices": row})
         raise
 

@@ -23,7 +23,7 @@ from ndblab.install import Binaries
 from ndblab.install.binaries import named
 from ndblab.judging import publication
 from ndblab.machine import cgroups, host
-from ndblab.measuring import feasible, measurement
+from ndblab.measuring import feasible
 from ndblab.planning import config, twins
 from ndblab.planning.deployment import Plan
 from ndblab.planning.point import DEFAULT_VARIANT, Point
@@ -112,7 +112,9 @@ def dry_run(
     known = over.described if over else {}
     lines += _commands(experiment, wanted, planned, programs, machine, known)
     engines_of = dict(zip((False, True), programs, strict=True))
-    for each in () if described or over else _of_twins(experiment, wanted):
+    for each in () if described or over else experiment.planned_contrasts(wanted):
+        if each.design != designs.TWINS:
+            continue
         lines += _twins(experiment, wanted, each, planned, machine, engines_of)
     return "\n".join(lines)
 
@@ -143,11 +145,11 @@ def _problems(
         if there and there.sites:
             there.check(*plans)
         elif described is None:
-            measurement.check(machine, *plans, engines=engines)
+            feasible.check(machine, *plans, engines=engines)
             if there and (why := connected.lacks()):
                 return [f"# not possible here: {why}"]
         for plan in plans if described else ():
-            measurement.check_size(machine, plan, disk_free_bytes=math.inf)
+            feasible.check_size(machine, plan, free_bytes=math.inf)
     except LabError as error:
         return [f"# {line}" for line in str(error).splitlines()]
     return []
@@ -216,13 +218,6 @@ def _started(
         yield _on(job.host, registry.find(point.workload).prepare_command(job).line(prefix))
 
 
-def _of_twins(experiment: Experiment, size: Profile) -> list[Contrast]:
-    import pandas as pd
-
-    found = experiment.contrasts(experiment, size, pd.DataFrame()) if experiment.contrasts else ()
-    return [each for each in found if each.design == designs.TWINS]
-
-
 def _twins(
     experiment: Experiment,
     size: Profile,
@@ -277,16 +272,13 @@ def _on(host: str, command: str) -> str:
 
 def contrasts(experiment: Experiment, size: Profile) -> Iterator[str]:
     """Name the contrasts that would follow the sweep."""
-    import pandas as pd
-
-    if experiment.contrasts is None:
-        return
-    if experiment.asked:
+    planned = experiment.planned_contrasts(size)
+    if planned and experiment.asked:
         yield "# then blocks of a contrast:"
-    else:
+    elif planned:
         yield "# then contrasts, in which the clients of the best throughput follow from the sweep;"
         yield "# here, before it, they are the middle ones of the profile:"
-    for each in experiment.contrasts(experiment, size, pd.DataFrame()):
+    for each in planned:
         sides = listed(_side(side) for side in (each.a, each.b) if side)
         block = duration(time_needed.block_s(each, experiment, size))
         yield f"#   {each.name} ({each.design}, {block} a block): {sides}"

@@ -1,4 +1,4 @@
-"""What a host allows of the contrasts that an experiment asks for: twins need room for two."""
+"""What a host allows: of a plan, and of the contrasts that an experiment asks for."""
 
 from __future__ import annotations
 
@@ -9,12 +9,47 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.design.contrast import STARTS, TWINS
-from ndblab.planning import twins
+from ndblab.measuring import prerequisites
+from ndblab.planning import fitness, twins
 
 if TYPE_CHECKING:
     from ndblab.design.contrast import Contrast
     from ndblab.machine.host import Host
     from ndblab.planning.deployment import Plan
+
+
+def check(machine: Host, *plans: Plan, engines: str | None = None) -> None:
+    """Refuse plans that this host cannot carry out, or whose programs it cannot install.
+
+    Parameters
+    ----------
+    engines : as for `measurement.measure`.
+
+    Raises
+    ------
+    LabError
+        If it lacks memory or disk space, or something that only root can give it.
+    """
+    from ndblab.install.engines import sources
+
+    for source in sources(engines) if engines else [{}]:
+        prerequisites.require(machine, *plans, installing=True, **source)
+    for plan in plans:
+        check_size(machine, plan)
+
+
+def check_size(machine: Host, plan: Plan, free_bytes: float | None = None) -> None:
+    """Refuse a plan for which a host has too little memory or disk space, or allows too few tasks.
+
+    Parameters
+    ----------
+    free_bytes : free space on the host's disk; None for that of this host.
+    """
+    if free_bytes is None:
+        free_bytes = disk_free_bytes(plan)
+    plan.check(machine, free_bytes)
+    fitness.check_tasks(plan, machine)
+    fitness.check_numa_memory(plan, machine)
 
 
 def disk_free_bytes(plan: Plan) -> int:

@@ -6,49 +6,29 @@ It resumes an interrupted measurement, and goes on with a complete one if it is 
 from __future__ import annotations
 
 import contextlib
-import functools
-import io
 import math
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING
 
 from ndblab.design import time_needed
-from ndblab.design.contrast import Contrast
 from ndblab.design.experiment import Experiment
 from ndblab.formatting import count, duration
 from ndblab.machine import host
-from ndblab.measuring import feasible, manifest, performing, prerequisites
-from ndblab.measuring.deciding import disturbed
+from ndblab.measuring import feasible, manifest, performing
+from ndblab.measuring.deciding import Judging, disturbed
 from ndblab.measuring.manifest import ROOT
-from ndblab.planning import fitness
 from ndblab.planning.deployment import Plan
 from ndblab.planning.point import DEFAULT_VARIANT
 
 if TYPE_CHECKING:
     from ndblab import dataset as datasets
     from ndblab.hosts import connected
-    from ndblab.judging.publication import Claim
-    from ndblab.judging.verdict import Finding
     from ndblab.measuring.clusters import Clusters
-    from ndblab.measuring.deciding.board import Board
     from ndblab.planning.profile import Profile
 
 RUNS = ROOT / "data/runs"
-
-
-@dataclass(frozen=True)
-class Judging:
-    """What contrasts are measured for, where that is no published claim.
-
-    `findings` judges a dataset, the board draws the `claims`, and `command` is what goes on.
-    """
-
-    findings: Callable[[datasets.Dataset], dict[str, Finding]]
-    claims: Mapping[str, Claim]
-    command: str
 
 
 def plan_for(
@@ -63,40 +43,6 @@ def plan_for(
     machine = host.read()
     places = start_stop.places(start_stop.home(), port)
     return machine, experiment.plans(size, budget, machine, places)[DEFAULT_VARIANT]
-
-
-def check(machine: host.Host, *plans: Plan, engines: str | None = None) -> None:
-    """Refuse plans that this host cannot carry out, or whose programs it cannot install.
-
-    Parameters
-    ----------
-    engines : as for `measure`.
-
-    Raises
-    ------
-    LabError
-        If it lacks memory or disk space, or something that only root can give it.
-    """
-    from ndblab.install.engines import sources
-
-    for source in sources(engines) if engines else [{}]:
-        prerequisites.require(machine, *plans, installing=True, **source)
-    for plan in plans:
-        check_size(machine, plan)
-
-
-def check_size(machine: host.Host, plan: Plan, disk_free_bytes: float | None = None) -> None:
-    """Refuse a plan for which a host has too little memory or disk space, or allows too few tasks.
-
-    Parameters
-    ----------
-    disk_free_bytes : free space on the host's disk; None for that of this host.
-    """
-    if disk_free_bytes is None:
-        disk_free_bytes = feasible.disk_free_bytes(plan)
-    plan.check(machine, disk_free_bytes)
-    fitness.check_tasks(plan, machine)
-    fitness.check_numa_memory(plan, machine)
 
 
 def measure(
@@ -183,9 +129,9 @@ def _measure(
         there.check(*plans.values())
         # Namespaces have the memory of this machine together.
         for each in plans.values() if there.network else ():
-            check_size(host.read(), each)
+            feasible.check_size(host.read(), each)
     else:
-        check(machine, *plans.values(), engines=engines)
+        feasible.check(machine, *plans.values(), engines=engines)
     plan = plans[DEFAULT_VARIANT]
     say(f"{experiment.name}: {experiment.question}")
     say(there.describe() if there else machine.describe())
@@ -244,6 +190,7 @@ def carry_out(
     again, minutes, judging : as for `measure`.
     """
     from ndblab import dataset as datasets
+    from ndblab.measuring.deciding import contrasts
     from ndblab.measuring.measured_run import now_utc
 
     def say(text: str) -> None:
@@ -254,11 +201,11 @@ def carry_out(
     limit_s = limit_of_s(experiment, wanted, minutes)
     began_s = time.monotonic()
     known = None if again else datasets.complete(RUNS, experiment.name, identity)
-    judging = judging or _published(experiment, again_command)
+    judging = judging or contrasts.published(experiment, again_command)
     if known:
         data = datasets.read(known)
-        spoilt = disturbed.described(data, _contrasts_of(data.manifest))
-        is_open = _is_open(data, judging.findings)
+        spoilt = disturbed.described(data, contrasts.noted(data.manifest))
+        is_open = contrasts.is_open(data, judging)
         if minutes is None or not (spoilt or is_open):
             decided = ", and no claim waits for more" if minutes else ""
             say(f"already measured{decided} (--again repeats it): {known.name}")
@@ -284,7 +231,7 @@ def carry_out(
             writer.note(swept_utc=now_utc())
         if experiment.contrasts:
             until_s = None if _once(wanted, minutes) else began_s + limit_s
-            _decide(experiment, wanted, clusters, judging, until_s, progress)
+            contrasts.decide(experiment, wanted, clusters, judging, until_s, progress)
         clusters.close()
         return writer.finish()
 
@@ -315,43 +262,6 @@ def _once(wanted: Profile, minutes: int | None) -> bool:
     return wanted.name == "smoke" and not minutes
 
 
-def _decide(
-    experiment: Experiment,
-    size: Profile,
-    clusters: Clusters,
-    judging: Judging,
-    until_s: float | None,
-    progress: bool,
-) -> None:
-    """Measure contrasts until a time of `time.monotonic`; without one, a block of each."""
-    from ndblab.measuring.deciding.board import Board
-    from ndblab.measuring.deciding.loop import Loop
-
-    stream = sys.stderr if progress else io.StringIO()
-    contrasts = _contrasts(experiment, size, clusters, stream)
-    board = Board(contrasts, judging.claims, stream)
-    # Its bar would tear the board apart.
-    clusters.progress = False
-    loop = Loop(
-        contrasts,
-        clusters.writer,
-        functools.partial(_measure_block, clusters, board),
-        judging.findings,
-        {each.name: time_needed.block_s(each, experiment, size) for each in contrasts},
-        board,
-    )
-    if until_s is None:
-        loop.once()
-    else:
-        loop.decide(until_s)
-    board.end(judging.command)
-    if spoilt := disturbed.described(clusters.writer.snapshot(), contrasts):
-        board.say(
-            f"Others on the host disturbed {spoilt}. The same command with --minutes measures "
-            "these again."
-        )
-
-
 def command(
     experiment: Experiment,
     size: str,
@@ -380,65 +290,3 @@ def command(
 
 def _as_typed(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-
-
-def _published(experiment: Experiment, command: str) -> Judging:
-    """Return what judges the published claims of an experiment by a dataset.
-
-    The readings of an `ndb_top` screen are judged by what is measured for other claims.
-    """
-    from ndblab.judging import judge, publication
-
-    published = publication.claims()
-    ids = [
-        claim.id
-        for claim in published
-        if claim.id.startswith(experiment.claims) and not claim.is_reading
-    ]
-    return Judging(
-        lambda data: judge.findings(data, ids, published),
-        {claim.id: claim for claim in published},
-        command,
-    )
-
-
-def _contrasts(
-    experiment: Experiment, size: Profile, clusters: Clusters, stream: TextIO
-) -> tuple[Contrast, ...]:
-    """Return the contrasts of a dataset: those that the sweep suggested when it was complete."""
-    from ndblab.statistics import summary
-
-    assert experiment.contrasts
-    writer = clusters.writer
-    if "contrasts" not in writer.manifest:
-        points = summary.points(writer.snapshot().runs)
-        found = experiment.contrasts(experiment, size, points)
-        say = functools.partial(print, file=stream)
-        found = feasible.contrasts(found, clusters.plans, clusters.machine, say)
-        writer.note(contrasts=[each.to_dict() for each in found])
-    return _contrasts_of(writer.manifest)
-
-
-def _contrasts_of(manifest: Mapping[str, Any]) -> tuple[Contrast, ...]:
-    return tuple(Contrast.from_dict(known) for known in manifest.get("contrasts", ()))
-
-
-def _is_open(
-    data: datasets.Dataset, judging: Callable[[datasets.Dataset], dict[str, Finding]]
-) -> bool:
-    """Return whether a claim of a complete dataset waits for more blocks."""
-    from ndblab.measuring.deciding import choice
-    from ndblab.measuring.deciding.loop import whole_blocks
-
-    contrasts = _contrasts_of(data.manifest)
-    blocks = {each.name: whole_blocks(data.slices, each) for each in contrasts}
-    seconds = dict.fromkeys(blocks, 1.0)
-    return bool(contrasts and choice.choose(contrasts, judging(data), blocks, math.inf, seconds))
-
-
-def _measure_block(clusters: Clusters, board: Board, contrast: Contrast, number: int) -> str:
-    from ndblab.measuring import blocks
-
-    return blocks.measure(
-        contrast, number, clusters, clusters.writer, clusters.size.seed, board.say
-    )

@@ -15,52 +15,30 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import math
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ndblab.cluster import readiness
-from ndblab.dataset import SCHEMAS
+from ndblab.cluster import conditions, readiness
 from ndblab.machine import speed
-from ndblab.machine.interference import Company, disturbance
-from ndblab.measuring import conditions, monitor
-from ndblab.measuring.measured_run import Run, disturbed, now_utc, probed, status_of_probes
-from ndblab.planning import workload
+from ndblab.measuring import monitor
+from ndblab.measuring.measured_run import Run, now_utc, probed
+from ndblab.measuring.slice_tables import Asked, of_load, of_span
 from ndblab.planning.condition import NO_MONITOR, NONE
-from ndblab.planning.workload import is_good, overran
-from ndblab.workloads import registry, sysbench
-from ndblab.workloads.load_generator import OK, Job, Report
+from ndblab.planning.workload import is_good
+from ndblab.workloads import registry
+from ndblab.workloads.execution import connect_s
+from ndblab.workloads.load_generator import Job
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ndblab.cluster.cluster import Cluster
-    from ndblab.planning.point import Point
-    from ndblab.planning.profile import Profile
 
 CONNECT_TIMEOUT_S = 30
 """Time for clients to connect, besides that of each."""
 END_MARGIN_S = 0.05
 """The last reading is so long before the load ends: a process that has ended cannot be read."""
-TOO_LATE = "the load reported too late, or ended before its time"
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A slice that is asked for: its place in its contrast (columns of `slices`), and its job.
-
-    The profile of the job has the times of the slice, in whole seconds under sysbench, and the same
-    for all slices of a slot.
-    """
-
-    place: Mapping[str, object]
-    job: Job
 
 
 def measure(cluster: Cluster, asked: Sequence[Asked], condition: str = NONE) -> list[Run]:
@@ -103,9 +81,7 @@ def measure(cluster: Cluster, asked: Sequence[Asked], condition: str = NONE) -> 
         began = [
             at
             for load, each in zip(loads, asked, strict=True)
-            for at in load.wait_began(
-                speed.timeout_s(CONNECT_TIMEOUT_S + sysbench.connect_s(each.job))
-            )
+            for at in load.wait_began(speed.timeout_s(CONNECT_TIMEOUT_S + connect_s(each.job)))
         ]
         if monitored and None not in began:
             first_s = max(began) + times.warmup_s
@@ -131,7 +107,7 @@ def measure(cluster: Cluster, asked: Sequence[Asked], condition: str = NONE) -> 
     else:
         monitor.read_company(cluster, samples)
     return [
-        _run(each, report, samples, span, host, mine, started_utc, reads)
+        of_span(each, report, samples, span, host, mine, started_utc, reads)
         for each, report, mine, reads in zip(asked, reports, numbers, counted, strict=True)
     ]
 
@@ -160,7 +136,7 @@ def measure_in_turn(cluster: Cluster, asked: Sequence[Asked], watched: Sequence[
     with generator.running(cluster, _lasting(job, seconds)) as load:
         for number, pid in enumerate(load.pids):
             samples.watch(generator.ROLE, number, pid, job.host)
-        begun = load.wait_began(speed.timeout_s(CONNECT_TIMEOUT_S + sysbench.connect_s(job)))
+        begun = load.wait_began(speed.timeout_s(CONNECT_TIMEOUT_S + connect_s(job)))
         if None not in begun:
             _watch_some(cluster, samples, fmean(begun) + times.warmup_s, times.duration_s, watched)
         report = load.finish()
@@ -171,17 +147,8 @@ def measure_in_turn(cluster: Cluster, asked: Sequence[Asked], watched: Sequence[
     if not is_good(report.status):
         readiness.wait_rejoined(cluster, job.servers)
     return [
-        _slice_of(each, report, samples, host, started_utc, place)
-        for place, each in enumerate(asked)
+        of_load(each, report, samples, host, started_utc, place) for place, each in enumerate(asked)
     ]
-
-
-def row(point: Point, **measured: object) -> pd.DataFrame:
-    """Compose table `slices` of one slice; what was not measured is empty."""
-    import pandas as pd
-
-    empty = dict.fromkeys(SCHEMAS["slices"].columns, math.nan)
-    return pd.DataFrame([{**empty, **dataclasses.asdict(point), **measured}])
 
 
 def _lasting(job: Job, seconds: float) -> Job:
@@ -209,49 +176,6 @@ def _watch_some(
                 fetched = True
 
 
-def _slice_of(
-    asked: Asked,
-    report: Report,
-    samples: monitor.Samples,
-    host: Mapping[str, float],
-    started_utc: str,
-    place: int,
-) -> Run:
-    """Compose the tables of a slice from its intervals in the report of the whole load."""
-    times, company = asked.job.profile, samples.company()
-    first_s = times.warmup_s + place * times.duration_s
-    intervals, ended_s = report.intervals.copy(), np.array(report.ended_s)
-    totals: dict[str, float] = {}
-    if not intervals.empty:
-        inside = intervals["t_s"].between(first_s, first_s + times.duration_s, inclusive="right")
-        lasted_s = np.diff(ended_s, prepend=0.0)[inside]
-        intervals = intervals[inside].assign(t_s=intervals["t_s"] - first_s)
-        if len(intervals) == times.duration_s:
-            queries, duration_s = float((intervals["qps"] * lasted_s).sum()), float(lasted_s.sum())
-            totals = _measured(queries, duration_s, intervals)
-    status = OK if is_good(report.status) else report.status
-    if status == OK and not totals:
-        status = TOO_LATE
-    if status == OK and company.disturbs:
-        status = disturbed(company)
-    tables = {
-        "intervals": intervals,
-        "slices": row(
-            asked.job.point,
-            **asked.place,
-            status=status,
-            started_utc=started_utc,
-            warmup_s=float(times.warmup_s),
-            **totals,
-            host_busy_pct=host["host_busy_pct"],
-            host_steal_pct=host["host_steal_pct"],
-            company_pct=company.pct,
-            company=company.name,
-        ),
-    }
-    return _named(asked, tables, report, company, host["host_steal_pct"])
-
-
 def _read_at(
     first_s: float, last_s: float, cluster: Cluster, samples: monitor.Samples
 ) -> tuple[float, float]:
@@ -265,149 +189,3 @@ def _read_at(
     monitor.read(cluster, samples)
     monitor.read_company(cluster, samples)
     return first_s, last_s - first_s
-
-
-def _run(
-    asked: Asked,
-    report: Report,
-    samples: monitor.Samples,
-    span: tuple[float, float] | None,
-    host: Mapping[str, float],
-    numbers: Sequence[int],
-    started_utc: str,
-    reads: Mapping[str, pd.DataFrame],
-) -> Run:
-    times, company = asked.job.profile, samples.company()
-    totals = _totals(report, times)
-    tables: dict[str, pd.DataFrame] = {
-        "intervals": _after_warm_up(report, times),
-        **report.tables,
-    }
-    used = {name: host[name] for name in ("host_busy_pct", "host_steal_pct") if name in host}
-    if span is not None:
-        tables |= _sampled(samples, span, numbers)
-        processes = tables["processes"]
-        used["client_cpu_pct"] = processes.cpu_pct[_of_clients(processes)].sum(min_count=1)
-    status = OK if is_good(report.status) else report.status
-    if status == OK and not totals:
-        status = TOO_LATE
-    if status == OK:
-        status = status_of_probes(asked.job, reads, totals["queries"])
-    tables |= reads if status == OK else {}
-    if status == OK and company.disturbs:
-        status = disturbed(company)
-    tables["slices"] = row(
-        asked.job.point,
-        **asked.place,
-        status=status,
-        started_utc=started_utc,
-        warmup_s=float(times.warmup_s),
-        **totals,
-        **used,
-        company_pct=company.pct,
-        company=company.name,
-    )
-    return _named(asked, tables, report, company, used.get("host_steal_pct", 0.0))
-
-
-def _named(
-    asked: Asked,
-    tables: dict[str, pd.DataFrame],
-    report: Report,
-    company: Company,
-    stolen_pct: float,
-) -> Run:
-    """Return a slice under its name: its tables, and the output of its load if it is not good."""
-    run_id = str(asked.place["run_id"])
-    for name, table in tables.items():
-        if name != "slices":
-            table.insert(0, "run_id", run_id)
-    # What the output of a good slice says, its intervals hold.
-    logs = {} if tables["slices"]["status"].iloc[0] == OK else report.logs
-    named = {f"{run_id}.{name}": text for name, text in logs.items()}
-    return Run(tables, named, disturbance=disturbance(company, float(stolen_pct)))
-
-
-def _warm_up_rows(report: Report, times: Profile) -> int:
-    """Return how many intervals the warm-up has: up to the first that ends with it or later."""
-    return int((report.intervals["t_s"] < times.warmup_s).sum()) + 1 if times.warmup_s else 0
-
-
-def _after_warm_up(report: Report, times: Profile) -> pd.DataFrame:
-    """Return the intervals of the measured span, its begin at 0 s."""
-    if report.intervals.empty:
-        return report.intervals
-    after = report.intervals.iloc[_warm_up_rows(report, times) :]
-    shifted = after.assign(t_s=after["t_s"] - times.warmup_s)
-    return shifted[shifted["t_s"] <= times.duration_s]
-
-
-def _totals(report: Report, times: Profile) -> dict[str, float]:
-    """Return what the measured span amounts to; nothing if there was none.
-
-    Its queries are those of the whole execution without those of the warm-up, and it takes what
-    is left of the time: totals are exact, while sysbench may end before it reports the last second.
-    Of an execution that overran, the intervals up to the asked time count.
-    """
-    if report.status == OK and report.whole:
-        return {"duration_s": report.lasted_s, **report.metrics}
-    if not is_good(report.status) or report.lasted_s < times.warmup_s + times.duration_s:
-        return {}
-    rows = _warm_up_rows(report, times)
-    if len(report.ended_s) < rows:
-        return {}
-    if overran(report.status):
-        return _while_all_work(report, times)
-    ended_s = [0.0, *report.ended_s[:rows]]
-    rates = report.intervals["qps"].iloc[:rows]
-    before = sum(
-        qps * (last - first) for qps, first, last in zip(rates, ended_s, ended_s[1:], strict=False)
-    )
-    duration_s, queries = report.lasted_s - ended_s[-1], report.metrics["queries"] - before
-    if duration_s < times.duration_s / 2:
-        return {}
-    return _measured(queries, duration_s, _after_warm_up(report, times))
-
-
-def _while_all_work(report: Report, times: Profile) -> dict[str, float]:
-    """Return what the intervals of the measured span amount to; nothing if they miss half of it."""
-    intervals = _after_warm_up(report, times)
-    seconds = np.diff(report.ended_s, prepend=0.0)[intervals.index]
-    if seconds.sum() < times.duration_s / 2:
-        return {}
-    queries = float((intervals["qps"] * seconds).sum())
-    return _measured(queries, float(seconds.sum()), intervals)
-
-
-def _measured(queries: float, duration_s: float, intervals: pd.DataFrame) -> dict[str, float]:
-    """Return the columns of a slice that follow from its queries, its time and its intervals."""
-    return {
-        "duration_s": round(duration_s, 4),
-        "queries": round(queries),
-        "errors": round(intervals["errors_per_s"].sum()),
-        "reconnects": 0,
-        "qps": round(queries / duration_s, 2),
-        "latency_p95_ms": intervals["latency_p95_ms"].dropna().median(),
-    }
-
-
-def _sampled(
-    samples: monitor.Samples, span: tuple[float, float], numbers: Sequence[int]
-) -> dict[str, pd.DataFrame]:
-    """Return CPU of processes and NDB threads, averaged over the span.
-
-    Of the load generators only those of these `numbers` count, anew from 0.
-    """
-    processes = samples.processes(*span)
-    others = _of_clients(processes) & ~processes["node_id"].isin(numbers)
-    processes = processes[~others].assign(t_s=round(span[1], 2))
-    processes.loc[_of_clients(processes), "node_id"] -= numbers[0]
-    threads = samples.ndb_threads(*span)
-    keys = ["node_id", "thr_no", "thread"]
-    means = threads.drop(columns="t_s").groupby(keys, sort=False).mean().round(2).reset_index()
-    means.insert(0, "t_s", round(span[1], 2))
-    return {"processes": processes, "ndb_threads": means}
-
-
-def _of_clients(processes: pd.DataFrame) -> pd.Series:
-    return processes["role"].isin(workload.CLIENT_ROLES)

@@ -1,6 +1,6 @@
 """Names of the conditions of the host under which a slice is measured.
 
-`measuring.conditions` holds them while it is.
+`cluster.conditions` holds them while it is.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from ndblab.install import requirements
 from ndblab.install.requirements import Tool
 from ndblab.machine import host, own_cgroup, user
 from ndblab.machine.local import LOCAL
-from ndblab.measuring import measurement, prerequisites
+from ndblab.measuring import feasible, measurement, prerequisites
 from ndblab.planning.deployment import Plan
 
 T = TypeVar("T")
@@ -123,7 +123,7 @@ def _planned(this_host: host.Host) -> Plan | LabError:
     experiment = catalogue.find(figure=6)
     try:
         _, plan = measurement.plan_for(experiment, experiment.size("quick"), "auto")
-        measurement.check_size(this_host, plan)
+        feasible.check_size(this_host, plan)
     except LabError as error:
         return error
     return plan

@@ -6,38 +6,37 @@ retries, and a run that sysbench itself calls a failure is a report with that st
 
 from __future__ import annotations
 
-import subprocess
-import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from ndblab import discovery
 from ndblab.error import LabError
-from ndblab.machine import speed
 from ndblab.planning import deployment, workload
 from ndblab.planning.workload import is_good
 from ndblab.workloads import divided_load, sysbench_output
-from ndblab.workloads.load_generator import OK, Command, Filled, Job, Report, spawned
-from ndblab.workloads.sysbench_output import Outcome
+from ndblab.workloads.execution import Load, executing, executing_all
+from ndblab.workloads.load_generator import OK, Command, Filled, Job
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
     from ndblab.install import Binaries
-    from ndblab.machine import Process
     from ndblab.planning.deployment import Node
 
 ROLE = workload.SYSBENCH
 DATABASE, WEIGHED = "sbtest", "sbtest_half"
-"""The lab's own scripts, which build on the common part of sysbench's."""
+SCRIPTS = (
+    "bulk_insert", "oltp_delete", "oltp_insert", "oltp_point_select", "oltp_read_only",
+    "oltp_read_write", "oltp_update_index", "oltp_update_non_index", "oltp_write_only",
+    "select_random_points", "select_random_ranges",
+)  # fmt: skip
+"""The scripts that come with sysbench."""
 PREPARE_TIMEOUT_S = 6 * 3600
-CONNECT_S_PER_CLIENT = 0.5
-"""Generous bound on the time a client takes to connect, after which a run counts as stuck."""
 
 
 def versions(binaries: Binaries) -> dict[str, str]:
@@ -203,7 +202,7 @@ def warm_up(cluster: Cluster, job: Job, own: Sequence[Command] = ()) -> str:
     if not job.profile.warmup_s:
         return OK
     warm_ups = (own or commands(job))[: job.processes]
-    with _executing_all(cluster, warm_ups, job, job.profile.warmup_s) as executions:
+    with executing_all(cluster, warm_ups, job, job.profile.warmup_s) as executions:
         statuses = [execution.wait().status for execution in executions]
     return next((status for status in statuses if not is_good(status)), OK)
 
@@ -217,141 +216,10 @@ def running(cluster: Cluster, job: Job, own: Sequence[Command] = ()) -> Iterator
     own : as for `warm_up`.
     """
     runs = (own or commands(job))[-job.processes :]
-    with _executing_all(cluster, runs, job, job.profile.duration_s) as executions:
+    with executing_all(cluster, runs, job, job.profile.duration_s) as executions:
         yield Load(executions, job)
 
 
 def read_back(cluster: Cluster) -> dict[str, pd.DataFrame]:
     """Read nothing: what sysbench writes cannot be checked."""
     return {}
-
-
-def _timeout_s(job: Job, seconds: float) -> float:
-    return speed.timeout_s(2 * seconds + 30 + connect_s(job))
-
-
-def connect_s(job: Job) -> float:
-    """Return a generous bound on the time that the clients of a job take to connect."""
-    return CONNECT_S_PER_CLIENT * job.point.clients
-
-
-class Load:
-    """A measured execution of sysbench, or several at the same time."""
-
-    def __init__(self, executions: Sequence[Execution], job: Job) -> None:
-        self._executions, self._profile = executions, job.profile
-        self.pids = [execution.pid for execution in executions]
-
-    def wait_began(self, timeout_s: float) -> list[float | None]:
-        """Wait until all clients are connected: when they were, process by process.
-
-        The times are those of `time.monotonic`; None where sysbench ended before that, or the time
-        ran out.
-        """
-        until_s = time.monotonic() + timeout_s
-        for execution in self._executions:
-            execution.begun.wait(max(0.0, until_s - time.monotonic()))
-        return [execution.began for execution in self._executions]
-
-    def finish(self) -> Report:
-        """Wait until sysbench ends, and return its report."""
-        reports = [self._report(execution) for execution in self._executions]
-        asked_s = self._profile.duration_s
-        return divided_load.joined(reports, asked_s) if len(reports) > 1 else reports[0]
-
-    def _report(self, execution: Execution) -> Report:
-        done = execution.wait()
-        ended, result = time.monotonic(), done.result
-        lasted_s = result.duration_s if result else self._profile.duration_s
-        return Report(
-            status=done.status,
-            began=execution.began or ended - lasted_s,
-            lasted_s=lasted_s,
-            warmup_s=self._profile.warmup_s,
-            metrics=result.metrics if result else {},
-            intervals=result.intervals if result else pd.DataFrame(),
-            ended_s=result.ended_s if result else (),
-            logs={"sysbench.txt": done.text},
-        )
-
-
-class Execution:
-    """One execution of sysbench, its output read as it comes.
-
-    `began` is when all clients were connected and the measuring started, by `time.monotonic`;
-    `begun` is set from then on, or when there is nothing to wait for.
-    """
-
-    def __init__(
-        self,
-        child: Process,
-        timeout_s: float | None,
-        asked_s: float | None = None,
-        tolerated_errors: float = 0.0,
-    ) -> None:
-        self._child, self._timeout_s, self._asked_s = child, timeout_s, asked_s
-        self._tolerated_errors = tolerated_errors
-        self.pid = child.pid
-        self.began: float | None = None
-        self.begun = threading.Event()
-        self._lines: dict[TextIO, list[str]] = {child.stdout: [], child.stderr: []}
-        self._arrived: list[float] = []
-        self._readers = [threading.Thread(target=self._read, args=(s,)) for s in self._lines]
-        for reader in self._readers:
-            reader.start()
-
-    def wait(self) -> Outcome:
-        """Wait until sysbench ends, at most for the time it may take, and return the outcome."""
-        try:
-            exit_status = self._child.wait(timeout=self._timeout_s)
-        except subprocess.TimeoutExpired:
-            exit_status = None
-            self._child.kill()
-        for reader in self._readers:
-            reader.join()
-        out, err = ("".join(lines) for lines in self._lines.values())
-        arrived_s = [at - self.began for at in self._arrived] if self.began else []
-        return sysbench_output.outcome(
-            exit_status, out, err, self._timeout_s, arrived_s, self._asked_s,
-            self._tolerated_errors,
-        )  # fmt: skip
-
-    def _read(self, stream: TextIO) -> None:
-        for line in stream:
-            self._lines[stream].append(line)
-            if stream is self._child.stdout:
-                self._arrived.append(time.monotonic())
-            if line.startswith("Threads started"):
-                self.began = time.monotonic()
-                self.begun.set()
-        if stream is self._child.stdout:
-            self.begun.set()
-
-
-@contextmanager
-def executing(
-    cluster: Cluster,
-    command: Command,
-    timeout_s: float | None = None,
-    asked_s: float | None = None,
-    tolerated_errors: float = 0.0,
-) -> Iterator[Execution]:
-    """Execute sysbench against a cluster; nothing of it outlives the `with` block."""
-    streams = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    with spawned(cluster, command, **streams) as child:
-        yield Execution(child, timeout_s, asked_s, tolerated_errors)
-
-
-@contextmanager
-def _executing_all(
-    cluster: Cluster, several: Sequence[Command], job: Job, asked_s: float
-) -> Iterator[list[Execution]]:
-    """Execute these at the same time, as `executing` does one."""
-    timeout_s = _timeout_s(job, asked_s)
-    with ExitStack() as stack:
-        yield [
-            stack.enter_context(
-                executing(cluster, command, timeout_s, asked_s, job.tolerated_errors)
-            )
-            for command in several
-        ]

@@ -33,7 +33,8 @@ from ndblab.experiments.tpc_c import database as tables
 from ndblab.experiments.tpc_c.output import Interval, Outcome
 from ndblab.machine.commands import exit_reason
 from ndblab.planning import workload
-from ndblab.workloads import program, sysbench
+from ndblab.workloads import program
+from ndblab.workloads.execution import connect_s
 from ndblab.workloads.load_generator import OK, Command, Filled, Job, Report, spawned
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ class Load:
     def finish(self) -> Report:
         """Wait until go-tpc ends, check the rows it has left, and return its report."""
         seconds = _seconds(self._job)
-        timeout_s = seconds + END_TIMEOUT_S + sysbench.connect_s(self._job)
+        timeout_s = seconds + END_TIMEOUT_S + connect_s(self._job)
         try:
             code = self._child.wait(timeout_s)
             ended = f"go-tpc ended with {exit_reason(code)}" if code else ""

@@ -33,6 +33,7 @@ from ndblab.machine import speed
 from ndblab.machine.commands import error_lines, exit_reason
 from ndblab.planning import workload
 from ndblab.workloads import sysbench
+from ndblab.workloads.execution import connect_s
 from ndblab.workloads.load_generator import OK, Command, Job, Report, spawned
 from ndblab.workloads.own import errors
 from ndblab.workloads.sysbench_output import INTERVAL_COLUMNS
@@ -160,7 +161,7 @@ class Load:
 
     def __init__(self, child: Process, job: Job, kill: Callable[[], None]) -> None:
         self._child, self._kill, self._seconds = child, kill, job.profile.duration_s
-        self._start_s = speed.timeout_s(FIRST_LINE_S + sysbench.connect_s(job))
+        self._start_s = speed.timeout_s(FIRST_LINE_S + connect_s(job))
         self._clients = job.point.clients
         self.pids = (child.pid,)
         self._rows: list[tuple[float, float, float, float]] = []

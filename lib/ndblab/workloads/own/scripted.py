@@ -19,6 +19,7 @@ import pymysql
 from ndblab.error import LabError
 from ndblab.planning.workload import is_good
 from ndblab.workloads import sysbench, sysbench_output
+from ndblab.workloads.execution import executing
 from ndblab.workloads.load_generator import Command, Filled, Job, Load
 from ndblab.workloads.own import dump_file
 from ndblab.workloads.own.errors import TOLERATED
@@ -163,7 +164,7 @@ class Scripted:
         cluster.query("SET GLOBAL default_storage_engine = ndbcluster", number)
         try:
             command = self.prepare_command(job)
-            with sysbench.executing(cluster, command, sysbench.PREPARE_TIMEOUT_S) as execution:
+            with executing(cluster, command, sysbench.PREPARE_TIMEOUT_S) as execution:
                 done = execution.wait()
         finally:
             cluster.query(f"SET GLOBAL default_storage_engine = {usual}", number)

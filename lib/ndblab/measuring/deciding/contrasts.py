@@ -1,0 +1,111 @@
+"""The contrasts of a dataset: measured until the claims that wait for them are decided."""
+
+from __future__ import annotations
+
+import functools
+import io
+import math
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TextIO
+
+from ndblab.design import time_needed
+from ndblab.design.contrast import Contrast
+from ndblab.judging import judge, publication
+from ndblab.measuring import blocks, feasible
+from ndblab.measuring.deciding import Judging, choice, disturbed
+from ndblab.measuring.deciding.board import Board
+from ndblab.measuring.deciding.loop import Loop, whole_blocks
+from ndblab.statistics import summary
+
+if TYPE_CHECKING:
+    from ndblab import dataset as datasets
+    from ndblab.design.experiment import Experiment
+    from ndblab.measuring.clusters import Clusters
+    from ndblab.planning.profile import Profile
+
+
+def published(experiment: Experiment, command: str) -> Judging:
+    """Return what judges the published claims of an experiment by a dataset.
+
+    The readings of an `ndb_top` screen are judged by what is measured for other claims.
+    """
+    published = publication.claims()
+    ids = [
+        claim.id
+        for claim in published
+        if claim.id.startswith(experiment.claims) and not claim.is_reading
+    ]
+    return Judging(
+        lambda data: judge.findings(data, ids, published),
+        {claim.id: claim for claim in published},
+        command,
+    )
+
+
+def decide(
+    experiment: Experiment,
+    size: Profile,
+    clusters: Clusters,
+    judging: Judging,
+    until_s: float | None,
+    progress: bool,
+) -> None:
+    """Measure contrasts until a time of `time.monotonic`; without one, a block of each."""
+    stream = sys.stderr if progress else io.StringIO()
+    contrasts = _contrasts(experiment, size, clusters, stream)
+    board = Board(contrasts, judging.claims, stream)
+    # Its bar would tear the board apart.
+    clusters.progress = False
+    loop = Loop(
+        contrasts,
+        clusters.writer,
+        functools.partial(_measure_block, clusters, board),
+        judging.findings,
+        {each.name: time_needed.block_s(each, experiment, size) for each in contrasts},
+        board,
+    )
+    if until_s is None:
+        loop.once()
+    else:
+        loop.decide(until_s)
+    board.end(judging.command)
+    if spoilt := disturbed.described(clusters.writer.snapshot(), contrasts):
+        board.say(
+            f"Others on the host disturbed {spoilt}. The same command with --minutes measures "
+            "these again."
+        )
+
+
+def noted(manifest: Mapping[str, Any]) -> tuple[Contrast, ...]:
+    """Return the contrasts that a manifest has."""
+    return tuple(Contrast.from_dict(known) for known in manifest.get("contrasts", ()))
+
+
+def is_open(data: datasets.Dataset, judging: Judging) -> bool:
+    """Return whether a claim of a complete dataset waits for more blocks."""
+    contrasts, findings = noted(data.manifest), judging.findings(data)
+    whole = {each.name: whole_blocks(data.slices, each) for each in contrasts}
+    seconds = dict.fromkeys(whole, 1.0)
+    return bool(contrasts and choice.choose(contrasts, findings, whole, math.inf, seconds))
+
+
+def _contrasts(
+    experiment: Experiment, size: Profile, clusters: Clusters, stream: TextIO
+) -> tuple[Contrast, ...]:
+    """Return the contrasts of a dataset: those that the sweep suggested when it was complete."""
+    assert experiment.contrasts
+    writer = clusters.writer
+    if "contrasts" not in writer.manifest:
+        points = summary.points(writer.snapshot().runs)
+        found = experiment.contrasts(experiment, size, points)
+        say = functools.partial(print, file=stream)
+        found = feasible.contrasts(found, clusters.plans, clusters.machine, say)
+        writer.note(contrasts=[each.to_dict() for each in found])
+    return noted(writer.manifest)
+
+
+def _measure_block(clusters: Clusters, board: Board, contrast: Contrast, number: int) -> str:
+    return blocks.measure(
+        contrast, number, clusters, clusters.writer, clusters.size.seed, board.say
+    )

@@ -1,0 +1,218 @@
+"""The tables of a slice: what its load reported, and what was sampled, of the measured span.
+
+Nothing is run here, and nothing is said of what a failure means.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ndblab.dataset import SCHEMAS
+from ndblab.machine.interference import Company, disturbance
+from ndblab.measuring import monitor
+from ndblab.measuring.measured_run import Run, disturbed, status_of_probes
+from ndblab.planning import workload
+from ndblab.planning.workload import is_good, overran
+from ndblab.workloads.load_generator import OK, Job, Report
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndblab.planning.point import Point
+    from ndblab.planning.profile import Profile
+
+TOO_LATE = "the load reported too late, or ended before its time"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A slice that is asked for: its place in its contrast (columns of `slices`), and its job.
+
+    The profile of the job has the times of the slice, in whole seconds under sysbench, and the same
+    for all slices of a slot.
+    """
+
+    place: Mapping[str, object]
+    job: Job
+
+
+def row(point: Point, **measured: object) -> pd.DataFrame:
+    """Compose table `slices` of one slice; what was not measured is empty."""
+    import pandas as pd
+
+    empty = dict.fromkeys(SCHEMAS["slices"].columns, math.nan)
+    return pd.DataFrame([{**empty, **dataclasses.asdict(point), **measured}])
+
+
+def of_span(
+    asked: Asked,
+    report: Report,
+    samples: monitor.Samples,
+    span: tuple[float, float] | None,
+    host: Mapping[str, float],
+    numbers: Sequence[int],
+    started_utc: str,
+    reads: Mapping[str, pd.DataFrame],
+) -> Run:
+    """Compose the tables of a slice that had a load of its own, sampled at the ends of a span."""
+    totals = _totals(report, asked.job.profile)
+    tables = {"intervals": _after_warm_up(report, asked.job.profile), **report.tables}
+    used = {name: host[name] for name in ("host_busy_pct", "host_steal_pct") if name in host}
+    if span is not None:
+        tables |= _sampled(samples, span, numbers)
+        processes = tables["processes"]
+        used["client_cpu_pct"] = processes.cpu_pct[_of_clients(processes)].sum(min_count=1)
+    status = _status(report, totals)
+    if status == OK:
+        status = status_of_probes(asked.job, reads, totals["queries"])
+    tables |= reads if status == OK else {}
+    return _composed(asked, report, samples.company(), started_utc, status, tables, totals | used)
+
+
+def of_load(
+    asked: Asked,
+    report: Report,
+    samples: monitor.Samples,
+    host: Mapping[str, float],
+    started_utc: str,
+    place: int,
+) -> Run:
+    """Compose the tables of a slice from its intervals in the report of the whole load."""
+    times = asked.job.profile
+    first_s = times.warmup_s + place * times.duration_s
+    intervals, ended_s = report.intervals.copy(), np.array(report.ended_s)
+    totals: dict[str, float] = {}
+    if not intervals.empty:
+        inside = intervals["t_s"].between(first_s, first_s + times.duration_s, inclusive="right")
+        lasted_s = np.diff(ended_s, prepend=0.0)[inside]
+        intervals = intervals[inside].assign(t_s=intervals["t_s"] - first_s)
+        if len(intervals) == times.duration_s:
+            queries, duration_s = float((intervals["qps"] * lasted_s).sum()), float(lasted_s.sum())
+            totals = _measured(queries, duration_s, intervals)
+    measured = totals | {name: host[name] for name in ("host_busy_pct", "host_steal_pct")}
+    tables, status = {"intervals": intervals}, _status(report, totals)
+    return _composed(asked, report, samples.company(), started_utc, status, tables, measured)
+
+
+def _status(report: Report, totals: Mapping[str, float]) -> str:
+    if not is_good(report.status):
+        return report.status
+    return OK if totals else TOO_LATE
+
+
+def _composed(
+    asked: Asked,
+    report: Report,
+    company: Company,
+    started_utc: str,
+    status: str,
+    tables: dict[str, pd.DataFrame],
+    measured: Mapping[str, float],
+) -> Run:
+    """Return a slice under its name: its tables, and the output of its load if it is not good."""
+    if status == OK and company.disturbs:
+        status = disturbed(company)
+    run_id = str(asked.place["run_id"])
+    for table in tables.values():
+        table.insert(0, "run_id", run_id)
+    tables["slices"] = row(
+        asked.job.point, **asked.place, status=status, started_utc=started_utc,
+        warmup_s=float(asked.job.profile.warmup_s), **measured,
+        company_pct=company.pct, company=company.name,
+    )  # fmt: skip
+    # What the output of a good slice says, its intervals hold.
+    logs = {} if status == OK else report.logs
+    named = {f"{run_id}.{name}": text for name, text in logs.items()}
+    stolen_pct = float(measured.get("host_steal_pct", 0.0))
+    return Run(tables, named, disturbance=disturbance(company, stolen_pct))
+
+
+def _warm_up_rows(report: Report, times: Profile) -> int:
+    """Return how many intervals the warm-up has: up to the first that ends with it or later."""
+    return int((report.intervals["t_s"] < times.warmup_s).sum()) + 1 if times.warmup_s else 0
+
+
+def _after_warm_up(report: Report, times: Profile) -> pd.DataFrame:
+    """Return the intervals of the measured span, its begin at 0 s."""
+    if report.intervals.empty:
+        return report.intervals
+    after = report.intervals.iloc[_warm_up_rows(report, times) :]
+    shifted = after.assign(t_s=after["t_s"] - times.warmup_s)
+    return shifted[shifted["t_s"] <= times.duration_s]
+
+
+def _totals(report: Report, times: Profile) -> dict[str, float]:
+    """Return what the measured span amounts to; nothing if there was none.
+
+    Its queries are those of the whole execution without those of the warm-up, and it takes what
+    is left of the time: totals are exact, while sysbench may end before it reports the last second.
+    Of an execution that overran, the intervals up to the asked time count.
+    """
+    if report.status == OK and report.whole:
+        return {"duration_s": report.lasted_s, **report.metrics}
+    if not is_good(report.status) or report.lasted_s < times.warmup_s + times.duration_s:
+        return {}
+    rows = _warm_up_rows(report, times)
+    if len(report.ended_s) < rows:
+        return {}
+    if overran(report.status):
+        return _while_all_work(report, times)
+    ended_s = [0.0, *report.ended_s[:rows]]
+    rates = report.intervals["qps"].iloc[:rows]
+    before = sum(
+        qps * (last - first) for qps, first, last in zip(rates, ended_s, ended_s[1:], strict=False)
+    )
+    duration_s, queries = report.lasted_s - ended_s[-1], report.metrics["queries"] - before
+    if duration_s < times.duration_s / 2:
+        return {}
+    return _measured(queries, duration_s, _after_warm_up(report, times))
+
+
+def _while_all_work(report: Report, times: Profile) -> dict[str, float]:
+    """Return what the intervals of the measured span amount to; nothing if they miss half of it."""
+    intervals = _after_warm_up(report, times)
+    seconds = np.diff(report.ended_s, prepend=0.0)[intervals.index]
+    if seconds.sum() < times.duration_s / 2:
+        return {}
+    queries = float((intervals["qps"] * seconds).sum())
+    return _measured(queries, float(seconds.sum()), intervals)
+
+
+def _measured(queries: float, duration_s: float, intervals: pd.DataFrame) -> dict[str, float]:
+    """Return the columns of a slice that follow from its queries, its time and its intervals."""
+    return {
+        "duration_s": round(duration_s, 4),
+        "queries": round(queries),
+        "errors": round(intervals["errors_per_s"].sum()),
+        "reconnects": 0,
+        "qps": round(queries / duration_s, 2),
+        "latency_p95_ms": intervals["latency_p95_ms"].dropna().median(),
+    }
+
+
+def _sampled(
+    samples: monitor.Samples, span: tuple[float, float], numbers: Sequence[int]
+) -> dict[str, pd.DataFrame]:
+    """Return CPU of processes and NDB threads, averaged over the span.
+
+    Of the load generators only those of these `numbers` count, anew from 0.
+    """
+    processes = samples.processes(*span)
+    others = _of_clients(processes) & ~processes["node_id"].isin(numbers)
+    processes = processes[~others].assign(t_s=round(span[1], 2))
+    processes.loc[_of_clients(processes), "node_id"] -= numbers[0]
+    threads = samples.ndb_threads(*span)
+    keys = ["node_id", "thr_no", "thread"]
+    means = threads.drop(columns="t_s").groupby(keys, sort=False).mean().round(2).reset_index()
+    means.insert(0, "t_s", round(span[1], 2))
+    return {"processes": processes, "ndb_threads": means}
+
+
+def _of_clients(processes: pd.DataFrame) -> pd.Series:
+    return processes["role"].isin(workload.CLIENT_ROLES)
