@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 import os
 
-import pandas as pd
 import pytest
 
 from ndblab import discovery, figures
-from ndblab.design import catalogue
+from ndblab.design import catalogue, contract
 from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
 from ndblab.judging import answers
 from ndblab.measuring import dry_run
 from ndblab.publishing import notebook
-from ndblab.workloads import registry, sysbench
 
 OWN = [
     catalogue.find(place) for place in filter(None, os.environ.get(discovery.OWN, "").split(":"))
@@ -66,15 +64,11 @@ def test_it_has_a_sweep_of_every_size(experiment: Experiment, size: str):
     assert len({p.run_id(1) for p in todo.points}) == len(todo.points)
 
 
+@pytest.mark.parametrize("size", ["smoke", "quick", "brief"])
 @every(MEASURED)
-def test_its_contrasts_compare_variants_that_it_has(experiment: Experiment):
-    """They are known without a sweep too, and each has a name of its own."""
-    size = experiment.size("quick")
-    planned = experiment.contrasts(experiment, size, pd.DataFrame()) if experiment.contrasts else ()
-    assert len({contrast.name for contrast in planned}) == len(planned)
-    known = {variant.name for variant in experiment.variants}
-    sides = [side for c in planned for side in (c.a, c.b) if side]
-    assert {side.point.variant for side in sides} <= known
+def test_it_is_not_refused_before_it_is_measured(experiment: Experiment, size: str):
+    """Its variants, contrasts and workloads are there; each side has the cluster it needs."""
+    contract.check(experiment, experiment.size(size))
 
 
 @every(MEASURED)
@@ -82,14 +76,6 @@ def test_its_settings_can_be_written_to_a_manifest(experiment: Experiment):
     """They are part of a dataset's identity."""
     for variant in experiment.variants:
         assert json.loads(json.dumps(variant.to_dict())) is not None
-
-
-@every(MEASURED)
-def test_its_load_has_a_generator_or_a_script(experiment: Experiment):
-    """A misspelt workload would end the first run."""
-    for workload in {p.workload for p in experiment.sweep(experiment.size("smoke")).points}:
-        known = registry.find(workload) is not sysbench or discovery.file(f"{workload}.lua")
-        assert known or workload.startswith("oltp_")
 
 
 @every([e for e in MEASURED if not e.hosts and not e.compares_engines])

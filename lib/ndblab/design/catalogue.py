@@ -94,6 +94,11 @@ def chosen(
     return [*found, *(each for each in others if each not in found)]
 
 
+def is_own(experiment: Experiment) -> bool:
+    """Return whether an experiment is the user's own, in a folder outside the library."""
+    return _known().get(experiment.name, (experiment, None))[1] is not None
+
+
 def notebook(experiment: Experiment) -> Path:
     """Return the file of an experiment's notebook: in its folder if it is the user's own."""
     _, own = _known().get(experiment.name, (experiment, None))

@@ -11,6 +11,7 @@ import contextlib
 import io
 import os
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,6 +72,24 @@ def parameters(source: Path) -> dict[str, object]:
     }
 
 
+def check(source: Path, names: Collection[str]) -> None:
+    """Refuse a notebook without parameters of these names.
+
+    Raises
+    ------
+    LabError
+        As `parameters`, or if it lacks one.
+    """
+    known = parameters(source)
+    if unknown := sorted(set(names) - known.keys()):
+        raise LabError(
+            f"{source.name} has no such parameter",
+            found=", ".join(unknown),
+            expected=", ".join(known),
+            next_step="Check the spelling; the first code cell of the notebook lists them.",
+        )
+
+
 def execute(source: Path, values: dict[str, object], folder: Path) -> list[tuple[str, Path]]:
     """Execute a notebook with some of its parameters replaced; once in a process.
 
@@ -83,14 +102,7 @@ def execute(source: Path, values: dict[str, object], folder: Path) -> list[tuple
     LabError
         If it has no such parameter, or a cell fails.
     """
-    known = parameters(source)
-    if unknown := sorted(values.keys() - known.keys()):
-        raise LabError(
-            f"{source.name} has no such parameter",
-            found=", ".join(unknown),
-            expected=", ".join(known),
-            next_step="Check the spelling; the first code cell of the notebook lists them.",
-        )
+    check(source, values)
     prepare()
     import nbformat
     import papermill

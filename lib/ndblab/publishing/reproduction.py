@@ -11,11 +11,12 @@ from tqdm import tqdm
 from ndblab import dataset as datasets
 from ndblab.attach import attachable
 from ndblab.attach import measurement as attaching
-from ndblab.design import catalogue
+from ndblab.design import catalogue, contract
 from ndblab.design.experiment import Experiment
 from ndblab.error import LabError, writing
 from ndblab.hosts import connected, roles
 from ndblab.measuring import dry_run, measurement, recorded
+from ndblab.planning.profile import Profile
 from ndblab.publishing import notebook, processes, terminal
 from ndblab.publishing.hosts import THIS
 
@@ -73,6 +74,9 @@ def reproduce(
         )  # fmt: skip
         return str(data.path.resolve())
 
+    for experiment in chosen:
+        if experiment.grid and not sources[experiment.name]:
+            _check_whole(experiment, experiment.size(size, overrides))
     _print_all(chosen, [measured(experiment) for experiment in chosen], out)
     for name, why in left_out.items():
         print(f"{name}: not {'recorded' if source else 'measured'}, {why}")
@@ -104,7 +108,9 @@ def dry_runs(
             continue
         if several and (why := _why_not(experiment, None, hosts, attach, engines, planned=True)):
             yield f"# {experiment.name} is left out: {why}"
-        elif attach:
+            continue
+        _check_whole(experiment, experiment.size(size, overrides))
+        if attach:
             yield attaching.describe_only(experiment, *attach, size, overrides)
         else:
             named = engines if experiment.compares_engines or not several else None
@@ -112,6 +118,12 @@ def dry_runs(
                 experiment, size, budget, overrides, port, described, named, hosts,
                 insecure_network,
             )  # fmt: skip
+
+
+def _check_whole(experiment: Experiment, size: Profile) -> None:
+    """Refuse an experiment whose measurement or notebook would fail, before anything starts."""
+    contract.check(experiment, size)
+    notebook.check(catalogue.notebook(experiment), ["dataset"])
 
 
 def _sources(
@@ -213,8 +225,7 @@ def _publish(experiment: Experiment, source: str | None, out: Path, room: int | 
     """
     data = recorded.obtain(experiment.name, source) if experiment.grid and source else None
     measured, folder = (data.path, out / data.id) if data else (None, out / experiment.name)
-    # The notebook reads it again; two of a large one would fill the memory.
-    del data
+    # It is held until the end, so that the notebook obtains the same one.
     values = _parameters(experiment, measured, source)
     from ndblab.publishing import exhibit, verdict_tables
     from ndblab.publishing.report import notebook_page
