@@ -117,12 +117,21 @@ def shares(plan: Mapping[str, Any], cpus: float, load: Load) -> Shares:
     quotas = load.variant.quotas
     if kind == "shared" or (quotas and quotas.get("sql", 1) is None):
         return Shares(cpus, cpus, cpus, None, threads)
-    usual = plan["servers"][0]["share"]["quota_cpus"]
     numbers = range(1, load.point.servers + 1)
-    own = [quotas.get(f"mysqld.{i}", quotas.get("mysqld")) for i in numbers]
-    each = float(np.mean([cpus * share if share else usual for share in own]))
-    data = sum(node["share"]["quota_cpus"] for node in nodes)
-    return Shares(cpus, plan["sql_side"]["quota_cpus"], data, each, threads)
+    usual = plan["servers"][0]["share"]["quota_cpus"]
+    own = [_quota(cpus, quotas, usual, "mysqld", f"mysqld.{i}") for i in numbers]
+    data = [_quota(cpus, quotas, node["share"]["quota_cpus"], "ndbmtd") for node in nodes]
+    sql = _quota(cpus, quotas, plan["sql_side"]["quota_cpus"], "sql")
+    return Shares(cpus, sql, sum(data), float(np.mean(own)), threads)
+
+
+def _quota(cpus: float, quotas: Mapping[str, float | None], usual: float, *names: str) -> float:
+    """Return a quota in CPUs, which the last of these names that a variant gives replaces."""
+    for name in names:
+        if name in quotas:
+            share = quotas[name]
+            usual = cpus if share is None else cpus * share
+    return usual
 
 
 def threads_of(plan: Mapping[str, Any]) -> dict[str, int]:

@@ -97,7 +97,7 @@ def many_servers(
         ),
         Contrast(
             "undivided", LEVEL, swept.point(most, best[most], UNDIVIDED), None,
-            ("B-less-cpu", "B-split"), one_slice=True,
+            ("B-less-cpu",), one_slice=True,
         ),
         Contrast(
             "servers-8-16", ALTERNATION, swept.awake(16, best[16], SMALL_SERVERS),
@@ -185,7 +185,7 @@ EXPERIMENTS = (
         figures=("6", "7", "8", "9"),
         claims=(
             "F6-", "F7-", "F8-", "F9-tc", "F9-send", "F9-recv", "F9-query", "F9-ldm",
-            "B-less-cpu", "B-split", "B-mgmd-idle", "P-servers-", "P-tc",
+            "B-less-cpu", "B-mgmd-idle", "P-servers-", "P-tc",
         ),
         grid=grids.all_servers,
         slices={"quick": Length(1, 2)},
