@@ -78,6 +78,7 @@ class Cluster:
         whoever sent it: that wait is what makes their use equal to what they have.
         """
         models = [self._model(load, plan, cpus) for load in loads]
+        loads = [_carrying(m, load) for m, load in zip(models, loads, strict=True)]
         least, most = 0.0, 0.0
         solved = [_solve(m, load, 0.0) for m, load in zip(models, loads, strict=True)]
         if len(loads) > 1 and _use(models, loads, solved) > 1:
@@ -148,6 +149,17 @@ def _network(model: Model, load: Load) -> network.Network:
 def _solve(model: Model, load: Load, wait_us: float) -> network.Solution:
     asked = replace(model, delay_us=model.delay_us + wait_us)
     return network.solve(_network(asked, load), [load.point.clients])
+
+
+def _carrying(model: Model, load: Load) -> Load:
+    """Return a load with the fewest of its clients that do its rate: the others wait for work."""
+    least, most = 1, load.point.clients
+    while np.isfinite(load.rate) and least < most:
+        middle = (least + most) // 2
+        tried = replace(load, point=replace(load.point, clients=middle))
+        enough = _solve(model, tried, 0.0).qps[0] >= load.rate
+        least, most = (least, middle) if enough else (middle + 1, most)
+    return replace(load, point=replace(load.point, clients=most))
 
 
 def _use(
