@@ -25,6 +25,7 @@ COPIES = ["run_id", "replica", "client", "seq", "first_value", "second_value"]
 COUNTERS = ["run_id", "replica", "client", "writes"]
 DUMPS, LOCKS = (list(SCHEMAS[name].columns) for name in ("dumps", "locks"))
 PUSHED, READS = (list(SCHEMAS[name].columns) for name in ("pushed", "reads"))
+CONTROL = list(SCHEMAS["control"].columns)
 TRANSACTIONS, ABORTS, LOCALITY = (
     list(SCHEMAS[name].columns) for name in ("transactions", "aborts", "locality")
 )
@@ -54,6 +55,7 @@ class Double:
     transactions: pd.DataFrame = field(default_factory=_empty(TRANSACTIONS))
     aborts: pd.DataFrame = field(default_factory=_empty(ABORTS))
     locality: pd.DataFrame = field(default_factory=_empty(LOCALITY))
+    control: pd.DataFrame = field(default_factory=_empty(CONTROL))
     manifest: Mapping[str, Any] = field(default_factory=dict)
     budget: str = "scaled"
     id: str = "double"

@@ -58,14 +58,17 @@ def test_clients_follow_from_the_sweep() -> None:
     assert at(found["overload"].b) == (16, 128, "default")
     assert at(found["servers-8-16"].b) == (8, 64, "small-servers")
     assert found["half-load"].a.options == {"rate": 2500}
-    assert at(found["early-8-16"].a) == (16, 32, "default")
+    assert at(found["early-8-16"].a) == (16, 128, "undivided")
 
 
-def test_p95_is_not_compared_on_cpus_that_8_servers_saturate_already() -> None:
-    """16 servers need 16 clients: a host that those saturate cannot compare them before."""
-    assert at(contrasts("multi-server-scaling", coarsely_swept(1.0))["early-8-16"].a)[1] == 16
-    flat = coarsely_swept(1.0).assign(qps_mean=5000.0)
-    assert "early-8-16" not in contrasts("multi-server-scaling", flat)
+def test_p95_of_8_and_16_servers_is_compared_at_a_load_that_both_carry() -> None:
+    """The same rate and clients on both sides, 0.4 of the lower best throughput, undivided."""
+    points = coarsely_swept(1.0)
+    points.loc[points["servers"] == 16, "qps_mean"] *= 0.8
+    early = contrasts("multi-server-scaling", points)["early-8-16"]
+    best = points[points["servers"] == 16]["qps_mean"].max()
+    assert early.a.options == early.b.options == {"rate": round(0.4 * best)}
+    assert at(early.b) == (8, early.a.point.clients, "undivided")
 
 
 def test_overload_is_past_the_peak_of_a_coarse_sweep() -> None:

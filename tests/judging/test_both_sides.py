@@ -64,6 +64,7 @@ RATIOS: dict[str, Points] = {
     "R-rw-servers": {"data-nodes": ((4, 32), (4, 32))},
     "R-filter-gain": {"filter": ((4, 32), (4, 32))},
     "D-indexstat": {"indexstat": (ONE, ONE)},
+    "B-split": {f"25-over-{pct}": ((4, 64), (4, 64)) for pct in (10, 17, 35, 50)},
 }  # fmt: skip
 """Claims on a ratio of throughput or p95: their contrasts, and the points of both sides."""
 LOADED = ("F9-tc-bottleneck", "P-tc")
@@ -75,7 +76,6 @@ OTHERS: dict[str, Points] = {
     "F9-tc-bottleneck": LOADS,
     "P-tc": LOADS,
     "B-less-cpu": {"undivided": ((16, 256), (16, 256))},
-    "B-split": {"undivided": ((16, 256), (16, 256))},
     "B-mgmd-idle": {"overload": ((16, 512), (16, 256))},
     "F8-steady": {"half-load": ((16, 256), (16, 256))},
 }
@@ -125,7 +125,7 @@ def world(claim: Claim, effect: float, situation: str) -> Double:
 
 
 def _budget(claim: Claim, situation: str) -> str:
-    by_quota = "quota" in situation or claim.id in ("P-servers-2-4", "R-rw-servers")
+    by_quota = "quota" in situation or claim.id in ("P-servers-2-4", "R-rw-servers", "B-split")
     return "scaled" if by_quota else "shared"
 
 
@@ -151,8 +151,6 @@ def _with_cpu(data: Double, claim: Claim, effect: float, situation: str) -> Doub
             return {"mysqld1": 20.0 if top else 10.0, "ndbmtd": nodes}
         if claim.id == "B-less-cpu":
             nodes = effect * all_servers
-        if claim.id == "B-split":
-            nodes = effect / (1 - effect) * all_servers
         idle = effect / (1 - effect) * (all_servers + nodes) if claim.id == "B-mgmd-idle" else 0.1
         return {**pct, "ndbmtd": nodes, "ndb_mgmd": idle}
 

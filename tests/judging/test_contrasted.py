@@ -155,7 +155,6 @@ def test_without_quotas_the_data_nodes_show_what_they_need(nodes: float, expecte
         level("undivided"), lambda row: {"mysqld": 100.0, "ndbmtd": nodes, "sysbench": 20.0}
     )
     assert decided(dataset, "B-less-cpu").verdict == expected
-    assert decided(dataset, "B-split").verdict == expected
 
 
 def test_growth_of_cpu_is_that_from_one_side_to_the_other() -> None:

@@ -78,6 +78,7 @@ class Cluster:
         whoever sent it: that wait is what makes their use equal to what they have.
         """
         models = [self._model(load, plan, cpus) for load in loads]
+        loads = [_carrying(m, load) for m, load in zip(models, loads, strict=True)]
         least, most = 0.0, 0.0
         solved = [_solve(m, load, 0.0) for m, load in zip(models, loads, strict=True)]
         if len(loads) > 1 and _use(models, loads, solved) > 1:
@@ -117,12 +118,21 @@ def shares(plan: Mapping[str, Any], cpus: float, load: Load) -> Shares:
     quotas = load.variant.quotas
     if kind == "shared" or (quotas and quotas.get("sql", 1) is None):
         return Shares(cpus, cpus, cpus, None, threads)
-    usual = plan["servers"][0]["share"]["quota_cpus"]
     numbers = range(1, load.point.servers + 1)
-    own = [quotas.get(f"mysqld.{i}", quotas.get("mysqld")) for i in numbers]
-    each = float(np.mean([cpus * share if share else usual for share in own]))
-    data = sum(node["share"]["quota_cpus"] for node in nodes)
-    return Shares(cpus, plan["sql_side"]["quota_cpus"], data, each, threads)
+    usual = plan["servers"][0]["share"]["quota_cpus"]
+    own = [_quota(cpus, quotas, usual, "mysqld", f"mysqld.{i}") for i in numbers]
+    data = [_quota(cpus, quotas, node["share"]["quota_cpus"], "ndbmtd") for node in nodes]
+    sql = _quota(cpus, quotas, plan["sql_side"]["quota_cpus"], "sql")
+    return Shares(cpus, sql, sum(data), float(np.mean(own)), threads)
+
+
+def _quota(cpus: float, quotas: Mapping[str, float | None], usual: float, *names: str) -> float:
+    """Return a quota in CPUs, which the last of these names that a variant gives replaces."""
+    for name in names:
+        if name in quotas:
+            share = quotas[name]
+            usual = cpus if share is None else cpus * share
+    return usual
 
 
 def threads_of(plan: Mapping[str, Any]) -> dict[str, int]:
@@ -139,6 +149,17 @@ def _network(model: Model, load: Load) -> network.Network:
 def _solve(model: Model, load: Load, wait_us: float) -> network.Solution:
     asked = replace(model, delay_us=model.delay_us + wait_us)
     return network.solve(_network(asked, load), [load.point.clients])
+
+
+def _carrying(model: Model, load: Load) -> Load:
+    """Return a load with the fewest of its clients that do its rate: the others wait for work."""
+    least, most = 1, load.point.clients
+    while np.isfinite(load.rate) and least < most:
+        middle = (least + most) // 2
+        tried = replace(load, point=replace(load.point, clients=middle))
+        enough = _solve(model, tried, 0.0).qps[0] >= load.rate
+        least, most = (least, middle) if enough else (middle + 1, most)
+    return replace(load, point=replace(load.point, clients=most))
 
 
 def _use(

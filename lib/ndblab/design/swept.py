@@ -27,8 +27,6 @@ more than needed cost no throughput."""
 NEAR_BEST = 0.9
 """Share of the best throughput from which a number of clients may be the best one: a mean of two
 runs is off by as much, and the throughput of many servers hardly changes around its peak."""
-UNSATURATED = 0.8
-"""Share of the best throughput up to which a number of clients leaves CPUs unused."""
 
 
 class Swept:
@@ -76,15 +74,6 @@ class Swept:
     def best_qps(self, servers: int) -> float:
         """Return the best mean throughput; 1000 queries/s if it was not measured."""
         return self._of_peak(servers, DEFAULT_TRANSPORTER, "qps_mean", 1000.0)
-
-    def unsaturated(self, servers: int, least: int) -> int:
-        """Return the most clients below `UNSATURATED` of the best, from `least` on; 0 if none."""
-        points, best = self._own(servers), self.best_qps(servers)
-        if not len(points):
-            return least
-        few = (points["qps_mean"] <= UNSATURATED * best) & (points["clients"] < self.best(servers))
-        clients = points.loc[few & (points["clients"] >= least), "clients"]
-        return int(clients.max()) if len(clients) else 0
 
     def point(self, servers: int, clients: int, variant: str = "", **more) -> Side:
         """Return a side at a point."""

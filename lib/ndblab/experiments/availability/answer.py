@@ -34,7 +34,17 @@ def failures(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             f"{_words(fault)} lost up to {count(int(most), 'acknowledged write')}"
             for fault, most in lost.items()
         ),
-        f"{_words(gaps_s.idxmax())} stopped service for {plain(gaps_s.max())} s",
+        *(
+            [f"{_words(longest)} stopped service for {plain(gaps_s.max())} s"]
+            if (longest := gaps_s.idxmax()) != "freeze-data-node"
+            else []
+        ),
+        Clause(
+            "A-node-frozen",
+            "a frozen data node stopped service for {value} s at most",
+            "a frozen data node stopped service for {value} s",
+            "how long a frozen data node stops service",
+        ),
         Clause(
             "A-node-loss",
             "a killed data node made no client give up after one retry"

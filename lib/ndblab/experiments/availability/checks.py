@@ -47,8 +47,19 @@ DECLARED_DEAD = "declared dead"
 @check("A-node-loss")
 def node_loss(claim: Claim, evidence: Evidence) -> Finding:
     """Count the clients that give up when a data node is killed."""
-    also = (FREEZE_DATA_NODE, LOSE_ARBITRATOR)
+    also = (LOSE_ARBITRATOR,)
     return _gave_up(claim, evidence, KILL_DATA_NODE, "a data node was killed", also)
+
+
+@check("A-node-frozen")
+def frozen(claim: Claim, evidence: Evidence) -> Finding:
+    """Measure how long no query succeeds when a data node keeps its connections and is silent."""
+    runs = _runs(evidence, FREEZE_DATA_NODE)
+    gave_up, clients = int(runs["gave_up_clients"].max()), int(runs["clients"].max())
+    some = f"at most {gave_up}" if gave_up else "none"
+    text = f"when a data node was frozen, service stopped for {_gap(runs)} at most, and {some} of "
+    text += f"{count(clients, 'client')} gave up after one retry"
+    return _finding(claim, evidence, runs, float(runs["longest_gap_s"].max()), text, ())
 
 
 @check("A-online")
@@ -132,14 +143,14 @@ def _finding(
     claim: Claim,
     evidence: Evidence,
     runs: pd.DataFrame,
-    value: int,
+    value: float,
     text: str,
     also: Sequence[str],
     others: int = 0,
 ) -> Finding:
     """Decide by a count, by the faults that the checker of writes found, and by `others`."""
-    wrong = int(runs["wrong"].max()) + others
-    # Every operation was recorded, so a count is exact.
+    wrong = math.inf if runs["wrong"].max() + others else 0.0
+    # Every operation was recorded, so a count is exact; data that are wrong are beyond any bound.
     exact = [Estimate(*[float(number)] * 3) for number in (value, wrong)]
     missing = "" if len(runs) >= LEAST_RUNS else "a second run"
     if runs["replicas"].min() < REPLICAS:

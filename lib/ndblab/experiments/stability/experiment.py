@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.design import grids
 from ndblab.design.experiment import Experiment
+from ndblab.experiments.stability import control
 from ndblab.planning import workload
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ EXPERIMENTS = (
         figures=("1",),
         claims=("F1-", "W-warmup"),
         grid=grids.one_point,
+        probes=(control,),
         sizes={
             "smoke": {"servers": (2,), "clients": (8,), "duration_s": 10},
             "quick": {

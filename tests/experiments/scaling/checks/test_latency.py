@@ -71,3 +71,19 @@ def test_values_of_the_brief_are_judged_on_its_own_machine() -> None:
     assert verdict(double(**fast, model=BRIEF_MODEL), "F7-one").verdict == "reproduced"
     row = verdict(double(**fast), "F7-one")
     assert (row.verdict, round(row.measured, 2)) == ("not comparable", 0.4)
+
+
+@pytest.mark.parametrize(("carried", "word"), [(1.0, "reproduced"), (0.8, "not testable here")])
+def test_an_equal_rate_is_compared_where_both_carry_it(carried: float, word: str) -> None:
+    """A side that falls behind its rate is saturated, and its p95 is that of its queue."""
+    qps = 1000.0 * carried
+    sides = {
+        "a": (16, 64, {"latency_p95_ms": 1.0, "qps": 1000.0}),
+        "b": (8, 64, {"latency_p95_ms": 1.0, "qps": qps}),
+    }
+    rate = {"rate": 1000}
+    data = contrasted(double(cpus=8), "early-8-16", sides, claims=("F7-8-vs-16",), options=rate)
+    data = slices_use(data, lambda row: {"mysqld": 100.0, "ndbmtd": 50.0})
+    row = verdict(with_plan(data), "F7-8-vs-16")
+    assert row.verdict == word
+    assert f"carry {100 * carried:.0f} % of 1000 queries/s" in row.reason

@@ -17,7 +17,6 @@ from ndblab.judging.contrasted import A, B, Place, place, ratio
 from ndblab.judging.evidence import COMMON_SHARE, SERVER_SHARE, Evidence, at, mean_of_runs
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import Comparison, Finding, decide
-from ndblab.planning.workload import CLIENT_ROLES
 from ndblab.statistics.estimate import Estimate
 
 # The brief has a socket for each of its two data nodes.
@@ -36,8 +35,6 @@ MOST_UNCERTAIN = 0.02
 # Of the two-sided 95 % interval of a normal value.
 NORMAL_95 = 1.96
 LOAD, UNDIVIDED = "load-1-k", "undivided"
-SPLITS = 3
-"""Divisions from which on one can be called sensible: a best one has neighbours."""
 _VARIANTS = {
     "B-sockets": ("sockets", "throughput over TCP/IP is"),
     "B-redo": ("redo", "throughput with the small redo log is"),
@@ -106,31 +103,6 @@ def less_cpu(claim: Claim, evidence: Evidence) -> Finding:
     label = f"times that of all mysqld {where.words}"
     test = where.mean(_role(used, "ndbmtd") / _role(used, "mysqld"), label, log=True)
     return decide(claim, "CPU of all ndbmtd is", [test])
-
-
-@condition("splits")
-def splits(claim: Claim, evidence: Evidence) -> State:
-    """Several divisions of the CPUs between data nodes and servers were compared."""
-    variants = evidence.dataset.manifest.get("variants", {}).values()
-    tried = {str(each.get("quotas", {}).get("ndbmtd")) for each in variants} | {"None"}
-    words = f"{count(len(tried), 'division')} of the CPUs compared"
-    holds = len(tried) >= SPLITS
-    return State(holds, words + ("" if holds else f" ({SPLITS} wanted)"))
-
-
-@check("B-split")
-def split(claim: Claim, evidence: Evidence) -> Finding:
-    """Compare the data nodes' share of the CPU of the cluster and its clients at the peak.
-
-    sysbench counts with the MySQL servers, as it ran on their CPUs in the brief.
-    """
-    where = place(evidence, UNDIVIDED)
-    used = where.cpu_pct
-    nodes = _role(used, "ndbmtd")
-    sql = _role(used, "mysqld") + sum(used.get(role, 0.0) for role in CLIENT_ROLES)
-    label = f"of the CPU used by them, mysqld and sysbench {where.words}"
-    test = where.mean(nodes / (nodes + sql), label, log=True)
-    return decide(claim, "the data nodes' share is", [test])
 
 
 @check("B-mgmd-idle")

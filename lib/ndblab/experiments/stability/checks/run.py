@@ -16,35 +16,22 @@ import pandas as pd
 from ndblab.error import MissingData
 from ndblab.experiments.stability import analysis as stability
 from ndblab.experiments.stability import checkpoint_cost as cost
+from ndblab.experiments.stability.checks.conditions import RANGE, at_best, written
 from ndblab.formatting import count, significant
 from ndblab.judging.checks import check
-from ndblab.judging.conditions import State, condition
 from ndblab.judging.evidence import Evidence, at, p95_widened
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import INCONCLUSIVE, Comparison, Finding, decide
-from ndblab.planning.workload import READ_WRITE
-from ndblab.statistics import series, summary
+from ndblab.statistics import series
 from ndblab.statistics.estimate import Estimate
 
-HOUR_S = 3600
 MINUTE_S = 60
 # No trend per hour is estimated from less than this.
 TREND_S = 600
-# The warm-up after which, by the brief, a measurement as short as a window is enough, and what a
-# run must last to show it. The first window decides. Near is near enough to the mean of the run.
-WARMUP_S, RUN_S, WINDOWS_S, NEAR = 120, 600, (120, 60), 0.03
+# Windows as short as the brief's measurements; the first decides. Near is near enough to the mean.
+WINDOWS_S, NEAR = (120, 60), 0.03
 # What the source of R-long calls a short run.
 SHORT_S = 30
-# Sources give the range of a curve, not of every second: the central 95 % of seconds stand for it.
-RANGE = (0.025, 0.975)
-
-# Above this share of the host's CPUs, unrelated processes may explain what varies. The kernel and
-# system services take some 3 % beside a saturated cluster.
-QUIET_PCT = 6
-STEADY_PCT = 6
-"""What the published band of 3 % to either side leaves to a host."""
-STOLEN_PCT = 1
-"""Where the hypervisor takes more, it may be what varies: stolen time comes in bursts."""
 
 Samples = pd.DataFrame
 Values = Callable[[Samples, int], list[Comparison]]
@@ -124,7 +111,7 @@ def steady_throughput(claim: Claim, evidence: Evidence) -> Finding:
 @check("F1-drift")
 def drift(claim: Claim, evidence: Evidence) -> Finding:
     """Compare the trend of throughput over the run."""
-    shortest = float(_runs(evidence)["duration_s"].min())
+    shortest = float(at_best(evidence)["duration_s"].min())
     if shortest < TREND_S:
         raise MissingData(f"a run of {shortest:.0f} s is too short for a trend")
 
@@ -161,7 +148,7 @@ def long_and_short(claim: Claim, evidence: Evidence) -> Finding:
     with. The first seconds of the longest run, its short run by the letter, are shown: there is one
     of it, and the noise of one. So is the CPU that checkpoints take.
     """
-    runs = _written(evidence)
+    runs = written(evidence)
     repeats = cost.of_longest(runs, evidence.dataset.tables)
     tests = [
         Comparison("times that between local checkpoints", cost.kept(repeats.throughput)),
@@ -174,57 +161,6 @@ def long_and_short(claim: Claim, evidence: Evidence) -> Finding:
     cycles = count(len(repeats.throughput), "cycle")
     note = f"{point}, {spans} in {each}{row['duration_s']:.0f} s, compared in {cycles}"
     return decide(claim, "the throughput of the whole run is", tests, note)
-
-
-@condition("hour")
-def an_hour(claim: Claim, evidence: Evidence) -> State:
-    """A run lasts an hour, as that of the source; sysbench ends some milliseconds early or late."""
-    runs = _written(evidence) if claim.id == "R-long" else _runs(evidence)
-    seconds = float(runs["duration_s"].max())
-    holds, wanted = seconds > 0.99 * HOUR_S, f" ({HOUR_S} s wanted)"
-    return State(holds, f"the longest run lasted {seconds:.0f} s{'' if holds else wanted}")
-
-
-@condition("warm")
-def warmed_up(claim: Claim, evidence: Evidence) -> State:
-    """A warm-up as the claim has it, and a run long enough for its windows."""
-    runs = _runs(evidence)
-    warmup_s, duration_s = runs["warmup_s"].min(), runs["duration_s"].min()
-    words = f"a run of {significant(duration_s)} s follows a warm-up of {significant(warmup_s)} s"
-    if warmup_s < WARMUP_S or duration_s < RUN_S:
-        return State(False, f"{words} ({RUN_S} s or more after {WARMUP_S} s wanted)")
-    return State(True, words)
-
-
-@condition("quiet")
-def quiet(claim: Claim, evidence: Evidence) -> State:
-    """Unrelated processes and the hypervisor take too little to explain what varies."""
-    runs = _runs(evidence)
-    others_pct, stolen_pct = evidence.others_pct(runs), float(runs["host_steal_pct"].mean())
-    words = f"unrelated processes used {significant(others_pct)} % of the host's CPUs"
-    if others_pct > QUIET_PCT:
-        return State(False, f"{words} (at most {QUIET_PCT} % wanted)")
-    stolen = f"the hypervisor took {significant(stolen_pct)} % of the host's CPUs"
-    if stolen_pct > STOLEN_PCT:
-        return State(False, f"{stolen} (at most {STOLEN_PCT} % wanted)")
-    return State(True, words)
-
-
-@condition("steady-host")
-def steady_host(claim: Claim, evidence: Evidence) -> State:
-    """The load generator's own CPU per query, which NDB has no part in, stays the same.
-
-    It is the control: where it changes by more than the claims allow, the host's speed did.
-    """
-    changes = []
-    for _, run in _runs(evidence).iterrows():
-        costs = stability.client_costs(run, evidence.dataset)
-        changes.append(100 * (costs.max() / costs.min() - 1))
-    pct = max(changes)
-    words = f"a query of sysbench cost it {significant(pct)} % more CPU in one sixth of the run"
-    words += " than in another"
-    holds = pct <= STEADY_PCT
-    return State(holds, words + ("" if holds else f" (at most {STEADY_PCT} % wanted)"))
 
 
 def _shown(repeats: cost.Repeats) -> list[Comparison]:
@@ -251,25 +187,9 @@ def _range(values: pd.Series, words: str, runs: int, of_mean: bool) -> list[Comp
     return tests
 
 
-def _written(evidence: Evidence) -> pd.DataFrame:
-    """Return the good runs with writes."""
-    runs = summary.select(evidence.good, workload=READ_WRITE)
-    if runs.empty:
-        raise MissingData(f"no good run of {READ_WRITE}")
-    return runs
-
-
-def _runs(evidence: Evidence) -> pd.DataFrame:
-    """Return the runs of the most servers at their best throughput."""
-    if not evidence.servers:
-        raise MissingData("no good run")
-    servers = evidence.servers[-1]
-    return evidence.runs_at(servers, evidence.best(servers))
-
-
 def _each_run(claim: Claim, evidence: Evidence, subject: str, values: Values) -> Finding:
     """Judge every run by its own samples."""
-    runs = _runs(evidence)
+    runs = at_best(evidence)
     tests = []
     for _, run in runs.iterrows():
         samples = stability.samples(run, evidence.dataset.intervals)

@@ -1,0 +1,1 @@
+"""A quarter of the CPUs for data nodes, compared with other shares."""

@@ -1,0 +1,90 @@
+"""Throughput by the data nodes' share of the CPUs, and what the utilisation law allows."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pandas as pd
+
+from ndblab.design.variant import UNDIVIDED
+from ndblab.error import MissingData
+from ndblab.experiments.cpu_split.experiment import SHARES_PCT, variant
+from ndblab.statistics import cpu_use, summary
+
+_SHARES = {variant(pct): pct for pct in SHARES_PCT}
+
+
+class Law(NamedTuple):
+    """The utilisation law: a part with so many CPUs does no more queries than its CPU time allows.
+
+    `data_us` and `sql_us` are CPU time of a query in microseconds, of the data nodes and of the
+    MySQL servers with their clients, as measured where no quota divides the `cpus`. Source: Denning
+    and Buzen 1978.
+    """
+
+    cpus: float
+    data_us: float
+    sql_us: float
+
+    @property
+    def best_pct(self) -> float:
+        """Return the share for data nodes, in percent, with which neither side has CPUs left."""
+        return 100 * self.data_us / (self.data_us + self.sql_us)
+
+    def qps(self, pct: float) -> float:
+        """Return the most queries/s with this percentage of the CPUs for data nodes."""
+        share = pct / 100
+        return 1e6 * self.cpus * min(share / self.data_us, (1 - share) / self.sql_us)
+
+
+def law(runs: pd.DataFrame, processes: pd.DataFrame, cpus: float) -> Law:
+    """Return the law of these CPUs, at the number of clients with the best undivided throughput.
+
+    Raises
+    ------
+    MissingData
+        If there is no good undivided run whose CPU was recorded.
+    """
+    chosen = _good(runs)
+    chosen = chosen[chosen["variant"].astype(str) == UNDIVIDED]
+    if chosen.empty:
+        raise MissingData("no good run without quotas")
+    best = chosen.groupby("clients")["qps"].mean().idxmax()
+    each = cpu_use.serving_us_by_role(chosen[chosen["clients"] == best], processes).mean()
+    if each.isna().any():
+        raise MissingData("no CPU of processes was recorded")
+    return Law(cpus, each["ndbmtd_us"], each["mysqld_us"] + each["sysbench_us"])
+
+
+def divided(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the good runs under quotas, with `share_pct`, the data nodes' share of the CPUs.
+
+    Raises
+    ------
+    MissingData
+        If there is none.
+    """
+    good = _good(runs)
+    shares = good["variant"].astype(str).map(_SHARES)
+    found = good.assign(share_pct=shares).dropna(subset="share_pct")
+    if found.empty:
+        raise MissingData("no good run with divided CPUs")
+    return found
+
+
+def points(runs: pd.DataFrame, law: Law) -> pd.DataFrame:
+    """Average throughput by share and clients, beside what the law allows.
+
+    Returns
+    -------
+    `clients`, `share_pct`, `runs`, `qps`, `law_qps`, and `of_law`: the first over the second.
+    """
+    groups = divided(runs).groupby(["clients", "share_pct"])["qps"]
+    table = groups.agg(runs="count", qps="mean").reset_index()
+    table["law_qps"] = table["share_pct"].map(law.qps)
+    return table.assign(of_law=table["qps"] / table["law_qps"])
+
+
+def _good(runs: pd.DataFrame) -> pd.DataFrame:
+    found = summary.good(runs)
+    return found[~summary.disturbed(found)]

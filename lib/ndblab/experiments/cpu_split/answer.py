@@ -1,0 +1,80 @@
+"""Which division of CPUs gives most, in words."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ndblab.error import MissingData
+from ndblab.experiments.cpu_split import analysis
+from ndblab.experiments.cpu_split.experiment import QUARTER_PCT, SHARES_PCT
+from ndblab.formatting import less_or_more
+from ndblab.judging.answer import Advice, Clause
+from ndblab.judging.answers import answers
+from ndblab.judging.evidence import usable_cpus
+from ndblab.statistics import ratio_tables
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndblab.dataset import Dataset
+
+
+_AT = SHARES_PCT.index(QUARTER_PCT)
+BESIDE = SHARES_PCT[_AT - 1], SHARES_PCT[_AT + 1]
+"""The shares next to a quarter."""
+
+
+@answers("cpu-split")
+def findings(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
+    """Say whether a quarter is sensible, which share was better, and what the law expects."""
+    found: list[Clause | str] = [
+        Clause(
+            "B-split",
+            "a quarter of the CPUs for data nodes is a sensible first division: it gave {value} "
+            "times {interval} the queries of the best other share, or more",
+            "another share than a quarter gave clearly more: a quarter gave {value} times "
+            "{interval} its queries",
+            "whether a quarter of the CPUs for data nodes is a sensible first division",
+        )
+    ]
+    for each in (_compared, _expected) if dataset.budget == "scaled" else ():
+        with contextlib.suppress(MissingData):
+            found += each(dataset)
+    return found
+
+
+def _compared(dataset: Dataset) -> Iterator[str]:
+    """Say what a quarter gave against the shares beside it."""
+    for row in ratio_tables.of_contrasts(dataset.slices).itertuples():
+        pct = int(row.contrast.rpartition("-")[2])
+        if pct in BESIDE and not math.isnan(row.low):
+            words = "fewer queries", "more queries", "as many queries"
+            did = less_or_more(row.ratio, row.low, row.high, *words)
+            yield f"against {pct} % for data nodes, a quarter did {did}"
+
+
+def _expected(dataset: Dataset) -> Iterator[str]:
+    """Say which share the utilisation law expects to be best, and how near throughput came."""
+    law = analysis.law(dataset.runs, dataset.processes, usable_cpus(dataset.host))
+    points = analysis.points(dataset.runs, law)
+    near = points.groupby("share_pct")["of_law"].max()
+    yield (
+        f"by the CPU time of a query, the best share for data nodes is {law.best_pct:.0f} %; "
+        f"throughput came to {100 * near.min():.0f} to {100 * near.max():.0f} % of what the "
+        "utilisation law allows"
+    )
+    if points.loc[points["qps"].idxmax(), "share_pct"] in _around(law.best_pct):
+        yield Advice(
+            "Divide CPUs as your queries divide their CPU time: measure both sides without "
+            "limits first"
+        )
+
+
+def _around(pct: float) -> list[int]:
+    """Return the compared shares on either side of one."""
+    below = [share for share in SHARES_PCT if share <= pct]
+    above = [share for share in SHARES_PCT if share >= pct]
+    return [*below[-1:], *above[:1]]

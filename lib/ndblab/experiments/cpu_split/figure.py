@@ -1,0 +1,133 @@
+"""Throughput by the data nodes' share of the CPUs, beside what the utilisation law allows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import seaborn.objects as so
+
+from ndblab.error import MissingData
+from ndblab.experiments.cpu_split import analysis
+from ndblab.experiments.cpu_split.experiment import QUARTER_PCT, SHARES_PCT, contrast
+from ndblab.figures import curves, forest, intervals, style
+from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
+from ndblab.figures.quantity import QPS
+from ndblab.figures.style import Look
+from ndblab.formatting import count, plain
+from ndblab.judging.evidence import usable_cpus
+
+if TYPE_CHECKING:
+    from ndblab.dataset import Dataset
+
+_LAW = Look("utilisation law", style.QUIET)
+_MARKERS = ("o", "s", "^")
+"""Of the largest numbers of clients; fewer of them leave CPUs unused."""
+_AROUND_PCT = 4.0
+
+
+def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
+    """Draw a quarter over every other share, and throughput against the share, with the law."""
+    means, ratios, law = _means(tables), _ratios(tables), _law(tables)
+    lower = forest.leading(figure, ratios, "A quarter over another share, throughput ratio", 3.0)
+    panel = lower.subplots()
+    looks = {
+        clients: Look(count(clients, "client"), style.THROUGHPUT, marker)
+        for clients, marker in zip(sorted(means["clients"].unique()), _MARKERS, strict=False)
+    }
+    (
+        style.plot(means.astype({"clients": object}), x="share_pct", y="mean", marker="clients")
+        .add(so.Range(color=style.THROUGHPUT), ymin="low", ymax="high", legend=False)
+        .add(so.Line(color=style.THROUGHPUT, pointsize=6), legend=False)
+        .scale(marker={clients: look.marker for clients, look in looks.items()})
+        .label(x="", y="")
+        .on(panel)
+        .plot()
+    )
+    ends = means.sort_values("share_pct").groupby("clients")[["share_pct", "mean"]].last()
+    labels = [(looks[row.Index], row.share_pct, row.mean) for row in ends.itertuples()]
+    least, most = min(SHARES_PCT) - _AROUND_PCT, max(SHARES_PCT) + _AROUND_PCT
+    notes = [intervals.described(means["runs"])]
+    top = float(means["mean"].max())
+    if law:
+        x = np.unique([*np.linspace(least, most, 100), law.best_pct])
+        y = [law.qps(pct) for pct in x]
+        panel.plot(x, y, ls=":", color=_LAW.colour)
+        labels.append((_LAW, most, y[-1]))
+        top = max(top, *y)
+        notes.append(f"Dotted: what CPU time of a query allows, best with {law.best_pct:.0f} %.")
+    panel.set_xlim(least, most)
+    panel.set_ylim(0, 1.08 * top)
+    QPS.vertical(panel, top)
+    panel.set_xticks(SHARES_PCT)
+    panel.set_xlabel("CPUs for both data nodes, % of the host; servers and clients have the rest")
+    curves.label_ends(panel, labels)
+    return Head(_title(means, ratios), notes)
+
+
+def describe(tables: Tables, anchors: Anchors) -> list[str]:
+    """Describe the ratios, throughput with each share, and what the law allows."""
+    means, ratios, law = _means(tables), _ratios(tables), _law(tables)
+    words = [f"{_title(means, ratios)}.", *forest.sentence(ratios)]
+    for clients, own in means.groupby("clients"):
+        each = [f"{plain(row.mean)} with {row.share_pct:g} %" for row in own.itertuples()]
+        words.append(f"Queries/s with {count(clients, 'client')}: {'; '.join(each)}.")
+    if law:
+        each = [f"{plain(law.qps(pct))} with {pct} %" for pct in SHARES_PCT]
+        words.append(
+            f"The utilisation law allows {'; '.join(each)}, and most with {law.best_pct:.0f} %: a "
+            f"query takes {plain(law.data_us)} \N{MICRO SIGN}s of the data nodes and "
+            f"{plain(law.sql_us)} of servers and clients."
+        )
+    return words
+
+
+def _means(tables: Tables) -> pd.DataFrame:
+    runs = analysis.divided(tables["runs"])
+    most = sorted(runs["clients"].unique())[-len(_MARKERS) :]
+    runs = runs[runs["clients"].isin(most)]
+    found = intervals.means(runs, ["clients", "share_pct"], "qps")
+    return found.astype({"clients": int})
+
+
+def _ratios(tables: Tables) -> pd.DataFrame:
+    names = {
+        contrast(pct): f"{QUARTER_PCT} % over {pct} %" for pct in SHARES_PCT if pct != QUARTER_PCT
+    }
+    return forest.of_contrasts(tables["slices"], names)
+
+
+def _law(tables: Tables) -> analysis.Law | None:
+    rows = [analysis.Law(*row) for row in tables["law"].itertuples(index=False)]
+    return rows[0] if rows else None
+
+
+def _title(means: pd.DataFrame, ratios: pd.DataFrame) -> str:
+    """Say how a quarter compares with the best other share; without contrasts, which was best."""
+    known = ratios[ratios["low"].notna()]
+    if known.empty:
+        best = means.loc[means["mean"].idxmax()]
+        return f"Throughput was best with {best['share_pct']:g} % of the CPUs for data nodes"
+    row = next(known.nsmallest(1, "ratio").itertuples())
+    pct = row.contrast.rpartition("-")[2]
+    change = forest.gain(row, "more queries/s", "fewer queries/s")
+    return f"A quarter of the CPUs for data nodes against {pct} %: {change}"
+
+
+def _computed(dataset: Dataset) -> Mapping[str, pd.DataFrame]:
+    """Return the law that the undivided runs give; no row if they give none."""
+    try:
+        rows = [analysis.law(dataset.runs, dataset.processes, usable_cpus(dataset.host))]
+    except MissingData:
+        rows = []
+    return {"law": pd.DataFrame(rows, columns=analysis.Law._fields)}
+
+
+FIGURES = {
+    "cpu-split": Entry(
+        "Which division of CPUs between data nodes and MySQL servers gives most?",
+        paint, describe, ("runs", "slices"), height_in=5.6, computed=_computed,
+    ),
+}  # fmt: skip

@@ -1,0 +1,99 @@
+"""Divisions of CPUs: what is measured, the law, the picture and the words, in a planted world."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from drawn import outside, title, written
+from ndblab import dataset
+from ndblab.design import catalogue, time_needed
+from ndblab.error import MissingData
+from ndblab.experiments.cpu_split import analysis
+from ndblab.experiments.cpu_split.experiment import SHARES_PCT
+from ndblab.judging import answers, judge, publication
+from ndblab.publishing import drawing
+from worlds.planted import WORLDS
+from worlds.recording import Recording
+
+EXPERIMENT = catalogue.find("cpu-split")
+DATA_US = 60.0
+"""CPU time of a query in the data nodes of the planted world; 51 us are beside them."""
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> dataset.Dataset:
+    """Measure the divisions in the world whose data nodes cost more than its servers."""
+    recording = Recording(WORLDS["data-nodes-full"], "cpu-split")
+    path = recording.write(tmp_path_factory.mktemp("world"), ["B-split"]).path
+    return dataset.read(path, verify=False)
+
+
+def test_every_division_shares_one_cluster():
+    """Quotas change on running nodes; the shares of both sides are all the CPUs."""
+    [together] = EXPERIMENT.clusters()
+    assert set(together) == {v.name for v in EXPERIMENT.variants}
+    divided = [v.quotas for v in EXPERIMENT.variants if v.quotas["sql"] is not None]
+    assert [2 * q["ndbmtd"] + q["sql"] for q in divided] == pytest.approx([1.0] * len(SHARES_PCT))
+    assert all(q["mysqld"] is None for q in divided)
+
+
+def test_the_quick_profile_takes_fourteen_minutes_at_most():
+    """By the lab's own estimate, with every block."""
+    size = EXPERIMENT.size("quick")
+    planned = EXPERIMENT.contrasts(EXPERIMENT, size, pd.DataFrame())
+    blocks_s = [c.blocks * time_needed.block_s(c, EXPERIMENT, size) for c in planned]
+    assert len(planned) == len(SHARES_PCT) - 1
+    assert time_needed.sweep_s(EXPERIMENT, size) + sum(blocks_s) < 14 * 60
+
+
+def test_the_law_is_that_of_the_tighter_side():
+    """60 us in data nodes and 40 beside them: 60 % are best, and less or more is proportional."""
+    law = analysis.Law(2.0, 60.0, 40.0)
+    assert law.best_pct == pytest.approx(60)
+    assert law.qps(60) == pytest.approx(20_000)
+    assert law.qps(30) == pytest.approx(10_000)
+    assert law.qps(80) == pytest.approx(10_000)
+
+
+def test_the_law_comes_from_the_runs_without_quotas(data: dataset.Dataset):
+    """CPU time of a query as planted."""
+    law = analysis.law(data.runs, data.processes, 2.0)
+    assert law.data_us == pytest.approx(DATA_US, rel=0.05)
+    assert law.sql_us == pytest.approx(51, rel=0.05)
+    divided = data.runs[data.runs["variant"].astype(str) != "undivided"]
+    with pytest.raises(MissingData, match="without quotas"):
+        analysis.law(divided, data.processes, 2.0)
+
+
+def test_measured_throughput_follows_the_law(data: dataset.Dataset):
+    """Where nothing but CPUs limits; every share is there, none of the undivided runs."""
+    points = analysis.points(data.runs, analysis.law(data.runs, data.processes, 2.0))
+    assert set(points["share_pct"]) == set(SHARES_PCT)
+    best = points.groupby("share_pct")["of_law"].max()
+    assert best.between(0.85, 1.1).all()
+    assert points.loc[points["qps"].idxmax(), "share_pct"] == 50
+
+
+def test_the_answer_names_the_better_share_and_what_the_law_expects(data: dataset.Dataset):
+    """A quarter gives half of what half of the CPUs give."""
+    table = judge.judge(data, ["B-split"], publication.claims())
+    words = str(answers.answer("cpu-split", table, data))
+    assert words.startswith("Another share than a quarter gave clearly more")
+    assert "fewer queries" in words
+    assert "the best share for data nodes is 5" in words
+    assert "Divide CPUs as your queries divide their CPU time" in words
+
+
+def test_the_figure_shows_the_law_beside_every_share(data: dataset.Dataset):
+    """A line for each number of clients, and the law, which peaks at its best share."""
+    picture, figure = drawing.draw("cpu-split", data)
+    answer = "A quarter of the CPUs for data nodes against 50 %: 50 % fewer queries/s"
+    assert title(figure) == answer
+    _, panel = figure.axes
+    [law] = [line for line in panel.lines if line.get_linestyle() == ":"]
+    peak = max(zip(law.get_ydata(), law.get_xdata(), strict=True))[1]
+    assert peak == pytest.approx(54, abs=2)
+    assert "utilisation law" in written(figure)
+    assert outside(figure) == []
+    assert "The utilisation law allows" in picture.alt

@@ -1,0 +1,83 @@
+"""The control beside a long run: what it writes, and what the host's speed says of claims."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments.stability.test_checks import long_run
+from made_up import CONTROL, Double, verdict
+from ndblab.experiments.stability import control
+from ndblab.machine.local import LOCAL
+
+# Of a control on a virtual machine; the last line was cut when it ended.
+WRITTEN = "100.9 512340 0.010021\n101.9 512340 0.011300\n102.9 512340 0.0101"
+
+
+def test_seconds_are_read_and_a_cut_line_is_left_out():
+    """They count from when the control began."""
+    found = control.parse(WRITTEN, 100.0)
+    assert list(found["t_s"]) == [0.9, 1.9]
+    assert list(found["cpu_s"]) == [0.010021, 0.0113]
+    assert list(control.speed(found)) == pytest.approx([51_126_634, 45_339_823], rel=1e-6)
+
+
+def test_what_a_python_says_when_it_fails_is_no_second():
+    """The run then has a status that says so."""
+    found = control.parse("Traceback (most recent call last):\nOSError: [Errno 22] x\n", 0.0)
+    assert found.empty
+    assert "reported nothing" in control.status({"control": found}, 1e6)
+    assert control.status({"control": control.parse(WRITTEN, 0.0)}, 1e6) == "ok"
+
+
+def test_the_program_works_a_little_every_second(tmp_path: Path):
+    """About 1 % of a CPU, and it ends with its run."""
+    cluster = SimpleNamespace(machine=LOCAL, folder=tmp_path)
+    begun = control.read(cluster, None)
+    time.sleep(3.5)
+    found = control.tables(begun, cluster, None)["control"]
+    assert isinstance(begun.process, subprocess.Popen)
+    assert begun.process.poll() is not None
+    assert len(found) >= 2
+    assert found["steps"].nunique() == 1
+    assert found["cpu_s"].between(0.002, 0.1).all()
+
+
+def with_control(data: Double, spread: float, loss: float = 0.0) -> Double:
+    """Add a control whose speed varies by this much, and falls by this share over the run."""
+    seconds = len(data.intervals)
+    noise = np.random.default_rng(5).normal(0, spread, seconds)
+    speed = 5e7 * (1 + noise - loss * np.arange(seconds) / seconds)
+    rows = [(data.runs["run_id"].iloc[0], at + 1.0, 500_000, 5e5 / x) for at, x in enumerate(speed)]
+    data.control = pd.DataFrame(rows, columns=CONTROL)
+    return data
+
+
+@pytest.mark.parametrize(("spread", "word"), [(0.01, "contradicted"), (0.03, "not testable here")])
+def test_a_band_of_seconds_is_not_the_clusters_if_the_host_has_it(spread: float, word: str):
+    """Throughput varies by 6 % either way: NDB's where the host varies by 2 %, not by 6 %."""
+    data = with_control(long_run(spread=0.03), spread)
+    row = verdict(data, "F1-stable")
+    assert row.verdict in (word, "differs here" if word == "contradicted" else word)
+    assert "the control beside the run" in row.reason
+
+
+def test_a_steady_run_is_reproduced_beside_a_steady_control():
+    """The other way round: the condition looks at the host, not at throughput."""
+    row = verdict(with_control(long_run(spread=0.008), 0.01), "F1-stable")
+    assert row.verdict == "reproduced"
+
+
+def test_a_claim_on_the_whole_run_asks_for_steady_sixths():
+    """A host that gets slower by a fifth explains a drift; one whose seconds vary does not."""
+    slower = verdict(with_control(long_run(loss=0.2), 0.0, loss=0.2), "F1-drift")
+    assert slower.verdict == "not testable here"
+    assert "more CPU in one sixth" in slower.reason
+    noisy = verdict(with_control(long_run(loss=0.2), 0.05), "F1-drift")
+    assert noisy.verdict in ("contradicted", "differs here")
