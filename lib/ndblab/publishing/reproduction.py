@@ -17,7 +17,7 @@ from ndblab.error import LabError, writing
 from ndblab.hosts import connected, roles
 from ndblab.measuring import dry_run, measurement, recorded
 from ndblab.planning.profile import Profile
-from ndblab.publishing import notebook, processes, terminal
+from ndblab.publishing import notebook, processes, terminal, trial
 from ndblab.publishing.hosts import THIS
 
 RECORDED = "recorded"
@@ -76,7 +76,7 @@ def reproduce(
 
     for experiment in chosen:
         if experiment.grid and not sources[experiment.name]:
-            _check_whole(experiment, experiment.size(size, overrides))
+            _check_whole(experiment, experiment.size(size, overrides), not (hosts or attach))
     _print_all(chosen, [measured(experiment) for experiment in chosen], out)
     for name, why in left_out.items():
         print(f"{name}: not {'recorded' if source else 'measured'}, {why}")
@@ -109,7 +109,8 @@ def dry_runs(
         if several and (why := _why_not(experiment, None, hosts, attach, engines, planned=True)):
             yield f"# {experiment.name} is left out: {why}"
             continue
-        _check_whole(experiment, experiment.size(size, overrides))
+        here = not (described or hosts or attach)
+        _check_whole(experiment, experiment.size(size, overrides), here)
         if attach:
             yield attaching.describe_only(experiment, *attach, size, overrides)
         else:
@@ -120,10 +121,18 @@ def dry_runs(
             )  # fmt: skip
 
 
-def _check_whole(experiment: Experiment, size: Profile) -> None:
-    """Refuse an experiment whose measurement or notebook would fail, before anything starts."""
+def _check_whole(experiment: Experiment, size: Profile, here: bool) -> None:
+    """Refuse an experiment whose measurement or notebook would fail, before anything starts.
+
+    Parameters
+    ----------
+    here : it is for a cluster of this host alone, whose programs say which settings they take.
+    """
     contract.check(experiment, size)
     notebook.check(catalogue.notebook(experiment), ["dataset"])
+    # The lab's own settings are tested.
+    if here and catalogue.is_own(experiment):
+        trial.check(experiment, size)
 
 
 def _sources(
