@@ -403,7 +403,10 @@ def render(c, experiment=None):
 
 @command
 def report(c, out=None):
-    """Write a website of all recorded results to out/report (or --out DIR), for use offline."""
+    """Write a website of all results, recorded ones and yours, to out/report (or --out DIR).
+
+    It works offline.
+    """
     from ndblab.publishing import rendering
 
     print(rendering.write_report(Path(out) if out else OUT / "report"))

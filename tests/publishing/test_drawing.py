@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import html
+import re
+
+import pytest
+
 from ndblab.measuring import recorded
-from ndblab.publishing import drawing
+from ndblab.publishing import drawing, show
 
 
 def test_a_figure_with_published_numbers_of_its_own_shows_them():
@@ -17,3 +22,15 @@ def test_other_figures_show_what_was_published_of_them():
     """Figure 6 of the brief has its own rows."""
     shown, _ = drawing.draw("6", recorded.obtain("multi-server-scaling"))
     assert "about 230" in shown.alt
+
+
+def test_a_notebook_can_show_a_figure_to_explore(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A frame of its own holds the figure with its words and the script, and loads nothing."""
+    shown = []
+    monkeypatch.setattr(show, "display", shown.append)
+    show.explore("locks", recorded.obtain("locking-reads"))
+    [frame] = re.findall(r'<iframe [^>]*srcdoc="([^"]*)"', shown[0].data)
+    inside = html.unescape(frame)
+    assert inside.count("<svg") == 1
+    assert "querySelectorAll('.explore > svg" in inside
+    assert not re.search(r"(src|href)=\W*https?:", inside)

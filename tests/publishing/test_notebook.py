@@ -89,7 +89,8 @@ display(figure, metadata=exhibit.of_figure(shown))"""
     assert exhibit.SVG not in data
     assert base64.b64decode(data[exhibit.PNG]) == (out / "figure6.png").read_bytes()
     html = notebook_page.write_alone(out / small.name, "How far?").read_text()
-    assert 'alt="A line &lt;rises&gt;."' in html
+    assert 'aria-label="A line &lt;rises&gt;."' in html
+    assert "<svg" in html
 
 
 def test_a_named_table_becomes_a_file(small: Path, tmp_path: Path):

@@ -12,6 +12,7 @@ import html
 import itertools
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,12 +27,17 @@ from ndblab import dataset
 from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.judging import publication, verdict
-from ndblab.publishing import exhibit, report
+from ndblab.judging.answer import sentence
+from ndblab.publishing import effects, notebook, processes, rendering, report
+from ndblab.publishing.report import dataset_page
 from publishing.browser import Browser, ensure
 
 ROOT = Path(__file__).resolve().parents[2]
-MOST_BYTES = 15_000_000
-PHONE_PX, DESK_PX = 360, 1280
+README = ROOT / "README.md"
+MOST_BYTES, MOST_BYTES_OF_A_PAGE = 12_000_000, 1_500_000
+DESK_SCREENS, PHONE_SCREENS, EFFECTS = 2, 4, 8
+"""Heights of the first page; a screen of a desk has 900 pixels, of a phone 800."""
+PHONE_PX, DESK_PX = 400, 1280
 KINDS = (
     verdict.REPRODUCED,
     verdict.CONTRADICTED,
@@ -41,7 +47,10 @@ KINDS = (
     verdict.UNKNOWN,
 )
 
-LINKS = "[...document.querySelectorAll('[href], [src]')].map(e => e.href || e.src)"
+LINKS = (
+    "[...document.querySelectorAll('[href], [src]')]"
+    ".map(e => new URL(e.getAttribute('href') ?? e.getAttribute('src'), document.baseURI).href)"
+)
 ANCHORS = "[...document.querySelectorAll('[id]')].map(e => e.id)"
 HEADINGS = "[...document.querySelectorAll('h1, h2, h3, h4, h5, h6')].map(e => +e.tagName[1])"
 UNSEEN = (
@@ -49,10 +58,21 @@ UNSEEN = (
 )
 OPEN_ALL = "document.querySelectorAll('details').forEach(d => d.open = true)"
 WIDTH = "document.documentElement.scrollWidth"
+HEIGHT = "document.documentElement.scrollHeight"
 UNSCOPED = "[...document.querySelectorAll('th:not([scope])')].map(e => e.textContent)"
 VISIBLE_CLAIMS = (
     "[...document.querySelectorAll('.claim')].filter(e => e.checkVisibility()).map(e => e.id)"
 )
+
+
+def choosing(name: str, value: str) -> str:
+    """Give the script that filters claims, and returns those that are left."""
+    field = f"document.querySelector('.search').elements['{name}']"
+    event = "new Event('input', {bubbles: true})"
+    reset = "document.querySelector('.search').reset()"
+    return f"{reset}; {field}.value = '{value}'; {field}.dispatchEvent({event}); {VISIBLE_CLAIMS}"
+
+
 # WCAG 2.1, success criterion 1.4.3 and its definition of contrast ratio; large text needs 3 only,
 # which is not made use of.
 FAINT = """
@@ -85,7 +105,7 @@ FAINT = """
 @pytest.fixture(scope="module")
 def sections() -> list[report.Section]:
     """A section for every experiment that has a notebook, with verdicts of all kinds."""
-    recorded = {}
+    recorded, drawn = {}, drawings()
     for manifest in sorted((ROOT / "data/recorded").glob("*/*/manifest.json")):
         recorded[json.loads(manifest.read_text())["experiment"]] = manifest.parent
     made = []
@@ -101,9 +121,19 @@ def sections() -> list[report.Section]:
                 notebook,
                 synthetic_verdicts(experiment.name) if folder else None,
                 dataset.read(folder) if folder else None,
+                drawn[experiment.name],
             )
         )
     return made
+
+
+def drawings() -> dict[str, dict[str, str]]:
+    """Draw every figure as `report` does."""
+    notebook.prepare()
+    names = list(catalogue.every())
+    calls = [(catalogue.find(name),) for name in names]
+    found = processes.each(rendering.drawn, calls, processes.AT_ONCE)
+    return dict(zip(names, found, strict=True))
 
 
 def synthetic_verdicts(name: str) -> pd.DataFrame:
@@ -122,11 +152,21 @@ def synthetic_verdicts(name: str) -> pd.DataFrame:
     )
 
 
+def forest() -> str:
+    """Draw the effects of synthetic verdicts, linked to a claim that the site has."""
+    claims = [claim for claim in publication.claims() if claim.effect][:EFFECTS]
+    every = pd.concat(
+        [synthetic_verdicts(c.id).iloc[:1].assign(id=c.id, dataset="") for c in claims]
+    )
+    return re.sub(r'(?<=claims\.html#)[^"]+', "tpc-h-0", effects.on_site(every, claims))
+
+
 @pytest.fixture(scope="module")
 def site(sections: list[report.Section], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of all that is committed."""
     unjudged = synthetic_verdicts("unjudged").assign(verdict=verdict.UNKNOWN)
-    return report.write(tmp_path_factory.mktemp("out") / "report", sections, unjudged).parent
+    out = tmp_path_factory.mktemp("out") / "report"
+    return report.write(out, sections, unjudged, rendering.findings(), forest()).parent
 
 
 @pytest.fixture(scope="module")
@@ -232,20 +272,81 @@ def test_pages_have_an_outline(seen: dict[Path, dict]) -> None:
         assert look[UNSCOPED] == [], page
 
 
-def test_verdicts_can_be_filtered(site: Path, browser: Browser) -> None:
-    """A reader who asks for the contradicted claims sees those and no others, without a script."""
-    browser.open((site / "index.html").as_uri())
+def test_claims_can_be_searched(site: Path, browser: Browser) -> None:
+    """A reader sees the claims with a verdict, an experiment and words of theirs, and no others."""
+    browser.open((site / "claims.html").as_uri())
     everything = browser.ask(VISIBLE_CLAIMS)
-    browser.ask("document.getElementById('show-contradicted').click()")
+    assert browser.ask(choosing("verdict", "contradicted")) == [
+        name for name in everything if name.endswith("-1") and not name.startswith("unjudged")
+    ]
+    assert browser.ask(choosing("experiment", "tpc-h")) == [
+        name for name in everything if name.startswith("tpc-h-")
+    ]
+    assert browser.ask(choosing("words", "no such word")) == []
+    browser.open(f"{(site / 'claims.html').as_uri()}?verdict=unknown")
     shown = browser.ask(VISIBLE_CLAIMS)
     assert shown
-    assert shown == [name for name in everything if name.endswith("-1")]
-    assert browser.ask("document.scripts.length") == 0
+    assert set(shown) < set(everything)
+    assert [name for name in shown if not name.startswith("unjudged") and name[-1] != "5"] == []
+
+
+def test_claims_need_no_script(site: Path, browser: Browser) -> None:
+    """Without JavaScript every claim is shown, and nothing that would do nothing."""
+    browser.call("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        browser.open((site / "claims.html").as_uri())
+        assert len(browser.ask(VISIBLE_CLAIMS)) == browser.ask(
+            "document.querySelectorAll('.claim').length"
+        )
+        assert not browser.ask("document.querySelector('.search').checkVisibility()")
+    finally:
+        browser.call("Emulation.setScriptExecutionDisabled", value=False)
+
+
+def test_a_point_of_a_figure_leads_to_its_rows(site: Path, browser: Browser) -> None:
+    """The keyboard reaches a point; it tells its value, interval and runs, and links to a run."""
+    [page] = site.glob("questions/*multi_server_scaling.html")
+    browser.open(page.as_uri())
+    points = (
+        "[...document.querySelectorAll('.explore a')].filter(e => e.href.baseVal.includes('#run-'))"
+    )
+    browser.ask(f"{points}[0].focus()")
+    # The page scrolls to the point.
+    browser.ask("new Promise(done => setTimeout(done, 300))")
+    told = browser.ask("document.querySelector('.tip').textContent").splitlines()
+    assert browser.ask("document.querySelector('.tip').checkVisibility()")
+    assert told[0] == "1 server"
+    assert re.fullmatch(r"Clients: \d+", told[1])
+    assert re.fullmatch(r"Throughput, queries/s: [\d\s]+ \([\d\s]+ to [\d\s]+\)", told[2])
+    assert re.fullmatch(r"\d+ runs: s01_c\d+_r\d+, .*", told[3])
+    browser.open(browser.ask(f"new URL({points}[0].href.baseVal, document.baseURI).href"))
+    row = browser.ask("document.querySelector(':target').textContent")
+    assert told[3].split(": ")[1].split(",")[0] in row
+
+
+def test_a_figure_can_be_zoomed(site: Path, browser: Browser) -> None:
+    """A button makes a figure larger within its box; the page stays as it was."""
+    [page] = site.glob("questions/*multi_server_scaling.html")
+    browser.open(page.as_uri())
+    box = "document.querySelector('.explore').clientHeight"
+    width = "document.querySelector('.explore svg').getBoundingClientRect().width"
+    before = [browser.ask(what) for what in (width, box, WIDTH)]
+    browser.ask("document.querySelector('[aria-label=Larger]').click()")
+    after = [browser.ask(what) for what in (width, box, WIDTH)]
+    assert after[0] == pytest.approx(1.5 * before[0], rel=0.02)
+    assert after[1:] == pytest.approx(before[1:], abs=1)
+
+
+def test_the_first_page_is_short(site: Path, browser: Browser) -> None:
+    """It has at most two screens at a desk, and four on a phone."""
+    for width, screens, height in ((DESK_PX, DESK_SCREENS, 900), (PHONE_PX, PHONE_SCREENS, 800)):
+        browser.open((site / "index.html").as_uri(), width)
+        assert browser.ask(HEIGHT) <= screens * height
 
 
 def test_a_verdict_has_its_word_its_interval_and_its_reason(site: Path) -> None:
-    """The first page says of each claim what was published, measured and why; text stays text."""
-    text = (site / "index.html").read_text()
+    """The page of claims says of each what was published, measured and why; text stays text."""
+    text = (site / "claims.html").read_text()
     assert "1.92 (1.73 to 2.19)" in text
     assert "Made up for a test." in text
     assert "a &lt; b &amp; &lt;script&gt;" in text
@@ -253,17 +354,29 @@ def test_a_verdict_has_its_word_its_interval_and_its_reason(site: Path) -> None:
         assert f"</span> {word}</span>" in html.unescape(text)
 
 
-def test_the_first_page_answers_each_question(site: Path, sections: list[report.Section]) -> None:
-    """An experiment's card has the words of its notebook."""
-    text = html.unescape((site / "index.html").read_text())
+def test_a_page_begins_with_its_answer(site: Path, sections: list[report.Section]) -> None:
+    """Each finding of a notebook stands on the page of its question, before any code."""
     for section in sections:
-        assert str(exhibit.answer(nbformat.read(section.notebook, as_version=4))) in text
+        text = html.unescape((site / section.page).read_text())
+        for finding in section.answer.certain:
+            assert 0 < text.find(sentence(finding)) < text.find("<summary>Code")
+
+
+def test_the_first_page_has_the_findings_of_the_readme(site: Path) -> None:
+    """Finding and advice are the words of the README."""
+    first = " ".join(html.unescape((site / "index.html").read_text()).split())
+    said = [line for line in README.read_text().splitlines() if "](notebooks/" in line]
+    said = [line.removeprefix("- ").rpartition(" ([")[0] for line in said if line[0] == "-"]
+    plain = re.sub(r"</?strong>", "", first)
+    assert said
+    assert [words for words in said if words not in plain] == []
 
 
 def test_a_dataset_is_downloaded_as_it_was_measured(
     site: Path, sections: list[report.Section]
 ) -> None:
-    """Tables, configuration and logs of the site unpack to the bytes of the recorded dataset."""
+    """Tables, configuration and logs of the site unpack to the bytes of the recorded dataset. Only
+    what is too large for a site is named without a link."""
     measured = [section.dataset for section in sections if section.dataset]
     assert measured
     for data in measured:
@@ -272,8 +385,11 @@ def test_a_dataset_is_downloaded_as_it_was_measured(
             original = (data.path / name).read_bytes()
             if (folder / name).exists():
                 assert (folder / name).read_bytes() == original
-            else:
+            elif (folder / f"{name}.gz").exists():
                 assert gzip.decompress((folder / f"{name}.gz").read_bytes()) == original
+            else:
+                assert len(original) > dataset_page.MOST_BYTES
+                assert f">{name}<" in (folder / "index.html").read_text()
 
 
 def test_a_page_says_where_the_periods_of_quotas_differ(
@@ -292,7 +408,9 @@ def test_a_page_says_where_the_periods_of_quotas_differ(
 
 def test_the_site_is_small(site: Path) -> None:
     """All that is committed makes a site that can be mailed."""
-    assert sum(map(len, files(site).values())) < MOST_BYTES
+    sizes = {name: len(content) for name, content in files(site).items()}
+    assert sum(sizes.values()) < MOST_BYTES
+    assert max(n for name, n in sizes.items() if name.endswith(".html")) < MOST_BYTES_OF_A_PAGE
 
 
 def test_the_same_input_gives_the_same_bytes(
@@ -300,7 +418,8 @@ def test_the_same_input_gives_the_same_bytes(
 ) -> None:
     """A report can be compared with the last one: it has no time and no chance in it."""
     unjudged = synthetic_verdicts("unjudged").assign(verdict=verdict.UNKNOWN)
-    again = report.write(tmp_path / "again", sections, unjudged).parent
+    findings = rendering.findings()
+    again = report.write(tmp_path / "again", sections, unjudged, findings, forest()).parent
     assert files(again) == files(site)
 
 
@@ -370,7 +489,7 @@ def test_links_of_notebooks_lead_into_the_site(small: report.Section, tmp_path: 
     write_notebook(small.notebook, "# Small", prose)
     another = dataclasses.replace(small, name="other", notebook=other)
     out = report.write(tmp_path / "out", [small, another]).parent
-    text = (out / "notebooks/small.html").read_text()
+    text = (out / "questions/small.html").read_text()
     assert '<a href="other.html">next</a>' in text
     assert '<a href="../published/claims.csv">claims</a>' in text
     assert " code " in text

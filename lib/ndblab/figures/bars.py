@@ -11,7 +11,7 @@ import seaborn.objects as so
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from ndblab.figures import style
+from ndblab.figures import points, style
 from ndblab.formatting import exact, plain
 
 _ROOM = 1.3
@@ -47,6 +47,7 @@ def draw(
         ends = np.fmax(ends, table["name"].map(each.groupby("name", observed=True)[column].max()))
     texts = table["text"] if "text" in table else table[column].map(plain)
     _finish(ax, ends, list(texts), room)
+    points.add(ax, table, table[column], range(len(table)), table["name"], along="x")
 
 
 def stacked(

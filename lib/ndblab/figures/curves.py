@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import FigureBase
 from matplotlib.ticker import LogLocator
 
-from ndblab.figures import sheet, style
+from ndblab.figures import points, sheet, style
 from ndblab.figures.quantity import Quantity
 from ndblab.figures.style import Look
 
@@ -37,6 +37,7 @@ def against_clients(
     """
     _lines(means, by, looks).on(ax).plot()
     scale(ax, means, quantity)
+    _name_points(ax, means, by, looks)
     if labelled:
         shown = means.dropna(subset="mean").sort_values("clients")
         shown = shown.groupby(by, observed=True)[["clients", "mean"]].last()
@@ -62,6 +63,7 @@ def facets(
     for key, ax in axes.items():
         ax.set_title(looks[key].label, color=looks[key].colour)
         scale(ax, means, quantity)
+        _name_points(ax, means[means[by] == key], by, looks)
         ax.label_outer()
         if ax is not figure.axes[len(keys) // 2]:
             ax.set_xlabel("")
@@ -102,6 +104,7 @@ def fitted(
     for key, ax in axes.items():
         ax.set_title(looks[key].label, color=looks[key].colour)
         scale(ax, pd.concat([predicted, measured]), quantity)
+        _name_points(ax, measured[measured[by] == key], by, looks)
         ax.label_outer()
     return axes
 
@@ -124,6 +127,12 @@ def _lines(
         )
         .label(x="", y="")
     )
+
+
+def _name_points(ax: Axes, means: pd.DataFrame, by: str, looks: Mapping[object, Look]) -> None:
+    shown = means[means[by].isin(list(looks))].dropna(subset="mean")
+    names = [looks[key].label for key in shown[by]]
+    points.add(ax, shown, shown["clients"], shown["mean"], names)
 
 
 def scale(ax: Axes, means: pd.DataFrame, quantity: Quantity) -> None:

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-from ndblab.figures import published, sheet, style
+from ndblab.figures import points, published, sheet, style
 from ndblab.judging.publication import Anchor
 from ndblab.statistics import ratio_tables
 
@@ -69,6 +69,8 @@ def draw(
         for anchor in group:
             published.mark(ax, anchor, anchor.value, places[name] - 0.3, along="x")
     _finish(ax, rows, low, high, log=equal is not None)
+    names = rows["name"].str.strip("\N{ZERO WIDTH SPACE}").str.replace("\n", ": ")
+    points.add(ax, rows, rows["ratio"], range(len(rows)), names, along="x")
 
 
 def leading(

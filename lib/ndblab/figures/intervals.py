@@ -18,7 +18,7 @@ def means(table: pd.DataFrame, by: list[str], column: str) -> pd.DataFrame:
     -------
     One row per group, sorted: the keys, `runs`, `mean`, and `low` and `high`: the 95 % interval
     (`estimate.positive`) of three or more runs; if no group has more than two, the range of two
-    runs; else NaN.
+    runs; else NaN. `run_ids` are the names of the runs, if the table has them.
     """
     groups = table.groupby(by, observed=True)[column]
     result = groups.agg(runs="count", mean="mean", low="min", high="max")
@@ -28,7 +28,13 @@ def means(table: pd.DataFrame, by: list[str], column: str) -> pd.DataFrame:
         result.loc[result["runs"] < 3, ["low", "high"]] = np.nan
     else:
         result.loc[result["runs"] < 2, ["low", "high"]] = np.nan
+    if "run_id" in table:
+        result["run_ids"] = table.groupby(by, observed=True)["run_id"].agg(_joined)
     return result.reset_index()
+
+
+def _joined(ids: pd.Series) -> str:
+    return " ".join(map(str, ids))
 
 
 def described(runs: pd.Series, bands: str = "Bands", each: str = "point", what: str = "run") -> str:

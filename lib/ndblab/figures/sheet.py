@@ -13,7 +13,7 @@ from matplotlib.backend_bases import RendererBase
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from ndblab.figures import style
+from ndblab.figures import points, style
 
 WIDTH_IN, HEIGHT_IN, DPI = 7.2, 4.6, 150
 DIAGRAM_IN = 8.0
@@ -72,6 +72,7 @@ def page(height_in: float = HEIGHT_IN, width_in: float = WIDTH_IN) -> Iterator[F
 
 def sign(figure: Figure, head: Head, source: str) -> None:
     """Write title and notes above the panels, and the provenance below."""
+    points.finish(figure)
     height_in = figure.get_figheight()
     y_in = height_in - _MARGIN_IN
     y_in -= _write(figure, head.title, _TITLE, y_in, fontsize=12, fontweight="bold")

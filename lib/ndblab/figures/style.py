@@ -45,6 +45,9 @@ RC = {
     "ytick.color": QUIET,
     "ytick.labelsize": 9,
     "legend.frameon": False,
+    # Words are text, and the same figure gives the same file.
+    "svg.fonttype": "none",
+    "svg.hashsalt": "ndblab",
     "legend.fontsize": 9,
     "lines.linewidth": 1.8,
     "lines.markersize": 5.5,

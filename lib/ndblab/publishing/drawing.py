@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from collections import ChainMap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from ndblab import figures
 from ndblab.dataset import Dataset
 from ndblab.figures import Caption
+from ndblab.figures.entry import DATASET, PLAN
 from ndblab.figures.selection import TRANSPORTER
 from ndblab.judging import evidence, publication
 from ndblab.machine import host
@@ -90,3 +92,30 @@ def _draw_host(key: str, which: str) -> tuple[Picture, Figure]:
         figures.describe_plan(key, plan, machine),
     )
     return shown, figure
+
+
+def svg(figure: Figure) -> str:
+    """Return a figure as SVG."""
+    text = io.StringIO()
+    figure.savefig(text, format="svg", metadata={"Date": None})
+    return text.getvalue()
+
+
+def again(shown: Iterable[Picture], data: Dataset | None) -> dict[str, str]:
+    """Draw figures of a notebook again, as SVG by the names of their files.
+
+    Left out are those that need more than the dataset or a host, such as a forecast.
+    """
+    found = {}
+    for one in shown:
+        key, _, of_host = one.key.partition("-host")
+        entry = figures.entries().get(key)
+        if entry is None or entry.source not in (DATASET, PLAN):
+            continue
+        host_name = hosts.RECORDED if of_host else hosts.BRIEF
+        source = host_name if entry.source == PLAN else data
+        if source is not None:
+            picture, figure = draw(key, source)
+            if picture.alt == one.alt:
+                found[one.file] = svg(figure)
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -14,12 +15,15 @@ from ndblab.figures import forest, sheet
 from ndblab.judging import verdict
 from ndblab.judging.publication import Anchor, Claim
 from ndblab.measuring import recorded
+from ndblab.publishing import drawing, exhibit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PICTURE = recorded.RECORDED / "effects.png"
 _ROW_IN, _AROUND_IN = 0.34, 1.35
+_NARROW, _NARROW_NAME = (0.46, 2.0, 4.4), 18
+"""Heights and width of a narrow picture, and characters of a line of a name there."""
 _ROWS = "Rows"
 """The field of the picture's file that holds what it shows."""
 
@@ -55,9 +59,17 @@ def title(rows: pd.DataFrame) -> str:
     return f"{same} of {len(rows)} published effects point the published way on small hosts"
 
 
-def draw(rows: pd.DataFrame, claims: Sequence[Claim]) -> Figure:
-    """Draw a forest: each effect with its interval, what was published, and what it allows."""
-    with sheet.page(_AROUND_IN + _ROW_IN * len(rows)) as figure:
+def draw(rows: pd.DataFrame, claims: Sequence[Claim], narrow: bool = False) -> Figure:
+    """Draw a forest: each effect with its interval, what was published, and what it allows.
+
+    Parameters
+    ----------
+    narrow : for half a screen, or that of a phone.
+    """
+    row_in, around_in, width_in = _NARROW if narrow else (_ROW_IN, _AROUND_IN, sheet.WIDTH_IN)
+    if narrow:
+        rows = rows.assign(name=rows["name"].map(lambda name: textwrap.fill(name, _NARROW_NAME)))
+    with sheet.page(around_in + row_in * len(rows), width_in) as figure:
         known = {claim.id: claim for claim in claims}
         allowed, anchors = {}, {}
         for row in rows.itertuples():
@@ -74,6 +86,14 @@ def draw(rows: pd.DataFrame, claims: Sequence[Claim]) -> Figure:
         head = sheet.Head(title(rows), notes)
         sheet.sign(figure, head, "Recorded datasets of this repository: virtual machines, 2 CPUs.")
     return figure
+
+
+def on_site(every: pd.DataFrame, claims: Sequence[Claim]) -> str:
+    """Return the picture of the site's first page, as SVG whose points link to their claims."""
+    return exhibit.explorable(
+        drawing.svg(draw(table(every, claims), claims, narrow=True)),
+        lambda place: f"claims.html#{place.removeprefix('claim-')}",
+    )
 
 
 def write(every: pd.DataFrame, claims: Sequence[Claim]) -> None:

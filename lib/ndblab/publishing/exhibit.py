@@ -6,7 +6,9 @@ Files come from the page only, so the two always agree.
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+import html
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +20,12 @@ if TYPE_CHECKING:
 
 PNG, SVG, HTML, MARKDOWN = "image/png", "image/svg+xml", "text/html", "text/markdown"
 _TABLE, _CSV, _ANSWER = "table", "csv", "answer"
+_POINT = re.compile(r"""<a xlink:href=(["'])(\[.*?\])\1 target="_blank">""")
+_FONTS = "'DejaVu Sans', Verdana, sans-serif"
+"""Verdana has nearly the widths of DejaVu Sans: both are by the same hands."""
+_ONLY_FOR_EDITORS = re.compile(
+    r"<!--.*?-->\n?|\s*<metadata>.*?</metadata>|(?<=<g) id=\"[A-Za-z.0-9]+_\d+\"", re.DOTALL
+)
 
 
 @dataclass(frozen=True)
@@ -71,13 +79,23 @@ def answer(content: NotebookNode) -> Answer | None:
     return None
 
 
+def is_answer(output: NotebookNode) -> bool:
+    """Return whether an output of a cell shows an experiment's answer."""
+    return bool(output.get("metadata", {}).get(MARKDOWN, {}).get(_ANSWER))
+
+
+def picture_of(output: NotebookNode) -> Picture | None:
+    """Return the figure that an output of a cell shows; None for anything else."""
+    names = {field.name for field in fields(Picture)}
+    found = output.get("metadata", {}).get(PNG, {})
+    return Picture(**{name: found[name] for name in names}) if names <= found.keys() else None
+
+
 def pictures(content: NotebookNode) -> Iterator[tuple[Picture, dict[str, str]]]:
     """Return the figures of an executed notebook, each with its data by type (PNG in base 64)."""
-    names = {field.name for field in fields(Picture)}
     for output in _outputs(content):
-        found = output.get("metadata", {}).get(PNG, {})
-        if names <= found.keys():
-            yield Picture(**{name: found[name] for name in names}), output.data
+        if found := picture_of(output):
+            yield found, output.data
 
 
 def write(content: NotebookNode, folder: Path) -> list[tuple[str, Path]]:
@@ -86,6 +104,27 @@ def write(content: NotebookNode, folder: Path) -> list[tuple[str, Path]]:
     for _, place, data in made:
         place.write_bytes(data)
     return [(name, place) for name, place, _ in made]
+
+
+def explorable(svg: str, link: Callable[[str], str] = lambda place: "") -> str:
+    """Return a drawn SVG for a page: its points have tooltips, and links to their rows.
+
+    Prologue, comments and names that only an editor needs are left out.
+
+    Parameters
+    ----------
+    link : gives the address of a place (`points.Point`); empty if there is none.
+    """
+    from ndblab.figures import points
+
+    def explained(found: re.Match) -> str:
+        words, place = points.read(html.unescape(found[2]))
+        address, words = link(place), html.escape(words)
+        href = f' href="{html.escape(address)}"' if address else ""
+        return f'<a{href} tabindex="0" pointer-events="all"><title>{words}</title>'
+
+    svg = _ONLY_FOR_EDITORS.sub("", svg[svg.index("<svg") :]).strip()
+    return _POINT.sub(explained, svg.replace("'DejaVu Sans'", _FONTS))
 
 
 def take_out(content: NotebookNode) -> list[tuple[str, str, bytes]]:
@@ -97,7 +136,7 @@ def take_out(content: NotebookNode) -> list[tuple[str, str, bytes]]:
     for shown, data in pictures(content):
         files.append((shown.name.lower(), f"{shown.file}.png", base64.b64decode(data[PNG])))
         if svg := data.pop(SVG, None):
-            files.append((shown.name.lower(), f"{shown.file}.svg", svg.encode()))
+            files.append((shown.name.lower(), f"{shown.file}.svg", explorable(svg).encode()))
     for output in _outputs(content):
         if found := output.get("metadata", {}).pop(HTML, None):
             name = found[_TABLE].lower()

@@ -7,6 +7,7 @@ report's site.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,9 @@ from ndblab.design import catalogue
 from ndblab.design.experiment import Experiment
 from ndblab.judging import publication, verdict
 from ndblab.judging.publication import READING
-from ndblab.measuring import recorded
+from ndblab.measuring import measurement, recorded
 from ndblab.publishing import (
+    drawing,
     effects,
     exhibit,
     notebook,
@@ -25,9 +27,12 @@ from ndblab.publishing import (
     verdict_tables,
 )
 from ndblab.publishing.processes import AT_ONCE
+from ndblab.publishing.report import own
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ndblab.dataset import Dataset
 
 _LINES = 3
 README, RESULTS = recorded.ROOT / "README.md", recorded.ROOT / "docs/results.md"
@@ -103,19 +108,50 @@ def _answer(experiment: Experiment) -> str:
 
 
 def write_report(out: Path) -> Path:
-    """Write the report of all recorded datasets; give its first page."""
-    every = verdict_tables.with_statements(verdict_tables.every())
-    sections = [_section(experiment, every) for experiment in _published()]
+    """Write the report of all recorded datasets and of the user's own; give its first page."""
+    every, claims = verdict_tables.every(), publication.claims()
+    forest = effects.on_site(every, claims)
+    every, chosen = verdict_tables.with_statements(every), _published()
+    notebook.prepare()
+    svgs = processes.each(drawn, [(experiment,) for experiment in chosen], AT_ONCE)
+    sections = [_section(*each, every) for each in zip(chosen, svgs, strict=True)]
     judged = {name for s in sections if s.verdicts is not None for name in s.verdicts["id"]}
-    return report.write(out, sections, every[~every["id"].isin(judged)])
+    sections += [section for source in OWN for section in source()]
+    rest, tally = every[~every["id"].isin(judged)], _counted(every).replace("`", "")
+    return report.write(out, sections, rest, findings(), forest, tally)
 
 
-def _section(experiment: Experiment, every: pd.DataFrame) -> report.Section:
-    data = recorded.obtain(experiment.name) if experiment.grid else None
+def findings() -> list[Path]:
+    """Return the notebooks whose findings the README tells, in its order."""
+    readme = README.read_text(encoding="utf-8")
+    return [recorded.ROOT / line[1] for line in _FINDING.finditer(readme)]
+
+
+def _own_data() -> list[report.Section]:
+    return own.sections(measurement.RUNS, recorded.ROOT / "out")
+
+
+OWN: tuple[Callable[[], Iterable[report.Section]], ...] = (_own_data,)
+"""What gives the report the sections of the user's own, in their order on its first page."""
+
+
+def drawn(experiment: Experiment) -> dict[str, str]:
+    """Draw the figures of an experiment's notebook again, as SVG by the names of their files."""
+    shown = [one for one, _ in exhibit.pictures(notebook.read(catalogue.notebook(experiment)))]
+    return drawing.again(shown, _data(experiment))
+
+
+def _data(experiment: Experiment) -> Dataset | None:
+    return recorded.obtain(experiment.name) if experiment.grid else None
+
+
+def _section(experiment: Experiment, svgs: dict[str, str], every: pd.DataFrame) -> report.Section:
+    data = _data(experiment)
     return report.Section(
         experiment.name,
         experiment.question,
         catalogue.notebook(experiment),
         None if data is None else every[every["dataset"] == data.id],
         data,
+        svgs,
     )

@@ -47,6 +47,22 @@ def figure(key: str | int, source: Dataset | Forecast | str) -> None:
     display(Markdown(shown.alt))
 
 
+def explore(key: str | int, source: Dataset | Forecast | str) -> None:
+    """Show a figure of which points tell what they are, and which can be zoomed.
+
+    It needs no network. A page that hosts code shows nothing of it: there, use `figure`.
+    """
+    from ndblab.publishing.report import notebook_page, page
+
+    shown, drawn = drawing.draw(str(key), source)
+    box = notebook_page.explored(exhibit.explorable(drawing.svg(drawn)), shown.alt)
+    text = page.escape(page.render("figure.html.j2", name=shown.name, drawing=box))
+    width_in, height_in = drawn.get_size_inches()
+    look = f"width: 100%; max-width: 60rem; aspect-ratio: {width_in} / {height_in + 0.6}; border: 0"
+    frame = f'<iframe title="{page.escape(shown.name)}" srcdoc="{text}" style="{look}"></iframe>'
+    display(HTML(f"<div>{frame}</div>"))
+
+
 def table(
     frame: pd.DataFrame, name: str, index: bool = False, header: bool = True, csv: str = ""
 ) -> None:

@@ -79,7 +79,7 @@ def _points(tables: Tables, quantity: Quantity) -> pd.DataFrame:
     keys = ["servers", "clients"]
     points, runs = summary.points(tables["runs"]), selection.good(tables["runs"])
     bands = intervals.means(runs, keys, quantity.metric)
-    return points.merge(bands[[*keys, "mean", "low", "high"]], on=keys, how="left")
+    return points.merge(bands.drop(columns="runs"), on=keys, how="left")
 
 
 def _sides(tables: Tables, metric: str) -> tuple[dict[int, dict[int, pd.Series]], object]:

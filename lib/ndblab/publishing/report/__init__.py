@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.judging import publication
-from ndblab.publishing.report import dataset_page, index_page, notebook_page, page
+from ndblab.publishing.report import claims_page, dataset_page, index_page, notebook_page, page
 from ndblab.publishing.report.folder import MARKER, replacing
 from ndblab.publishing.report.section import Section
 
@@ -25,6 +25,9 @@ def write(
     out: Path,
     sections: Sequence[Section],
     unjudged: pd.DataFrame | None = None,
+    findings: Sequence[Path] = (),
+    forest: str = "",
+    tally: str = "",
     published: Path = publication.FOLDER,
 ) -> Path:
     """Write the site and give its first page, `out`/index.html.
@@ -32,6 +35,7 @@ def write(
     Parameters
     ----------
     unjudged : claims that no section's data can judge, in the columns of a section's verdicts.
+    findings, forest, tally : as for `index_page.write`.
     published : the folder of what the sources published; its CSV files come with the site.
 
     Raises
@@ -40,17 +44,24 @@ def write(
         If `out` holds anything but an earlier report, a dataset is damaged or incomplete, or a
         notebook cannot be shown without the network.
     """
+    sources, claims = publication.sources(published), publication.claims(published)
+    found = claims_page.rows(sections, unjudged, claims, sources)
     with replacing(out) as site:
         (site / "published").mkdir()
         tables = sorted(published.glob("*.csv"))
         for file in tables:
             (site / "published" / file.name).write_bytes(file.read_bytes())
         places = notebook_page.places(sections, tables)
-        for section in sections:
-            notebook_page.write(site, section, places)
+        for before, section, after in zip(
+            [None, *sections[:-1]], sections, [*sections[1:], None], strict=True
+        ):
+            files = []
             if section.dataset is not None:
-                dataset_page.write(site, section)
-        names = [file.name for file in tables]
-        index_page.write(site, sections, unjudged, publication.sources(published), names)
-        (site / "report.css").write_text(page.style())
+                files = dataset_page.write(site, section)
+            notebook_page.write(site, section, places, files, before, after)
+        claims_page.write(site, found)
+        index_page.write(site, sections, findings, forest, tally)
+        index_page.write_data(site, sections, sources, [file.name for file in tables])
+        (site / "report.css").write_text(page.text("report.css"))
+        (site / "report.js").write_text(page.text("report.js"))
     return out / "index.html"

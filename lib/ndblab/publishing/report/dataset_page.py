@@ -1,4 +1,4 @@
-"""A dataset's page: its facts, and all of its files to download.
+"""A dataset's page: its facts, its runs, and its files to download.
 
 It changes no byte of what was measured; large tables are compressed, all logs are one archive.
 """
@@ -19,12 +19,20 @@ from ndblab.dataset.sealed import LOGS, MANIFEST, read_bytes, sha256
 from ndblab.error import LabError
 from ndblab.publishing.report import page
 from ndblab.publishing.report.section import Section
+from ndblab.statistics import ratio_tables
 
 if TYPE_CHECKING:
     import pandas as pd
 
 LARGE_BYTES = 20_000
+MOST_BYTES = 600_000
+"""Larger files stay in the dataset's folder, so that a site can be mailed."""
 _PREVIEW_ROWS = 3
+_RUN_COLUMNS = {
+    "run_id": "Run", "status": "Status", "servers": "Servers", "clients": "Clients",
+    "transporter": "Transporter", "workload": "Workload", "variant": "Variant",
+    "qps": "Queries/s", "latency_p95_ms": "p95, ms", "started_utc": "Started",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -40,7 +48,10 @@ class Facts:
 
 @dataclass(frozen=True)
 class Download:
-    """A file of the dataset in the site; sizes in bytes, `sha256` of the file as measured."""
+    """A file of the dataset; sizes in bytes, `sha256` of the file as measured.
+
+    `place` is where it is in the site, empty if it is too large for it.
+    """
 
     name: str
     place: str
@@ -79,8 +90,8 @@ def facts(dataset: Dataset) -> Facts:
     )
 
 
-def write(site: Path, section: Section) -> None:
-    """Write the folder of a section's dataset.
+def write(site: Path, section: Section) -> list[Table]:
+    """Write the folder of a section's dataset; give its tables.
 
     Raises
     ------
@@ -132,9 +143,25 @@ def write(site: Path, section: Section) -> None:
         others=[_place(dataset, name, folder) for name in others if name not in tabled],
         logs=_logs(dataset, logs, folder),
         log_count=len(logs),
+        runs=_runs(dataset),
+        contrasts=_contrasts(dataset),
         manifest_text=json.dumps(shown, indent=1, ensure_ascii=False),
         manifest_bytes=len(manifest),
     )
+    return tables
+
+
+def _runs(dataset: Dataset) -> pd.DataFrame:
+    """Return what identifies each run, and what it gave."""
+    return dataset.runs[[name for name in _RUN_COLUMNS if name in dataset.runs]].rename(
+        columns=_RUN_COLUMNS
+    )
+
+
+def _contrasts(dataset: Dataset) -> pd.DataFrame | None:
+    if "slices" not in dataset.tables or dataset.slices.empty:
+        return None
+    return ratio_tables.of_contrasts(dataset.slices)
 
 
 def _place(dataset: Dataset, name: str, folder: Path) -> Download:
@@ -143,9 +170,12 @@ def _place(dataset: Dataset, name: str, folder: Path) -> Download:
     place = f"{name}.gz" if large else name
     # Without a time in its header: the same table gives the same file.
     written = gzip.compress(content, compresslevel=9, mtime=0) if large else content
-    file = folder / place
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(written)
+    if len(written) > MOST_BYTES:
+        place = ""
+    else:
+        file = folder / place
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(written)
     return Download(name, place, len(content), len(written), dataset.manifest["files"][name])
 
 

@@ -1,27 +1,17 @@
-"""The first page: answers, verdicts, figures and their origin at a glance."""
+"""The first page: what this is, what was found and what to do, and where each answer is."""
 
 from __future__ import annotations
 
-import base64
-import struct
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ndblab.error import LabError
-from ndblab.judging import judge, verdict
-from ndblab.publishing import exhibit, notebook
 from ndblab.publishing.report import dataset_page, page
 from ndblab.publishing.report.section import Section
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from nbformat import NotebookNode
-
     from ndblab.judging.publication import Source
 
-_COLUMNS = ["statement", *(name for name in judge.COLUMNS if name != "dataset")]
 _PUBLISHED = {
     "claims.csv": "claims",
     "anchors.csv": "plotted numbers",
@@ -32,87 +22,46 @@ _PUBLISHED = {
 }
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """A figure in the site: its place there, and its size in pixels."""
-
-    picture: exhibit.Picture
-    place: str
-    width: int
-    height: int
-
-    @property
-    def name(self) -> str:
-        """The figure as a reader calls it."""
-        return self.picture.number or self.picture.question
-
-    @property
-    def anchor(self) -> str:
-        return f"figure-{self.picture.key}"
-
-
 def write(
     site: Path,
     sections: Sequence[Section],
-    unjudged: pd.DataFrame | None,
-    sources: Sequence[Source],
-    published: Sequence[str],
+    findings: Sequence[Path],
+    forest: str,
+    tally: str,
 ) -> None:
-    """Write index.html and the figures into the site.
+    """Write index.html into the site.
+
+    Parameters
+    ----------
+    findings : the notebooks whose answers come first, in this order.
+    forest : the picture of the effects, as SVG.
+    tally : how many claims have which verdict.
+    """
+    of_notebook = {section.notebook: section for section in sections}
+    told = [of_notebook[name] for name in findings if name in of_notebook]
+    page.write(
+        site, "index.html", "index.html.j2",
+        findings=[section for section in told if section.answer and section.answer.certain],
+        forest=forest,
+        recorded=[section for section in sections if not section.own],
+        own=[section for section in sections if section.own],
+        tally=tally,
+    )  # fmt: skip
+
+
+def write_data(
+    site: Path, sections: Sequence[Section], sources: Sequence[Source], published: Sequence[str]
+) -> None:
+    """Write data.html: where all was measured, and what was published.
 
     Parameters
     ----------
     published : names of the published tables in the site.
     """
-    contents = {section.name: notebook.read(section.notebook) for section in sections}
-    rows = {section.name: _rows(section.verdicts, section.name) for section in sections}
-    rest = _rows(unjudged, "the claims not judged")
-    judged = [row for some in rows.values() for row in some]
+    measured = [(s, dataset_page.facts(s.dataset)) for s in sections if s.dataset is not None]
     page.write(
-        site,
-        "index.html",
-        "index.html.j2",
+        site, "data.html", "data.html.j2",
+        measured=measured,
         sources=sources,
         published=[(name, _PUBLISHED.get(name, name)) for name in published],
-        sections=sections,
-        rows=rows,
-        unjudged=rest,
-        counts=counts([*judged, *rest]),
-        section_counts={name: counts(some) for name, some in rows.items()},
-        tested=sum(row.verdict in verdict.TESTED for row in judged),
-        answers={name: exhibit.answer(content) for name, content in contents.items()},
-        drawn={name: list(_place(site, content)) for name, content in contents.items()},
-        measured=[(s, dataset_page.facts(s.dataset)) for s in sections if s.dataset is not None],
-    )
-
-
-def counts(rows: Sequence) -> dict[str, int]:
-    """Count rows by verdict, in the order of the verdicts."""
-    found = [row.verdict for row in rows]
-    return {name: found.count(name) for name in page.VERDICTS if name in found}
-
-
-def _rows(table: pd.DataFrame | None, where: str) -> list:
-    if table is None:
-        return []
-    lacking = [name for name in _COLUMNS if name not in table.columns]
-    strange = sorted(set(table.get("verdict", ())) - set(page.VERDICTS))
-    if lacking or strange:
-        raise LabError(
-            f"The verdicts of {where} cannot be shown",
-            found=f"no column {', '.join(lacking)}" if lacking else ", ".join(strange),
-            expected=", ".join(_COLUMNS if lacking else page.VERDICTS),
-            next_step="Give what `judging.judge` gives, with each claim's statement.",
-        )
-    return list(table.itertuples(index=False))
-
-
-def _place(site: Path, content: NotebookNode) -> Iterator[Drawn]:
-    """Write the figures of a notebook into the site."""
-    (site / "figures").mkdir(exist_ok=True)
-    for picture, data in exhibit.pictures(content):
-        png = base64.b64decode(data[exhibit.PNG])
-        place = f"figures/{picture.file}.png"
-        (site / place).write_bytes(png)
-        # The header of a PNG has width and height at byte 16 (its clause 11).
-        yield Drawn(picture, place, *struct.unpack(">II", png[16:24]))
+    )  # fmt: skip

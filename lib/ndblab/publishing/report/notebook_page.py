@@ -1,14 +1,15 @@
-"""A notebook as an HTML page: its prose, outputs and figures, and nothing to load.
+"""The page of a question: its answer, its figure, then the rest of its notebook; nothing to load.
 
 It executes nothing.
 """
 
 from __future__ import annotations
 
+import base64
 import functools
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -22,50 +23,132 @@ if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
     from nbformat import NotebookNode
 
+    from ndblab.publishing.report.dataset_page import Table
+
+    Draw = Callable[[exhibit.Picture, str], str]
+    """Gives the HTML of a figure with its PNG in base 64."""
+
 _LOADING = {"img": "src", "script": "src", "iframe": "src", "link": "href", "source": "src"}
-# Where the site has figures, seen from the page of a notebook.
-FIGURES = "../figures/"
+_FIGURES = "figures/"
 # A cell of more characters would become a tower of words on a narrow screen.
 _LONG_TEXT = 60
 _IN_STYLE = re.compile(r"@import|url\(\s*['\"]?(?!data:)")
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+_SHOWN_ABOVE = re.compile(r"\A# [^\n]*\n?|<!-- finding -->.*?<!-- /finding -->\n?", re.DOTALL)
+"""Title and finding of a notebook, which stand at the head of the page anyway."""
 
 
 def places(sections: Sequence[Section], published: Sequence[Path]) -> dict[Path, str]:
     """Describe where in the site a link to a file or folder of the repository leads."""
     found = {file.resolve(): f"published/{file.name}" for file in published}
     for section in sections:
-        found[section.notebook.resolve()] = section.notebook_page
+        if section.notebook:
+            found[section.notebook.resolve()] = section.page
         if section.dataset is not None and section.dataset_page:
             folder = section.dataset.path.resolve()
             found[folder] = found[folder.parent] = section.dataset_page
+            for name in section.dataset.manifest["files"]:
+                found[folder / name] = section.dataset_page
     return found
 
 
-def write(site: Path, section: Section, places: Mapping[Path, str]) -> None:
-    """Write the page of a section's notebook."""
-    body = _body(section.notebook, section.notebook_page, places, FIGURES)
-    place = section.notebook_page
-    page.write(site, place, "notebook.html.j2", section=section, title=section.question, body=body)
+def write(
+    site: Path,
+    section: Section,
+    places: Mapping[Path, str],
+    tables: Sequence[Table] = (),
+    before: Section | None = None,
+    after: Section | None = None,
+) -> None:
+    """Write the page of a section, and its figures as files.
+
+    Parameters
+    ----------
+    tables : of its dataset, to download.
+    before, after : its neighbours in the site.
+    """
+    prefix = f"{section.dataset.id}-" if section.own and section.dataset else ""
+    (site / _FIGURES).mkdir(exist_ok=True)
+
+    def draw(picture: exhibit.Picture, png: str) -> str:
+        place = f"{_FIGURES}{prefix}{picture.file}.png"
+        (site / place).write_bytes(base64.b64decode(png))
+        svg = section.svgs.get(picture.file)
+        return _drawn(picture, f"../{place}", svg and exhibit.explorable(svg, section.place))
+
+    figure, rest = "", section.body
+    if section.notebook and section.content:
+        figure, rest = _halves(section.content, section.notebook, section.page, places, draw)
+    page.write(
+        site, section.page, "question.html.j2", title=section.question, section=section,
+        answer=section.answer, figure=figure, rest=rest, tables=tables, before=before, after=after,
+    )  # fmt: skip
 
 
 def write_alone(executed: Path, title: str) -> Path:
-    """Write the page of an executed notebook beside it, with its style inside; give its place."""
-    body = _body(executed, executed.name, {})
+    """Write the page of an executed notebook beside it, with all it needs inside; give its place.
+
+    Figures are the SVG files beside the notebook, if there are any.
+    """
+
+    def draw(picture: exhibit.Picture, png: str) -> str:
+        svg = executed.with_name(f"{picture.file}.svg")
+        source = "data:image/png;base64," + png.replace("\n", "")
+        return _drawn(picture, source, svg.read_text("utf-8") if svg.is_file() else None)
+
+    content = notebook.read(executed)
+    figure, rest = _halves(content, executed, executed.name, {}, draw)
     place = executed.with_suffix(".html")
-    template = "notebook.html.j2"
-    page.write(executed.parent, place.name, template, alone=True, title=title, body=body)
+    page.write(
+        executed.parent, place.name, "question.html.j2", alone=True, title=title, section=None,
+        answer=exhibit.answer(content), figure=figure, rest=rest, tables=(), before=None,
+        after=None,
+    )  # fmt: skip
     return place
 
 
-def _body(file: Path, place: str, places: Mapping[Path, str], figures: str = "") -> str:
-    """Return a notebook as HTML whose links stay in the site.
+def _drawn(picture: exhibit.Picture, source: str, svg: str | None) -> str:
+    """Return a figure: as SVG to explore, or else its picture."""
+    if svg is None:
+        return f'<img src="{source}" alt="{page.escape(picture.alt)}">'
+    link = "" if source.startswith("data:") else f'<a href="{source}">As a picture (PNG)</a>'
+    return explored(svg, picture.alt, link)
 
-    Named figures are loaded from the folder `figures`; without one they are part of the page.
+
+def explored(svg: str, alt: str, tools: str = "") -> str:
+    """Return the HTML of a figure to explore, described by `alt`, with what stands below it."""
+    label = page.escape(alt)
+    box = f'<div class="explore" role="group" tabindex="0" aria-label="{label}">\n{svg}\n</div>'
+    return f'<div class="drawn">\n{box}\n<p class="tools">{tools}</p>\n</div>'
+
+
+def _halves(
+    content: NotebookNode, file: Path, place: str, places: Mapping[Path, str], draw: Draw
+) -> tuple[str, str]:
+    """Return the first figure with its description, and the rest of a notebook without answer.
+
+    Links stay in the site.
     """
+    drawings: list[str] = []
+
+    def put_aside(picture: exhibit.Picture, png: str) -> str:
+        drawings.append(draw(picture, png))
+        return f"<!--drawing {len(drawings) - 1}-->"
+
+    first = next(
+        (cell for cell in content.cells if any(map(exhibit.picture_of, _outputs(cell)))), None
+    )
+    figure = "" if first is None else _shown(_outputs(first), put_aside)
+    rest = "\n".join(_cell(cell, put_aside, cell is first) for cell in content.cells)
+    return tuple(
+        re.sub(r"<!--drawing (\d+)-->", lambda found: drawings[int(found[1])], text)
+        for text in (_finished(half, file, place, places) for half in (figure, rest))
+    )  # type: ignore[return-value]
+
+
+def _finished(text: str, file: Path, place: str, places: Mapping[Path, str]) -> str:
     from bs4 import BeautifulSoup
 
-    text = "\n".join(_cell(cell, figures) for cell in notebook.read(file).cells)
     soup = BeautifulSoup(text, "html.parser")
     _refuse_loading(soup, file)
     for table in soup.find_all("table"):
@@ -75,32 +158,49 @@ def _body(file: Path, place: str, places: Mapping[Path, str], figures: str = "")
     return str(soup)
 
 
-def _cell(cell: NotebookNode, figures: str) -> str:
+def _outputs(cell: NotebookNode) -> list[NotebookNode]:
+    return cell.get("outputs", []) if cell.cell_type == "code" else []
+
+
+def _cell(cell: NotebookNode, draw: Draw, without_outputs: bool) -> str:
+    """Return a cell without title and answer, which the page has; nothing if it shows nothing."""
     if cell.cell_type == "markdown":
-        return f'<div class="prose">\n{_markdown()(cell.source)}</div>'
+        text = _SHOWN_ABOVE.sub("", cell.source)
+        return f'<div class="prose">\n{_markdown()(text)}</div>' if text.strip() else ""
     if cell.cell_type != "code":
         return ""
     code = f'<details class="code">\n<summary>Code</summary>\n{_code(cell.source)}</details>'
-    shown = "\n".join(_output(output, figures) for output in cell.outputs)
-    return f'{code}\n<div class="output">\n{shown}\n</div>' if shown else code
+    shown = [each for each in _outputs(cell) if not exhibit.is_answer(each)]
+    html = _shown([] if without_outputs else shown, draw)
+    return f"{code}\n{html}" if html else ""
 
 
-def _output(output: NotebookNode, figures: str) -> str:
+def _shown(outputs: Sequence[NotebookNode], draw: Draw) -> str:
+    is_figure = any(map(exhibit.picture_of, outputs))
+    shown = "\n".join(
+        f"<details><summary>The figure in words</summary>{_output(output, draw)}</details>"
+        if is_figure and exhibit.MARKDOWN in output.get("data", {})
+        else _output(output, draw)
+        for output in outputs
+    )
+    return f'<div class="output">\n{shown}\n</div>' if shown else ""
+
+
+def _output(output: NotebookNode, draw: Draw) -> str:
     if output.output_type == "stream":
         return _plain(output.text)
     if output.output_type == "error":
         return _plain("\n".join(output.traceback))
     data = output.data
     if png := data.get(exhibit.PNG):
-        shown = output.metadata.get(exhibit.PNG, {})
-        source = "data:image/png;base64," + png.replace("\n", "")
-        if figures and "file" in shown:
-            source = f"{figures}{shown['file']}.png"
-        return f'<img src="{source}" alt="{page.escape(shown.get("alt", ""))}">'
+        if picture := exhibit.picture_of(output):
+            return draw(picture, png)
+        alt = page.escape(output.metadata.get(exhibit.PNG, {}).get("alt", ""))
+        return f'<img src="data:image/png;base64,{png.replace(chr(10), "")}" alt="{alt}">'
     if exhibit.HTML in data:
         return data[exhibit.HTML]
-    if "text/markdown" in data:
-        return _markdown()(data["text/markdown"])
+    if exhibit.MARKDOWN in data:
+        return _markdown()(data[exhibit.MARKDOWN])
     return _plain(data.get("text/plain", ""))
 
 
@@ -124,11 +224,12 @@ def _code(source: str) -> str:
 
 
 def _refuse_loading(soup: BeautifulSoup, file: Path) -> None:
+    inside = ("data:", f"../{_FIGURES}")
     loaded = [
         str(found.get(attribute))
         for tag, attribute in _LOADING.items()
         for found in soup.find_all(tag)
-        if found.get(attribute) and not str(found[attribute]).startswith(("data:", FIGURES))
+        if found.get(attribute) and not str(found[attribute]).startswith(inside)
     ]
     loaded += [text for s in soup.find_all("style") if _IN_STYLE.search(text := s.get_text())]
     loaded += ["a script" for script in soup.find_all("script") if not script.get("src")]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ndblab import formatting
 from ndblab.judging import verdict
+from ndblab.judging.answer import sentence
 
 TEMPLATES = Path(__file__).parent / "templates"
 # Word, symbol and class of each verdict: no meaning hangs on colour alone.
@@ -40,29 +41,33 @@ def _environment():
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    for function in (count, interval, number, size, unit):
+    for function in (count, interval, number, sentence, size, unit):
         environment.filters[function.__name__] = function
-    environment.globals |= {"verdicts": VERDICTS, "style": style}
+    environment.globals |= {"verdicts": VERDICTS, "inline": text}
     return environment
 
 
 def write(site: Path, place: str, template: str, alone: bool = False, **values: object) -> None:
     """Write one page at `place`, a path in the site, or one that needs no other file (`alone`)."""
-    root = "../" * place.count("/")
-    text = _environment().get_template(template).render(root=root, alone=alone, **values)
+    written = render(template, root="../" * place.count("/"), alone=alone, **values)
     file = site / place
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text.rstrip() + "\n", encoding="utf-8")
+    file.write_text(written.rstrip() + "\n", encoding="utf-8")
 
 
-def style() -> str:
-    """Return the style sheet of all pages."""
-    return (TEMPLATES / "report.css").read_text(encoding="utf-8")
+def render(template: str, **values: object) -> str:
+    """Return a template with its values."""
+    return _environment().get_template(template).render(**values)
 
 
-def escape(text: str) -> str:
+def text(name: str) -> str:
+    """Return a file that all pages use: the style sheet, or the script."""
+    return (TEMPLATES / name).read_text(encoding="utf-8")
+
+
+def escape(plain: str) -> str:
     """Escape a text for HTML, also within an attribute."""
-    return html.escape(text)
+    return html.escape(plain)
 
 
 def number(value: object) -> str:

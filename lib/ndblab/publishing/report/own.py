@@ -1,0 +1,96 @@
+"""The user's own datasets in the report: runs of experiments, and comparisons.
+
+What was not finished, and what is of an experiment that the lab does not know, is left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ndblab import dataset as datasets
+from ndblab.comparing import answer, judged, made
+from ndblab.comparing import figure as forest
+from ndblab.dataset.manifest import COMPLETE, MANIFEST, read_manifest
+from ndblab.design import catalogue
+from ndblab.error import LabError
+from ndblab.formatting import listed
+from ndblab.publishing import drawing, exhibit, notebook, processes
+from ndblab.publishing.report import notebook_page, page
+from ndblab.publishing.report.section import Section
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from ndblab.dataset import Dataset
+    from ndblab.design.experiment import Experiment
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The sides of a comparison as its dataset names them, for the words of its figure."""
+
+    asked: Mapping[str, Any]
+
+    def words(self, side: str) -> str:
+        settings = self.asked.get(side)
+        return listed(settings) if settings else "the default"
+
+
+def sections(runs: Path, out: Path) -> list[Section]:
+    """Return a section for each complete dataset of the user's, the newest first.
+
+    Parameters
+    ----------
+    runs : the folder of the datasets.
+    out : where `reproduce` keeps executed notebooks; one that is not there,
+        or older than its dataset, is executed.
+    """
+    known = {**catalogue.every(), **catalogue.unrecorded()}
+    mine = []
+    for file in runs.glob(f"*/*/{MANIFEST}"):
+        try:
+            manifest = read_manifest(file.parent)
+        except LabError:
+            continue
+        if manifest["status"] == COMPLETE and manifest["experiment"] in (made.NAME, *known):
+            mine.append((manifest["started_utc"], file.parent, manifest["experiment"]))
+    mine.sort(reverse=True)
+    calls = [(known[name], folder, out) for _, folder, name in mine if name in known]
+    notebook.prepare()
+    shown = iter(list(processes.each(_shown, calls, processes.AT_ONCE)))
+    return [
+        comparison(datasets.read(folder))
+        if name == made.NAME
+        else _run(known[name], folder, *next(shown))
+        for _, folder, name in mine
+    ]
+
+
+def _shown(experiment: Experiment, folder: Path, out: Path) -> tuple[Path, dict[str, str]]:
+    """Return the notebook of a dataset, executed, and its figures as SVG by name of their files."""
+    source = catalogue.notebook(experiment)
+    executed = out / folder.name / source.name
+    measured_s = (folder / MANIFEST).stat().st_mtime
+    if not executed.is_file() or executed.stat().st_mtime < measured_s:
+        notebook.execute(source, {"dataset": str(folder.resolve())}, executed.parent)
+    pictures = [one for one, _ in exhibit.pictures(notebook.read(executed))]
+    return executed, drawing.again(pictures, datasets.read(folder))
+
+
+def _run(experiment: Experiment, folder: Path, executed: Path, svgs: dict[str, str]) -> Section:
+    data = datasets.read(folder)
+    return Section(experiment.name, experiment.question, executed, None, data, svgs, own=True)
+
+
+def comparison(data: Dataset) -> Section:
+    """Return the section of a comparison: its answer, and its forest."""
+    found, asked = judged.judge(data), _Asked(data.manifest.get("asked", {}))
+    question = f"How does {asked.words('b')} compare with {asked.words('a')}?"
+    body = f'<p class="lead">{page.escape(answer.sentence(found))}</p>'
+    if found.blocks:
+        drawn = drawing.svg(forest.draw(data, found, asked, judged.WITHIN))  # type: ignore[arg-type]
+        body += notebook_page.explored(exhibit.explorable(drawn), answer.headline(found))
+    return Section(made.NAME, question, None, None, data, own=True, body=body)
