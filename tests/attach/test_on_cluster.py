@@ -291,7 +291,7 @@ def test_a_killed_measurement_goes_on_after_the_schema_is_removed(cluster, lab, 
     first.wait()
     [left] = schemas(cluster)
     said = ended(lab(*words))
-    assert f"removed what a killed lab had left: the schema {left} with 2 tables" in said
+    assert f"cleared up after a killed lab: removed the schema {left} with 2 tables" in said
     [folder] = (tmp_path / "runs").glob("*/*")
     data = dataset.read(folder)
     assert data.complete

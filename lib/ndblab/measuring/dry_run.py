@@ -177,6 +177,8 @@ def _commands(
             if point.workload not in shown:
                 shown.add(point.workload)
                 yield from _inputs(getattr(generator, "files", {}))
+                if getattr(generator, "statements", ()):
+                    yield "# no server has checked this SQL yet: that needs the tables"
             yield from _changes(_files(plan, binaries), _files(usual, first))
             # Limits are set once the tables are filled.
             prefix = [] if groups else client_prefix(plan, None)
