@@ -142,7 +142,7 @@ def check(parsed: Sides, may_change: bool) -> None:
     if refused := [setting for setting in settings if not _allowed(setting)]:
         raise LabError(
             "A cluster that runs already is not restarted or configured",
-            found=", ".join(f"{each} ({_way(each)})" for each in refused),
+            found="; ".join(f"{each}: {_way(each)}" for each in refused),
             expected="variables of mysqld that can be set while it runs, table options, servers, "
             "clients",
             next_step="Leave these out, or compare them on the lab's own clusters, without "
@@ -171,7 +171,7 @@ def _way(setting: Setting) -> str:
     knob = setting.knob
     if knob.source == knobs.UNLISTED:
         return knobs.UNLISTED
-    return f"changed by: {knob.change}" if knob.name != "data_nodes" else "CPU quotas"
+    return "CPU quotas are set" if knob.name == "data_nodes" else choice.RESTARTS_FOR[knob.change]
 
 
 def has(target: Target, parsed: Sides) -> dict[tuple[str, str], str]:

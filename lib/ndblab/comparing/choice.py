@@ -33,7 +33,7 @@ _WORDS = {
     "start",
     STARTS: "pairs of cluster starts",
 }
-_RESTARTS = {
+RESTARTS_FOR = {
     knobs.LIVE: "nothing is restarted",
     knobs.SESSION: "nothing is restarted; new sessions have it",
     knobs.NEW_TABLES: "the tables are made anew",
@@ -109,7 +109,7 @@ def _by_servers(sides: Sides) -> bool:
 
 def restarts(sides: Sides) -> str:
     """Say what must be restarted for the difference of two sides."""
-    return _RESTARTS[max((knob.change for knob in sides.differing), key=knobs.CHANGES.index)]
+    return RESTARTS_FOR[max((knob.change for knob in sides.differing), key=knobs.CHANGES.index)]
 
 
 def blocks_needed(design: str, effect: float) -> float:
