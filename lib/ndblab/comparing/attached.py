@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ndblab.attach import measurement as attaching
 from ndblab.attach import put_back
 from ndblab.attach import target as naming
-from ndblab.comparing import choice, comparison, judged, knobs, made, sides
+from ndblab.comparing import choice, comparison, figure, judged, knobs, made, sides
 from ndblab.comparing.comparison import MINUTES, PICTURES, Comparison
 from ndblab.error import LabError
 from ndblab.machine import host
@@ -88,7 +88,8 @@ def compare(
         found.experiment, *where, again=again, minutes=limit,
         judging=comparison.judging(band, command),
     )  # fmt: skip
-    return comparison.answered(found, data, band, command, as_json, pictures)
+    picture = figure.save(data, judged.judge(data, band), found.sides, band, pictures)
+    return comparison.answered(found, data, band, command, as_json, {"Figure": picture})
 
 
 def prepare(

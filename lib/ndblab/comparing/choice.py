@@ -14,10 +14,10 @@ from ndblab.design.contrast import ALTERNATION, RESTARTS, STARTS, TWINS
 from ndblab.formatting import duration, listed
 from ndblab.statistics import sequential
 
-DEVIATION = {ALTERNATION: 0.05, RESTARTS: 0.03, TWINS: 0.02, STARTS: 0.12}
+DEVIATION = {ALTERNATION: 0.05, RESTARTS: 0.05, TWINS: 0.02, STARTS: 0.12}
 """Standard deviation of a block's logarithm of the ratio on 2 virtual CPUs, in the middle of what
 was recorded: slices in turn 0.03 to 0.10, pairs of cluster starts 0.05 to 0.23; twins started at
-once and loaded in turn 0.019."""
+once and loaded in turn 0.019. Restarts are taken for slices in turn until some are recorded."""
 PARTS = {ALTERNATION: 2, RESTARTS: 1, TWINS: 1, STARTS: 1}
 """Values of a block (`statistics.contrasts`)."""
 EFFECTS = (0.02, 0.05, 0.10)

@@ -161,7 +161,8 @@ def compare(
         again=again, minutes=limit, engines=comparison.engines,
         judging=judging(band, again_command),
     )  # fmt: skip
-    return answered(comparison, data, band, again_command, as_json, pictures)
+    picture = figure.save(data, judged.judge(data, band), comparison.sides, band, pictures)
+    return answered(comparison, data, band, again_command, as_json, {"Figure": picture})
 
 
 def judging(within: float, command: str) -> measurement.Judging:
@@ -228,11 +229,15 @@ def answered(
     within: float,
     command: str,
     as_json: bool,
-    pictures: Path,
+    written: Mapping[str, Path | None],
 ) -> tuple[str, int]:
-    """Return the answer that a dataset gives, as text or JSON, and the exit status; draw it."""
+    """Return the answer that a dataset gives, as text or JSON, and the exit status.
+
+    Parameters
+    ----------
+    written : files to name, by what they are.
+    """
     found, parsed = judged.judge(data, within), comparison.sides
-    picture = figure.save(data, found, parsed, within, pictures)
     more = min(60, max(5, 2 * round(found.minutes)))
     go_on = "" if found.outcome != judged.UNDECIDED else f"{command} --minutes {more}"
     if as_json:
@@ -241,7 +246,7 @@ def answered(
         return json.dumps(plain, indent=1), found.status
     lines = [answer.said(parsed), "", answer.sentence(found, within), "", answer.to_paste(parsed)]
     lines += ["", f"Go on: {go_on}"] if go_on else ["", f"Measure it anew: {command} --again"]
-    lines += [f"Figure: {picture}"] if picture else []
+    lines += [f"{what}: {file}" for what, file in written.items() if file]
     return "\n".join([*lines, f"Dataset: {data.path}"]), found.status
 
 
