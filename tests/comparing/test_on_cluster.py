@@ -16,8 +16,9 @@ from ndblab.comparing import comparison, knobs
 from ndblab.machine import host
 from ndblab.measuring import measurement
 
-READ_ONLY = 1238
-"""ER_INCORRECT_GLOBAL_LOCAL_VAR: of a variable that only a start sets."""
+FIXED = (1238, 1231)
+"""Errors of what a running server does not change: a variable that only a start sets, or a value
+that another such variable rules out."""
 
 
 @pytest.fixture
@@ -73,7 +74,7 @@ def test_two_servers_of_a_real_cluster_are_restarted_for_each_block(runs: Path) 
     data = dataset.read(folder)
     assert data.manifest["shown"] == {"default": {}, "b": {"performance_schema": "ON"}}
     assert data.manifest["starts"] == 1
-    assert data.manifest["restarts"] >= 4
+    assert data.manifest["restarts"] >= 2
     by_block = data.slices.groupby(["block", "side"])["start"].nunique()
     assert set(by_block) == {1}
 
@@ -92,7 +93,7 @@ def test_a_real_mysqld_takes_its_variables_as_the_table_says(cluster: Cluster) -
                 value = variables.literal(shown[knob.name])
                 cursor.execute(f"SET GLOBAL {knob.name} = %s", (value,))
             except pymysql.Error as error:
-                fixed = error.args[0] == READ_ONLY
+                fixed = error.args[0] in FIXED
                 wrong += [] if fixed else [(knob.name, error.args)]
             wrong += [knob.name] if fixed != (knob.change == knobs.MYSQLD) else []
     assert wrong == []
