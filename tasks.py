@@ -20,7 +20,7 @@ from ndblab.machine import cgroups, host, user
 
 ROOT = Path(__file__).resolve().parent
 OUT = ROOT / "out"
-FLAGS = ("--again", "--dry-run", "--json", "--writes", "--help", "-h")
+FLAGS = ("--again", "--dry-run", "--json", "--may-change", "--writes", "--help", "-h")
 """Options of `compare` that have no value."""
 
 
@@ -180,7 +180,8 @@ def reproduce(
 def compare(
     c, side=None, workload=None, schema=None, writes=False, servers=None, clients=None,
     minutes=None, within=None, profile="quick", tables=None, table_size=None, seed=None,
-    base_port=None, again=False, json=False, dry_run=False,
+    base_port=None, again=False, json=False, dry_run=False, attach=None, endpoints=None,
+    may_change=False,
 ):  # fmt: skip
     """Compare two configurations of your own on this host, and say which is faster.
 
@@ -191,21 +192,30 @@ def compare(
     ./lab compare before/ after/                      folders with config.ini and my.cnf
     ./lab compare mine.toml                           a TOML file against the default
     ./lab compare ndb_join_pushdown=off --workload queries.sql --schema dump.sql
+    ./lab compare ndb_batch_size=64K --attach mgm1:1186 --endpoints me@sql1:3306 --may-change
 
     A word is a setting of config.ini, of mysqld, of tables (READ_BACKUP=0), or of the lab: servers,
     clients, data_nodes=25% of the CPUs, engine. A single setting beside a pair is for both sides;
     `shm:SendBufferMemory=4M` names the section where several have it. The exit status is 0 if B is
     not slower, 1 if it is slower (or p95, CPU per query or errors are worse), 3 if that is
     undecided, 2 for an error. The same command goes on with what was interrupted or undecided.
+    A cluster that is attached is compared in what needs no restart; --may-change lets the lab set
+    global variables there, which it puts back.
     """
-    from ndblab.comparing import comparison
+    from ndblab.comparing import attached, comparison
 
-    sizes = {"tables": tables, "table_size": table_size, "seed": seed}
-    text, status = comparison.compare(
-        side or (), workload=workload, schema=schema, writes=writes, servers=servers,
-        clients=clients, minutes=minutes, within=within, profile=profile, overrides=sizes,
-        port=base_port, again=again, as_json=json, only_plan=dry_run,
-    )  # fmt: skip
+    usual = {
+        "workload": workload, "servers": servers, "clients": clients, "minutes": minutes,
+        "within": within, "profile": profile, "again": again, "as_json": json,
+        "overrides": {"tables": tables, "table_size": table_size, "seed": seed},
+        "only_plan": dry_run, "schema": schema, "writes": writes,
+    }  # fmt: skip
+    if attach or endpoints:
+        others = dict.fromkeys(("budget", "engines", "host"))
+        say_unused(None, True, {}, {**others, "base-port": base_port})
+        text, status = attached.compare(side or (), attach, endpoints, may_change, **usual)
+    else:
+        text, status = comparison.compare(side or (), port=base_port, **usual)
     print(text)
     if status:
         raise Exit("", code=status)
@@ -380,8 +390,8 @@ def detach(c, attach=None, endpoints=None):
     """Remove what a killed `reproduce --attach` left on a cluster; same --attach, --endpoints."""
     from ndblab.attach import measurement as attaching
 
-    removed = attaching.detach(attach, endpoints)
-    print(f"Removed {removed}." if removed else "Nothing of the lab is left there.")
+    done = attaching.detach(attach, endpoints)
+    print(f"{done[:1].upper()}{done[1:]}." if done else "Nothing of the lab is left there.")
 
 
 @cluster_command

@@ -291,7 +291,7 @@ def test_a_killed_measurement_goes_on_after_the_schema_is_removed(cluster, lab, 
     first.wait()
     [left] = schemas(cluster)
     said = ended(lab(*words))
-    assert f"removed what a killed lab had left: the schema {left} with 2 tables" in said
+    assert f"cleared up after a killed lab: removed the schema {left} with 2 tables" in said
     [folder] = (tmp_path / "runs").glob("*/*")
     data = dataset.read(folder)
     assert data.complete
@@ -309,3 +309,81 @@ def test_an_account_without_rights_is_told_what_to_type(cluster, lab, tmp_path):
     said = ended(lab("cluster.detach", NDBLAB_MY_CNF=str(tmp_path / "poor.cnf")), code=1)
     assert "does not let nobody in" in said
     assert "~/.my.cnf" in said
+
+
+COMPARED = ("compare", "--side", "ndb_batch_size=64K", "--profile", "smoke", "--minutes", "1")
+
+
+@pytest.fixture
+def may_set(cluster: Cluster) -> Iterator[None]:
+    """The account may set global variables."""
+    for verb, to in (("GRANT", "TO"), ("REVOKE", "FROM")):
+        for server in (1, 2):
+            for place in ("localhost", "127.0.0.1"):
+                account = f"'{USER}'@'{place}'"
+                cluster.query(f"{verb} SYSTEM_VARIABLES_ADMIN ON *.* {to} {account}", server)
+        if verb == "GRANT":
+            yield
+
+
+def batch_sizes(cluster: Cluster) -> set[str]:
+    """The values of ndb_batch_size on all servers."""
+    return {
+        value
+        for server in (1, 2)
+        for _, value in cluster.query("SHOW GLOBAL VARIABLES LIKE 'ndb_batch_size'", server)
+    }
+
+
+@pytest.mark.usefixtures("may_set")
+def test_a_comparison_sets_variables_for_a_while(cluster, lab, tmp_path):
+    """Either side in turn, read back each time; afterwards all is as it was."""
+    before = observed(cluster)
+    said, _ = lab(*COMPARED, "--may-change").communicate(timeout=300)
+    assert "Dataset: " in said
+    assert observed(cluster) == before
+    [folder] = (tmp_path / "runs/compare").glob("*")
+    data = dataset.read(folder)
+    assert [each["ndb_batch_size"] for each in data.manifest["set_global"]] == ["65536", "32768"]
+    assert set(data.slices["variant"]) == {"default", "b"}
+    assert all(map(is_good, data.slices["status"]))
+
+
+def test_nothing_is_set_without_consent_or_right(cluster, lab, tmp_path):
+    """Each is one message, before a schema is made."""
+    assert "  expected: --may-change\n" in ended(lab(*COMPARED), code=2)
+    assert not (tmp_path / "runs").exists()
+    assert "GRANT SYSTEM_VARIABLES_ADMIN" in ended(lab(*COMPARED, "--may-change"), code=2)
+    said = ended(lab("compare", "--side", "UseShm=off", "--may-change"), code=2)
+    assert "not restarted or configured" in said
+    assert batch_sizes(cluster) == {"32768"}
+    assert schemas(cluster) == []
+
+
+def test_tables_of_two_kinds_are_compared_without_consent(cluster, lab, tmp_path):
+    """They are in schemas of the lab's own, which are gone afterwards."""
+    before = observed(cluster)
+    known = sum(each.startswith("CREATE DATABASE") for each in statements(cluster, USER))
+    words = ("--side", "READ_BACKUP=0", "--profile", "smoke", "--minutes", "1")
+    said, _ = lab("compare", *words).communicate(timeout=300)
+    assert "Dataset: " in said
+    assert observed(cluster) == before
+    made = [each for each in statements(cluster, USER) if each.startswith("CREATE DATABASE")]
+    assert len(made) == known + 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.usefixtures("may_set")
+def test_variables_are_put_back_however_a_comparison_ends(cluster, lab, number):
+    """At once after Ctrl-C and SIGTERM; after SIGKILL, by the next lab."""
+    child = lab(*COMPARED, "--may-change")
+    readiness.wait_until(lambda: batch_sizes(cluster) == {"65536"}, 120, "side B")
+    child.send_signal(number)
+    child.communicate(timeout=60)
+    assert child.returncode != 0
+    if number == signal.SIGKILL:
+        assert batch_sizes(cluster) == {"65536"}
+        said = ended(lab("cluster.detach"))
+        assert "ut back ndb_batch_size=32768 on " in said
+    assert batch_sizes(cluster) == {"32768"}
+    assert schemas(cluster) == []

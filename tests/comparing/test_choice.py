@@ -7,7 +7,7 @@ import math
 import pytest
 
 from ndblab.comparing import choice, sides
-from ndblab.design.contrast import ALTERNATION, STARTS, TWINS
+from ndblab.design.contrast import ALTERNATION, RESTARTS, STARTS, TWINS
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,12 @@ from ndblab.design.contrast import ALTERNATION, STARTS, TWINS
         (["data_nodes=25%"], ALTERNATION),
         (["READ_BACKUP=0"], ALTERNATION),
         (["ndb_read_backup=0"], TWINS),
-        (["ndb_cluster_connection_pool=4"], TWINS),
+        (["ndb_cluster_connection_pool=4"], RESTARTS),
+        (["performance_schema=on", "performance_schema=off", "clients=4", "clients=8"], RESTARTS),
+        (["performance_schema=on", "ndb_batch_size=64K"], RESTARTS),
+        (["performance_schema=on", "READ_BACKUP=0"], TWINS),
+        (["log_bin=on"], TWINS),
+        (["performance_schema=on", "performance_schema=off", "servers=2"], TWINS),
         (["SpinMethod=CostBasedSpinning"], TWINS),
         (["engine=8.0.33"], TWINS),
     ],
@@ -26,6 +31,13 @@ from ndblab.design.contrast import ALTERNATION, STARTS, TWINS
 def test_the_way_of_change_decides(words: list[str], design: str) -> None:
     """What can change under load is compared in one cluster, all else by clusters of its own."""
     assert choice.choose(sides.parse(words)).design == design
+
+
+def test_two_servers_of_a_side_are_no_pair_of_servers() -> None:
+    """Then a restart of mysqld takes twins."""
+    parsed = sides.parse(["performance_schema=on"])
+    assert choice.choose(parsed, servers=1).design == RESTARTS
+    assert choice.choose(parsed, servers=2).design == TWINS
 
 
 def test_the_dearest_of_several_settings_decides() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -90,3 +91,20 @@ def test_the_command_is_given_back_as_it_was_typed() -> None:
     assert typed == (
         "./lab compare x=1 --workload 'my queries.sql' --servers 2 --within 5 --tables 4 --writes"
     )
+
+
+def test_a_dry_run_shows_what_each_server_is_restarted_with(binaries, monkeypatch, tmp_path):
+    """Nothing is started; as JSON, the plan is data for programs."""
+    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
+    words = ["performance_schema=on", "ndb_cluster_connection_pool=4"]
+    text, status = comparison.compare(words, only_plan=True)
+    assert status == 0
+    assert "# side a: mysqld.1 with nothing of its own" in text
+    assert "# side b: mysqld.2 with performance_schema=ON and 4 connections" in text
+    plain, status = comparison.compare(words, only_plan=True, as_json=True)
+    known = json.loads(plain)
+    assert status == 0
+    assert known["b"] == ["performance_schema=ON", "ndb_cluster_connection_pool=4"]
+    assert known["design"] == "restarts"
+    assert known["minutes_to_decide"]["0.1"] < known["minutes_to_decide"]["0.05"]
+    assert not (tmp_path / "cluster").exists()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+from pathlib import Path
+
 import pytest
 
 from ndblab.comparing import knobs
@@ -91,3 +94,30 @@ def test_a_value_out_of_range_is_refused_with_the_range(name: str, text: str, ra
     with pytest.raises(LabError, match="cannot have this value") as caught:
         knobs.value(knobs.find(name), text)
     assert range_ in str(caught.value.expected)
+
+
+def captured() -> dict[tuple[str, str], dict[str, str]]:
+    """How parameters of config.ini are declared in NDB 9.7.4 (ConfigInfo.cpp), by section, name."""
+    file = Path(__file__).parents[1] / "captured/settings/ndb_parameters_9.7.4.tsv"
+    with file.open(newline="") as stream:
+        rows = csv.DictReader(stream, delimiter="\t")
+        return {(row["section"], knobs.folded(row["name"])): row for row in rows}
+
+
+@pytest.mark.parametrize(
+    "knob", [k for k in knobs.known() if k.file == knobs.CONFIG_INI], ids=lambda knob: knob.word
+)
+def test_a_parameter_is_as_ndb_declares_it(knob: Knob) -> None:
+    """Its spelling, its range, and what must be restarted for it."""
+    row = captured()[knob.key]
+    assert knob.name == row["name"]
+    if row["type"].startswith("int") and "|" not in knob.values:
+        assert knob.values == f"{row['least']}..{row['most']}"
+    elif row["type"] == "bool":
+        assert knob.values == knobs.ON_OFF
+    kinds = {"node": knobs.ROLLING, "system": knobs.SYSTEM, "initial": knobs.INITIAL}
+    if knob.section == "mysqld default":
+        # The data nodes do not use it.
+        assert (knob.change, row["restart"]) == (knobs.MYSQLD, "node")
+    else:
+        assert knob.change.partition(",")[0] == kinds[row["restart"].split()[-1]]

@@ -10,7 +10,8 @@ from ndblab.design.contrast import ALTERNATION, TWINS
 from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
 from ndblab.machine import host
-from ndblab.planning import config
+from ndblab.planning import config, deployment
+from ndblab.planning.point import Point
 from ndblab.planning.shape import Places
 
 LOAD = Load("oltp_point_select", 1, 16)
@@ -53,10 +54,8 @@ def test_what_both_sides_have_is_in_their_files() -> None:
         ("SpinMethod=CostBasedSpinning", "SpinMethod=CostBasedSpinning", None),
         ("shm:ShmSize=2M", "[shm default]\nShmSize=2097152", None),
         ("UseShm=off", "UseShm=0", "UseShm=1"),
-        ("performance_schema=on", "performance_schema=ON", "performance_schema=OFF"),
         ("log_bin=on", "log-bin=binlog", "skip-log-bin"),
         ("NumCPUs=4", "NumCPUs=4", "\nThreadConfig"),
-        ("ndb_cluster_connection_pool=4", "ndb-cluster-connection-pool=4", None),
     ],
 )
 def test_what_needs_a_start_is_in_the_files_of_one_side(
@@ -68,6 +67,40 @@ def test_what_needs_a_start_is_in_the_files_of_one_side(
     assert there in files(experiment, "b")
     assert there not in files(experiment, "default")
     assert not_there is None or not_there not in files(experiment, "b")
+
+
+@pytest.mark.parametrize(
+    ("words", "of_a", "of_b"),
+    [
+        (("performance_schema=on",), "", "performance_schema=ON"),
+        (
+            ("performance_schema=on", "performance_schema=off", "ndb_batch_size=64K"),
+            "performance_schema=ON",
+            "performance_schema=OFF",
+        ),
+        (("ndb_cluster_connection_pool=4",), "", "ndb-cluster-connection-pool=4"),
+    ],
+)
+def test_a_restart_of_mysqld_gives_each_side_a_server_of_one_cluster(words, of_a, of_b) -> None:
+    """With every other block they have each other's place."""
+    experiment = compared(*words)
+    assert experiment.clusters() == (("default", "b"),)
+    size = experiment.size("smoke", {"servers": [1], "clients": [16]})
+    plan = experiment.plans(size, "auto", host.read(), Places("/lab", "/lab"))["default"]
+    for plan_, (first, second) in ((plan, (of_a, of_b)), (deployment.turned(plan), (of_b, of_a))):
+        _, one, other = config.my_cnf(plan_, "9.7.4").split("[mysqld.")
+        assert first in one
+        assert second in other
+        assert not first or first not in other
+        assert not second or second not in one
+    used = [experiment.usable_servers(plan, point(experiment, name)) for name in ("default", "b")]
+    assert [[node.number for node in each] for each in used] == [[1], [2]]
+
+
+def point(experiment: Experiment, variant: str) -> Point:
+    """The point of a side."""
+    [contrast] = experiment.contrasts(experiment, experiment.size("smoke"), None)
+    return next(s.point for s in (contrast.a, contrast.b) if s.point.variant == variant)
 
 
 def test_cpus_are_undivided_unless_a_side_divides_them() -> None:

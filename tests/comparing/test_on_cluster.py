@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
+import pymysql
 import pytest
 
 from conftest import OWN_PORT
 from ndblab import dataset
-from ndblab.comparing import comparison
+from ndblab.cluster import variables
+from ndblab.cluster.cluster import Cluster
+from ndblab.comparing import comparison, knobs
 from ndblab.machine import host
 from ndblab.measuring import measurement
+
+FIXED = (1238, 1231)
+"""Errors of what a running server does not change: a variable that only a start sets, or a value
+that another such variable rules out."""
 
 
 @pytest.fixture
@@ -55,3 +63,37 @@ def test_a_setting_is_switched_and_read_back_on_a_real_cluster(runs: Path) -> No
     assert shown == ["65536", "32768"]
     assert set(data.slices["start"]) == {1}
     assert set(data.slices["variant"]) == {"default", "b"}
+
+
+@pytest.mark.slow
+@pytest.mark.cluster
+def test_two_servers_of_a_real_cluster_are_restarted_for_each_block(runs: Path) -> None:
+    """Both show their side's setting; one cluster start serves all blocks."""
+    compare("performance_schema=on", minutes=1)
+    [folder] = (runs / "compare").glob("compare-*")
+    data = dataset.read(folder)
+    assert data.manifest["shown"] == {"default": {}, "b": {"performance_schema": "ON"}}
+    assert data.manifest["starts"] == 1
+    assert data.manifest["restarts"] >= 2
+    by_block = data.slices.groupby(["block", "side"])["start"].nunique()
+    assert set(by_block) == {1}
+
+
+@pytest.mark.cluster
+def test_a_real_mysqld_takes_its_variables_as_the_table_says(cluster: Cluster) -> None:
+    """What can be set while it runs, and what takes a restart."""
+    with contextlib.closing(cluster.connect()) as connection:
+        cursor = connection.cursor()
+        cursor.execute("SHOW GLOBAL VARIABLES")
+        shown = dict(cursor.fetchall())
+        wrong = []
+        for knob in (each for each in knobs.known() if each.file == knobs.MY_CNF):
+            fixed = False
+            try:
+                value = variables.literal(shown[knob.name])
+                cursor.execute(f"SET GLOBAL {knob.name} = %s", (value,))
+            except pymysql.Error as error:
+                fixed = error.args[0] in FIXED
+                wrong += [] if fixed else [(knob.name, error.args)]
+            wrong += [knob.name] if fixed != (knob.change == knobs.MYSQLD) else []
+    assert wrong == []

@@ -78,6 +78,42 @@ def test_a_toml_file_is_a_side(tmp_path: Path) -> None:
         sides.parse([str(file)])
 
 
+@pytest.mark.parametrize(
+    ("text", "what", "named"),
+    [
+        ("SpinMetod = 1", r"mine\.toml: No setting is called SpinMetod", "perhaps SpinMethod"),
+        ("[shm]\nSpinMethod = 1", r"mine\.toml: No setting is called shm:SpinMethod", ""),
+        ("SchedulerSpinTimer = 501", r"mine\.toml: SchedulerSpinTimer cannot have", "0 to 500"),
+        ("servers = [1, 2]", "a value that no setting can have", "sections as tables"),
+        ("servers = 1.5", "a value that no setting can have", "a whole number"),
+    ],
+)
+def test_a_mistake_in_a_file_names_the_file(tmp_path: Path, text: str, what: str, named: str):
+    """And what was probably meant."""
+    file = tmp_path / "mine.toml"
+    file.write_text(text)
+    with pytest.raises(LabError, match=what) as caught:
+        sides.parse([str(file)])
+    assert named in str(caught.value)
+
+
+def test_a_file_or_a_folder_that_is_no_side_is_one_message(tmp_path: Path) -> None:
+    """Bytes that are no text, a folder without a configuration, a file that is not there."""
+    (tmp_path / "binary.toml").write_bytes(b"a = \xff")
+    with pytest.raises(LabError, match="is not TOML"):
+        sides.parse([str(tmp_path / "binary.toml")])
+    with pytest.raises(LabError, match="has no configuration"):
+        sides.parse([str(tmp_path)])
+    with pytest.raises(LabError, match="neither a setting nor a side"):
+        sides.parse([str(tmp_path / "missing.toml")])
+
+
+def test_a_long_value_is_no_file() -> None:
+    """A list of threads may be longer than the name of a file."""
+    threads = ",".join(f"ldm={{count=1,cpubind={cpu}}}" for cpu in range(40))
+    assert said(sides.parse([f"ThreadConfig={threads}"]))[1] == f"ThreadConfig={threads}"
+
+
 def test_a_value_that_the_other_side_has_anyway_is_no_difference() -> None:
     """What is left decides the design; if nothing is left, there is nothing to compare."""
     parsed = sides.parse(["ndb_batch_size=32K", "ndb_join_pushdown=off"])

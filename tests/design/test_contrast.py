@@ -46,5 +46,5 @@ def test_twins_exchange_their_places_from_start_to_start() -> None:
 def test_a_twin_needs_another() -> None:
     """Equal sides are twins, too: they show what the design itself decides wrongly."""
     assert Contrast.from_dict(TWIN.to_dict()) == TWIN
-    with pytest.raises(ValueError, match="no twin"):
+    with pytest.raises(ValueError, match="no second side"):
         Contrast("alone", TWINS, SIDE, None, ())

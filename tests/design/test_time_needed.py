@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from ndblab.design import catalogue, time_needed
-from ndblab.design.contrast import ALTERNATION, STARTS, TWINS, Contrast, Side
+from ndblab.design.contrast import ALTERNATION, RESTARTS, STARTS, TWINS, Contrast, Side
 from ndblab.measuring import recorded
 from ndblab.planning.point import Point
 from ndblab.planning.profile import Profile
@@ -72,14 +72,18 @@ def test_blocks_that_no_claim_waits_for_add_their_time_up_to_a_quarter_of_an_hou
 
 
 def test_blocks_of_cluster_starts_cost_far_more():
-    """Four slices of 3 s and what they cost besides; six and two starts; eight and two at once."""
+    """Four slices of 3 s and what they cost besides; six and two starts; eight and two at once.
+
+    A restart of the MySQL servers alone is sooner done.
+    """
     quick = SCALING.size("quick")
     side = Side(Point(2, 64))
-    alternation, starts, twins = (
+    alternation, restarts, starts, twins = (
         time_needed.block_s(Contrast("x", design, side, side, ()), SCALING, quick)
-        for design in (ALTERNATION, STARTS, TWINS)
+        for design in (ALTERNATION, RESTARTS, STARTS, TWINS)
     )
     assert 4 * 3 < alternation < 4 * 4
     start_s = time_needed.start_s(SCALING, quick)
+    assert restarts == pytest.approx(alternation + time_needed.RESTART_S)
     assert starts == pytest.approx(1.5 * alternation + 2 * start_s)
     assert twins == pytest.approx(2 * alternation + time_needed.TWIN_STARTS * start_s)

@@ -85,3 +85,34 @@ def test_a_place_that_is_no_installation_is_named(places: list[Path]) -> None:
     (places[0] / "bin/ndbmtd").unlink()
     with pytest.raises(LabError, match=r"--engines=.* is not a complete"):
         engines.both(f"{places[1]},{places[0]}", progress=False)
+
+
+def test_a_version_is_found_wherever_it_is_installed(
+    places: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the cache, or where NDB_HOME or PATH has it."""
+    assert engines.present("9.7.4") is None
+    monkeypatch.setenv("NDB_HOME", str(places[0]))
+    found = engines.present("9.7.4")
+    assert found
+    assert found.mysqld.is_relative_to(places[0])
+    engines.check_present("9.7.4")
+    assert engines.sources("9.7.4,8.0.26") == [{"tarball": "9.7.4"}, {"release": "8.0.26"}]
+
+
+@pytest.mark.parametrize(
+    ("version", "next_step"),
+    [("8.0.26", "./lab install --release 8.0.26"), ("8.0.44", "engine=FILE.tar.gz")],
+)
+def test_a_version_that_is_not_installed_is_told_how_to_get(
+    places: list[Path], tmp_path: Path, version: str, next_step: str
+) -> None:
+    """With those that are; a release that the lab cannot fetch is downloaded by hand."""
+    with pytest.raises(LabError, match=f"{version} is not installed") as caught:
+        engines.check_present(version)
+    assert caught.value.found == "installed: none"
+    install.ensure(str(stand_ins.pack(places[0], tmp_path / "ndb.tar.gz")), progress=False)
+    with pytest.raises(LabError) as caught:
+        engines.check_present(version)
+    assert caught.value.found == "installed: 9.7.4"
+    assert next_step in caught.value.next_step

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -28,6 +29,7 @@ from ndblab.measuring.clusters import Clusters
 from ndblab.measuring.measured_run import Run
 from ndblab.planning import deployment
 from ndblab.planning.point import Point
+from ndblab.planning.shape import Places
 from ndblab.statistics import contrasts
 
 ONE = Side(Point(1, 8))
@@ -83,6 +85,10 @@ class Lab:
     def twin(self, contrast: Contrast, each: designs.Slice) -> tuple[SimpleNamespace, int]:
         self.twins.append((each.side, each.swapped))
         return SimpleNamespace(plan=self.plan), 2 * each.block + (each.side == "b")
+
+    def restarted(self, contrast: Contrast, each: designs.Slice) -> tuple[SimpleNamespace, int]:
+        plan = deployment.turned(self.plan) if each.swapped else self.plan
+        return SimpleNamespace(plan=plan), 2 * each.block + (each.side == "b")
 
     def close(self) -> None:
         self.starts += 1
@@ -230,6 +236,29 @@ def test_each_slice_of_twins_is_on_the_cluster_of_its_side(lab: Lab):
     starts = lab.writer.slices.groupby(["block", "side"])["start"].unique().map(list).to_dict()
     assert starts == {(1, "a"): [2], (1, "b"): [3], (2, "a"): [4], (2, "b"): [5]}
     assert contrasts.log_ratios(lab.writer.slices, "t").shape == (2, 1)
+
+
+def test_sides_of_restarts_have_servers_of_their_own_and_exchange_them(lab: Lab):
+    """One at a time; each block is a start of both servers, and a value of its own."""
+    options = {"performance_schema": "ON"}
+    lab.experiment = dataclasses.replace(
+        lab.experiment, variants=(Variant(), Variant("b", server_options=options)),
+        shape={"server_options": ({}, options)},
+    )  # fmt: skip
+    lab.size = lab.experiment.size("smoke", {"servers": 1})
+    lab.plan = lab.experiment.plans(lab.size, "shared", host.read(), Places("/x", "/x"))["b"]
+    contrast = Contrast("r", designs.RESTARTS, ONE, Side(Point(1, 8, variant="b")), ())
+    for number in (1, 2):
+        assert lab.measure(contrast, number) == "ok"
+    assert all(len(slot) == 1 for slot in lab.asked)
+    used = {
+        (each.place["block"], each.place["side"], each.job.servers[0].number)
+        for [each] in lab.asked
+    }
+    assert used == {(1, "a", 1), (1, "b", 2), (2, "a", 2), (2, "b", 1)}
+    sides = list(lab.writer.slices["side"])
+    assert {"".join(sides[:4]), "".join(sides[4:])} <= {"abba", "baab"}
+    assert contrasts.log_ratios(lab.writer.slices, "r").shape == (2, 1)
 
 
 def test_a_twin_that_does_not_start_is_the_status_of_its_slice(lab: Lab, monkeypatch):

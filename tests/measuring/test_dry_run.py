@@ -64,6 +64,7 @@ def test_a_load_of_the_users_own_shows_what_it_became(tmp_path, monkeypatch):
     own = Experiment("mine", "?", "", (), (), grids.every_variant, resolve(queries).name)
     printed = dry_run.dry_run(own, "smoke", "auto", {}, None, "brief")
     assert printed.count("#   local function prepare_all()") == 1
+    assert printed.count("# no server has checked this SQL yet") == 1
     script = printed.index("#   -- Compiled by the lab: 1 statement")
     assert script < printed.index(" prepare\n") < printed.index(" run\n")
 

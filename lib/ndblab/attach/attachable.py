@@ -7,10 +7,12 @@ cluster's endpoints. What is left out is listed, each with the reason.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ndblab.design.contrast import DUET, STARTS, TWINS, Contrast, Side
+from ndblab.design.contrast import DUET, RESTARTS, STARTS, TWINS, Contrast, Side
 from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
 from ndblab.formatting import count
@@ -37,17 +39,30 @@ _SHAPES = ("networking",)
 class Attachable(Experiment):
     """An experiment on an attached cluster: its load uses the lab's own schema there.
 
-    `user` and `options_file` are those of a `Job`.
+    `user` and `options_file` are those of a `Job`. Tables with options have schemas of their own,
+    by these options in `more`.
     """
 
     schema: str = ""
     user: str = ""
     options_file: str = ""
+    more: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def schemas(self) -> tuple[str, ...]:
+        """All schemas of the lab's own that its load uses."""
+        return (self.schema, *self.more.values())
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The global variables that its variants set."""
+        return frozenset(name for variant in self.variants for name in variant.set_global)
 
     def job(self, *args: Any, **options: Any) -> Job:
         """Return what the load generator of a point is asked to do, in that schema."""
         usual = super().job(*args, **options)
-        return replace(usual, database=self.schema, user=self.user, options_file=self.options_file)
+        schema = self.more.get(usual.table_options, self.schema)
+        return replace(usual, database=schema, user=self.user, options_file=self.options_file)
 
 
 def part(
@@ -57,22 +72,23 @@ def part(
     schema: str,
     user: str,
     options_file: str = "",
+    more: Mapping[str, str] = MappingProxyType({}),
 ) -> Attachable:
     """Return the part of an experiment that a cluster with so many endpoints allows.
 
     `transporter` is "shm" or "tcp", of all of them. LabError if nothing of it is possible.
     """
     check(experiment)
-    known = {field.name: getattr(experiment, field.name) for field in fields(Experiment)}
+    known = {each.name: getattr(experiment, each.name) for each in fields(Experiment)}
     known |= {
-        "variants": tuple(v for v in experiment.variants if not _needs(v)),
+        "variants": tuple(v for v in experiment.variants if not _needs(v, experiment)),
         "grid": _grid(experiment, transporter),
         "contrasts": experiment.contrasts and _contrasts(experiment, servers, transporter),
         "shape": {},
         "spare_servers": 0,
         "after_filling": None,
     }
-    return Attachable(**known, schema=schema, user=user, options_file=options_file)
+    return Attachable(**known, schema=schema, user=user, options_file=options_file, more=dict(more))
 
 
 def check(experiment: Experiment) -> None:
@@ -96,18 +112,19 @@ def why_not(experiment: Experiment) -> str:
         return f"its clusters are of a shape of their own ({', '.join(strange)})"
     if experiment.compares_engines:
         return "it compares two installations"
-    if why := _needs(experiment.variants[0]):
+    if why := _needs(experiment.variants[0], experiment):
         return why
     points = experiment.grid(experiment, experiment.size("smoke"))
-    usable = {v.name for v in experiment.variants if not _needs(v)}
+    usable = {v.name for v in experiment.variants if not _needs(v, experiment)}
     if not any(point.variant in usable for point in points):
-        return _needs(experiment.variant(points[0].variant))
+        return _needs(experiment.variant(points[0].variant), experiment)
     if any(registry.find(point.workload) is not sysbench for point in points):
         return "its load is not sysbench's"
     compared = {v.name for v in experiment.variants if not v.contrasts_only}
     if len(compared) > 1 and len(compared & usable) == 1:
         [other, *_] = compared - usable
-        return f"all that it compares, such as {other}, {_needs(experiment.variant(other))}"
+        why = _needs(experiment.variant(other), experiment)
+        return f"all that it compares, such as {other}, {why}"
     return _REFUSED.get(experiment.name, "")
 
 
@@ -115,7 +132,7 @@ def left_out(experiment: Experiment, servers: int, size: Profile) -> list[str]:
     """List what a cluster with so many endpoints does not allow, a line for each reason."""
     reasons: dict[str, list[str]] = {}
     for variant in experiment.variants:
-        if why := _needs(variant):
+        if why := _needs(variant, experiment):
             reasons.setdefault(why, []).append(f"variant {variant.name}")
     for contrast in experiment.planned_contrasts(size):
         if why := _why_not(contrast, experiment, servers):
@@ -125,8 +142,9 @@ def left_out(experiment: Experiment, servers: int, size: Profile) -> list[str]:
     return [f"{', '.join(names)}: {why}" for why, names in reasons.items()]
 
 
-def _needs(variant: Variant) -> str:
+def _needs(variant: Variant, experiment: Experiment) -> str:
     """Return what a variant needs that an attached cluster does not allow, as a predicate."""
+    may_set = experiment.sets_variables
     needs = (
         (variant.fault, "injects a fault"),
         (variant.second_engine, "needs a second installation"),
@@ -136,19 +154,22 @@ def _needs(variant: Variant) -> str:
         ),
         (any(share is not None for share in variant.quotas.values()), "needs CPU quotas"),
         (variant.tcp_clients, "needs a socket and a port of each server"),
-        (variant.neighbours or variant.set_global, "sets a global variable of each server"),
+        (
+            variant.neighbours or (variant.set_global and not may_set),
+            "sets a global variable of each server",
+        ),
         (variant.connections, "needs servers with other connection pools"),
-        (variant.table_options, "needs a schema more"),
+        (variant.table_options and not may_set, "needs a schema more"),
     )
     return next((words for needed, words in needs if needed), "")
 
 
 def _why_not(contrast: Contrast, experiment: Experiment, servers: int) -> str:
     sides = [side for side in (contrast.a, contrast.b) if side]
-    if contrast.design in (STARTS, TWINS) or contrast.blocks_per_start:
-        return "starts clusters"
+    if contrast.design in (RESTARTS, STARTS, TWINS) or contrast.blocks_per_start:
+        return "starts clusters or servers"
     for side in sides:
-        if why := _needs(experiment.variant(side.point.variant)):
+        if why := _needs(experiment.variant(side.point.variant), experiment):
             return why
         if side.point.transporter != DEFAULT_TRANSPORTER:
             return "needs servers of both transporters"
@@ -162,7 +183,7 @@ def _why_not(contrast: Contrast, experiment: Experiment, servers: int) -> str:
 def _grid(experiment: Experiment, transporter: str):
     grid = experiment.grid
     assert grid
-    usable = {v.name for v in experiment.variants if not _needs(v)}
+    usable = {v.name for v in experiment.variants if not _needs(v, experiment)}
 
     def points(_: Experiment, size: Profile) -> tuple[Point, ...]:
         every = grid(experiment, size)

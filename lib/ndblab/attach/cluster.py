@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import pymysql
 
-from ndblab.attach import own_schema
+from ndblab.attach import own_schema, put_back
 from ndblab.attach.facts import Facts
 from ndblab.attach.login import Login
 from ndblab.attach.target import Session, Target
@@ -30,6 +30,7 @@ from ndblab.machine.local import LOCAL
 from ndblab.planning.shape import Places
 
 if TYPE_CHECKING:
+    from ndblab.attach.attachable import Attachable
     from ndblab.install import Binaries
     from ndblab.machine.interference import Reading
     from ndblab.planning.deployment import Node, Plan
@@ -81,13 +82,14 @@ def running(
     facts: Facts,
     plan: Plan,
     binaries: Binaries,
-    schema: str,
+    allowed: Attachable,
     options: int | None = None,
 ) -> Iterator[Attached]:
-    """Use an attached cluster for the duration of a `with` block; then remove what the lab made.
+    """Use an attached cluster for the duration of a `with` block; then leave it as it was.
 
-    `schema` is the name of the lab's schema there, `options` the descriptor that `secret` yields.
-    LabError if the schema cannot be had.
+    That is without the schemas of the experiment `allowed`, and with the global variables that it
+    may set. `options` is the descriptor that `secret` yields. LabError if the schemas cannot be
+    had, or the variables not be set.
     """
     folder = Path(plan.places.cluster_dir)
     LOCAL.allow_open_files(plan.open_files)
@@ -102,10 +104,12 @@ def running(
             )  # fmt: skip
             cluster.machine = Beside(LOCAL, {pid for *_, pid in here})
             every = range(1, len(target.endpoints) + 1)
-            with (
-                _sessions(target, facts) as sessions,
-                own_schema.held(schema, sessions, lambda: target.session(*every)),
-            ):
+            with contextlib.ExitStack() as stack:
+                sessions = stack.enter_context(_sessions(target, facts))
+                for schema in allowed.schemas:
+                    made = own_schema.held(schema, sessions, lambda: target.session(*every))
+                    stack.enter_context(made)
+                stack.enter_context(put_back.held(allowed.variables, target, facts, folder))
                 cluster.check_alive()
                 yield cluster
         finally:
@@ -114,12 +118,16 @@ def running(
 
 
 def detach(target: Target, facts: Facts) -> str:
-    """Remove what killed labs have left on a cluster, and return what that was.
+    """Remove what killed labs have left on a cluster, and return what was done, in words.
 
-    LabError if a lab is or may be alive.
+    Global variables are put back. LabError if a lab is or may be alive.
     """
     with lease.hold(home(), ports=False), _sessions(target, facts) as sessions:
-        return own_schema.remove_left(sessions)
+        values = put_back.restore(target, facts, home())
+        schemas = own_schema.remove_left(sessions)
+    done = [f"put back {values}"] if values else []
+    done += [f"removed {schemas}"] if schemas else []
+    return " and ".join(done)
 
 
 @contextlib.contextmanager

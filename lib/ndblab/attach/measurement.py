@@ -29,6 +29,7 @@ from ndblab.workloads import registry, sysbench
 
 if TYPE_CHECKING:
     from ndblab import dataset as datasets
+    from ndblab.attach.attachable import Attachable
     from ndblab.attach.facts import Facts
     from ndblab.design.experiment import Experiment
     from ndblab.install import Binaries
@@ -48,11 +49,12 @@ def measure(
     progress: bool = True,
     again: bool = True,
     minutes: int | None = None,
+    judging: measurement.Judging | None = None,
 ) -> datasets.Dataset:
     """Measure what an attached cluster allows of an experiment; LabError says why if that fails.
 
-    Completed runs are saved. `connectstring` and `endpoints` are as the user typed them, `again`
-    and `minutes` as for `measurement.measure`.
+    Completed runs are saved. `connectstring` and `endpoints` are as the user typed them, `again`,
+    `minutes` and `judging` as for `measurement.measure`.
     """
     attachable.check(experiment)
     target = naming.target(connectstring, endpoints)
@@ -68,7 +70,7 @@ def measure(
             lambda writer: AttachedCluster(
                 allowed, known.size, plans, known.binaries, writer, progress, known=known
             ),
-            command, progress=progress, again=again, minutes=minutes,
+            command, progress=progress, again=again, minutes=minutes, judging=judging,
         )  # fmt: skip
 
 
@@ -93,21 +95,33 @@ def describe_only(
         notes = list(known.notes(experiment))
     allowed, todo = known.allowed, known.allowed.sweep(known.size)
     jobs = [allowed.job(known.size, binaries, known.plan, point) for point, _ in todo.order()]
-    make, remove = own_schema.statements(allowed.schema)
     lines = [
         *(f"# {line}" for note in notes for line in note.splitlines()),
         *dry_run.contrasts(allowed, known.size),
         f"# endpoints: {', '.join(map(str, target.endpoints))}, as {target.login.user}",
-        "# the schema, whose name is random, by the first of them",
-        *(f"{statement};" for statement in make),
+        "# a schema, whose name is random, by the first of them",
+        *(f"{each};" for name in allowed.schemas for each in own_schema.statements(name)[0]),
         "# the load; sysbench reads the password, if there is one, from a file in memory",
-        sysbench.prepare_command(jobs[0]).line([]),
+        *_prepared(allowed, known),
     ]
     for (point, repeat), job in zip(todo.order(), jobs, strict=True):
         lines.append(f"# {point.run_id(repeat)}")
+        set_global = allowed.variant(point.variant).set_global
+        lines += [f"SET GLOBAL {name} = {value};" for name, value in set_global.items()]
         lines += (command.line([]) for command in sysbench.commands(job))
-    ending = "# at the end, or by ./lab cluster.detach, after its tables one by one"
-    return "\n".join([*lines, ending, f"{remove};"])
+    names = ", ".join(sorted(allowed.variables))
+    lines += [f"# at the end the values of before: {names}"] if names else []
+    lines += ["# at the end, or by ./lab cluster.detach, after its tables one by one"]
+    lines += [f"{own_schema.statements(name)[1]};" for name in allowed.schemas]
+    return "\n".join(lines)
+
+
+def _prepared(allowed: Attachable, known: Prepared) -> list[str]:
+    """Return the commands that fill the tables, for each kind of them."""
+    first = allowed.sweep(known.size).points[0]
+    points = (dataclasses.replace(first, variant=name) for name in allowed.filled(DEFAULT_VARIANT))
+    jobs = (allowed.job(known.size, known.binaries, known.plan, point) for point in points)
+    return [sysbench.prepare_command(job).line([]) for job in jobs]
 
 
 def detach(connectstring: str, endpoints: str | None) -> str:
@@ -140,6 +154,8 @@ def describe(known: Prepared) -> tuple[dict[str, object], dict[str, object]]:
         "overrides": dict(known.given),
         "git_commit": manifest.git_commit(),
     }
+    if experiment.asked:
+        described["asked"] = shared["asked"] = dict(experiment.asked)
     identity = {
         **shared,
         "attached": facts.identity(),
@@ -163,20 +179,21 @@ class AttachedCluster(Clusters):
         self.contrasts.clear()
         cluster = self._stack.enter_context(
             attached.running(
-                known.target, known.facts, plan, binaries, known.allowed.schema, known.options
+                known.target, known.facts, plan, binaries, known.allowed, known.options
             )
         )
         first = dataclasses.replace(point, variant=DEFAULT_VARIANT)
-        filled = sysbench.prepare(cluster, self.experiment.job(self.size, binaries, plan, first))
+        filled = self._fill(cluster, first, plan, binaries)
         for name, text in files(known.facts).items():
             self.writer.add_config(name, text)
         self.writer.note(
             starts=self.starts,
-            timings={"prepare_s": filled.seconds},
-            filled=filled.to_dict(),
+            timings={"prepare_s": sum(each.seconds for _, each in filled)},
+            filled=filled[0][1].to_dict(),
         )
         self.progress = False
         self._cluster, self._running, self._neighbours = cluster, (plan, binaries), False
+        self._set, self._started_with = {}, {}
 
 
 def files(facts: Facts) -> dict[str, str]:

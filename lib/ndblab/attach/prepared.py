@@ -94,18 +94,23 @@ def prepared(
     given = {key: value for key, value in (overrides or {}).items() if value is not None}
     fitting = fit(experiment, size, given, len(target.endpoints))
     facts = read(target, binaries)
-    if clearing and (removed := attached.detach(target, facts)):
-        print(f"removed what a killed lab had left: {removed}", file=sys.stderr)
+    if clearing and (done := attached.detach(target, facts)):
+        print(f"cleared up after a killed lab: {done}", file=sys.stderr)
         facts = read(target, binaries)
-    planning.check_room(facts, fitting)
+    options = [variant.table_options for variant in experiment.variants]
+    more = [each for each in dict.fromkeys(options[1:]) if each != options[0]]
+    more = more if experiment.sets_variables else []
+    tables = fitting.tables * (1 + len(more))
+    planning.check_room(facts, dataclasses.replace(fitting, tables=tables))
     plan = planning.plan(facts, attached.places(), max(fitting.clients))
-    with attached.secret(target.login) as options:
+    with attached.secret(target.login) as handle:
         allowed = attachable.part(
             experiment, len(target.endpoints), facts.transporter,
             own_schema.new_name(facts.servers[0].node_id), target.login.user,
-            f"/proc/self/fd/{options}" if options is not None else "",
+            f"/proc/self/fd/{handle}" if handle is not None else "",
+            {each: own_schema.new_name(facts.servers[0].node_id) for each in more},
         )  # fmt: skip
-        yield Prepared(fitting, given, binaries, host.read(), target, facts, plan, allowed, options)
+        yield Prepared(fitting, given, binaries, host.read(), target, facts, plan, allowed, handle)
 
 
 def read(target: Target, binaries: Binaries) -> Facts:

@@ -35,18 +35,25 @@ def lay_out(cluster: Cluster) -> None:
     plan = cluster.plan
     for host, site in cluster.every_site.items():
         machine, folder = site.machine, site.folder
-        my_cnf = config.my_cnf(plan, site.binaries.mysqld_version, _mysqld_user(machine))
         machine.remove(folder, "mysqld.*", "ndb*.*", "logs")
         sockets = folder if host else Path(plan.places.socket_dir)
         for path in (sockets, folder / "logs", folder / config.NO_TLS):
             machine.make_folder(path)
         config_ini = config.config_ini(plan, site.binaries.ndb_version)
         machine.put(folder / config.CONFIG_INI, config_ini)
-        machine.put(folder / config.MY_CNF, my_cnf)
         if cluster.account:
             machine.put(folder / config.ACCOUNTS, cluster.account.statements)
+    configure_servers(cluster)
     for node in (plan.management_node, *plan.data_nodes):
         cluster.machine_of(node).make_folder(Path(node.data_dir))
+
+
+def configure_servers(cluster: Cluster) -> None:
+    """Write my.cnf on each host of a cluster, for its plan."""
+    for site in cluster.every_site.values():
+        user = _mysqld_user(site.machine)
+        text = config.my_cnf(cluster.plan, site.binaries.mysqld_version, user)
+        site.machine.put(site.folder / config.MY_CNF, text)
 
 
 def template_name(site: Site) -> str:

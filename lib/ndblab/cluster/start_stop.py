@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -135,6 +136,34 @@ def start(plan: Plan, binaries: Binaries, progress: bool = True) -> Cluster:
             clean(folder)
             raise
     return cluster
+
+
+def restart_servers(cluster: Cluster, plan: Plan) -> None:
+    """Restart the MySQL servers of a running cluster, with what they have in another plan.
+
+    Parameters
+    ----------
+    plan : of the same nodes on this host.
+
+    Raises
+    ------
+    LabError
+        If a server does not come up, or is not connected as planned.
+    """
+    cluster.check_alive()
+    running = [(node, cluster.processes.pop(node.name)) for node in cluster.plan.servers]
+    for _, process in running:
+        process.terminate()
+    for node, process in running:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(STOP_PATIENCE_S)
+        cluster.machine_of(node).kill(process)
+    cluster.plan = plan
+    datadir.configure_servers(cluster)
+    for node in plan.servers:
+        cluster.start_again(node)
+    readiness.wait_rejoined(cluster, plan.servers)
+    readiness.check_transporters(cluster)
 
 
 def stop(folder: Path) -> int:

@@ -40,7 +40,7 @@ def set_global(cluster: Cluster, values: Mapping[str, object]) -> dict[str, str]
         with contextlib.closing(cluster.connect(node.number)) as connection:
             for name, value in values.items():
                 try:
-                    connection.cursor().execute(f"SET GLOBAL {name} = %s", (_literal(value),))
+                    connection.cursor().execute(f"SET GLOBAL {name} = %s", (literal(value),))
                 except pymysql.err.MySQLError as error:
                     raise LabError(
                         f"{node.name} refuses SET GLOBAL {name} = {value}",
@@ -81,7 +81,7 @@ def parameters_shown(cluster: Cluster) -> dict[int, dict[str, str]]:
     return found
 
 
-def _literal(value: object) -> object:
+def literal(value: object) -> object:
     """Return a number as such: a server refuses it as text."""
     found = setting_value.number(str(value))
     return value if found is None else found

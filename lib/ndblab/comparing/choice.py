@@ -10,25 +10,30 @@ from dataclasses import dataclass
 
 from ndblab.comparing import knobs
 from ndblab.comparing.sides import Sides
-from ndblab.design.contrast import ALTERNATION, STARTS, TWINS
+from ndblab.design.contrast import ALTERNATION, RESTARTS, STARTS, TWINS
 from ndblab.formatting import duration, listed
 from ndblab.statistics import sequential
 
-DEVIATION = {ALTERNATION: 0.05, TWINS: 0.02, STARTS: 0.12}
+DEVIATION = {ALTERNATION: 0.05, RESTARTS: 0.05, TWINS: 0.02, STARTS: 0.12}
 """Standard deviation of a block's logarithm of the ratio on 2 virtual CPUs, in the middle of what
 was recorded: slices in turn 0.03 to 0.10, pairs of cluster starts 0.05 to 0.23; twins started at
-once and loaded in turn 0.019."""
-PARTS = {ALTERNATION: 2, TWINS: 1, STARTS: 1}
+once and loaded in turn 0.019. Restarts are taken for slices in turn until some are recorded."""
+PARTS = {ALTERNATION: 2, RESTARTS: 1, TWINS: 1, STARTS: 1}
 """Values of a block (`statistics.contrasts`)."""
 EFFECTS = (0.02, 0.05, 0.10)
 _IN_ONE_CLUSTER = (knobs.LIVE, knobs.SESSION)
+_LOGGING = ("log_bin", "ndb_log_", "binlog_", "sync_binlog")
+"""How names of variables begin that matter to a binary log. A MySQL server that has one writes the
+changes of all servers of its cluster, so it is never idle beside another."""
 _WORDS = {
     ALTERNATION: "slices of both sides in turn, A B B A, in one cluster",
+    RESTARTS: "two MySQL servers of one cluster, one a side, loaded in turn, A B B A, and "
+    "restarted with exchanged places for each block",
     TWINS: "two clusters started at the same moment and loaded in turn, places swapped with each "
     "start",
     STARTS: "pairs of cluster starts",
 }
-_RESTARTS = {
+RESTARTS_FOR = {
     knobs.LIVE: "nothing is restarted",
     knobs.SESSION: "nothing is restarted; new sessions have it",
     knobs.NEW_TABLES: "the tables are made anew",
@@ -64,15 +69,17 @@ class Choice:
         return f"{text}; not twins: {self.instead}" if self.instead else text
 
 
-def choose(sides: Sides, no_twins: str = "") -> Choice:
+def choose(sides: Sides, no_twins: str = "", servers: int = 1) -> Choice:
     """Choose the design that the dearest difference of the sides allows.
 
     A table option is compared in one cluster, with tables of either kind; a variable of mysqld
-    that acts on new tables needs a cluster for each side.
+    that acts on new tables needs a cluster for each side. What needs a restart of mysqld is
+    compared by two servers of one cluster, if each side loads one.
 
     Parameters
     ----------
     no_twins : why two clusters cannot run on this host, if they cannot.
+    servers : MySQL servers of a side that does not name them.
     """
     dearest = max((knob.change for knob in sides.differing), key=knobs.CHANGES.index)
     because = tuple(knob.name for knob in sides.differing if knob.change == dearest)
@@ -81,12 +88,28 @@ def choose(sides: Sides, no_twins: str = "") -> Choice:
     )
     if in_one:
         return Choice(ALTERNATION, dearest, because)
+    one_each = all(int(sides.value(side, "servers") or servers) == 1 for side in ("a", "b"))
+    if one_each and _by_servers(sides):
+        return Choice(RESTARTS, dearest, because)
     return Choice(STARTS if no_twins else TWINS, dearest, because, no_twins)
+
+
+def _by_servers(sides: Sides) -> bool:
+    """Whether two MySQL servers of one cluster can be the sides."""
+    return all(
+        knob.name == "clients"
+        or (
+            knob.file == knobs.MY_CNF
+            and knob.change in (*_IN_ONE_CLUSTER, knobs.MYSQLD)
+            and not knob.name.startswith(_LOGGING)
+        )
+        for knob in sides.differing
+    )
 
 
 def restarts(sides: Sides) -> str:
     """Say what must be restarted for the difference of two sides."""
-    return _RESTARTS[max((knob.change for knob in sides.differing), key=knobs.CHANGES.index)]
+    return RESTARTS_FOR[max((knob.change for knob in sides.differing), key=knobs.CHANGES.index)]
 
 
 def blocks_needed(design: str, effect: float) -> float:
@@ -102,17 +125,21 @@ def blocks_needed(design: str, effect: float) -> float:
     return next((look for look, half in widths if half < math.log1p(effect)), math.inf)
 
 
-def times(design: str, block_s: float, before_s: float) -> str:
-    """Say how long effects of 2, 5 and 10 % would take.
+def seconds(design: str, block_s: float, before_s: float) -> dict[float, float]:
+    """Return after how many seconds effects of each size are about as likely decided as not.
 
     Parameters
     ----------
     block_s : seconds of a block.
     before_s : seconds before the first block.
     """
+    return {effect: before_s + blocks_needed(design, effect) * block_s for effect in EFFECTS}
+
+
+def times(design: str, block_s: float, before_s: float) -> str:
+    """Say how long effects of 2, 5 and 10 % would take; parameters are those of `seconds`."""
     parts = []
-    for effect in EFFECTS:
-        blocks = blocks_needed(design, effect)
-        time = duration(before_s + blocks * block_s) if math.isfinite(blocks) else "more than a day"
+    for effect, needed_s in seconds(design, block_s, before_s).items():
+        time = duration(needed_s) if math.isfinite(needed_s) else "more than a day"
         parts.append(f"{effect:.0%}".replace("%", " %") + f" in {time}")
     return f"half of such comparisons tell a difference of {listed(parts)}"

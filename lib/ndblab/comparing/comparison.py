@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -30,10 +31,12 @@ from ndblab.comparing.sides import Sides
 from ndblab.design import time_needed
 from ndblab.error import LabError
 from ndblab.formatting import count, duration
+from ndblab.install import engines
 from ndblab.machine import host
 from ndblab.measuring import dry_run, feasible, measurement, prerequisites
 from ndblab.measuring.manifest import ROOT
 from ndblab.planning import config, deployment, number
+from ndblab.planning.cpu_budget import ATTACHED
 from ndblab.planning.point import DEFAULT_VARIANT, DEFAULT_WORKLOAD
 from ndblab.planning.shape import Shape
 from ndblab.workloads import registry
@@ -49,6 +52,7 @@ if TYPE_CHECKING:
 PICTURES = ROOT / "out/compare"
 MINUTES = 15
 """How long a comparison takes at most, unless told."""
+_CPUS = {"scaled": "divided as said", "shared": "undivided", ATTACHED: "as they are"}
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,26 @@ class Comparison:
         [contrast] = self.experiment.contrasts(self.experiment, self.size, None)
         return time_needed.block_s(contrast, self.experiment, self.size)
 
+    def to_json(self, minutes: int) -> dict[str, object]:
+        """Return what would be done as plain data; null where it would take more than a day."""
+        before_s = time_needed.sweep_s(self.experiment, self.size)
+        needed = choice.seconds(self.choice.design, self.block_s, before_s)
+        return {
+            "a": [str(setting) for setting in self.sides.of("a")],
+            "b": [str(setting) for setting in self.sides.of("b")],
+            "left_out": list(self.sides.left_out),
+            "design": self.choice.design,
+            "because": list(self.choice.because),
+            "restarts": choice.restarts(self.sides),
+            "workload": self.workload,
+            "block_s": round(self.block_s, 1),
+            "minutes": minutes,
+            "minutes_to_decide": {
+                str(effect): round(needed_s / 60, 1) if math.isfinite(needed_s) else None
+                for effect, needed_s in needed.items()
+            },
+        }
+
     def plan(self, minutes: int) -> str:
         """Say what will be done and how long it takes, before anything is started."""
         point = made.point(self.sides, "a", _load_of(self.experiment))
@@ -80,8 +104,7 @@ class Comparison:
                 answer.said(self.sides),
                 f"by {self.choice.described}",
                 f"under {self.workload}, {count(point.servers, 'MySQL server')} and "
-                f"{count(point.clients, 'client')} on A, CPUs "
-                + ("divided as said" if self.experiment.budget == "scaled" else "undivided"),
+                f"{count(point.clients, 'client')} on A, CPUs {_CPUS[self.experiment.budget]}",
                 choice.times(self.choice.design, self.block_s, before_s)
                 + f"; {duration(self.block_s)} a block, at most {minutes} min",
             ]
@@ -126,20 +149,26 @@ def compare(
     overrides = {key: value for key, value in (overrides or {}).items() if value is not None}
     typed = {"workload": workload, "schema": schema, "servers": servers, "clients": clients}
     again_command = command(words, typed, writes, within, profile, overrides, port)
-    asked, binaries = _workload(workload or DEFAULT_WORKLOAD, schema, writes), _binaries()
+    asked, binaries = resolved(workload or DEFAULT_WORKLOAD, schema, writes), programs()
     comparison = prepare(words, binaries, asked, servers, clients, profile, overrides, port)
+    if only_plan and as_json:
+        return json.dumps(comparison.to_json(limit), indent=1), 0
     if only_plan:
         return _dry_run(comparison, limit, port), 0
     print(comparison.plan(limit), file=sys.stderr)
     data = measurement.measure(
         comparison.experiment, profile, "auto", dict(comparison.overrides), port,
         again=again, minutes=limit, engines=comparison.engines,
-        judging=measurement.Judging(
-            functools.partial(judged.findings, within=band), judged.claims(band), again_command
-        ),
+        judging=judging(band, again_command),
     )  # fmt: skip
     picture = figure.save(data, judged.judge(data, band), comparison.sides, band, pictures)
-    return _answered(comparison, data, band, again_command, as_json, picture)
+    return answered(comparison, data, band, again_command, as_json, {"Figure": picture})
+
+
+def judging(within: float, command: str) -> measurement.Judging:
+    """Return what blocks are measured for: that the throughput is decided."""
+    findings = functools.partial(judged.findings, within=within)
+    return measurement.Judging(findings, judged.claims(within), command)
 
 
 def prepare(
@@ -160,7 +189,7 @@ def prepare(
         If they cannot be, or the programs refuse a setting.
     """
     machine = host.read()
-    parsed = sides.parse(words, _known_to(binaries, machine))
+    parsed = sides.parse(words, known_to(binaries, machine))
     common = made.load(
         parsed,
         workload.name,
@@ -168,12 +197,12 @@ def prepare(
         None if clients is None else number.whole("--clients", clients),
         machine.usable_cpus,
     )
-    engines = _engines(parsed, binaries)
-    first = made.experiment(parsed, choice.choose(parsed), common)
-    size, given = _size(first, parsed, common, profile, overrides)
+    two = _engines(parsed, binaries)
+    first = made.experiment(parsed, choice.choose(parsed, servers=common.servers), common)
+    size, given = size_of(first, parsed, common, profile, overrides)
     places = start_stop.places(start_stop.home(), port)
     plans = first.plans(size, "auto", machine, places)
-    if engines is None:
+    if two is None:
         has = {
             side: read_back.effective(binaries, plans[variant], parsed.of(side))
             for side, variant in made.VARIANTS.items()
@@ -184,23 +213,30 @@ def prepare(
         room.check(machine, plans[variant], settings[side], side)
     free = feasible.disk_free_bytes(plans[DEFAULT_VARIANT])
     both = tuple(plans.values()), tuple(settings.values())
-    chosen = choice.choose(parsed, room.no_twins(machine, *both, free))
+    no_twins = room.no_twins(machine, *both, free)
+    chosen = choice.choose(parsed, no_twins, common.servers)
     experiment = made.experiment(
         parsed, chosen, common, functools.partial(read_back.check, parsed, chosen.design)
     )
     return Comparison(
-        parsed, chosen, experiment, size, profile, given, engines, binaries, workload.label
+        parsed, chosen, experiment, size, profile, given, two, binaries, workload.label
     )
 
 
-def _answered(
+def answered(
     comparison: Comparison,
     data: datasets.Dataset,
     within: float,
     command: str,
     as_json: bool,
-    picture: Path | None,
+    written: Mapping[str, Path | None],
 ) -> tuple[str, int]:
+    """Return the answer that a dataset gives, as text or JSON, and the exit status.
+
+    Parameters
+    ----------
+    written : files to name, by what they are.
+    """
     found, parsed = judged.judge(data, within), comparison.sides
     more = min(60, max(5, 2 * round(found.minutes)))
     go_on = "" if found.outcome != judged.UNDECIDED else f"{command} --minutes {more}"
@@ -210,7 +246,7 @@ def _answered(
         return json.dumps(plain, indent=1), found.status
     lines = [answer.said(parsed), "", answer.sentence(found, within), "", answer.to_paste(parsed)]
     lines += ["", f"Go on: {go_on}"] if go_on else ["", f"Measure it anew: {command} --again"]
-    lines += [f"Figure: {picture}"] if picture else []
+    lines += [f"{what}: {file}" for what, file in written.items() if file]
     return "\n".join([*lines, f"Dataset: {data.path}"]), found.status
 
 
@@ -222,7 +258,7 @@ def _dry_run(comparison: Comparison, minutes: int, port: int | str | None) -> st
     return f"{comparison.plan(minutes)}\n\n{text}"
 
 
-def _workload(given: str, schema: str | None, writes: bool) -> resolving.Workload:
+def resolved(given: str, schema: str | None, writes: bool) -> resolving.Workload:
     """Return the workload that the user means; it must have a rate."""
     found = resolving.resolve(given, schema, writes)
     if registry.ends_by_itself(found.name):
@@ -233,14 +269,14 @@ def _workload(given: str, schema: str | None, writes: bool) -> resolving.Workloa
     return found
 
 
-def _binaries() -> Binaries:
+def programs() -> Binaries:
     """Return the installed programs; settings are checked against them, so they come first."""
     if install.find() is None:
         prerequisites.require(host.read(), installing=True)
     return install.ensure()
 
 
-def _known_to(binaries: Binaries, machine: Host) -> list:
+def known_to(binaries: Binaries, machine: Host) -> list:
     """Return what the installed programs know of settings besides the lab's table."""
     plan = deployment.make(machine, Shape(1, 1, 1, budget="shared", small_redo=True))
     return installed.unlisted(
@@ -254,7 +290,7 @@ def _load_of(experiment: Experiment) -> Load:
     return Load(first.workload, first.servers, first.clients)
 
 
-def _size(
+def size_of(
     experiment: Experiment,
     parsed: Sides,
     common: Load,
@@ -276,10 +312,13 @@ def _engines(parsed: Sides, binaries: Binaries) -> str | None:
     named = [parsed.value(side, "engine") for side in made.VARIANTS]
     if not any(named):
         return None
-    if named[0] == named[1]:
+    for name in filter(None, named):
+        engines.check_present(str(name))
+    there = [engines.present(str(name)) if name else binaries for name in named]
+    if named[0] == named[1] or (all(there) and there[0].basedir == there[1].basedir):
         raise LabError(
-            "Both sides name the same engine",
-            found=f"engine={named[0]}",
+            "Both sides are the same engine",
+            found=f"engine={named[0] or named[1]}, which both have",
             expected="engine=... on one side, or another on each",
             next_step="Leave it out to compare with the installation in use.",
         )
@@ -294,6 +333,7 @@ def command(
     profile: str,
     overrides: Mapping[str, object],
     port: int | str | None,
+    may_change: bool = False,
 ) -> str:
     """Return the command as it was typed, without its minutes."""
     options = {
@@ -304,5 +344,5 @@ def command(
     for name, value in options.items():
         if value is not None:
             typed += [f"--{name.replace('_', '-')}", str(value)]
-    typed += ["--writes"] * writes
+    typed += ["--writes"] * writes + ["--may-change"] * may_change
     return shlex.join(["./lab", "compare", *typed])

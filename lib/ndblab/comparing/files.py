@@ -90,8 +90,8 @@ def _lines(file: Path) -> Iterator[tuple[str, str, str]]:
 def _of_toml(file: Path) -> Pairs:
     """Read names and values; a table's name is the section, as before a colon."""
     try:
-        table = tomllib.loads(file.read_text())
-    except tomllib.TOMLDecodeError as error:
+        table = tomllib.loads(file.read_bytes().decode())
+    except ValueError as error:
         raise LabError(
             f"{file} is not TOML",
             found=str(error),
@@ -101,6 +101,13 @@ def _of_toml(file: Path) -> Pairs:
     for name, value in table.items():
         inner = value.items() if isinstance(value, dict) else [("", value)]
         for key, each in inner:
+            if not isinstance(each, str | int):
+                raise LabError(
+                    f"{file} has a value that no setting can have",
+                    found=f"{key or name} = {each}",
+                    expected="a text, a whole number, true or false; sections as tables",
+                    next_step='Write it as a text, such as "64K".',
+                )
             text = ("off", "on")[each] if isinstance(each, bool) else str(each)
             pairs.append((f"{name}:{key}" if key else name, text))
     return tuple(pairs)

@@ -12,7 +12,7 @@ from ndblab.comparing import knobs
 from ndblab.comparing.choice import Choice
 from ndblab.comparing.sides import Setting, Sides
 from ndblab.design import contrast as designs
-from ndblab.design.contrast import ALTERNATION, Contrast, Side
+from ndblab.design.contrast import ALTERNATION, RESTARTS, Contrast, Side
 from ndblab.design.experiment import Experiment
 from ndblab.design.variant import NO_QUOTAS, Variant
 from ndblab.error import LabError
@@ -34,6 +34,7 @@ VARIANTS = {designs.A: DEFAULT_VARIANT, designs.B: B_VARIANT}
 CLIENTS_PER_CPU = 8
 """Clients on each of the host's CPUs, unless told: enough to saturate a server and its data nodes.
 The recorded sweeps of one server on 2 CPUs peak at 1 to 16 clients."""
+POOL = "ndb_cluster_connection_pool"
 _DATA_NODES = 2
 
 
@@ -103,6 +104,7 @@ def experiment(
         workload=load.workload,
         sizes={"quick": {"repeats": 1}},
         variants=tuple(variant(sides, side, choice.design) for side in VARIANTS),
+        shape=_servers(sides) if choice.design == RESTARTS else {},
         budget="scaled" if _splits(sides) else "shared",
         contrasts=compared,
         after_start=after_start,
@@ -129,7 +131,8 @@ def variant(sides: Sides, side: str, design: str) -> Variant:
     """Return the settings of a side.
 
     What can change while a cluster runs is set there if the design has one cluster, and is in its
-    my.cnf if each side has its own.
+    my.cnf if each side has its own. Where each side has servers of its own, it is in their part of
+    my.cnf.
     """
     made = Variant(
         VARIANTS[side],
@@ -138,7 +141,11 @@ def variant(sides: Sides, side: str, design: str) -> Variant:
         table_options=_table_options(sides.of(side)),
     )
     own = sides.a if side == designs.A else sides.b
+    if design == RESTARTS:
+        made = replace(made, **_kind(sides, side))
     for setting in sides.of(side):
+        if design == RESTARTS and setting in own:
+            continue
         if design == ALTERNATION and setting in own and setting.knob.file == knobs.MY_CNF:
             made = replace(made, set_global={**made.set_global, setting.knob.name: setting.value})
         else:
@@ -174,7 +181,7 @@ def _with(made: Variant, setting: Setting) -> Variant:
     if knob.name == "UseShm":
         kind = "tcp" if value == "OFF" else "shm"
         return replace(made, shape={**made.shape, "transporter": kind})
-    if knob.name == "ndb_cluster_connection_pool":
+    if knob.name == POOL:
         return replace(made, shape={**made.shape, "connection_pools": (int(value),)})
     config_ini = {section: dict(own) for section, own in made.config_ini.items()}
     my_cnf = dict(made.my_cnf)
@@ -184,6 +191,27 @@ def _with(made: Variant, setting: Setting) -> Variant:
         else:
             config_ini.setdefault(section, {}).update(own)
     return replace(made, config_ini=config_ini, my_cnf=my_cnf)
+
+
+def _kind(sides: Sides, side: str) -> dict[str, object]:
+    """Return which servers of a cluster are a side's: those with its options and its pool."""
+    own = sides.a if side == designs.A else sides.b
+    options = {}
+    for setting in own:
+        if setting.knob.file == knobs.MY_CNF and setting.knob.name != POOL:
+            options |= configured(setting)["mysqld"]
+    pools = any(knob.name == POOL for knob in sides.differing)
+    connections = int(sides.value(side, POOL) or 1) if pools else 0
+    return {"server_options": options, "connections": connections}
+
+
+def _servers(sides: Sides) -> dict[str, object]:
+    """Return the servers of a cluster in which each side has its own."""
+    kinds = [_kind(sides, side) for side in VARIANTS]
+    shape: dict[str, object] = {"server_options": tuple(each["server_options"] for each in kinds)}
+    if kinds[0]["connections"]:
+        shape["connection_pools"] = tuple(each["connections"] for each in kinds)
+    return shape
 
 
 def _splits(sides: Sides) -> bool:

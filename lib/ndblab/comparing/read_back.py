@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.cluster import variables as running
 from ndblab.comparing import installed, knobs, made
-from ndblab.design.contrast import ALTERNATION
+from ndblab.design.contrast import ALTERNATION, RESTARTS
 from ndblab.error import LabError
 from ndblab.planning import config, setting_value
 
@@ -37,9 +37,15 @@ def check(parsed: Sides, design: str, cluster: Cluster, variant: str) -> dict[st
     """
     [side] = (side for side, name in made.VARIANTS.items() if name == variant)
     settings = parsed.both if design == ALTERNATION else parsed.of(side)
+    servers = cluster.plan.servers
+    if design == RESTARTS:
+        own = made.variant(parsed, side, design)
+        servers = cluster.plan.servers_by(
+            servers[0].transporter, own.connections, own.server_options
+        )
     mine = {s.knob.name: s.value for s in settings if s.knob.file == knobs.MY_CNF}
     seen: dict[str, object] = {}
-    for node in cluster.plan.servers if mine else ():
+    for node in servers if mine else ():
         shown = running.shown(cluster, mine, node.number)
         running.check(f"{node.name} of side {side.upper()}", mine, shown)
         seen |= shown

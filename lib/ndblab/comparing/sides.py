@@ -5,6 +5,7 @@ It reads files that the words name, and starts nothing.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -123,7 +124,8 @@ def without_effect(parsed: Sides, has: Mapping[str, Mapping[tuple[str, str], str
 
 
 def _is_setting(word: str) -> bool:
-    return "=" in word and not Path(word).exists()
+    # Unlike Path.exists, it takes a long list of threads for no file.
+    return "=" in word and not os.path.exists(word)
 
 
 def _setting(word: str, others: Iterable[Knob]) -> Setting:
@@ -136,7 +138,18 @@ def _source(word: str, others: Iterable[Knob]) -> tuple[tuple[Setting, ...], tup
     if word == BRIEF:
         return (), ()
     pairs, left_out = files.read(Path(word))
-    return tuple(_setting(f"{name}={text}", others) for name, text in pairs), left_out
+    settings = []
+    for name, text in pairs:
+        try:
+            settings.append(_setting(f"{name}={text}", others))
+        except LabError as error:
+            raise LabError(
+                f"{word}: {error.what}",
+                found=error.found,
+                expected=error.expected,
+                next_step=error.next_step,
+            ) from None
+    return tuple(settings), left_out
 
 
 def _paired(typed: Sequence[Setting]) -> tuple[list[Setting], list[Setting], list[Setting]]:

@@ -7,6 +7,8 @@ Blocks are the unit of analysis (`statistics.contrasts`). The designs:
 - switched: one load, and the lab's monitor switched on and off under it every second, in several
   drawn orders A B B A or B A A B;
 - duet: both sides at once, then once more with their servers swapped (Bulej et al. 2020);
+- restarts: a MySQL server of A and one of B in one cluster, loaded in turn, A B B A or B A A B,
+  while the other is idle; both are restarted for each block, and the sides exchange their places;
 - starts: slices of A in one cluster start and of B in the next, in random order;
 - twins: a cluster of A and one of B, started at the same moment on one host and loaded in turn,
   A B B A and B A A B, while the other waits; the next block's sides exchange their places;
@@ -34,9 +36,9 @@ class Length(NamedTuple):
 
 
 ALTERNATION, SWITCHED, DUET = "alternation", "switched", "duet"
-STARTS, TWINS, LEVEL = "starts", "twins", "level"
+RESTARTS, STARTS, TWINS, LEVEL = "restarts", "starts", "twins", "level"
 A, B = "a", "b"
-DESIGNS = (ALTERNATION, SWITCHED, DUET, STARTS, TWINS, LEVEL)
+DESIGNS = (ALTERNATION, SWITCHED, DUET, RESTARTS, STARTS, TWINS, LEVEL)
 PER_START = 3
 """Slices of each side in a pair of cluster starts."""
 PER_TWINS = 2
@@ -80,7 +82,7 @@ class Slice:
     """A short measured run of one side. `of` is the number of slices that its block has.
 
     Those of one `slot` run at the same time. `swapped` sides of a duet use each other's servers,
-    those of twins each other's places.
+    those of restarts and twins each other's places.
     """
 
     contrast: str
@@ -141,8 +143,8 @@ class Contrast:
             raise ValueError(f"a block of {self.name} has more than one slice")
         if self.design == SWITCHED and self.b != replace(self.a, condition=NO_MONITOR):
             raise ValueError(f"the sides of {self.name} differ in more than the monitor")
-        if self.design == TWINS and self.b is None:
-            raise ValueError(f"{self.name} has no twin")
+        if self.design in (RESTARTS, TWINS) and self.b is None:
+            raise ValueError(f"{self.name} has no second side")
 
     def begins_start(self, block: int) -> bool:
         """Return whether a block, counted from 1, needs a start that no block before it had."""
@@ -173,13 +175,15 @@ class Contrast:
                 for slot, side in enumerate(sides, 1)
             )
         order = {
-            ALTERNATION: rng.choice(orders),
+            **dict.fromkeys((ALTERNATION, RESTARTS), rng.choice(orders)),
             STARTS: rng.choice(((A,) * PER_START + (B,) * PER_START,
                                 (B,) * PER_START + (A,) * PER_START)),
             LEVEL: (A,) * (1 if self.one_slice else PER_LEVEL),
         }[self.design]  # fmt: skip
+        swapped = self.design == RESTARTS and number % 2 == 0
         return tuple(
-            (self._slice(number, slot, side, len(order)),) for slot, side in enumerate(order, 1)
+            (self._slice(number, slot, side, len(order), swapped),)
+            for slot, side in enumerate(order, 1)
         )
 
     def length(self, usual: Length) -> Length:

@@ -45,6 +45,8 @@ class Experiment:
     its variant, and returns what its nodes show of the settings; a LabError ends the measurement.
     `asked` is what else two measurements must share to be the same. Tables are filled at about
     `filled_rows_per_s`; `overhead_s` is what a run takes besides its own time and the usual.
+    With `sets_variables` its variants may set global variables and have other tables also on a
+    cluster that the lab did not start.
     `hosts` are the roles of each host (`hosts.roles`) if it needs several. `lacks` says in one line
     what this machine lacks to measure it, nothing if it lacks nothing.
     """
@@ -73,6 +75,7 @@ class Experiment:
     overhead_s: Callable[[Profile, Point], float] | None = None
     hosts: tuple[tuple[str, ...], ...] = ()
     lacks: Callable[[], str] | None = None
+    sets_variables: bool = False
 
     def size(self, name: str, overrides: Mapping[str, object] | None = None) -> Profile:
         """Return the profile called `name` with this experiment's values, then the user's.
@@ -149,11 +152,10 @@ class Experiment:
     def servers(self, size: Profile) -> int:
         """Return the number of MySQL servers of each cluster, with spare ones and those of TCP.
 
-        Those of the sweep are there once for each size of connection pool.
+        Those of the sweep are there once for each kind that the shape has.
         """
         shape = Shape(max(size.servers), size.rows, max(size.clients), **self.shape)
-        pools = len(shape.connection_pools)
-        return pools * shape.servers + shape.tcp_servers + self.spare_servers
+        return shape.kinds * shape.servers + shape.tcp_servers + self.spare_servers
 
     def cluster_shape(self, size: Profile, variant: str, budget: str, places: Places) -> Shape:
         """Return what is wanted of the cluster of a variant."""
@@ -169,9 +171,10 @@ class Experiment:
         )
 
     def usable_servers(self, plan: deployment.Plan, point: Point) -> tuple[deployment.Node, ...]:
-        """Return the MySQL servers of a point's transporter, and its variant's pool and place."""
+        """Return the MySQL servers of a point's transporter, and its variant's kind and place."""
         chosen = self.variant(point.variant)
-        found = plan.servers_by(point.transporter, chosen.connections)
+        kind = chosen.connections, chosen.server_options
+        found = plan.servers_by(point.transporter, *kind)
         with_data = {node.host for node in plan.data_nodes}
         wanted = chosen.beside_data
         return tuple(n for n in found if wanted is None or wanted == (n.host in with_data))

@@ -21,6 +21,8 @@ START_S, START_PER_SERVER_S = 14, 0.8
 """A cluster's start, the stop of the one before it included."""
 TWIN_STARTS = 1.6
 """Starts of a single cluster that take as long as a start of two at the same moment."""
+RESTART_S = 6
+"""A restart of all MySQL servers at once, while the data nodes run."""
 START_PER_GROUP_S = 4
 """More for each node group but the first."""
 RUN_S, RUN_PER_CLIENT_S = 0.6, 0.005
@@ -80,7 +82,8 @@ def block_s(contrast: Contrast, experiment: Experiment, size: Profile) -> float:
     starts = {designs.STARTS: 2.0, designs.TWINS: TWIN_STARTS}.get(contrast.design, 0.0)
     if contrast.blocks_per_start:
         starts = 1 / contrast.blocks_per_start
-    return running_s + starts * start_s(experiment, size)
+    restart_s = RESTART_S if contrast.design == designs.RESTARTS else 0
+    return running_s + restart_s + starts * start_s(experiment, size)
 
 
 def start_s(experiment: Experiment, size: Profile) -> float:

@@ -57,7 +57,8 @@ class Variant:
     and connect over the network, but with `clients_beside` on the host of the first of their
     servers, by its socket; and only servers are loaded that are on a data node's host, or on no
     data node's, if `beside_data` is True or False. A `fault` is injected in each run. With
-    `connections` only the servers are loaded whose pool has so many.
+    `connections` only the servers are loaded whose pool has so many. In a cluster whose servers
+    have options of their own (`Shape.server_options`), only those with the `server_options`.
 
     `set_global` are variables of the MySQL servers that are set while they run, before each slice;
     other variants of the cluster have the values that servers started with. New sessions, which all
@@ -86,6 +87,7 @@ class Variant:
     set_global: Mapping[str, object] = field(default_factory=dict)
     quotas: Mapping[str, float | None] = field(default_factory=dict)
     connections: int = 0
+    server_options: Mapping[str, object] = field(default_factory=dict)
     contrasts_only: bool = False
     second_engine: bool = False
 

@@ -44,7 +44,7 @@ def both(named: str, progress: bool = True) -> Engines:
     requirements.require("Comparing engines", list(dict.fromkeys(lacks)))
     phases = Phases(progress)
     with commands.exit_on_sigterm(), cache.locked(phases.say) as folder:
-        both = [_present(name) or _installed(folder, name, phases) for name in _names(named)]
+        both = [present(name) or _installed(folder, name, phases) for name in _names(named)]
         load = packages.sysbench(folder, phases)
     return Engines(*(join(ndb, load) for ndb in both))
 
@@ -54,9 +54,9 @@ def find(named: str) -> Engines | None:
 
     A tarball never is.
     """
-    present = [ndb for name in _names(named) if (ndb := _present(name))]
-    load = discovery.find_sysbench() if len(present) == 2 else None
-    return Engines(*(join(ndb, load) for ndb in present)) if load else None
+    there = [ndb for name in _names(named) if (ndb := present(name))]
+    load = discovery.find_sysbench() if len(there) == 2 else None
+    return Engines(*(join(ndb, load) for ndb in there)) if load else None
 
 
 def sources(named: str) -> list[dict[str, str]]:
@@ -66,11 +66,7 @@ def sources(named: str) -> list[dict[str, str]]:
     """
 
     def is_fetched(name: str) -> bool:
-        return (
-            releases.is_version(name)
-            and not Path(name).is_dir()
-            and not releases.find(cache.location(), name)
-        )
+        return releases.is_version(name) and not Path(name).is_dir() and present(name) is None
 
     return [{"release" if is_fetched(name) else "tarball": name} for name in _names(named)]
 
@@ -88,13 +84,35 @@ def _names(named: str) -> list[str]:
     return names
 
 
-def _present(name: str) -> Ndb | None:
-    """Return the installation in a folder, or a release in the cache."""
+def present(name: str) -> Ndb | None:
+    """Return the installation in a folder, or one of a version: in the cache, or the one in use."""
     place = Path(name).expanduser().absolute()
     if place.is_dir():
         return discovery.in_home(place, "--engines")
-    release = releases.find(cache.location(), name)
-    return release and release.ndb
+    if release := releases.find(cache.location(), name):
+        return release.ndb
+    in_use = discovery.find_ndb() if releases.is_version(name) else None
+    return in_use if in_use and in_use.ndb_version == name else None
+
+
+def check_present(name: str) -> None:
+    """Refuse a version that is not installed; LabError says which are, and how to install it."""
+    if not releases.is_version(name) or present(name):
+        return
+    known = [receipt.ndb for receipt in cache.receipts(cache.location())]
+    there = sorted({ndb.ndb_version for ndb in (*known, discovery.find_ndb()) if ndb})
+    tarball = "download its binary tarball, and name that: engine=FILE.tar.gz"
+    next_step = f"The lab cannot fetch it: {tarball}."
+    if name in {release.version for release in releases.known()}:
+        other = next(iter(there), "A")
+        next_step = f"Run: ./lab install --release {name}. The lab uses it from then on; to "
+        next_step += f"compare it with another, name both: engine={other} engine={name}."
+    raise LabError(
+        f"NDB Cluster {name} is not installed",
+        found=f"installed: {', '.join(there) or 'none'}",
+        expected="a version that is installed, a folder or a binary tarball",
+        next_step=next_step,
+    )
 
 
 def _installed(folder: Path, name: str, phases: Phases) -> Ndb:

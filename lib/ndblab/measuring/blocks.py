@@ -90,6 +90,8 @@ def _measure(
     try:
         if contrast.design == designs.TWINS:
             cluster, start = clusters.twin(contrast, slot[0])
+        elif contrast.design == designs.RESTARTS:
+            cluster, start = clusters.restarted(contrast, slot[0])
         else:
             cluster = clusters.ready(*(side.point for side in sides))
             start = clusters.starts

@@ -42,7 +42,7 @@ class Clusters:
     been measured for. Of clusters over several hosts, `sites` has these by name. Quotas of variants
     are shares of the CPUs of `machine`, which is as it was while no cluster ran. The `links`
     between hosts can be cut, if there are any. Twins run until another cluster is needed; they are
-    two starts.
+    two starts. `restarts` counts those of MySQL servers for contrasts of that design.
     """
 
     experiment: Experiment
@@ -56,6 +56,7 @@ class Clusters:
     machine: host.Host = field(default_factory=host.read)
     links: Links | None = None
     starts: int = field(init=False)
+    restarts: int = field(init=False)
     contrasts: set[str] = field(init=False, default_factory=set)
     _cluster: Cluster | None = None
     _running: tuple[Plan, Binaries] | None = None
@@ -65,10 +66,12 @@ class Clusters:
     _started_with: dict[str, str] = field(default_factory=dict)
     _twins: dict[str, Cluster] = field(default_factory=dict)
     _twins_of: tuple[str, int] | None = None
+    _restarted_for: tuple[str, int] | None = None
     _stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
     def __post_init__(self) -> None:
         self.starts = int(self.writer.manifest.get("starts", 0))
+        self.restarts = int(self.writer.manifest.get("restarts", 0))
 
     def measure(self, cluster: Cluster, point: Point, repeat: int) -> measured_run.Run:
         """Measure one run at a point, on its running cluster."""
@@ -104,6 +107,7 @@ class Clusters:
         """Stop the cluster that is running."""
         self._note_periods()
         self._cluster, self._twins, self._twins_of = None, {}, None
+        self._restarted_for = None
         self._stack.close()
 
     def ready(self, point: Point, *others: Point) -> Cluster:
@@ -153,6 +157,29 @@ class Clusters:
         self.writer.note(**facts)
         self._cluster, self._running, self._neighbours = started, (plan, binaries), False
         self._set, self._started_with = {}, {}
+
+    def restarted(self, contrast: Contrast, each: Slice) -> tuple[Cluster, int]:
+        """Return the cluster of a slice of restarts, and the number of the start of its server.
+
+        For each block all servers are restarted at the same moment, each with what its side sets;
+        with every other block the sides exchange their servers. The data nodes run on.
+
+        Raises
+        ------
+        LabError
+            If a server does not come up again.
+        """
+        points = [contrast.side(name).point for name in (A, B)]
+        cluster = self.ready(*points)
+        if self._restarted_for != (contrast.name, each.block):
+            plan, _ = self._needed(points[0])
+            start_stop.restart_servers(cluster, deployment.turned(plan) if each.swapped else plan)
+            self.restarts += 2
+            self.writer.note(restarts=self.restarts)
+            for point in points:
+                self._keep(cluster, point)
+            self._restarted_for = (contrast.name, each.block)
+        return cluster, self.restarts - (each.side == A)
 
     def twin(self, contrast: Contrast, each: Slice) -> tuple[Cluster, int]:
         """Return the cluster of a slice of twins, and the number of its start.

@@ -112,10 +112,11 @@ def dry_run(
     known = over.described if over else {}
     lines += _commands(experiment, wanted, planned, programs, machine, known)
     engines_of = dict(zip((False, True), programs, strict=True))
-    for each in () if described or over else experiment.planned_contrasts(wanted):
-        if each.design != designs.TWINS:
-            continue
-        lines += _twins(experiment, wanted, each, planned, machine, engines_of)
+    for each in experiment.planned_contrasts(wanted):
+        if each.design == designs.TWINS and not (described or over):
+            lines += _twins(experiment, wanted, each, planned, machine, engines_of)
+        elif each.design == designs.RESTARTS:
+            lines += _restarts(experiment, wanted, each, usual, programs[0])
     return "\n".join(lines)
 
 
@@ -177,6 +178,8 @@ def _commands(
             if point.workload not in shown:
                 shown.add(point.workload)
                 yield from _inputs(getattr(generator, "files", {}))
+                if getattr(generator, "statements", ()):
+                    yield "# no server has checked this SQL yet: that needs the tables"
             yield from _changes(_files(plan, binaries), _files(usual, first))
             # Limits are set once the tables are filled.
             prefix = [] if groups else client_prefix(plan, None)
@@ -216,6 +219,26 @@ def _started(
     for name in experiment.filled(point.variant):
         job = experiment.job(size, binaries, plan, dataclasses.replace(point, variant=name))
         yield _on(job.host, registry.find(point.workload).prepare_command(job).line(prefix))
+
+
+def _restarts(
+    experiment: Experiment, size: Profile, contrast: Contrast, plan: Plan, binaries: Binaries
+) -> Iterator[str]:
+    """Describe a block of restarts: what each MySQL server is restarted with, and its load."""
+    yield from ("", f"# {contrast.name}: for each block all MySQL servers are restarted at once")
+    seconds = sum(contrast.length(experiment.slice_length(size)))
+    whole = dataclasses.replace(size, warmup_s=0, duration_s=seconds)
+    for name in (designs.A, designs.B):
+        side = contrast.side(name)
+        job = experiment.job(whole, binaries, plan, side.point, side.options)
+        for node in job.servers:
+            own = [f"{key}={value}" for key, value in node.options]
+            own += [f"{len(node.node_ids)} connections"] if node.pool_node_ids else []
+            yield f"# side {name}: {node.name} with {listed(own) if own else 'nothing of its own'}"
+        commands = registry.find(side.point.workload).commands(job)
+        yield from (command.line(client_prefix(plan, None)) for command in commands)
+    order = " ".join(each.side for slot in contrast.block(1, size.seed) for each in slot)
+    yield f"# loaded in turn, {order}, a slice each; in the next block they exchange all this"
 
 
 def _twins(

@@ -249,7 +249,8 @@ def node_argv(plan_: Plan, node: Node, binaries: Binaries, initial: bool = True)
 
     All stay in the foreground: a data node without the angel process that would restart it behind
     our back. With `initial` False an NDB node keeps the data and the configuration that it has.
-    What the plan's overlay sets in my.cnf is left out, as a command line would overrule it.
+    What the plan's overlay or the server's own options set in my.cnf is left out, as a command line
+    would overrule it.
     """
     folder = plan_.config_dir(node)
     if node.role == "mysqld":
@@ -265,7 +266,8 @@ def node_argv(plan_: Plan, node: Node, binaries: Binaries, initial: bool = True)
         argv += ["--initial"] if initial else []
     argv += tls_options(folder, binaries.mysqld_version, plan_.tls)
     if node.role == "mysqld":
-        set_ = {f"--{name.replace('_', '-')}" for name in plan_.overlay.my_cnf}
+        own = (*plan_.overlay.my_cnf, *dict(node.options))
+        set_ = {f"--{name.replace('_', '-')}" for name in own}
         argv += [word for word in binaries.mysqld_args if word.partition("=")[0] not in set_]
     return [*binding(node.share), *argv]
 

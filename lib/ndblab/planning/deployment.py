@@ -6,8 +6,9 @@ Pure: it touches no file and starts nothing.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from ndblab.error import LabError
 from ndblab.machine.host import Host
@@ -39,7 +40,7 @@ class Node:
     """One process of the cluster.
 
     `address` is the name or IP address of its host, `domain` its location domain, 0 for none.
-    `host` names its host where there are several.
+    `host` names its host where there are several. `options` of my.cnf are a MySQL server's own.
     """
 
     role: str
@@ -54,6 +55,7 @@ class Node:
     address: str = field(default="localhost", metadata=_ADDED)
     domain: int = field(default=0, metadata=_ADDED)
     host: str = field(default="", metadata=_ADDED)
+    options: tuple[tuple[str, object], ...] = field(default=(), metadata=_ADDED)
 
     @property
     def name(self) -> str:
@@ -179,15 +181,22 @@ class Plan:
             return (own,)
         return tuple(node for node in self.data_nodes if node.domain == own.domain)
 
-    def servers_by(self, transporter: str, connections: int = 0) -> tuple[Node, ...]:
-        """Return the MySQL servers that are connected by "shm" or "tcp".
+    def servers_by(
+        self,
+        transporter: str,
+        connections: int = 0,
+        options: Mapping[str, object] = MappingProxyType({}),
+    ) -> tuple[Node, ...]:
+        """Return the MySQL servers that are connected by "shm" or "tcp", with these own options.
 
         With `connections`, only those with a pool of so many.
         """
         return tuple(
             node
             for node in self.servers
-            if node.transporter == transporter and connections in (0, len(node.node_ids))
+            if node.transporter == transporter
+            and connections in (0, len(node.node_ids))
+            and dict(node.options) == options
         )
 
     @property
@@ -298,14 +307,19 @@ def make(host: Host, shape: Shape) -> Plan:
 
 
 def turned(plan: Plan) -> Plan:
-    """Return the plan with transporters and connection pools dealt to the servers from the last.
+    """Return the plan with transporters, pools and options dealt to the servers from the last.
 
     Equal servers of one cluster start differ in throughput: what belongs to a server is compared
     fairly only over starts that give it to different ones. Where each half of a host has every
     other server, an even number of them exchange the halves too.
     """
     servers = tuple(
-        dataclasses.replace(node, transporter=other.transporter, pool_node_ids=other.pool_node_ids)
+        dataclasses.replace(
+            node,
+            transporter=other.transporter,
+            pool_node_ids=other.pool_node_ids,
+            options=other.options,
+        )
         for node, other in zip(plan.servers, reversed(plan.servers), strict=True)
     )
     return dataclasses.replace(plan, servers=servers)
@@ -326,6 +340,7 @@ def _server(shape: Shape, number: int, share: Share) -> Node:
         tuple(range(first_more, first_more + more[number - 1])),
         "tcp" if number > shape.servers - shape.tcp_servers else shape.transporter,
         domain=_domain(shape, number),
+        options=shape.options(number),
     )
 
 

@@ -68,7 +68,8 @@ class Shape:
     """What is wanted of a cluster.
 
     The last `tcp_servers` of the servers reach the data nodes by TCP, the others by `transporter`.
-    `connection_pools` has the connections of a server to the cluster, for each server in turns.
+    `connection_pools` has the connections of a server to the cluster, for each server in turns, and
+    `server_options` so options of my.cnf.
     With `networking` servers also listen for TCP/IP on their node's address. `small_redo` takes a
     redo log just large enough to load the rows. `thread_spin_us` is how long tc and ldm threads
     spin before they sleep, in microseconds. There is data memory of `row_bytes` for each row, or of
@@ -85,6 +86,7 @@ class Shape:
     budget: str = "auto"
     tcp_servers: int = 0
     connection_pools: tuple[int, ...] = (1,)
+    server_options: tuple[Mapping[str, object], ...] = ({},)
     networking: bool = False
     small_redo: bool = False
     thread_spin_us: int = 0
@@ -102,3 +104,12 @@ class Shape:
     def pools(self) -> tuple[int, ...]:
         """Connections to the cluster of each server."""
         return tuple(itertools.islice(itertools.cycle(self.connection_pools), self.servers))
+
+    @property
+    def kinds(self) -> int:
+        """How many kinds of servers there are, which come in turns."""
+        return max(len(self.connection_pools), len(self.server_options))
+
+    def options(self, number: int) -> tuple[tuple[str, object], ...]:
+        """Return the options of my.cnf that the `number`-th server has of its own."""
+        return tuple(self.server_options[(number - 1) % len(self.server_options)].items())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,20 @@ def test_a_large_log_is_sampled_over_its_whole_length(tmp_path):
     assert all(entry.statement.endswith("\n FROM t") for entry in every)
     for entries in sample.connections.values():
         assert [entry.at for entry in entries] == sorted({entry.at for entry in entries})
+
+
+def test_a_file_of_5_gb_without_an_end_of_line_is_one_message(tmp_path):
+    """Little of it is read, and less is kept."""
+    path = tmp_path / "slow.log"
+    with path.open("wb") as stream:
+        stream.write(b"# User: a[a] @ b []  Id: 1\nSELECT ")
+        stream.truncate(5 << 30)
+    tracemalloc.start()
+    with pytest.raises(LabError, match="has no statement to run"):
+        slow_log.sample(path)
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak_bytes < 200 << 20
 
 
 @pytest.mark.parametrize(

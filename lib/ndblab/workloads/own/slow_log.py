@@ -19,6 +19,9 @@ from ndblab.error import LabError
 
 MOST_BYTES, PARTS = 64 << 20, 16
 """How much of a log is read at most, and in how many parts."""
+LONGEST_BYTES = 4 << 20
+"""A statement that is longer is left out: what a part begins need not end, as in another kind of
+file, which may have no line either."""
 
 _USER = re.compile(r"# User@Host: .*?(?:\bId:\s*(\d+))?\s*$")
 _THREAD = re.compile(r"# Thread_id:\s*(\d+)")
@@ -112,14 +115,14 @@ def _part(stream: BinaryIO, begin: int, end: int) -> Iterator[Entry]:
     """Read whole entries that begin in a part of the file."""
     stream.seek(begin)
     if begin:
-        stream.readline()
+        stream.readline(LONGEST_BYTES)
     yield from entries(_lines(stream), end, partial=begin > 0)
 
 
 def _lines(stream: BinaryIO) -> Iterator[tuple[int, str]]:
     while True:
         at = stream.tell()
-        line = stream.readline()
+        line = stream.readline(LONGEST_BYTES)
         if not line:
             return
         yield at, line.decode("utf-8", "surrogateescape")
@@ -139,6 +142,8 @@ def entries(
     text: list[str] = []
     begin = 0
     for at, line in lines:
+        if end is not None and at >= end + LONGEST_BYTES:
+            return
         if line.startswith("#"):
             head = _USER.match(line) or _TIME.match(line)
             if head and text:

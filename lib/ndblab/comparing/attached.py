@@ -1,0 +1,208 @@
+"""A comparison on a cluster that the lab did not start: sides that can change while it runs.
+
+A is what the cluster has now, unless a side says otherwise. Global variables are set with the
+user's consent only, and put back (`attach.put_back`).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ndblab.attach import measurement as attaching
+from ndblab.attach import put_back
+from ndblab.attach import target as naming
+from ndblab.comparing import choice, comparison, figure, judged, knobs, made, sides
+from ndblab.comparing.comparison import MINUTES, PICTURES, Comparison
+from ndblab.error import LabError
+from ndblab.machine import host
+from ndblab.planning import number, setting_value
+from ndblab.planning.cpu_budget import ATTACHED
+from ndblab.planning.point import DEFAULT_WORKLOAD
+from ndblab.workloads import registry, sysbench
+
+if TYPE_CHECKING:
+    from ndblab.attach.target import Target
+    from ndblab.comparing.sides import Setting, Sides
+    from ndblab.install import Binaries
+
+_OWN = ("servers", "clients")
+"""Of the lab's settings, those that a cluster of others allows: which endpoints are loaded, how."""
+
+
+def compare(
+    words: Sequence[str],
+    attach: str | None,
+    endpoints: str | None,
+    may_change: bool = False,
+    *,
+    workload: str | None = None,
+    schema: str | None = None,
+    writes: bool = False,
+    servers: object = None,
+    clients: object = None,
+    minutes: object = None,
+    within: object = None,
+    profile: str = "quick",
+    overrides: Mapping[str, object] | None = None,
+    again: bool = False,
+    as_json: bool = False,
+    only_plan: bool = False,
+    pictures: Path = PICTURES,
+) -> tuple[str, int]:
+    """Compare two sides on an attached cluster, as `comparison.compare` does on the lab's own.
+
+    Parameters
+    ----------
+    attach, endpoints : connect string and MySQL servers, as `attach.target` has them.
+    may_change : whether global variables of the servers may be set for the time being.
+
+    Raises
+    ------
+    LabError
+        If a side needs more than that; nothing was changed then.
+    """
+    limit = number.whole("--minutes", MINUTES if minutes is None else minutes)
+    band = judged.WITHIN if within is None else number.positive("--within", within, 50) / 100
+    overrides = {key: value for key, value in (overrides or {}).items() if value is not None}
+    typed = {
+        "attach": attach, "endpoints": endpoints, "workload": workload, "servers": servers,
+        "clients": clients,
+    }  # fmt: skip
+    command = comparison.command(words, typed, False, within, profile, overrides, None, may_change)
+    load = _load(workload or DEFAULT_WORKLOAD, schema, writes)
+    target, binaries = naming.target(attach, endpoints), comparison.programs()
+    found = prepare(words, binaries, target, load, servers, clients, profile, overrides, may_change)
+    where = attach, endpoints, profile, dict(found.overrides)
+    if only_plan and as_json:
+        return json.dumps(found.to_json(limit), indent=1), 0
+    if only_plan:
+        text = attaching.describe_only(found.experiment, *where)
+        return f"{found.plan(limit)}\n\n{text}", 0
+    print(found.plan(limit), file=sys.stderr)
+    data = attaching.measure(
+        found.experiment, *where, again=again, minutes=limit,
+        judging=comparison.judging(band, command),
+    )  # fmt: skip
+    picture = figure.save(data, judged.judge(data, band), found.sides, band, pictures)
+    return comparison.answered(found, data, band, command, as_json, {"Figure": picture})
+
+
+def prepare(
+    words: Sequence[str],
+    binaries: Binaries,
+    target: Target,
+    workload: str,
+    servers: object,
+    clients: object,
+    profile: str,
+    overrides: Mapping[str, object],
+    may_change: bool,
+) -> Comparison:
+    """Decide how two sides are compared on a cluster; read its variables, and change nothing.
+
+    Raises
+    ------
+    LabError
+        If they cannot be.
+    """
+    machine = host.read()
+    parsed = sides.parse(words, comparison.known_to(binaries, machine))
+    check(parsed, may_change)
+    parsed = sides.without_effect(parsed, dict.fromkeys(made.VARIANTS, has(target, parsed)))
+    common = made.load(
+        parsed,
+        workload,
+        number.whole("--servers", 1 if servers is None else servers),
+        None if clients is None else number.whole("--clients", clients),
+        machine.usable_cpus,
+    )
+    # What both have is set on running servers too: there is no file of the lab's to put it into.
+    of_each = replace(parsed, a=parsed.of("a"), b=parsed.of("b"), both=())
+    chosen = choice.choose(parsed)
+    experiment = replace(
+        made.experiment(of_each, chosen, common), budget=ATTACHED, sets_variables=True
+    )
+    size, given = comparison.size_of(experiment, parsed, common, profile, overrides)
+    return Comparison(parsed, chosen, experiment, size, profile, given, None, binaries, workload)
+
+
+def check(parsed: Sides, may_change: bool) -> None:
+    """Refuse sides that need more than a running cluster of others allows.
+
+    Raises
+    ------
+    LabError
+        If something must be restarted, or would be set without the user's consent.
+    """
+    settings = list(dict.fromkeys((*parsed.both, *parsed.a, *parsed.b)))
+    if refused := [setting for setting in settings if not _allowed(setting)]:
+        raise LabError(
+            "A cluster that runs already is not restarted or configured",
+            found="; ".join(f"{each}: {_way(each)}" for each in refused),
+            expected="variables of mysqld that can be set while it runs, table options, servers, "
+            "clients",
+            next_step="Leave these out, or compare them on the lab's own clusters, without "
+            "--attach.",
+        )
+    set_ = [str(each) for each in settings if each.knob.file == knobs.MY_CNF]
+    if set_ and not may_change:
+        raise LabError(
+            "Global variables of the attached MySQL servers would be set for this",
+            found=", ".join(set_),
+            expected="--may-change",
+            next_step="Add it: new sessions of others have these values too until the end, when "
+            "they are put back.",
+        )
+
+
+def _allowed(setting: Setting) -> bool:
+    knob = setting.knob
+    if knob.file == knobs.LAB:
+        return knob.name in _OWN
+    live = knob.file == knobs.MY_CNF and knob.change in (knobs.LIVE, knobs.SESSION)
+    return live or knob.file == knobs.TABLE
+
+
+def _way(setting: Setting) -> str:
+    knob = setting.knob
+    if knob.source == knobs.UNLISTED:
+        return knobs.UNLISTED
+    return "CPU quotas are set" if knob.name == "data_nodes" else choice.RESTARTS_FOR[knob.change]
+
+
+def has(target: Target, parsed: Sides) -> dict[tuple[str, str], str]:
+    """Return the values that the servers have of what would be set; they must agree."""
+    settings = [*parsed.both, *parsed.a, *parsed.b]
+    names = {knobs.folded(s.knob.name) for s in settings if s.knob.file == knobs.MY_CNF}
+    found: dict[str, str] = {}
+    for place in range(1, len(target.endpoints) + 1) if names else ():
+        with target.session(place) as session:
+            shown = put_back.shown(session, names)
+        for name, value in shown.items():
+            if not setting_value.same(found.setdefault(name, value), value):
+                raise LabError(
+                    f"The endpoints do not agree on {name}",
+                    found=f"{found[name]} on {target.endpoints[0]}, {value} on "
+                    f"{target.endpoints[place - 1]}",
+                    expected="the same value on all of them",
+                    next_step="Compare on endpoints that agree, or let them agree first.",
+                )
+    return {("mysqld", name): value for name, value in found.items()}
+
+
+def _load(name: str, schema: str | None, writes: bool) -> str:
+    """Return the name of a workload that an attached cluster may get."""
+    asked = comparison.resolved(name, schema, writes)
+    if registry.find(asked.name) is not sysbench:
+        raise LabError(
+            f"{asked.label} cannot be run on an attached cluster",
+            found="a workload of your own, or one that is not sysbench's",
+            expected="a script of sysbench, which keeps to the lab's own schema",
+            next_step="Choose another --workload, or compare without --attach.",
+        )
+    return asked.name

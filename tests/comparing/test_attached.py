@@ -1,0 +1,79 @@
+"""What may be compared on a cluster that the lab did not start."""
+
+from __future__ import annotations
+
+import contextlib
+from types import SimpleNamespace
+
+import pytest
+
+from ndblab.comparing import attached, sides
+from ndblab.comparing.knobs import CONFIG_INI, INITIAL, UNLISTED, Knob
+from ndblab.error import LabError
+
+OTHERS = [Knob("MaxNoOfTables", CONFIG_INI, "ndbd default", "", INITIAL, UNLISTED)]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("SpinMethod=CostBasedSpinning",),
+        ("performance_schema=on",),
+        ("ndb_read_backup=off",),
+        ("data_nodes=25%",),
+        ("engine=9.7.4",),
+        ("MaxNoOfTables=64",),
+        ("servers=1", "servers=2", "UseShm=off"),
+    ],
+)
+def test_what_must_be_restarted_is_refused(words: tuple[str, ...]) -> None:
+    """Also if both sides have it, since the cluster may not; consent changes nothing."""
+    with pytest.raises(LabError, match="not restarted or configured") as caught:
+        attached.check(sides.parse(words, OTHERS), may_change=True)
+    assert words[-1].partition("=")[0] in str(caught.value.found)
+
+
+def test_global_variables_are_set_with_consent_only() -> None:
+    """The message names them; table options, servers and clients set none."""
+    parsed = sides.parse(["ndb_batch_size=64K", "ndb_join_pushdown=off"])
+    with pytest.raises(LabError, match="Global variables") as caught:
+        attached.check(parsed, may_change=False)
+    assert caught.value.found == "ndb_batch_size=65536, ndb_join_pushdown=OFF"
+    attached.check(parsed, may_change=True)
+    attached.check(sides.parse(["READ_BACKUP=0", "servers=1", "clients=4"]), may_change=False)
+
+
+def endpoints(*values: str) -> SimpleNamespace:
+    """Endpoints whose servers have these values of ndb_batch_size."""
+
+    @contextlib.contextmanager
+    def session(number: int):
+        rows = [("ndb_batch_size", values[number - 1]), ("version", "9.7.4")]
+        yield SimpleNamespace(run=lambda statement: rows)
+
+    return SimpleNamespace(endpoints=[f"/{n}.sock" for n in values], session=session)
+
+
+def test_side_a_is_what_the_servers_have() -> None:
+    """A value that they have anyway is no difference."""
+    parsed = sides.parse(["ndb_batch_size=64K"])
+    has = attached.has(endpoints("32768", "32768"), parsed)
+    assert has == {("mysqld", "ndb_batch_size"): "32768"}
+    has = attached.has(endpoints("65536"), parsed)
+    with pytest.raises(LabError, match="differ in nothing"):
+        sides.without_effect(parsed, {"a": has, "b": has})
+
+
+def test_servers_that_do_not_agree_are_no_side() -> None:
+    """Their values are named."""
+    with pytest.raises(LabError, match="do not agree on ndb_batch_size") as caught:
+        attached.has(endpoints("32768", "65536"), sides.parse(["ndb_batch_size=1M"]))
+    assert "32768 on /32768.sock, 65536 on /65536.sock" in caught.value.found
+
+
+def test_a_load_of_the_users_own_stays_with_the_labs_own_clusters(tmp_path) -> None:
+    """It may write wherever its statements say."""
+    file = tmp_path / "mine.sql"
+    file.write_text("SELECT 1;\n")
+    with pytest.raises(LabError, match=r"mine\.sql cannot be run on an attached cluster"):
+        attached.compare(["servers=1", "servers=2"], "x:1186", "/a.sock", workload=str(file))
