@@ -15,7 +15,7 @@ import pandas as pd
 
 from ndblab.error import LabError, MissingData
 from ndblab.formatting import listed, significant
-from ndblab.judging import conditions, releases
+from ndblab.judging import conditions, recordings, releases
 from ndblab.judging.checks import find
 from ndblab.judging.contrasted import NO_CONTRAST
 from ndblab.judging.evidence import Evidence, usable_cpus
@@ -49,28 +49,35 @@ COLUMNS = ["id", "verdict", "reason", "published", "measured", "low", "high", "u
 
 
 def judge(
-    dataset: Dataset, ids: Sequence[str] | None, brief_claims: Sequence[Claim]
+    dataset: Dataset,
+    ids: Sequence[str] | None,
+    brief_claims: Sequence[Claim],
+    earlier: Sequence[Dataset] = (),
 ) -> pd.DataFrame:
-    """Judge claims by one dataset: the findings of `findings` as a table.
+    """Judge claims by an experiment's dataset: the findings of `findings` as a table.
 
     Returns
     -------
     One row per claim with the columns `COLUMNS`. `verdict` is one of `verdict.WORDS`; `low` and
     `high` bound `measured`, the decisive comparison, at 95 % confidence.
     """
-    found = findings(dataset, ids, brief_claims)
+    found = findings(dataset, ids, brief_claims, earlier)
     known = {claim.id: claim for claim in brief_claims}
     return _table([known[name] for name in found], list(found.values()), dataset.id)
 
 
 def findings(
-    dataset: Dataset, ids: Sequence[str] | None, brief_claims: Sequence[Claim]
+    dataset: Dataset,
+    ids: Sequence[str] | None,
+    brief_claims: Sequence[Claim],
+    earlier: Sequence[Dataset] = (),
 ) -> dict[str, Finding]:
-    """Judge claims by one dataset, which may be one that is still being measured.
+    """Judge claims by a dataset, which may be one that is still being measured.
 
     Parameters
     ----------
     ids : claims to judge, in this order; None for all of `brief_claims`.
+    earlier : other recordings of the same experiment, which count as well (`recordings`).
 
     Raises
     ------
@@ -94,11 +101,22 @@ def findings(
             expected=", ".join((*BUDGETS, ATTACHED)),
             next_step="Check plan.budget.kind in its manifest.json.",
         )
-    evidence = cache(lambda: Evidence(dataset))
-    found = {name: _judge_one(known[name], dataset, evidence) for name in chosen}
-    cpus, model = usable_cpus(dataset.host), str(dataset.host.get("cpu_model", ""))
-    own = is_brief_host(cpus, model)
+    alone = [_alone(each, [known[name] for name in chosen]) for each in (*earlier, dataset)]
+    found = {name: recordings.together(known[name], [each[name] for each in alone])
+             for name in chosen}  # fmt: skip
+    own = all(_on_brief_host(each) for each in (*earlier, dataset))
     return {name: _in_scope(known[name], finding, own) for name, finding in found.items()}
+
+
+def _alone(dataset: Dataset, chosen: Sequence[Claim]) -> dict[str, recordings.Recording]:
+    """Judge claims by one recording, whatever their scope."""
+    evidence = cache(lambda: Evidence(dataset))
+    found = {claim.id: _judge_one(claim, dataset, evidence) for claim in chosen}
+    return {claim.id: recordings.of(claim, dataset, found[claim.id]) for claim in chosen}
+
+
+def _on_brief_host(dataset: Dataset) -> bool:
+    return is_brief_host(usable_cpus(dataset.host), str(dataset.host.get("cpu_model", "")))
 
 
 def unmeasured(brief_claims: Sequence[Claim]) -> pd.DataFrame:
