@@ -60,6 +60,7 @@ class Double:
     budget: str = "scaled"
     id: str = "double"
     host: dict[str, Any] = field(default_factory=lambda: {"logical_cpus": 2, "cpu_model": "x"})
+    earlier: tuple[Double, ...] = ()
 
     @property
     def tables(self) -> Mapping[str, pd.DataFrame]:

@@ -25,7 +25,8 @@ def recording(ratio: float, *, starts: int = 2, spread: float = 0.002, blocks: i
 def judged(*recordings: Double):
     """Judge the claim by recordings, the newest last."""
     *earlier, newest = recordings
-    return judge.judge(newest, [CLAIM.id], [CLAIM], earlier).iloc[0]
+    newest = replace(newest, earlier=tuple(earlier))
+    return judge.judge(newest, [CLAIM.id], [CLAIM]).iloc[0]
 
 
 def test_a_verdict_says_in_how_many_recordings_and_starts_it_holds() -> None:

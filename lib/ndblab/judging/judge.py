@@ -49,10 +49,7 @@ COLUMNS = ["id", "verdict", "reason", "published", "measured", "low", "high", "u
 
 
 def judge(
-    dataset: Dataset,
-    ids: Sequence[str] | None,
-    brief_claims: Sequence[Claim],
-    earlier: Sequence[Dataset] = (),
+    dataset: Dataset, ids: Sequence[str] | None, brief_claims: Sequence[Claim]
 ) -> pd.DataFrame:
     """Judge claims by an experiment's dataset: the findings of `findings` as a table.
 
@@ -61,23 +58,21 @@ def judge(
     One row per claim with the columns `COLUMNS`. `verdict` is one of `verdict.WORDS`; `low` and
     `high` bound `measured`, the decisive comparison, at 95 % confidence.
     """
-    found = findings(dataset, ids, brief_claims, earlier)
+    found = findings(dataset, ids, brief_claims)
     known = {claim.id: claim for claim in brief_claims}
     return _table([known[name] for name in found], list(found.values()), dataset.id)
 
 
 def findings(
-    dataset: Dataset,
-    ids: Sequence[str] | None,
-    brief_claims: Sequence[Claim],
-    earlier: Sequence[Dataset] = (),
+    dataset: Dataset, ids: Sequence[str] | None, brief_claims: Sequence[Claim]
 ) -> dict[str, Finding]:
     """Judge claims by a dataset, which may be one that is still being measured.
+
+    Earlier recordings that it has count as well (`recordings`).
 
     Parameters
     ----------
     ids : claims to judge, in this order; None for all of `brief_claims`.
-    earlier : other recordings of the same experiment, which count as well (`recordings`).
 
     Raises
     ------
@@ -101,10 +96,11 @@ def findings(
             expected=", ".join((*BUDGETS, ATTACHED)),
             next_step="Check plan.budget.kind in its manifest.json.",
         )
-    alone = [_alone(each, [known[name] for name in chosen]) for each in (*earlier, dataset)]
+    each_one = (*dataset.earlier, dataset)
+    alone = [_alone(each, [known[name] for name in chosen]) for each in each_one]
     found = {name: recordings.together(known[name], [each[name] for each in alone])
              for name in chosen}  # fmt: skip
-    own = all(_on_brief_host(each) for each in (*earlier, dataset))
+    own = all(_on_brief_host(each) for each in each_one)
     return {name: _in_scope(known[name], finding, own) for name, finding in found.items()}
 
 

@@ -19,13 +19,13 @@ _NUMBERS = ["measured", "low", "high"]
 def of(data: dataset.Dataset, only: Sequence[str] | None = None) -> pd.DataFrame:
     """Judge the claims of a dataset's experiment, or only these of them; raises as `every`.
 
-    Of a recorded dataset all recordings of its experiment count (`recorded.earlier`).
+    Of a recorded dataset all recordings of its experiment count.
     """
     published = _published(only)
     prefixes = find(data.experiment).claims
     ids = [claim.id for claim in published if claim.id.startswith(prefixes)]
     ids = [i for i in ids if only is None or i in only]
-    return judge.judge(data, ids, published, recorded.earlier(data))
+    return judge.judge(data, ids, published)
 
 
 def every(only: Sequence[str] | None = None) -> pd.DataFrame:

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import brentq
 
+from ndblab.statistics import sequential
 from ndblab.statistics.estimate import CONFIDENCE, Estimate, t
 
 
@@ -39,6 +40,13 @@ def pooled(
         return Estimate(centre)
     half = float(t(y.size - 1, confidence)) / math.sqrt(weights.sum())
     return Estimate(centre, centre - half, centre + half)
+
+
+def of_contrast(logs: Sequence[np.ndarray], confidence: float = CONFIDENCE) -> Estimate:
+    """Return the ratio of a contrast over recordings, from its logarithms in each (`contrasts`)."""
+    values = [float(each.mean()) for each in logs]
+    errors = [sequential.deviation(each) / math.sqrt(len(each)) for each in logs]
+    return Estimate(*(float(x) for x in np.exp(pooled(values, errors, confidence))))
 
 
 def between(values: np.ndarray, variances: np.ndarray) -> float:
