@@ -44,7 +44,7 @@ PER_TWINS = 2
 """Orders of four slices in a block of twins. The start is the unit of analysis: more starts help,
 longer blocks hardly."""
 FIRST_HALF = LOOKS[0] // 2
-"""Blocks of a claim's contrast in the first cluster start; the others are in the second."""
+"""Blocks of a contrast in the first cluster start; the others are in the second."""
 PER_LEVEL = 2
 """Slices in a block of a level, or durations of its one long slice."""
 SWITCHED_ORDERS = 6
@@ -116,10 +116,10 @@ class Contrast:
 
     A level has no side B. `blocks` are measured even if no claim waits. With `blocks_per_start` no
     more of its blocks share a cluster start, so that starts are part of the result; other contrasts
-    may use the same start. Blocks that a claim waits for use two (`half_way`). With `one_slice` a
-    block of a level is one slice, as long as two: for what needs seconds in a row, and where CPUs
-    are so busy that sysbench reports a second late. `first_look` is the chance that the first
-    interval decides a claim; it only says what to measure next.
+    may use the same start. Those of other contrasts use two (`half_way`), unless `one_start` is to
+    do. With `one_slice` a block of a level is one slice, as long as two: for what needs seconds in
+    a row, and where CPUs are so busy that sysbench reports a second late. `first_look` is the
+    chance that the first interval decides a claim; it only says what to measure next.
     """
 
     name: str
@@ -129,6 +129,7 @@ class Contrast:
     claims: tuple[str, ...]
     blocks: int = 0
     blocks_per_start: int = 0
+    one_start: bool = False
     one_slice: bool = False
     first_look: float = 0.5
 
@@ -159,8 +160,8 @@ class Contrast:
 
         A verdict needs two starts, so that half of the first interval comes from each.
         """
-        own = self.blocks_per_start or self.design in (STARTS, TWINS)
-        return 0 if own or not self.claims else FIRST_HALF
+        own = self.one_start or self.blocks_per_start or self.design in (STARTS, TWINS)
+        return FIRST_HALF if not own and (self.claims or self.blocks > FIRST_HALF) else 0
 
     def block(self, number: int, seed: int) -> tuple[tuple[Slice, ...], ...]:
         """Return what is measured of a block in order: the slices that share executions of a load.
