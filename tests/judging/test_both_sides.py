@@ -119,11 +119,20 @@ def world(claim: Claim, effect: float, situation: str) -> Double:
     if situation != "no plan":
         data = with_plan(data, **held)
     releases = {"ndb": "21.4.17", "second_ndb": "21.10.1"}
-    manifest = {"hosts": {"a": {}, "b": {}}, "versions": releases}
+    manifest: dict[str, Any] = {"hosts": {"a": {}, "b": {}}, "versions": releases}
+    if "by-tcp" in claim.condition.split(", "):
+        manifest["variants"] = {"tcp": {"tcp_clients": True}, "default": {"clients_beside": True}}
+        manifest["contrasts"] = [_by_tcp(each) for each in data.manifest.get("contrasts", ())]
     if claim.id == "B-split":
         shares = {f"split-{pct}": {"quotas": {"ndbmtd": pct / 100}} for pct in (10, 25, 50)}
         manifest["variants"] = {**data.manifest.get("variants", {}), **shares}
     return replace(data, manifest={**data.manifest, **manifest})
+
+
+def _by_tcp(contrast: Mapping[str, Any]) -> dict[str, Any]:
+    """Let the clients of side A connect over TCP/IP."""
+    point = {**contrast["a"]["point"], "variant": "tcp"}
+    return {**contrast, "a": {**contrast["a"], "point": point}}
 
 
 def _budget(claim: Claim, situation: str) -> str:
