@@ -60,6 +60,7 @@ class Double:
     budget: str = "scaled"
     id: str = "double"
     host: dict[str, Any] = field(default_factory=lambda: {"logical_cpus": 2, "cpu_model": "x"})
+    earlier: tuple[Double, ...] = ()
 
     @property
     def tables(self) -> Mapping[str, pd.DataFrame]:
@@ -145,6 +146,7 @@ def contrasted(
     spread: float = 0.01,
     options: Mapping[str, Any] | None = None,
     variant: str = "default",
+    starts: int = 2,
 ) -> Double:
     """Add a contrast to a dataset, with blocks of two slices of each side.
 
@@ -152,6 +154,7 @@ def contrasted(
     ----------
     values : by side, its servers, its clients, and values of columns of `slices`; those of a block
         differ by `spread` up and down.
+    starts : cluster starts that share the blocks, if there are as many.
     """
     rows = []
     for block in range(1, blocks + 1):
@@ -162,7 +165,8 @@ def contrasted(
                     {
                         "run_id": f"{name}_b{block:03}_{slot}{side}",
                         "contrast": name, "block": block, "slot": slot, "side": side,
-                        "of": 2 * len(values), "start": 1, "status": "ok", "servers": servers,
+                        "of": 2 * len(values), "start": 1 + (block - 1) * starts // blocks,
+                        "status": "ok", "servers": servers,
                         "clients": clients, "duration_s": 4.0, "host_busy_pct": 50.0,
                         **{"qps": 1000.0 * factor},
                         **{key: value * factor for key, value in columns.items()},

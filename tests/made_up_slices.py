@@ -36,7 +36,8 @@ def of(
     clock = pd.Timestamp("2021-09-30T12:00:00Z")
     for number in range(1, blocks + 1):
         if contrast.begins_start(number) or number == 1:
-            start, of_start = start + (number > 1), rng.normal(0, sd[2])
+            start += number > 1
+            of_start = rng.normal(0, sd[2]) if number == 1 or sd[2] else 0.0
         of_block = rng.normal(0, sd[1])
         for slot in contrast.block(number, seed):
             for each in slot:

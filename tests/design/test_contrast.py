@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
-from ndblab.design.contrast import PER_TWINS, TWINS, Contrast, Side
+from ndblab.design.contrast import ALTERNATION, PER_TWINS, TWINS, Contrast, Side
 from ndblab.planning.point import Point
 
 SIDE = Side(Point(1, 8))
@@ -48,3 +49,23 @@ def test_a_twin_needs_another() -> None:
     assert Contrast.from_dict(TWIN.to_dict()) == TWIN
     with pytest.raises(ValueError, match="no second side"):
         Contrast("alone", TWINS, SIDE, None, ())
+
+
+@pytest.mark.parametrize(
+    ("changed", "first"),
+    [
+        ({"claims": ("C",)}, [3]),
+        ({"blocks": 6}, [3]),
+        ({}, []),
+        ({"claims": ("C",), "one_start": True}, []),
+        ({"claims": ("C",), "design": TWINS}, []),
+        ({"claims": ("C",), "blocks_per_start": 2}, [1, 3, 5]),
+    ],
+)
+def test_what_is_to_be_decided_uses_two_cluster_starts(
+    changed: dict[str, Any], first: list[int]
+) -> None:
+    """Half of the first interval comes from each; pairs of starts have their own."""
+    known = {"design": ALTERNATION, "a": SIDE, "b": SIDE, "claims": ()}
+    made = Contrast("x", **{**known, **changed})
+    assert [number for number in range(1, 7) if made.begins_start(number)] == first

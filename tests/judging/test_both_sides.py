@@ -84,7 +84,8 @@ NEVER = {"B-load-redo", "F7-growth", "R-rw-servers", "R-filter-gain"}
 """Ruled out on any host, or by the quotas that alone can make the contrast."""
 PLANTED = {**RATIOS, **OTHERS}
 SITUATIONS = (
-    "complete", "no contrast", "one contrast missing", "no blocks", "3 blocks", "no plan",
+    "complete", "no contrast", "one contrast missing", "no blocks", "3 blocks", "one start",
+    "no plan",
     "servers at their quota", "data nodes at their quota", "host full", "host idle",
 )  # fmt: skip
 
@@ -104,7 +105,8 @@ def world(claim: Claim, effect: float, situation: str) -> Double:
     data = double(lambda n, c: 5000.0, budget=_budget(claim, situation), cpus=64, **sweep)
     for name, (top, base) in planted.items() if situation != "no contrast" else ():
         sides = {"a": (*top, {metric: 1000 * ratio}), "b": (*base, {metric: 1000.0})}
-        data = contrasted(data, name, sides, claims=(claim.id,), blocks=blocks, spread=0.002)
+        data = contrasted(data, name, sides, claims=(claim.id,), blocks=blocks, spread=0.002,
+                          starts=1 if situation == "one start" else 2)  # fmt: skip
     busy = {"host full": 99.0, "host idle": 10.0}.get(situation, _busy(claim))
     slices = data.slices.assign(host_busy_pct=busy, duration_s=60.0, queries=60_000.0)
     data = replace(data, slices=slices.iloc[:0] if situation == "no blocks" else slices)
@@ -117,11 +119,20 @@ def world(claim: Claim, effect: float, situation: str) -> Double:
     if situation != "no plan":
         data = with_plan(data, **held)
     releases = {"ndb": "21.4.17", "second_ndb": "21.10.1"}
-    manifest = {"hosts": {"a": {}, "b": {}}, "versions": releases}
+    manifest: dict[str, Any] = {"hosts": {"a": {}, "b": {}}, "versions": releases}
+    if "by-tcp" in claim.condition.split(", "):
+        manifest["variants"] = {"tcp": {"tcp_clients": True}, "default": {"clients_beside": True}}
+        manifest["contrasts"] = [_by_tcp(each) for each in data.manifest.get("contrasts", ())]
     if claim.id == "B-split":
         shares = {f"split-{pct}": {"quotas": {"ndbmtd": pct / 100}} for pct in (10, 25, 50)}
         manifest["variants"] = {**data.manifest.get("variants", {}), **shares}
     return replace(data, manifest={**data.manifest, **manifest})
+
+
+def _by_tcp(contrast: Mapping[str, Any]) -> dict[str, Any]:
+    """Let the clients of side A connect over TCP/IP."""
+    point = {**contrast["a"]["point"], "variant": "tcp"}
+    return {**contrast, "a": {**contrast["a"], "point": point}}
 
 
 def _budget(claim: Claim, situation: str) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ndblab.judging import bounds, publication
+from ndblab.judging import contrasted, publication
 
 CLAIMS = publication.claims()
 
 
 def of(name: str, *claims: str):
-    table = bounds.of_contrasts([{"name": name, "claims": list(claims)}], CLAIMS)
+    table = contrasted.bounds([{"name": name, "claims": list(claims)}], CLAIMS)
     return list(table.itertuples(index=False, name=None))
 
 

@@ -66,7 +66,7 @@ class Lab:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, tcp_servers: int = 0) -> None:
         self.experiment = Experiment("x", "?", "x.ipynb", (), (), grids.one_point)
         self.size = self.experiment.size("smoke", {"servers": 4})
-        self.starts, self.asked = 1, []
+        self.starts, self.asked, self.restarts = 1, [], True
         self.contrasts: set[str] = set()
         self.twins: list[tuple[str, bool]] = []
         shape = deployment.Shape(4, self.size.rows, 8, tcp_servers=tcp_servers)
@@ -217,6 +217,23 @@ def test_contrasts_share_starts_but_no_two_blocks_of_one_do(lab: Lab):
             lab.measure(contrast, number)
     starts = lab.writer.slices.groupby(["contrast", "block"])["start"].unique().map(list)
     assert starts.to_list() == [[1], [2], [3]] * 2
+
+
+def test_contrasts_of_claims_share_two_starts_half_of_the_first_look_in_each(lab: Lab):
+    """A verdict needs two; one more start serves all contrasts that are half-way."""
+    both = [Contrast(name, designs.ALTERNATION, ONE, ONE, ("C",)) for name in "xy"]
+    for number, contrast in [(n, c) for half in ((1, 2), (3, 4, 5)) for c in both for n in half]:
+        lab.measure(contrast, number)
+    starts = lab.writer.slices.groupby(["contrast", "block"])["start"].unique().map(list)
+    assert starts.to_list() == [[1], [1], [2], [2], [2]] * 2
+
+
+def test_a_cluster_that_runs_already_is_never_started_anew(lab: Lab):
+    """Its blocks stay in the one start that it has."""
+    lab.restarts = False
+    for number in (1, 2, 3, 4):
+        lab.measure(Contrast("x", designs.ALTERNATION, ONE, ONE, ("C",)), number)
+    assert set(lab.writer.slices["start"]) == {1}
 
 
 def test_each_half_of_a_pair_of_starts_begins_with_a_start(lab: Lab):

@@ -133,7 +133,16 @@ def cases() -> list[Case]:
         ]  # fmt: skip
     checkpoints = Case("whole over outside, by cycles", "local checkpoints of a long run", "600 s",
                        simulations.checkpoints(600))  # fmt: skip
-    return [*found, checkpoints]
+    least = "the variance between recordings is never estimated below zero"
+    together = [
+        Case("several recordings", f"{words} between recordings", f"{number} recordings",
+             simulations.recordings(number, between),
+             least if number == 2 or not between else "")
+        for number in (2, 3, 5)
+        for words, between in (("no difference", 0), ("differences of 3 errors", 3),
+                               ("differences of 10 errors", 10))
+    ]  # fmt: skip
+    return [*found, checkpoints, *together]
 
 
 def _utilisations(rng: np.random.Generator) -> np.ndarray:

@@ -14,6 +14,7 @@ from scipy.signal import lfilter
 from ndblab.experiments.stability import checkpoint_cost as cost
 from ndblab.experiments.stability.checkpoints import Span, inside
 from ndblab.statistics import blocks, contrasts, estimate, pairs, sequential, series
+from ndblab.statistics import recordings as random_effects
 from ndblab.statistics.estimate import Estimate, sidak
 
 # multi-server-scaling: 40 points of 4 runs; the standard deviation of logarithms of throughput and
@@ -245,3 +246,22 @@ def checkpoints(length: int) -> Simulation:
 
 def _holds(found: Estimate, truth: float) -> bool:
     return bool(found.low <= truth <= found.high)
+
+
+def recordings(number: int, between: float, draws: int = 4000) -> Simulation:
+    """Simulate the mean of several recordings, the error of each known by six degrees of freedom.
+
+    Parameters
+    ----------
+    between : standard deviation between recordings, in errors of one of them.
+    """
+
+    def held(rng: np.random.Generator) -> Held:
+        result = []
+        for _ in range(draws):
+            values = rng.normal(0, np.hypot(between, 1), number)
+            errors = np.sqrt(rng.chisquare(6, number) / 6)
+            result.append([_holds(random_effects.pooled(values, errors), 0.0)])
+        return result
+
+    return held

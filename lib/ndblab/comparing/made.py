@@ -88,8 +88,9 @@ def experiment(
     points = {side: point(sides, side, load) for side in VARIANTS}
     swept = tuple(points.values()) if choice.design == ALTERNATION else (points[designs.A],)
     contrast = Contrast(
-        CONTRAST, choice.design, *(Side(each) for each in points.values()), (THROUGHPUT,)
-    )
+        CONTRAST, choice.design, *(Side(each) for each in points.values()), (THROUGHPUT,),
+        one_start=True,
+    )  # fmt: skip
 
     def compared(made: Experiment, size: Profile, found: pd.DataFrame) -> tuple[Contrast, ...]:
         return (contrast,)

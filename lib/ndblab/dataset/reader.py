@@ -48,11 +48,15 @@ class Tables(Mapping[str, pd.DataFrame]):
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """One dataset, read and checked; its tables are shared, so copy one before changing it."""
+    """One dataset, read and checked; its tables are shared, so copy one before changing it.
+
+    `earlier` has other recordings of its experiment that count beside it, the newest last.
+    """
 
     path: Path
     manifest: Mapping[str, Any]
     tables: Mapping[str, pd.DataFrame] = field(repr=False)
+    earlier: tuple[Dataset, ...] = field(default=(), repr=False)
 
     @property
     def id(self) -> str:

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 from ndblab.error import LabError
 from ndblab.planning.condition import CONDITIONS, NO_MONITOR
 from ndblab.planning.point import Point
+from ndblab.statistics.sequential import LOOKS
 
 
 class Length(NamedTuple):
@@ -44,6 +45,8 @@ PER_START = 3
 PER_TWINS = 2
 """Orders of four slices in a block of twins. The start is the unit of analysis: more starts help,
 longer blocks hardly."""
+FIRST_HALF = LOOKS[0] // 2
+"""Blocks of a contrast in the first cluster start; the others are in the second."""
 PER_LEVEL = 2
 """Slices in a block of a level, or durations of its one long slice."""
 SWITCHED_ORDERS = 6
@@ -115,10 +118,10 @@ class Contrast:
 
     A level has no side B. `blocks` are measured even if no claim waits. With `blocks_per_start` no
     more of its blocks share a cluster start, so that starts are part of the result; other contrasts
-    may use the same start. With `one_slice` a block of a level is one slice, as long as two: for
-    what needs seconds in a row, and where CPUs are so busy that sysbench reports a second late.
-    `first_look` is the chance that the first interval decides a claim; it only says what to measure
-    next.
+    may use the same start. Those of other contrasts use two (`half_way`), unless `one_start` is to
+    do. With `one_slice` a block of a level is one slice, as long as two: for what needs seconds in
+    a row, and where CPUs are so busy that sysbench reports a second late. `first_look` is the
+    chance that the first interval decides a claim; it only says what to measure next.
     """
 
     name: str
@@ -128,6 +131,7 @@ class Contrast:
     claims: tuple[str, ...]
     blocks: int = 0
     blocks_per_start: int = 0
+    one_start: bool = False
     one_slice: bool = False
     first_look: float = 0.5
 
@@ -148,7 +152,18 @@ class Contrast:
 
     def begins_start(self, block: int) -> bool:
         """Return whether a block, counted from 1, needs a start that no block before it had."""
-        return self.blocks_per_start > 0 and (block - 1) % self.blocks_per_start == 0
+        if self.blocks_per_start:
+            return (block - 1) % self.blocks_per_start == 0
+        return block == self.half_way + 1 > 1
+
+    @property
+    def half_way(self) -> int:
+        """Return the blocks after which another cluster start serves; 0 if all may share one.
+
+        A verdict needs two starts, so that half of the first interval comes from each.
+        """
+        own = self.one_start or self.blocks_per_start or self.design in (STARTS, TWINS)
+        return FIRST_HALF if not own and (self.claims or self.blocks > FIRST_HALF) else 0
 
     def block(self, number: int, seed: int) -> tuple[tuple[Slice, ...], ...]:
         """Return what is measured of a block in order: the slices that share executions of a load.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ndblab.error import MissingData
-from ndblab.formatting import significant
+from ndblab.formatting import change, significant
 from ndblab.judging.attached import NOT_DIVIDED_BY_US
 from ndblab.judging.contrasted import A, B, place, side
 from ndblab.judging.evidence import SQL_ROLES, Evidence
@@ -143,3 +143,18 @@ def described(found: Mapping[str, Part]) -> str:
     """Write to what quotas limit servers and data nodes: "the data nodes to 0.5 CPUs"."""
     limited = [found[name] for name in (SERVERS, DATA_NODES) if found[name].limit == QUOTA]
     return " and ".join(f"{part.name} to {significant(part.allowed)} CPUs" for part in limited)
+
+
+def beyond(evidence: Evidence, contrast: str, part: str) -> str:
+    """Write why throughput does not follow the CPU of a part alone: by its CPU per query.
+
+    The ratio of throughputs is that of the CPU used, divided by that of the CPU a query takes.
+    """
+    cpus, qps = [], []
+    for name in (A, B):
+        found = parts(evidence, contrast, name)[part]
+        cpus.append(found.share * found.allowed)
+        qps.append(float(place(evidence, contrast, name).runs["qps"].mean()))
+    used = cpus[0] / cpus[1]
+    cost = change(used / (qps[0] / qps[1]))
+    return f"{part} used {significant(used)} times the CPU, with {cost} CPU a query"

@@ -10,8 +10,8 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from ndblab import discovery
 from ndblab.error import MissingData
@@ -40,16 +40,26 @@ IDLE_GROWTH = 1.5
 
 @dataclass(frozen=True)
 class State:
-    """Whether a condition holds, None if it cannot be known; its number; what quotas force."""
+    """Whether a condition holds, None if it cannot be known; its number; what quotas force.
+
+    `ratios` has by contrast the ratio that quotas of `part` alone would give.
+    """
 
     holds: bool | None
     words: str
-    forced: str = ""
+    ratios: Mapping[str, float] = field(default_factory=dict)
+    part: str = SERVERS
 
     def __post_init__(self) -> None:
         # Comparisons of arrays give booleans that are not `False` itself.
         if self.holds is not None:
             object.__setattr__(self, "holds", bool(self.holds))
+
+    @property
+    def forced(self) -> str:
+        """Write what quotas alone give; empty if they force nothing."""
+        ratios = dict.fromkeys(map(significant, self.ratios.values()))
+        return f"the quotas alone give {listed(list(ratios))}" if ratios else ""
 
 
 Condition = Callable[[Claim, Evidence], State]
@@ -240,28 +250,28 @@ def _free(
     return State(True, f"{fullest} at most")
 
 
-def _forced(claim: Claim, evidence: Evidence) -> str:
-    """Write what quotas alone make of a ratio; empty unless all sides use up unequal quotas.
+def _forced(claim: Claim, evidence: Evidence) -> dict[str, float]:
+    """Return what quotas alone make of each ratio; nothing unless all sides use up unequal ones.
 
     In a closed loop p95 grows as clients do and falls as quotas rise.
     """
-    ratios = []
+    ratios = {}
     for contrast in of_claim(evidence, claim):
         if sides(evidence, contrast) != [A, B]:
-            return ""
+            return {}
         top, base = (allowance.parts(evidence, contrast, name)[SERVERS] for name in (A, B))
         ratio = top.allowed / base.allowed
         if QUOTA not in (top.limit, base.limit) or min(top.share, base.share) < SATURATED:
-            return ""
+            return {}
         if abs(ratio - 1) < 1e-9:
-            return ""
+            return {}
         if claim.metric.startswith("p95"):
             clients = [float(side(evidence, contrast, name)["clients"]) for name in (A, B)]
             ratio = clients[0] / clients[1] / ratio
         elif not claim.metric.startswith("qps"):
-            return ""
-        ratios.append(significant(ratio))
-    return f"the quotas alone give {listed(list(dict.fromkeys(ratios)))}"
+            return {}
+        ratios[contrast] = ratio
+    return ratios
 
 
 def _sides(claim: Claim, evidence: Evidence) -> Iterator[tuple[str, str]]:

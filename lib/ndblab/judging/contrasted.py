@@ -5,24 +5,30 @@ It decides nothing. A sweep never stands for a contrast that a dataset does not 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from ndblab.error import MissingData
+from ndblab.judging import publication, verdict
 from ndblab.judging.evidence import Evidence, at, p95_widened
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import NO_ESTIMATE, Comparison
 from ndblab.statistics import contrasts, sequential
 from ndblab.statistics.estimate import Estimate
 
+if TYPE_CHECKING:
+    from ndblab.dataset import Dataset
+
 QPS, P95 = "qps", "latency_p95_ms"
 A, B = contrasts.A, contrasts.B
 Quantity = str | pd.Series
+_OF_THROUGHPUT = re.compile(r"(peak )?qps\([^)]*\)/(peak )?qps\([^)]*\)")
 NO_CONTRAST = "it has no contrast"
 """How it is said that a dataset lacks one."""
 
@@ -182,3 +188,31 @@ def place(evidence: Evidence, contrast: str, name: str = A) -> Place:
     """
     side(evidence, contrast, name)
     return Place(evidence, contrast, name)
+
+
+def bounds(contrasts: Iterable[Mapping[str, Any]], claims: Sequence[Claim]) -> pd.DataFrame:
+    """Return what claims allow of the throughput ratio that each contrast measures.
+
+    Parameters
+    ----------
+    contrasts : as in a manifest, each with `name` and `claims`.
+
+    Returns
+    -------
+    `contrast`, `of` (the claim), `low`, `high`; infinite where there is no bound. Claims
+    on anything but a ratio of throughputs have no row.
+    """
+    by_id = {claim.id: claim for claim in claims}
+    rows: list[tuple[str, str, float, float]] = []
+    for contrast in contrasts:
+        name = contrast["name"]
+        named = [by_id[key] for key in contrast["claims"] if key in by_id]
+        ratios = [claim for claim in named if _OF_THROUGHPUT.match(claim.metric)]
+        rows += [(name, claim.id, *verdict.allowed(claim)) for claim in ratios]
+    return pd.DataFrame(rows, columns=["contrast", "of", "low", "high"])
+
+
+def bounds_of(data: Dataset) -> dict[str, pd.DataFrame]:
+    """Return the table `bounds` of a dataset's contrasts, by its name."""
+    known = data.manifest.get("contrasts", ())
+    return {"bounds": bounds(known, publication.claims())}

@@ -15,7 +15,7 @@ import pandas as pd
 
 from ndblab.error import LabError, MissingData
 from ndblab.formatting import listed, significant
-from ndblab.judging import conditions, releases
+from ndblab.judging import allowance, conditions, recordings, releases
 from ndblab.judging.checks import find
 from ndblab.judging.contrasted import NO_CONTRAST
 from ndblab.judging.evidence import Evidence, usable_cpus
@@ -27,6 +27,7 @@ from ndblab.judging.verdict import (
     INCONCLUSIVE,
     NOT_COMPARABLE,
     NOT_TESTABLE,
+    REPRODUCED,
     RULED_OUT,
     UNKNOWN,
     Finding,
@@ -51,7 +52,7 @@ COLUMNS = ["id", "verdict", "reason", "published", "measured", "low", "high", "u
 def judge(
     dataset: Dataset, ids: Sequence[str] | None, brief_claims: Sequence[Claim]
 ) -> pd.DataFrame:
-    """Judge claims by one dataset: the findings of `findings` as a table.
+    """Judge claims by an experiment's dataset: the findings of `findings` as a table.
 
     Returns
     -------
@@ -66,7 +67,9 @@ def judge(
 def findings(
     dataset: Dataset, ids: Sequence[str] | None, brief_claims: Sequence[Claim]
 ) -> dict[str, Finding]:
-    """Judge claims by one dataset, which may be one that is still being measured.
+    """Judge claims by a dataset, which may be one that is still being measured.
+
+    Earlier recordings that it has count as well (`recordings`).
 
     Parameters
     ----------
@@ -94,11 +97,23 @@ def findings(
             expected=", ".join((*BUDGETS, ATTACHED)),
             next_step="Check plan.budget.kind in its manifest.json.",
         )
-    evidence = cache(lambda: Evidence(dataset))
-    found = {name: _judge_one(known[name], dataset, evidence) for name in chosen}
-    cpus, model = usable_cpus(dataset.host), str(dataset.host.get("cpu_model", ""))
-    own = is_brief_host(cpus, model)
+    each_one = (*dataset.earlier, dataset)
+    alone = [_alone(each, [known[name] for name in chosen]) for each in each_one]
+    found = {name: recordings.together(known[name], [each[name] for each in alone])
+             for name in chosen}  # fmt: skip
+    own = all(_on_brief_host(each) for each in each_one)
     return {name: _in_scope(known[name], finding, own) for name, finding in found.items()}
+
+
+def _alone(dataset: Dataset, chosen: Sequence[Claim]) -> dict[str, recordings.Recording]:
+    """Judge claims by one recording, whatever their scope."""
+    evidence = cache(lambda: Evidence(dataset))
+    found = {claim.id: _judge_one(claim, dataset, evidence) for claim in chosen}
+    return {claim.id: recordings.of(claim, dataset, found[claim.id]) for claim in chosen}
+
+
+def _on_brief_host(dataset: Dataset) -> bool:
+    return is_brief_host(usable_cpus(dataset.host), str(dataset.host.get("cpu_model", "")))
 
 
 def unmeasured(brief_claims: Sequence[Claim]) -> pd.DataFrame:
@@ -108,12 +123,16 @@ def unmeasured(brief_claims: Sequence[Claim]) -> pd.DataFrame:
 
 
 def _in_scope(claim: Claim, finding: Finding, on_brief_host: bool = False) -> Finding:
-    """Contradict no claim beyond its scope; what is ruled out waits for nothing."""
+    """Decide no claim beyond its scope without saying so, nor contradict it there.
+
+    What is ruled out waits for nothing.
+    """
     inside = {ANY, MACHINE} if on_brief_host and claim.source in _OF_THE_BRIEF else {ANY}
     limits = [limit for limit in claim.scope.split(", ") if limit not in inside]
-    if finding.verdict == CONTRADICTED and limits:
+    if finding.verdict in (REPRODUCED, CONTRADICTED) and limits:
         why = f"{finding.why}, which the source says of its own {listed(limits)}"
-        return replace(finding, verdict=DIFFERS, why=why)
+        word = DIFFERS if finding.verdict == CONTRADICTED else finding.verdict
+        return replace(finding, verdict=word, why=why)
     if finding.verdict == NOT_TESTABLE and claim.kind == "absolute":
         finding = replace(finding, verdict=NOT_COMPARABLE)
     return replace(finding, waits={}) if finding.verdict in RULED_OUT else finding
@@ -145,7 +164,7 @@ def _judge_one(claim: Claim, dataset: Dataset, evidence: Callable[[], Evidence])
         return Finding(UNKNOWN, f"its check crashed: {type(error).__name__}: {error}")
     fails = state.holds is False
     if why_not is not None or fails:
-        found = _ruled_out(why_not) if why_not else _failed(state)
+        found = _ruled_out(why_not) if why_not else _failed(claim, state, finding, evidence)
         also = state.words if why_not and fails else ""
         parts = [found.numbers, also]
         if finding:
@@ -168,10 +187,31 @@ def _judge_one(claim: Claim, dataset: Dataset, evidence: Callable[[], Evidence])
     return replace(finding, condition=state.words)
 
 
-def _failed(state: conditions.State) -> Finding:
-    """Return the verdict on a claim whose condition fails: what forces a value, or what lacks."""
-    word = BY_CONSTRUCTION if state.forced else NOT_TESTABLE
-    return Finding(word, "; ".join(filter(None, (state.words, state.forced))))
+def _failed(
+    claim: Claim,
+    state: conditions.State,
+    finding: Finding | None,
+    evidence: Callable[[], Evidence],
+) -> Finding:
+    """Return the verdict on a claim whose condition fails: what forces a value, or what lacks.
+
+    Where the measured interval excludes the value that quotas give, they alone do not make it: it
+    is said what else does.
+    """
+    outside = [
+        each.contrast
+        for each in (finding.compared if finding else ())
+        if each.judged and each.against.bounded and each.contrast in state.ratios
+        and not each.against.low <= state.ratios[each.contrast] <= each.against.high
+    ]  # fmt: skip
+    words = [state.words, state.forced]
+    if outside:
+        words.append("the measured interval excludes that")
+        if not claim.metric.startswith("p95"):
+            more = [allowance.beyond(evidence(), contrast, state.part) for contrast in outside]
+            words[-1] += f": {listed(more)}"
+    word = BY_CONSTRUCTION if state.forced and not outside else NOT_TESTABLE
+    return Finding(word, "; ".join(filter(None, words)))
 
 
 def _ruled_out(why_not: str) -> Finding:

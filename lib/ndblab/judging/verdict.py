@@ -140,7 +140,8 @@ class Finding:
 
     `waits` has the contrasts that an undecided claim waits for, each with the chance of its later
     looks to decide it, by units: None if that is not known yet. `condition` is the number of the
-    claim's condition, which holds.
+    claim's condition, which holds. `held` says in how many recordings and cluster starts a verdict
+    holds. `compared` has what was compared.
     """
 
     verdict: str
@@ -149,12 +150,14 @@ class Finding:
     measured: Estimate = NO_ESTIMATE
     waits: Mapping[str, Mapping[int, float] | None] = field(default_factory=dict)
     condition: str = ""
+    held: str = ""
+    compared: tuple[Comparison, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def reason(self) -> str:
-        """Return numbers, why and the condition as one sentence."""
+        """Return numbers, why, recordings and the condition as one sentence."""
         condition = self.condition and f"condition: {self.condition}"
-        return "; ".join(part for part in (self.numbers, self.why, condition) if part)
+        return "; ".join(part for part in (self.numbers, self.why, self.held, condition) if part)
 
 
 def allowed(claim: Claim) -> tuple[float, float]:
@@ -228,7 +231,10 @@ def decide(
         for comparison, outcome in zip(judged, outcomes, strict=True):
             if outcome == "open" and comparison.contrast:
                 waits[comparison.contrast] = comparison.chances(claim)
-    return Finding(verdict, _sentence(subject, comparisons, note), why, shown_one.estimate, waits)
+    return Finding(
+        verdict, _sentence(subject, comparisons, note), why, shown_one.estimate, waits,
+        compared=tuple(comparisons),
+    )  # fmt: skip
 
 
 def _sentence(subject: str, comparisons: Sequence[Comparison], note: str) -> str:

@@ -63,7 +63,8 @@ def _attempt(
     although the hypervisor took CPUs away; and in a duet, since it takes them from both sides.
     """
     tolerant = last or contrast.design == designs.DUET
-    if contrast.begins_start(number) and contrast.name in clusters.contrasts:
+    served = contrast.name in clusters.contrasts
+    if clusters.restarts and contrast.begins_start(number) and served:
         clusters.close()
     before = None
     for slot in contrast.block(number, seed):

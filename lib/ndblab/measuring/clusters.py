@@ -9,7 +9,7 @@ import contextlib
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ndblab.cluster import pair, start_stop, variables
 from ndblab.cluster.cluster import Cluster, Site
@@ -44,6 +44,9 @@ class Clusters:
     between hosts can be cut, if there are any. Twins run until another cluster is needed; they are
     two starts. `restarts` counts those of MySQL servers for contrasts of that design.
     """
+
+    restarts: ClassVar[bool] = True
+    """Whether the lab may start the cluster anew while it measures."""
 
     experiment: Experiment
     size: Profile

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from weakref import WeakValueDictionary
 
 from ndblab import dataset as datasets
+from ndblab.dataset.manifest import COMPLETE
 from ndblab.dataset.sealed import MANIFEST
 from ndblab.design import catalogue
 from ndblab.design.catalogue import ROOT, find
@@ -17,6 +21,11 @@ from ndblab.measuring import measurement
 
 RECORDED = ROOT / "data/recorded"
 _HELD: WeakValueDictionary[tuple[Path, int], datasets.Dataset] = WeakValueDictionary()
+_NOT_DESIGN = ("host", "builds")
+"""Parts of a dataset's identity that may differ between recordings of one design."""
+_DIRTY = "-dirty"
+_PRECISION = ("profile", "sweep")
+"""Parts whose number of repeats says how precise a recording is, not what it measures."""
 
 
 def obtain(
@@ -62,7 +71,10 @@ def _read(folder: Path) -> datasets.Dataset:
 
 @functools.cache
 def _recorded(name: str) -> datasets.Dataset:
-    return datasets.read(folder(find(name)))
+    """Read the newest recording, with those before it that count and have no failed run."""
+    newest = _read(folder(find(name)))
+    others = [_read(each) for each in folders_of(find(name))[:-1]]
+    return replace(newest, earlier=tuple(each for each in others if not each.failed))
 
 
 def folder(experiment: Experiment) -> Path:
@@ -73,8 +85,7 @@ def folder(experiment: Experiment) -> Path:
     LabError
         If there is none.
     """
-    manifests = (RECORDED / experiment.name).glob("*/manifest.json")
-    folders = sorted(manifests, key=lambda file: json.loads(file.read_text())["started_utc"])
+    folders = folders_of(experiment)
     if not folders:
         raise LabError(
             f"This repository has no dataset of {experiment.name}",
@@ -82,11 +93,50 @@ def folder(experiment: Experiment) -> Path:
             expected="a recorded dataset",
             next_step="Measure one: leave --recorded out.",
         )
-    return folders[-1].parent
+    return folders[-1]
+
+
+def folders_of(experiment: Experiment) -> list[Path]:
+    """Return the folders of an experiment's recorded datasets that count, the newest last.
+
+    The newest one's design is the experiment's; those of another design do not count
+    (`why_not`), whatever they measured.
+    """
+    known = {
+        file.parent: json.loads(file.read_text())
+        for file in (RECORDED / experiment.name).glob("*/manifest.json")
+    }
+    folders = sorted(known, key=lambda each: known[each]["started_utc"])
+    return [each for each in folders if not why_not(known[each], known[folders[-1]])]
+
+
+def why_not(manifest: Mapping[str, Any], newest: Mapping[str, Any]) -> str:
+    """Return why a recording does not count beside the newest one; empty if it does.
+
+    It counts if it is complete, by committed code, of today's layout, and of the same design: the
+    same releases, division of CPUs, configuration, sweep and contrasts. The host, the build and the
+    number of repeats may differ. Nothing that was measured is looked at.
+    """
+    if manifest["status"] != COMPLETE:
+        return "it is not complete"
+    if str(manifest["git_commit"]).endswith(_DIRTY):
+        return "the code that measured it was never committed"
+    if manifest["schema_version"] != newest["schema_version"]:
+        return f"its tables have the layout {manifest['schema_version']}"
+    mine, theirs = _design(manifest), _design(newest)
+    other = [key for key in sorted({*mine, *theirs}) if mine.get(key) != theirs.get(key)]
+    return f"its design differs: {', '.join(other)}" if other else ""
+
+
+def _design(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    design = {k: v for k, v in manifest["identity"].items() if k not in _NOT_DESIGN}
+    for key in _PRECISION:
+        design[key] = {k: v for k, v in (design.get(key) or {}).items() if k != "repeats"}
+    return design
 
 
 def every() -> list[datasets.Dataset]:
-    """Return the recorded datasets, one of each experiment that has any."""
+    """Return the newest recorded dataset of each experiment that has any."""
     return [obtain(name) for name, experiment in catalogue.every().items() if has(experiment)]
 
 

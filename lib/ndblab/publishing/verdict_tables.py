@@ -17,11 +17,15 @@ _NUMBERS = ["measured", "low", "high"]
 
 
 def of(data: dataset.Dataset, only: Sequence[str] | None = None) -> pd.DataFrame:
-    """Judge the claims of a dataset's experiment, or only these of them; raises as `every`."""
+    """Judge the claims of a dataset's experiment, or only these of them; raises as `every`.
+
+    Of a recorded dataset all recordings of its experiment count.
+    """
     published = _published(only)
     prefixes = find(data.experiment).claims
     ids = [claim.id for claim in published if claim.id.startswith(prefixes)]
-    return judge.judge(data, [i for i in ids if only is None or i in only], published)
+    ids = [i for i in ids if only is None or i in only]
+    return judge.judge(data, ids, published)
 
 
 def every(only: Sequence[str] | None = None) -> pd.DataFrame:

@@ -19,6 +19,7 @@ def dataset(*parts: Part) -> Double:
         **{name: tables[name] for name in ("runs", "intervals", "processes", "ndb_threads")},
         **{name: tables[name] for name in ("events", "history", "copies", "counters")},
         budget="shared",
+        manifest={"plan": {"data_nodes": [{}] * 2}},
     )
 
 

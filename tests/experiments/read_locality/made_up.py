@@ -72,5 +72,8 @@ def dataset(
         made,
         slices=pieces,
         reads=reads(pd.concat([made, pieces]), local, near),
-        manifest={"contrasts": [each.to_dict() for each in CONTRASTS.values()]},
+        manifest={
+            "contrasts": [each.to_dict() for each in CONTRASTS.values()],
+            "plan": {"data_nodes": [{}] * 4},
+        },
     )

@@ -7,6 +7,8 @@ import pytest
 from experiments.tpc_h import made_up
 from ndblab.error import MissingData
 from ndblab.experiments.tpc_h import analysis as pushdown
+from ndblab.measuring import recorded
+from ndblab.statistics import contrasts
 
 WRONG = "Q5 has another result than InnoDB: 4 rows instead of 5"
 
@@ -56,3 +58,14 @@ def test_a_dataset_of_other_workloads_is_missing_data() -> None:
     made = {name: rows.iloc[:0] for name, rows in made.items()}
     with pytest.raises(MissingData, match="no query"):
         pushdown.table(**made)
+
+
+def test_recordings_together_decide_what_each_of_them_does() -> None:
+    """Both hosts agree on Q8; the interval knows that there are two of them."""
+    data = recorded.obtain("tpc-h")
+    slices = [each.slices for each in (*data.earlier, data)]
+    value, low, high = pushdown.of_recordings(8, slices)
+    alone = [contrasts.ratio(contrasts.log_ratios(each, "q08")) for each in slices]
+    assert min(alone).value < value < max(alone).value
+    assert 1 < low < min(each.low for each in alone)
+    assert high > max(each.high for each in alone)

@@ -52,6 +52,14 @@ def test_a_first_look_that_seldom_decides_waits_for_one_that_does_more_often():
         assert found.name == first
 
 
+def test_contrasts_come_half_way_before_the_cluster_is_started_anew():
+    """One more start then serves them all; one that has no time for its first look waits."""
+    findings = {"c1": waiting(x=None), "c4": waiting(y=None)}
+    assert chosen(findings, (2, 0)) == "y"
+    assert chosen(findings, (2, 2)) == "y"
+    assert chosen(findings, (2, 0), left_s=90) == "x"
+
+
 def test_the_look_that_decides_most_per_second_comes_first():
     """60 s for the first look of y, as likely as not, against 40 s, 100 s and 180 s of x."""
     y = {"c4": waiting(y=None)}
@@ -138,7 +146,7 @@ def test_contrasts_without_open_claims_take_turns_up_to_their_own_number_of_bloc
     assert next_one({"x": 5, "y": 5}, {}) is None
     assert choice.stop_at(x, 2, {}) == choice.stop_at(Z, 2, {}) == 3
     waited_for = {"c5": waiting(z=None)}
-    assert [choice.stop_at(Z, done, waited_for) for done in (0, 1, 4)] == [1, 4, 6]
+    assert [choice.stop_at(Z, done, waited_for) for done in (0, 1, 2, 4)] == [1, 2, 4, 6]
 
 
 def test_time_for_blocks_that_no_claim_waits_for_is_kept_back():

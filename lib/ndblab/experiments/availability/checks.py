@@ -18,6 +18,7 @@ from ndblab.experiments.availability import analysis as outage
 from ndblab.experiments.availability.fault import RESTART
 from ndblab.formatting import count, significant
 from ndblab.judging.checks import check
+from ndblab.judging.conditions import State, condition
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import (
@@ -234,3 +235,13 @@ def _data_nodes_ended(events: pd.DataFrame) -> int:
 
 def _most(number: int, one: str, several: str) -> str:
     return f"at most {number} {one if number == 1 else several}" if number else f"no {one}"
+
+
+@condition("copy-on-each-node")
+def copy_on_each_node(claim: Claim, evidence: Evidence) -> State:
+    """Each data node holds all data, so that any one may be lost."""
+    nodes = len(evidence.dataset.manifest.get("plan", {}).get("data_nodes", ()))
+    if not nodes:
+        raise MissingData("its manifest does not say how many data nodes there were")
+    words = f"{count(nodes, 'data node')} with {REPLICAS} copies of the data"
+    return State(nodes == REPLICAS, words)

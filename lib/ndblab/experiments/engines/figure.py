@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ndblab.figures import contrast
 from ndblab.figures.entry import Entry
-from ndblab.judging import bounds
+from ndblab.judging import contrasted
 
 FIGURES = {
     "engines": Entry(
         "How do two engines compare, start by start?",
         contrast.paint, contrast.describe, ("slices",),
-        computed=bounds.of_dataset,
+        computed=contrasted.bounds_of,
     ),
 }  # fmt: skip

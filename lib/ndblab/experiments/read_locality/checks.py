@@ -6,14 +6,17 @@ from dataclasses import replace
 
 import pandas as pd
 
+from ndblab.error import MissingData
 from ndblab.experiments.read_locality import analysis as shares
 from ndblab.experiments.read_locality.analysis import FULLY_REPLICATED, LOCAL, NEAR, READ_BACKUP
-from ndblab.formatting import significant
+from ndblab.formatting import count, significant
 from ndblab.judging.checks import check
+from ndblab.judging.conditions import State, condition
 from ndblab.judging.contrasted import A, B, Place, place, ratio, side
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import Comparison, Finding, decide
+from ndblab.planning.deployment import REPLICAS
 
 _DOMAINS = "domains"
 
@@ -47,6 +50,17 @@ def location_domains(claim: Claim, evidence: Evidence) -> Finding:
     tests = [top.mean(found, f"of the bytes that servers receive {top.words}")]
     note = f"{_percent(found, base)} where the primary replica alone is read"
     return decide(claim, "from their own location domain come", tests, note)
+
+
+@condition("node-groups")
+def node_groups(claim: Claim, evidence: Evidence) -> State:
+    """There are several node groups: with a single one every data node has every row anyway."""
+    nodes = len(evidence.dataset.manifest.get("plan", {}).get("data_nodes", ()))
+    if not nodes:
+        raise MissingData("its manifest does not say how many data nodes there were")
+    groups = nodes // REPLICAS
+    words = f"{nodes} data nodes in {count(groups, 'node group')}"
+    return State(groups > 1, words + " (2 or more wanted)" * (groups < 2))
 
 
 def _shares(evidence: Evidence) -> pd.DataFrame:

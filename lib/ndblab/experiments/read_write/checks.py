@@ -74,8 +74,8 @@ def own_cpus(claim: Claim, evidence: Evidence) -> State:
     if min(part.share for part in found) < SATURATED:
         return State(False, f"{words} ({100 * SATURATED:.0f} % or more wanted)")
     if allowance.QUOTA in (part.limit for part in found):
-        forced = f"the quotas alone give {significant(found[0].allowed / found[1].allowed)}"
-        return State(False, f"{words}, which is a quota", forced)
+        forced = {variations.DATA_NODES: found[0].allowed / found[1].allowed}
+        return State(False, f"{words}, which is a quota", forced, allowance.DATA_NODES)
     return State(True, words)
 
 

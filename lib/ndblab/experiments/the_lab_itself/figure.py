@@ -10,7 +10,7 @@ from ndblab.experiments.the_lab_itself import conditions, goals, variance
 from ndblab.figures import contrast, forest
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.formatting import listed
-from ndblab.judging import bounds
+from ndblab.judging import contrasted
 
 
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
@@ -65,7 +65,7 @@ def _computed(data: Dataset) -> dict[str, pd.DataFrame | pd.Series]:
     """Return the bounds of each contrast, the lab's own goals included, and its sides in words."""
     goal = pd.DataFrame([(name, "goal", *ends) for name, ends in goals.RANGES.items()])
     goal.columns = ["contrast", "of", "low", "high"]
-    of_claims = bounds.of_dataset(data)["bounds"]
+    of_claims = contrasted.bounds_of(data)["bounds"]
     measured = {each["name"] for each in data.manifest.get("contrasts", ())}
     mine = goal["contrast"].isin(measured - set(of_claims["contrast"]))
     together = goal[mine] if of_claims.empty else pd.concat([of_claims, goal[mine]])

@@ -6,6 +6,7 @@ A run or slice with another result than InnoDB's has failed and gives no number.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from ndblab.dataset.schema import OK
 from ndblab.error import MissingData
 from ndblab.experiments.tpc_h import TPC_H, WRONG_RESULT, query_number
 from ndblab.planning.point import DEFAULT_VARIANT
-from ndblab.statistics import contrasts
+from ndblab.statistics import contrasts, recordings
 from ndblab.statistics.estimate import Estimate
 
 PUSHED, UNPUSHED = DEFAULT_VARIANT, "no-pushdown"
@@ -94,6 +95,12 @@ def _row(
         **_pushed(good[good["variant"].astype(str) == PUSHED], pushed),
         "why": why,
     }
+
+
+def of_recordings(query: int, recorded: Sequence[pd.DataFrame]) -> Estimate:
+    """Return how many times as fast a query is with pushed joins, by the slices of recordings."""
+    name = contrast_name(query)
+    return recordings.of_contrast([contrasts.log_ratios(slices, name) for slices in recorded])
 
 
 def _ratio(query: int, slices: pd.DataFrame) -> tuple[Estimate, int]:

@@ -28,6 +28,7 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         mine = pushed[pushed["gain"] == gained]
         if len(mine):
             said.append(_extreme(mine, gained))
+    said += _together(dataset, pushed[pushed["gain"] != pushdown.OPEN])
     unsure = pushed.loc[pushed["gain"] == pushdown.OPEN, "query"]
     if len(unsure):
         queries = listed(f"Q{query}" for query in unsure)
@@ -50,6 +51,21 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         )
     )
     return said
+
+
+def _together(dataset: Dataset, decided: pd.DataFrame) -> list[str]:
+    """Say which of these all recordings decide together; nothing of a single one."""
+    if not dataset.earlier or decided.empty:
+        return []
+    slices = [each.slices for each in (*dataset.earlier, dataset)]
+    ratios = {query: pushdown.of_recordings(query, slices) for query in decided["query"]}
+    kept = [query for query, each in ratios.items() if each.low > 1 or each.high < 1]
+    first = decided.loc[decided["ratio"].idxmax(), "query"]
+    times = "{} times ({} to {})".format(*map(plain, ratios[first]))
+    return [
+        f"{len(slices)} recordings together decide {len(kept)} of these {len(decided)}, "
+        f"with Q{first} {times}"
+    ]
 
 
 def _extreme(mine: pd.DataFrame, gained: str) -> str:

@@ -52,6 +52,7 @@ def choose(
     ]
     if not possible:
         return min(wanted, key=lambda each: blocks[each.name], default=None)
+    possible = _same_start(possible, blocks, block_s, claims_s)
 
     def decided_per_s(each: Contrast) -> float:
         done, each_s = blocks[each.name], block_s[each.name]
@@ -74,6 +75,31 @@ def choose(
     return min(
         possible, key=lambda each: (-decided_per_s(each), nearest_s(each), block_s[each.name])
     )
+
+
+def _same_start(
+    possible: list[Contrast],
+    blocks: Mapping[str, int],
+    block_s: Mapping[str, float],
+    seconds_left: float,
+) -> list[Contrast]:
+    """Return the contrasts that come before the next cluster start, if one waits for it: all.
+
+    One start then serves the second half of all of them. Those come first that have a first look in
+    the time left, besides those that are half-way already.
+    """
+
+    def to_look_s(each: Contrast) -> float:
+        return (LOOKS[0] - blocks[each.name]) * block_s[each.name]
+
+    waiting = [each for each in possible if each.half_way and blocks[each.name] == each.half_way]
+    owed_s = sum(map(to_look_s, waiting))
+    begun = [
+        each
+        for each in possible
+        if blocks[each.name] < each.half_way and owed_s + to_look_s(each) <= seconds_left
+    ]
+    return begun if waiting and begun else possible
 
 
 def own_s(
@@ -111,12 +137,14 @@ def next_look(blocks: int) -> int | None:
 def stop_at(contrast: Contrast, blocks: int, findings: Mapping[str, Finding]) -> int:
     """Return the number of blocks at which to choose again.
 
-    It is the next look; but the first block is enough for what is counted, and what no claim waits
-    for is measured block by block.
+    It is the next look, or the end of a cluster start's share; but the first block is enough for
+    what is counted, and what no claim waits for is measured block by block.
     """
     look = next_look(blocks)
     waited_for = open_claims(contrast, findings, blocks)
-    return blocks + 1 if not waited_for or not blocks or look is None else look
+    if not waited_for or not blocks or look is None:
+        return blocks + 1
+    return contrast.half_way if blocks < contrast.half_way else look
 
 
 def more_s(waits: Waits, blocks: Mapping[str, int], block_s: Mapping[str, float]) -> float:

@@ -13,7 +13,7 @@ from ndblab.error import MissingData
 from ndblab.formatting import count, significant
 from ndblab.judging.checks import check
 from ndblab.judging.conditions import State, condition
-from ndblab.judging.contrasted import A, B, Place, place, ratio
+from ndblab.judging.contrasted import A, B, Place, of_claim, place, ratio, side
 from ndblab.judging.evidence import COMMON_SHARE, SERVER_SHARE, Evidence, at, mean_of_runs
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import Comparison, Finding, decide
@@ -74,6 +74,20 @@ def load_rises(claim: Claim, evidence: Evidence) -> State:
     words = f"throughput grows by a factor of {significant(many / few)}"
     holds, wanted = many / few >= LEAST_RISE, f" ({LEAST_RISE:g} or more wanted)"
     return State(holds, words + ("" if holds else wanted))
+
+
+@condition("by-tcp")
+def by_tcp(claim: Claim, evidence: Evidence) -> State:
+    """Clients connect over TCP/IP on side A and by their server's Unix socket on side B."""
+    manifest = evidence.dataset.manifest
+    by_network = bool(manifest.get("hosts"))
+    kinds = []
+    for contrast, name in ((c, name) for c in of_claim(evidence, claim) for name in (A, B)):
+        known = manifest.get("variants", {}).get(side(evidence, contrast, name)["variant"], {})
+        remote = known.get("tcp_clients") or (by_network and not known.get("clients_beside"))
+        kinds.append("TCP/IP" if remote else "Unix socket")
+    words = f"clients connect by {kinds[0]} on one side and by {kinds[1]} on the other"
+    return State(kinds[:2] == ["TCP/IP", "Unix socket"], words)
 
 
 @check("S-rule")

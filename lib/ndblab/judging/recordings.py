@@ -1,0 +1,156 @@
+"""The verdict on a claim by all recordings of an experiment together.
+
+The rule (docs/reading.md gives its reasons; it was written before any were pooled):
+
+- each recording is judged alone, and those in which the claim could not be tested do not count;
+- what their comparisons measured is pooled with the variance between recordings
+  (`statistics.recordings`), and the pooled interval decides;
+- a recording that decides the opposite by itself leaves the claim open;
+- what blocks of contrasts measured is decided by two cluster starts or more, of all recordings.
+  What is counted, alike in every slice, and what is said of a single long run needs one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ndblab.error import MissingData
+from ndblab.formatting import count
+from ndblab.judging.publication import Claim
+from ndblab.judging.verdict import (
+    CONTRADICTED,
+    INCONCLUSIVE,
+    REPRODUCED,
+    TESTED,
+    Comparison,
+    Finding,
+    decide,
+)
+from ndblab.planning.cpu_budget import ATTACHED
+from ndblab.statistics import contrasts, recordings, sequential
+from ndblab.statistics.estimate import Estimate
+
+if TYPE_CHECKING:
+    from ndblab.dataset import Dataset
+
+STARTS = 2
+"""Cluster starts that a verdict needs: one says nothing about how starts differ."""
+_DECIDED = (REPRODUCED, CONTRADICTED)
+_NORMAL_95 = 1.96
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What one recording says of a claim, by how many cluster starts (None: does not apply)."""
+
+    where: str
+    finding: Finding
+    starts: int | None
+
+
+def of(claim: Claim, dataset: Dataset, finding: Finding) -> Recording:
+    """Return what a dataset says of a claim, with its host and time, and its cluster starts."""
+    host, began = dataset.host.get("cpu_model"), str(dataset.manifest.get("started_utc", ""))
+    where = ", ".join(filter(None, (str(host or ""), began[:10])))
+    return Recording(where, finding, _starts(claim, dataset, finding))
+
+
+def together(claim: Claim, found: Sequence[Recording]) -> Finding:
+    """Return the finding of all recordings, the newest last."""
+    tested = [each for each in found if each.finding.verdict in TESTED]
+    if not tested:
+        return found[-1].finding
+    finding = tested[0].finding if len(tested) == 1 else _pooled(claim, tested)
+    known = [each.starts for each in tested if each.starts is not None]
+    starts = sum(known) if known else None
+    if finding.verdict in _DECIDED and starts is not None and starts < STARTS:
+        why = f"one cluster start only, within which it is {finding.verdict}; {finding.why}"
+        return replace(finding, verdict=INCONCLUSIVE, why=why)
+    if finding.verdict not in _DECIDED:
+        return finding
+    held = f"in {len(tested)} of {count(len(found), 'recording')}"
+    return replace(finding, held=held + (f", {count(starts, 'cluster start')}" if starts else ""))
+
+
+def _pooled(claim: Claim, tested: Sequence[Recording]) -> Finding:
+    findings = [each.finding for each in tested]
+    alone = [f"{each.where}: {each.finding.numbers} ({each.finding.verdict})" for each in tested]
+    words = {finding.verdict for finding in findings}
+    judged = [[one for one in each.compared if one.judged] for each in findings]
+    same = {tuple(one.contrast for one in each) for each in judged}
+    if not all(judged) or len(same) > 1:
+        # Counted, or not the same comparisons: nothing to pool, so all must say the same.
+        newest, numbers = findings[-1], "; ".join(alone)
+        if len(words) == 1:
+            return replace(newest, numbers=numbers)
+        return replace(
+            newest, verdict=INCONCLUSIVE, numbers=numbers, why="recordings disagree", waits={}
+        )
+    tests = [pool(each, len(judged[-1])) for each in zip(*judged, strict=True)]
+    finding = replace(decide(claim, "all recordings together:", tests), waits={})
+    finding = replace(finding, numbers="; ".join([finding.numbers, *alone]))
+    finding = replace(finding, condition=findings[-1].condition)
+    opposed = {REPRODUCED: CONTRADICTED, CONTRADICTED: REPRODUCED}.get(finding.verdict)
+    if opposed in words:
+        why = f"one recording alone is {opposed}; {finding.why}"
+        return replace(finding, verdict=INCONCLUSIVE, why=why)
+    return finding
+
+
+def pool(found: Sequence[Comparison], tests: int = 1) -> Comparison:
+    """Return one comparison of all recordings, of what each of them measured.
+
+    Parameters
+    ----------
+    tests : comparisons that the claim has, any of which may contradict it.
+    """
+    newest = found[-1]
+    if not all(one.estimate.bounded for one in found):
+        return replace(newest, estimate=Estimate(newest.estimate.value), corrected=None)
+    log = newest.log and all(one.estimate.low > 0 for one in found)
+    to, back = (np.log, np.exp) if log else (np.asarray, np.asarray)
+    values = [float(to(one.estimate.value)) for one in found]
+    errors = [
+        float(to(one.estimate.high) - to(one.estimate.low)) / 2 / _widths(one) for one in found
+    ]
+
+    def interval(confidence: float) -> Estimate:
+        return Estimate(*(float(back(x)) for x in recordings.pooled(values, errors, confidence)))
+
+    pooled = Comparison.one_of(tests, newest.label, interval)
+    return replace(newest, estimate=pooled.estimate, corrected=pooled.corrected, values=None)
+
+
+def _widths(one: Comparison) -> float:
+    """Return how many standard errors half of an interval has."""
+    if one.values is None or not one.values.size:
+        return _NORMAL_95
+    units = one.values.shape[0]
+    looks = [look for look in sequential.LOOKS if look <= units]
+    parts = one.values.shape[1] if one.values.ndim == 2 else 1
+    look = max(looks, default=units)
+    return sequential.half_width(1.0, look, parts) * math.sqrt(look)
+
+
+def _starts(claim: Claim, dataset: Dataset, finding: Finding) -> int | None:
+    """Return the cluster starts of the contrast with fewest, of those that decide a claim.
+
+    None where starts do not matter: no contrast decides it, nothing varies, or the cluster is one
+    that the lab did not start.
+    """
+    names = [c["name"] for c in dataset.manifest.get("contrasts", ()) if claim.id in c["claims"]]
+    varies = finding.measured.low < finding.measured.high
+    if dataset.budget == ATTACHED or not varies:
+        return None
+    found = []
+    for name in names:
+        try:
+            found.append(contrasts.whole(dataset.slices, name)["start"].nunique())
+        except MissingData:
+            continue
+    return min(found, default=None)

@@ -1,0 +1,94 @@
+"""The verdict of several recordings: they add up, and none is believed against the others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from made_up import BY_ID, Double, contrasted, double
+from ndblab.judging import judge, publication, verdict
+
+CLAIM = replace(BY_ID["B-sockets"], scope=publication.ANY)
+"""Throughput over TCP/IP is below that over sockets: less than 1.0 times."""
+
+
+def recording(ratio: float, *, starts: int = 2, spread: float = 0.002, blocks: int = 6) -> Double:
+    """Make a recording in which side A does so many times what side B does."""
+    sides = {"a": (1, 8, {"qps": 1000 * ratio}), "b": (1, 8, {"qps": 1000.0})}
+    data = double(lambda n, c: 5000.0, budget="shared", servers=(1,), clients=(8,), repeats=1)
+    return contrasted(
+        data, "sockets", sides, claims=(CLAIM.id,), blocks=blocks, spread=spread, starts=starts
+    )
+
+
+def judged(*recordings: Double):
+    """Judge the claim by recordings, the newest last."""
+    *earlier, newest = recordings
+    newest = replace(newest, earlier=tuple(earlier))
+    return judge.judge(newest, [CLAIM.id], [CLAIM]).iloc[0]
+
+
+def test_a_verdict_says_in_how_many_recordings_and_starts_it_holds() -> None:
+    """A reader sees what it rests on."""
+    assert "in 1 of 1 recording, 2 cluster starts" in judged(recording(0.9)).reason
+    found = judged(recording(0.8, starts=2), recording(0.8, starts=3))
+    assert found.verdict == verdict.REPRODUCED
+    assert "in 2 of 2 recordings, 5 cluster starts" in found.reason
+
+
+@pytest.mark.parametrize("ratio", [0.5, 2.0])
+def test_one_cluster_start_decides_nothing_either_way(ratio: float) -> None:
+    """Not even the largest effect: one start says nothing about how starts differ."""
+    found = judged(recording(ratio, starts=1))
+    assert found.verdict == verdict.INCONCLUSIVE
+    assert "one cluster start only" in found.reason
+
+
+def test_two_recordings_of_one_start_each_are_two_starts() -> None:
+    """Recordings add up."""
+    found = judged(recording(0.7, starts=1), recording(0.71, starts=1))
+    assert found.verdict == verdict.REPRODUCED
+    assert found.low < 0.70 < 0.71 < found.high < 1
+
+
+def test_the_interval_knows_how_far_recordings_lie_apart() -> None:
+    """Each alone is sure; together they are not, since the next may be anywhere."""
+    alone = [judged(recording(each)).verdict for each in (0.95, 0.85)]
+    assert set(alone) == {verdict.REPRODUCED}
+    together = judged(recording(0.95), recording(0.85))
+    assert together.verdict == verdict.INCONCLUSIVE
+    assert together.low < 0.85 < 0.95 < together.high
+
+
+def test_a_third_recording_decides_what_two_leave_open() -> None:
+    """One degree of freedom more narrows the interval fourfold."""
+    three = [recording(each) for each in (0.95, 0.952, 0.948)]
+    assert judged(*three).verdict == verdict.REPRODUCED
+    assert judged(*three).high < judged(*three[:2]).high
+
+
+def test_a_recording_of_the_opposite_leaves_it_open() -> None:
+    """Though four of five, and their mean, are far on the other side."""
+    many = [recording(each) for each in (0.5, 0.5, 0.5, 0.5)]
+    opposite = recording(1.01)
+    assert judged(opposite).verdict == verdict.CONTRADICTED
+    found = judged(opposite, *many)
+    assert found.verdict == verdict.INCONCLUSIVE
+    assert "one recording alone is contradicted" in found.reason or found.high > 1
+
+
+def test_each_recording_is_shown_with_its_host() -> None:
+    """Two kinds of host in one verdict are named."""
+    here, there = recording(0.8), recording(0.81)
+    there = replace(there, host={**there.host, "cpu_model": "Another CPU"})
+    reason = judged(here, there).reason
+    assert "Another CPU" in reason
+    assert reason.count("times the default") == 3
+
+
+def test_a_recording_that_cannot_test_the_claim_does_not_count() -> None:
+    """It has no contrast for it."""
+    none = double(lambda n, c: 5000.0, budget="shared", servers=(1,), clients=(8,), repeats=1)
+    none = replace(none, manifest={**none.manifest, "contrasts": [{"name": "x", "claims": []}]})
+    assert "in 1 of 2 recordings" in judged(none, recording(0.9)).reason
