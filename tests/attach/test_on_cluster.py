@@ -387,3 +387,16 @@ def test_variables_are_put_back_however_a_comparison_ends(cluster, lab, number):
         assert "ut back ndb_batch_size=32768 on " in said
     assert batch_sizes(cluster) == {"32768"}
     assert schemas(cluster) == []
+
+
+def test_a_dry_run_of_tables_of_two_kinds_or_variables_writes_nothing(cluster, lab, tmp_path):
+    """It shows what would be set, and both schemas; or the plan as JSON."""
+    said = ended(lab(*COMPARED, "--may-change", "--dry-run"))
+    assert "SET GLOBAL ndb_batch_size = 65536;" in said
+    assert "# at the end the values of before: ndb_batch_size" in said
+    said = ended(lab("compare", "--side", "READ_BACKUP=0", "--dry-run"))
+    assert len(set(re.findall(r"CREATE DATABASE `(\w+)`", said))) == 2
+    said = ended(lab("compare", "--side", "READ_BACKUP=0", "--dry-run", "--json"))
+    assert '"design": "alternation"' in said
+    assert schemas(cluster) == []
+    assert not (tmp_path / "runs").exists()
