@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ndblab import discovery
 from ndblab.design import catalogue
-from ndblab.design.contrast import ALTERNATION, DUET, SWITCHED, Contrast
+from ndblab.design.contrast import ALTERNATION, DUET, RESTARTS, SWITCHED, Contrast
 from ndblab.error import LabError
 from ndblab.planning.shape import Shape
 from ndblab.workloads import registry, sysbench
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ndblab.design.experiment import Experiment
     from ndblab.planning.profile import Profile
 
-_IN_ONE_CLUSTER = (ALTERNATION, DUET, SWITCHED)
+_IN_ONE_CLUSTER = (ALTERNATION, DUET, RESTARTS, SWITCHED)
 _AT_ONCE = ("quotas", "neighbours", "set_global")
 """What the two sides of a duet share, as they run on one cluster at the same time."""
 _MEND = "Change it in experiment.py."
