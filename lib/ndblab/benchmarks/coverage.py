@@ -131,9 +131,13 @@ def cases() -> list[Case]:
             Case("share of windows", f"windows of {window} s", f"{length} s",
                  simulations.windows(window, length), few),
         ]  # fmt: skip
-    checkpoints = Case("whole over outside, by cycles", "local checkpoints of a long run", "600 s",
-                       simulations.checkpoints(600))  # fmt: skip
-    return [*found, checkpoints]
+    by_cycles = "whole over outside, by cycles"
+    return [
+        *found,
+        Case(by_cycles, "local checkpoints of a long run", "600 s", simulations.checkpoints(600)),
+        Case(by_cycles, "checkpoints most of the time", "3600 s",
+             simulations.busy_checkpoints(3600)),
+    ]  # fmt: skip
 
 
 def _utilisations(rng: np.random.Generator) -> np.ndarray:
