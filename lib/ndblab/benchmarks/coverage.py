@@ -131,8 +131,12 @@ def cases() -> list[Case]:
             Case("share of windows", f"windows of {window} s", f"{length} s",
                  simulations.windows(window, length), few),
         ]  # fmt: skip
-    checkpoints = Case("whole over outside, by cycles", "local checkpoints of a long run", "600 s",
-                       simulations.checkpoints(600))  # fmt: skip
+    by_cycles = "whole over outside, by cycles"
+    checkpoints = [
+        Case(by_cycles, "local checkpoints of a long run", "600 s", simulations.checkpoints(600)),
+        Case(by_cycles, "checkpoints most of the time", "3600 s",
+             simulations.busy_checkpoints(3600)),
+    ]  # fmt: skip
     least = "the variance between recordings is never estimated below zero"
     together = [
         Case("several recordings", f"{words} between recordings", f"{number} recordings",
@@ -142,7 +146,7 @@ def cases() -> list[Case]:
         for words, between in (("no difference", 0), ("differences of 3 errors", 3),
                                ("differences of 10 errors", 10))
     ]  # fmt: skip
-    return [*found, checkpoints, *together]
+    return [*found, *checkpoints, *together]
 
 
 def _utilisations(rng: np.random.Generator) -> np.ndarray:

@@ -25,6 +25,14 @@ def test_what_a_checkpoint_takes_is_found() -> None:
     assert found.high - found.low < 0.01
 
 
+def test_long_cycles_count_by_their_time() -> None:
+    """Checkpoints that are joined make a long cycle, which loses more than a short one."""
+    rows = {"begin_s": [0.0, 20.0], "end_s": [20.0, 120.0], "inside": 80.0, "outside": 100.0}
+    cycles = pd.DataFrame({**rows, "whole": [95.0, 82.0]})
+    assert cost.kept(cycles).value == pytest.approx((95 * 20 + 82 * 100) / 12_000)
+    assert np.isnan(cost.kept(cycles.iloc[:1]).low)
+
+
 def test_repeats_count_together() -> None:
     """Four equal runs have four times the cycles, and half the width of the interval."""
     one, four = runs_of(spread=0.2), repeated(4, spread=0.2)

@@ -9,6 +9,7 @@ from cycles hold the truth.
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -157,14 +158,27 @@ def cycles(values: pd.Series, spans: Sequence[Span]) -> pd.DataFrame:
 def kept(cycles: pd.DataFrame, confidence: float = CONFIDENCE) -> Estimate:
     """Return the whole over what is outside: 0.95 means that checkpoints take 5 %.
 
-    It is the geometric mean over cycles.
+    Cycles count by the time that they take, as checkpoints that are joined make some of them long:
+    the ratio of the sums of all, with its jackknife interval (Efron and Tibshirani 1993). With
+    equal weights, short cycles would hide most of what checkpoints take where these fill most of
+    the time; the interval then held the truth in half of simulated hours.
 
     Raises
     ------
     MissingData
         If there is no cycle, or one of them stands still.
     """
-    return _ratio(cycles, "whole", confidence)
+    _check(cycles)
+    length_s = cycles["end_s"] - cycles["begin_s"]
+    whole, outside = ((cycles[part] * length_s).to_numpy(float) for part in ("whole", "outside"))
+    log = float(np.log(whole.sum() / outside.sum()))
+    number = len(cycles)
+    if number < 2:
+        return Estimate(math.exp(log))
+    without = np.log((whole.sum() - whole) / (outside.sum() - outside))
+    error = math.sqrt((number - 1) * float(without.var()))
+    half = float(estimate.t(number - 1, confidence)) * error
+    return Estimate(*(math.exp(x) for x in (log, log - half, log + half)))
 
 
 def taken(repeats: Repeats, confidence: float = CONFIDENCE) -> Estimate:
@@ -288,8 +302,13 @@ def _together(cycles: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _ratio(cycles: pd.DataFrame, part: str, confidence: float = CONFIDENCE) -> Estimate:
+    _check(cycles)
+    return estimate.geometric(cycles[part] / cycles["outside"], confidence)
+
+
+def _check(cycles: pd.DataFrame) -> None:
+    """Refuse cycles without anything to compare."""
     if cycles.empty:
         raise MissingData("no local checkpoint with time before and after it")
     if not (cycles[PARTS] > 0).all(axis=None):
         raise MissingData("a cycle of a checkpoint stands still")
-    return estimate.geometric(cycles[part] / cycles["outside"], confidence)
