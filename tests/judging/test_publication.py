@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -129,3 +130,20 @@ def test_a_missing_file_is_named(folder: Path) -> None:
     (folder / "corrections.csv").unlink()
     with pytest.raises(LabError, match=r"corrections\.csv"):
         publication.corrections(folder)
+
+
+def test_claims_of_the_same_contrasts_rest_on_one_measurement() -> None:
+    """Two claims that every recording decides by the same contrasts are counted once."""
+    ids, shared = {claim.id for claim in publication.claims()}, publication.measured_as()
+    assert {*shared, *shared.values()} <= ids
+    assert not set(shared) & set(shared.values())
+    root = publication.FOLDER.parent / "recorded"
+    for file in root.glob("*/*/manifest.json"):
+        by_claim: dict[str, list[str]] = {}
+        for contrast in json.loads(file.read_text()).get("contrasts", ()):
+            for claim in set(contrast["claims"]) - {"B-split"}:  # measured by cpu-split since
+                by_claim.setdefault(claim, []).append(contrast["name"])
+        groups: dict[tuple[str, ...], set[str]] = {}
+        for claim, names in by_claim.items():
+            groups.setdefault(tuple(names), set()).add(shared.get(claim, claim))
+        assert all(len(group) == 1 for group in groups.values()), (file.parent.name, groups)

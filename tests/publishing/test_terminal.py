@@ -106,9 +106,19 @@ def test_readings_and_values_of_another_machine_are_only_counted() -> None:
 
 def test_every_word_is_counted_once_and_in_order() -> None:
     """A tally names each verdict that occurs, what was tested first."""
-    ids = [claim.id for claim in publication.claims()][: len(verdict.WORDS)]
+    shared = publication.measured_as()
+    ids = [claim.id for claim in publication.claims() if claim.id not in shared]
+    ids = ids[: len(verdict.WORDS)]
     tally = verdict_tables.tally(table(dict(zip(ids, verdict.WORDS, strict=True))))
     assert tally == ", ".join(f"1 {word}" for word in verdict.WORDS)
+
+
+def test_claims_that_rest_on_one_measurement_count_once() -> None:
+    """No agreement hides a disagreement, and a published number is no second measurement."""
+    both = {"B-sockets": verdict.REPRODUCED, "N-clients": verdict.REPRODUCED}
+    assert verdict_tables.tally(table(both)) == "1 reproduced"
+    both["N-clients"] = verdict.DIFFERS
+    assert verdict_tables.tally(table(both)) == "1 differs here"
 
 
 def test_an_absolute_value_that_was_tested_keeps_its_verdict() -> None:

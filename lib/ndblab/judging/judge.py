@@ -195,21 +195,20 @@ def _failed(
 ) -> Finding:
     """Return the verdict on a claim whose condition fails: what forces a value, or what lacks.
 
-    Where the measured interval excludes the value that quotas give, they alone do not make it: it
-    is said what else does.
+    Where the measured interval of a throughput ratio excludes the value that quotas give, they do
+    not make it alone: it is said what else does. Of p95 they give no exact value.
     """
+    exact = not claim.metric.startswith("p95")
     outside = [
         each.contrast
-        for each in (finding.compared if finding else ())
+        for each in (finding.compared if finding and exact else ())
         if each.judged and each.against.bounded and each.contrast in state.ratios
         and not each.against.low <= state.ratios[each.contrast] <= each.against.high
     ]  # fmt: skip
     words = [state.words, state.forced]
     if outside:
-        words.append("the measured interval excludes that")
-        if not claim.metric.startswith("p95"):
-            more = [allowance.beyond(evidence(), contrast, state.part) for contrast in outside]
-            words[-1] += f": {listed(more)}"
+        more = [allowance.beyond(evidence(), contrast, state.part) for contrast in outside]
+        words.append(f"the measured interval excludes that: {listed(more)}")
     word = BY_CONSTRUCTION if state.forced and not outside else NOT_TESTABLE
     return Finding(word, "; ".join(filter(None, words)))
 

@@ -205,6 +205,12 @@ def corrections(folder: Path = FOLDER) -> list[Correction]:
     return _read(Correction, folder / "corrections.csv")
 
 
+def measured_as(folder: Path = FOLDER) -> dict[str, str]:
+    """Read which claims rest on the measurement of another: by id, the id of that one."""
+    rows = _rows(folder / "shared_measurements.csv", ["claim", "measured_as", "reason"])
+    return {row["claim"]: row["measured_as"] for _, row in rows}
+
+
 def sources(folder: Path = FOLDER) -> list[Source]:
     """Read the list of sources."""
     return _read(Source, folder / "sources.csv")

@@ -81,10 +81,12 @@ def with_findings(readme: str, every: pd.DataFrame) -> str:
 
 def _counted(every: pd.DataFrame) -> str:
     readings = every["statement"].str.startswith(READING)
-    words = verdict_tables.tally(every[~readings])
+    claims = every[~readings]
+    words, measured = verdict_tables.tally(claims), len(verdict_tables.by_measurement(claims))
     return (
-        f"Of {int((~readings).sum())} claims: {words}. Another {int(readings.sum())} are readings "
-        "of two screens of `ndb_top`, which are shown and not judged."
+        f"{len(claims)} claims rest on {measured} independent measurements: {words}. "
+        f"Another {int(readings.sum())} are readings of two screens of `ndb_top`, which are shown "
+        "and not judged."
     )
 
 
@@ -93,10 +95,13 @@ def results(every: pd.DataFrame) -> str:
     tested = every["verdict"].isin(verdict.TESTED)
     lines = ["# What was found", "", "Written by `./lab render` from the recorded datasets.", ""]
     lines += [_answer(experiment) for experiment in _published()]
-    lines += ["", "| claim | verdict here | measured |", "|---|---|---|"]
+    scopes = {claim.id: claim.scope for claim in publication.claims()}
+    head = ("claim", "said of", "verdict here", "measured")
+    lines += ["", f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for row in every[tested].itertuples():
-        claim = f"{row.statement} (`{row.id}`)"
-        lines.append(f"| {claim} | **{row.verdict}** | {terminal.measured(row)} |")
+        claim, scope = f"{row.statement} (`{row.id}`)", scopes[row.id]
+        own = scope if scope == publication.ANY else f"its own {scope}"
+        lines.append(f"| {claim} | {own} | **{row.verdict}** | {terminal.measured(row)} |")
     return "\n".join([*lines, "", _counted(every), ""])
 
 

@@ -13,6 +13,7 @@ from ndblab.error import LabError
 from ndblab.judging import judge, publication, verdict
 from ndblab.measuring import recorded
 
+_FIRST = (verdict.CONTRADICTED, verdict.DIFFERS, *verdict.WORDS)
 _NUMBERS = ["measured", "low", "high"]
 
 
@@ -53,9 +54,19 @@ def with_statements(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def tally(table: pd.DataFrame) -> str:
-    """Count verdicts in words."""
-    found = list(table["verdict"])
-    return ", ".join(f"{found.count(word)} {word}" for word in verdict.WORDS if word in found)
+    """Count verdicts in words: one for each measurement, whatever number of claims rests on it."""
+    words = list(by_measurement(table))
+    return ", ".join(f"{words.count(word)} {word}" for word in verdict.WORDS if word in words)
+
+
+def by_measurement(table: pd.DataFrame) -> pd.Series:
+    """Return one verdict for each measurement that claims rest on (`publication.measured_as`).
+
+    Where its claims have several, it is the first of `_FIRST`: no agreement hides a disagreement.
+    """
+    measured = table["id"].replace(publication.measured_as())
+    groups = table["verdict"].groupby(measured, sort=False)
+    return groups.agg(lambda words: min(words, key=_FIRST.index))
 
 
 def from_csv(text: str) -> pd.DataFrame:
