@@ -192,8 +192,8 @@ def _bottleneck_title(tables: Tables) -> str:
     values = {name: _value(use, servers, name) or 0.0 for name in SHARES}
     busiest = max(values, key=values.__getitem__)
     seen = _value(measured, servers, busiest)
-    title = f"Of {count(servers, 'server')}, {busiest} should be fullest: "
-    title += f"{100 * values[busiest]:.0f} % of its share"
+    title = f"With {count(servers, 'server')}, {busiest} is fullest: "
+    title += f"{100 * values[busiest]:.0f} % of its share predicted"
     return title + ("" if seen is None else f", {100 * seen:.0f} % measured")
 
 

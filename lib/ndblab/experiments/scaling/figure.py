@@ -161,7 +161,7 @@ def _gain(points: pd.DataFrame, tables: Tables) -> str:
 def _draw_allowed(
     panels: Mapping[object, Axes], points: pd.DataFrame, tables: Tables, caption: Caption
 ) -> list[str]:
-    """Draw a thin line at what the quotas alone would allow each number of servers; explain it."""
+    """Draw what the quotas would allow each number of servers, were queries as cheap as at best."""
     if not (caption.is_scaled and caption.cpus and "processes" in tables):
         return []
     try:
@@ -179,8 +179,7 @@ def _draw_allowed(
     servers = int(peaks.index.max())
     below = forest.change(peaks[servers] / most[servers], "above", "below")
     return [
-        "Thin lines: what the quotas alone would allow, were each query as cheap in CPU time as at "
-        f"the best point; {count(servers, 'server')} stayed {below} that."
+        f"Dashed: what quotas alone would allow; {count(servers, 'server')} stayed {below} that."
     ]
 
 
