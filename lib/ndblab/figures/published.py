@@ -54,4 +54,4 @@ def sentence(anchors: Sequence[Anchor], by_series: bool = False) -> list[str]:
         else f"{words(a)} with {a.servers} at {formatting.count(a.clients, 'client')}"
         for a in anchors
     ]
-    return [f"Published, on another machine: {formatting.listed(each)}."] if anchors else []
+    return [f"Published, on another machine: {'; '.join(each)}."] if anchors else []

@@ -8,7 +8,7 @@ from ndblab.experiments.dump import UNCOMPRESSED
 from ndblab.experiments.dump import analysis as dumps
 from ndblab.figures import bars, forest, intervals, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
-from ndblab.formatting import listed, plain
+from ndblab.formatting import plain
 
 
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
@@ -47,7 +47,7 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
         + f" and writes {plain(row.written_mb)} MB, {100 / row.ratio:.0f} % of the content"
         for row in means.itertuples()
     ]
-    return [f"{_title(means)}.", f"Time and size of a dump: {listed(kinds)}."]
+    return [f"{_title(means)}.", f"Time and size of a dump: {'; '.join(kinds)}."]
 
 
 def _title(means: pd.DataFrame) -> str:

@@ -14,7 +14,7 @@ from ndblab.experiments.scaling import allowed, figure_of_runs, figure_of_thread
 from ndblab.figures import curves, forest, intervals, published, selection, style, variants
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import P95, QPS, Quantity
-from ndblab.formatting import count, listed, plain
+from ndblab.formatting import count, plain
 from ndblab.judging.publication import Anchor
 from ndblab.statistics import blocks, estimate, summary
 
@@ -39,11 +39,11 @@ def paint_peaks(figure: Figure, tables: Tables, anchors: Anchors, caption: Capti
 def describe_peaks(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the best means, their ratios and what was published."""
     points, ratios = _points(tables, QPS), _peak_ratios(tables)
-    best = listed(
+    best = "; ".join(
         f"{plain(p.qps_mean)} with {p.servers} at {count(p.clients, 'client')}"
         for p in summary.peaks(points).itertuples()
     )
-    words = [f"{_gain(points, tables)}.", f"The best means in queries/s are {best}."]
+    words = [f"{_gain(points, tables)}.", f"The best means in queries/s: {best}."]
     return [*words, *forest.sentence(ratios), *published.sentence(anchors)]
 
 
@@ -65,12 +65,12 @@ def paint_latency(figure: Figure, tables: Tables, anchors: Anchors, caption: Cap
 def describe_latency(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the range of each line, the ratios and what was published."""
     points, ratios = _points(tables, P95).dropna(subset="mean"), _latency_ratios(tables)
-    lines = listed(
+    lines = "; ".join(
         f"from {plain(line['mean'].iloc[0])} to {plain(line['mean'].iloc[-1])} ms with {servers} "
         f"({line['clients'].iloc[0]} to {line['clients'].iloc[-1]} clients)"
         for servers, line in points.groupby("servers")
     )
-    words = [f"{_same_latency(points, ratios)}.", f"95th percentile latency goes {lines}."]
+    words = [f"{_same_latency(points, ratios)}.", f"95th percentile latency goes: {lines}."]
     return [*words, *forest.sentence(ratios), *published.sentence(anchors)]
 
 
