@@ -58,7 +58,7 @@ def test_a_ratio_is_of_paired_runs() -> None:
     figure = draw("shm-vs-tcp", runs())
     assert dots(figure.axes[0]) == pytest.approx([1.25] * 6, rel=0.01)
     words = figures.describe("shm-vs-tcp", runs(), PUBLISHED)
-    assert "read/write, 8 clients +25 % (+25 to +25 %)" in words
+    assert "read/write, 8 clients +25 %" in words
     assert words.startswith(title(figure))
     assert title(figure) == "Throughput of SHM against TCP: point selects +25 %; read/write +25 %"
 
