@@ -50,7 +50,7 @@ def test_words_for_those_who_cannot_see_it() -> None:
     words = figures.describe("long-run", long_run(600).tables, ANCHORS)
     assert "600 seconds of one run of oltp_read_write with 4 servers and 16 clients" in words
     assert words.startswith(title(draw(600)))
-    assert "about 0.9" in words
+    assert "about -10 %" in words
     assert "No local checkpoint ran" in figures.describe("long-run", long_run(10).tables, [])
 
 
