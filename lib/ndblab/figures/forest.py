@@ -74,10 +74,10 @@ def draw(
         for anchor in group:
             published.mark(ax, anchor, anchor.value, places[name] - 0.3, along="x")
     _finish(ax, rows, low, high, log=equal is not None)
-    names = rows["name"].str.strip("\N{ZERO WIDTH SPACE}").str.replace("\n", ": ")
-    points.add(ax, rows, rows["ratio"], range(len(rows)), names, along="x")
     if equal == 1 and high < _IN_TIMES_FROM:
         _in_percent(ax, label)
+    names = rows["name"].str.strip("\N{ZERO WIDTH SPACE}").str.replace("\n", ": ")
+    points.add(ax, rows, rows["ratio"], range(len(rows)), names, along="x")
 
 
 def leading(
