@@ -32,8 +32,8 @@ def exact(value: float) -> str:
 
 
 def percent(value: float) -> str:
-    """Write percent as a sentence does: whole from ten on, else with two digits."""
-    return f"{value:.0f}" if abs(value) >= 9.95 else f"{value:.2g}"
+    """Write percent as a sentence does: whole from ten on, else two digits, at most hundredths."""
+    return f"{value:.0f}" if abs(value) >= 9.95 else f"{round(value, 2):.2g}"
 
 
 def change(ratio: float, low: float = math.nan, high: float = math.nan) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 import made_up_slices
 from drawn import caption, dots, outside, said, title, written
-from ndblab import figures
+from ndblab import figures, formatting
 from ndblab.design.contrast import ALTERNATION, LEVEL, Contrast, Side
 from ndblab.error import LabError
 from ndblab.planning.point import Point
@@ -54,7 +54,7 @@ def test_the_interval_is_that_of_the_verdict():
     figure = draw(tables(slices, low=0.0))
     last = contrasts.ratio(contrasts.log_ratios(slices, "doubled"))
     assert dots(figure.axes[0]) == pytest.approx([last.value])
-    assert f"{last.value:.2f} ({last.low:.2f} to {last.high:.2f})" in written(figure)
+    assert formatting.change(*last[:3]) in written(figure)
     assert title(figure) == (
         f"Servers 2 over 1, clients 16 over 8: {100 * (last.value - 1):.0f} % more throughput"
     )
@@ -100,7 +100,7 @@ def test_a_level_has_no_ratio_and_is_named():
 def test_words_for_those_who_cannot_see_it():
     """Name, sides, result, and how the interval narrowed."""
     words = figures.describe("contrast", tables(made_up_slices.of(contrast(), 9, ratio=1.9)), [])
-    assert "doubled (servers 2 over 1, clients 16 over 8): 1.9" in words
+    assert "doubled (servers 2 over 1, clients 16 over 8): +9" in words
     assert "% after 4 blocks" in words
 
 

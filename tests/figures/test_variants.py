@@ -58,9 +58,9 @@ def test_a_ratio_is_of_paired_runs() -> None:
     figure = draw("shm-vs-tcp", runs())
     assert dots(figure.axes[0]) == pytest.approx([1.25] * 6, rel=0.01)
     words = figures.describe("shm-vs-tcp", runs(), PUBLISHED)
-    assert "read/write, 8 clients 1.25 (1.25 to 1.25)" in words
+    assert "read/write, 8 clients +25 %" in words
     assert words.startswith(title(figure))
-    assert title(figure) == "SHM against TCP: point selects 25 % more; read/write 25 % more"
+    assert title(figure) == "Throughput of SHM against TCP: point selects +25 %; read/write +25 %"
 
 
 def test_a_run_without_its_pair_is_left_out() -> None:
@@ -79,14 +79,15 @@ def test_workloads_and_kinds_have_rows_of_their_own() -> None:
     assert sorted(dots(draw("spinning", runs()).axes[0])) == pytest.approx(expected, rel=0.01)
 
 
-def test_contrasts_measured_in_turns_lead() -> None:
+def test_contrasts_stand_instead_of_pairs() -> None:
     """Verdicts rest on them; the title says what they found."""
     sides = Side(Point(1, 4)), Side(Point(1, 4, "tcp"))
     slices = made_up_slices.of(Contrast("reads", ALTERNATION, *sides, ()), 6, ratio=0.5)
     figure = draw("shm-vs-tcp", {**runs(workloads=WORKLOADS[:1]), "slices": slices})
-    assert dots(figure.axes[0])[0] == pytest.approx(0.5, rel=0.1)
-    assert "4 clients, in turns" in written(figure)
-    assert title(figure).endswith("% less")
+    assert dots(figure.axes[0]) == pytest.approx([0.5], rel=0.1)
+    assert "take turns" in said(figure)
+    assert "pairs" not in said(figure)
+    assert ": point selects \N{MINUS SIGN}" in title(figure)
 
 
 def test_published_ratios_stand_below_as_they_were_stated() -> None:
@@ -94,7 +95,7 @@ def test_published_ratios_stand_below_as_they_were_stated() -> None:
     figure = draw("shm-vs-tcp", runs())
     marks = [line for line in figure.axes[0].lines if line.get_marker() in ("*", "|")]
     assert [float(np.atleast_1d(line.get_xdata())[0]) for line in marks] == [1.0, 1.1, 1.4, 1.2]
-    for words in ("at least 1.4", "about 1.2", "published: top performance"):
+    for words in ("at least +40 %", "about +20 %", "published: top performance"):
         assert words in written(figure)
 
 

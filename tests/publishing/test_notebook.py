@@ -11,6 +11,7 @@ from matplotlib import image
 from nbclient import NotebookClient
 
 from ndblab.error import LabError
+from ndblab.judging.answers import Answer
 from ndblab.publishing import exhibit, notebook, processes
 from ndblab.publishing.report import notebook_page
 
@@ -131,3 +132,20 @@ def test_a_file_that_is_no_notebook_is_refused(tmp_path: Path):
     path.write_text("not json")
     with pytest.raises(LabError, match="not a notebook"):
         notebook.parameters(path)
+
+
+def test_finding_and_advice_stand_before_any_code() -> None:
+    """They are those of the answer, written anew each time; other text stays."""
+    answer = Answer(certain=("a is faster",), advice=("take a",))
+    marked = "# Which?\n\n<!-- finding -->\nold\n<!-- /finding -->\n\nMore."
+    cell = nbformat.v4.new_code_cell("show")
+    given = {"data": {"text/markdown": "x"}, "metadata": exhibit.of_answer(answer, "a host")}
+    cell.outputs = [nbformat.v4.new_output("display_data", **given)]
+    content = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(marked), cell])
+    exhibit.lead(content)
+    head = content.cells[0].source
+    assert "**Finding.** A is faster.\n\n**Advice.** Take a.\n\n**Measured on.** A host.\n" in head
+    assert "old" not in head
+    assert head.endswith("More.")
+    exhibit.lead(content)
+    assert content.cells[0].source == head

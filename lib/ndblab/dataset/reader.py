@@ -73,12 +73,17 @@ class Dataset:
         """Return the description of the host it was measured on."""
         return self.manifest["host"]
 
-    def describe_host(self) -> str:
+    def describe_host(self, in_short: bool = False) -> str:
         """Describe in words the host it was measured on, or all hosts of a cluster over several."""
         several = self.manifest.get("hosts", {})
-        described = host.from_dict(dict(self.host)).describe()
+        machine = host.from_dict(dict(self.host))
+        described = machine.in_short() if in_short else machine.describe()
         if not several:
             return described
+        if in_short:
+            of_one = self.manifest.get("namespaces")
+            kind = "network namespaces of one machine" if of_one else "hosts"
+            return f"{len(several)} {kind}: {described}{self._links()}"
         names = ", ".join(f"{name} ({', '.join(of['roles'])})" for name, of in several.items())
         if self.manifest.get("namespaces"):
             kind = "network namespaces of one machine, which share its CPUs"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from ndblab import formatting
 from ndblab.error import MissingData
 from ndblab.figures import forest
 from ndblab.figures.entry import Anchors, Caption, Figure, Head, Tables
@@ -23,6 +24,7 @@ MOST = 10
 _WORDS = 46
 _ROW_IN, _AROUND_IN = 0.42, 1.7
 _COLUMNS = ["servers", "clients", "transporter", "workload", "variant"]
+ALIKE = "identical sides"
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
     shown, _ = _shown(tables)
     words = [f"{_title(_rows(shown))}."]
     for one, row in zip(shown, _rows(shown).itertuples(), strict=True):
-        text = f"{one.contrast} ({one.words}): {forest.words(row, 3)}, "
+        text = f"{one.contrast} ({one.words}): {forest.words(row)}, "
         text += count(len(one.logs), "block")
         looks = one.looks()
         if len(looks) > 1:
@@ -112,17 +114,24 @@ def _in_words(whole: pd.DataFrame) -> str:
     points = whole.groupby("side")[_COLUMNS].first().astype(str)
     a, b = points.loc[contrasts.A], points.loc[contrasts.B]
     differ = [f"{key} {a[key]} over {b[key]}" for key in _COLUMNS if a[key] != b[key]]
-    return ", ".join(differ) or "identical sides"
+    return ", ".join(differ) or ALIKE
 
 
 def _title(rows: pd.DataFrame) -> str:
-    """Say which contrasts differ clearly; of a single one, by how much."""
+    """Say how near identical sides came, and how many others differ; of a single one, how much."""
     if len(rows) == 1:
         row = next(rows.itertuples())
-        clear = "" if forest.is_clear(row) else ", within the error"
         words = row.words[0].upper() + row.words[1:]
-        return f"{words}: {forest.change(row.ratio)} throughput{clear}"
-    clear = [f"{row.contrast} {row.ratio:.2f}" for row in rows.itertuples() if forest.is_clear(row)]
-    if not clear:
-        return f"None of {len(rows)} contrasts shows a clear difference of throughput"
-    return f"{len(clear)} of {len(rows)} contrasts differ clearly: {listed(clear)}"
+        if forest.is_clear(row):
+            return f"{words}: {forest.change(row.ratio)} throughput"
+        return f"{words}: throughput {forest.words(row)}, within the error"
+    alike = rows[rows["words"] == ALIKE]
+    clear = [row for row in rows.itertuples() if forest.is_clear(row) and row.words != ALIKE]
+    number = len(rows) - len(alike)
+    said = f"{len(clear)} of {number} contrasts show a clear difference of throughput"
+    ends = alike[["low", "high"]].to_numpy(float)
+    if not len(alike) or np.isnan(ends).any():
+        return said
+    apart = formatting.percent(100 * np.abs(ends - 1).max())
+    others = f"{len(clear)} of {number} others differ"
+    return f"Identical sides came out within {apart} % of equal; {others}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -9,14 +10,18 @@ import pandas as pd
 import seaborn.objects as so
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
+from ndblab import formatting
 from ndblab.figures import points, published, sheet, style
 from ndblab.judging.publication import Anchor
 from ndblab.statistics import ratio_tables
 
 WIDEST = 4.0
 """How far the axis follows a whisker, as a factor of the values' range; then it has an arrow."""
+_IN_TIMES_FROM = 2.5
+_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
+_MOST_TICKS, _TICK_IN = 8, 0.5
 
 
 def draw(
@@ -35,7 +40,7 @@ def draw(
     Parameters
     ----------
     rows : `name`, `ratio`, `low`, `high` (NaN without an interval).
-    label : of the horizontal axis, with its unit.
+    label : of the horizontal axis, with its unit; a ratio is called a change where all are small.
     anchors : published values by name of a row.
     allowed : the range that a claim allows, by name of a row.
     each : `name` and `ratio` of every block, drawn as small circles.
@@ -69,6 +74,8 @@ def draw(
         for anchor in group:
             published.mark(ax, anchor, anchor.value, places[name] - 0.3, along="x")
     _finish(ax, rows, low, high, log=equal is not None)
+    if equal == 1 and high < _IN_TIMES_FROM:
+        _in_percent(ax, label)
     names = rows["name"].str.strip("\N{ZERO WIDTH SPACE}").str.replace("\n", ": ")
     points.add(ax, rows, rows["ratio"], range(len(rows)), names, along="x")
 
@@ -101,12 +108,9 @@ def of_contrasts(
     return rows.assign(name=rows["contrast"].map(names)).reset_index(drop=True)
 
 
-def words(row: object, digits: int = 2) -> str:
-    """Write a ratio with its interval: "0.94 (0.91 to 0.97)"."""
-    if row.ratio != row.ratio:
-        return "unknown"
-    text = f"{row.ratio:.{digits}f}"
-    return f"{text} ({row.low:.{digits}f} to {row.high:.{digits}f})" if row.low == row.low else text
+def words(row: object) -> str:
+    """Write a ratio with its interval: "-6 % (-9 to -3 %)", or "2.4 times (2.1 to 2.8)"."""
+    return "unknown" if row.ratio != row.ratio else formatting.change(row.ratio, row.low, row.high)
 
 
 def is_clear(row: object) -> bool:
@@ -127,10 +131,10 @@ def gain(row: object, more: str = "more", less: str = "less") -> str:
     return change(row.ratio, more, less) + ("" if is_clear(row) else " (within the error)")
 
 
-def sentence(rows: pd.DataFrame, digits: int = 2) -> list[str]:
+def sentence(rows: pd.DataFrame) -> list[str]:
     """Describe the rows of a forest; nothing if there are none."""
-    each = [f"{row.name} {words(row, digits)}" for row in rows.itertuples()]
-    return [f"Ratios: {'; '.join(each)}."] if each else []
+    each = [f"{row.name} {words(row)}" for row in rows.itertuples()]
+    return [f"Compared: {'; '.join(each)}."] if each else []
 
 
 def _limits(rows: pd.DataFrame, kept: Sequence[float], log: bool) -> tuple[float, float]:
@@ -149,6 +153,28 @@ def _limits(rows: pd.DataFrame, kept: Sequence[float], log: bool) -> tuple[float
     margin = 0.06 * (most - least) or 0.05
     low = least - margin if log else max(0.0, least - margin) if values.min() >= 0 else least
     return float(back(low)), float(back(most + margin))
+
+
+def _in_percent(ax: Axes, label: str) -> None:
+    """Count an axis of ratios in signed percentages, with a tick where both sides are equal."""
+    low, high = ax.get_xlim()
+    step = next(s for s in _STEPS if (high - low) / s < _MOST_TICKS)
+    ends = math.ceil((low - 1) / step), math.floor((high - 1) / step)
+    # From zero outwards, as far as the labels leave each other room.
+    apart = _TICK_IN / (0.42 * sheet.size_in(ax)[0]) * math.log(high / low)
+    ticks = [0.0] if low <= 1 <= high else []
+    for number in sorted(range(ends[0], ends[1] + 1), key=abs):
+        tick = step * number
+        if all(abs(math.log((1 + tick) / (1 + other))) > apart for other in ticks):
+            ticks.append(tick)
+    ax.xaxis.set_major_locator(FixedLocator([1 + tick for tick in ticks]))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _percent(value)))
+    ax.set_xlabel(label.replace("ratio", "change"))
+
+
+def _percent(ratio: float) -> str:
+    percent = round(100 * (ratio - 1), 1)
+    return f"{percent:+g} %" if percent else "0 %"
 
 
 def _finish(ax: Axes, rows: pd.DataFrame, low: float, high: float, log: bool) -> None:

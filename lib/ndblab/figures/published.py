@@ -39,8 +39,10 @@ def mark(
 def words(anchor: Anchor) -> str:
     """Write a published number as exactly as it was published."""
     word = {"about": "about ", "bound": f"{_BOUND_WORDS.get(anchor.bound, '')} "}
-    unit = "" if anchor.unit == "ratio" else f" {anchor.unit}"
-    return f"{word.get(anchor.exactness, '')}{formatting.exact(anchor.value)}{unit}"
+    word = word.get(anchor.exactness, "")
+    if anchor.unit == "ratio":
+        return word + formatting.change(anchor.value)
+    return f"{word}{formatting.exact(anchor.value)} {anchor.unit}"
 
 
 def sentence(anchors: Sequence[Anchor], by_series: bool = False) -> list[str]:
@@ -52,4 +54,4 @@ def sentence(anchors: Sequence[Anchor], by_series: bool = False) -> list[str]:
         else f"{words(a)} with {a.servers} at {formatting.count(a.clients, 'client')}"
         for a in anchors
     ]
-    return [f"Published, on another machine: {formatting.listed(each)}."] if anchors else []
+    return [f"Published, on another machine: {'; '.join(each)}."] if anchors else []

@@ -19,7 +19,7 @@ WIDTH_IN, HEIGHT_IN, DPI = 7.2, 4.6, 150
 DIAGRAM_IN = 8.0
 """Width of a sheet that is a drawing."""
 # Characters per line, and height of a line, of the title, the notes and the provenance.
-_TITLE, _NOTES, _SOURCE = (68, 0.22), (118, 0.15), (128, 0.125)
+_TITLE, _NOTES, _SOURCE = (68, 0.22), (118, 0.15), (138, 0.125)
 _MARGIN_IN, _GAP_IN = 0.1, 0.08
 
 
@@ -78,7 +78,7 @@ def sign(figure: Figure, head: Head, source: str) -> None:
     y_in -= _write(figure, head.title, _TITLE, y_in, fontsize=12, fontweight="bold")
     if notes := " ".join(head.notes):
         y_in -= _write(figure, notes, _NOTES, y_in - 0.02, fontsize=8.2) + 0.02
-    below_in = _MARGIN_IN / 2 + _write(figure, source, _SOURCE, None, fontsize=7)
+    below_in = _MARGIN_IN / 2 + _write(figure, source, _SOURCE, None, fontsize=6.8)
     rect = (0.005, below_in / height_in, 0.99, (y_in - _GAP_IN - below_in) / height_in)
     if any(ax.get_subplotspec() for ax in figure.axes):
         figure.set_layout_engine(ConstrainedLayoutEngine(rect=rect))
@@ -90,7 +90,9 @@ def _write(
     """Write folded lines below `top_in`, or else at the lower edge; return their height."""
     characters, line_in = round(lines[0] * figure.get_figwidth() / WIDTH_IN), lines[1]
     # A number keeps its percent sign on its line.
-    folded = textwrap.wrap(text.replace(" %", "\N{NO-BREAK SPACE}%"), characters)
+    folded = textwrap.wrap(
+        text.replace(" %", "\N{NO-BREAK SPACE}%"), characters, break_on_hyphens=False
+    )
     y_in = _MARGIN_IN / 2 if top_in is None else top_in
     look = {"color": style.INK if "fontweight" in look else style.QUIET, **look}
     figure.text(

@@ -102,12 +102,7 @@ def paint(
         ax.set_title(_WORKLOADS.get(workload, workload).capitalize())
     for ax in panels[1:]:
         ax.set_ylabel("")
-    pairs_each = ratios.loc[~ratios["in_turns"], "units"]
-    notes = [
-        intervals.described(pairs_each, "Whiskers", "ratio", "pair"),
-        "Pairs are of equal repeat, clients and workload; in turns: slices of both sides. Below: "
-        "means of all runs.",
-    ]
+    notes = _notes(ratios)
     notes += [published.NOTE] if anchors else []
     return Head(
         _title(comparison, ratios), notes + ([comparison.scaled_note] if caption.is_scaled else [])
@@ -151,6 +146,9 @@ def _ratios(comparison: Comparison, tables: Tables) -> pd.DataFrame:
         raise MissingData("no pair of runs of both kinds with equal repeat, clients and workload")
     columns = ["kind", "workload", "clients", "in_turns", "units", "ratio", "low", "high"]
     table = pd.DataFrame(rows, columns=columns)
+    # Verdicts rest on contrasts: where a kind has some, its pairs of runs would only blur them.
+    decided = table.groupby("kind")["in_turns"].transform("any")
+    table = table[table["in_turns"] | ~decided].reset_index(drop=True)
     return table.assign(name=[_name(comparison, row) for row in table.itertuples()])
 
 
@@ -169,22 +167,30 @@ def _of_contrasts(comparison: Comparison, kind: Kind, slices: pd.DataFrame) -> l
 def _name(comparison: Comparison, row: object) -> str:
     workload = _WORKLOADS.get(row.workload, row.workload)
     what = f"{row.kind}, " if len(comparison.kinds) > 1 else f"{workload}, "
-    turns = ", in turns" if row.in_turns else ""
-    return f"{what}{count(int(row.clients), 'client')}{turns}"
+    return f"{what}{count(int(row.clients), 'client')}"
+
+
+def _notes(ratios: pd.DataFrame) -> list[str]:
+    """Say what the ratios are of."""
+    notes, pairs_each = [], ratios.loc[~ratios["in_turns"], "units"]
+    if ratios["in_turns"].any():
+        notes.append("Both sides take turns in short slices; whiskers: 95 % at all looks.")
+    if len(pairs_each):
+        notes.append(intervals.described(pairs_each, "Whiskers", "ratio", "pair"))
+        notes.append("Pairs are of equal repeat, clients and workload.")
+    return [*notes, "Below: means of all runs."]
 
 
 def _title(comparison: Comparison, ratios: pd.DataFrame) -> str:
-    """Say what each kind gains, by the contrasts if there are some, else over all clients."""
+    """Say how each kind changes throughput, in each workload."""
+    several = len(comparison.kinds) > 1
     said = []
     for (kind, workload), rows in ratios.groupby(["kind", "workload"], sort=False):
-        mine = rows[rows["in_turns"]] if rows["in_turns"].any() else rows
-        low, high = (round(100 * (r - 1)) for r in (mine["ratio"].min(), mine["ratio"].max()))
-        span = forest.change(mine["ratio"].iloc[0])
-        if low != high:
-            span = f"{low:+d} to {high:+d} %".replace("-", "\N{MINUS SIGN}")
-        clear = any(forest.is_clear(row) for row in mine.itertuples())
-        who = kind if len(comparison.kinds) > 1 else _WORKLOADS.get(workload, workload)
-        said.append(f"{who} {span}{'' if clear else ' (within the error)'}")
-    what = "Throughput" if len(comparison.kinds) > 1 else comparison.kinds[0].name
-    title = f"{what} against {comparison.over.name}: {'; '.join(said)}"
+        ends = [f"{100 * (r - 1):+.0f}" for r in (rows["ratio"].min(), rows["ratio"].max())]
+        span = " to ".join(dict.fromkeys(ends)).replace("-", "\N{MINUS SIGN}")
+        clear = any(forest.is_clear(row) for row in rows.itertuples())
+        who = kind if several else _WORKLOADS.get(workload, workload)
+        said.append(f"{who} {span} %{'' if clear else ' (within the error)'}")
+    kinds = "Throughput" if several else f"Throughput of {comparison.kinds[0].name}"
+    title = f"{kinds} against {comparison.over.name}: {'; '.join(said)}"
     return title[0].upper() + title[1:]

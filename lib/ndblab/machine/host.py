@@ -83,6 +83,12 @@ class Host:
             f"{self.memory_bytes / 2**30:.0f} GiB{virtual}, Linux {self.kernel}"
         )
 
+    def in_short(self) -> str:
+        """Name the machine by its processor, its logical CPUs, and whether it is virtual."""
+        model = re.sub(r"\((R|TM)\)| (\d+-Core )?Processor\b", "", self.cpu_model)
+        virtual = ", VM" if self.virtualization else ""
+        return f"{model}, {len(self.cpus)} logical CPUs{virtual}"
+
     def to_dict(self) -> dict[str, object]:
         """Return the host as plain data for JSON."""
         return dataclasses.asdict(self)

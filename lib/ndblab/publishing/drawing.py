@@ -51,7 +51,7 @@ def draw(key: str, source: Dataset | Forecast | str) -> tuple[Picture, Figure]:
 
 def _of_dataset(key: str, data: Dataset) -> Inputs:
     cpus = evidence.usable_cpus(data.host)
-    caption = Caption(data.describe_host(), data.id, data.budget, cpus)
+    caption = Caption(data.describe_host(in_short=True), data.id, data.budget, cpus)
     tables: Mapping[str, pd.DataFrame] = data.tables
     servers = data.manifest["plan"].get("servers", ())
     if {node.get("transporter") for node in servers} == {"tcp"}:
@@ -69,11 +69,11 @@ def _of_forecast(key: str, forecast: Forecast) -> Inputs:
     entry = figures.entries()[key]
     tables = {name: getattr(forecast, name) for name in entry.tables}
     if entry.of_the_brief:
-        no_dataset = "none, nothing here was measured by the lab"
-        caption = Caption(hosts.brief().describe(), no_dataset, "pinned")
+        no_dataset = "none: nothing here was measured by the lab"
+        caption = Caption(hosts.brief().in_short(), no_dataset, "pinned")
         return tables, list(entry.published()), caption
     fitted, tested = forecast.fitted, forecast.tested
-    machine = host.from_dict(dict(fitted.host)).describe()
+    machine = host.from_dict(dict(fitted.host)).in_short()
     name = fitted.id
     if tested is not fitted and key != "bounds":
         name = f"{name} (fitted), {tested.id} (compared)"

@@ -117,6 +117,11 @@ def _mark(claim: Claim) -> Anchor:
 
 def _text(rows: pd.DataFrame) -> str:
     shown = rows[["id", "name", "verdict"]].assign(
-        numbers=[forest.words(row, 3) for row in rows.itertuples()]
+        numbers=[_number(row) for row in rows.itertuples()]
     )
     return json.dumps(shown.to_dict("records"))
+
+
+def _number(row) -> str:
+    between = f" ({row.low:.3f} to {row.high:.3f})" if row.low == row.low else ""
+    return f"{row.ratio:.3f}{between}" if row.ratio == row.ratio else "unknown"

@@ -19,13 +19,16 @@ if TYPE_CHECKING:
     from ndblab.judging.answers import Answer
 
 PNG, SVG, HTML, MARKDOWN = "image/png", "image/svg+xml", "text/html", "text/markdown"
-_TABLE, _CSV, _ANSWER = "table", "csv", "answer"
 _POINT = re.compile(r"""<a xlink:href=(["'])(\[.*?\])\1 target="_blank">""")
 _FONTS = "'DejaVu Sans', Verdana, sans-serif"
 """Verdana has nearly the widths of DejaVu Sans: both are by the same hands."""
 _ONLY_FOR_EDITORS = re.compile(
     r"<!--.*?-->\n?|\s*<metadata>.*?</metadata>|(?<=<g) id=\"[A-Za-z.0-9]+_\d+\"", re.DOTALL
 )
+_TABLE, _CSV, _ANSWER, _WHERE = "table", "csv", "answer", "where"
+_FINDING = re.compile("(<!-- finding -->\n).*?(<!-- /finding -->)", re.DOTALL)
+_FIRST = 3
+"""Findings that stand at the head of a notebook."""
 
 
 @dataclass(frozen=True)
@@ -59,14 +62,19 @@ def of_figure(shown: Picture) -> dict[str, dict[str, str]]:
     return {PNG: asdict(shown)}
 
 
+def of_diagram(alt: str) -> dict[str, dict[str, str]]:
+    """Return the metadata of an output that shows a drawing without a name, with its words."""
+    return {PNG: {"alt": alt}}
+
+
 def of_table(name: str, csv: str) -> dict[str, dict[str, str]]:
     """Return the metadata of an output that shows a table."""
     return {HTML: {_TABLE: name, _CSV: csv}}
 
 
-def of_answer(answer: Answer) -> dict[str, dict[str, dict]]:
-    """Return the metadata of an output that shows an experiment's answer."""
-    return {MARKDOWN: {_ANSWER: asdict(answer)}}
+def of_answer(answer: Answer, where: str = "") -> dict[str, dict[str, object]]:
+    """Return the metadata of an output that shows an answer, and where it was found."""
+    return {MARKDOWN: {_ANSWER: asdict(answer), _WHERE: where}}
 
 
 def answer(content: NotebookNode) -> Answer | None:
@@ -89,6 +97,30 @@ def picture_of(output: NotebookNode) -> Picture | None:
     names = {field.name for field in fields(Picture)}
     found = output.get("metadata", {}).get(PNG, {})
     return Picture(**{name: found[name] for name in names}) if names <= found.keys() else None
+
+
+def lead(content: NotebookNode) -> None:
+    """Write what was found, what to do about it and where it applies at the head of a notebook.
+
+    They stand between its marks, before any code; a notebook without marks stays as it is.
+    """
+    from ndblab.judging.answer import sentence
+
+    found = answer(content)
+    if found is None:
+        return
+    first = " ".join(map(sentence, found.certain[:_FIRST])) or found.brief()
+    advice, where = (" ".join(map(sentence, said)) for said in (found.advice, _where(content)))
+    parts = {"Finding": first, "Advice": advice, "Measured on": where}
+    block = "\n".join(f"**{name}.** {text}\n" for name, text in parts.items() if text)
+    for cell in content.cells:
+        if cell.cell_type == "markdown":
+            cell.source = _FINDING.sub(lambda marks: f"{marks[1]}{block}{marks[2]}", cell.source)
+
+
+def _where(content: NotebookNode) -> list[str]:
+    shown = (output.get("metadata", {}).get(MARKDOWN, {}) for output in _outputs(content))
+    return [found[_WHERE] for found in shown if found.get(_WHERE)]
 
 
 def pictures(content: NotebookNode) -> Iterator[tuple[Picture, dict[str, str]]]:
@@ -138,6 +170,8 @@ def take_out(content: NotebookNode) -> list[tuple[str, str, bytes]]:
         if svg := data.pop(SVG, None):
             files.append((shown.name.lower(), f"{shown.file}.svg", explorable(svg).encode()))
     for output in _outputs(content):
+        if PNG in output.get("data", {}):
+            output.data.pop(SVG, None)
         if found := output.get("metadata", {}).pop(HTML, None):
             name = found[_TABLE].lower()
             files.append((name, f"{name.replace(' ', '')}.csv", found[_CSV].encode()))

@@ -132,6 +132,7 @@ def execute(source: Path, values: dict[str, object], folder: Path) -> list[tuple
             expected="a notebook that runs to its end",
             next_step=f"The cell and its traceback are in {executed}.",
         ) from error
+    exhibit.lead(content)
     made = exhibit.write(content, folder)
     nbformat.write(content, executed)
     return [*made, ("notebook", executed)]
@@ -171,6 +172,7 @@ def render(source: Path) -> None:
                     next_step="Fix the cell. The notebook was not changed.",
                 ) from error
             _pack_pictures(cell)
+    exhibit.lead(content)
     exhibit.take_out(content)
     files.write(source, f"{nbformat.writes(content)}\n".encode())
 

@@ -5,6 +5,7 @@ In: a dataset, a forecast, a host or a table. Out: an output of the cell. It com
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -13,9 +14,10 @@ from IPython.display import HTML, Markdown, display
 from ndblab import formatting
 from ndblab.dataset import Dataset
 from ndblab.design.catalogue import find
-from ndblab.judging import answers, publication
+from ndblab.figures import placement
+from ndblab.judging import answers, evidence, publication
 from ndblab.machine import host
-from ndblab.publishing import drawing, exhibit
+from ndblab.publishing import drawing, exhibit, headings
 from ndblab.publishing import verdict_tables as judged
 from ndblab.workloads import registry
 
@@ -37,7 +39,10 @@ def answer(asked: Dataset | str, table_of_verdicts: pd.DataFrame) -> None:
     data = asked if isinstance(asked, Dataset) else None
     name = asked if isinstance(asked, str) else asked.experiment
     found = answers.answer(name, table_of_verdicts, data)
-    display(Markdown(f"**In short.** {found}"), metadata=exhibit.of_answer(found))
+    where = ""
+    if data is not None:
+        where = f"{data.describe_host(in_short=True)}, CPU budget {data.budget}, {data.id}"
+    display(Markdown(f"**In short.** {found}"), metadata=exhibit.of_answer(found, where))
 
 
 def figure(key: str | int, source: Dataset | Forecast | str) -> None:
@@ -66,7 +71,7 @@ def explore(key: str | int, source: Dataset | Forecast | str) -> None:
 def table(
     frame: pd.DataFrame, name: str, index: bool = False, header: bool = True, csv: str = ""
 ) -> None:
-    """Show a table; fractional numbers have three significant digits.
+    """Show a table, its headings in words; fractional numbers have three significant digits.
 
     Parameters
     ----------
@@ -75,6 +80,7 @@ def table(
     csv : text of the file that `name` becomes when the lab executes the notebook.
     """
     frame = frame if index else frame.reset_index(drop=True)
+    frame = _in_words(frame)
     numbers = frame.select_dtypes("float").columns
     words = frame.select_dtypes(exclude="number").columns
     look = frame.style.format(escape="html", na_rep="")
@@ -85,6 +91,20 @@ def table(
     look = look if header else look.hide(axis="columns")
     page = HTML(look.to_html(table_uuid=name.lower().replace(" ", "-")))
     display(page, metadata=exhibit.of_table(name, csv) if csv else {})
+
+
+def _in_words(frame: pd.DataFrame) -> pd.DataFrame:
+    """Call columns and levels by words, as far as these tell them apart."""
+    name, called = frame.columns.name, [headings.words(column) for column in frame.columns]
+    frame = frame.set_axis(called if len({*called}) == len(called) else frame.columns, axis=1)
+    frame.columns.name = headings.words(name)
+    return frame.rename_axis([headings.words(name) for name in frame.index.names])
+
+
+def who_runs_where(data: Dataset) -> None:
+    """Show who runs where: hosts, processes and the CPUs that each may use."""
+    plan, cpus = data.manifest["plan"], evidence.usable_cpus(data.host)
+    display(placement.draw(plan, cpus), metadata=exhibit.of_diagram(placement.describe(plan, cpus)))
 
 
 def sizes(data: Dataset) -> Markdown:
@@ -101,6 +121,15 @@ def provenance(*data: Dataset, labels: tuple[str, ...] = ("",)) -> None:
     """Show where datasets come from: host, versions, budget, profile, times; a column for each."""
     columns = pd.DataFrame([_facts(each) for each in data], index=labels).T
     table(columns, "provenance", index=True, header=len(data) > 1)
+    display(Markdown(" ".join(map(_raw, data))))
+
+
+def _raw(data: Dataset) -> str:
+    """Link to the tables of a dataset, from the folder that the notebook runs in."""
+    folder = os.path.relpath(data.path)
+    tables = (file.name for file in sorted(data.path.glob("*.csv*")))
+    links = formatting.listed(f"[{name}]({folder}/{name})" for name in tables)
+    return f"Raw data of [{data.id}]({folder}): {links}."
 
 
 def verdicts(table_of_verdicts: pd.DataFrame) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from drawn import caption, outside, said, title, written
 from experiments.tpc_h import made_up
-from ndblab import figures
+from ndblab import figures, formatting
 from ndblab.error import LabError
 from ndblab.experiments.tpc_h import analysis as pushdown
 
@@ -33,7 +33,7 @@ def test_every_query_is_a_row_the_largest_gain_first() -> None:
     words = figures.describe("tpc-h", made, [])
     assert words.startswith(title(figure))
     best = table.iloc[0]
-    assert f"Q{best['query']} {best['ratio']:.2f} ({best['low']:.2f} to" in words
+    assert f"Q{best['query']} {formatting.change(*best[['ratio', 'low', 'high']])}, " in words
 
 
 def test_what_failed_is_named_in_its_row() -> None:

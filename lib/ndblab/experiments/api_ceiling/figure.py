@@ -10,7 +10,7 @@ from ndblab.figures import bars, curves, forest, intervals, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import Quantity
 from ndblab.figures.style import Look
-from ndblab.formatting import count, listed, plain
+from ndblab.formatting import count, plain
 from ndblab.planning.workload import CLIENT
 from ndblab.statistics import contrasts
 
@@ -59,9 +59,10 @@ _COLOURS = [(style.THROUGHPUT,), (style.ORANGE, "s", "--"), (style.VIOLET, "^", 
 
 def _title(means: pd.DataFrame, ratios: pd.DataFrame) -> str:
     """Say how many times the lookups of SQL the NDB API does with equal CPU."""
-    each = [f"{plain(row.ratio)} times ({row.name.split(', ')[1]})" for row in ratios.itertuples()]
+    each = [f"{plain(row.ratio)} times" for row in ratios.itertuples()]
     if each:
-        return f"The NDB API looks up {listed(each)} the keys of SQL per CPU time"
+        batch = f", with many at once {each[-1]}" if len(each) > 1 else ""
+        return f"Per CPU time, the NDB API did {each[0]} the lookups of SQL{batch}"
     best = means.loc[means["qps"].idxmax()]
     return f"{best['interface']} is fastest: {plain(best['qps'])} lookups/s"
 

@@ -32,7 +32,8 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     outages = tables["outages"]
     if outages.empty:
         raise MissingData("no run with a fault under load")
-    faults = list(dict.fromkeys(outages["fault"]))
+    gaps = outages.groupby("fault", sort=False)["longest_gap_s"].max()
+    faults = list(gaps.sort_values(ascending=False, kind="stable").index)
     gaps_in, panels_in = 0.6 + _BAR_IN * len(faults), 0.4 + _PANEL_IN * len(faults)
     figure.set_figheight(_REST_IN + gaps_in + panels_in)
     upper, lower = figure.subfigures(2, height_ratios=(gaps_in, panels_in))
@@ -80,12 +81,10 @@ def _end(runs: pd.DataFrame) -> str:
 
 
 def _answer(outages: pd.DataFrame) -> str:
-    """Say after which fault clients waited longest and least, and how many writes were lost."""
+    """Say after which fault clients waited longest, and how many writes were lost."""
     worst = analysis.worst(outages).sort_values("longest_gap_s", ascending=False)
-    most, least = worst.iloc[0], worst.iloc[-1]
+    most = worst.iloc[0]
     title = f"{_title(most['fault'])} stopped clients longest, {_number(most['longest_gap_s'])} s"
-    if len(worst) > 1:
-        title += f"; {_title(least['fault']).lower()} least, {_number(least['longest_gap_s'])} s"
     lost = worst[worst["lost"] > 0]
     each = listed(f"{row.lost} ({_title(row.fault).lower()})" for row in lost.itertuples())
     return title + (f"; writes lost: {each}" if len(lost) else "")
@@ -98,7 +97,7 @@ def _gaps(ax: Axes, outages: pd.DataFrame) -> None:
         for fault, runs in outages.groupby("fault", sort=False)
     ]
     table = pd.DataFrame(rows, columns=["fault", "name", "gap_s", "text"])
-    table = table.sort_values("gap_s", ascending=False, ignore_index=True)
+    table = table.sort_values("gap_s", ascending=False, kind="stable", ignore_index=True)
     bars.draw(ax, table, "gap_s", "Longest gap without a success, s", style.LATENCY, room=2.2)
 
 

@@ -14,7 +14,7 @@ from ndblab.experiments.capacity.figure_of_resources import MEAN, renamed
 from ndblab.figures import curves, intervals, published, style
 from ndblab.figures.entry import FORECAST, Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import P95, QPS
-from ndblab.formatting import count, listed, plain
+from ndblab.formatting import count, plain
 
 ROWS = (replace(QPS, log=True), replace(P95, name="p95 latency"))
 _FLAT = 1e-6
@@ -137,7 +137,7 @@ def describe_errors(tables: Tables, anchors: Anchors) -> list[str]:
         goals = rows["goal_pct"].dropna()
         goal = f"; the goal is at most {plain(goals.iloc[0])} %" if len(goals) else ""
         number = count(int(rows["points"].max()), "point")
-        words.append(f"{quantity.name}, median over {number}: {listed(each)}{goal}.")
+        words.append(f"{quantity.name}, median over {number}: {'; '.join(each)}{goal}.")
     return words
 
 
@@ -183,7 +183,7 @@ def describe_brief(tables: Tables, anchors: Anchors) -> list[str]:
     ]
     words = [
         f"{_brief_title(predicted, anchors)}.",
-        f"The best throughputs in queries/s are {listed(each)}.",
+        f"The best throughputs in queries/s: {'; '.join(each)}.",
     ]
     known = predicted.set_index(["servers", "clients"])
     for anchor in anchors:

@@ -13,7 +13,7 @@ from ndblab.figures import curves, style
 from ndblab.figures.entry import FORECAST, Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS, Quantity
 from ndblab.figures.style import Look
-from ndblab.formatting import count, listed, plain
+from ndblab.formatting import count, plain
 
 MEAN = Quantity("latency_avg_ms", "Mean latency", "ms", style.LATENCY, log=True)
 _PANELS = ((QPS, "qps_least", "qps_most"), (MEAN, "latency_least_ms", "latency_most_ms"))
@@ -148,7 +148,7 @@ def describe_bottlenecks(tables: Tables, anchors: Anchors) -> list[str]:
             if value is not None:
                 beside = "" if seen is None else f" ({plain(100 * seen)} % measured)"
                 parts.append(f"{name} {plain(100 * value)} %{beside}")
-        words.append(f"With {count(int(servers), 'server')}: {listed(parts)}.")
+        words.append(f"With {count(int(servers), 'server')}: {'; '.join(parts)}.")
     return words
 
 
@@ -192,8 +192,8 @@ def _bottleneck_title(tables: Tables) -> str:
     values = {name: _value(use, servers, name) or 0.0 for name in SHARES}
     busiest = max(values, key=values.__getitem__)
     seen = _value(measured, servers, busiest)
-    title = f"Of {count(servers, 'server')}, {busiest} should be fullest: "
-    title += f"{100 * values[busiest]:.0f} % of its share"
+    title = f"With {count(servers, 'server')}, {busiest} is fullest: "
+    title += f"{100 * values[busiest]:.0f} % of its share predicted"
     return title + ("" if seen is None else f", {100 * seen:.0f} % measured")
 
 

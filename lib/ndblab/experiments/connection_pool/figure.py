@@ -96,7 +96,7 @@ def _looks(pools: pd.Series) -> dict[int, Look]:
     shades = matplotlib.colormaps["viridis_r"]
     return {
         pool: Look(
-            count(pool, "connection"), to_hex(shades(min(1.0, 0.15 + math.log2(pool) / 5))), marker
+            count(pool, "connection"), to_hex(shades(min(1.0, 0.35 + math.log2(pool) / 6))), marker
         )
         for pool, marker in zip(sorted(pools.unique()), _MARKERS * 2, strict=False)
     }

@@ -122,13 +122,13 @@ def _past(data: Dataset) -> Iterator[str]:
             qps, cost = ratios["qps"], ratios[analysis.SERVER]
             yield (
                 f"{analysis.sides(data.slices, name)} of one server: {_changed(qps, 'throughput')} "
-                f"and {_changed(cost, 'CPU of mysqld a query')}, so {_advice(qps)}"
+                f"and {_changed(cost, 'CPU of mysqld a query')}. {_advice(qps)}"
             )
 
 
 def _advice(qps: Estimate) -> str:
     if not qps.bounded:
-        return "what more clients bring is open"
+        return "What more clients gain is open"
     if qps.low > 1:
-        return "load a server with as many before you add one"
-    return "limit clients by a pool" if qps.high < 1 else "more clients change nothing clearly"
+        return "Load a server with as many before you add one"
+    return "Limit clients by a pool" if qps.high < 1 else "More clients change nothing clearly"

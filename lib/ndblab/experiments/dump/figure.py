@@ -6,9 +6,9 @@ import pandas as pd
 
 from ndblab.experiments.dump import UNCOMPRESSED
 from ndblab.experiments.dump import analysis as dumps
-from ndblab.figures import bars, intervals, style
+from ndblab.figures import bars, forest, intervals, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
-from ndblab.formatting import listed, plain
+from ndblab.formatting import plain
 
 
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
@@ -27,14 +27,14 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     ]
     bars.draw(
         size, means.drop(columns=["low", "high"]).assign(text=sizes), "written_mb",
-        "Size of its files, MB (10^6 bytes)", style.VIOLET,
+        "Size of its files, MB", style.VIOLET,
     )  # fmt: skip
     size.tick_params(labelleft=False)
     notes = [
         intervals.described(means["dumps"], "Whiskers", "kind", "dump"),
         f"Each has {plain(float(every['rows'].iloc[0]))} rows; circles: each dump.",
     ]
-    notes.append("Percent: of the uncompressed size.")
+    notes.append("Percent: of the uncompressed size; 1 MB is 10^6 bytes.")
     return Head(_title(means), notes)
 
 
@@ -47,7 +47,7 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
         + f" and writes {plain(row.written_mb)} MB, {100 / row.ratio:.0f} % of the content"
         for row in means.itertuples()
     ]
-    return [f"{_title(means)}.", f"Time and size of a dump: {listed(kinds)}."]
+    return [f"{_title(means)}.", f"Time and size of a dump: {'; '.join(kinds)}."]
 
 
 def _title(means: pd.DataFrame) -> str:
@@ -59,11 +59,17 @@ def _title(means: pd.DataFrame) -> str:
         return f"A dump with compression {row['compression']} takes {plain(row['duration_s'])} s"
     base_s = float(none["duration_s"].iloc[0])
     each = [
-        f"{row.compression} leaves {100 / row.ratio:.0f} % of the size in "
-        f"{row.duration_s / base_s:.2g} times the time"
+        f"{row.compression} leaves {100 / row.ratio:.0f} % of the size "
+        f"{_in_time(row.duration_s / base_s)}"
         for row in packed.itertuples()
     ]
     return "; ".join(each)
+
+
+def _in_time(factor: float) -> str:
+    if factor < 1.95:
+        return f"in {forest.change(factor)} time"
+    return f"in {factor:.2g} times the time"
 
 
 def _tables(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -60,7 +60,7 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
         f"{row.name} {plain(row.mean)} queries/s with {count(row.clients, 'client')}"
         for row in qps.loc[qps.groupby("name")["mean"].idxmax()].itertuples()
     ]
-    words = [f"{_title(means, ratios)}.", *forest.sentence(ratios, 3)]
+    words = [f"{_title(means, ratios)}.", *forest.sentence(ratios)]
     return [*words, f"Each at its best: {'; '.join(each)}."]
 
 

@@ -91,12 +91,10 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
 def _title(table: pd.DataFrame, ratios: pd.DataFrame) -> str:
     """Say how near the kinds of tables keep reads, and what the nearest gains."""
     near = table.groupby("variant", sort=False)["near"].max()
-    best, worst = near.idxmax(), near.idxmin()
-    title = f"{_NAMES[best].capitalize()} tables read {near[best]:.0f} % of bytes near"
-    title += f", {_NAMES[worst]} {near[worst]:.0f} %" if best != worst else ""
+    title = f"{_NAMES[near.idxmax()].capitalize()} tables read {near.max():.0f} % of bytes near"
     gain = ratios[ratios["contrast"] == "fully-replicated"]
     for row in gain.itertuples():
-        title += f"; {forest.gain(row, 'more', 'fewer')} queries/s than read backup"
+        title += f", with {forest.gain(row, 'more', 'fewer')} queries/s than read backup"
     return title
 
 

@@ -26,8 +26,8 @@ def read_write(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         *_lookups(dataset),
         Clause(
             "R-filter-gain",
-            "filtered ranges allowed {value} times the read/write transactions {interval}",
-            "filtered ranges allowed {value} times the read/write transactions {interval}, not "
+            "filtered ranges changed read/write transactions by {change}",
+            "filtered ranges changed read/write transactions by {change}, not by the published "
             f"{_published(table, 'R-filter-gain')}",
             "what filtered ranges gain",
         ),

@@ -115,7 +115,7 @@ def _shown(name: str, a: Side, b: Side) -> Contrast:
 EXPERIMENTS = (
         Experiment(
         "read-write",
-        "What do read/write transactions, filters and IN lists carry?",
+        "What do more servers, filters and IN lists gain?",
         "10_read_write.ipynb",
         figures=("read-write",),
         claims=("R-rw-", "R-filter-", "R-base-latency"),

@@ -62,14 +62,14 @@ def one_server(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
 
 @answers("multi-server-scaling")
 def many_servers(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
-    """Say what more servers and more clients bring."""
+    """Say what more servers and more clients gain."""
     past = _past(dataset)
     return [
         *_figure_6(dataset, table),
         Clause(
             "P-servers-1-2",
-            "two servers did {value} times the queries of one {interval}",
-            "two servers did {value} times the queries of one {interval}",
+            "two servers instead of one raised throughput by {value_gain_pct} {interval_gain_pct}",
+            "two servers instead of one raised throughput by {value_gain_pct} {interval_gain_pct}",
             "how close two servers come to twice one",
         ),
         Clause(
@@ -84,13 +84,13 @@ def many_servers(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str
             "F6-peak",
             "the most servers give the highest throughput while CPUs are left",
             "the most servers do not give the highest throughput here",
-            "whether the most servers give the highest throughput where each brings CPUs",
+            "whether the most servers give the highest throughput where each has CPUs of its own",
         ),
         Clause(
             "F6-8-to-16",
-            "16 servers did {value} times the queries of 8 {interval}",
-            "16 servers did {value} times the queries of 8 {interval}",
-            "what 16 servers gain over 8 on CPUs as the source's",
+            "16 servers instead of 8 changed throughput by {change}",
+            "16 servers instead of 8 changed throughput by {change}",
+            "what 16 servers gain over 8",
         ),
         Clause(
             "F6-overload",
@@ -151,8 +151,8 @@ def _figure_6(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
                 yield Advice("Add MySQL servers only with CPUs for them")
     forced = (table["id"] == "F6-double-servers") & (table["verdict"] == BY_CONSTRUCTION)
     for row in table[forced].itertuples():
-        times = f"{plain(row.measured)} times{_between(row.low, row.high)} the work or more"
-        did = f", which did {times}" if math.isfinite(row.measured) else ""
+        more = less_or_more(row.measured, row.low, row.high, more="more queries")
+        did = f", which did at least {more}" if math.isfinite(row.measured) else ""
         yield f"up to four servers, quotas give twice as many twice the CPU by construction{did}"
 
 

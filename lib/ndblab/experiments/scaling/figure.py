@@ -14,7 +14,7 @@ from ndblab.experiments.scaling import allowed, figure_of_runs, figure_of_thread
 from ndblab.figures import curves, forest, intervals, published, selection, style, variants
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import P95, QPS, Quantity
-from ndblab.formatting import count, listed, plain
+from ndblab.formatting import count, plain
 from ndblab.judging.publication import Anchor
 from ndblab.statistics import blocks, estimate, summary
 
@@ -39,11 +39,11 @@ def paint_peaks(figure: Figure, tables: Tables, anchors: Anchors, caption: Capti
 def describe_peaks(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the best means, their ratios and what was published."""
     points, ratios = _points(tables, QPS), _peak_ratios(tables)
-    best = listed(
+    best = "; ".join(
         f"{plain(p.qps_mean)} with {p.servers} at {count(p.clients, 'client')}"
         for p in summary.peaks(points).itertuples()
     )
-    words = [f"{_gain(points, tables)}.", f"The best means in queries/s are {best}."]
+    words = [f"{_gain(points, tables)}.", f"The best means in queries/s: {best}."]
     return [*words, *forest.sentence(ratios), *published.sentence(anchors)]
 
 
@@ -65,12 +65,12 @@ def paint_latency(figure: Figure, tables: Tables, anchors: Anchors, caption: Cap
 def describe_latency(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the range of each line, the ratios and what was published."""
     points, ratios = _points(tables, P95).dropna(subset="mean"), _latency_ratios(tables)
-    lines = listed(
+    lines = "; ".join(
         f"from {plain(line['mean'].iloc[0])} to {plain(line['mean'].iloc[-1])} ms with {servers} "
         f"({line['clients'].iloc[0]} to {line['clients'].iloc[-1]} clients)"
         for servers, line in points.groupby("servers")
     )
-    words = [f"{_same_latency(points, ratios)}.", f"95th percentile latency goes {lines}."]
+    words = [f"{_same_latency(points, ratios)}.", f"95th percentile latency goes: {lines}."]
     return [*words, *forest.sentence(ratios), *published.sentence(anchors)]
 
 
@@ -161,7 +161,7 @@ def _gain(points: pd.DataFrame, tables: Tables) -> str:
 def _draw_allowed(
     panels: Mapping[object, Axes], points: pd.DataFrame, tables: Tables, caption: Caption
 ) -> list[str]:
-    """Draw a thin line at what the quotas alone would allow each number of servers; explain it."""
+    """Draw what the quotas would allow each number of servers, were queries as cheap as at best."""
     if not (caption.is_scaled and caption.cpus and "processes" in tables):
         return []
     try:
@@ -179,8 +179,7 @@ def _draw_allowed(
     servers = int(peaks.index.max())
     below = forest.change(peaks[servers] / most[servers], "above", "below")
     return [
-        "Thin lines: what the quotas alone would allow, were each query as cheap in CPU time as at "
-        f"the best point; {count(servers, 'server')} stayed {below} that."
+        f"Dashed: what quotas alone would allow; {count(servers, 'server')} stayed {below} that."
     ]
 
 

@@ -124,7 +124,7 @@ def describe_steadiness(tables: Tables, anchors: Anchors) -> list[str]:
     words = [
         f"{_steadiness_title(steady)}.",
         f"Coefficients of variation within a run with {servers}, of throughput and of p95 latency: "
-        f"{listed(each)}.",
+        f"{'; '.join(each)}.",
     ]
     return words + published.sentence(anchors)
 

@@ -179,11 +179,12 @@ def _threads_title(shown: _Threads, ratios: pd.DataFrame, where: str) -> str:
     if ratios.empty:
         return f"The data nodes have no {shown.kind} thread to compare"
     nearest = next(ratios.sort_values("ratio").head(1).itertuples())
-    change = f"{shown.kind} used {forest.change(nearest.ratio)} CPU"
-    change += "" if forest.is_clear(nearest) else ", within the error"
+    change = f"{forest.change(nearest.ratio)} CPU"
+    clear = "" if forest.is_clear(nearest) else ", within the error"
+    where = f"{where[0].upper()}{where[1:]}"
     if nearest.ratio >= 1:
-        return f"{shown.kind} was busiest {where}: {change} than {nearest.name}"
-    return f"{nearest.name}, not {shown.kind}, was busiest {where}: {change}"
+        return f"{where}, {shown.kind} was busiest: {change} than {nearest.name}{clear}"
+    return f"{where}, {nearest.name} was busiest, not {shown.kind}, with {change}{clear}"
 
 
 def _where(shown: _Threads, runs: pd.DataFrame) -> str:

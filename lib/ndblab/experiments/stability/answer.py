@@ -55,7 +55,7 @@ def checkpoints(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
         Clause(
             "R-long",
             cost,
-            f"{cost}; published for more than an hour: {published.get('R-long')} times",
+            f"{cost}; published for more than an hour: a ratio of {published.get('R-long')}",
             "whether an hour is a tenth slower than a short run (checkpoints: {change})",
         ),
     ]

@@ -103,33 +103,34 @@ def _checkpoints(run: Run) -> str:
 def _dip(ax: Axes, repeats: Repeats) -> None:
     """Draw throughput around the start of a checkpoint, over that outside."""
     table = cost.around_start(repeats)
-    ax.set_title("Around the start of a checkpoint")
     if table.empty:
         return sheet.nothing(ax, "no whole cycle of a checkpoint")
-    ax.axhline(1, color=style.INK, lw=1.1, zorder=1)
+    table[["ratio", "low", "high"]] *= 100
+    ax.axhline(100, color=style.INK, lw=1.1, zorder=1)
     ax.axvline(0, color=style.INK, lw=0.9, ls=":", zorder=1)
     (
         style.plot(table.assign(middle=table["second"] + 0.5), x="middle", y="ratio")
         .add(so.Line(color=style.THROUGHPUT, marker="o", pointsize=5))
         .add(so.Range(color=style.THROUGHPUT, linewidth=1.4), ymin="low", ymax="high")
-        .limit(x=(-cost.BEFORE_S, cost.AFTER_S), y=(0, max(1.2, 1.1 * table["ratio"].max())))
-        .label(x="Seconds since it started", y="Throughput over\nthat outside, ratio")
+        .limit(x=(-cost.BEFORE_S, cost.AFTER_S), y=(0, max(120, 1.1 * table["ratio"].max())))
+        .label(x="Seconds since it started", y="Throughput,\n% of that outside")
         .on(ax)
         .plot()
     )
+    ax.set_title("Around the start of a checkpoint")
 
 
 def _ratio(ax: Axes, repeats: Repeats, anchors: Anchors) -> None:
     """Draw the ratio of each cycle of all runs, and their mean with its interval."""
-    ax.set_title("All cycles of checkpoints")
     kept = _kept(repeats)
     if kept is None:
         return sheet.nothing(ax, "no whole cycle of a checkpoint")
     cycles = repeats.throughput
     each = pd.DataFrame({"name": _KEPT, "ratio": cycles["whole"] / cycles["outside"]})
     rows = pd.DataFrame([[_KEPT, *kept]], columns=["name", "ratio", "low", "high"])
-    rows["text"] = forest.words(next(rows.itertuples()), 3).replace(" (", "\n(")
+    rows["text"] = forest.words(next(rows.itertuples())).replace(" (", "\n(")
     forest.draw(ax, rows, "Throughput, ratio", each=each, anchors={_KEPT: anchors})
+    ax.set_title("All cycles of checkpoints")
 
 
 FIGURES = {

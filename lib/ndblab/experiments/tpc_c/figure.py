@@ -22,12 +22,17 @@ WAYS = {
     BY_KEY: Look("by whole key", style.ORANGE, "s", "--"),
 }
 """Ways of partitioning, by variant."""
+_SIDES = {
+    loads.PARTITIONING: ("Partitioning by warehouse", "by whole key"),
+    loads.SERVERS: ("2 servers", "1"),
+    loads.MORE_SERVERS: ("4 servers", "2"),
+}
 
 
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw the ratios, and below throughput by servers and by partitioning."""
     runs, ratios = _runs(tables), _ratios(tables)
-    lower = forest.leading(figure, ratios, "Ratio, of transactions/s unless said otherwise")
+    lower = forest.leading(figure, ratios, "Transactions/s unless said otherwise, ratio")
     left, right = lower.subplots(1, 2, sharey=True)
     plain_runs = runs[runs["variant"] == BY_WAREHOUSE]
     means = intervals.means(plain_runs, ["servers", "clients"], "tps")
@@ -74,15 +79,12 @@ def _ratios(tables: Tables) -> pd.DataFrame:
 
 
 def _title(runs: pd.DataFrame, ratios: pd.DataFrame) -> str:
-    """Say what partitioning and more servers gain; without contrasts, the best throughput."""
-    rows = ratios[~ratios["of_cpu"].astype(bool)].itertuples()
-    said = [
-        f"{row.compared} {forest.gain(row)}"
-        for place, row in enumerate(rows)
-        if place == 0 or forest.is_clear(row)
-    ]
-    if said:
-        return f"Transactions/s: {'; '.join(said)}"
+    """Say what the first clear contrast found; without contrasts, the best throughput."""
+    rows = [*ratios[~ratios["of_cpu"].astype(bool)].itertuples()]
+    for row in [row for row in rows if forest.is_clear(row)] or rows[:1]:
+        side, other = _SIDES[row.contrast]
+        clear = "" if forest.is_clear(row) else ", within the error"
+        return f"{side} did {forest.change(row.ratio)} transactions/s than {other}{clear}"
     means = runs.groupby(["servers", "clients"])["tps"].mean()
     return f"{count(means.idxmax()[0], 'server')} gave {plain(means.max())} transactions/s at best"
 

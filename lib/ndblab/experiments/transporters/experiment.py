@@ -130,7 +130,7 @@ EXPERIMENTS = (
         "tls",
         "What does TLS cost on NDB's own links?",
         "22_tls.ipynb",
-        figures=("tls", "tls-contrast"),
+        figures=("tls",),
         claims=(),
         grid=grids.every_variant_by_tcp,
         sizes={

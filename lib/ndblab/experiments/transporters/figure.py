@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ndblab.figures import contrast, variants
-from ndblab.figures.entry import Entry
+from ndblab.figures import variants
 
 FIGURES = {
     "shm-vs-tcp": variants.entry(
@@ -11,7 +10,4 @@ FIGURES = {
     ),
     "spinning": variants.entry("How much throughput does spinning gain?", variants.SPINNING),
     "tls": variants.entry("How much throughput does TLS on NDB's links cost?", variants.TLS),
-    "tls-contrast": Entry(
-        "How certain is the cost of TLS?", contrast.paint, contrast.describe, ("slices",)
-    ),
-}  # fmt: skip
+}

@@ -1,0 +1,156 @@
+"""Who runs where: the hosts of a planned cluster, their processes, and the CPUs of each.
+
+It shows what the plan in a dataset's manifest decides; nothing in it was measured.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyBboxPatch
+
+from ndblab.figures import sheet, style
+from ndblab.formatting import count, listed, plain
+
+Fields = Mapping[str, Any]
+"""A part of a manifest."""
+_LOAD, _SERVER, _DATA_NODE, _MANAGEMENT = "load", "mysqld", "ndbmtd", "ndb_mgmd"
+_COLOURS = {
+    _LOAD: ("#cfe0f1", style.INK), _SERVER: ("#fbe3b0", style.INK),
+    _DATA_NODE: (style.DATA_NODE, "white"), _MANAGEMENT: ("#e4e4e4", style.INK),
+}  # fmt: skip
+_WIDE = {_LOAD: 1.15, _SERVER: 1.6, _DATA_NODE: 1.55, _MANAGEMENT: 1.0}
+_BOX_IN, _GAP_IN, _MARGIN_IN, _HEAD_IN, _LINK_IN = 0.46, 0.1, 0.1, 0.3, 0.45
+_FONT_PT = 8
+
+
+class Box(NamedTuple):
+    """Alike processes of a host: their role, what they are, and what CPUs they may use."""
+
+    role: str
+    name: str
+    limit: str
+
+
+def draw(plan: Fields, cpus: float) -> Figure:
+    """Draw a frame for each host with its processes in it; `cpus` are those of one host."""
+    hosts = _hosts(plan)
+    boxes = {host: _boxes(plan, host) for host in hosts}
+    stacks = [max(Counter(box.role for box in boxes[host]).values()) for host in hosts]
+    most = max(stacks) if len(hosts) == 1 else max(len(each) for each in boxes.values())
+    height_in = _HEAD_IN + most * (_BOX_IN + _GAP_IN) + 3 * _MARGIN_IN
+    with sheet.page(height_in) as figure:
+        ax = sheet.canvas(figure)
+        wide = (sheet.WIDTH_IN - _MARGIN_IN * (len(hosts) + 1)) / len(hosts)
+        for place, host in enumerate(hosts):
+            left = _MARGIN_IN + place * (wide + _MARGIN_IN)
+            frame = (left, _MARGIN_IN, wide, height_in - 2 * _MARGIN_IN)
+            _rectangle(ax, frame, "#fafafa", "#aaaaaa")
+            top = height_in - 2 * _MARGIN_IN
+            title = _together(plan, cpus) if len(hosts) == 1 else f"host {host}"
+            ax.text(left + 0.08, top, title, fontsize=_FONT_PT, va="top", fontweight="bold")
+            shown = frame[0], frame[1], frame[2], frame[3] - _HEAD_IN
+            (_columns if len(hosts) == 1 else _stack)(ax, boxes[host], shown)
+    return figure
+
+
+def describe(plan: Fields, cpus: float) -> str:
+    """Describe in words what `draw` shows."""
+    hosts = _hosts(plan)
+    each = [
+        (f"host {host}: " if host else "")
+        + listed(f"{box.name.replace(chr(10), ' ')} ({box.limit})" for box in _boxes(plan, host))
+        for host in hosts
+    ]
+    where = "; ".join(each)
+    return f"Who runs where. {_together(plan, cpus)}. {where[0].upper()}{where[1:]}."
+
+
+def _hosts(plan: Fields) -> list[str]:
+    return [host["name"] for host in plan.get("hosts", ())] or [""]
+
+
+def _together(plan: Fields, cpus: float) -> str:
+    side = plan["sql_side"]["quota_cpus"]
+    shared = f"; servers and clients together: at most {plain(side)} CPUs" if side else ""
+    which = "One host" if _hosts(plan) == [""] else "Each host"
+    return f"{which}, {plain(cpus)} logical CPUs{shared}"
+
+
+def _boxes(plan: Fields, host: str) -> list[Box]:
+    """Return the processes of a host, alike ones together, in the order of a query's way."""
+    here = {
+        role: [node for node in plan[key] if node.get("host", "") == host]
+        for role, key in ((_SERVER, "servers"), (_DATA_NODE, "data_nodes"))
+    }
+    load = [of for of in plan.get("hosts", ()) if of["name"] == host and _LOAD in of["roles"]]
+    boxes = []
+    if load or not host:
+        clients = f"up to {count(plan['max_clients'], 'client')}"
+        boxes.append(Box(_LOAD, clients, _limit(plan["sysbench"])))
+    for role, nodes in here.items():
+        alike = Counter((_kind(node), _limit(node["share"])) for node in nodes)
+        for (kind, limit), number in alike.items():
+            every = "each " if number > 1 and limit != _UNLIMITED else ""
+            boxes.append(Box(role, f"{number} {role}{kind}", every + limit))
+    if plan["management_node"].get("host", "") == host:
+        boxes.append(Box(_MANAGEMENT, _MANAGEMENT, _limit(plan["management_node"]["share"])))
+    return boxes
+
+
+_UNLIMITED = "no limit"
+
+
+def _kind(node: Fields) -> str:
+    """Say how a MySQL server is connected; nothing of a data node."""
+    if not node["transporter"]:
+        return ""
+    pool = len(node["pool_node_ids"])
+    return f", {node['transporter'].upper()}" + (f" x {pool + 1}" if pool else "")
+
+
+def _limit(share: Fields) -> str:
+    if share["cpus"]:
+        return f"{len(share['cpus'])} CPUs of its own"
+    quota = share["quota_cpus"]
+    return f"at most {plain(quota)} CPU{'s' if quota > 1 else ''}" if quota else _UNLIMITED
+
+
+def _columns(ax: Axes, boxes: Sequence[Box], frame: tuple[float, float, float, float]) -> None:
+    """Draw a column for each role, with a line to the next one."""
+    roles = list(dict.fromkeys(box.role for box in boxes))
+    left, bottom, wide, high = frame
+    free = wide - 2 * _MARGIN_IN - _LINK_IN * (len(roles) - 1)
+    unit, x, y = free / sum(_WIDE[role] for role in roles), left + _MARGIN_IN, bottom + high / 2
+    for role in roles:
+        mine = [box for box in boxes if box.role == role]
+        size = unit * _WIDE[role]
+        tall = len(mine) * (_BOX_IN + _GAP_IN)
+        _stack(ax, mine, (x - _MARGIN_IN, y - tall / 2, size + 2 * _MARGIN_IN, tall))
+        x += size
+        if role != roles[-1]:
+            ax.plot([x, x + _LINK_IN], [y, y], color=style.QUIET, lw=1.2, zorder=1)
+        x += _LINK_IN
+
+
+def _stack(ax: Axes, boxes: Sequence[Box], frame: tuple[float, float, float, float]) -> None:
+    """Draw boxes below each other from the top of a frame."""
+    left, bottom, wide, high = frame
+    top = bottom + high - _GAP_IN / 2
+    for place, box in enumerate(boxes):
+        low = top - place * (_BOX_IN + _GAP_IN) - _BOX_IN
+        face, ink = _COLOURS[box.role]
+        _rectangle(ax, (left + _MARGIN_IN, low, wide - 2 * _MARGIN_IN, _BOX_IN), face, "#555555")
+        ax.text(
+            left + wide / 2, low + _BOX_IN / 2, f"{box.name}\n{box.limit}", fontsize=_FONT_PT,
+            color=ink, ha="center", va="center", linespacing=1.35, zorder=6,
+        )  # fmt: skip
+
+
+def _rectangle(ax: Axes, at: tuple[float, float, float, float], face: str, edge: str) -> None:
+    shape = "round,pad=0,rounding_size=0.05"
+    ax.add_patch(FancyBboxPatch(at[:2], *at[2:], boxstyle=shape, fc=face, ec=edge, lw=0.8))

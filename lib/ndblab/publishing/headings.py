@@ -1,0 +1,72 @@
+"""Headings of tables in words with units, made from the names of columns."""
+
+from __future__ import annotations
+
+NAMES = {
+    "qps": "queries/s",
+    "qps_other": "queries/s of the other",
+    "qps_default": "queries/s, default",
+    "qps_tcp": "queries/s over TCP",
+    "tps": "transactions/s",
+    "tpm_c": "New-Order transactions/min",
+    "latency_p95_ms": "p95 latency, ms",
+    "latency_p95_ms_other": "p95 latency of the other, ms",
+    "latency_avg_ms": "mean latency, ms",
+    "p95_ms_low": "p95 at least, ms",
+    "p95_ms_high": "p95 at most, ms",
+    "cpu_us": "CPU of a query, \N{MICRO SIGN}s",
+    "cpu_us_other": "CPU of a query of the other, \N{MICRO SIGN}s",
+    "query_us": "CPU of a query, \N{MICRO SIGN}s",
+    "one_us": "one query alone, \N{MICRO SIGN}s",
+    "each_us": "each client more, \N{MICRO SIGN}s",
+    "low": "95 % low",
+    "high": "95 % high",
+    "units": "blocks or runs",
+    "sd_pct": "standard deviation, %",
+    "ape_pct": "error without sign, %",
+    "bias_pct": "mean error, %",
+    "p90_pct": "90th percentile, %",
+    "median_pct": "median, %",
+    "goal_pct": "goal, %",
+    "bound_qps": "limit, queries/s",
+    "limit_qps": "limit, queries/s",
+    "t_s": "time, s",
+    "content_mb": "content, MB",
+    "written_mb": "written, MB",
+    "mb_per_s": "content, MB/s",
+    "rows_per_s": "rows/s",
+    "lookups_per_s": "lookups/s",
+    "queries_per_s": "queries/s",
+    "trend_pct_per_hour": "trend, % per hour",
+    "trend_low": "trend, 95 % low",
+    "trend_high": "trend, 95 % high",
+    "of_whole": "mean over that of the whole run",
+    "is_pushed": "pushed",
+    "times_row_above": "times the row above",
+}
+"""Names of columns that are not words, and what they are called."""
+_UNITS = {
+    "ms": "ms", "us": "\N{MICRO SIGN}s", "s": "s", "pct": "%", "mib": "MiB", "mb": "MB",
+    "bytes": "bytes", "cpus": "CPUs",
+}  # fmt: skip
+_PARTS = {"mean": "", "low": ", 95 % low", "high": ", 95 % high", "min": ", least", "max": ", most"}
+
+
+def words(column: object) -> object:
+    """Call a column by words with its unit; what is no identifier stays as it is.
+
+    >>> words("qps_low"), words("longest_gap_s"), words("mysqld_us"), words("READ COMMITTED")
+    ('queries/s, 95 % low', 'longest gap, s', 'mysqld, µs', 'READ COMMITTED')
+    """
+    if not isinstance(column, str) or not column.islower():
+        return column
+    if column in NAMES:
+        return NAMES[column]
+    stem, _, last = column.rpartition("_")
+    if stem and last in _PARTS:
+        return f"{words(stem)}{_PARTS[last]}"
+    if stem.endswith("_cv") and last == "pct":
+        return f"variation of {words(stem.removesuffix('_cv'))}".partition(",")[0] + ", %"
+    if stem and last in _UNITS:
+        return f"{stem.replace('_', ' ')}, {_UNITS[last]}"
+    return column.replace("_", " ")

@@ -1,0 +1,59 @@
+"""What readers read is in short sentences: README, docs, notebooks, answers on the terminal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from ndblab.publishing import exhibit
+
+ROOT = Path(__file__).resolve().parents[2]
+MOST_WORDS = 30
+PAGES = [ROOT / "README.md", ROOT / "lib/README.md", *sorted((ROOT / "docs").glob("*.md"))]
+NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
+# A colon or a semicolon begins a list, whose parts are read one by one.
+END = re.compile(r"(?<=[.!?:;])[)\"*_]*\s+")
+NOT_PROSE = re.compile(r"```.*?```|<!--.*?-->|<[^>]+>|^(?:\||    |#).*$", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+CODE = re.compile(r"`[^`]*`")
+ITEM = re.compile(r"^\s*(?:[-*]|\d+\.)\s", re.MULTILINE)
+
+
+def sentences(markdown: str) -> Iterator[str]:
+    """Give the sentences of prose: without code, tables, headings and targets of links."""
+    text = LINK.sub(r"\1", CODE.sub("code", NOT_PROSE.sub("", markdown)))
+    for paragraph in re.split(r"\n\s*\n", ITEM.sub("\n\n", text)):
+        yield from END.split(" ".join(paragraph.split()))
+
+
+def too_long(markdown: str) -> list[str]:
+    return [s for s in sentences(markdown) if len(re.findall(r"[\w%][^\s]*", s)) > MOST_WORDS]
+
+
+def test_a_long_sentence_is_found() -> None:
+    """And only prose counts: neither code nor a table, and a list by its parts."""
+    words = " ".join(["word"] * 20)
+    assert too_long(f"{words} and {words}.") == [f"{words} and {words}."]
+    assert not too_long(f"{words}: {words}; {words}. {words}.")
+    twice = f"{words} {words}"
+    assert not too_long(f"```\n{twice}\n```\n| {twice} |\n# {twice}\n")
+    assert not too_long(f"- {words}\n- {words}\n")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_no_sentence_of_a_page_is_long(page: Path) -> None:
+    assert too_long(page.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_no_sentence_of_a_notebook_is_long(path: Path) -> None:
+    """Neither of its text nor of its answer, which is that of the terminal."""
+    content = nbformat.read(path, as_version=4)
+    texts = [cell.source for cell in content.cells if cell.cell_type == "markdown"]
+    found = exhibit.answer(content)
+    texts += [str(found)] if found else []
+    assert [sentence for text in texts for sentence in too_long(text)] == []
