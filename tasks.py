@@ -479,11 +479,15 @@ def test(c, only=None, slow=False, cluster=True, virtual_machine=False, experime
 
 
 @cluster_command
-def bench(c, only=None):
-    """Measure the lab itself and print each result beside its goal (`bench NAME` for one)."""
+def bench(c, only=None, real=None, minutes=None):
+    """Measure the lab itself and print each result beside its goal (`bench NAME` for one).
+
+    `bench compare` judges planted truths made of recorded slices; with --real N it makes N
+    comparisons of each kind on a cluster that only it should use. It goes on where it was cut.
+    """
     from ndblab import benchmarks
 
-    benchmarks.run(only)
+    benchmarks.run(only, real, minutes)
 
 
 @cluster_command

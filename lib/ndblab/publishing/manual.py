@@ -38,7 +38,7 @@ GROUPS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "The lab itself": (
         ("test", "run its tests (10 min; --slow: 25 min)", ""),
-        ("bench", "measure it, beside its goals", "--only reading"),
+        ("bench", "measure it, beside its goals", "--only read"),
         ("faults", "inject faults into it and its cluster", "--count 20"),
         ("render", "render notebooks and README from recorded data", ""),
     ),
@@ -133,7 +133,11 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
         "virtual_machine": "Only those that boot a virtual machine; an hour or more",
         "experiment": "Hold an experiment of your own against what all keep",
     },
-    "bench": {"only": "Name of one benchmark (default: all)"},
+    "bench": {
+        "only": "Name of one benchmark (default: all)",
+        "real": "Of compare: so many planted, equal and twin comparisons on a cluster",
+        "minutes": "Of compare --real: minutes of a comparison at most (default: 3)",
+    },
 }
 """The help of each option, by command."""
 
