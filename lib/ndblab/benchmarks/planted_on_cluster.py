@@ -143,7 +143,7 @@ def _in_turn(machine: Host, binaries: Binaries) -> Bench:
     """Return what compares CPU quotas, by the design that `./lab compare` chooses for them."""
     variants = [Variant(quotas=NO_QUOTAS), _limited(_WHOLE, 1.0)]
     # Neither side has more than the whole share, so that data nodes always have the rest.
-    variants += [_limited(str(truth), min(truth, 1 / truth)) for truth in TRUTHS]
+    variants += [_limited(_limited_for(truth), min(truth, 1 / truth)) for truth in TRUTHS]
     chosen = choice.choose(sides.parse(_SPLIT))
     return _bench(chosen, variants, "scaled", machine, binaries)
 
@@ -152,6 +152,10 @@ def _of_twins(machine: Host, binaries: Binaries) -> Bench:
     """Return what compares two clusters that are equal."""
     variants = [Variant(), Variant(made.B_VARIANT)]
     return _bench(Choice(TWINS, knobs.SYSTEM, ()), variants, "shared", machine, binaries)
+
+
+def _limited_for(truth: float) -> str:
+    return f"limited-{round(100 * truth)}"
 
 
 def _limited(name: str, part: float) -> Variant:
@@ -188,7 +192,8 @@ def _compare(
     truth, variants = planted.EQUAL, (DEFAULT_VARIANT, DEFAULT_VARIANT)
     if kind == PLANTED:
         truth = TRUTHS[number % len(TRUTHS)]
-        variants = (_WHOLE, str(truth)) if truth < 1 else (str(truth), _WHOLE)
+        limited = _limited_for(truth)
+        variants = (_WHOLE, limited) if truth < 1 else (limited, _WHOLE)
     contrast = _between(bench.contrast, *variants)
     clusters.ready(contrast.a.point)
     until_s = time.monotonic() + 60 * limit_min
