@@ -10,11 +10,29 @@ from ndblab import dataset
 from ndblab.comparing import choice, made, sides
 from ndblab.comparing.made import Load
 from ndblab.dataset import SCHEMAS
+from ndblab.design.contrast import Contrast
 from ndblab.machine import host
 from ndblab.planning import profile
 
 ROOT = Path(__file__).resolve().parents[1]
 HOST = host.load(ROOT / "data/brief/host.json")
+_MORE = {
+    "queries": 4000, "reconnects": 0, "latency_avg_ms": 1.0, "latency_p95_ms": 1.0,
+    "client_cpu_pct": 5.0, "host_steal_pct": 0.0, "company_pct": 0.0, "company": "",
+}  # fmt: skip
+
+
+def append(
+    writer: dataset.Writer, contrast: Contrast, blocks: range, faster: float, seed: int = 1
+) -> None:
+    """Append blocks in which B has so many times the queries/s of A, within 1 % or so."""
+    last = blocks[-1]
+    slices = made_up_slices.of(contrast, last, ratio=1 / faster, sd=(0.01, 0, 0), seed=seed)
+    slices = slices.assign(**_MORE)[list(SCHEMAS["slices"].columns)]
+    processes = made_up_slices.processes(slices, {"a": 60.0, "b": 60.0})
+    for run_id, row in slices[slices["block"].isin(blocks)].groupby("run_id", sort=False):
+        mine = processes[processes["run_id"] == run_id]
+        writer.append(str(run_id), {"slices": row, "processes": mine})
 
 
 def write(
@@ -37,12 +55,6 @@ def write(
     experiment = made.experiment(parsed, choice.choose(parsed), load)
     size = profile.get("quick", {"servers": [1], "clients": [16]})
     [contrast] = experiment.contrasts(experiment, size, None)
-    slices = made_up_slices.of(contrast, blocks, ratio=1 / faster, sd=(0.01, 0, 0), seed=seed)
-    more = {"queries": 4000, "reconnects": 0, "latency_avg_ms": 1.0, "latency_p95_ms": 1.0,
-            "client_cpu_pct": 5.0, "host_steal_pct": 0.0, "company_pct": 0.0,
-            "company": ""}  # fmt: skip
-    slices = slices.assign(**more)[list(SCHEMAS["slices"].columns)]
-    processes = made_up_slices.processes(slices, {"a": 60.0, "b": 60.0})
     described = {
         "host": HOST.to_dict(),
         "versions": {"ndb": "9.7.4", "mysqld": "9.7.4", **(versions or {})},
@@ -54,8 +66,6 @@ def write(
     }
     identity = {"asked": dict(experiment.asked), "seed": seed, "versions": described["versions"]}
     with dataset.Writer.open(folder, made.NAME, identity, described) as writer:
-        for run_id, row in slices.groupby("run_id", sort=False):
-            mine = processes[processes["run_id"] == run_id]
-            writer.append(str(run_id), {"slices": row, "processes": mine})
+        append(writer, contrast, range(1, blocks + 1), faster, seed)
         writer.note(starts=1)
         return writer.finish()

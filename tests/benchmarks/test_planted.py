@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import made_up_comparison
 from ndblab import benchmarks
 from ndblab.benchmarks import planted, planted_on_cluster, resampled
 from ndblab.benchmarks.trials import EQUAL, OF_TWINS, PLANTED, Trials
 from ndblab.comparing.judged import EQUIVALENT, FASTER, SLOWER, UNDECIDED
+from ndblab.design.contrast import TWINS, Contrast
 from ndblab.error import LabError
+from ndblab.machine import host
+from ndblab.measuring import recorded
+from worlds.recording import BINARIES
 
 
 @pytest.fixture(scope="module")
@@ -111,3 +117,62 @@ def test_each_planted_truth_limits_one_side_only() -> None:
         ratio = limited / whole if truth < 1 else whole / limited
         assert ratio == pytest.approx(truth)
         assert limited < whole
+
+
+@pytest.fixture
+def made_up(monkeypatch: pytest.MonkeyPatch) -> list[Contrast]:
+    """Blocks that are made up, B 5 % faster; the list has the contrasts that were measured."""
+    asked = []
+
+    def measure(contrast, number, clusters, writer, seed, say) -> str:
+        asked.append(contrast)
+        made_up_comparison.append(writer, contrast, range(number, number + 1), 1.05)
+        return "ok"
+
+    monkeypatch.setattr(planted_on_cluster.blocks, "measure", measure)
+    return asked
+
+
+def test_a_planted_comparison_is_measured_and_judged(made_up: list[Contrast]) -> None:
+    """With variants that differ in the quota of servers and clients, up to the deciding look."""
+    machine = host.from_dict(dict(recorded.obtain("multi-server-scaling").host))
+    bench = planted_on_cluster._in_turn(machine, BINARIES)
+    clusters = SimpleNamespace(ready=lambda point: None)
+    found = planted_on_cluster._compare(bench, PLANTED, 1, 3, clusters)
+    assert (found["truth"], found["outcome"], found["blocks"]) == (1.05, FASTER, 4)
+    assert len(str(found["logs"]).split()) == 4
+    quotas = [bench.experiment.variant(side.point.variant).quotas["sql"]
+              for side in (made_up[0].a, made_up[0].b)]  # fmt: skip
+    assert quotas[1] / quotas[0] == pytest.approx(1.05)
+
+
+def test_a_start_of_equal_twins_has_one_block(made_up: list[Contrast]) -> None:
+    """Of the start's own number, as every other one exchanges their places."""
+    machine = host.from_dict(dict(recorded.obtain("multi-server-scaling").host))
+    bench = planted_on_cluster._of_twins(machine, BINARIES)
+    found = planted_on_cluster._start_twins(bench, 3, SimpleNamespace())
+    assert (found["kind"], found["number"], found["blocks"]) == (OF_TWINS, 3, 1)
+    assert made_up[0].design == TWINS
+
+
+def test_a_comparison_without_a_whole_block_is_made_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With other clusters; the last failure ends the command, and says that it goes on."""
+    closed, tries = [], []
+
+    def measure(clusters: object) -> dict:
+        tries.append(clusters)
+        if len(tries) < planted_on_cluster.ATTEMPTS:
+            raise LabError("A node has ended")
+        return {"kind": EQUAL}
+
+    clusters = SimpleNamespace(close=lambda: closed.append(1))
+    assert planted_on_cluster._tried(measure, clusters) == {"kind": EQUAL}
+    assert len(closed) == planted_on_cluster.ATTEMPTS - 1
+    monkeypatch.setattr(planted_on_cluster.blocks, "measure", lambda *a: "disturbed")
+    machine = host.from_dict(dict(recorded.obtain("multi-server-scaling").host))
+    bench = planted_on_cluster._of_twins(machine, BINARIES)
+    with pytest.raises(LabError, match="no whole block") as caught:
+        planted_on_cluster._start_twins(bench, 1, SimpleNamespace())
+    assert "goes on" in str(caught.value.next_step)

@@ -33,7 +33,7 @@ from ndblab.design.variant import NO_QUOTAS, Variant
 from ndblab.error import LabError
 from ndblab.formatting import count, duration
 from ndblab.machine import host
-from ndblab.measuring import blocks, feasible, manifest, measurement
+from ndblab.measuring import blocks, feasible, manifest
 from ndblab.measuring.clusters import Clusters
 from ndblab.measuring.deciding.board import Board
 from ndblab.measuring.deciding.loop import Loop
@@ -119,7 +119,7 @@ def real(number: int, limit_min: int = MINUTES, file: Path = FILE) -> list[Row]:
     """
     machine, binaries = host.read(), install.ensure()
     in_turn, twins = _in_turn(machine, binaries), _of_twins(machine, binaries)
-    measurement.check(machine, *in_turn.plans.values())
+    feasible.check(machine, *in_turn.plans.values())
     trials = Trials(file, machine.describe(), binaries.ndb_version, limit_min)
     todo = {kind: trials.missing(kind, number) for kind in (PLANTED, EQUAL, OF_TWINS)}
     if no_twins := _no_twins(twins):
