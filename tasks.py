@@ -21,7 +21,7 @@ from ndblab.machine import cgroups, host, user
 ROOT = Path(__file__).resolve().parent
 OUT = ROOT / "out"
 FLAGS = ("--again", "--dry-run", "--json", "--may-change", "--writes", "--help", "-h")
-"""Options of `compare` that have no value."""
+"""Options of `compare` and `watch` that have no value."""
 
 
 def plain(error):
@@ -203,6 +203,7 @@ def compare(
     global variables there, which it puts back.
     """
     from ndblab.comparing import attached, comparison
+    from ndblab.publishing.comparisons import notebook
 
     usual = {
         "workload": workload, "servers": servers, "clients": clients, "minutes": minutes,
@@ -215,7 +216,55 @@ def compare(
         say_unused(None, True, {}, {**others, "base-port": base_port})
         text, status = attached.compare(side or (), attach, endpoints, may_change, **usual)
     else:
-        text, status = comparison.compare(side or (), port=base_port, **usual)
+        text, status = comparison.compare(
+            side or (), port=base_port, notebook=notebook.write_if_possible, **usual
+        )
+    print(text)
+    if status:
+        raise Exit("", code=status)
+
+
+@functools.partial(cluster_command, mistake=2, iterable=["side"])
+def watch(
+    c, side=None, save=None, baseline=None, workload=None, schema=None, writes=False, servers=None,
+    clients=None, minutes=None, within=None, profile=None, tables=None, table_size=None, seed=None,
+    base_port=None,
+):  # fmt: skip
+    """Compare what is now with a stored baseline, and keep the history: a gate for upgrades.
+
+    Examples:
+    ./lab watch --save nightly                     the installed programs as they are
+    ./lab watch --save nightly production/ --workload oltp_read_write
+    ./lab watch --baseline nightly                 what is installed now, against it
+    ./lab watch --baseline nightly production/     and with the settings of today
+
+    Sides are those of `./lab compare`, and so is the exit status: 0 not slower, 1 slower, 3
+    undecided, 2 an error. Workload, servers, clients and sizes are stored with the baseline. A
+    name with a slash is a folder of your own, in which baseline, history and trend are kept.
+    """
+    from ndblab.publishing.comparisons import watch
+
+    load = {
+        "workload": workload, "schema": schema, "writes": writes or None, "servers": servers,
+        "clients": clients, "within": within, "profile": profile, "tables": tables,
+        "table_size": table_size, "seed": seed,
+    }  # fmt: skip
+    if bool(save) == bool(baseline):
+        raise LabError(
+            "Say what to save, or with what to compare",
+            expected="--save NAME or --baseline NAME",
+            next_step="Begin with: ./lab watch --save nightly",
+        )
+    if save:
+        print(watch.save(save, side or (), load))
+        return
+    if given := [name for name, value in load.items() if value is not None]:
+        raise LabError(
+            "These are stored with the baseline",
+            found=", ".join(f"--{name.replace('_', '-')}" for name in given),
+            next_step="Leave them out, or save another baseline with them.",
+        )
+    text, status = watch.compare(baseline, side or (), minutes, base_port)
     print(text)
     if status:
         raise Exit("", code=status)
@@ -479,11 +528,15 @@ def test(c, only=None, slow=False, cluster=True, virtual_machine=False, experime
 
 
 @cluster_command
-def bench(c, only=None):
-    """Measure the lab itself and print each result beside its goal (`bench NAME` for one)."""
+def bench(c, only=None, real=None, minutes=None):
+    """Measure the lab itself and print each result beside its goal (`bench NAME` for one).
+
+    `bench compare` judges planted truths made of recorded slices; with --real N it makes N
+    comparisons of each kind on a cluster that only it should use. It goes on where it was cut.
+    """
     from ndblab import benchmarks
 
-    benchmarks.run(only)
+    benchmarks.run(only, real, minutes)
 
 
 @cluster_command
@@ -504,8 +557,8 @@ def faults(c, count="200", seed="1", first=None, kind=None, at_once="1"):
 
 
 namespace = Collection(
-    commands, experiments, reproduce, compare, report, claims, predict, size, install, doctor,
-    config, notebook, render, new, test, bench, faults,
+    commands, experiments, reproduce, compare, watch, report, claims, predict, size, install,
+    doctor, config, notebook, render, new, test, bench, faults,
 )  # fmt: skip
 namespace.add_collection(Collection("cluster", start, status, stop, detach))
 
@@ -526,7 +579,7 @@ def spelled_out(words):
     """Return words of a command line as invoke takes them, which has no optional positional ones.
 
     `bench NAME` is `bench --only NAME`, `claims ID ID` is `claims --id ID,ID`, and `compare A B` is
-    `compare --side A --side B`: whatever is no option, nor the value of one.
+    `compare --side A --side B`, as it is of `watch`: whatever is no option, nor the value of one.
     """
     name, *rest = words or [""]
     if name == "bench" and rest and not rest[0].startswith("-"):
@@ -534,7 +587,7 @@ def spelled_out(words):
     if name == "claims":
         ids = list(itertools.takewhile(lambda word: not word.startswith("-"), rest))
         return [name, *(["--id", ",".join(ids)] if ids else []), *rest[len(ids) :]]
-    if name != "compare":
+    if name not in ("compare", "watch"):
         return list(words)
     found, takes_value = [name], False
     for word in rest:

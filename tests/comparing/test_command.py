@@ -51,6 +51,7 @@ def test_a_mistake_has_a_status_of_its_own(monkeypatch: pytest.MonkeyPatch) -> N
         ("compare a=1 --minutes 3 b=2 --json c/ --within=5",
          "compare --side a=1 --minutes 3 --side b=2 --json --side c/ --within=5"),
         ("compare a=1 -h", "compare --side a=1 -h"),
+        ("watch --baseline nightly a=1", "watch --baseline nightly --side a=1"),
         ("claims F6-peak P-tc --csv", "claims --id F6-peak,P-tc --csv"),
         ("claims --csv", "claims --csv"),
         ("bench large", "bench --only large"),

@@ -23,12 +23,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import made_up_comparison
 from ndblab import dataset
 from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.judging import publication, verdict
 from ndblab.judging.answer import sentence
 from ndblab.publishing import effects, notebook, processes, rendering, report
+from ndblab.publishing.comparisons import history
+from ndblab.publishing.comparisons.history import History
 from ndblab.publishing.report import dataset_page
 from publishing.browser import Browser, ensure
 
@@ -162,11 +165,25 @@ def forest() -> str:
 
 
 @pytest.fixture(scope="module")
-def site(sections: list[report.Section], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The report of all that is committed."""
+def compared(tmp_path_factory: pytest.TempPathFactory) -> list[History]:
+    """Two comparisons of the user's own, of the same sides."""
+    folder = tmp_path_factory.mktemp("runs")
+    for seed in (1, 2):
+        made_up_comparison.write(folder, seed=seed)
+    return history.read(folder / "compare")
+
+
+@pytest.fixture(scope="module")
+def site(
+    sections: list[report.Section],
+    compared: list[History],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Path:
+    """The report of all that is committed, with comparisons of the user's own."""
     unjudged = synthetic_verdicts("unjudged").assign(verdict=verdict.UNKNOWN)
     out = tmp_path_factory.mktemp("out") / "report"
-    return report.write(out, sections, unjudged, rendering.findings(), forest()).parent
+    findings = rendering.findings()
+    return report.write(out, sections, unjudged, findings, forest(), compared=compared).parent
 
 
 @pytest.fixture(scope="module")
@@ -414,12 +431,14 @@ def test_the_site_is_small(site: Path) -> None:
 
 
 def test_the_same_input_gives_the_same_bytes(
-    site: Path, sections: list[report.Section], tmp_path: Path
+    site: Path, sections: list[report.Section], compared: list[History], tmp_path: Path
 ) -> None:
     """A report can be compared with the last one: it has no time and no chance in it."""
     unjudged = synthetic_verdicts("unjudged").assign(verdict=verdict.UNKNOWN)
     findings = rendering.findings()
-    again = report.write(tmp_path / "again", sections, unjudged, findings, forest()).parent
+    again = report.write(
+        tmp_path / "again", sections, unjudged, findings, forest(), compared=compared
+    ).parent
     assert files(again) == files(site)
 
 

@@ -5,10 +5,12 @@ It never judges a claim, and leaves no dataset, no cluster and no installation b
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from ndblab.benchmarks import planted_on_cluster
 from ndblab.benchmarks.capacity_model import capacity
 from ndblab.benchmarks.clusters import overhead, start
 from ndblab.benchmarks.commands import everything, installation, large, memory, one_figure
@@ -16,9 +18,11 @@ from ndblab.benchmarks.coverage import of_intervals
 from ndblab.benchmarks.outputs import draw, sizes
 from ndblab.benchmarks.quota_phases import phases
 from ndblab.benchmarks.reading import read
+from ndblab.benchmarks.resampled import compare
 from ndblab.benchmarks.row import COLUMNS, Row, line
 from ndblab.error import LabError
 from ndblab.machine import host
+from ndblab.planning import number
 
 __all__ = ["BENCHMARKS", "Row", "run"]
 
@@ -31,6 +35,7 @@ BENCHMARKS: dict[str, Callable[[], list[Row]]] = {
     "large": large,
     "capacity": capacity,
     "coverage": of_intervals,
+    "compare": compare,
     "memory": memory,
     "start": start,
     "overhead": overhead,
@@ -39,8 +44,13 @@ BENCHMARKS: dict[str, Callable[[], list[Row]]] = {
 }
 
 
-def run(only: str | None = None) -> None:
+def run(only: str | None = None, real: object = None, minutes: object = None) -> None:
     """Run one benchmark, or all of them, and print each row as soon as it is measured.
+
+    Parameters
+    ----------
+    real : of `compare`, how many comparisons to make on a real cluster; None for resampled ones.
+    minutes : of each of these, at most.
 
     Raises
     ------
@@ -54,12 +64,15 @@ def run(only: str | None = None) -> None:
             expected=", ".join(BENCHMARKS),
             next_step="Choose one, or drop the name to run all.",
         )
+    chosen = BENCHMARKS if only is None else {only: BENCHMARKS[only]}
+    if real is not None or minutes is not None:
+        chosen = _on_a_cluster(chosen, real, minutes)
     print(f"# {host.read().describe()}; load {os.getloadavg()[0]:.2f} at the start")
     print(line(COLUMNS), flush=True)
     failed: list[str] = []
-    for name in [only] if only else BENCHMARKS:
+    for name, benchmark in chosen.items():
         try:
-            rows = BENCHMARKS[name]()
+            rows = benchmark()
         except LabError as error:
             if only is not None:
                 raise
@@ -78,3 +91,19 @@ def run(only: str | None = None) -> None:
             expected="values from each benchmark",
             next_step="The reasons are above; `./lab bench NAME` repeats one.",
         )
+
+
+def _on_a_cluster(
+    chosen: Mapping[str, Callable[[], list[Row]]], real: object, minutes: object
+) -> dict[str, Callable[[], list[Row]]]:
+    """Return the comparisons on a real cluster in place of the resampled ones."""
+    if set(chosen) != {"compare"}:
+        raise LabError(
+            "Only the benchmark compare has --real and --minutes",
+            found=", ".join(chosen),
+            next_step="Type: ./lab bench compare --real 40",
+        )
+    wanted = number.whole("--real", real)
+    limit_min = planted_on_cluster.MINUTES
+    limit_min = limit_min if minutes is None else number.whole("--minutes", minutes)
+    return {"compare": functools.partial(planted_on_cluster.real, wanted, limit_min)}

@@ -7,7 +7,7 @@ import json
 import math
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -128,6 +128,7 @@ def compare(
     as_json: bool = False,
     only_plan: bool = False,
     pictures: Path = PICTURES,
+    notebook: Callable[[datasets.Dataset, float], Path | None] | None = None,
 ) -> tuple[str, int]:
     """Compare two sides; return the answer as text and the exit status of the command.
 
@@ -138,6 +139,7 @@ def compare(
     within : per cent from equal that still count as equivalent.
     only_plan : start nothing, and return what would be done.
     pictures : folder for the figure.
+    notebook : writes the notebook of a dataset, judged within a band, and returns its file.
 
     Raises
     ------
@@ -162,7 +164,8 @@ def compare(
         judging=judging(band, again_command),
     )  # fmt: skip
     picture = figure.save(data, judged.judge(data, band), comparison.sides, band, pictures)
-    return answered(comparison, data, band, again_command, as_json, {"Figure": picture})
+    written = {"Figure": picture, "Notebook": notebook and notebook(data, band)}
+    return answered(comparison, data, band, again_command, as_json, written)
 
 
 def judging(within: float, command: str) -> measurement.Judging:

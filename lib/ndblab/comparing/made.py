@@ -5,8 +5,8 @@ Pure.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from ndblab.comparing import knobs
 from ndblab.comparing.choice import Choice
@@ -109,11 +109,37 @@ def experiment(
         budget="scaled" if _splits(sides) else "shared",
         contrasts=compared,
         after_start=after_start,
-        asked={
-            "a": [str(setting) for setting in sides.of("a")],
-            "b": [str(setting) for setting in sides.of("b")],
-            "contrast": contrast.to_dict(),
-        },
+        asked={**asked(sides), "contrast": contrast.to_dict()},
+    )
+
+
+def asked(sides: Sides) -> dict[str, object]:
+    """Return both sides as plain data, with what only the installed programs know of settings."""
+    settings = {str(setting): setting for side in VARIANTS for setting in sides.of(side)}
+    unlisted = {
+        word: asdict(setting.knob)
+        for word, setting in settings.items()
+        if setting.knob.source == knobs.UNLISTED
+    }
+    words = {side: [str(setting) for setting in sides.of(side)] for side in VARIANTS}
+    return words | ({"unlisted": unlisted} if unlisted else {})
+
+
+def sides_of(known: Mapping[str, Any]) -> Sides:
+    """Return the sides of a manifest's entry `asked`."""
+    others = [knobs.Knob(**one) for one in known.get("unlisted", {}).values()]
+
+    def setting(word: str) -> Setting:
+        name, _, text = word.partition("=")
+        knob = knobs.find(name, others)
+        return Setting(knob, knobs.value(knob, text))
+
+    a, b = ([setting(word) for word in known[side]] for side in VARIANTS)
+    both = tuple(each for each in a if each in b)
+    return Sides(
+        tuple(each for each in a if each not in both),
+        tuple(each for each in b if each not in both),
+        both,
     )
 
 

@@ -26,6 +26,7 @@ GROUPS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "Ask your own": (
         ("compare", "say which of two configurations is faster", "ndb_batch_size=64K"),
+        ("watch", "compare what is now with a stored baseline", "--baseline nightly"),
         ("new", "write an experiment of your own that works at once", "mine"),
         ("predict", "predict many MySQL servers from a sweep of one", "--servers 8 --clients 64"),
         ("size", "recommend servers, clients and CPU split", ""),
@@ -38,7 +39,7 @@ GROUPS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "The lab itself": (
         ("test", "run its tests (10 min; --slow: 25 min)", ""),
-        ("bench", "measure it, beside its goals", "--only reading"),
+        ("bench", "measure it, beside its goals", "--only read"),
         ("faults", "inject faults into it and its cluster", "--count 20"),
         ("render", "render notebooks and README from recorded data", ""),
     ),
@@ -96,6 +97,23 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
         "json": "Print the answer as JSON",
         "dry_run": "Print the plan and every command; run none",
     },
+    "watch": {
+        "side": "A setting, folder or file of what is now (default: as in the baseline)",
+        "save": "Name or folder of a baseline to store",
+        "baseline": "Name or folder of the baseline to compare with",
+        "workload": "With --save: as for compare",
+        "schema": "With --save: as for compare",
+        "writes": "With --save: as for compare",
+        "servers": "With --save: MySQL servers of both sides (default: 1)",
+        "clients": "With --save: clients of both sides (default: 8 for each CPU)",
+        "minutes": "End after so many minutes, though undecided (default: 15)",
+        "within": "With --save: per cent from equal that count as equivalent (default: 2)",
+        "profile": "With --save: smoke, quick or brief (default: quick)",
+        "tables": "With --save: number of tables (default: the profile's)",
+        "table_size": "With --save: rows of each table (default: the profile's)",
+        "seed": "With --save: seed of the order of slices (default: the profile's)",
+        "base_port": "First port of the cluster (default: 11860)",
+    },
     "install": {
         "tarball": "Path or address of an NDB Cluster tarball",
         "sha256": "Checksum of that tarball",
@@ -133,7 +151,11 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
         "virtual_machine": "Only those that boot a virtual machine; an hour or more",
         "experiment": "Hold an experiment of your own against what all keep",
     },
-    "bench": {"only": "Name of one benchmark (default: all)"},
+    "bench": {
+        "only": "Name of one benchmark (default: all)",
+        "real": "Of compare: so many planted, equal and twin comparisons on a cluster",
+        "minutes": "Of compare --real: minutes of a comparison at most (default: 3)",
+    },
 }
 """The help of each option, by command."""
 

@@ -26,6 +26,7 @@ from ndblab.publishing import (
     terminal,
     verdict_tables,
 )
+from ndblab.publishing.comparisons import history
 from ndblab.publishing.processes import AT_ONCE
 from ndblab.publishing.report import own
 
@@ -123,7 +124,9 @@ def write_report(out: Path) -> Path:
     judged = {name for s in sections if s.verdicts is not None for name in s.verdicts["id"]}
     sections += [section for source in OWN for section in source()]
     rest, tally = every[~every["id"].isin(judged)], _counted(every).replace("`", "")
-    return report.write(out, sections, rest, findings(), forest, tally)
+    return report.write(
+        out, sections, rest, findings(), forest, tally, compared=history.read()
+    )  # fmt: skip
 
 
 def findings() -> list[Path]:

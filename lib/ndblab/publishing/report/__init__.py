@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.judging import publication
+from ndblab.publishing.comparisons import pages as comparisons
 from ndblab.publishing.report import claims_page, dataset_page, index_page, notebook_page, page
 from ndblab.publishing.report.folder import MARKER, replacing
 from ndblab.publishing.report.section import Section
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ndblab.publishing.comparisons.history import History
 
 __all__ = ["MARKER", "Section", "write"]
 
@@ -29,6 +32,7 @@ def write(
     forest: str = "",
     tally: str = "",
     published: Path = publication.FOLDER,
+    compared: Sequence[History] = (),
 ) -> Path:
     """Write the site and give its first page, `out`/index.html.
 
@@ -37,6 +41,7 @@ def write(
     unjudged : claims that no section's data can judge, in the columns of a section's verdicts.
     findings, forest, tally : as for `index_page.write`.
     published : the folder of what the sources published; its CSV files come with the site.
+    compared : the comparisons of the user's own.
 
     Raises
     ------
@@ -60,7 +65,8 @@ def write(
                 files = dataset_page.write(site, section)
             notebook_page.write(site, section, places, files, before, after)
         claims_page.write(site, found)
-        index_page.write(site, sections, findings, forest, tally)
+        comparisons.write_in_report(site, compared)
+        index_page.write(site, sections, findings, forest, tally, bool(compared))
         index_page.write_data(site, sections, sources, [file.name for file in tables])
         (site / "report.css").write_text(page.text("report.css"))
         (site / "report.js").write_text(page.text("report.js"))

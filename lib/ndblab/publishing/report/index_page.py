@@ -28,6 +28,7 @@ def write(
     findings: Sequence[Path],
     forest: str,
     tally: str,
+    compared: bool = False,
 ) -> None:
     """Write index.html into the site.
 
@@ -36,6 +37,7 @@ def write(
     findings : the notebooks whose answers come first, in this order.
     forest : the picture of the effects, as SVG.
     tally : how many claims have which verdict.
+    compared : whether there is a page of the user's own comparisons.
     """
     of_notebook = {section.notebook: section for section in sections}
     told = [of_notebook[name] for name in findings if name in of_notebook]
@@ -46,6 +48,7 @@ def write(
         recorded=[section for section in sections if not section.own],
         own=[section for section in sections if section.own],
         tally=tally,
+        compared=compared,
     )  # fmt: skip
 
 

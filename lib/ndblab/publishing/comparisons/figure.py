@@ -1,0 +1,76 @@
+"""The history of a comparison as a forest: one interval below the other, the first on top."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from ndblab.comparing import answer
+from ndblab.comparing.judged import WITHIN
+from ndblab.figures import forest, sheet
+from ndblab.figures.sheet import Head
+from ndblab.formatting import count
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ndblab.publishing.comparisons.history import Entry
+    from ndblab.statistics.estimate import Estimate
+
+_ROW_IN, _HEAD_IN = 0.28, 1.5
+LAST = 40
+"""The figure has so many comparisons at most: the last ones."""
+
+
+def draw(title: str, entries: Sequence[Entry], note: str = "") -> Figure:
+    """Draw the throughput of B over A, comparison by comparison.
+
+    Parameters
+    ----------
+    note : how to read it, besides what is the same for all.
+    """
+    shown = entries[-LAST:]
+    hosts = list(dict.fromkeys(each.host for each in shown))
+    rows = pd.DataFrame(
+        [(_name(each, hosts), *each.estimate, _percent(each.estimate)) for each in shown],
+        columns=["name", "ratio", "low", "high", "text"],
+    )
+    # Equal names would share a row.
+    rows["name"] += rows.groupby("name").cumcount().map("\N{ZERO WIDTH SPACE}".__mul__)
+    notes = [note, f"Line: 95 % interval. Shaded: within {100 * WITHIN:g} % of equal."]
+    with sheet.page(_HEAD_IN + _ROW_IN * len(rows)) as figure:
+        forest.draw(
+            figure.subplots(), rows, "queries/s, B over A",
+            allowed=dict.fromkeys(rows["name"], (1 - WITHIN, 1 + WITHIN)),
+        )  # fmt: skip
+        lines = [f"{place}: {host}" for place, host in enumerate(hosts, 1)]
+        source = hosts[0] if len(hosts) == 1 else f"Hosts {'; '.join(lines)}"
+        kept = f" The last {count(LAST, 'comparison')}." if len(entries) > LAST else ""
+        sheet.sign(figure, Head(title, [each for each in notes if each]), f"{source}.{kept}")
+    return figure
+
+
+def describe(entries: Sequence[Entry]) -> str:
+    """Say in words what the figure shows."""
+    return " ".join(f"{each.day}, NDB {each.engine}: {each.sentence}" for each in entries[-LAST:])
+
+
+def png(figure: Figure) -> bytes:
+    """Return a figure as a picture."""
+    out = io.BytesIO()
+    figure.savefig(out, format="png")
+    return out.getvalue()
+
+
+def _percent(ratio: Estimate) -> str:
+    value, low, high = (answer.percent(part) for part in ratio)
+    return f"{value} % ({low} to {high} %)" if ratio.bounded else f"{value} %"
+
+
+def _name(entry: Entry, hosts: list[str]) -> str:
+    """Label a comparison: its time, its engine, and its host where there are several."""
+    host = f", host {hosts.index(entry.host) + 1}" if len(hosts) > 1 else ""
+    return f"{entry.day}, {entry.engine}{host}"

@@ -1,0 +1,121 @@
+"""The user's own comparisons so far: those of the same two sides belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ndblab import dataset as datasets
+from ndblab.comparing import answer, judged, made
+from ndblab.comparing.judged import WITHIN
+from ndblab.dataset.manifest import COMPLETE
+from ndblab.error import LabError
+from ndblab.formatting import count
+from ndblab.measuring import measurement
+from ndblab.statistics.estimate import Estimate
+
+DEFAULT = "the default"
+Question = tuple[str, str, str]
+"""A, B, and the load that both had."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One comparison: when it was measured, on what, and what it found; ratios are B over A."""
+
+    measured_utc: str
+    engine: str
+    host: str
+    outcome: str
+    ratio: float
+    low: float
+    high: float
+    headline: str
+    sentence: str
+    status: int
+    dataset: str
+
+    @property
+    def day(self) -> str:
+        """Return when it was measured, to the minute."""
+        return self.measured_utc[:16].replace("T", " ")
+
+    @property
+    def estimate(self) -> Estimate:
+        """Return the throughput of B over A."""
+        return Estimate(self.ratio, self.low, self.high)
+
+
+@dataclass(frozen=True)
+class History:
+    """Comparisons of the same two sides under the same load, the first one first."""
+
+    a: str
+    b: str
+    load: str
+    entries: tuple[Entry, ...]
+
+
+def read(folder: Path | None = None) -> list[History]:
+    """Return all comparisons that are complete, those measured last first.
+
+    Parameters
+    ----------
+    folder : of the datasets; None for that of this lab. What cannot be read there is left out.
+    """
+    folder = folder or measurement.RUNS / made.NAME
+    found = []
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        with suppress(LabError):
+            data = datasets.read(path)
+            if data.manifest["status"] == COMPLETE:
+                found.append((question(data.manifest), entry(data)))
+    return together(found)
+
+
+def together(found: Iterable[tuple[Question, Entry]]) -> list[History]:
+    """Put comparisons of the same question together, in the order of time."""
+    groups: dict[Question, list[Entry]] = {}
+    for asked, each in sorted(found, key=lambda pair: pair[1].measured_utc):
+        groups.setdefault(asked, []).append(each)
+    histories = [History(*asked, tuple(entries)) for asked, entries in groups.items()]
+    return sorted(histories, key=lambda each: each.entries[-1].measured_utc, reverse=True)
+
+
+def question(manifest: Mapping[str, Any]) -> Question:
+    """Return what was asked."""
+    asked, size = manifest["asked"], manifest["profile"]
+    both = [word for word in asked["a"] if word in asked["b"]]
+    a, b = (", ".join(word for word in asked[side] if word not in both) or DEFAULT for side in "ab")
+    point = asked["contrast"]["a"]["point"]
+    load = [
+        point["workload"], count(point["servers"], "MySQL server"),
+        count(point["clients"], "client"), f"{size['tables']} tables of {size['table_size']} rows",
+    ]  # fmt: skip
+    return a, b, ", ".join([*load, *both])
+
+
+def entry(data: datasets.Dataset, within: float = WITHIN) -> Entry:
+    """Judge a comparison, and say on what it was measured."""
+    manifest, found = data.manifest, judged.judge(data, within)
+    return Entry(
+        str(manifest.get("finished_utc") or manifest["started_utc"]),
+        engine(manifest["versions"]),
+        data.describe_host(),
+        found.outcome,
+        *found.throughput,
+        answer.headline(found, within),
+        answer.sentence(found, within),
+        found.status,
+        data.id,
+    )
+
+
+def engine(versions: Mapping[str, str]) -> str:
+    """Name the release of NDB Cluster, or those of A and B where they differ."""
+    first = versions["ndb"]
+    second = versions.get("second_ndb", first)
+    return first if first == second else f"A {first}, B {second}"

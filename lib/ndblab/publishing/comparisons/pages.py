@@ -1,0 +1,75 @@
+"""Pages of comparisons: those of a report, and the trend of one that is watched.
+
+It measures and judges nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ndblab.error import writing
+from ndblab.publishing.comparisons import figure
+from ndblab.publishing.report import page
+
+if TYPE_CHECKING:
+    from ndblab.publishing.comparisons.history import Entry, History
+
+PLACE = "comparisons.html"
+"""Where the page is in a report."""
+_TEMPLATE = "comparisons.html.j2"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A history as the page has it: `src` is its picture, `heading` what is compared."""
+
+    heading: str
+    load: str
+    src: str
+    alt: str
+    entries: Sequence[Entry]
+
+
+def write_in_report(site: Path, histories: Sequence[History]) -> None:
+    """Write the page of all comparisons into a report; nothing if there are none."""
+    if not histories:
+        return
+    (site / "figures").mkdir(exist_ok=True)
+    shown = []
+    for number, each in enumerate(histories, 1):
+        src = f"figures/comparison-{number}.png"
+        (site / src).write_bytes(_picture(each.entries))
+        shown.append(_shown(f"A: {each.a}. B: {each.b}", each.load, src, each.entries))
+    page.write(site, PLACE, _TEMPLATE, title="Your own comparisons", lead="", histories=shown)
+
+
+def write_trend(
+    file: Path, name: str, lead: str, sides: str, load: str, entries: Sequence[Entry]
+) -> Path:
+    """Write the page of a watched baseline, which needs no other file; return it.
+
+    Parameters
+    ----------
+    lead : the answer, in a sentence or two.
+    """
+    picture = base64.b64encode(_picture(entries)).decode()
+    shown = [_shown(sides, load, f"data:image/png;base64,{picture}", entries)]
+    with writing(file.parent):
+        page.write(
+            file.parent, file.name, _TEMPLATE, alone=True,
+            title=f"Watched: {name}", lead=lead, histories=shown,
+        )  # fmt: skip
+    return file
+
+
+def _shown(heading: str, load: str, src: str, entries: Sequence[Entry]) -> Shown:
+    # The last one is what is asked for first.
+    return Shown(heading, load, src, figure.describe(entries), entries[::-1])
+
+
+def _picture(entries: Sequence[Entry]) -> bytes:
+    return figure.png(figure.draw(entries[-1].headline, entries))

@@ -1,0 +1,89 @@
+"""What the notebook of a comparison shows, one call for each output; it computes no result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from IPython.display import Markdown, display
+
+from ndblab.comparing import answer as answers
+from ndblab.comparing import figure, judged, made
+from ndblab.dataset.schema import file_name
+from ndblab.formatting import count
+from ndblab.publishing import exhibit, show
+from ndblab.publishing.comparisons import history
+
+if TYPE_CHECKING:
+    from ndblab.dataset import Dataset
+
+
+def answer(data: Dataset, within: float) -> None:
+    """Show the answer, and what was compared."""
+    sides = made.sides_of(data.manifest["asked"])
+    said = answers.said(sides).replace("\n", "  \n")
+    display(Markdown(f"**{answers.sentence(judged.judge(data, within), within)}**\n\n{said}"))
+
+
+def forest(data: Dataset, within: float) -> None:
+    """Show the three ratios with their intervals and blocks."""
+    found, sides = judged.judge(data, within), made.sides_of(data.manifest["asked"])
+    if not found.blocks:
+        display(Markdown("There is no whole block yet."))
+        return
+    text = answers.sentence(found, within)
+    drawn = figure.draw(data, found, sides, within)
+    display(drawn, metadata=exhibit.of_figure(exhibit.picture(made.NAME, text, text)))
+
+
+def to_paste(data: Dataset) -> Markdown:
+    """Show what makes B of A."""
+    return Markdown(f"```\n{answers.to_paste(made.sides_of(data.manifest['asked']))}\n```")
+
+
+def blocks(data: Dataset) -> None:
+    """Show B over A block by block, as it was measured."""
+    names = "queries/s", "p95 latency", "CPU time of a query"
+    columns = dict(zip(names, judged.blocks(data), strict=True))
+    table = pd.DataFrame({name: pd.Series(np.exp(logs)) for name, logs in columns.items()})
+    table.insert(0, "block", np.arange(1, len(table) + 1))
+    show.table(table, "blocks")
+
+
+def provenance(data: Dataset) -> None:
+    """Show where the comparison comes from."""
+    manifest, size = data.manifest, data.manifest["profile"]
+    _, _, load = history.question(manifest)
+    slices = data.slices
+    facts = {
+        "dataset": data.id,
+        "measured": f"{manifest['started_utc']} to {manifest['finished_utc']}",
+        "host": data.describe_host(),
+        "engine": history.engine(manifest["versions"]),
+        "design": manifest["asked"]["contrast"]["design"],
+        "CPU budget": data.budget,
+        "load": load,
+        "slices": f"{len(slices)}, {count(int((slices['status'] != 'ok').sum()), 'slice')} left "
+        f"out; seed {size['seed']}",
+        "git commit": manifest.get("git_commit") or "unknown",
+    }
+    show.table(pd.DataFrame({"": facts}), "provenance", index=True, header=False)
+
+
+def files(data: Dataset) -> Markdown:
+    """Link the raw tables."""
+    there = list(data.manifest["files"])
+    raw = {
+        "slices": "each slice, with its side, block and status",
+        "intervals": "each second of each slice",
+        "processes": "CPU time and memory of each process",
+    }
+    lines = [
+        f"- [{file}]({data.id}/{file}): {what}"
+        for name, what in raw.items()
+        if (file := file_name(name, there)) in there
+    ]
+    configs = [name for name in there if name.startswith("config/")]
+    lines += [f"- [{name}]({data.id}/{name})" for name in configs]
+    return Markdown("\n".join(lines))

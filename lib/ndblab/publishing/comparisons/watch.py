@@ -1,0 +1,231 @@
+"""The upgrade gate: what is now against a baseline, with the history of all such comparisons.
+
+A baseline is a folder. `baseline.toml` and `now.toml` are sides as `./lab compare` reads them.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ndblab import dataset as datasets
+from ndblab import install
+from ndblab.comparing import answer, comparison, files
+from ndblab.comparing.sides import BRIEF
+from ndblab.error import LabError, writing
+from ndblab.measuring.manifest import ROOT
+from ndblab.publishing.comparisons import history, pages
+from ndblab.publishing.comparisons.history import Entry
+from ndblab.statistics import sequential
+from ndblab.statistics.estimate import Estimate
+from ndblab.workloads.own import resolving
+
+BASELINES = ROOT / "data/baselines"
+ENGINE = "engine"
+_SIDE, _COMPARED, _NOW, _LOAD, _HISTORY, _PAGE = (
+    "baseline.toml", "compared.toml", "now.toml", "load.toml", "history.csv", "trend.html",
+)  # fmt: skip
+Side = dict[str, str]
+"""Settings by name, as a TOML file has them."""
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A stored side with its engine, and the load that it is compared under."""
+
+    folder: Path
+
+    @classmethod
+    def of(cls, name: str) -> Baseline:
+        """Return the baseline of a name, or the one in a folder of the user's."""
+        return cls(Path(name) if "/" in name else BASELINES / name)
+
+    @property
+    def name(self) -> str:
+        return self.folder.resolve().name
+
+    @property
+    def side(self) -> Side:
+        """Return its settings, with the engine.
+
+        Raises
+        ------
+        LabError
+            If there is no such baseline.
+        """
+        if not (self.folder / _SIDE).is_file():
+            raise LabError(
+                f"There is no baseline {self.name}",
+                found=f"no {_SIDE} in {self.folder}",
+                expected=", ".join(sorted(p.parent.name for p in BASELINES.glob(f"*/{_SIDE}")))
+                or "one that was saved",
+                next_step=f"Save it: ./lab watch --save {self.name}",
+            )
+        return dict(files.read(self.folder / _SIDE)[0])
+
+    @property
+    def load(self) -> dict[str, Any]:
+        """Return the options of its comparisons, and the release that it was saved with."""
+        file = self.folder / _LOAD
+        return tomllib.loads(file.read_text()) if file.exists() else {}
+
+    @property
+    def entries(self) -> list[Entry]:
+        """Return its comparisons so far."""
+        file = self.folder / _HISTORY
+        if not file.exists():
+            return []
+        kinds = {field.name: field.type for field in fields(Entry)}
+        read = {"str": str, "float": float, "int": int}
+        with file.open(newline="") as lines:
+            return [
+                Entry(**{name: read[kinds[name]](text) for name, text in row.items()})
+                for row in csv.DictReader(lines)
+            ]
+
+    def append(self, entry: Entry) -> None:
+        """Write one more comparison to its history."""
+        file = self.folder / _HISTORY
+        with writing(file):
+            begins = not file.exists()
+            with file.open("a", newline="") as out:
+                table = csv.DictWriter(out, [f.name for f in fields(Entry)], lineterminator="\n")
+                if begins:
+                    table.writeheader()
+                table.writerow(asdict(entry))
+
+    def write(self, name: str, values: Mapping[str, object]) -> Path:
+        """Write one of its TOML files."""
+        lines = [f"{json.dumps(key)} = {json.dumps(value)}" for key, value in values.items()]
+        with writing(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            (self.folder / name).write_text("\n".join([*lines, ""]))
+        return self.folder / name
+
+
+def save(name: str, words: Sequence[str], load: Mapping[str, object]) -> str:
+    """Store a side as a baseline; without an engine of its own, with the installed one.
+
+    Parameters
+    ----------
+    words : settings, a folder, a TOML file or brief, as for a side of `./lab compare`.
+    load : options of `comparison.compare` by name; None where they were not given.
+
+    Raises
+    ------
+    LabError
+        If the programs refuse a setting, or the folder cannot be written.
+    """
+    side, binaries = _side(words), install.ensure()
+    if set(side) - {ENGINE}:
+        typed = [f"{key}={value}" for key, value in side.items() if key != ENGINE]
+        asked = {key: load.get(key) for key in ("workload", "schema", "writes")}
+        workload = resolving.resolve(
+            str(asked["workload"] or comparison.DEFAULT_WORKLOAD),
+            asked["schema"], bool(asked["writes"]),
+        )  # fmt: skip
+        comparison.prepare(typed, binaries, workload, load.get("servers"), load.get("clients"),
+                           str(load.get("profile") or "quick"), {})  # fmt: skip
+    baseline = Baseline.of(name)
+    given = {key: value for key, value in load.items() if value is not None}
+    file = baseline.write(_SIDE, {ENGINE: str(binaries.basedir), **side})
+    baseline.write(_LOAD, {"ndb": binaries.ndb_version, **given})
+    return f"{file}\nCompare with it: ./lab watch --baseline {name}"
+
+
+def compare(
+    name: str, words: Sequence[str], minutes: object = None, port: int | str | None = None
+) -> tuple[str, int]:
+    """Compare what is now with a baseline; return the answer and the exit status of `compare`.
+
+    Parameters
+    ----------
+    words : what is now, as for `save`; without any, the baseline's settings with the installed
+        programs.
+
+    Raises
+    ------
+    LabError
+        If the baseline or its engine is not there, or the sides cannot be compared.
+    """
+    baseline = Baseline.of(name)
+    first, load, binaries = baseline.side, baseline.load, install.ensure()
+    saved_with = load.pop("ndb", "")
+    now = _side(words) if words else {k: v for k, v in first.items() if k != ENGINE}
+    if first.get(ENGINE) == str(binaries.basedir):
+        if saved_with != binaries.ndb_version:
+            raise LabError(
+                f"The engine of the baseline {baseline.name} is no longer there",
+                found=f"{binaries.ndb_version} in {binaries.basedir}",
+                expected=saved_with,
+                next_step=f"Save it with a folder or release of its own: ./lab watch --save "
+                f"{name} engine={saved_with}",
+            )
+        del first[ENGINE]
+    if first == now:
+        return f"Nothing differs from the baseline {baseline.name}: {binaries.product}.", 0
+    sides = [str(baseline.write(_COMPARED, first)), str(baseline.write(_NOW, now))]
+    overrides = {key: load.pop(key) for key in ("tables", "table_size", "seed") if key in load}
+    text, status = comparison.compare(
+        sides, minutes=minutes, port=port, again=True, as_json=True, overrides=overrides, **load
+    )
+    data = datasets.read(json.loads(text)["dataset"])
+    entry = history.entry(data, float(load.get("within", 100 * history.WITHIN)) / 100)
+    baseline.append(entry)
+    entries = [each for each in baseline.entries if each.host == entry.host]
+    lead = " ".join([entry.sentence, trend(entries)]).strip()
+    a, b, under = history.question(data.manifest)
+    page = pages.write_trend(
+        baseline.folder / _PAGE, baseline.name, lead, f"A: {a}. B: {b}", under, baseline.entries
+    )
+    return "\n".join([lead, "", f"Trend: {page}", f"Dataset: {data.path}"]), status
+
+
+def trend(entries: Sequence[Entry]) -> str:
+    """Say whether the last comparison differs from those before it, since the last change.
+
+    They differ if the last interval and that of the mean of those before share nothing. Both have
+    95 %, so equal ones differ less often than in one of a hundred times.
+    """
+    first = 0
+    for place in range(1, len(entries)):
+        before, when = _before(entries[first:place])
+        last = entries[place].estimate
+        changed = before.bounded and (last.low > before.high or last.high < before.low)
+        if place == len(entries) - 1:
+            mean = answer.percent(before.value)
+            if changed:
+                return f"This has changed: it was {mean} % {when}."
+            return f"No change: it was {mean} % {when}."
+        first = place if changed else first
+    return ""
+
+
+def _before(entries: Sequence[Entry]) -> tuple[Estimate, str]:
+    """Return the mean ratio of comparisons; of too few, that of the last one. Say which it is."""
+    mean = sequential.interval(np.log([each.ratio for each in entries]))
+    if not mean.bounded:
+        return entries[-1].estimate, "the time before"
+    times = f"on average of the {len(entries)} times before"
+    return Estimate(*(float(x) for x in np.exp(mean))), times
+
+
+def _side(words: Sequence[str]) -> Side:
+    """Return the settings of a side's words."""
+    side: Side = {}
+    for word in words:
+        if word == BRIEF:
+            continue
+        name, equals, value = word.partition("=")
+        if equals and not Path(word).exists():
+            side[name] = value
+        else:
+            side |= dict(files.read(Path(word))[0])
+    return side

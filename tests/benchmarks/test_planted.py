@@ -1,0 +1,178 @@
+"""Comparisons whose truth is known: resampled ones, and the file of those on a cluster."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import made_up_comparison
+from ndblab import benchmarks
+from ndblab.benchmarks import planted, planted_on_cluster, resampled
+from ndblab.benchmarks.trials import EQUAL, OF_TWINS, PLANTED, Trials
+from ndblab.comparing.judged import EQUIVALENT, FASTER, SLOWER, UNDECIDED
+from ndblab.design.contrast import TWINS, Contrast
+from ndblab.error import LabError
+from ndblab.machine import host
+from ndblab.measuring import recorded
+from worlds.recording import BINARIES
+
+
+@pytest.fixture(scope="module")
+def pools() -> list[resampled.Pool]:
+    """The recorded contrasts of slices in turn."""
+    return resampled.pools()
+
+
+def test_equal_sides_of_recorded_noise_are_rarely_told_apart(pools: list) -> None:
+    """Of 60 at most 7 (3 are promised); `./lab bench compare` makes a thousand."""
+    rng = np.random.default_rng(3)
+    found = resampled.judge(pools, [1.0] * 60, 20, rng)
+    assert set(found["outcome"]) <= {FASTER, SLOWER, EQUIVALENT, UNDECIDED}
+    assert found["outcome"].isin([FASTER, SLOWER]).sum() <= 7
+
+
+def test_a_planted_difference_gets_its_sign(pools: list) -> None:
+    """A fifth more or less is right in most of a few minutes, and never the other way round."""
+    rng = np.random.default_rng(5)
+    found = resampled.judge(pools, [1.2, 1 / 1.2] * 10, 13, rng)
+    marks = [planted.mark(*each) for each in zip(found["truth"], found["outcome"], strict=True)]
+    assert planted.WRONG not in marks
+    assert marks.count(planted.RIGHT) > 10
+
+
+def test_resampled_sides_are_equal_on_the_whole(pools: list) -> None:
+    """Nothing is left of the difference that a recorded contrast had."""
+    for pool in pools[:5]:
+        logs = np.log(pool.slices["qps"])
+        means = logs.groupby([pool.slices["block"], pool.slices["side"]]).mean().unstack()
+        assert (means["a"] - means["b"]).mean() == pytest.approx(0, abs=1e-9)
+
+
+def line(kind: str, number: int, ratio: float, truth: float = 1.0, outcome: str = "") -> dict:
+    """A line of the file; all numbers are made up."""
+    return {"kind": kind, "number": number, "truth": truth, "outcome": outcome, "ratio": ratio,
+            "minutes": 1.0, "blocks": 4}  # fmt: skip
+
+
+def test_a_cut_run_goes_on_with_what_the_file_lacks(tmp_path: Path) -> None:
+    """Comparisons of another host or limit do not count; twins have no limit."""
+    file = tmp_path / "out" / "compare.csv"
+    mine, other = Trials(file, "a host", "9.7.4", 3), Trials(file, "another", "9.7.4", 3)
+    assert mine.missing(PLANTED, 2) == range(1, 3)
+    mine.append(line(PLANTED, 1, 1.04, 1.05, FASTER))
+    mine.append(line(OF_TWINS, 1, 1.01))
+    other.append(line(PLANTED, 1, 0.9, 0.95, SLOWER))
+    assert mine.missing(PLANTED, 2) == range(2, 3)
+    longer = Trials(file, "a host", "9.7.4", 5)
+    assert list(longer.missing(PLANTED, 1)) == [1]
+    assert list(longer.missing(OF_TWINS, 1)) == []
+
+
+def test_the_table_counts_right_and_wrong(tmp_path: Path) -> None:
+    """An open comparison is not a right one; equal twins have a mean and a deviation."""
+    trials = Trials(tmp_path / "compare.csv", "a host", "9.7.4", 3)
+    for number, outcome in enumerate([FASTER, FASTER, UNDECIDED, SLOWER], 1):
+        trials.append(line(PLANTED, number, 1.05, 1.05, outcome))
+    trials.append(line(EQUAL, 1, 1.0, 1.0, EQUIVALENT))
+    trials.append(line(EQUAL, 2, 1.03, 1.0, FASTER))
+    for number, ratio in enumerate([1.01, 1.0, 0.99], 1):
+        trials.append(line(OF_TWINS, number, ratio))
+    rows = {row.what: row for row in trials.table()}
+    assert rows["by CPU quotas, 5 %: told right"].median == 50
+    assert "wrong 25.0 %, open 25.0 %" in rows["by CPU quotas, 5 %: told right"].note
+    assert rows["by CPU quotas, equal: told apart"].median == 50
+    assert rows["equal twins, sd of log ratio"].median == pytest.approx(0.01, rel=0.01)
+    assert rows["equal twins, mean off 1"].met
+
+
+def test_an_empty_file_has_an_empty_table(tmp_path: Path) -> None:
+    """Before the first comparison there is nothing to say."""
+    trials = Trials(tmp_path / "none.csv", "a host", "9.7.4", 3)
+    assert trials.table() == []
+    assert isinstance(trials.known(), pd.DataFrame)
+
+
+@pytest.mark.parametrize("options", [{"real": "x"}, {"real": 0}, {"minutes": 3}])
+def test_the_number_of_real_comparisons_is_checked_first(options: dict) -> None:
+    """Before anything is installed or started."""
+    with pytest.raises(LabError, match="--real"):
+        benchmarks.run("compare", **options)
+
+
+def test_only_comparisons_are_made_for_real() -> None:
+    """Elsewhere the option would be without effect."""
+    with pytest.raises(LabError, match="Only the benchmark compare"):
+        benchmarks.run("read", real=3)
+
+
+def test_each_planted_truth_limits_one_side_only() -> None:
+    """The other has the whole share, so that data nodes always keep theirs."""
+    for truth in planted_on_cluster.TRUTHS:
+        limited = planted_on_cluster._limited("x", min(truth, 1 / truth)).quotas["sql"]
+        whole = planted_on_cluster.SHARE
+        ratio = limited / whole if truth < 1 else whole / limited
+        assert ratio == pytest.approx(truth)
+        assert limited < whole
+
+
+@pytest.fixture
+def made_up(monkeypatch: pytest.MonkeyPatch) -> list[Contrast]:
+    """Blocks that are made up, B 5 % faster; the list has the contrasts that were measured."""
+    asked = []
+
+    def measure(contrast, number, clusters, writer, seed, say) -> str:
+        asked.append(contrast)
+        made_up_comparison.append(writer, contrast, range(number, number + 1), 1.05)
+        return "ok"
+
+    monkeypatch.setattr(planted_on_cluster.blocks, "measure", measure)
+    return asked
+
+
+def test_a_planted_comparison_is_measured_and_judged(made_up: list[Contrast]) -> None:
+    """With variants that differ in the quota of servers and clients, up to the deciding look."""
+    machine = host.from_dict(dict(recorded.obtain("multi-server-scaling").host))
+    bench = planted_on_cluster._in_turn(machine, BINARIES)
+    clusters = SimpleNamespace(ready=lambda point: None)
+    found = planted_on_cluster._compare(bench, PLANTED, 1, 3, clusters)
+    assert (found["truth"], found["outcome"], found["blocks"]) == (1.05, FASTER, 4)
+    assert len(str(found["logs"]).split()) == 4
+    quotas = [bench.experiment.variant(side.point.variant).quotas["sql"]
+              for side in (made_up[0].a, made_up[0].b)]  # fmt: skip
+    assert quotas[1] / quotas[0] == pytest.approx(1.05)
+
+
+def test_a_start_of_equal_twins_has_one_block(made_up: list[Contrast]) -> None:
+    """Of the start's own number, as every other one exchanges their places."""
+    machine = host.from_dict(dict(recorded.obtain("multi-server-scaling").host))
+    bench = planted_on_cluster._of_twins(machine, BINARIES)
+    found = planted_on_cluster._start_twins(bench, 3, SimpleNamespace())
+    assert (found["kind"], found["number"], found["blocks"]) == (OF_TWINS, 3, 1)
+    assert made_up[0].design == TWINS
+
+
+def test_a_comparison_without_a_whole_block_is_made_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With other clusters; the last failure ends the command, and says that it goes on."""
+    closed, tries = [], []
+
+    def measure(clusters: object) -> dict:
+        tries.append(clusters)
+        if len(tries) < planted_on_cluster.ATTEMPTS:
+            raise LabError("A node has ended")
+        return {"kind": EQUAL}
+
+    clusters = SimpleNamespace(close=lambda: closed.append(1))
+    assert planted_on_cluster._tried(measure, clusters) == {"kind": EQUAL}
+    assert len(closed) == planted_on_cluster.ATTEMPTS - 1
+    monkeypatch.setattr(planted_on_cluster.blocks, "measure", lambda *a: "disturbed")
+    machine = host.from_dict(dict(recorded.obtain("multi-server-scaling").host))
+    bench = planted_on_cluster._of_twins(machine, BINARIES)
+    with pytest.raises(LabError, match="no whole block") as caught:
+        planted_on_cluster._start_twins(bench, 1, SimpleNamespace())
+    assert "goes on" in str(caught.value.next_step)

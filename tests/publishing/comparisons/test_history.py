@@ -1,0 +1,92 @@
+"""The user's own comparisons, told together: history, page of a report, notebook."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+import made_up_comparison
+from ndblab import dataset
+from ndblab.comparing import made, sides
+from ndblab.comparing.knobs import INITIAL, MY_CNF, UNLISTED, Knob
+from ndblab.comparing.sides import Setting, Sides
+from ndblab.publishing import exhibit
+from ndblab.publishing import notebook as notebooks
+from ndblab.publishing.comparisons import figure, history, notebook, pages
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A setting compared under two releases, another one once, and a folder that is no dataset."""
+    folder = tmp_path_factory.mktemp("runs")
+    for seed, version in enumerate(("9.6.0", "9.7.4"), 1):
+        made_up_comparison.write(folder, seed=seed, versions={"ndb": version})
+    made_up_comparison.write(folder, ("servers=1", "servers=2", "ndb_batch_size=64K"))
+    (folder / made.NAME / "damaged").mkdir()
+    return folder / made.NAME
+
+
+def test_the_same_sides_compared_again_belong_together(runs: Path) -> None:
+    """By time, each with its engine; what both sides have is part of the load."""
+    found = {(each.a, each.b): each for each in history.read(runs)}
+    assert found.keys() == {("the default", "ndb_batch_size=65536"), ("servers=1", "servers=2")}
+    again = found["the default", "ndb_batch_size=65536"]
+    assert [each.engine for each in again.entries] == ["9.6.0", "9.7.4"]
+    assert all(each.outcome == "faster" for each in again.entries)
+    assert "ndb_batch_size=65536" in found["servers=1", "servers=2"].load
+
+
+def test_two_engines_are_named_by_side() -> None:
+    """Which release is B's is what such a comparison is about."""
+    assert history.engine({"ndb": "9.6.0", "second_ndb": "9.7.4"}) == "A 9.6.0, B 9.7.4"
+
+
+def test_without_comparisons_a_report_has_no_page_of_them(tmp_path: Path) -> None:
+    """Nor does a lab that has compared nothing fail."""
+    assert history.read(tmp_path / "none") == []
+    pages.write_in_report(tmp_path, [])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_page_shows_each_comparison_and_a_picture(runs: Path, tmp_path: Path) -> None:
+    """The sides as they were typed, escaped; the last comparison first."""
+    pages.write_in_report(tmp_path, history.read(runs))
+    text = (tmp_path / pages.PLACE).read_text()
+    assert "A: the default. B: ndb_batch_size=65536" in text
+    assert text.index("<td>9.7.4</td>") < text.index("<td>9.6.0</td>")
+    assert len(list((tmp_path / "figures").glob("*.png"))) == 2
+
+
+def test_intervals_stand_below_each_other_with_their_host(runs: Path) -> None:
+    """Where there are several hosts, the label says which."""
+    first, *_ = (each for each in history.read(runs) if len(each.entries) == 2)
+    entries = [first.entries[0], dataclasses.replace(first.entries[1], host="another")]
+    [ax] = figure.draw("x", entries).axes
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    assert [label.partition(", ")[2] for label in labels] == ["9.6.0, host 1", "9.7.4, host 2"]
+
+
+def test_a_comparison_has_a_notebook_beside_its_dataset(runs: Path) -> None:
+    """Executed, with the answer first, a figure, the difference to paste, and links that lead."""
+    [first] = (each for each in history.read(runs) if len(each.entries) == 2)
+    data = dataset.read(runs / first.entries[0].dataset)
+    file = notebook.write(data, 0.02)
+    assert file == data.path.with_name(f"{data.id}.ipynb")
+    content = notebooks.read(file)
+    outputs = [out for cell in content.cells for out in cell.get("outputs", [])]
+    texts = [out["data"].get("text/markdown", "") for out in outputs if "data" in out]
+    assert texts[0].startswith("**B is ")
+    assert any("SET PERSIST ndb_batch_size" in text for text in texts)
+    assert len(list(exhibit.pictures(content))) == 1
+    assert f"({data.id}/slices.csv)" in texts[-1]
+    assert (file.parent / data.id / "slices.csv").exists()
+
+
+def test_sides_are_read_back_from_a_manifest() -> None:
+    """Also a setting that only the installed programs know, and what both sides have."""
+    unlisted = Knob("some_variable", MY_CNF, "mysqld", "", INITIAL, UNLISTED)
+    listed = sides.parse(["ndb_batch_size=64K", "servers=2", "servers=1"])
+    asked = Sides(listed.a, (*listed.b, Setting(unlisted, "x")), listed.both)
+    assert made.sides_of(made.asked(asked)) == asked

@@ -1,0 +1,121 @@
+"""The upgrade gate: baselines, their history, and what counts as a change."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import made_up_comparison
+from ndblab.comparing import comparison, files
+from ndblab.error import LabError
+from ndblab.publishing.comparisons import watch
+from ndblab.publishing.comparisons.history import Entry
+from ndblab.publishing.comparisons.watch import Baseline
+
+
+def entry(ratio: float, half: float = 0.01) -> Entry:
+    """A made-up comparison of this ratio."""
+    return Entry("2021-09-30T12:00:00Z", "9.7.4", "a host", "", ratio, ratio - half, ratio + half,
+                 "", "", 0, "")  # fmt: skip
+
+
+@pytest.fixture
+def lab(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
+    """A lab whose comparisons are made up: each has the next of `faster`; `typed` is its sides."""
+    made = SimpleNamespace(version="9.7.4", faster=[1.0], typed=[], options=[])
+
+    def installed() -> SimpleNamespace:
+        return SimpleNamespace(basedir=Path("/opt/ndb"), ndb_version=made.version,
+                               product=f"NDB {made.version}")  # fmt: skip
+
+    def compare(sides: list[str], **options: object) -> tuple[str, int]:
+        made.typed.append([dict(files.read(Path(side))[0]) for side in sides])
+        made.options.append(options)
+        number = len(made.typed)
+        data = made_up_comparison.write(tmp_path / "runs", faster=made.faster[number - 1],
+                                        seed=number, versions={"ndb": made.version})  # fmt: skip
+        return json.dumps({"dataset": str(data.path)}), 1
+
+    monkeypatch.setattr(watch.install, "ensure", installed)
+    monkeypatch.setattr(comparison, "compare", compare)
+    monkeypatch.setattr(comparison, "prepare", lambda *a, **k: None)
+    monkeypatch.setattr(watch, "BASELINES", tmp_path / "baselines")
+    return made
+
+
+def test_a_baseline_without_an_engine_has_the_installed_one(lab: SimpleNamespace) -> None:
+    """So an upgrade is compared with the programs of the day when it was saved."""
+    watch.save("nightly", ["ndb_batch_size=64K"], {"workload": "oltp_read_write", "seed": None})
+    baseline = Baseline.of("nightly")
+    assert baseline.side == {"engine": "/opt/ndb", "ndb_batch_size": "64K"}
+    assert baseline.load == {"ndb": "9.7.4", "workload": "oltp_read_write"}
+
+
+def test_what_is_now_is_compared_under_the_stored_load(lab: SimpleNamespace) -> None:
+    """A is the baseline; the exit status is that of compare; history and trend are kept."""
+    lab.faster = [1.05, 0.9]
+    watch.save("nightly", ["engine=8.0.44"], {"workload": "oltp_read_write", "tables": "4"})
+    first, status = watch.compare("nightly", ["ndb_batch_size=64K"], minutes=3)
+    assert status == 1
+    assert lab.typed == [[{"engine": "8.0.44"}, {"ndb_batch_size": "64K"}]]
+    assert lab.options[0]["workload"] == "oltp_read_write"
+    assert lab.options[0]["overrides"] == {"tables": "4"}
+    assert lab.options[0]["again"]
+    again, _ = watch.compare("nightly", ["ndb_batch_size=64K"])
+    assert "before" not in first
+    assert "This has changed: it was +4." in again
+    baseline = Baseline.of("nightly")
+    assert [each.outcome for each in baseline.entries] == ["faster", "slower"]
+    page = (baseline.folder / "trend.html").read_text()
+    assert "This has changed" in page
+    assert "data:image/png;base64," in page
+
+
+def test_nothing_is_measured_where_nothing_differs(lab: SimpleNamespace) -> None:
+    """The same programs with the same settings."""
+    watch.save("nightly", [], {})
+    text, status = watch.compare("nightly", [])
+    assert (status, lab.typed) == (0, [])
+    assert "Nothing differs" in text
+
+
+def test_an_engine_that_was_replaced_in_its_place_is_said(lab: SimpleNamespace) -> None:
+    """A package manager upgrades in place: then there is nothing to compare with."""
+    watch.save("nightly", [], {})
+    lab.version = "9.8.0"
+    with pytest.raises(LabError, match="no longer there") as caught:
+        watch.compare("nightly", [])
+    assert "engine=9.7.4" in str(caught.value.next_step)
+
+
+def test_a_baseline_may_be_a_folder_of_the_user(lab: SimpleNamespace, tmp_path: Path) -> None:
+    """A name with a slash, such as one in the repository that is tested."""
+    watch.save(str(tmp_path / "ci/gate"), [], {})
+    assert (tmp_path / "ci/gate/baseline.toml").is_file()
+    with pytest.raises(LabError, match="no baseline other"):
+        watch.compare("other", [])
+
+
+def test_a_change_is_said_once_it_is_clear() -> None:
+    """Not within the error; after it, the new level is what later ones are compared with."""
+    level = [entry(1.0), entry(1.005), entry(0.995), entry(1.002), entry(0.998)]
+    assert watch.trend(level[:1]) == ""
+    assert watch.trend(level).startswith("No change: it was 0.0 % on average of the 4 times")
+    fallen = [*level, entry(0.9)]
+    assert watch.trend(fallen).startswith("This has changed: it was 0.0 % on average of the 5")
+    assert watch.trend([*fallen, entry(0.905)]).startswith("No change: it was -10.0 % the time")
+
+
+def test_equal_comparisons_rarely_count_as_changed() -> None:
+    """Intervals of 95 % that share nothing: less than one of a hundred."""
+    import numpy as np
+
+    rng = np.random.default_rng(1)
+    changes = 0
+    for _ in range(200):
+        history = [entry(float(x), 0.02) for x in np.exp(rng.normal(0, 0.01, 8))]
+        changes += watch.trend(history).startswith("This has changed")
+    assert changes <= 4
