@@ -56,7 +56,7 @@ def test_points_tell_what_they_are_and_where_their_rows_are() -> None:
         (
             "data.html#contrast-one",
             "a&#x27;s &quot;b&quot; &lt;over&gt; c &amp; d\n"
-            "Throughput, ratio: 0.69 (0.64 to 0.74)\n6 blocks",
+            "Throughput, change: -31 % (-36 to -26 %)\n6 blocks",
         ),
         (
             "data.html#run-c1_r1",

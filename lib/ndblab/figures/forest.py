@@ -77,7 +77,9 @@ def draw(
     if equal == 1 and high < _IN_TIMES_FROM:
         _in_percent(ax, label)
     names = rows["name"].str.strip("\N{ZERO WIDTH SPACE}").str.replace("\n", ": ")
-    points.add(ax, rows, rows["ratio"], range(len(rows)), names, along="x")
+    # What the axis and the numbers beside it say, a point says too.
+    told = rows if equal is None else rows.assign(said=[words(row) for row in rows.itertuples()])
+    points.add(ax, told, rows["ratio"], range(len(rows)), names, along="x")
 
 
 def leading(

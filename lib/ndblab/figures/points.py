@@ -44,8 +44,8 @@ def add(
 
     Parameters
     ----------
-    rows : of each point `low` and `high`, `runs` or `units`, and `run_ids`, `contrast` or `id` (of
-        a claim), as far as it has them.
+    rows : of each point `low` and `high`, or the value in words (`said`), `runs` or `units`, and
+        `run_ids`, `contrast` or `id` (of a claim), as far as it has them.
     what : names of the points.
     along : the axis that the value is on.
     """
@@ -55,7 +55,8 @@ def add(
         value = place[1] if along == "y" else place[0]
         interval = [row.get("low", np.nan), row.get("high", np.nan)]
         at = plain(place[0]) if along == "y" else ""
-        notes.append([str(name), at, _value(value, *interval), *_rows(row)])
+        said = row.get("said") or _value(value, *interval)
+        notes.append([str(name), at, said, *_rows(row)])
     marks = CircleCollection(
         [_SIZE_PT2], offsets=offsets, offset_transform=ax.transData, facecolors=[(1, 1, 1, 0)],
         edgecolors="none", linewidths=[0, 0], zorder=9,
