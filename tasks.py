@@ -48,6 +48,7 @@ def command(body, limits_cpus=False, mistake=1, **options_of_task):
     @functools.wraps(body)
     def guarded(*arguments, **options):
         try:
+            refuse_empty(options)
             if limits_cpus:
                 cgroups.enter_scope(host.read().cpu_controller, [sys.executable, *sys.argv])
             done = body(*arguments, **options)
@@ -71,6 +72,18 @@ def command(body, limits_cpus=False, mistake=1, **options_of_task):
             raise Exit(f"lab: interrupted. {message}", code=130) from None
 
     return task(guarded, auto_shortflags=False, **options_of_task)
+
+
+def refuse_empty(options):
+    """Refuse options without a value, as `--dataset "$UNSET"` is: without it, much else is done."""
+    given = {name: value for name, value in options.items() if isinstance(value, str)}
+    if empty := [name for name, value in given.items() if not value.strip(" ,")]:
+        raise LabError(
+            "An option has no value",
+            found=", ".join(f"--{name.strip('_').replace('_', '-')} ''" for name in empty),
+            expected="a value, or not the option",
+            next_step="Look at what your shell put in its place.",
+        )
 
 
 def refuse_two_places(hosts, attach):

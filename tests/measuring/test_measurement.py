@@ -169,3 +169,19 @@ def test_only_a_dataset_with_open_claims_is_gone_on_with():
         assert is_open()
         world.measure_block(world.contrasts[0], number)
     assert not is_open()
+
+
+@pytest.mark.parametrize(
+    ("body", "options"),
+    [
+        (tasks.claims.body, {"id": ""}),
+        (tasks.claims.body, {"id": " , "}),
+        (tasks.reproduce.body, {"figure": "6", "dataset": ""}),
+        (tasks.predict.body, {"from_": ""}),
+    ],
+)
+def test_an_option_without_a_value_is_refused(body, options):
+    """`--dataset "$UNSET"` would measure for minutes instead of reading."""
+    name = list(options)[-1].strip("_")
+    with pytest.raises(tasks.Exit, match=f"no value.*\\n.*--{name} ''"):
+        body(Context(), **options)
