@@ -21,7 +21,7 @@ from ndblab.machine import cgroups, host, user
 ROOT = Path(__file__).resolve().parent
 OUT = ROOT / "out"
 FLAGS = ("--again", "--dry-run", "--json", "--may-change", "--writes", "--help", "-h")
-"""Options of `compare` and `watch` that have no value."""
+"""Options of `compare`, `tune` and `watch` that have no value."""
 
 
 def plain(error):
@@ -281,6 +281,36 @@ def watch(
     print(text)
     if status:
         raise Exit("", code=status)
+
+
+@functools.partial(cluster_command, mistake=2, iterable=["side"])
+def tune(
+    c, side=None, minutes=None, knobs=None, goal="throughput", keep=None, workload=None,
+    schema=None, writes=False, clients=None, profile="quick", tables=None, table_size=None,
+    seed=None, base_port=None, again=False, json=False, dry_run=False, host=None,
+):  # fmt: skip
+    """Search for the best configuration of this host, and confirm it against yours.
+
+    Examples:
+    ./lab tune                                        from the lab's default, one hour
+    ./lab tune mine/ --minutes 120                    from a folder with your config.ini and my.cnf
+    ./lab tune servers=2 --goal p95                   from this setting, for a lower p95
+    ./lab tune --workload queries.sql --schema dump.sql --keep "p95 < 20 ms"
+    ./lab tune --knobs mine.csv --dry-run             what would be tried, and how
+    ./lab tune --host brief                           the same for the brief's server
+
+    Every trial is measured against your configuration, close together; finalists are measured
+    anew, and only that counts. --minutes are those of all sittings: the same command goes on with
+    what was interrupted, and with more minutes with what is complete.
+    """
+    from ndblab.tuning import tune as tuning
+
+    sizes = {"tables": tables, "table_size": table_size, "seed": seed}
+    print(tuning.tune(
+        side or (), minutes=minutes, knob_file=knobs, goal=goal, keep=keep, workload=workload,
+        schema=schema, writes=writes, clients=clients, profile=profile, overrides=sizes,
+        port=base_port, again=again, as_json=json, only_plan=dry_run, described=host,
+    ))  # fmt: skip
 
 
 @command
@@ -570,8 +600,8 @@ def faults(c, count="200", seed="1", first=None, kind=None, at_once="1"):
 
 
 namespace = Collection(
-    commands, experiments, reproduce, compare, watch, report, claims, predict, size, install,
-    doctor, config, notebook, render, new, test, bench, faults,
+    commands, experiments, reproduce, compare, tune, watch, report, claims, predict, size,
+    install, doctor, config, notebook, render, new, test, bench, faults,
 )  # fmt: skip
 namespace.add_collection(Collection("cluster", start, status, stop, detach))
 
@@ -592,7 +622,8 @@ def spelled_out(words):
     """Return words of a command line as invoke takes them, which has no optional positional ones.
 
     `bench NAME` is `bench --only NAME`, `claims ID ID` is `claims --id ID,ID`, and `compare A B` is
-    `compare --side A --side B`, as it is of `watch`: whatever is no option, nor the value of one.
+    `compare --side A --side B`, as it is of `tune` and `watch`: whatever is no option, nor the value
+    of one.
     """
     name, *rest = words or [""]
     if name == "bench" and rest and not rest[0].startswith("-"):
@@ -600,7 +631,7 @@ def spelled_out(words):
     if name == "claims":
         ids = list(itertools.takewhile(lambda word: not word.startswith("-"), rest))
         return [name, *(["--id", ",".join(ids)] if ids else []), *rest[len(ids) :]]
-    if name not in ("compare", "watch"):
+    if name not in ("compare", "tune", "watch"):
         return list(words)
     found, takes_value = [name], False
     for word in rest:

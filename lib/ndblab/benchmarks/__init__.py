@@ -20,6 +20,7 @@ from ndblab.benchmarks.quota_phases import phases
 from ndblab.benchmarks.reading import read
 from ndblab.benchmarks.resampled import compare
 from ndblab.benchmarks.row import COLUMNS, Row, line
+from ndblab.benchmarks.tuning import tuned
 from ndblab.error import LabError
 from ndblab.machine import host
 from ndblab.planning import number
@@ -38,6 +39,7 @@ BENCHMARKS: dict[str, Callable[[], list[Row]]] = {
     "compare": compare,
     "memory": memory,
     "start": start,
+    "tune": tuned,
     "overhead": overhead,
     "phases": phases,
     "install": installation,

@@ -99,12 +99,12 @@ def judge(data: Dataset, within: float = WITHIN) -> Judged:
     )  # fmt: skip
 
 
-def blocks(data: Dataset) -> tuple[np.ndarray, ...]:
+def blocks(data: Dataset, contrast: str = CONTRAST) -> tuple[np.ndarray, ...]:
     """Return logarithms of B over A of each whole block: of throughput, p95, and CPU per query."""
     slices = data.slices
-    mine = slices[slices["contrast"] == CONTRAST]
+    mine = slices[slices["contrast"] == contrast]
     quantities = "qps", "latency_p95_ms", _cpu_us(mine, data.tables["processes"])
-    return tuple(contrasts.of_blocks(_logs(mine, each)) for each in quantities)
+    return tuple(contrasts.of_blocks(_logs(mine, each, contrast)) for each in quantities)
 
 
 def findings(data: Dataset, within: float = WITHIN) -> dict[str, Finding]:
@@ -142,10 +142,12 @@ def _chances(logs: np.ndarray, within: float) -> Mapping[int, float] | None:
     return {look: max(apart[look], alike[look]) for look in apart}
 
 
-def _logs(slices: pd.DataFrame, quantity: str | pd.Series) -> np.ndarray:
+def _logs(
+    slices: pd.DataFrame, quantity: str | pd.Series, contrast: str = CONTRAST
+) -> np.ndarray:
     """Return logarithms of B over A, block by block; none before there is a whole block."""
     try:
-        return -contrasts.log_ratios(slices, CONTRAST, quantity)
+        return -contrasts.log_ratios(slices, contrast, quantity)
     except MissingData:
         return np.empty((0, 1))
 

@@ -48,7 +48,7 @@ def configuration(
     """
     experiment = catalogue.find(figure=6)
     wanted = experiment.size("brief" if described == BRIEF_HOST else size, overrides)
-    machine, places = _machine(described), _places(described, None)
+    machine, places = host_of(described), _places(described, None)
     planned = experiment.plans(wanted, budget, machine, places)
     return _files(planned[DEFAULT_VARIANT], _binaries(described))
 
@@ -85,7 +85,7 @@ def dry_run(
     if hosts:
         connected.refuse_unsuitable(experiment, hosts)
     wanted = experiment.size(size, overrides)
-    machine = _machine(described)
+    machine = host_of(described)
     with _hosts(experiment, machine, described, hosts, insecure_network) as there:
         over = there and there.hosts
         planned = experiment.plans(wanted, budget, machine, _places(described, port), over)
@@ -320,7 +320,7 @@ def _side(side: Side) -> str:
     return f"({', '.join(words)})"
 
 
-def _machine(described: str | None) -> host.Host:
+def host_of(described: str | None) -> host.Host:
     """Return the host that is described, or this one."""
     if described == BRIEF_HOST:
         return host.load(publication.FOLDER / "host.json")

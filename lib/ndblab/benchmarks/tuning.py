@@ -1,0 +1,249 @@
+"""Searches of `./lab tune` in planted worlds, whose best configuration is known.
+
+Everything is drawn at random with fixed seeds. The noise of a block is that recorded of its design:
+a deviation drawn between the least and the largest one, with tails heavier than normal. Trials take
+the seconds that the designs take on 2 CPUs. The search itself is the lab's own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from ndblab.benchmarks.row import Row, shown
+from ndblab.comparing import knobs
+from ndblab.comparing.knobs import Knob
+from ndblab.design.contrast import ALTERNATION, TWINS
+from ndblab.tuning import proposing
+from ndblab.tuning.history import OK, History, Record, Trial
+from ndblab.tuning.outcome import Outcome
+from ndblab.tuning.search import Proposals, Search
+from ndblab.tuning.space import BASELINE, Configuration, Space, Tunable, Value, made
+
+HOUR_S = 3600.0
+BLOCK_S = {ALTERNATION: 20.0, TWINS: 75.0}
+DEVIATIONS = {ALTERNATION: (0.03, 0.10), TWINS: (0.019, 0.04)}
+"""Deviation of a block's logarithm of the ratio, recorded on 2 virtual CPUs: least and largest."""
+FREEDOM = 6
+"""Of the t distribution that noise is drawn from."""
+RUN_S, RUN_DEVIATION = 30.0, 0.126 / math.sqrt(2)
+"""A single run with its start, and its deviation: two separate runs in 240 s differed by 0.126."""
+HANDICAPS = {"cheap": math.log(1.87), "dear": -math.log(0.69), "small": -math.log(0.82)}
+"""What a planted handicap costs, as recorded: half the servers needed, 8 connections, TLS."""
+PART = 0.90
+"""Part of a planted loss that a search should win back."""
+_CHEAP, _DEAR = 5, 7
+
+
+@dataclass
+class World:
+    """A host on which values have these effects, as logarithms; others have none."""
+
+    effects: Mapping[tuple[str, Value], float]
+    seed: int
+    _gains: dict[str, list[float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._rng = np.random.default_rng(self.seed)
+        self.deviation = {name: self._rng.uniform(*ends) for name, ends in DEVIATIONS.items()}
+
+    @property
+    def best(self) -> float:
+        """Return the gain of the best configuration."""
+        most: dict[str, float] = {}
+        for (word, _), effect in self.effects.items():
+            most[word] = max(most.get(word, 0.0), effect)
+        return sum(most.values())
+
+    def gain(self, configuration: Configuration) -> float:
+        """Return the true gain of a configuration over the baseline."""
+        return sum(self.effects.get(pair, 0.0) for pair in configuration)
+
+    def carry_out(self, trial: Trial) -> Record:
+        """Return what a trial finds here."""
+        gains = self._gains.setdefault(trial.contrast, [])
+        missing = trial.blocks - len(gains)
+        truth = self.gain(trial.configuration) - self.gain(trial.against)
+        gains += [truth + self._noise(self.deviation[trial.design]) for _ in range(missing)]
+        return Record(trial, tuple(gains), missing * BLOCK_S[trial.design], OK)
+
+    def single_run(self, configuration: Configuration) -> float:
+        """Return the logarithm of a single run's throughput over the usual."""
+        return self.gain(configuration) + self._noise(RUN_DEVIATION)
+
+    def _noise(self, deviation: float) -> float:
+        scale = deviation / math.sqrt(FREEDOM / (FREEDOM - 2))
+        return float(scale * self._rng.standard_t(FREEDOM))
+
+
+def space() -> Space:
+    """Return twelve knobs as `tuning/knobs.csv` has them: values 1 to 3 or 1 to 4, now 1."""
+    return Space(
+        tuple(
+            Tunable(_knob(number), 1, (2, 3, 4)[: 2 + number % 2])
+            for number in range(_CHEAP + _DEAR)
+        ),
+        BLOCK_S,
+    )
+
+
+def placebos(seed: int) -> World:
+    """Return a world in which no knob does anything."""
+    return World({}, seed)
+
+
+def handicap(kind: str, seed: int) -> World:
+    """Return a world whose baseline has one bad value: each other value of that knob is better."""
+    rng = np.random.default_rng([seed, 1])
+    cheap = kind == "cheap" or (kind == "small" and rng.random() < 0.5)
+    number = int(rng.integers(0, _CHEAP) if cheap else rng.integers(_CHEAP, _CHEAP + _DEAR))
+    knob = space().tunables[number]
+    # One of the values is best, the others win back most of it.
+    best = rng.integers(len(knob.values))
+    loss = HANDICAPS[kind]
+    return World(
+        {(knob.word, v): loss * (1.0 if n == best else 0.95) for n, v in enumerate(knob.values)},
+        seed,
+    )
+
+
+def several(seed: int) -> World:
+    """Return a world of many small effects of either sign, and three of a size to find."""
+    rng = np.random.default_rng([seed, 2])
+    effects = {
+        (each.word, value): float(rng.normal(0, 0.02))
+        for each in space().tunables
+        for value in each.values
+    }
+    for place in rng.choice(_CHEAP + _DEAR, 3, replace=False):
+        knob = space().tunables[place]
+        effects[knob.word, knob.values[0]] = float(rng.uniform(0.05, 0.20))
+    return World(effects, seed)
+
+
+def search(
+    world: World, propose: Proposals = proposing.batch, budget_s: float = HOUR_S
+) -> tuple[Outcome, History]:
+    """Carry out a search in a world; return what it says."""
+    wanted = Search(space(), budget_s, world.seed, propose=propose)
+    records: list[Record] = []
+    while trial := wanted.next(records):
+        records.append(world.carry_out(trial))
+    history = History(records)
+    return wanted.stands(history), history
+
+
+def chosen(found: Outcome) -> Configuration:
+    """Return the configuration that a search ends with."""
+    return found.winner.configuration if found.winner else BASELINE
+
+
+def on_single_runs(world: World, budget_s: float = HOUR_S) -> Configuration:
+    """Return what plain Optuna finds: the best single observation of all its trials."""
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    now, knobs_of = 1, space().tunables
+    study = optuna.create_study(
+        direction="maximize", sampler=optuna.samplers.TPESampler(seed=world.seed)
+    )
+    study.enqueue_trial({each.word: now for each in knobs_of})
+    for _ in range(int(budget_s / RUN_S)):
+        trial = study.ask()
+        picked = {t.word: trial.suggest_categorical(t.word, [now, *t.values]) for t in knobs_of}
+        own = made({word: value for word, value in picked.items() if value != now})
+        study.tell(trial, world.single_run(own))
+    return made({w: value for w, value in study.best_params.items() if value != now})
+
+
+def no_proposals(*arguments: object) -> list[Configuration]:
+    """Propose nothing: what is left is the screening and the race of what it suggests."""
+    return []
+
+
+@dataclass(frozen=True)
+class Found:
+    """What searches came to: of each world, the part of the loss won back, and whether intervals
+    and exclusions hold the truth; NaN where there are none."""
+
+    winners: float
+    recovered: float
+    regret: float
+    held: float
+    excluded: float
+    trials: float
+
+
+def simulate(worlds: Callable[[int], World], number: int, **options: object) -> Found:
+    """Search in so many worlds, and return how often a search kept its promises.
+
+    Parameters
+    ----------
+    options : as `search` has them.
+    """
+    winners, recovered, regret, held, excluded, trials = [], [], [], [], [], []
+    for seed in shown(range(number), "tune"):
+        world = worlds(seed)
+        found, history = search(world, **options)
+        own = world.gain(chosen(found))
+        winners.append(found.winner is not None)
+        recovered.append(bool(found.winner) and own >= PART * world.best)
+        regret.append(world.best - own)
+        trials.append(len(history.records))
+        if found.winner:
+            held.append(found.winner.log_low <= own <= found.winner.log_high)
+        elif not math.isnan(found.excluded):
+            tried = {record.trial.configuration for record in history.records}
+            most = max(world.gain(each) for each in tried)
+            excluded.append(math.expm1(most) <= found.excluded)
+    return Found(*(float(np.mean(each)) if each else math.nan
+                   for each in (winners, recovered, regret, held, excluded, trials)))  # fmt: skip
+
+
+def tuned(number: int = 1000, planted: int = 200, compared: int = 40) -> list[Row]:
+    """Simulate searches of an hour over twelve knobs, and plain Optuna beside them."""
+    none = simulate(placebos, number)
+    rows = [
+        Row("tune, placebos only: a winner", (100 * none.winners,), "%", at_most=5),
+        Row("tune, placebos only: the excluded gain holds", (100 * none.excluded,), "%",
+            at_least=95),
+    ]  # fmt: skip
+    for kind, loss in HANDICAPS.items():
+        found = simulate(partial(handicap, kind), planted)
+        what = f"tune, {1 - math.exp(-loss):.0%} lost by a {kind} knob"
+        rows.append(Row(f"{what}: won back", (100 * found.recovered,), "%", at_least=80))
+        rows.append(Row(f"{what}: interval holds", (100 * found.held,), "%", at_least=95))
+    found = simulate(several, planted)
+    rows.append(Row("tune, several effects: interval holds", (100 * found.held,), "%",
+                    at_least=95))  # fmt: skip
+    return [*rows, *_regrets(compared)]
+
+
+def _regrets(compared: int) -> list[Row]:
+    """Compare regrets with and without proposals, and with plain Optuna, in the same worlds."""
+    rows = []
+    worlds = {"a cheap handicap": partial(handicap, "cheap"), "several effects": several}
+    for name, world in worlds.items():
+        ours = simulate(world, compared)
+        without = simulate(world, compared, propose=no_proposals)
+        plain = [
+            (each := world(seed)).best - each.gain(on_single_runs(each))
+            for seed in shown(range(compared), "optuna")
+        ]
+        note = (
+            f"mean regret: {ours.regret:.3f}; without proposals {without.regret:.3f}; plain Optuna "
+            f"on single runs {np.mean(plain):.3f}; {ours.trials:.0f} trials a search"
+        )
+        part = ours.regret / float(np.mean(plain))
+        rows.append(Row(f"tune, {name}: regret, of plain Optuna's", (part,), at_most=0.5,
+                        note=note))  # fmt: skip
+    return rows
+
+
+def _knob(number: int) -> Knob:
+    change = knobs.SESSION if number < _CHEAP else knobs.MYSQLD
+    return Knob(f"knob_{number:02d}", knobs.MY_CNF, "mysqld", "1..4", change, "")

@@ -1,0 +1,95 @@
+"""The forest of a search: confirmed gains on top, then what each setting did in the search."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from ndblab.comparing.sides import Setting
+from ndblab.error import writing
+from ndblab.figures import forest, sheet
+from ndblab.figures.sheet import Caption, Head
+from ndblab.judging import evidence
+from ndblab.tuning import answer, screening
+from ndblab.tuning.history import CONFIRM, SEARCH, History
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ndblab.dataset import Dataset
+    from ndblab.tuning.executing import Wanted
+    from ndblab.tuning.outcome import Outcome
+
+_MOST = 14
+_LONGEST = 44
+_LABELS = {
+    "throughput": "queries/s over the baseline's",
+    "p95": "p95 of the baseline over its own",
+    "cpu": "CPU time of a query: the baseline's over its own",
+}
+
+
+def draw(data: Dataset, history: History, found: Outcome, wanted: Wanted) -> Figure:
+    """Draw finalists with their blocks, and the effects of single settings in the search."""
+    rows, blocks = [], []
+    for each in found.finalists:
+        if each.blocks:
+            name = f"confirmed: {wanted.space.words(each.configuration)}"
+            name = name if len(name) <= _LONGEST else f"{name[:_LONGEST]}..."
+            rows.append({"name": name, **_bounds(*each.ratio)})
+            gains = history.gains(CONFIRM, each.configuration)
+            blocks.append(pd.DataFrame({"name": name, "ratio": np.exp(gains)}))
+    rows += _effects(history, wanted)
+    notes = (
+        f"Baseline: {', '.join(map(str, wanted.baseline)) or 'the default'}.",
+        "Confirmed: new starts alone; intervals hold together with 95 %. Circles: starts.",
+        "Below: a regression on all trials of the search, 95 % each. It guides, and is no proof.",
+    )
+    caption = Caption(data.describe_host(), data.id, data.budget, evidence.usable_cpus(data.host))
+    with sheet.page(1.7 + 0.26 * len(rows)) as figure:
+        forest.draw(
+            figure.subplots(), pd.DataFrame(rows), _LABELS[wanted.goal],
+            each=pd.concat(blocks, ignore_index=True) if blocks else None,
+        )  # fmt: skip
+        head = Head(f"{answer.headline(found, wanted)}.", notes)
+        sheet.sign(figure, head, caption.line(wanted.load.workload))
+    return figure
+
+
+def save(
+    data: Dataset, history: History, found: Outcome, wanted: Wanted, folder: Path
+) -> Path | None:
+    """Write the forest as a picture, and return its file; None if there is nothing to draw."""
+    if not _effects(history, wanted):
+        return None
+    file = folder / f"{data.id}.png"
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        draw(data, history, found, wanted).savefig(file)
+    return file
+
+
+def _effects(history: History, wanted: Wanted) -> list[Mapping[str, object]]:
+    """Return the effects that the search knows most about, the clearest first."""
+    search = history.of(SEARCH)
+    seen = {pair for record in search.contrasts for pair in record.trial.configuration}
+    known = screening.effects(wanted.space, search)
+    order = sorted(
+        (pair for pair in known if pair in seen),
+        key=lambda pair: -abs(known[pair].mean) / known[pair].deviation,
+    )
+    rows = []
+    for word, value in order[:_MOST]:
+        mean, wide = known[word, value].mean, 1.96 * known[word, value].deviation
+        name = str(Setting(wanted.space.tunable(word).knob, value))
+        rows.append({"name": name, **_bounds(*map(math.exp, (mean, mean - wide, mean + wide)))})
+    return rows
+
+
+def _bounds(value: float, low: float, high: float) -> dict[str, float]:
+    return {"ratio": value, "low": low, "high": high}

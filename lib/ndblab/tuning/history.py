@@ -1,0 +1,148 @@
+"""What has been tried: trials, what they found, and the journal of both. Pure.
+
+A gain is a logarithm: of B over A for throughput, of A over B for what should be small.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ndblab.tuning.space import BASELINE, Configuration
+
+EXPERT, SCREEN, RACE, EXCLUDE = "expert", "screen", "race", "exclude"
+CONFIRM, ABLATE = "confirm", "ablate"
+SEARCH = (EXPERT, SCREEN, RACE, EXCLUDE)
+"""Stages that look for something: their blocks of a configuration add up, and confirm nothing."""
+OK = "ok"
+DISTURBED = "disturbed"
+"""Begins the status of a trial that others on the host spoilt: no fault of its configuration."""
+PRIOR = 4
+"""Degrees of freedom that the recorded deviation of a design is worth for this host."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A configuration against another, with so many whole blocks when it is over."""
+
+    stage: str
+    configuration: Configuration
+    blocks: int
+    design: str
+    against: Configuration = BASELINE
+
+    @property
+    def contrast(self) -> str:
+        """Name the contrast that its blocks belong to: one for the whole search."""
+        return contrast(self.stage, self.configuration, self.against)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the trial as plain data."""
+        return {
+            "stage": self.stage, "configuration": [list(pair) for pair in self.configuration],
+            "blocks": self.blocks, "design": self.design,
+            "against": [list(pair) for pair in self.against],
+        }  # fmt: skip
+
+
+def contrast(stage: str, configuration: Configuration, against: Configuration = BASELINE) -> str:
+    """Name a contrast by what it compares, so that a resumed search finds its blocks."""
+    kind = "search" if stage in SEARCH else stage
+    text = json.dumps([configuration, against])
+    return f"{kind}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+@dataclass(frozen=True)
+class Record:
+    """A trial that is over: the gains of all blocks of its contrast, or why there are none.
+
+    `levels` are means of the tried configuration: qps and p95_ms.
+    """
+
+    trial: Trial
+    gains: tuple[float, ...]
+    seconds: float
+    status: str = OK
+    levels: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def infeasible(self) -> bool:
+        """Return whether its configuration does not work."""
+        return self.status != OK and not self.status.startswith(DISTURBED)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record as plain data."""
+        return {
+            "trial": self.trial.to_dict(), "gains": list(self.gains), "seconds": self.seconds,
+            "status": self.status, "levels": dict(self.levels),
+        }  # fmt: skip
+
+    @classmethod
+    def from_dict(cls, known: Mapping[str, Any]) -> Record:
+        """Return the record of an entry of the journal."""
+        own = dict(known["trial"])
+        for name in ("configuration", "against"):
+            own[name] = tuple((word, value) for word, value in own[name])
+        return cls(Trial(**own), tuple(known["gains"]), known["seconds"], known["status"],
+                   known["levels"])  # fmt: skip
+
+
+class History:
+    """Records in order, looked up by contrast."""
+
+    def __init__(self, records: Iterable[Record] = ()) -> None:
+        self.records = tuple(records)
+        self._last = {record.trial.contrast: record for record in self.records}
+
+    @property
+    def seconds(self) -> float:
+        """Seconds that all trials took."""
+        return sum(record.seconds for record in self.records)
+
+    def of(self, stages: Collection[str]) -> History:
+        """Return the history of these stages alone."""
+        return History(r for r in self.records if r.trial.stage in stages)
+
+    @property
+    def contrasts(self) -> tuple[Record, ...]:
+        """The last record of each contrast, in the order of their first trials."""
+        return tuple(self._last.values())
+
+    def find(
+        self, stage: str, configuration: Configuration, against: Configuration = BASELINE
+    ) -> Record | None:
+        """Return the last record of a contrast."""
+        return self._last.get(contrast(stage, configuration, against))
+
+    def gains(
+        self, stage: str, configuration: Configuration, against: Configuration = BASELINE
+    ) -> np.ndarray:
+        """Return the gains of the blocks of a contrast; none if it has none."""
+        record = self.find(stage, configuration, against)
+        return np.array(record.gains if record else (), float)
+
+    def failures(self) -> dict[Configuration, str]:
+        """Return why configurations are infeasible."""
+        return {r.trial.configuration: r.status for r in self.records if r.infeasible}
+
+    def pooled(self, design: str, prior: float = math.nan) -> tuple[float, float]:
+        """Return the deviation of blocks of a design, and its degrees of freedom.
+
+        It is that within contrasts, all of them together.
+
+        Parameters
+        ----------
+        prior : the recorded deviation, worth `PRIOR` degrees of freedom; NaN for none.
+        """
+        gains = [r.gains for r in self.contrasts if r.trial.design == design and len(r.gains) > 1]
+        squares = sum(len(each) * float(np.var(each)) for each in gains)
+        freedom = float(sum(len(each) - 1 for each in gains))
+        if not math.isnan(prior):
+            squares, freedom = squares + PRIOR * prior**2, freedom + PRIOR
+        return (math.sqrt(squares / freedom) if freedom else math.nan), freedom

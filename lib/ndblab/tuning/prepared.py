@@ -1,0 +1,173 @@
+"""A search, prepared: the baseline is checked, and it is known what can be changed on this host.
+
+It starts nothing but programs that show what they would take.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ndblab.cluster import start_stop
+from ndblab.comparing import comparison, knobs, made, read_back, room, sides
+from ndblab.comparing.sides import Setting, Sides
+from ndblab.design import time_needed
+from ndblab.design.contrast import ALTERNATION, STARTS, TWINS, Contrast, Side
+from ndblab.error import LabError
+from ndblab.formatting import count, duration
+from ndblab.measuring import dry_run, feasible, measurement
+from ndblab.planning import number
+from ndblab.planning.point import DEFAULT_VARIANT
+from ndblab.tuning import limits, screening
+from ndblab.tuning import space as spaces
+from ndblab.tuning.executing import NAME, Wanted
+from ndblab.tuning.search import Search
+from ndblab.tuning.space import BASELINE, Space
+
+if TYPE_CHECKING:
+    from ndblab.install import Binaries
+    from ndblab.machine.host import Host
+    from ndblab.workloads.own.resolving import Workload
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """A search on this host, ready to be carried out."""
+
+    wanted: Wanted
+    search: Search
+    binaries: Binaries
+    machine: Host
+    workload: str
+    no_twins: str
+
+    def plan(self, minutes: int) -> str:
+        """Say what will be tried, how and for how long, before anything is started."""
+        space, search = self.wanted.space, self.search
+        cheap = [each.word for each in space.tunables if each.cheap]
+        rows = screening.rows(space, search.seed)
+        blocks_s = ", ".join(f"{name} {duration(s)}" for name, s in space.block_s.items())
+        instead = f" ({self.no_twins})" if self.no_twins else ""
+        first = f"first {space.words(space.expert)} (rules of thumb), then " if space.expert else ""
+        lines = [f"baseline: {', '.join(map(str, self.wanted.baseline)) or 'the default'}"]
+        lines += [f"  {t.word}: now {t.current}; {_tried(t)}" for t in space.tunables]
+        return "\n".join(
+            [
+                *lines,
+                f"under {self.workload}, {count(self.wanted.load.clients, 'client')}, for "
+                f"{self.wanted.goal}, {minutes} min",
+                f"a block takes: {blocks_s}{instead}",
+                f"changed while a cluster runs: {', '.join(cheap) or 'none'}",
+                f"{first}{count(len(rows), 'trial')} of the screening, a race and "
+                f"the confirmation, which begins after {duration(search.search_s)}",
+                "prediction: a confirmed gain is known to within "
+                f"{100 * math.expm1(search.half_width):.1f} % then, with the noise of 2 CPUs",
+            ]
+        )
+
+
+def prepare(
+    words: Sequence[str],
+    binaries: Binaries,
+    workload: Workload,
+    minutes: int,
+    knob_file: str | None,
+    goal: str,
+    kept: tuple[limits.Limit, ...],
+    clients: object,
+    profile: str,
+    overrides: Mapping[str, object],
+    port: int | str | None = None,
+    described: str | None = None,
+) -> Tuning:
+    """Decide what is searched and how, and check the baseline before anything is started.
+
+    Parameters
+    ----------
+    described : another host, as `dry_run.host_of` has it; None for this one.
+
+    Raises
+    ------
+    LabError
+        If a setting is refused, nothing can be changed, or the time is too short.
+    """
+    machine = dry_run.host_of(described)
+    others = comparison.known_to(binaries, machine)
+    baseline = _baseline(words, others)
+    load = made.load(
+        Sides((), (), baseline), workload.name, 1,
+        None if clients is None else number.whole("--clients", clients), machine.usable_cpus,
+    )  # fmt: skip
+    bare = Wanted(baseline, Space((), {}), load, profile, overrides, goal, port)
+    experiment, servers = bare.base()
+    size = bare.size(experiment, servers)
+    places = start_stop.places(start_stop.home(), port)
+    plan = experiment.plans(size, "auto", machine, places)[DEFAULT_VARIANT]
+    if described is None:
+        measurement.check(machine, plan)
+    current = _current(bare, read_back.effective(binaries, plan, baseline))
+    rows = spaces.table(Path(knob_file) if knob_file else None)
+    tunables = spaces.tunables(rows, current, machine.usable_cpus, others)
+    if not tunables:
+        raise LabError(
+            "There is nothing to search",
+            found="no knob has another value than now",
+            next_step="Add knobs with --knobs FILE (docs/tune.md).",
+        )
+    free = math.inf if described else feasible.disk_free_bytes(plan)
+    no_twins = room.no_twins(machine, (plan, plan), (baseline, baseline), free)
+    dear = STARTS if no_twins else TWINS
+    point = bare.point(BASELINE, DEFAULT_VARIANT)
+    block_s = {
+        design: time_needed.block_s(
+            Contrast(NAME, design, Side(point), Side(point), ()), experiment, size
+        )
+        for design in (ALTERNATION, dear)
+    }
+    found = Space(tunables, block_s, dear)
+    wanted = Wanted(baseline, found, load, profile, overrides, goal, port)
+    search = Search(found, 60 * minutes - time_needed.sweep_s(experiment, size), size.seed, kept)
+    if search.budget_s < search.least_s:
+        raise LabError(
+            "The time is too short to confirm anything",
+            found=f"{minutes} min",
+            expected=f"at least {math.ceil((search.least_s + 60) / 60)} min",
+            next_step="Give it more --minutes, or --profile smoke.",
+        )
+    return Tuning(wanted, search, binaries, machine, workload.label, no_twins)
+
+
+def _baseline(words: Sequence[str], others: Sequence[knobs.Knob]) -> tuple[Setting, ...]:
+    """Return the settings of the user's configuration."""
+    if not words or tuple(words) == (sides.BRIEF,):
+        return ()
+    parsed = sides.parse(words, others)
+    if parsed.a:
+        raise LabError(
+            "A search has one baseline",
+            found=f"{parsed.words('a')}, and {parsed.words('b')}",
+            expected="one value of each setting, one folder or one file",
+            next_step="Compare two of them with ./lab compare.",
+        )
+    if parsed.value("b", "engine") is not None:
+        raise LabError("A search has one engine", next_step="Compare two with ./lab compare.")
+    return parsed.of("b")
+
+
+def _current(
+    wanted: Wanted, has: Mapping[tuple[str, str], str]
+) -> dict[tuple[str, str], spaces.Value]:
+    """Return what all knobs are in the baseline; without those of which that is not known."""
+    point = wanted.point(BASELINE, DEFAULT_VARIANT)
+    found: dict[tuple[str, str], spaces.Value] = dict(has)
+    lab = {"servers": point.servers, "clients": point.clients}
+    found |= {knobs.find(name).key: value for name, value in lab.items()}
+    return found | {setting.knob.key: setting.value for setting in wanted.baseline}
+
+
+def _tried(tunable: spaces.Tunable) -> str:
+    values = ", ".join(map(str, tunable.values))
+    return f"tried {values}" + (f" (rule: {tunable.expert})" if tunable.expert is not None else "")

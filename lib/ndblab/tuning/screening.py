@@ -1,0 +1,126 @@
+"""Screening: which knobs may matter, from few trials that change many of them at once. Pure.
+
+Knobs are screened together, by Plackett-Burman designs: one of those that change while a cluster
+runs, one of those that need a start, then the mirror image of the first, which keeps pairs of knobs
+from looking like single ones. What time is left goes to single values of those that need a start:
+one that does not start spoils every trial that has it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr
+
+from ndblab.tuning.history import History
+from ndblab.tuning.space import Configuration, Space, Tunable, Value, made
+
+EFFECT = 0.10
+"""Standard deviation of effects that is expected before anything is known, as a logarithm."""
+WORTH = 0.01
+"""Gains below this are not worth a setting."""
+CHANCE = 0.10
+"""A value whose gain is worth something with less than this chance is inert."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a value of a knob does to the goal: mean and standard deviation of the logarithm."""
+
+    mean: float
+    deviation: float
+
+    @property
+    def chance(self) -> float:
+        """Return the chance that it is worth a setting."""
+        return float(ndtr((self.mean - WORTH) / self.deviation))
+
+
+def rows(space: Space, seed: int) -> tuple[Configuration, ...]:
+    """Return the configurations of the screening, in the order in which they are tried."""
+    cheap = [each for each in space.tunables if each.cheap]
+    dear = [each for each in space.tunables if not each.cheap]
+    rng = random.Random(seed)
+    first, mirrored = (_together(cheap, sign) if len(cheap) > 2 else () for sign in (1, -1))
+    starts = _together(dear, 1) if len(dear) > 2 else ()
+    found = [list(group) for group in (first or _alone(cheap), starts or _alone(dear), mirrored)]
+    for group in found:
+        rng.shuffle(group)
+    return tuple(dict.fromkeys([*itertools.chain(*found), *_alone(dear)]))
+
+
+def effects(space: Space, history: History) -> dict[tuple[str, Value], Effect]:
+    """Estimate what each value of each knob does, as if effects added up.
+
+    It is a regression on all contrasts of the search with the baseline, shrunk towards none. It
+    guides the search, and is no finding.
+    """
+    names = [(each.word, value) for each in space.tunables for value in each.values]
+    tried = [record for record in history.contrasts if record.gains and not record.trial.against]
+    if not names:
+        return {}
+    x = np.array(
+        [[pair in record.trial.configuration for pair in names] for record in tried], float
+    )
+    x = x.reshape(len(tried), len(names))
+    y = np.array([np.mean(record.gains) for record in tried])
+    sd = {d: history.pooled(d, space.sd[d])[0] for d in {r.trial.design for r in tried}}
+    weight = np.array([len(r.gains) / sd[r.trial.design] ** 2 for r in tried])
+    precision = np.eye(len(names)) / EFFECT**2 + (x.T * weight) @ x
+    covariance = np.linalg.inv(precision)
+    means = covariance @ (x.T @ (weight * y))
+    deviations = np.sqrt(np.diag(covariance))
+    return {
+        pair: Effect(float(mean), float(deviation))
+        for pair, mean, deviation in zip(names, means, deviations, strict=True)
+    }
+
+
+def promising(space: Space, history: History) -> dict[str, tuple[Value, ...]]:
+    """Return the values that may be worth a setting, by knob; inert knobs are not in it."""
+    known = effects(space, history)
+    kept = {
+        each.word: tuple(v for v in each.values if known[each.word, v].chance > CHANCE)
+        for each in space.tunables
+    }
+    return {word: values for word, values in kept.items() if values}
+
+
+def best(space: Space, history: History) -> Configuration:
+    """Return the values whose estimated effects are highest, where these are worth a setting."""
+    known = effects(space, history)
+    chosen = {}
+    for each in space.tunables:
+        value = max(each.values, key=lambda v, word=each.word: known[word, v].mean)
+        if known[each.word, value].mean > WORTH / 2:
+            chosen[each.word] = value
+    return made(chosen)
+
+
+def _together(tunables: list[Tunable], sign: int) -> Iterator[Configuration]:
+    from pydoe import pbdesign
+
+    design = np.asarray(pbdesign(len(tunables)))[:, : len(tunables)]
+    turn = dict.fromkeys(tunables, 0)
+    for row in sign * design:
+        chosen: dict[str, Value] = {}
+        for each, level in zip(tunables, row, strict=True):
+            if level > 0:
+                # A knob with several values takes the next one in every row that changes it.
+                chosen[each.word] = each.values[turn[each] % len(each.values)]
+                turn[each] += 1
+        if chosen:
+            yield made(chosen)
+
+
+def _alone(tunables: list[Tunable]) -> Iterator[Configuration]:
+    """Give the first value of each knob (that of a rule of thumb, if it has one), then others."""
+    first = {each: sorted(each.values, key=lambda v, e=each: v != e.expert) for each in tunables}
+    for place in range(max((len(values) for values in first.values()), default=0)):
+        for each, values in first.items():
+            if place < len(values):
+                yield ((each.word, values[place]),)

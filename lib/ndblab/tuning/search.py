@@ -1,0 +1,275 @@
+"""The search: which trial is next, given all that came before. Pure.
+
+In order: the baseline (measured before the first trial), what rules of thumb say, a screening, a
+race in which half of the entrants get twice the blocks, then the confirmation of at most three
+finalists, and what can be left out of the best of them. Each part has its share of the time. Every
+configuration is measured against the baseline itself: no ratio is the product of others.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from ndblab.statistics import sequential
+from ndblab.tuning import outcome, proposing, screening
+from ndblab.tuning.history import (
+    ABLATE,
+    CONFIRM,
+    EXCLUDE,
+    EXPERT,
+    RACE,
+    SCREEN,
+    SEARCH,
+    History,
+    Record,
+    Trial,
+)
+from ndblab.tuning.limits import Limit
+from ndblab.tuning.space import BASELINE, Configuration, Space, made, without
+
+SCREENED, CONFIRMED, ABLATED = 0.30, 0.40, 0.12
+"""Shares of the time: the screening ends after the first; the second is kept for the confirmation,
+with the third, its last part, for what can be left out."""
+RUNGS = (1, 2, 4, 9)
+"""Blocks that a configuration has when it has run the rungs of the race so far."""
+BLOCKS_AN_ENTRANT = 2.6
+"""Blocks of a whole race for each of its entrants."""
+ENTRANTS = (3, 24)
+FINALISTS = 3
+LOOKS = sequential.LOOKS[1]
+"""Blocks that a finalist should have at least: up to the second look."""
+PRECISE = 0.25
+"""A gain is known well enough if its interval reaches so far, as a part of it, to either side."""
+Proposals = Callable[..., list[Configuration]]
+
+
+@dataclass
+class Search:
+    """A search in a space, within a time that all its trials share."""
+
+    space: Space
+    budget_s: float
+    seed: int = 1
+    limits: tuple[Limit, ...] = ()
+    propose: Proposals = proposing.batch
+    _pools: dict[tuple, list[Configuration]] = field(default_factory=dict)
+
+    @property
+    def least_s(self) -> float:
+        """Seconds below which nothing can be confirmed: few trials, and a first look at one."""
+        return sequential.LOOKS[0] * self.space.block_s[self.space.dear] + 4 * min(
+            self.space.block_s.values()
+        )
+
+    @property
+    def search_s(self) -> float:
+        """Seconds after which the confirmation begins."""
+        first_look_s = 1.15 * sequential.LOOKS[0] * self.space.block_s[self.space.dear]
+        return self.budget_s - max(CONFIRMED * self.budget_s, min(first_look_s, self.budget_s))
+
+    @property
+    def half_width(self) -> float:
+        """Half the interval that a finalist probably ends with, as a logarithm; a prediction."""
+        space, finalists = self.space, self._finalists
+        room_s = self.budget_s * (1 - ABLATED) - self.search_s
+        blocks = int(room_s / (finalists * space.block_s[space.dear]))
+        looks = [look for look in sequential.LOOKS if look <= max(blocks, sequential.LOOKS[0])]
+        confidence = 1 - outcome.ERROR / finalists
+        return sequential.half_width(space.sd[space.dear], looks[-1], 1, confidence)
+
+    def next(self, records: Sequence[Record]) -> Trial | None:
+        """Return the next trial; None when the time is over, or nothing is left to find out."""
+        history = History(records)
+        parts = (self._expert, self._screen, self._race, self._confirm, self._ablate, self._exclude)
+        return next(filter(None, (part(history) for part in parts)), None)
+
+    def stands(self, history: History) -> outcome.Outcome:
+        """Return what may be believed so far."""
+        return outcome.judge(self.space, history, self.finalists(history), self.limits)
+
+    def finalists(self, history: History) -> list[outcome.Candidate]:
+        """Return what is to be confirmed: the best of the search, without what adds nothing.
+
+        First the values that seem best together, then those configurations whose gain, shrunk
+        towards none by what is known of their design, is highest. A finalist was perhaps never
+        tried itself; then the search's estimate is that of its effects or of what it comes from.
+        """
+        search = history.of(SEARCH)
+        failed = self._infeasible(history)
+        known = screening.effects(self.space, search)
+        best: dict[Configuration, outcome.Candidate] = {}
+        own = screening.best(self.space, search)
+        if own and own not in failed and search.records:
+            searched = history.gains(RACE, own)
+            expected = searched.mean() if len(searched) else sum(known[pair].mean for pair in own)
+            best[own] = outcome.Candidate(own, float(expected))
+        tried = [r for r in search.contrasts if r.gains and r.trial.configuration not in failed]
+        for record in sorted(tried, key=lambda r: -self._shrunk(r)):
+            if self._shrunk(record) <= 0 or len(best) == self._finalists:
+                break
+            kept = {
+                word: value
+                for word, value in record.trial.configuration
+                if known[word, value].mean > screening.WORTH / 2
+            }
+            own = made(kept)
+            if own and own not in failed and own not in best:
+                best[own] = outcome.Candidate(own, sum(record.gains) / len(record.gains))
+        for record in history.of((CONFIRM,)).contrasts:
+            # What has been confirmed stays, whatever a longer search then prefers.
+            own = record.trial.configuration
+            best.setdefault(own, outcome.Candidate(own, math.nan))
+        return list(best.values())
+
+    @property
+    def _finalists(self) -> int:
+        room_s = self.budget_s - self.search_s
+        fit = room_s // (LOOKS * self.space.block_s[self.space.dear])
+        return int(min(FINALISTS, max(1, fit)))
+
+    def _trial(
+        self,
+        history: History,
+        stage: str,
+        own: Configuration,
+        blocks: int,
+        until_s: float,
+        against: Configuration = BASELINE,
+    ) -> Trial | None:
+        """Return a trial, if it is over in time."""
+        design = self.space.dear if stage == CONFIRM else self.space.design(own, against)
+        missing = blocks - len(history.gains(stage, own, against))
+        needed_s = missing * self._block_s(history, design)
+        fits = history.seconds + needed_s <= until_s
+        return Trial(stage, own, blocks, design, against) if fits else None
+
+    def _block_s(self, history: History, design: str) -> float:
+        """Return the seconds of a block: what is expected, or what they took if that is more."""
+        mine = [record for record in history.records if record.trial.design == design]
+        blocks = sum(len(r.gains) for r in history.contrasts if r.trial.design == design)
+        took_s = sum(record.seconds for record in mine) / blocks if blocks else 0.0
+        return max(self.space.block_s[design], took_s)
+
+    def _infeasible(self, history: History) -> dict[Configuration, str]:
+        return history.failures() | outcome.rejected(history, self.limits)
+
+    def _expert(self, history: History) -> Trial | None:
+        own = self.space.expert
+        if not own or history.find(EXPERT, own):
+            return None
+        return self._trial(history, EXPERT, own, 1, self.search_s)
+
+    def _screen(self, history: History) -> Trial | None:
+        until_s = min(self.search_s, max(SCREENED * self.budget_s, self.search_s / 2))
+        for own in screening.rows(self.space, self.seed):
+            if history.find(SCREEN, own) is None:
+                return self._trial(history, SCREEN, own, 1, until_s)
+        return None
+
+    def _race(self, history: History) -> Trial | None:
+        failed = self._infeasible(history)
+        entrants = self._pool(history.of((EXPERT, SCREEN)), failed)
+        for rung, blocks in enumerate(RUNGS):
+            if rung:
+                entrants = self._faster_half(history, entrants, RUNGS[rung - 1])
+            entrants = [own for own in entrants if own not in failed]
+            for own in entrants:
+                if len(history.gains(RACE, own)) < blocks:
+                    return self._trial(history, RACE, own, blocks, self.search_s)
+        return None
+
+    def _pool(self, screened: History, failed: dict[Configuration, str]) -> list[Configuration]:
+        """Return the entrants of the race: what the screening suggests, and proposals."""
+        key = (len(screened.records), screened.seconds, self.budget_s)
+        if key in self._pools:
+            return self._pools[key]
+        known = screening.effects(self.space, screened)
+        values = screening.promising(self.space, screened)
+        best = {word: max(each, key=lambda v: known[word, v].mean) for word, each in values.items()}
+        gains = {word: known[word, value] for word, value in best.items()}
+        order = sorted(best, key=lambda word: -gains[word].mean)
+        together = [word for word in order if gains[word].mean > screening.WORTH / 2]
+        sure = [word for word in together if gains[word].mean > gains[word].deviation]
+        pool = [made({w: best[w] for w in words}) for words in (together, sure)]
+        pool += [((word, best[word]),) for word in together[:4]]
+        pool += [own for own in (self.space.expert,) if own]
+        room_s = self.search_s - screened.seconds
+        each_s = sum(self.space.block_s[self.space.design(own)] for own in pool if own)
+        each_s = each_s / len(pool) if each_s else max(self.space.block_s.values())
+        number = round(max(ENTRANTS[0], min(ENTRANTS[1], room_s / (BLOCKS_AN_ENTRANT * each_s))))
+        missing = number - len(set(pool))
+        pool += self.propose(self.space, screened, values, max(0, missing), self.seed)
+        found = [own for own in dict.fromkeys(pool) if own and own not in failed][:number]
+        return self._pools.setdefault(key, found)
+
+    def _faster_half(
+        self, history: History, entrants: list[Configuration], blocks: int
+    ) -> list[Configuration]:
+        """Return the better half of entrants that have run so many blocks."""
+
+        def gain(own: Configuration) -> float:
+            gains = history.gains(RACE, own)[:blocks]
+            return float(gains.mean()) if len(gains) else -math.inf
+
+        return sorted(entrants, key=gain, reverse=True)[: math.ceil(len(entrants) / 2)]
+
+    def _shrunk(self, record: Record) -> float:
+        """Return the mean of a gain that is to be expected, given how exact its blocks are."""
+        error = self.space.sd[record.trial.design] ** 2 / len(record.gains)
+        mean = sum(record.gains) / len(record.gains)
+        return mean * screening.EFFECT**2 / (screening.EFFECT**2 + error)
+
+    def _confirm(self, history: History) -> Trial | None:
+        candidates = self.finalists(history)
+        stands = outcome.judge(self.space, history, candidates, self.limits)
+        winner = stands.winner
+        until_s = self.budget_s
+        if winner and len(winner.configuration) > 1:
+            until_s -= ABLATED * self.budget_s
+        alive = [each for each in stands.finalists if each.open]
+        if winner:
+            # A rival without an interval may still be better.
+            rivals = [e for e in alive if e != winner and not e.log_high < winner.log_gain]
+            if not rivals and winner.half_width <= max(screening.WORTH, PRECISE * winner.log_gain):
+                return None
+            alive = [winner, *rivals]
+        # The one with fewest blocks, in an order of its own.
+        random.Random(self.seed).shuffle(alive)
+        for each in sorted(alive, key=lambda finalist: finalist.blocks):
+            own = each.configuration
+            return self._trial(history, CONFIRM, own, each.blocks + 1, until_s)
+        return None
+
+    def _ablate(self, history: History) -> Trial | None:
+        winner = self.stands(history).winner
+        if winner is None or len(winner.configuration) < 2:
+            return None
+        whole = winner.configuration
+        known = screening.effects(self.space, history.of(SEARCH))
+        for word, value in sorted(whole, key=lambda pair: known[pair].mean):
+            effect = known[word, value]
+            if effect.mean - 2 * effect.deviation > screening.WORTH:
+                continue
+            fewer = without(whole, word)
+            failed = history.find(ABLATE, fewer, whole)
+            gains = history.gains(ABLATE, fewer, whole)
+            if (failed and failed.infeasible) or outcome.needed(gains) is not None:
+                continue
+            return self._trial(history, ABLATE, fewer, len(gains) + 1, self.budget_s, whole)
+        return None
+
+    def _exclude(self, history: History) -> Trial | None:
+        """Where nothing is found, narrow what may have been missed."""
+        stands = self.stands(history)
+        if stands.winner or any(each.open and each.blocks for each in stands.finalists):
+            return None
+        bounds = outcome.upper_bounds(self.space, history)
+        failed = self._infeasible(history)
+        for own in sorted(bounds, key=lambda each: -bounds[each]):
+            if own not in failed and not len(history.gains(CONFIRM, own)):
+                blocks = len(history.gains(EXCLUDE, own)) + 1
+                return self._trial(history, EXCLUDE, own, blocks, self.budget_s)
+        return None

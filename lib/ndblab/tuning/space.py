@@ -1,0 +1,218 @@
+"""What a search may change on a host: knobs with their values, and configurations made of them.
+
+It reads the table `knobs.csv` and the user's own; it starts nothing. How a knob is changed, and its
+range, is in `comparing/knobs.csv`.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ndblab.comparing import choice, knobs
+from ndblab.comparing.knobs import Knob
+from ndblab.comparing.sides import Setting
+from ndblab.design.contrast import ALTERNATION, TWINS
+from ndblab.error import LabError
+from ndblab.formatting import listed
+from ndblab.planning import setting_value
+
+Value = int | str
+Configuration = tuple[tuple[str, Value], ...]
+"""What differs from the baseline: names and values, sorted by name; empty for the baseline."""
+BASELINE: Configuration = ()
+CHEAP = (knobs.LIVE, knobs.SESSION)
+ALL = "*"
+"""A line of the user's file with this name and no value removes all knobs of the lab's table."""
+_OF_CPUS = re.compile(r"(?:(\d+)\*)?cpus(?:/(\d+))?")
+
+
+@dataclass(frozen=True)
+class Tunable:
+    """A knob on this host: what it is now, what else is tried, and what a rule of thumb says."""
+
+    knob: Knob
+    current: Value
+    values: tuple[Value, ...]
+    expert: Value | None = None
+    group: str = ""
+
+    @property
+    def word(self) -> str:
+        """Return the name that a user types."""
+        return self.knob.word
+
+    @property
+    def cheap(self) -> bool:
+        """Return whether it is changed while a cluster runs."""
+        return self.knob.change in CHEAP and self.knob.file in (knobs.MY_CNF, knobs.LAB)
+
+
+@dataclass(frozen=True)
+class Space:
+    """The knobs of a search, the seconds of a block by design, and the design that needs starts."""
+
+    tunables: tuple[Tunable, ...]
+    block_s: Mapping[str, float]
+    dear: str = TWINS
+    sd: Mapping[str, float] = field(default_factory=lambda: choice.DEVIATION)
+
+    def tunable(self, word: str) -> Tunable:
+        """Return the knob of a name."""
+        return next(each for each in self.tunables if each.word == word)
+
+    def design(self, configuration: Configuration, against: Configuration = BASELINE) -> str:
+        """Return the cheapest design in which the two can be compared."""
+        differing = set(configuration) ^ set(against)
+        alike = all(self.tunable(word).cheap for word, _ in differing)
+        return ALTERNATION if alike else self.dear
+
+    @property
+    def expert(self) -> Configuration:
+        """Return what rules of thumb say of this host, where that is not the baseline."""
+        return made(
+            {
+                t.word: t.expert
+                for t in self.tunables
+                if t.expert is not None and t.expert in t.values
+            }
+        )
+
+    def settings(
+        self, configuration: Configuration, baseline: Sequence[Setting]
+    ) -> tuple[Setting, ...]:
+        """Return all settings of a configuration: the user's own, replaced where it differs."""
+        found = {setting.knob.key: setting for setting in baseline}
+        for word, value in configuration:
+            knob = self.tunable(word).knob
+            found[knob.key] = Setting(knob, value)
+        return tuple(found.values())
+
+    def words(self, configuration: Configuration) -> str:
+        """Write a configuration as a user types it."""
+        return listed(self.each(configuration)) if configuration else "the baseline"
+
+    def each(self, configuration: Configuration) -> list[str]:
+        """Write each setting of a configuration as a user types it."""
+        return [str(Setting(self.tunable(word).knob, value)) for word, value in configuration]
+
+
+def made(values: Mapping[str, Value]) -> Configuration:
+    """Return the configuration of values by name."""
+    return tuple(sorted(values.items()))
+
+
+def without(configuration: Configuration, word: str) -> Configuration:
+    """Return a configuration with one knob as in the baseline."""
+    return tuple(pair for pair in configuration if pair[0] != word)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table: values with `cpus` in place of a number, separated by "|"."""
+
+    name: str
+    values: str
+    expert: str = ""
+    group: str = ""
+
+
+def table(file: Path | None = None) -> tuple[Row, ...]:
+    """Return the lab's rows, with those of the user's file added, replaced or removed.
+
+    Raises
+    ------
+    LabError
+        If the file is not such a table.
+    """
+    rows = {row.name: row for row in _read(Path(__file__).with_name("knobs.csv"))}
+    for row in _read(file) if file else ():
+        if row.name == ALL and not row.values:
+            rows.clear()
+        elif row.values:
+            rows[row.name] = row
+        elif rows.pop(row.name, None) is None:
+            raise LabError(
+                f"{file} removes a knob that is not there",
+                found=row.name,
+                expected=", ".join(rows) or "nothing to remove",
+                next_step="Give it values, or drop the line.",
+            )
+    return tuple(rows.values())
+
+
+def tunables(
+    rows: Iterable[Row],
+    current: Mapping[tuple[str, str], Value],
+    cpus: float,
+    others: Iterable[Knob] = (),
+) -> tuple[Tunable, ...]:
+    """Return the knobs that have another value to try on a host of so many CPUs.
+
+    Parameters
+    ----------
+    current : values of the baseline, by `Knob.key`. A knob without one is left out: nothing says
+        what it would be compared with.
+    others : what the installed programs know besides the lab's table.
+
+    Raises
+    ------
+    LabError
+        If nothing has a name, or a value is out of its range.
+    """
+    found, others = [], tuple(others)
+    for row in rows:
+        knob = knobs.find(row.name, others)
+        values = [_value(knob, text, cpus) for text in row.values.split("|")]
+        if knob.key not in current:
+            continue
+        now = _as_is(knob, current[knob.key])
+        expert = _value(knob, row.expert, cpus) if row.expert else None
+        values += [] if expert is None else [expert]
+        more = [value for value in dict.fromkeys(values) if not setting_value.same(value, now)]
+        if more:
+            found.append(Tunable(knob, now, tuple(more), expert, row.group))
+    return tuple(found)
+
+
+def _read(file: Path) -> list[Row]:
+    try:
+        with file.open(newline="") as lines:
+            rows = list(csv.DictReader(lines))
+    except (OSError, UnicodeDecodeError) as error:
+        raise LabError(
+            f"{file} cannot be read", found=str(error), next_step="Name a CSV file of knobs."
+        ) from None
+    known = Row.__dataclass_fields__
+    for row in rows:
+        if "name" not in row or None in row or not set(row) <= set(known):
+            raise LabError(
+                f"{file} is no table of knobs",
+                found=", ".join(map(str, rows[0])),
+                expected="a first line name,values[,expert][,group], then a line for each knob",
+                next_step="See docs/tune.md.",
+            )
+    return [Row(**{key: (text or "").strip() for key, text in ({"values": ""} | row).items()})
+            for row in rows]  # fmt: skip
+
+
+def _value(knob: Knob, text: str, cpus: float) -> Value:
+    """Return a value of the table for a host.
+
+    "cpus", "2*cpus" and "cpus/2" follow the host, and are 1 at least.
+    """
+    if match := _OF_CPUS.fullmatch(text.strip()):
+        times, parts = (int(group or 1) for group in match.groups())
+        text = str(max(1, int(times * cpus / parts)))
+    return knobs.value(knob, text)
+
+
+def _as_is(knob: Knob, value: Value) -> Value:
+    """Return a value that a program shows as the table has it; as it is if it has none such."""
+    try:
+        return knobs.value(knob, str(value))
+    except LabError:
+        return value

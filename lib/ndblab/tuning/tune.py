@@ -1,0 +1,194 @@
+"""A search, from the words that the user typed to the answer."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ndblab import dataset as datasets
+from ndblab.cluster import start_stop
+from ndblab.comparing import comparison, judged
+from ndblab.error import LabError, MissingData
+from ndblab.formatting import count
+from ndblab.measuring import manifest, measurement, performing
+from ndblab.measuring.clusters import Clusters
+from ndblab.measuring.manifest import ROOT
+from ndblab.planning import number
+from ndblab.planning.point import DEFAULT_WORKLOAD
+from ndblab.planning.workload import CLIENT_ROLES
+from ndblab.statistics import contrasts
+from ndblab.statistics.estimate import Estimate
+from ndblab.tuning import answer, figure, limits
+from ndblab.tuning.executing import GOALS, NAME, Executor
+from ndblab.tuning.history import CONFIRM, History, Record, contrast
+from ndblab.tuning.prepared import Tuning, prepare
+from ndblab.tuning.progress import Progress
+
+if TYPE_CHECKING:
+    from ndblab.tuning.outcome import Outcome
+
+PICTURES = ROOT / "out/tune"
+MINUTES = 60
+"""How long a search takes, unless told."""
+_GIVE_UP = 3
+"""Trials that all fail, before anything else has run, after which something else is wrong."""
+
+
+def tune(
+    words: Sequence[str],
+    *,
+    minutes: object = None,
+    knob_file: str | None = None,
+    goal: str = "throughput",
+    keep: str | None = None,
+    workload: str | None = None,
+    schema: str | None = None,
+    writes: bool = False,
+    clients: object = None,
+    profile: str = "quick",
+    overrides: Mapping[str, object] | None = None,
+    port: int | str | None = None,
+    again: bool = False,
+    as_json: bool = False,
+    only_plan: bool = False,
+    described: str | None = None,
+    pictures: Path = PICTURES,
+) -> str:
+    """Search for the best configuration of this host; return the answer.
+
+    Parameters
+    ----------
+    words : the user's configuration, as `sides.parse` has one side; none for the lab's default.
+    minutes : of the search, in all its sittings together.
+    knob_file : CSV that adds knobs, replaces or removes them (`space.table`).
+    keep : as `limits.parse` has it.
+    workload, schema, writes, clients, profile, overrides, port : as `comparison.compare` has them.
+    again : search anew, where this search is complete.
+    only_plan, described : start nothing, and return what would be done, on another host if one is
+        described (`dry_run.host_of`).
+
+    Raises
+    ------
+    LabError
+        If there is nothing to search, or the baseline does not run; completed blocks are saved.
+    """
+    limit = number.whole("--minutes", MINUTES if minutes is None else minutes)
+    if goal not in GOALS:
+        raise LabError(
+            "Unknown --goal", found=goal, expected=", ".join(GOALS), next_step="Choose one."
+        )
+    given = {key: value for key, value in (overrides or {}).items() if value is not None}
+    asked = comparison.resolved(workload or DEFAULT_WORKLOAD, schema, writes)
+    kept = limits.parse(keep) if keep else ()
+    tuning = prepare(
+        words, comparison.programs(), asked, limit, knob_file, goal, kept, clients, profile, given,
+        port, described,
+    )  # fmt: skip
+    if only_plan or described:
+        return tuning.plan(limit)
+    print(tuning.plan(limit), file=sys.stderr)
+    data = measure(tuning, again)
+    return _answered(tuning, data, as_json, pictures)
+
+
+def measure(tuning: Tuning, again: bool = False) -> datasets.Dataset:
+    """Carry out a search until its time is over, going on with what was interrupted.
+
+    All trials are in the dataset's manifest, under "trials", as soon as they are over.
+    """
+    wanted, search = tuning.wanted, tuning.search
+    experiment, servers = wanted.base()
+    size, given = wanted.size(experiment, servers), wanted.given(servers)
+    described, identity = manifest.describe(
+        experiment, size, "auto", tuning.machine, tuning.binaries, given
+    )
+    root = measurement.RUNS
+    known = None if again else datasets.complete(root, NAME, identity)
+    if known:
+        data = datasets.read(known)
+        if search.next(records_of(data)) is None:
+            print(f"already searched (--again repeats it): {known.name}", file=sys.stderr)
+            return data
+    opened = (
+        datasets.Writer.reopen(known, described)
+        if known
+        else datasets.Writer.open(root, NAME, identity, described)
+    )
+    places = start_stop.places(start_stop.home(), wanted.port)
+    plans = experiment.plans(size, "auto", tuning.machine, places)
+    with opened as writer:
+        clusters = Clusters(
+            experiment, size, plans, tuning.binaries, writer, False, machine=tuning.machine
+        )
+        with contextlib.closing(clusters):
+            performing.perform(experiment.sweep(size), writer, clusters.ready, clusters.measure)
+            _search(tuning, clusters)
+        return writer.finish()
+
+
+def records_of(data: datasets.Dataset | datasets.Writer) -> list[Record]:
+    """Return the trials of a dataset, from its manifest."""
+    return [Record.from_dict(known) for known in data.manifest.get("trials", ())]
+
+
+def _search(tuning: Tuning, clusters: Clusters) -> None:
+    wanted, search, writer = tuning.wanted, tuning.search, clusters.writer
+    records = records_of(writer)
+    if records:
+        print(f"resuming after {count(len(records), 'trial')}", file=sys.stderr)
+    progress = Progress(wanted.space, search.budget_s, History(records).seconds)
+    executor = Executor(
+        wanted, tuning.binaries, tuning.machine, clusters, progress.say, progress.trying
+    )
+    with contextlib.closing(progress):
+        while trial := search.next(records):
+            records.append(executor.carry_out(trial))
+            writer.note(trials=[record.to_dict() for record in records])
+            progress.over(len(records), records[-1], search.stands(History(records)))
+            if len(records) >= _GIVE_UP and all(record.infeasible for record in records):
+                raise LabError(
+                    "No trial has worked so far",
+                    found=records[-1].status,
+                    next_step="See `./lab doctor`; the same command with --again starts over.",
+                )
+
+
+def _answered(tuning: Tuning, data: datasets.Dataset, as_json: bool, pictures: Path) -> str:
+    wanted, history = tuning.wanted, History(records_of(data))
+    found = tuning.search.stands(history)
+    beside = _beside(data, found)
+    picture = figure.save(data, history, found, wanted, pictures)
+    if as_json:
+        return json.dumps(answer.to_json(found, wanted, beside, str(data.path)), indent=1)
+    lines = [answer.sentence(found, wanted, beside), "", *answer.details(found, wanted)]
+    lines += ["", *answer.to_paste(found, wanted)] if found.winner else []
+    lines += ["", f"Figure: {picture}"] if picture else [""]
+    return "\n".join([*lines, f"Dataset: {data.path}"])
+
+
+def _beside(data: datasets.Dataset, found: Outcome) -> dict[str, Estimate]:
+    """Return how all quantities changed with the confirmed configuration: it over the baseline."""
+    if found.winner is None:
+        return {}
+    name = contrast(CONFIRM, found.winner.configuration)
+    logs = judged.blocks(data, name)
+    ratios = {
+        goal: contrasts.ratio(logs[place]) if logs[place].size else judged.UNKNOWN
+        for goal, place in GOALS.items()
+    }
+    return ratios | {"memory": _memory(data, name)}
+
+
+def _memory(data: datasets.Dataset, name: str) -> Estimate:
+    """Return the memory that the nodes of a tried configuration hold, over the other's."""
+    processes = data.tables["processes"]
+    nodes = processes[~processes["role"].isin(CLIENT_ROLES)]
+    held = nodes.groupby(nodes["run_id"].astype(str))["rss_bytes"].sum()
+    try:
+        return contrasts.ratio(-contrasts.log_ratios(data.slices, name, held))
+    except MissingData:
+        return judged.UNKNOWN

@@ -1,0 +1,113 @@
+"""The answer of a search, in words that can be pasted and acted on."""
+
+from __future__ import annotations
+
+import io
+import math
+
+import pytest
+
+from ndblab.comparing import knobs, made
+from ndblab.design.contrast import ALTERNATION, TWINS
+from ndblab.statistics.estimate import Estimate
+from ndblab.tuning import answer, space
+from ndblab.tuning.executing import Wanted
+from ndblab.tuning.history import RACE, Record, Trial
+from ndblab.tuning.outcome import Finalist, Outcome
+from ndblab.tuning.progress import Progress
+from ndblab.tuning.space import Row
+
+ROWS = (Row("ndb_batch_size", "8K"), Row("ndb_cluster_connection_pool", "1"), Row("servers", "2"))
+NOW = {"servers": 1, "ndb_batch_size": 32768, "ndb_cluster_connection_pool": 8}
+SPACE = space.Space(
+    space.tunables(ROWS, {knobs.find(name).key: value for name, value in NOW.items()}, 2),
+    {ALTERNATION: 20.0, TWINS: 70.0},
+)
+BOTH = space.made({"ndb_batch_size": 8192, "ndb_cluster_connection_pool": 1})
+WINNER = Finalist(BOTH, math.log(1.20), math.log(1.14), math.log(1.09), math.log(1.19), 9)
+
+
+def wanted(goal: str = "throughput") -> Wanted:
+    """Return a search for a goal."""
+    return Wanted((), SPACE, made.Load("oltp_point_select", 1, 16), "quick", {}, goal)
+
+
+def outcome(winner: Finalist | None = None, *others: Finalist, **more: object) -> Outcome:
+    """Return an outcome with these finalists."""
+    finalists = (winner, *others) if winner else others
+    plain = {"needless": (), "tried": 180, "infeasible": (), "excluded": math.nan}
+    return Outcome(winner, finalists, **(plain | more))
+
+
+def test_the_answer_has_the_gain_its_interval_and_what_is_restarted():
+    """In one sentence, with what else it changes."""
+    beside = {"throughput": Estimate(1.14, 1.09, 1.19), "p95": Estimate(0.92, 0.87, 0.97)}
+    text = answer.sentence(outcome(WINNER), wanted(), beside)
+    assert text == (
+        "Set these two: 14 % more queries/s (9 to 19 %), p95 8 % less (3 to 13 %); "
+        "the MySQL servers are restarted."
+    )
+
+
+def test_the_search_s_own_estimate_stands_beside_what_was_confirmed():
+    """What was chosen for being best looked better than it is."""
+    text = "\n".join(answer.details(outcome(WINNER), wanted()))
+    assert "+14.0 % (+9.0 to +19.0 %), 9 blocks; the search had +20.0 %" in text
+
+
+def test_what_is_pasted_is_grouped_by_what_it_costs():
+    """What needs no restart first; a knob that does nothing is left out."""
+    lines = answer.to_paste(outcome(WINNER), wanted())
+    heads = [line for line in lines if not line.startswith(" ")]
+    assert heads == [
+        "To paste; for it, nothing is restarted; new sessions have it:",
+        "To paste; for it, the MySQL servers are restarted:",
+    ]
+    assert "    SET PERSIST ndb_batch_size = 8192;" in lines
+    assert "    ndb_cluster_connection_pool=1" in lines
+    fewer = outcome(WINNER, needless=("ndb_batch_size",))
+    assert not any("ndb_batch_size" in line for line in answer.to_paste(fewer, wanted()))
+    assert "Set this one" in answer.sentence(fewer, wanted(), {})
+    assert "equivalent within 1 %" in answer.sentence(fewer, wanted(), {})
+
+
+def test_nothing_found_names_the_gain_that_is_excluded():
+    """And how many were tried; without a bound it promises none."""
+    text = answer.sentence(outcome(excluded=0.04), wanted(), {})
+    assert text == (
+        "Keep your configuration: nothing found; a gain of more than 4.0 % is excluded among "
+        "180 tried."
+    )
+    assert answer.sentence(outcome(excluded=math.inf), wanted(), {}) == (
+        "Keep your configuration: nothing found."
+    )
+
+
+def test_a_gain_that_is_open_is_neither_claimed_nor_ruled_out():
+    """More minutes may decide it."""
+    waiting = Finalist(BOTH, 0.1, 0.03, -0.02, 0.08, 6)
+    text = answer.sentence(outcome(None, waiting), wanted(), {})
+    assert text == "Keep your configuration: no gain is confirmed so far."
+
+
+@pytest.mark.parametrize(
+    ("goal", "expected"), [("p95", "20 % lower p95"), ("cpu", "20 % less CPU a query")]
+)
+def test_what_should_be_small_gains_by_getting_smaller(goal: str, expected: str):
+    """A gain of 1.25 is what the baseline has over it."""
+    assert answer.gain(Estimate(1.25, 1.2, 1.3), goal).startswith(expected)
+
+
+def test_a_trial_that_is_over_is_a_line_with_its_reason_if_it_failed():
+    """Above the bar: what was tried, against what, and what came of it."""
+    stream = io.StringIO()
+    progress = Progress(SPACE, 600.0, stream=stream)
+    trial = Trial(RACE, BOTH, 2, TWINS)
+    progress.trying(trial, 2)
+    progress.over(7, Record(trial, (0.1, 0.12), 140.0), outcome())
+    progress.over(8, Record(trial, (), 9.0, "Data node 2 has ended"), outcome())
+    progress.close()
+    text = stream.getvalue()
+    assert "against the baseline: +11.6 %, 2 blocks" in text
+    assert "infeasible, Data node 2 has ended" in text
+    assert "nothing better so far" in text

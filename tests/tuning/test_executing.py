@@ -1,0 +1,93 @@
+"""Trials as what a cluster is started with, and what is set on it. Nothing is started here."""
+
+from __future__ import annotations
+
+import pytest
+
+from ndblab.comparing import knobs, made
+from ndblab.comparing.sides import Setting
+from ndblab.design.contrast import ALTERNATION, TWINS
+from ndblab.design.variant import NO_QUOTAS
+from ndblab.error import LabError
+from ndblab.tuning import space
+from ndblab.tuning.executing import Wanted
+from ndblab.tuning.history import SCREEN, Trial
+from ndblab.tuning.space import BASELINE, Row
+
+ROWS = (
+    Row("servers", "1|2|4"), Row("ndb_batch_size", "8K"), Row("ndb_cluster_connection_pool", "1"),
+    Row("data_nodes", "25%"),
+)  # fmt: skip
+NOW = {"servers": 1, "ndb_batch_size": 32768, "ndb_cluster_connection_pool": 8}
+
+
+def wanted(*settings: tuple[str, int], clients: int = 16) -> Wanted:
+    """Return a search from the user's own settings."""
+    baseline = tuple(Setting(knobs.find(name), value) for name, value in settings)
+    now = {knobs.find(name).key: value for name, value in (NOW | dict(settings)).items()}
+    found = space.Space(space.tunables(ROWS, now, 2), {ALTERNATION: 20.0, TWINS: 70.0})
+    load = made.Load("oltp_point_select", 1, clients)
+    return Wanted(baseline, found, load, "quick", {})
+
+
+def test_a_trial_in_one_cluster_changes_nothing_that_it_was_started_with():
+    """All such trials share a start of the baseline: the rest is set while it runs."""
+    search = wanted(("ndb_cluster_connection_pool", 8), ("ndb_force_send", "OFF"))
+    own = space.made({"ndb_batch_size": 8192, "servers": 2})
+    base, switched = search.variant(BASELINE, "default"), search.switched(own, BASELINE, "tried")
+    assert switched.set_global == {"ndb_batch_size": 8192}
+    assert (switched.shape, switched.overlay) == (base.shape, base.overlay)
+    assert base.shape["connection_pools"] == (8,)
+    assert search.point(own, "tried").servers == 2
+    assert search.space.design(own) == ALTERNATION
+
+
+def test_without_a_setting_the_confirmed_one_runs_on():
+    """What is left out is set back to what it is in the baseline."""
+    search = wanted(("ndb_cluster_connection_pool", 8))
+    whole = space.made({"ndb_batch_size": 8192, "ndb_cluster_connection_pool": 1})
+    fewer = space.without(whole, "ndb_batch_size")
+    switched = search.switched(fewer, whole, "tried")
+    assert switched.set_global == {"ndb_batch_size": 32768}
+    assert switched.shape["connection_pools"] == (1,)
+    assert switched.my_cnf["ndb_batch_size"] == 8192
+    assert search.space.design(fewer, whole) == ALTERNATION
+
+
+def test_a_configuration_with_starts_of_its_own_is_what_one_would_deploy():
+    """In its files, the user's own settings too."""
+    search = wanted(("ndb_force_send", "OFF"))
+    own = space.made({"ndb_batch_size": 8192, "ndb_cluster_connection_pool": 1})
+    found = search.variant(own, "tried")
+    assert found.my_cnf["ndb_batch_size"] == 8192
+    assert found.my_cnf["ndb_force_send"] == "OFF"
+    assert not found.set_global
+    assert search.space.design(own) == TWINS
+
+
+def test_every_trial_in_one_cluster_asks_for_the_same_number_of_servers():
+    """Otherwise each would need a start; twins have no more than they need."""
+    search = wanted()
+    few, many = space.made({"ndb_batch_size": 8192}), space.made({"servers": 4})
+    numbers = {
+        max(search.servers(Trial(SCREEN, own, 1, ALTERNATION))) for own in (BASELINE, few, many)
+    }
+    assert numbers == {4}
+    assert max(search.servers(Trial(SCREEN, few, 1, TWINS))) == 1
+
+
+def test_cpus_are_divided_only_where_the_user_divides_them():
+    """And a configuration that leaves the split alone keeps the user's."""
+    assert "data_nodes" not in [each.word for each in wanted().space.tunables]
+    assert not wanted().variant(BASELINE, "default").quotas
+    search = wanted(("data_nodes", 40))
+    split = search.switched(space.made({"data_nodes": 25}), BASELINE, "tried")
+    assert split.quotas["ndbmtd"] == 0.125
+    assert search.variant(BASELINE, "default").quotas["ndbmtd"] == 0.2
+    assert set(split.quotas) == set(NO_QUOTAS)
+
+
+def test_more_servers_than_clients_are_refused_before_a_start():
+    """Some would be idle."""
+    with pytest.raises(LabError, match="too many for 2 clients"):
+        wanted(clients=2).point(space.made({"servers": 4}), "tried")

@@ -1,0 +1,71 @@
+"""Trials on a real cluster: switched in one start, and with starts of their own."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from conftest import OWN_PORT
+from ndblab import dataset, install
+from ndblab.design.contrast import ALTERNATION
+from ndblab.measuring import measurement
+from ndblab.tuning import prepared, tune
+from ndblab.tuning.history import CONFIRM, EXCLUDE, Trial
+from ndblab.workloads.own import resolving
+
+
+class Given:
+    """Trials in the place of a search."""
+
+    def __init__(self, tuning: prepared.Tuning, *trials: Trial) -> None:
+        self.trials, self.budget_s, self._stands = trials, 120.0, tuning.search.stands
+
+    def next(self, records: list) -> Trial | None:
+        """Return the trial after those that are over."""
+        return self.trials[len(records)] if len(records) < len(self.trials) else None
+
+    def stands(self, history: object) -> object:
+        """Judge as the search does."""
+        return self._stands(history)
+
+
+@pytest.mark.slow
+@pytest.mark.cluster
+def test_a_trial_shares_a_start_or_has_its_own_and_what_fails_is_kept_with_its_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is switched is read back; twins have it in their files; the journal has all of it."""
+    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
+    monkeypatch.setattr(measurement, "RUNS", tmp_path / "runs")
+    knobs = tmp_path / "knobs.csv"
+    knobs.write_text("name,values\n*,\nndb_batch_size,8K\nDataMemory,900G\n")
+    load = resolving.resolve("oltp_point_select", None, False)
+    tuning = prepared.prepare(
+        ["ndb_force_send=off"], install.ensure(), load, 30,
+        str(knobs), "throughput", (), None, "smoke", {}, OWN_PORT,
+    )  # fmt: skip
+    small, large = (("ndb_batch_size", 8192),), (("DataMemory", 900 << 30),)
+    dear = tuning.wanted.space.dear
+    trials = (
+        Trial(EXCLUDE, small, 1, ALTERNATION), Trial(EXCLUDE, small, 2, ALTERNATION),
+        Trial(CONFIRM, small, 1, dear), Trial(EXCLUDE, large, 1, dear),
+    )  # fmt: skip
+    searched = dataclasses.replace(tuning, search=Given(tuning, *trials[:2]))
+    data = tune.measure(searched)
+    assert data.manifest["starts"] == 1
+    assert {"ndb_batch_size": "8192"} in data.manifest["set_global"]
+    assert [len(record.gains) for record in tune.records_of(data)] == [1, 2]
+    # More to try: the same dataset goes on.
+    searched = dataclasses.replace(tuning, search=Given(tuning, *trials))
+    again = tune.measure(searched)
+    assert again.path == data.path
+    *_, confirmed, refused = tune.records_of(again)
+    assert len(confirmed.gains) == 1
+    assert again.manifest["shown"]["tried"] == {"ndb_force_send": "OFF", "ndb_batch_size": "8192"}
+    assert refused.infeasible
+    assert "memory" in refused.status
+    assert (
+        "DataMemory" in dataset.read(again.path).manifest["trials"][-1]["trial"]["configuration"][0]
+    )

@@ -1,0 +1,89 @@
+"""What may be believed of a search."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from ndblab.benchmarks import tuning as worlds
+from ndblab.design.contrast import ALTERNATION, TWINS
+from ndblab.error import LabError
+from ndblab.tuning import limits, outcome
+from ndblab.tuning.history import ABLATE, CONFIRM, SCREEN, History, Record, Trial
+from ndblab.tuning.outcome import Candidate
+from ndblab.tuning.space import made, without
+
+ONE, TWO = made({"knob_00": 2}), made({"knob_00": 2, "knob_06": 3})
+
+
+def record(stage: str, own: tuple, gains: list[float], against: tuple = ()) -> Record:
+    """Return a record of so many blocks."""
+    design = TWINS if stage == CONFIRM else ALTERNATION
+    return Record(Trial(stage, own, len(gains), design, against), tuple(gains), 60.0)
+
+
+def judged(*records: Record, candidates: tuple = (ONE,)) -> outcome.Outcome:
+    """Judge a search with these finalists."""
+    known = [Candidate(own, 0.2) for own in candidates]
+    return outcome.judge(worlds.space(), History(records), known)
+
+
+def test_blocks_of_the_search_confirm_nothing():
+    """However many there are, and however good."""
+    found = judged(record(SCREEN, ONE, [0.2, 0.21, 0.19, 0.2, 0.2, 0.2]))
+    assert found.winner is None
+    assert found.finalists[0].blocks == 0
+
+
+def test_a_finalist_wins_by_its_own_interval_corrected_for_their_number():
+    """One of three needs more than one alone."""
+    gains = [0.05, 0.02, 0.08, 0.05]
+    alone = judged(record(CONFIRM, ONE, gains)).finalists[0]
+    of_three = judged(record(CONFIRM, ONE, gains), candidates=(ONE, TWO, made({"knob_01": 2})))
+    assert alone.half_width < of_three.finalists[0].half_width
+
+
+def test_a_finalist_whose_starts_differ_by_a_third_is_rejected():
+    """Though its mean is high: a start in operation may be one of the bad ones."""
+    found = judged(record(CONFIRM, ONE, [0.5, 0.9, 0.5, 0.9, 0.6, 0.8]))
+    assert found.winner is None
+    assert found.finalists[0].rejected == "its results range over 49 % between starts"
+
+
+def test_without_a_winner_the_highest_upper_bound_is_what_is_excluded():
+    """Of what can run: what does not is no gain that was missed."""
+    rng = np.random.default_rng(1)
+    few = [record(SCREEN, made({"knob_00": v}), list(rng.normal(0, 0.03, 4))) for v in (2, 3)]
+    bounds = outcome.upper_bounds(worlds.space(), History(few))
+    assert judged(*few, candidates=()).excluded == pytest.approx(math.expm1(max(bounds.values())))
+    failed = Record(Trial(SCREEN, TWO, 1, TWINS), (9.0,), 60.0, "Data node 2 has ended")
+    assert judged(*few, failed, candidates=()).excluded == pytest.approx(
+        math.expm1(max(bounds.values()))
+    )
+
+
+def test_single_blocks_exclude_nothing():
+    """Nothing says how much they vary."""
+    found = judged(record(SCREEN, ONE, [0.01]), candidates=())
+    assert math.isinf(found.excluded)
+
+
+def test_a_knob_without_which_the_winner_is_equivalent_is_left_out():
+    """Only where the whole interval says so."""
+    rng = np.random.default_rng(2)
+    wins = record(CONFIRM, TWO, list(rng.normal(0.2, 0.02, 9)))
+    alike = record(ABLATE, without(TWO, "knob_06"), list(rng.normal(0, 0.005, 9)), TWO)
+    open_ = record(ABLATE, without(TWO, "knob_00"), list(rng.normal(-0.01, 0.05, 9)), TWO)
+    found = judged(wins, alike, open_, candidates=(TWO,))
+    assert found.winner is not None
+    assert found.needless == ("knob_06",)
+
+
+@pytest.mark.parametrize("text", ["p95", "p95 < 20 s", "errors < 1", "p95 <= 20 ms", ""])
+def test_a_condition_that_cannot_be_kept_is_one_message(text: str):
+    """With an example of what can."""
+    with pytest.raises(LabError, match="cannot be kept") as caught:
+        limits.parse(text)
+    assert "p95 < 20 ms" in caught.value.expected

@@ -1,0 +1,150 @@
+"""Whole searches in planted worlds, and what decides which trial is next."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import pytest
+
+from ndblab.benchmarks import tuning as worlds
+from ndblab.design.contrast import ALTERNATION, TWINS
+from ndblab.tuning.history import ABLATE, CONFIRM, EXPERT, RACE, SCREEN, SEARCH, History, Record
+from ndblab.tuning.limits import parse
+from ndblab.tuning.search import FINALISTS, RUNGS, Search
+
+HOUR_S = worlds.HOUR_S
+quick = partial(worlds.simulate, propose=worlds.no_proposals)
+
+
+def played(world: worlds.World, search: Search) -> list[Record]:
+    """Carry out a search in a world."""
+    records: list[Record] = []
+    while trial := search.next(records):
+        records.append(world.carry_out(trial))
+    return records
+
+
+def test_placebos_seldom_win():
+    """Where no knob does anything, a winner is found in at most 5 % of searches (here of 30)."""
+    found = quick(worlds.placebos, 30)
+    assert found.winners <= 0.05 + 1.64 * math.sqrt(0.05 * 0.95 / 30)
+    assert found.excluded >= 0.95 - 1.64 * math.sqrt(0.05 * 0.95 / 30)
+
+
+@pytest.mark.parametrize("kind", worlds.HANDICAPS)
+def test_a_planted_handicap_is_won_back(kind: str):
+    """In 80 % of searches 90 % of the loss; and the printed interval holds the true gain."""
+    found = quick(partial(worlds.handicap, kind), 10)
+    assert found.recovered >= 0.8
+    assert found.held >= 0.8
+
+
+def test_optuna_proposes_configurations_of_the_space():
+    """From what was tried; what it proposes races like the rest, and is confirmed like the rest."""
+    world = worlds.several(3)
+    records = played(world, Search(worlds.space(), HOUR_S, 3))
+    raced = {r.trial.configuration for r in records if r.trial.stage == RACE}
+    assert any(len(own) > 1 for own in raced)
+    known = {each.word: each.values for each in worlds.space().tunables}
+    assert all(value in known[word] for own in raced for word, value in own)
+
+
+def test_the_parts_follow_each_other_and_keep_to_the_time():
+    """The confirmation begins when the search is over, and everything ends with the minutes."""
+    records = played(worlds.several(1), Search(worlds.space(), HOUR_S, 1))
+    stages = [record.trial.stage for record in records]
+    first = stages.index(CONFIRM)
+    assert set(stages[:first]) <= set(SEARCH)
+    assert set(stages[first:]) <= {CONFIRM, ABLATE}
+    assert History(records).seconds <= HOUR_S
+    assert len({r.trial.configuration for r in records if r.trial.stage == CONFIRM}) <= FINALISTS
+
+
+def test_no_trial_is_measured_against_anything_but_the_baseline_or_the_confirmed():
+    """So no ratio is a product of others."""
+    records = played(worlds.several(2), Search(worlds.space(), HOUR_S, 2))
+    confirmed = {r.trial.configuration for r in records if r.trial.stage == CONFIRM}
+    for record in records:
+        if record.trial.stage == ABLATE:
+            assert record.trial.against in confirmed
+        else:
+            assert record.trial.against == ()
+
+
+def test_a_knob_that_changes_live_shares_a_start_and_is_confirmed_in_new_ones():
+    """Its trials alternate in one cluster; finalists are confirmed as they would be deployed."""
+    records = played(worlds.handicap("cheap", 4), Search(worlds.space(), HOUR_S, 4))
+    for record in records:
+        cheap = all(worlds.space().tunable(word).cheap for word, _ in record.trial.configuration)
+        if record.trial.stage == CONFIRM:
+            assert record.trial.design == TWINS
+        elif record.trial.stage != ABLATE:
+            assert record.trial.design == (ALTERNATION if cheap else TWINS)
+
+
+def test_a_search_that_was_killed_goes_on_where_it_was():
+    """The next trial follows from the journal alone, after a way through JSON."""
+    world = worlds.several(5)
+    whole = played(world, Search(worlds.space(), HOUR_S, 5))
+    for cut in (1, 20, len(whole) - 1):
+        journal = [Record.from_dict(record.to_dict()) for record in whole[:cut]]
+        assert Search(worlds.space(), HOUR_S, 5).next(journal) == whole[cut].trial
+
+
+def test_what_does_not_start_is_never_tried_again_nor_confirmed():
+    """Its reason is in the outcome."""
+    world, search = worlds.handicap("dear", 6), Search(worlds.space(), HOUR_S, 6)
+    [good] = {word for word, _ in world.effects}
+    records: list[Record] = []
+    while trial := search.next(records):
+        if good in dict(trial.configuration):
+            records.append(Record(trial, (), 60.0, "ndbd refuses it"))
+        else:
+            records.append(world.carry_out(trial))
+    failed = [r.trial for r in records if r.status != "ok"]
+    assert failed
+    assert all(trial.stage in (EXPERT, SCREEN, RACE) for trial in failed)
+    assert len({trial.configuration for trial in failed}) == len(failed)
+    stands = search.stands(History(records))
+    assert stands.winner is None
+    assert "ndbd refuses it" in dict(stands.infeasible).values()
+
+
+def test_what_others_disturbed_is_no_fault_of_a_configuration():
+    """It may still win: only its own failures rule it out."""
+    world, search = worlds.handicap("dear", 6), Search(worlds.space(), HOUR_S, 6)
+    records: list[Record] = []
+    while trial := search.next(records):
+        spoilt = len(records) in (0, 7, 20)
+        status = "disturbed, company: python used 22 % of the CPUs"
+        records.append(Record(trial, (), 30.0, status) if spoilt else world.carry_out(trial))
+    stands = search.stands(History(records))
+    assert not stands.infeasible
+    assert stands.winner is not None
+
+
+def test_what_breaks_a_limit_is_out_whatever_it_gains():
+    """`--keep` counts before the goal."""
+    world = worlds.handicap("cheap", 7)
+    search = Search(worlds.space(), HOUR_S, 7, parse("p95 < 20 ms"))
+    [good] = {word for word, _ in world.effects}
+    records: list[Record] = []
+    while trial := search.next(records):
+        record = world.carry_out(trial)
+        p95_ms = 30.0 if good in dict(trial.configuration) else 10.0
+        records.append(Record(trial, record.gains, record.seconds, levels={"p95_ms": p95_ms}))
+    stands = search.stands(History(records))
+    assert stands.winner is None
+    assert "p95 is 30 ms, not p95 < 20 ms" in dict(stands.infeasible).values()
+
+
+def test_more_minutes_go_on_with_a_search_that_was_over():
+    """Its trials count on; nothing is measured again from the start."""
+    world = worlds.placebos(8)
+    records = played(world, Search(worlds.space(), HOUR_S / 2, 8))
+    assert Search(worlds.space(), HOUR_S / 2, 8).next(records) is None
+    trial = Search(worlds.space(), HOUR_S, 8).next(records)
+    assert trial is not None
+    known = History(records).gains(trial.stage, trial.configuration)
+    assert trial.blocks == len(known) + 1 or trial.blocks in RUNGS

@@ -1,0 +1,93 @@
+"""What a search may change on a host."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ndblab.comparing import knobs
+from ndblab.error import LabError
+from ndblab.tuning import space
+from ndblab.tuning.space import Row
+
+
+def of(*rows: Row, cpus: float = 8, **current: object) -> dict[str, space.Tunable]:
+    """Return knobs by name, where these are their values now."""
+    now = {knobs.find(name).key: value for name, value in current.items()}
+    return {each.word: each for each in space.tunables(rows, now, cpus)}
+
+
+@pytest.mark.parametrize("cpus", [2, 4, 8, 16, 256])
+def test_every_knob_of_the_table_has_values_within_its_range_on_any_host(cpus: int):
+    """Values that follow the host too; and what is tried is never what is there already."""
+    rows = space.table()
+    now = {knobs.find(row.name).key: "no such value" for row in rows}
+    found = space.tunables(rows, now, cpus)
+    assert len(found) == len(rows)
+    for each in found:
+        assert len(set(each.values)) == len(each.values)
+
+
+def test_the_present_value_is_not_tried():
+    """However it is spelt; and a knob without another value is no knob."""
+    found = of(Row("ndb_batch_size", "8K|32K|128K"), ndb_batch_size="32768")
+    assert found["ndb_batch_size"].values == (8192, 131072)
+    assert of(Row("ndb_force_send", "on"), ndb_force_send="ON") == {}
+
+
+def test_values_follow_the_host():
+    """And are 1 at least."""
+    row = Row("servers", "1|cpus|2*cpus|cpus/16", "cpus/12")
+    assert of(row, cpus=24, servers=1)["servers"].values == (24, 48, 2)
+    assert of(row, cpus=24, servers=1)["servers"].expert == 2
+    assert of(row, cpus=2, servers=4)["servers"].values == (1, 2)
+
+
+def test_the_cpu_split_is_no_knob_where_nothing_is_split():
+    """A quota would only take CPUs away."""
+    row = Row("data_nodes", "25%|50%")
+    assert of(row) == {}
+    assert of(row, data_nodes=40)["data_nodes"].values == (25, 50)
+
+
+def test_a_file_of_the_user_adds_replaces_and_removes(tmp_path: Path):
+    """A line without values removes a knob; "*" removes all of the lab's."""
+    file = tmp_path / "mine.csv"
+    file.write_text("name,values\nUseShm,\nndb_batch_size,16K\nthread_cache_size,8|64\n")
+    found = {row.name: row.values for row in space.table(file)}
+    assert "UseShm" not in found
+    assert found["ndb_batch_size"] == "16K"
+    assert found["thread_cache_size"] == "8|64"
+    assert "SpinMethod" in found
+    file.write_text("name,values\n*,\nndb_batch_size,16K\n")
+    assert [row.name for row in space.table(file)] == ["ndb_batch_size"]
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("knob,value\nx,1\n", "is no table of knobs"),
+        ("name,values\nSpinMethod,A,B,C,D\n", "is no table of knobs"),
+        ("name,values\nnosuch,\n", "removes a knob that is not there"),
+    ],
+)
+def test_a_file_that_is_no_table_is_one_message(tmp_path: Path, text: str, what: str):
+    """With what was expected."""
+    file = tmp_path / "mine.csv"
+    file.write_text(text)
+    with pytest.raises(LabError, match=what):
+        space.table(file)
+    with pytest.raises(LabError, match="cannot be read"):
+        space.table(tmp_path / "absent.csv")
+
+
+def test_a_configuration_replaces_the_users_own_value():
+    """And leaves the rest of the user's settings."""
+    [tunable] = of(Row("ndb_batch_size", "8K"), ndb_batch_size=32768).values()
+    baseline = [space.Setting(knobs.find(n), v) for n, v in
+                (("ndb_batch_size", 32768), ("ndb_force_send", "OFF"))]  # fmt: skip
+    found = space.Space((tunable,), {}).settings((("ndb_batch_size", 8192),), baseline)
+    assert {s.knob.name: s.value for s in found} == {
+        "ndb_batch_size": 8192, "ndb_force_send": "OFF",
+    }  # fmt: skip
