@@ -201,7 +201,7 @@ def test_the_description_says_what_the_picture_shows() -> None:
     """Points and ratios."""
     words = figures.describe(KEY, made_tables(), [])
     assert "by whole key with 4 servers and 16 clients" in words
-    assert "2 servers over 1 1." in words
+    assert "2 servers over 1 +" in words
 
 
 def test_one_run_of_each_point_is_drawn_without_intervals() -> None:
