@@ -142,9 +142,7 @@ def _chances(logs: np.ndarray, within: float) -> Mapping[int, float] | None:
     return {look: max(apart[look], alike[look]) for look in apart}
 
 
-def _logs(
-    slices: pd.DataFrame, quantity: str | pd.Series, contrast: str = CONTRAST
-) -> np.ndarray:
+def _logs(slices: pd.DataFrame, quantity: str | pd.Series, contrast: str = CONTRAST) -> np.ndarray:
     """Return logarithms of B over A, block by block; none before there is a whole block."""
     try:
         return -contrasts.log_ratios(slices, contrast, quantity)

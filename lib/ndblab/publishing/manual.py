@@ -120,7 +120,7 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
         "minutes": "Of the search, in all its sittings together (default: 60)",
         "knobs": "CSV that adds, replaces or removes knobs (docs/tune.md)",
         "goal": "throughput, p95 or cpu (CPU time of a query) (default: throughput)",
-        "keep": "What every configuration must keep, such as \"p95 < 20 ms\"",
+        "keep": 'What every configuration must keep, such as "p95 < 20 ms"',
         "workload": "Name, file (.sql, .lua, slow log) or 'program {socket} {seconds}'",
         "schema": "Dump with the tables of a workload of your own",
         "writes": "Of a slow log, replay also what changes data",
