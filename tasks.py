@@ -609,8 +609,8 @@ def spelled_out(words):
     """Return words of a command line as invoke takes them, which has no optional positional ones.
 
     `bench NAME` is `bench --only NAME`, `claims ID ID` is `claims --id ID,ID`, and `compare A B` is
-    `compare --side A --side B`, as it is of `tune` and `watch`: whatever is no option, nor the value
-    of one.
+    `compare --side A --side B`, as it is of `tune` and `watch`: whatever is no option, nor the
+    value of one.
     """
     name, *rest = words or [""]
     if name == "bench" and rest and not rest[0].startswith("-"):
