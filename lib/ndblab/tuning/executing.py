@@ -22,7 +22,7 @@ from ndblab.design.contrast import ALTERNATION, TWINS, A, B, Contrast, Side
 from ndblab.design.experiment import Experiment
 from ndblab.design.variant import NO_QUOTAS, Variant
 from ndblab.error import LabError
-from ndblab.measuring import blocks, measurement
+from ndblab.measuring import blocks, feasible
 from ndblab.planning.point import DEFAULT_VARIANT, Point
 from ndblab.tuning.history import DISTURBED, OK, Record, Trial
 from ndblab.tuning.space import BASELINE, Configuration, Space
@@ -227,7 +227,7 @@ class Executor:
             if own not in self._read:
                 read_back.effective(self.binaries, plans[side], settings[side])
                 room.check(self.machine, plans[side], settings[side], side)
-                measurement.check_size(self.machine, plans[side])
+                feasible.check_size(self.machine, plans[side])
                 self._read[own] = None
         if trial.design == TWINS:
             needed = sum(room.needed_bytes(plans[side], settings[side]) for side in both)

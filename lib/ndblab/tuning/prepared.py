@@ -18,7 +18,7 @@ from ndblab.design import time_needed
 from ndblab.design.contrast import ALTERNATION, STARTS, TWINS, Contrast, Side
 from ndblab.error import LabError
 from ndblab.formatting import count, duration
-from ndblab.measuring import dry_run, feasible, measurement
+from ndblab.measuring import dry_run, feasible
 from ndblab.planning import number
 from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.tuning import limits, screening
@@ -107,7 +107,7 @@ def prepare(
     places = start_stop.places(start_stop.home(), port)
     plan = experiment.plans(size, "auto", machine, places)[DEFAULT_VARIANT]
     if described is None:
-        measurement.check(machine, plan)
+        feasible.check(machine, plan)
     current = _current(bare, read_back.effective(binaries, plan, baseline))
     rows = spaces.table(Path(knob_file) if knob_file else None)
     tunables = spaces.tunables(rows, current, machine.usable_cpus, others)
