@@ -55,8 +55,20 @@ def table(every: pd.DataFrame, claims: Sequence[Claim]) -> pd.DataFrame:
 
 def title(rows: pd.DataFrame) -> str:
     """Say how many of the effects agree with what was published, most of which has no size."""
-    same = int((rows["verdict"] == verdict.REPRODUCED).sum())
-    return f"{same} of {len(rows)} published effects point the published way on small hosts"
+    return f"{sum(_agrees(rows))} of {len(rows)} effects point the published way on small hosts"
+
+
+def open_yet(rows: pd.DataFrame) -> str:
+    """Say how many effects agree but are no verdict yet; empty if all that agree are."""
+    number = int((_agrees(rows) & (rows["verdict"] != verdict.REPRODUCED)).sum())
+    if not number:
+        return ""
+    return f"{number} of these are no verdict yet: they had one cluster start."
+
+
+def _agrees(rows: pd.DataFrame) -> pd.Series:
+    """Return whether the whole interval of each effect is one that its claim allows."""
+    return (rows["low"] >= rows["least"]) & (rows["high"] <= rows["most"])
 
 
 def draw(rows: pd.DataFrame, claims: Sequence[Claim], narrow: bool = False) -> Figure:
@@ -83,6 +95,7 @@ def draw(rows: pd.DataFrame, claims: Sequence[Claim], narrow: bool = False) -> F
         forest.draw(figure.subplots(), rows, "Ratio", allowed=allowed, anchors=anchors)
         notes = ["Dots: measured, with 95 % intervals.", "Yellow: what the claim allows."]
         notes += ["Star: the size that was published, of another machine."] if anchors else []
+        notes += [words] if (words := open_yet(rows)) else []
         head = sheet.Head(title(rows), notes)
         sheet.sign(figure, head, "Recorded datasets of this repository: virtual machines, 2 CPUs.")
     return figure
