@@ -193,10 +193,10 @@ def test_seconds_at_half_the_load_are_steady_or_not(varies: float, expected: str
 def test_the_management_node_is_compared_with_its_cluster() -> None:
     """A hundredth of the cluster's CPU is the threshold."""
     sides = {"a": (16, 512, {}), "b": (16, 256, {})}
-    peak = contrasted(double(lambda n, c: 100.0), "overload", sides)
+    peak = contrasted(double(lambda n, c: 100.0), "overload", sides, claims=("B-mgmd-idle",))
     for pct, expected in ((0.5, "reproduced"), (9.0, "contradicted")):
         used = slices_use(peak, lambda row, p=pct: {"ndb_mgmd": p, "ndbmtd": 50.0, "mysqld": 100.0})
-        assert verdict(used, "B-mgmd-idle").verdict == expected
+        assert decided(used, "B-mgmd-idle").verdict == expected
 
 
 def test_what_a_budget_rules_out_waits_for_nothing() -> None:

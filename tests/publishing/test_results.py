@@ -197,12 +197,9 @@ def test_reproduce_recorded_ends_with_one_screen(verdicts):
     assert done.returncode == 0, done.stderr
     lines = done.stdout.rstrip().splitlines()
     assert len(lines) <= 25
-    row, forced = (
-        verdicts[verdicts["id"] == name].iloc[0] for name in ("F6-overload", "F6-double-servers")
-    )
+    row = verdicts[verdicts["id"] == "F6-overload"].iloc[0]
     assert "16 servers did" in lines[1]
     assert "fewer queries than 8" in lines[1]
-    assert f"{forced.measured:.2f} times" in " ".join(lines[1:4])
     [line] = [line for line in lines if row.id in line]
     assert line.startswith(row.verdict)
     figures, *places = (recorded.ROOT / line.split()[-1] for line in lines[-3:])

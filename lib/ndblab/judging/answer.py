@@ -146,7 +146,7 @@ def _sentences(answer: Answer, more_certain: int = 0, more_open: int = 0) -> Ite
     elif more_open:
         yield f"Open: {count(more_open, 'question')}."
     if answer.untestable:
-        yield f"Not testable here: {listed(answer.untestable)}."
+        yield f"Not testable here: {'; '.join(answer.untestable)}."
     if answer.constructed:
         yield f"By construction, so no finding: {listed(answer.constructed)}."
     yield from map(sentence, answer.advice)

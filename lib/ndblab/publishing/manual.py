@@ -97,6 +97,9 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
         "again": "Measure anew what is complete",
         "json": "Print the answer as JSON",
         "dry_run": "Print the plan and every command; run none",
+        "attach": "Connect string of a cluster that runs already; compares what needs no restart",
+        "endpoints": "With --attach: its MySQL servers, SOCKET or HOST:PORT,...",
+        "may_change": "With --attach: set global variables there, and put them back",
     },
     "watch": {
         "side": "A setting, folder or file of what is now (default: as in the baseline)",

@@ -12,8 +12,16 @@ def answered(blocks: int, namespaces: bool = True, tls: bool = False) -> answers
     dataset: Double = double(lambda n, c: 100.0)
     for name, ratio in (("clients", 0.9), ("servers", 0.8), ("servers-by-tcp", 1.02)):
         sides = {"a": (1, 32, {"qps": 1000 * ratio}), "b": (1, 32, {"qps": 1000.0})}
-        dataset = contrasted(dataset, name, sides, blocks=blocks)
-    known = {"hosts": {"a": {}, "b": {}}, "namespaces": namespaces, "links_encrypted": tls}
+        claims = ("N-clients",) if name == "clients" else ()
+        dataset = contrasted(dataset, name, sides, blocks=blocks, claims=claims)
+    own = dataset.manifest["contrasts"][0]["b"]["point"]
+    own["variant"] = "beside"
+    known = {
+        "variants": {"beside": {"clients_beside": True}},
+        "hosts": {"a": {}, "b": {}},
+        "namespaces": namespaces,
+        "links_encrypted": tls,
+    }
     dataset = replace(dataset, manifest={**dataset.manifest, **known})
     return answers.answer("network-cost", judge.judge(dataset, ["N-clients"], CLAIMS), dataset)
 

@@ -10,7 +10,7 @@ from ndblab.dataset import table
 from ndblab.experiments.tpc_c import load as generator
 from ndblab.experiments.tpc_c import output
 from ndblab.experiments.tpc_c.output import Interval, Kind, Outcome
-from ndblab.measuring import slices
+from ndblab.measuring import slice_tables
 from ndblab.planning import profile
 from ndblab.planning.point import Point
 from ndblab.workloads import registry
@@ -95,7 +95,7 @@ def test_an_idle_second_at_the_end_of_the_run_is_counted() -> None:
 def test_a_slice_cuts_its_own_warm_up() -> None:
     """Totals are what is left of the whole execution."""
     found = generator.report(job(0, 3), FOUND, "ok", 100.0, LOCAL, "printed")
-    totals = slices._totals(found, job().profile)
+    totals = slice_tables._totals(found, job().profile)
     assert totals["queries"] == 50
     assert totals["duration_s"] == pytest.approx(2.02)
 

@@ -15,7 +15,7 @@ EXPERIMENTS = (
         "capacity-model",
         "How well does a one-server sweep predict many servers?",
         "05_capacity_model.ipynb",
-        figures=("bounds", "capacity", "errors", "bottlenecks", "brief-predicted"),
+        figures=("capacity", "bounds", "errors", "bottlenecks", "brief-predicted"),
         claims=(),
         reads=("single-server-scaling", "multi-server-scaling"),
     ),
