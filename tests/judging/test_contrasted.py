@@ -18,7 +18,6 @@ from made_up import (
     decided,
     double,
     slices_use,
-    verdict,
 )
 from ndblab.design import catalogue
 from ndblab.judging import judge
