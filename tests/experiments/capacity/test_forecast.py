@@ -353,3 +353,13 @@ def test_a_users_mistake_gives_one_message(arguments: list[str], message: str) -
     assert done.returncode == 1
     assert message in done.stderr
     assert "Traceback" not in done.stderr + done.stdout
+
+
+def test_a_division_that_costs_throughput_is_not_advised() -> None:
+    """One recorded server without quotas did more than the division; other sizes say nothing."""
+    recorded = forecast.recorded_undivided()
+    worse = answers.undivided(recorded, 2, 6550)["undivided"]
+    assert "divide the CPUs only where" in worse
+    assert recorded.id in worse
+    assert "only where" not in answers.undivided(recorded, 2, 1e6)["undivided"]
+    assert answers.undivided(recorded, 64, 6550) == {}

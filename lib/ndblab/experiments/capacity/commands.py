@@ -5,20 +5,26 @@ from __future__ import annotations
 import math
 import textwrap
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from ndblab import formatting
 from ndblab.error import LabError
-from ndblab.experiments.capacity import brief_server, demands
+from ndblab.experiments.capacity import brief_server, demands, forecast
 from ndblab.experiments.capacity import model as models
 from ndblab.experiments.capacity.demands import CLIENT, KINDS, SERVER
 from ndblab.experiments.capacity.forecast import Forecast
 from ndblab.experiments.capacity.model import Model
 from ndblab.figures import published
+from ndblab.judging import evidence
 from ndblab.machine import host
 from ndblab.planning import cpu_budget, deployment, number, profile
+from ndblab.statistics import summary
+
+if TYPE_CHECKING:
+    from ndblab.dataset import Dataset
 
 MOST_CPUS, MOST_QPS = 100_000, 1e9
 ENOUGH = 0.97
@@ -120,7 +126,31 @@ def size(own: Forecast, cpus: object, qps_one_server: object = None) -> str:
         f"{_number(1e6 * host_cpus / all_us)} queries/s; the bottleneck ({best['bottleneck']}) "
         f"saturates first, at {_number(best['bound_qps'])} queries/s",
     }
+    if qps_one_server is None:
+        facts |= undivided(forecast.recorded_undivided(), host_cpus, best["qps"])
     return _page(f"For {_cpus(host_cpus)}", facts, own, there, best["servers"])
+
+
+def undivided(measured: Dataset, host_cpus: float, divided_qps: float) -> dict[str, str]:
+    """Say what one MySQL server and many do where no quota divides a host of so many CPUs.
+
+    Nothing if this was not measured on as many CPUs. Where one server without quotas does more than
+    the division is predicted to do, it advises against dividing.
+    """
+    if evidence.usable_cpus(measured.host) != host_cpus:
+        return {}
+    tops = summary.peaks(summary.points(measured.runs))
+    one, many = tops.iloc[0], tops.iloc[-1]
+    words = [
+        f"{formatting.count(int(top.servers), 'server')} did {_number(top.qps_mean)} queries/s at "
+        f"best, with {int(top.clients)} clients"
+        for top in (one, many)
+    ]
+    said = f"measured without quotas (dataset {measured.id}): {'; '.join(words)}"
+    if one.qps_mean > divided_qps:
+        said += ". One server alone does more than this division: divide the CPUs only where "
+        said += "parts must not disturb each other"
+    return {"undivided": said}
 
 
 def advise(own: Model) -> pd.Series:

@@ -29,6 +29,8 @@ EARLIER_SWEEPS = ((30, 0.151), (3, 0.394), (1, 0.472))
 """Points of each earlier sweep, of another host, and by how much their means deviated from the
 prediction: root mean square, in logarithms of throughput. It holds the drift of a host between two
 sweeps, the difference between two clusters, and the model's own error."""
+UNDIVIDED = "costs"
+"""The experiment that measures one MySQL server and many without quotas."""
 CLIENTS_PER_SERVER = 16
 """For utilisation against servers: enough to saturate one server, and measured with every number of
 servers of the recorded sweep."""
@@ -265,6 +267,11 @@ def obtain(fitted: str = "recorded", tested: str = "recorded") -> Forecast:
     if tested == "recorded":
         return of(data, recorded.obtain(many))
     return of(data, None if tested == fitted else datasets.read(tested))
+
+
+def recorded_undivided() -> Dataset:
+    """Return the recorded sweep of one MySQL server and of many where no quota divides the CPUs."""
+    return recorded.obtain(UNDIVIDED)
 
 
 def _places(points: pd.DataFrame) -> pd.DataFrame:
