@@ -73,16 +73,21 @@ def less_or_more(
     return f"{change_pct} % {less if ratio < 1 else more} ({percent(least)} to {percent(most)} %)"
 
 
+OPEN = 1.3
+"""Factor between the ends of an interval around 1 from which on nothing is said of the change."""
+
+
 def moved(ratio: float, low: float, high: float, what: str) -> str:
     """Write what a ratio did to something, as the end of a sentence.
 
     >>> moved(1.53, 1.14, 2.07, "throughput"), moved(0.95, 0.82, 1.1, "throughput")
-    ('raised throughput by 53 % (14 to 107 %)', 'did not clearly change throughput (-18 to +10 %)')
+    ('raised throughput by 53 % (14 to 107 %)', 'left the change of throughput open (-18 to +10 %)')
     """
     if not _bounded(low, high):
         return f"changed {what} by {change(ratio)}"
     if low <= 1 <= high:
-        return f"did not clearly change {what} ({_signed(low)} to {_signed(high)} %)"
+        words = "did not clearly change {}" if high / low < OPEN else "left the change of {} open"
+        return f"{words.format(what)} ({_signed(low)} to {_signed(high)} %)"
     verb = "raised" if ratio > 1 else "lowered"
     return f"{verb} {what} by {less_or_more(ratio, low, high, '', '').replace(' %  (', ' % (')}"
 

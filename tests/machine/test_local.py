@@ -65,7 +65,7 @@ def test_only_the_processes_with_the_mark_are_ended(tmp_path: Path):
 
 
 def test_programs_are_ended_in_the_order_that_is_asked_for(mark: Path):
-    """Each ends before the next is asked to; those that the order does not name are killed."""
+    """Each ends before the next is asked to; those that the order does not name come last."""
     log = mark / "log"
     for program in ("ndb_mgmd", "ndbmtd", "mysqld"):
         (mark / program).symlink_to("/bin/sh")
@@ -76,7 +76,7 @@ def test_programs_are_ended_in_the_order_that_is_asked_for(mark: Path):
         )  # fmt: skip
         child.stderr.readline()
     LOCAL.end(mark, order=("mysqld", "ndbmtd"), patience_s=10)
-    assert log.read_text().split() == ["mysqld", "ndbmtd"]
+    assert log.read_text().split()[:2] == ["mysqld", "ndbmtd"]
 
 
 def test_a_process_that_ignores_its_end_is_killed(mark: Path):

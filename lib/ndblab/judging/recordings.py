@@ -42,6 +42,8 @@ STARTS = 2
 """Cluster starts that a verdict needs: one says nothing about how starts differ."""
 _DECIDED = (REPRODUCED, CONTRADICTED)
 _NORMAL_95 = 1.96
+_COUNTED = "share of local reads"
+"""Metrics that NDB's own counters give, which no start makes faster or slower."""
 
 
 @dataclass(frozen=True)
@@ -140,12 +142,12 @@ def _widths(one: Comparison) -> float:
 def _starts(claim: Claim, dataset: Dataset, finding: Finding) -> int | None:
     """Return the cluster starts of the contrast with fewest, of those that decide a claim.
 
-    None where starts do not matter: no contrast decides it, nothing varies, or the cluster is one
-    that the lab did not start.
+    None where starts do not matter: no contrast decides it, NDB counted it or nothing varies, or
+    the cluster is one that the lab did not start.
     """
     names = [c["name"] for c in dataset.manifest.get("contrasts", ()) if claim.id in c["claims"]]
     varies = finding.measured.low < finding.measured.high
-    if dataset.budget == ATTACHED or not varies:
+    if dataset.budget == ATTACHED or not varies or claim.metric.startswith(_COUNTED):
         return None
     found = []
     for name in names:

@@ -55,7 +55,10 @@ def table(every: pd.DataFrame, claims: Sequence[Claim]) -> pd.DataFrame:
 
 def title(rows: pd.DataFrame) -> str:
     """Say how many of the effects agree with what was published, most of which has no size."""
-    return f"{sum(_agrees(rows))} of {len(rows)} effects point the published way on small hosts"
+    agree = _agrees(rows)
+    words = f"{sum(agree)} of {len(rows)} effects point the published way on small hosts"
+    decided = (agree & (rows["verdict"] == verdict.REPRODUCED)).any()
+    return words if decided or not agree.any() else f"{words}; none is decided yet"
 
 
 def open_yet(rows: pd.DataFrame) -> str:
@@ -63,7 +66,7 @@ def open_yet(rows: pd.DataFrame) -> str:
     number = int((_agrees(rows) & (rows["verdict"] != verdict.REPRODUCED)).sum())
     if not number:
         return ""
-    return f"{number} of these are no verdict yet: they had one cluster start."
+    return f"{number} of these are no verdict yet: they had one cluster start each."
 
 
 def _agrees(rows: pd.DataFrame) -> pd.Series:

@@ -24,8 +24,10 @@ def test_what_pools_do_here_is_said_where_the_claims_cannot_be_tested():
     """A small host tells its reader what a pool does on it, and that the source had more CPUs."""
     found = answered(measured(9))
     assert len(found.certain) == 2
-    assert found.certain[0].startswith("alone, a server with 8 connections did 9.8 % fewer")
-    assert found.certain[1].startswith("beside another server and under its quota, a server")
+    assert found.certain[0].startswith(
+        "alone, a MySQL server with ndb_cluster_connection_pool=8 did 9.8 % fewer"
+    )
+    assert found.certain[1].startswith("beside another server and under its quota, a MySQL server")
     assert len(found.untestable) == 2
 
 

@@ -91,8 +91,8 @@ def test_ratios_of_a_contrast_are_the_planted_ones(dearer):
     assert found["ndbmtd_us"].value == pytest.approx(1)
     assert found["qps"].low < world.qps(16, 128, dearer) / world.qps(1, 8, dearer)
     assert found["qps"].high > world.qps(16, 128, dearer) / world.qps(1, 8, dearer)
-    assert analysis.sides(data.slices, AT_EACH) == "16 servers over 1, 8 clients each"
-    assert analysis.sides(data.slices, FALLING) == "128 clients over 32"
+    assert analysis.sides(data.slices, AT_EACH) == "16 servers instead of 1, 8 clients each"
+    assert analysis.sides(data.slices, FALLING) == "128 clients instead of 32"
 
 
 def test_the_published_point_is_the_quotient_of_what_the_brief_states():

@@ -18,12 +18,12 @@ def test_dearer_queries_and_lost_throughput_are_signed():
     """15 servers more, each by 2 % of 100 us in mysqld: 190 us in place of 160."""
     words = said(world.dataset())
     assert (
-        "16 servers over 1, 8 clients each: 19 % more CPU a query and 16 % less throughput ("
+        "16 servers instead of 1, 8 clients each: 19 % more CPU a query and 16 % less throughput ("
         in words
     )
     assert "by role: +30 % in mysqld, 0 % in ndbmtd and" in words
     assert words.endswith("Add many MySQL servers only with CPUs for them.")
-    assert "servers without CPUs of their own cost throughput" in words
+    assert "the added servers cost throughput" in words
 
 
 def test_cheaper_queries_are_said_as_clearly():
@@ -65,7 +65,7 @@ def test_a_sweep_without_contrasts_still_answers():
     data = world.dataset()
     data.slices = data.slices.iloc[:0]
     text = said(data)
-    assert "16 servers over 1" not in text
+    assert "16 servers instead of 1" not in text
     assert "stops gaining" in text
 
 
@@ -74,8 +74,8 @@ def test_a_sweep_without_contrasts_still_answers():
     [(1.2, "Load a server with as many"), (0.8, "Limit clients"), (1.0, "change nothing clearly")],
 )
 def test_more_clients_have_a_consequence_to_either_side(factor: float, words: str):
-    """128 clients over 32: a gain, a loss, or nothing clear."""
+    """128 clients instead of 32: a gain, a loss, or nothing clear."""
     data = world.dataset()
     many = (data.slices["contrast"] == FALLING) & (data.slices["side"] == "a")
     data.slices.loc[many, "qps"] *= factor
-    assert words in said(data).partition("128 clients over 32 of one server")[2]
+    assert words in said(data).partition("128 clients instead of 32 of one server")[2]

@@ -45,8 +45,8 @@ def _measured(dataset: Dataset) -> Iterator[str]:
     for name, where in (("pools-1-8", "alone"), ("pools-1-8-share", beside)):
         if name in found.index and not math.isnan(found.at[name, "low"]):
             ratio, low, high = (found.at[name, part] for part in ("ratio", "low", "high"))
-            words = "fewer queries than with 1", "more queries than with 1", "those of one with 1"
+            words = "fewer queries than with 1", "more queries than with 1", "as many as with 1"
             did = less_or_more(ratio, low, high, *words)
-            yield f"{where}, a server with 8 connections did {did}"
+            yield f"{where}, a MySQL server with ndb_cluster_connection_pool=8 did {did}"
             if name == "pools-1-8" and high < 1:
                 yield Advice("On so small a host, leave ndb_cluster_connection_pool at 1")

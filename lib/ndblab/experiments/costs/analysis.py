@@ -187,14 +187,14 @@ def ratios(slices: pd.DataFrame, processes: pd.DataFrame, contrast: str) -> dict
 
 
 def sides(slices: pd.DataFrame, contrast: str) -> str:
-    """Return in words what a contrast compares: "16 servers over 1, 8 clients each"."""
+    """Return in words what a contrast compares: "16 servers instead of 1, 8 clients each"."""
     rows = contrasts.whole(slices, contrast).groupby("side")[["servers", "clients"]].first()
     a, b = (rows.loc[side].astype(int) for side in (contrasts.A, contrasts.B))
     if a["servers"] == b["servers"]:
-        return f"{count(a['clients'], 'client')} over {b['clients']}"
+        return f"{count(a['clients'], 'client')} instead of {b['clients']}"
     equal = a["clients"] == b["clients"]
     each = a["clients"] if equal else a["clients"] // a["servers"]
-    servers = f"{count(a['servers'], 'server')} over {b['servers']}"
+    servers = f"{count(a['servers'], 'server')} instead of {b['servers']}"
     return f"{servers}, {count(each, 'client')} {'in all' if equal else 'each'}"
 
 

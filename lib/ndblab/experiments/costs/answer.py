@@ -52,7 +52,7 @@ def _consequence(cost: Estimate, qps: Estimate) -> str:
     if cost.low > 1 and qps.low > 1:
         return "more servers raise throughput, at a price in CPU"
     if cost.low > 1 and qps.high < 1:
-        return "servers without CPUs of their own cost throughput"
+        return "the added servers cost throughput"
     if cost.low > 1:
         return "more servers use more CPU without a clear gain"
     return "more servers save CPU" if cost.high < 1 else "whether more servers cost CPU is open"

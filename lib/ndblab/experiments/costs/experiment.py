@@ -73,7 +73,7 @@ def _point(servers: int, clients: int) -> Point:
 EXPERIMENTS = (
         Experiment(
         "costs",
-        "What does a MySQL server more cost?",
+        "What does one more MySQL server cost?",
         "23_costs.ipynb",
         figures=("costs", "costs-one-server"),
         claims=(),

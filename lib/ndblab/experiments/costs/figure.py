@@ -20,9 +20,11 @@ _ROLES = {
     analysis.CLIENTS: Look("sysbench", style.QUIET, "^"),
 }
 _QUANTITIES = {
-    analysis.ALL: "CPU of a query", analysis.SERVER: "of mysqld", analysis.DATA_NODES: "of ndbmtd",
+    analysis.ALL: "CPU of a query",
+    analysis.SERVER: "mysqld's part",
+    analysis.DATA_NODES: "ndbmtd's part",
     "qps": "Throughput",
-}  # fmt: skip
+}
 _SETTINGS = [("-", "o"), ("--", "s")]
 
 
@@ -155,7 +157,7 @@ def _title_of_one(turn: analysis.Turn) -> str:
 
 FIGURES = {
     "costs": Entry(
-        "What does a MySQL server more cost?",
+        "What does one more MySQL server cost?",
         paint, describe, ("runs", "processes", "slices"), height_in=5.8,
     ),
     "costs-one-server": Entry(

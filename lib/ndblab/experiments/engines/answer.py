@@ -25,7 +25,7 @@ def compared(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         second = "another installation of the same release"
     found = contrasts.ratio(contrasts.log_ratios(dataset.slices, "indexstat"))
     return [
-        f"at high load, {second} {moved(*found, 'throughput')} of OLTP read-write against {first}",
+        f"under much OLTP read-write, {second} {moved(*found, 'throughput')} against {first}",
         Clause(
             "D-indexstat",
             "that is what RonDB 21.10 gained",

@@ -116,7 +116,7 @@ def many_servers(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str
 @answers("thread-balance")
 def balance(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     """Say which threads a data node chooses, and whether a balanced split gains anything."""
-    chosen = "with NumCPUs=32 a data node starts {value} threads"
+    chosen = "with NumCPUs=32 a data node starts {value} threads of the six published kinds"
     return [
         Clause(
             "F9-threads",

@@ -184,7 +184,7 @@ def _threads_title(shown: _Threads, ratios: pd.DataFrame, where: str) -> str:
     where = f"{where[0].upper()}{where[1:]}"
     if nearest.ratio >= 1:
         return f"{where}, {shown.kind} was busiest: {change} than {nearest.name}{clear}"
-    return f"{where}, {nearest.name} was busiest, not {shown.kind}, with {change}{clear}"
+    return f"{where}, {nearest.name} was busiest: {shown.kind} used {change}{clear}"
 
 
 def _where(shown: _Threads, runs: pd.DataFrame) -> str:

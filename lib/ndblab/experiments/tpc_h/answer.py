@@ -35,11 +35,13 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         said.append(f"{queries} showed no clear change")
     said.append(f"NDB executed joins of {len(pushed)} of {everything} itself")
     said += [] if wrong else ["all results match InnoDB's"]
-    if (pushed["gain"] == pushdown.SLOWER).any():
+    slower = pushed[pushed["gain"] == pushdown.SLOWER]
+    if len(slower):
+        worst = slower.loc[slower["ratio"].idxmin()]
         said.append(
             Advice(
                 "Leave ndb_join_pushdown on, and set it off in the session of a query that is "
-                "slower with it"
+                f"slower with it: Q{worst['query']} took {plain(1 / worst['ratio'])} times as long"
             )
         )
     said.append(

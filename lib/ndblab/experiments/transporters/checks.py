@@ -5,8 +5,10 @@ Sides are twin clusters; older datasets loaded both transporters of one cluster 
 
 from __future__ import annotations
 
+from ndblab.design.contrast import DUET
 from ndblab.formatting import count
 from ndblab.judging.checks import check
+from ndblab.judging.conditions import State, condition
 from ndblab.judging.contrasted import A, B, place, ratio
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.publication import Claim
@@ -21,10 +23,15 @@ LOW = (1, 2)
 def gain_of_the_brief(claim: Claim, evidence: Evidence) -> Finding:
     """Compare the best throughput of point selects, the brief's workload."""
     test = ratio(evidence, "reads-best", f"times TCP with {READS}")
-    note = _clients(evidence, test)
-    if evidence.contrasts["reads-best"].get("design") != "twins":
-        note += "; both sides share the data nodes, so only the servers' part can differ"
-    return decide(claim, "the best throughput over SHM is", [test], note)
+    return decide(claim, "the best throughput over SHM is", [test], _clients(evidence, test))
+
+
+@condition("own-data-nodes")
+def own_data_nodes(claim: Claim, evidence: Evidence) -> State:
+    """Each side has data nodes of its own: what both share, a transporter cannot make faster."""
+    shared = evidence.contrasts["reads-best"].get("design") == DUET
+    words = "both sides share the data nodes" if shared else "each side has its own data nodes"
+    return State(not shared, words + (" (twin clusters wanted)" if shared else ""))
 
 
 @check("T-top")

@@ -118,7 +118,7 @@ def _by_seconds(speed: pd.Series, allowed: float) -> State:
 
 def _by_sixths(costs: pd.Series, what: str) -> State:
     pct = 100 * (costs.max() / costs.min() - 1)
-    words = f"{what} {significant(pct)} % more CPU in one sixth of the run than in another"
+    words = f"{what} {significant(pct)} % more CPU at one time of the run than at another"
     holds = pct <= STEADY_PCT
     return State(holds, words + ("" if holds else f" (at most {STEADY_PCT} % wanted)"))
 
