@@ -174,7 +174,7 @@ def _notes(ratios: pd.DataFrame) -> list[str]:
     """Say what the ratios are of."""
     notes, pairs_each = [], ratios.loc[~ratios["in_turns"], "units"]
     if ratios["in_turns"].any():
-        notes.append("Both sides take turns in short slices; whiskers: 95 % at all looks.")
+        notes.append("Contrasts of short slices; whiskers: 95 % at all looks.")
     if len(pairs_each):
         notes.append(intervals.described(pairs_each, "Whiskers", "ratio", "pair"))
         notes.append("Pairs are of equal repeat, clients and workload.")

@@ -90,7 +90,7 @@ def test_the_worst_run_is_summarised_beside_the_bar_of_its_gap() -> None:
     parts = [faults.run(repeat=1, gap_s=1.0), faults.run(repeat=2, gave_up=3, lost=2)]
     figure = draw(small_runs.together(*parts))
     assert "s, 3 clients gave up, 2 writes lost" in written(figure)
-    assert title(figure).startswith("Kill data node stopped clients longest, 1.0")
+    assert title(figure).startswith("Kill data node: clients stopped for 1.0")
     assert title(figure).endswith("writes lost: 2 (kill data node)")
     parts = [faults.run(ALL[0], gap_s=1.0), faults.run(ALL[1], gap_s=3.0)]
     gaps = draw(small_runs.together(*parts)).axes[0]

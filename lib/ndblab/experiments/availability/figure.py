@@ -84,7 +84,8 @@ def _answer(outages: pd.DataFrame) -> str:
     """Say after which fault clients waited longest, and how many writes were lost."""
     worst = analysis.worst(outages).sort_values("longest_gap_s", ascending=False)
     most = worst.iloc[0]
-    title = f"{_title(most['fault'])} stopped clients longest, {_number(most['longest_gap_s'])} s"
+    gap = _number(most["longest_gap_s"])
+    title = f"{_title(most['fault'])}: clients stopped for {gap} s, the longest"
     lost = worst[worst["lost"] > 0]
     each = listed(f"{row.lost} ({_title(row.fault).lower()})" for row in lost.itertuples())
     return title + (f"; writes lost: {each}" if len(lost) else "")
