@@ -49,6 +49,7 @@ def typed(folder: Path, hosts: str, *options: str) -> Iterator[subprocess.Popen]
     if not lab.exists():
         shutil.copytree(ROOT / "lib", lab / "lib", ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copytree(ROOT / "data/brief", lab / "data/brief")
+        shutil.copytree(ROOT / "notebooks", lab / "notebooks")
         shutil.copy(ROOT / "tasks.py", lab)
     own = {"PYTHONPATH": str(lab / "lib"), "NDBLAB_CLUSTER_DIR": str(lab / "cluster")}
     program = Path(sys.executable).with_name("invoke")
