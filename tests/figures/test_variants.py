@@ -85,7 +85,7 @@ def test_contrasts_stand_instead_of_pairs() -> None:
     slices = made_up_slices.of(Contrast("reads", ALTERNATION, *sides, ()), 6, ratio=0.5)
     figure = draw("shm-vs-tcp", {**runs(workloads=WORKLOADS[:1]), "slices": slices})
     assert dots(figure.axes[0]) == pytest.approx([0.5], rel=0.1)
-    assert "take turns" in said(figure)
+    assert "short slices" in said(figure)
     assert "pairs" not in said(figure)
     assert ": point selects \N{MINUS SIGN}" in title(figure)
 

@@ -234,13 +234,17 @@ def test_each_claim_is_decided_both_ways_where_nothing_is_missing(name: str) -> 
     far=st.floats(0.3, 0.9),
 )
 def test_what_blocks_one_word_blocks_the_other(name: str, situation: str, far: float) -> None:
-    """Missing data, a condition that fails or is not known: the same word, whatever the effect."""
+    """Missing data, a condition that fails or is not known: the same word, whatever the effect.
+
+    A value that quotas force may lie within the interval of one effect and outside that of the
+    other: the words that rule a claim out count as one.
+    """
     claim = BY_ID[name]
     words = [word(claim, effect, situation) for effect in inside_and_outside(claim, far)]
     if DECIDED & set(words):
         assert words == [verdict.REPRODUCED, verdict.CONTRADICTED]
     else:
-        assert words[0] == words[1]
+        assert words[0] == words[1] or set(words) <= {verdict.BY_CONSTRUCTION, verdict.NOT_TESTABLE}
 
 
 def test_every_claim_that_contrasts_decide_is_planted() -> None:

@@ -128,7 +128,7 @@ class Comparison:
 
     def __str__(self) -> str:
         if self.values is not None and not self.values.size:
-            return f"not measured ({self.label})"
+            return f"not measured yet ({self.label})"
         value, low, high = self.estimate
         interval = f" ({significant(low)} to {significant(high)})" if low < high else ""
         return f"{significant(value)}{interval} {self.label}"

@@ -9,7 +9,7 @@ from ndblab.design.contrast import DUET
 from ndblab.formatting import count
 from ndblab.judging.checks import check
 from ndblab.judging.conditions import State, condition
-from ndblab.judging.contrasted import A, B, place, ratio
+from ndblab.judging.contrasted import A, B, of_claim, place, ratio
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import Comparison, Finding, decide
@@ -29,7 +29,8 @@ def gain_of_the_brief(claim: Claim, evidence: Evidence) -> Finding:
 @condition("own-data-nodes")
 def own_data_nodes(claim: Claim, evidence: Evidence) -> State:
     """Each side has data nodes of its own: what both share, a transporter cannot make faster."""
-    shared = evidence.contrasts["reads-best"].get("design") == DUET
+    [name] = of_claim(evidence, claim)
+    shared = evidence.contrasts[name].get("design") == DUET
     words = "both sides share the data nodes" if shared else "each side has its own data nodes"
     return State(not shared, words + (" (twin clusters wanted)" if shared else ""))
 
