@@ -71,7 +71,7 @@ EXPERIMENTS = (
         Experiment(
         "cpu-split",
         "Which division of CPUs between data nodes and MySQL servers gives most?",
-        "unrecorded/24_cpu_split.ipynb",
+        "24_cpu_split.ipynb",
         figures=("cpu-split",),
         claims=("B-split",),
         grid=grids.every_variant,
