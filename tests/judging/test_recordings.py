@@ -43,6 +43,8 @@ def test_one_cluster_start_decides_nothing_either_way(ratio: float) -> None:
     found = judged(recording(ratio, starts=1))
     assert found.verdict == verdict.INCONCLUSIVE
     assert "one cluster start only" in found.reason
+    [finding] = judge.findings(recording(ratio, starts=1), [CLAIM.id], [CLAIM]).values()
+    assert set(finding.waits) == {"sockets"}
 
 
 def test_two_recordings_of_one_start_each_are_two_starts() -> None:

@@ -59,6 +59,10 @@ class Writer:
     def slices(self) -> pd.DataFrame:
         return pd.concat(self.rows.values(), ignore_index=True)
 
+    def snapshot(self) -> SimpleNamespace:
+        empty = pd.DataFrame(columns=["contrast", "status", "start"])
+        return SimpleNamespace(slices=self.slices if self.rows else empty)
+
 
 class Lab:
     """Clusters that are only counted, and slices that are only listed."""
@@ -66,7 +70,7 @@ class Lab:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, tcp_servers: int = 0) -> None:
         self.experiment = Experiment("x", "?", "x.ipynb", (), (), grids.one_point)
         self.size = self.experiment.size("smoke", {"servers": 4})
-        self.starts, self.asked, self.restarts = 1, [], True
+        self.starts, self.asked, self.startable = 1, [], True
         self.contrasts: set[str] = set()
         self.twins: list[tuple[str, bool]] = []
         shape = deployment.Shape(4, self.size.rows, 8, tcp_servers=tcp_servers)
@@ -228,9 +232,33 @@ def test_contrasts_of_claims_share_two_starts_half_of_the_first_look_in_each(lab
     assert starts.to_list() == [[1], [1], [2], [2], [2]] * 2
 
 
+def test_what_another_contrast_began_is_a_second_start_as_well(lab: Lab):
+    """One that is not half-way when the cluster starts anew needs no third start."""
+    both = [Contrast(name, designs.ALTERNATION, ONE, ONE, ("C",)) for name in "xy"]
+    for number, contrast in [(1, 1), (2, 1), (1, 0), (2, 0), (3, 0), (3, 1), (4, 1), (4, 0)]:
+        lab.measure(both[contrast], number)
+    for number in (1, 2, 3):
+        lab.measure(Contrast("late", designs.ALTERNATION, ONE, ONE, ("C",)), number)
+    starts = lab.writer.slices.groupby("contrast")["start"].unique().map(list).to_dict()
+    assert starts == {"x": [1, 2], "y": [1, 2], "late": [2, 3]}
+
+
+def test_blocks_that_had_one_start_go_on_in_another_however_many_they_are(lab: Lab):
+    """As in a dataset that an older lab measured; a start that is there already serves."""
+    lab.startable = False
+    contrast = Contrast("x", designs.ALTERNATION, ONE, ONE, ("C",))
+    for number in range(1, 7):
+        lab.measure(contrast, number)
+    lab.startable = True
+    for number in (7, 8):
+        lab.measure(contrast, number)
+    starts = lab.writer.slices.groupby("block")["start"].first().to_list()
+    assert starts == [1] * 6 + [2] * 2
+
+
 def test_a_cluster_that_runs_already_is_never_started_anew(lab: Lab):
     """Its blocks stay in the one start that it has."""
-    lab.restarts = False
+    lab.startable = False
     for number in (1, 2, 3, 4):
         lab.measure(Contrast("x", designs.ALTERNATION, ONE, ONE, ("C",)), number)
     assert set(lab.writer.slices["start"]) == {1}
@@ -408,6 +436,11 @@ def test_blocks_and_quotas_on_a_real_cluster(tmp_path: Path, monkeypatch: pytest
         )
         assert "ok" in tries
         assert contrasts.log_ratios(writer.slices, "switched").shape == (1, 2)
+        claimed = Contrast("claimed", designs.ALTERNATION, ONE, ONE, ("C",))
+        for number in (1, 2, 3, 4):
+            assert blocks.measure(claimed, number, clusters, writer, 1, pytest.fail) == "ok"
+        starts = writer.slices[writer.slices["contrast"] == "claimed"]["start"]
+        assert list(starts) == [1] * 8 + [2] * 8
         running = clusters.ready(Point(1, 4))
         if not running.groups:
             return

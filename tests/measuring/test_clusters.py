@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from cluster.test_variables import Answering
+from ndblab.attach.measurement import AttachedCluster
 from ndblab.design import grids
 from ndblab.design.experiment import Experiment
 from ndblab.design.variant import Variant
@@ -33,6 +34,14 @@ def clusters_of(*variants: Variant) -> Clusters:
     clusters = Clusters(experiment, experiment.size("smoke"), plans, binaries, Writer(), False)
     clusters._cluster, clusters._running = Answering(), ("a plan", binaries)
     return clusters
+
+
+def test_the_labs_clusters_may_start_anew_and_attached_ones_never() -> None:
+    """Blocks ask for it; how many MySQL servers were restarted has nothing to do with it."""
+    clusters = clusters_of(Variant())
+    assert clusters.startable
+    assert clusters.restarts == 0
+    assert not AttachedCluster.startable
 
 
 def test_variables_are_switched_with_the_variant_and_put_back() -> None:

@@ -169,7 +169,7 @@ def describe(known: Prepared) -> tuple[dict[str, object], dict[str, object]]:
 class AttachedCluster(Clusters):
     """An attached cluster in place of those that the lab starts: always the same one."""
 
-    restarts = False
+    startable = False
     known: Prepared | None = field(default=None, kw_only=True)
 
     def _start(self, point: Point, plan: Plan, binaries: Binaries) -> None:

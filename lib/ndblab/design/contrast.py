@@ -162,7 +162,7 @@ class Contrast:
 
         A verdict needs two starts, so that half of the first interval comes from each.
         """
-        own = self.one_start or self.blocks_per_start or self.design in (STARTS, TWINS)
+        own = self.one_start or self.blocks_per_start or self.design in (RESTARTS, STARTS, TWINS)
         return FIRST_HALF if not own and (self.claims or self.blocks > FIRST_HALF) else 0
 
     def block(self, number: int, seed: int) -> tuple[tuple[Slice, ...], ...]:

@@ -13,7 +13,7 @@ The rule (docs/reading.md gives its reasons; it was written before any were pool
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import (
     CONTRADICTED,
     INCONCLUSIVE,
+    ONE_START,
     REPRODUCED,
     TESTED,
     Comparison,
@@ -48,11 +49,19 @@ _COUNTED = "share of local reads"
 
 @dataclass(frozen=True)
 class Recording:
-    """What one recording says of a claim, by how many cluster starts (None: does not apply)."""
+    """What one recording says of a claim, and the cluster starts of the contrasts behind it.
+
+    None of these where starts do not matter.
+    """
 
     where: str
     finding: Finding
-    starts: int | None
+    starts_of: Mapping[str, int]
+
+    @property
+    def starts(self) -> int | None:
+        """Return the cluster starts of the contrast with fewest."""
+        return min(self.starts_of.values(), default=None)
 
 
 def of(claim: Claim, dataset: Dataset, finding: Finding) -> Recording:
@@ -71,8 +80,9 @@ def together(claim: Claim, found: Sequence[Recording]) -> Finding:
     known = [each.starts for each in tested if each.starts is not None]
     starts = sum(known) if known else None
     if finding.verdict in _DECIDED and starts is not None and starts < STARTS:
-        why = f"one cluster start only, within which it is {finding.verdict}; {finding.why}"
-        return replace(finding, verdict=INCONCLUSIVE, why=why)
+        why = f"{ONE_START}, within which it is {finding.verdict}; {finding.why}"
+        few = [name for name, number in tested[-1].starts_of.items() if number < STARTS]
+        return replace(finding, verdict=INCONCLUSIVE, why=why, waits=dict.fromkeys(few))
     if finding.verdict not in _DECIDED:
         return finding
     held = f"in {len(tested)} of {count(len(found), 'recording')}"
@@ -139,20 +149,20 @@ def _widths(one: Comparison) -> float:
     return sequential.half_width(1.0, look, parts) * math.sqrt(look)
 
 
-def _starts(claim: Claim, dataset: Dataset, finding: Finding) -> int | None:
-    """Return the cluster starts of the contrast with fewest, of those that decide a claim.
+def _starts(claim: Claim, dataset: Dataset, finding: Finding) -> dict[str, int]:
+    """Return the cluster starts of each contrast that decides a claim.
 
-    None where starts do not matter: no contrast decides it, NDB counted it or nothing varies, or
+    Empty where starts do not matter: no contrast decides it, NDB counted it or nothing varies, or
     the cluster is one that the lab did not start.
     """
     names = [c["name"] for c in dataset.manifest.get("contrasts", ()) if claim.id in c["claims"]]
     varies = finding.measured.low < finding.measured.high
     if dataset.budget == ATTACHED or not varies or claim.metric.startswith(_COUNTED):
-        return None
-    found = []
+        return {}
+    found = {}
     for name in names:
         try:
-            found.append(contrasts.whole(dataset.slices, name)["start"].nunique())
+            found[name] = contrasts.whole(dataset.slices, name)["start"].nunique()
         except MissingData:
             continue
-    return min(found, default=None)
+    return found

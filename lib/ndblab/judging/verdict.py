@@ -42,6 +42,8 @@ RULED_OUT = (BY_CONSTRUCTION, NOT_TESTABLE, NOT_COMPARABLE)
 """Verdicts that no further measurement with the same CPU budget can change."""
 
 NO_ESTIMATE = Estimate(math.nan)
+ONE_START = "one cluster start only"
+"""How the reason begins why a verdict is withheld: one start tells nothing of how starts differ."""
 NO_INTERVAL = "one run per point gives no interval"
 NO_INTERVAL_YET = f"there is no interval before {sequential.LOOKS[0]} blocks"
 

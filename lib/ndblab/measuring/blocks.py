@@ -45,6 +45,8 @@ def measure(
     LabError
         If a node of the cluster has ended, or the cluster does not suit the contrast.
     """
+    if clusters.startable and _begins_start(contrast, number, clusters, writer):
+        clusters.close()
     for attempt in range(1, ATTEMPTS + 1):
         last = attempt == ATTEMPTS
         status, disturbance = _attempt(contrast, number, clusters, writer, seed, last)
@@ -63,9 +65,6 @@ def _attempt(
     although the hypervisor took CPUs away; and in a duet, since it takes them from both sides.
     """
     tolerant = last or contrast.design == designs.DUET
-    served = contrast.name in clusters.contrasts
-    if clusters.restarts and contrast.begins_start(number) and served:
-        clusters.close()
     before = None
     for slot in contrast.block(number, seed):
         if contrast.design == designs.STARTS and slot[0].side != before:
@@ -79,6 +78,19 @@ def _attempt(
             if status != OK or (run.disturbance and not tolerant):
                 return f"{each.run_id}: {status}", run.disturbance
     return OK, ""
+
+
+def _begins_start(contrast: Contrast, number: int, clusters: Clusters, writer: Writer) -> bool:
+    """Return whether a block needs another cluster start than the one that serves now.
+
+    Past half-way, that is if no other start has served its contrast: one that another contrast
+    began will do as well.
+    """
+    if not contrast.half_way:
+        return contrast.begins_start(number) and contrast.name in clusters.contrasts
+    slices = writer.snapshot().slices
+    good = (slices["contrast"] == contrast.name) & (slices["status"] == OK)
+    return number > contrast.half_way and set(slices.loc[good, "start"]) == {clusters.starts}
 
 
 def _measure(

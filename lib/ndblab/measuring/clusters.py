@@ -45,7 +45,7 @@ class Clusters:
     two starts. `restarts` counts those of MySQL servers for contrasts of that design.
     """
 
-    restarts: ClassVar[bool] = True
+    startable: ClassVar[bool] = True
     """Whether the lab may start the cluster anew while it measures."""
 
     experiment: Experiment

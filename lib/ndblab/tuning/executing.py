@@ -216,8 +216,9 @@ class Executor:
         if not in_one:
             self._check(trial, {side: plans[name] for side, name in names.items()})
         return Contrast(
-            trial.contrast, trial.design, *(Side(points[side]) for side in (A, B)), (NAME,)
-        )
+            trial.contrast, trial.design, *(Side(points[side]) for side in (A, B)), (NAME,),
+            one_start=True,
+        )  # fmt: skip
 
     def _check(self, trial: Trial, plans: Mapping[str, Plan]) -> None:
         """Refuse configurations that the programs do not take, or that need too much memory."""

@@ -29,6 +29,7 @@ class Found:
     verdict: str
     measured: Estimate = NO_ESTIMATE
     waits: Mapping[str, Mapping[int, float] | None] = field(default_factory=dict)
+    why: str = ""
 
 
 def contrast(name: str, *claims: str, design: str = ALTERNATION) -> Contrast:
@@ -64,7 +65,8 @@ class World:
 
     It is the writer, the judge and the clock of a loop. Blocks that begin before `bad_until_s` of
     their contrast are disturbed. `steal_pct` is that of the next measurement of a block, by
-    contrast and number.
+    contrast and number. With `start_s` a contrast that is past half-way begins another cluster
+    start, unless it has one.
     """
 
     def __init__(
@@ -75,7 +77,7 @@ class World:
         self.order: list[str] = []
         self.bad_until_s: dict[str, float] = {}
         self.steal_pct: dict[tuple[str, int], float] = {}
-        self.now = 0.0
+        self.now, self.start_s, self.start = 0.0, 0.0, 1
         self._rows: list[dict[str, object]] = []
         self._rng = np.random.default_rng(seed)
 
@@ -84,6 +86,9 @@ class World:
 
     def measure_block(self, chosen: Contrast, number: int) -> str:
         began_s = self.now
+        if self.start_s and chosen.half_way < number and self.starts(chosen.name) == {self.start}:
+            self.start += 1
+            self.now += self.start_s
         self.now += self.block_s[chosen.name]
         if began_s < self.bad_until_s.get(chosen.name, 0.0):
             return "company: a browser"
@@ -96,8 +101,12 @@ class World:
             # Two slices of side A in a block: their mean deviates by `DEVIATION`.
             drawn = self._rng.normal(self.truth[chosen.name], DEVIATION * np.sqrt(2))
             qps = 1000 * np.exp(drawn if each.side == "a" else 0.0)
-            self._rows.append({**each.columns(), **others, "start": 1, "status": "ok", "qps": qps})
+            self._rows.append({**each.columns(), **others, "status": "ok", "qps": qps,
+                               "start": self.start})  # fmt: skip
         return "ok"
+
+    def starts(self, name: str) -> set[int]:
+        return {row["start"] for row in self._rows if row["contrast"] == name}
 
     def snapshot(self) -> SimpleNamespace:
         names = ["run_id", "contrast", "block", "slot", "side", "of", "start", "status", "qps",

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from measuring.deciding.simulated import Found, below_one, contrast
-from ndblab.judging.verdict import INCONCLUSIVE, NOT_TESTABLE, REPRODUCED
+from ndblab.judging.verdict import INCONCLUSIVE, NOT_TESTABLE, ONE_START, REPRODUCED
 from ndblab.measuring.deciding.board import Board, bar
 from ndblab.measuring.deciding.loop import Standing
 from ndblab.statistics.estimate import Estimate
@@ -81,6 +81,19 @@ def test_the_end_says_what_is_open_and_how_to_go_on():
     assert out.getvalue().splitlines() == [
         "open, probably decided after 2 min more: F6-overload",
         "open, and how long it would take is not known: P-tc",
+        "Go on: ./lab reproduce --figure 6 --minutes 5",
+    ]
+
+
+def test_the_end_says_what_is_open_only_for_lack_of_a_second_cluster_start():
+    """And the command that gives it."""
+    out = io.StringIO()
+    shown = board(out)
+    lacking = Found(INCONCLUSIVE, AFTER.measured, {"overload": None}, f"{ONE_START}, within which")
+    shown.show(standing(9, F6_overload=lacking), 0)
+    shown.end("./lab reproduce --figure 6")
+    assert out.getvalue().splitlines() == [
+        "open, to be judged by a second cluster start after 2 min more: F6-overload",
         "Go on: ./lab reproduce --figure 6 --minutes 5",
     ]
 

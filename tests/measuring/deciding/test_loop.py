@@ -19,7 +19,7 @@ from ndblab.statistics.sequential import LOOKS
 def decide(world: World, until_s: float, board: Silent | None = None) -> Standing:
     loop = Loop(
         world.contrasts, world, world.measure_block, world.judge, world.block_s,
-        board or Silent(), world.now_s,
+        board or Silent(), world.now_s, world.start_s,
     )  # fmt: skip
     return loop.decide(until_s)
 
@@ -65,6 +65,25 @@ def test_the_time_is_never_exceeded_and_never_left_unused(known, until_s, seed):
         if found.verdict in choice.OPEN and world.order.count(name) < LOOKS[-1]
     ]
     assert all(block_s[name] > until_s - world.now for name in still_open)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.dictionaries(st.sampled_from("pqrs"), st.floats(3, 30), min_size=1),
+    st.floats(0, 700),
+    st.integers(0, 99),
+)
+def test_every_first_interval_has_two_cluster_starts_within_the_time(block_s, until_s, seed):
+    """The start is paid for out of the same time, and serves all that are half-way by then."""
+    world = World(dict.fromkeys(block_s, -0.3), block_s, seed)
+    world.start_s = 35.0
+    standing = decide(world, until_s)
+    assert world.now <= until_s
+    assert all(len(world.starts(name)) == 2 for name in block_s if standing.blocks[name] > 2)
+    everything_s = 4 * sum(block_s.values()) + world.start_s * len(block_s)
+    if until_s >= everything_s:
+        assert {found.verdict for found in standing.findings.values()} == {REPRODUCED}
+        assert world.start == 2
 
 
 def test_what_is_counted_is_decided_by_one_block():

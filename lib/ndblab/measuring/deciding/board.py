@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TextIO
 
 from ndblab.formatting import count, duration, listed, significant
-from ndblab.judging.verdict import RULED_OUT, allowed
+from ndblab.judging.verdict import ONE_START, RULED_OUT, allowed
 from ndblab.measuring.deciding import choice
 
 if TYPE_CHECKING:
@@ -195,6 +195,8 @@ def still_open(standing: Standing, findings: Mapping[str, Finding], again: str) 
 
 def _goal(finding: Finding) -> str:
     """Say what comes next: without an interval nobody knows when a claim will be decided."""
+    if finding.why.startswith(ONE_START):
+        return "to be judged by a second cluster start"
     return "its first interval" if None in finding.waits.values() else "probably decided"
 
 

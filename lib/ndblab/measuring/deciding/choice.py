@@ -24,6 +24,7 @@ def choose(
     blocks: Mapping[str, int],
     seconds_left: float,
     block_s: Mapping[str, float],
+    start_s: float = 0.0,
 ) -> Contrast | None:
     """Choose the contrast with most to gain; None if all is done or no block fits the time left.
 
@@ -37,22 +38,25 @@ def choose(
     findings : by claim.
     blocks : whole blocks so far, by contrast.
     block_s : seconds that one block takes, by contrast.
+    start_s : seconds that the cluster start takes which those need that are half-way.
     """
-    fit = [
-        each
-        for each in contrasts
-        if block_s[each.name] <= seconds_left and next_look(blocks[each.name])
-    ]
+
+    def next_s(each: Contrast) -> float:
+        half_way = each.half_way and blocks[each.name] == each.half_way
+        return block_s[each.name] + (start_s if half_way else 0.0)
+
+    fit = [each for each in contrasts if next_s(each) <= seconds_left]
+    fit = [each for each in fit if next_look(blocks[each.name])]
     wanted = [each for each in fit if blocks[each.name] < each.blocks]
-    claims_s = seconds_left - own_s(wanted, blocks, block_s)
+    claims_s = seconds_left - own_s(wanted, blocks, block_s, start_s)
     possible = [
         each
         for each in fit
-        if open_claims(each, findings, blocks[each.name]) and block_s[each.name] <= claims_s
+        if open_claims(each, findings, blocks[each.name]) and next_s(each) <= claims_s
     ]
     if not possible:
         return min(wanted, key=lambda each: blocks[each.name], default=None)
-    possible = _same_start(possible, blocks, block_s, claims_s)
+    possible = _same_start(possible, blocks, block_s, claims_s - start_s)
 
     def decided_per_s(each: Contrast) -> float:
         done, each_s = blocks[each.name], block_s[each.name]
@@ -103,10 +107,18 @@ def _same_start(
 
 
 def own_s(
-    contrasts: Sequence[Contrast], blocks: Mapping[str, int], block_s: Mapping[str, float]
+    contrasts: Sequence[Contrast],
+    blocks: Mapping[str, int],
+    block_s: Mapping[str, float],
+    start_s: float = 0.0,
 ) -> float:
-    """Return the seconds of the blocks that these have of their own and that are missing."""
-    return sum(max(0, c.blocks - blocks[c.name]) * block_s[c.name] for c in contrasts)
+    """Return the seconds of the blocks that these have of their own and that are missing.
+
+    Those that are not past half-way need one more cluster start together.
+    """
+    starts = any(0 < c.half_way < c.blocks and blocks[c.name] <= c.half_way for c in contrasts)
+    missing_s = sum(max(0, c.blocks - blocks[c.name]) * block_s[c.name] for c in contrasts)
+    return missing_s + (start_s if starts else 0.0)
 
 
 def open_claims(contrast: Contrast, findings: Mapping[str, Finding], blocks: int) -> list[str]:

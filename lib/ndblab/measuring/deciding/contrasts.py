@@ -64,6 +64,7 @@ def decide(
         judging.findings,
         {each.name: time_needed.block_s(each, experiment, size) for each in contrasts},
         board,
+        start_s=time_needed.start_s(experiment, size) if clusters.startable else 0.0,
     )
     if until_s is None:
         loop.once()

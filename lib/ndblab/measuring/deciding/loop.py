@@ -43,7 +43,8 @@ class Loop:
     """Contrasts and what measures and judges them.
 
     `measure_block` measures the block of a number and returns "ok", or why it is not whole.
-    `expected_s` are seconds per block by contrast, used until one has been measured.
+    `expected_s` are seconds per block by contrast, used until one has been measured; `start_s` are
+    those of a cluster start.
     """
 
     contrasts: Sequence[Contrast]
@@ -53,6 +54,7 @@ class Loop:
     expected_s: Mapping[str, float]
     board: Board
     now_s: Callable[[], float] = time.monotonic
+    start_s: float = 0.0
     _took_s: dict[str, list[float]] = field(default_factory=dict)
     _failed: dict[str, int] = field(default_factory=dict)
     _tried_again: Counter[str] = field(default_factory=Counter)
@@ -69,8 +71,9 @@ class Loop:
             standing = self.standing()
             left_s = until_s - self.now_s()
             chosen = choice.choose(
-                self._usable(), standing.findings, standing.blocks, left_s, standing.block_s
-            )
+                self._usable(), standing.findings, standing.blocks, left_s, standing.block_s,
+                self.start_s,
+            )  # fmt: skip
             self.board.show(standing, left_s)
             if chosen is None:
                 if self._try_again(_LAST):
