@@ -29,6 +29,7 @@ QPS, P95 = "qps", "latency_p95_ms"
 A, B = contrasts.A, contrasts.B
 Quantity = str | pd.Series
 _OF_THROUGHPUT = re.compile(r"(peak )?qps\([^)]*\)/(peak )?qps\([^)]*\)")
+_DECIDED_BY: dict[str, str] = {}
 NO_CONTRAST = "it has no contrast"
 """How it is said that a dataset lacks one."""
 
@@ -51,15 +52,31 @@ def side(evidence: Evidence, contrast: str, name: str = A) -> Mapping[str, Any]:
     return evidence.contrasts[contrast][name]["point"]
 
 
+def decided_by(contrast: str, *claims: str) -> None:
+    """Let a contrast decide claims wherever a dataset has it.
+
+    The manifests of older datasets give them to another one.
+    """
+    _DECIDED_BY.update(dict.fromkeys(claims, contrast))
+
+
+def named(manifest: Mapping[str, Any], claim: str) -> list[str]:
+    """Return the contrasts of a manifest that are to decide a claim."""
+    known = {each["name"]: each["claims"] for each in manifest.get("contrasts", ())}
+    if _DECIDED_BY.get(claim) in known:
+        return [_DECIDED_BY[claim]]
+    return [name for name, claims in known.items() if claim in claims]
+
+
 def of_claim(evidence: Evidence, claim: Claim) -> list[str]:
-    """Return the contrasts of a dataset that are to decide a claim, by its manifest.
+    """Return the contrasts of a dataset that are to decide a claim.
 
     Raises
     ------
     MissingData
         If there is none.
     """
-    found = [name for name, each in evidence.contrasts.items() if claim.id in each["claims"]]
+    found = named(evidence.dataset.manifest, claim.id)
     if not found:
         raise MissingData(f"{NO_CONTRAST} for {claim.id}")
     return found

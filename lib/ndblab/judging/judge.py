@@ -17,9 +17,9 @@ from ndblab.error import LabError, MissingData
 from ndblab.formatting import listed, significant
 from ndblab.judging import allowance, conditions, recordings, releases
 from ndblab.judging.checks import find
-from ndblab.judging.contrasted import NO_CONTRAST
+from ndblab.judging.contrasted import NO_CONTRAST, named
 from ndblab.judging.evidence import Evidence, usable_cpus
-from ndblab.judging.publication import ANY, BUDGETS, MACHINE, Claim, is_brief_host
+from ndblab.judging.publication import ANY, BUDGETS, HOSTS, MACHINE, Claim, is_brief_host
 from ndblab.judging.verdict import (
     BY_CONSTRUCTION,
     CONTRADICTED,
@@ -102,7 +102,8 @@ def findings(
     found = {name: recordings.together(known[name], [each[name] for each in alone])
              for name in chosen}  # fmt: skip
     own = all(_on_brief_host(each) for each in each_one)
-    return {name: _in_scope(known[name], finding, own) for name, finding in found.items()}
+    apart = all(_on_own_hosts(each) for each in each_one)
+    return {name: _in_scope(known[name], finding, own, apart) for name, finding in found.items()}
 
 
 def _alone(dataset: Dataset, chosen: Sequence[Claim]) -> dict[str, recordings.Recording]:
@@ -116,18 +117,27 @@ def _on_brief_host(dataset: Dataset) -> bool:
     return is_brief_host(usable_cpus(dataset.host), str(dataset.host.get("cpu_model", "")))
 
 
+def _on_own_hosts(dataset: Dataset) -> bool:
+    """Return whether nodes ran on several machines: namespaces of one can only be cut off."""
+    manifest = dataset.manifest
+    return bool(manifest.get("hosts")) and not manifest.get("namespaces")
+
+
 def unmeasured(brief_claims: Sequence[Claim]) -> pd.DataFrame:
     """Return the rows of claims for which there is no dataset."""
     found = [_in_scope(claim, _without_data(claim)) for claim in brief_claims]
     return _table(brief_claims, found, "")
 
 
-def _in_scope(claim: Claim, finding: Finding, on_brief_host: bool = False) -> Finding:
+def _in_scope(
+    claim: Claim, finding: Finding, on_brief_host: bool = False, on_own_hosts: bool = False
+) -> Finding:
     """Decide no claim beyond its scope without saying so, nor contradict it there.
 
     What is ruled out waits for nothing.
     """
     inside = {ANY, MACHINE} if on_brief_host and claim.source in _OF_THE_BRIEF else {ANY}
+    inside |= {HOSTS} if on_own_hosts else set()
     limits = [limit for limit in claim.scope.split(", ") if limit not in inside]
     if finding.verdict in (REPRODUCED, CONTRADICTED) and limits:
         why = f"{finding.why}, which the source says of its own {listed(limits)}"
@@ -223,7 +233,7 @@ def _ruled_out(why_not: str) -> Finding:
 
 def _waits(claim: Claim, dataset: Dataset, least: int) -> dict[str, None]:
     """Return the contrasts of a claim of which the dataset is to have `least` blocks, or more."""
-    wanted = [c["name"] for c in dataset.manifest.get("contrasts", ()) if claim.id in c["claims"]]
+    wanted = named(dataset.manifest, claim.id)
     slices = dataset.slices
     blocks = slices["block"].groupby(slices["contrast"].astype(str)).nunique()
     return {name: None for name in wanted if blocks.get(name, 0) < least}

@@ -19,11 +19,11 @@ from ndblab.planning.cpu_budget import ATTACHED, BRIEF_CPUS
 
 FOLDER = Path(__file__).resolve().parents[3] / "data" / "brief"
 BUDGETS = ("pinned", "scaled", "shared")
-ANY, MACHINE = "any", "machine"
+ANY, MACHINE, HOSTS = "any", "machine", "hosts"
 BY_CONSTRUCTION = "by construction"
 """The verdict on what was measured if it follows from how the lab divides CPUs or sizes a log."""
-SCOPES = (ANY, MACHINE, "release", "network", "duration", "data size")
-"""What a statement may be limited to."""
+SCOPES = (ANY, MACHINE, HOSTS, "release", "network", "duration", "data size")
+"""What a statement may be limited to; `hosts` are one for each node, of a kind that can be lost."""
 KINDS = ("absolute", "shape", "ratio", "method", "config")
 # What a comparison needs of (low, high), and how it reads.
 COMPARISONS = {

@@ -21,6 +21,7 @@ import numpy as np
 
 from ndblab.error import MissingData
 from ndblab.formatting import count
+from ndblab.judging.contrasted import named
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import (
     CONTRADICTED,
@@ -155,7 +156,7 @@ def _starts(claim: Claim, dataset: Dataset, finding: Finding) -> dict[str, int]:
     Empty where starts do not matter: no contrast decides it, NDB counted it or nothing varies, or
     the cluster is one that the lab did not start.
     """
-    names = [c["name"] for c in dataset.manifest.get("contrasts", ()) if claim.id in c["claims"]]
+    names = named(dataset.manifest, claim.id)
     varies = finding.measured.low < finding.measured.high
     if dataset.budget == ATTACHED or not varies or claim.metric.startswith(_COUNTED):
         return {}

@@ -83,7 +83,7 @@ def many_servers(
     found = (
         Contrast(
             "overload", ALTERNATION, swept.point(most, swept.past(most)), at_peak,
-            ("F6-overload", "F9-tc-bottleneck", "P-tc", "B-mgmd-idle"),
+            ("F6-overload", "F9-tc-bottleneck", "B-mgmd-idle"),
         ),
         Contrast(
             "servers-1-2", ALTERNATION, swept.awake(2, 2 * k), swept.awake(1, k),
@@ -100,8 +100,8 @@ def many_servers(
             else []
         ),
         Contrast(
-            "undivided", LEVEL, swept.point(most, best[most], UNDIVIDED), None,
-            ("B-less-cpu",), one_slice=True,
+            UNDIVIDED, LEVEL, swept.point(most, best[most], UNDIVIDED), None,
+            ("B-less-cpu", "P-tc"), one_slice=True,
         ),
         Contrast(
             "servers-8-16", ALTERNATION, swept.awake(16, best[16], SMALL_SERVERS),

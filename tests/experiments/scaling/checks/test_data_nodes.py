@@ -75,6 +75,21 @@ def test_tc_threads_are_the_busiest_at_the_peak_or_not(
     assert "16 servers and 256 clients" in row.reason
 
 
+@pytest.mark.parametrize(("tc", "word"), [(8.1, "reproduced"), (6.1, "differs here")])
+def test_the_order_of_threads_is_judged_where_no_quota_divides_the_cpus(
+    tc: float, word: str
+) -> None:
+    """By the undivided contrast, in older datasets too, whose manifests name the other one."""
+    data = loads(5.0, 50.0, nodes=0.25)
+    data = contrasted(data, "undivided", {"a": (16, 256, {})}, variant="undivided")
+    free = {"mysqld": None, "ndbmtd": None, "sql": None}
+    data.manifest["variants"] = {"undivided": {"quotas": free}}
+    data = threads_use(data, lambda _, kind: tc if kind == "tc" else 7.3, THREADS_OF_32)
+    found = verdict(data, "P-tc")
+    assert found.verdict == word
+    assert "no quota divides" in found.reason
+
+
 @pytest.mark.parametrize(("tc", "other"), [(30.0, 20.0), (20.0, 30.0)])
 def test_the_bottleneck_is_asked_for_where_a_thread_is_near_saturation(
     tc: float, other: float

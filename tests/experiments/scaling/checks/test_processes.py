@@ -121,6 +121,7 @@ def test_partly_filled_pages_cancel_between_two_sizes_of_the_tables() -> None:
     row = verdict(dataset, "B-row-bytes")
     assert (row.verdict, row.measured) == ("reproduced", 750)
     assert row.low < 750 < row.high < 775
+    assert "+0 % against 60 GB and -7 % against 60 GiB" in row.reason
     small = {**filled, "rows": 2000, "half": {**filled["half"], "rows": 1000}}
     dataset.manifest = {
         "filled": small | {"data_memory_bytes": {"2": 2.5e6, "3": 2.5e6}},

@@ -10,12 +10,13 @@ from functools import cache
 
 import pandas as pd
 
+from ndblab.design.variant import UNDIVIDED
 from ndblab.error import MissingData
 from ndblab.formatting import significant
 from ndblab.judging import publication
 from ndblab.judging.checks import check, check_family
 from ndblab.judging.conditions import NEAR_PCT, State, condition
-from ndblab.judging.contrasted import A, B, Place, of_claim, place, side, sides
+from ndblab.judging.contrasted import A, B, Place, decided_by, of_claim, place, side, sides
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import Comparison, Finding, decide
@@ -30,6 +31,8 @@ BRIEF_LISTED = 27
 # A screen is one second of one data node, in which threads of one kind differ by this much and
 # more (ldm and query in Figure 5). It is also the lab's tolerance of a published gain.
 SHARE_TOLERANCE = 0.25
+# Under a quota, threads stop for lack of CPU time, and their order is not that of the software.
+decided_by(UNDIVIDED, "P-tc")
 
 
 @check_family(r"F[59]-(ldm|query|tc|send|recv|main)-\d+")

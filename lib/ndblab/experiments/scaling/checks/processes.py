@@ -19,6 +19,9 @@ from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import Comparison, Finding, decide
 from ndblab.statistics.estimate import Estimate
 
+# The brief's tables: 80 million rows take around 60 GB, which may be decimal or binary.
+BRIEF_ROWS = 80_000_000
+BRIEF_BYTES = {"GB": 60 * 10**9, "GiB": 60 * 2**30}
 # The brief has a socket for each of its two data nodes.
 HALVES = 2
 # Below this growth of throughput, the load hardly grew.
@@ -176,7 +179,11 @@ def row_bytes(claim: Claim, evidence: Evidence) -> Finding:
     label = f"bytes of DataMemory per row on {count(len(each), 'data node')}"
     low, high = min(each) - unused / rows, max(each) + sigmas / rows
     found = Estimate(float(np.mean(each)), low, high)
-    return decide(claim, "the tables take", [Comparison(label, found)], note)
+    against = " and ".join(
+        f"{100 * (found.value * BRIEF_ROWS / size - 1):+.0f} % against 60 {name}"
+        for name, size in BRIEF_BYTES.items()
+    )
+    return decide(claim, "the tables take", [Comparison(label, found)], f"{against}; {note}")
 
 
 def _pages_partly_filled(manifest: Mapping[str, Any], data_nodes: int) -> int:
