@@ -67,6 +67,15 @@ def test_a_finding_is_a_sentence_and_advice_comes_last() -> None:
     assert "Do that" not in found.brief(1, 25)
 
 
+def test_a_comparison_that_rests_on_one_cluster_start_says_so() -> None:
+    """As claims do, which are withheld then; a sweep comes before the first slice."""
+    slices = pd.DataFrame({"contrast": ["x", "x", "y", "y"], "start": [1, 1, 1, 2]})
+    assert clause.within_one_start(slices, "x") == ", in one cluster start"
+    assert clause.within_one_start(slices, "y") == clause.within_one_start(slices, "x", "y") == ""
+    assert clause.within_one_start(slices) == ", in one cluster start"
+    assert clause.within_one_start(slices[slices["start"] == 2]) == ""
+
+
 def test_a_claim_without_a_verdict_is_not_mentioned() -> None:
     """An older dataset may lack a claim."""
     assert not clause.compose([DOUBLING], judged(verdict.REPRODUCED).iloc[:0])

@@ -48,6 +48,21 @@ class Advice(str):
     __slots__ = ()
 
 
+def within_one_start(slices: pd.DataFrame, *compared: str) -> str:
+    """Write ", in one cluster start" after a comparison that rests on one; else nothing.
+
+    A verdict needs two starts: what is said without one names that it has not.
+
+    Parameters
+    ----------
+    compared : contrasts; none for a sweep, which ends before the first slice is measured.
+    """
+    mine = slices[slices["contrast"].isin(compared)] if compared else slices
+    starts = mine["start"].dropna()
+    one = starts.nunique() == 1 if compared else starts.min() == 1
+    return ", in one cluster start" if one else ""
+
+
 @dataclass(frozen=True)
 class Answer:
     """The sentences of an answer, the most important first, without their full stops."""

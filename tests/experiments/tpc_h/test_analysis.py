@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
 from experiments.tpc_h import made_up
 from ndblab.error import MissingData
 from ndblab.experiments.tpc_h import analysis as pushdown
+from ndblab.formatting import plain
+from ndblab.judging import answers
 from ndblab.measuring import recorded
 from ndblab.statistics import contrasts
 
@@ -69,3 +72,20 @@ def test_recordings_together_decide_what_each_of_them_does() -> None:
     assert min(alone).value < value < max(alone).value
     assert 1 < low < min(each.low for each in alone)
     assert high > max(each.high for each in alone)
+
+
+def test_the_answer_has_what_all_recordings_give_together() -> None:
+    """Not the newest one's ratio: a reader would take its interval for the whole error."""
+    data = recorded.obtain("tpc-h")
+    slices = [each.slices for each in (*data.earlier, data)]
+    assert len(slices) > 1
+    newest = pushdown.table(data.slices, data.runs, data.pushed)
+    found = pushdown.together(newest, slices)
+    for row in found.itertuples():
+        assert (row.ratio, row.low, row.high) == pytest.approx(
+            tuple(pushdown.of_recordings(row.query, slices))
+        )
+    best = found.loc[found["ratio"].idxmax()]
+    said = answers.answer("tpc-h", pd.DataFrame({"id": [], "verdict": []}), data).headline
+    assert f"Q{best['query']}: {plain(best['ratio'])} times" in said
+    assert "in 2 recordings together" in said

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.experiments.api_ceiling import analysis as interfaces
 from ndblab.formatting import plain
-from ndblab.judging.answer import Advice, Clause
+from ndblab.judging.answer import Advice, Clause, within_one_start
 from ndblab.judging.answers import answers
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def cost_of_sql(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
             "{interval}",
             "how many lookups the NDB API does with the CPU time of one through SQL",
         ),
-        f"key lookups/s with all CPUs: {'; '.join(each)}",
+        f"key lookups/s with all CPUs: {'; '.join(each)}{within_one_start(dataset.slices)}",
         Advice(
             "Where key lookups use up the CPUs, take them out of SQL before adding MySQL servers"
         ),

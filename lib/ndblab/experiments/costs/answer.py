@@ -10,7 +10,7 @@ from ndblab.error import MissingData
 from ndblab.experiments.costs import analysis
 from ndblab.experiments.costs.experiment import AT_EACH, AT_TOTAL, FALLING, RISING
 from ndblab.formatting import change, count, less_or_more, listed, plain
-from ndblab.judging.answer import Advice
+from ndblab.judging.answer import Advice, within_one_start
 from ndblab.judging.answers import answers
 from ndblab.statistics.estimate import Estimate
 
@@ -45,6 +45,7 @@ def _more_servers(data: Dataset) -> Iterator[str]:
             yield (
                 f"{analysis.sides(data.slices, name)}: {_changed(cost, 'CPU a query')} and "
                 f"{_changed(qps, 'throughput')}, so {_consequence(cost, qps)}"
+                f"{within_one_start(data.slices, name)}"
             )
 
 
@@ -68,7 +69,7 @@ def _parts(data: Dataset) -> Iterator[str]:
     """Say in which process a query grows dearer, at equal clients each."""
     ratios = analysis.ratios(data.slices, data.processes, AT_EACH)
     each = [f"{change(*ratios[column])} in {role}" for column, role in analysis.WORDS.items()]
-    yield f"CPU a query by role: {listed(each)}"
+    yield f"CPU a query by role: {listed(each)}{within_one_start(data.slices, AT_EACH)}"
     if ratios[analysis.ALL].low > 1:
         yield Advice("Add many MySQL servers only with CPUs for them")
 
@@ -120,9 +121,11 @@ def _past(data: Dataset) -> Iterator[str]:
         with contextlib.suppress(MissingData):
             ratios = analysis.ratios(data.slices, data.processes, name)
             qps, cost = ratios["qps"], ratios[analysis.SERVER]
+            decided = qps.low > 1 or qps.high < 1
+            one = within_one_start(data.slices, name) if decided else ""
             yield (
                 f"{analysis.sides(data.slices, name)} of one server: {_changed(qps, 'throughput')} "
-                f"and {_changed(cost, 'CPU of mysqld a query')}. {_advice(qps)}"
+                f"and {_changed(cost, 'CPU of mysqld a query')}{one}. {_advice(qps)}"
             )
 
 

@@ -9,7 +9,7 @@ from ndblab.error import MissingData
 from ndblab.experiments.read_write import IN_KEYS
 from ndblab.experiments.read_write import analysis as variations
 from ndblab.formatting import change, plain
-from ndblab.judging.answer import Advice, Clause
+from ndblab.judging.answer import Advice, Clause, within_one_start
 from ndblab.judging.answers import answers
 from ndblab.statistics import contrasts
 
@@ -54,7 +54,8 @@ def _lookups(dataset: Dataset) -> Iterator[str]:
         whole = contrasts.whole(dataset.slices, variations.LOOKUPS)
         sides = whole[whole["side"].astype(str) == contrasts.A]
         keys = IN_KEYS[str(sides["variant"].iloc[0])]
-        yield f"IN lists of {keys} keys looked up {found} the keys of point selects"
+        one = within_one_start(dataset.slices, variations.LOOKUPS)
+        yield f"IN lists of {keys} keys looked up {found} the keys of point selects{one}"
         yield Advice("Look up keys in lists: WHERE id IN (...) instead of a query for each")
 
 
@@ -66,7 +67,7 @@ def _throughputs(dataset: Dataset) -> Iterator[str]:
         (variations.PROCESSES, "four processes of sysbench changed throughput by {}"),
     ):
         if found := _ratio(dataset, contrast):
-            yield words.format(found)
+            yield words.format(found) + within_one_start(dataset.slices, contrast)
 
 
 def _ratio(dataset: Dataset, contrast: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.error import MissingData
 from ndblab.formatting import count, less_or_more, plain
-from ndblab.judging.answer import Advice, Clause
+from ndblab.judging.answer import Advice, Clause, within_one_start
 from ndblab.judging.answers import answers
 from ndblab.judging.verdict import BY_CONSTRUCTION
 from ndblab.statistics import estimate, summary
@@ -146,7 +146,8 @@ def _figure_6(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
         if ratio.bounded:
             words = "fewer queries than 8", "more queries than 8", "the queries of 8"
             did = less_or_more(*ratio, *words)
-            yield f"{_quotas(dataset)}16 servers did {did} at equal clients"
+            one = within_one_start(dataset.slices)
+            yield f"{_quotas(dataset)}16 servers did {did} at equal clients{one}"
             if ratio.high < 1:
                 yield Advice("Add MySQL servers only with CPUs for them")
     forced = (table["id"] == "F6-double-servers") & (table["verdict"] == BY_CONSTRUCTION)

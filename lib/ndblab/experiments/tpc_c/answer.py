@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.experiments.tpc_c import analysis as loads
 from ndblab.formatting import moved, plain
-from ndblab.judging.answer import Clause
+from ndblab.judging.answer import Clause, within_one_start
 from ndblab.judging.answers import answers
 
 if TYPE_CHECKING:
@@ -31,7 +31,10 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     for row in found.itertuples():
         per_transaction = row.quantity != "transactions/s"
         what = "the data nodes' CPU for a transaction" if per_transaction else "throughput"
-        said.append(f"{_SUBJECTS[row.contrast]} {moved(row.ratio, row.low, row.high, what)}")
+        did = moved(row.ratio, row.low, row.high, what)
+        decided = row.low > 1 or row.high < 1
+        one = within_one_start(dataset.slices, row.contrast) if decided else ""
+        said.append(f"{_SUBJECTS[row.contrast]} {did}{one}")
     said += _shares(dataset)
     return [
         *said,

@@ -82,19 +82,38 @@ def _row(
     why = ""
     if math.isnan(found.value):
         why = next(iter(measured["status"][measured["status"] != OK].astype(str)), "not measured")
-    gain = FASTER if found.low > 1 else SLOWER if found.high < 1 else OPEN
     return {
         "query": query,
         "ratio": found.value,
         "low": found.low,
         "high": found.high,
         "blocks": blocks,
-        "gain": gain,
+        "gain": _gain(found),
         "pushed_ms": times_ms[PUSHED],
         "unpushed_ms": times_ms[UNPUSHED],
         **_pushed(good[good["variant"].astype(str) == PUSHED], pushed),
         "why": why,
     }
+
+
+def together(found: pd.DataFrame, recorded: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return `table` of the newest recording with the ratio of each query that all recordings give.
+
+    A query that one of them lacks is open.
+    """
+    pooled = found.copy()
+    for at, query in found["query"].items():
+        try:
+            ratio = of_recordings(query, recorded)
+        except MissingData:
+            ratio = Estimate(math.nan)
+        pooled.loc[at, ["ratio", "low", "high"]] = list(ratio)
+        pooled.loc[at, "gain"] = _gain(ratio)
+    return pooled
+
+
+def _gain(ratio: Estimate) -> str:
+    return FASTER if ratio.low > 1 else SLOWER if ratio.high < 1 else OPEN
 
 
 def of_recordings(query: int, recorded: Sequence[pd.DataFrame]) -> Estimate:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.experiments.tpc_h import analysis as pushdown
 from ndblab.formatting import listed, plain
-from ndblab.judging.answer import Advice, Clause
+from ndblab.judging.answer import Advice, Clause, within_one_start
 from ndblab.judging.answers import answers
 
 if TYPE_CHECKING:
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     """Count the queries with pushed joins, those that these make faster or slower, and the rest."""
     found = pushdown.table(dataset.slices, dataset.runs, dataset.pushed)
+    slices = [each.slices for each in (*dataset.earlier, dataset)]
+    if dataset.earlier:
+        found = pushdown.together(found, slices)
     pushed = found[found["is_pushed"]]
     everything = f"{len(found)} queries" if len(found) > 1 else "the one query"
     wrong = pushdown.wrong(dataset.slices, dataset.runs)
@@ -27,8 +30,7 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     for gained in (pushdown.FASTER, pushdown.SLOWER):
         mine = pushed[pushed["gain"] == gained]
         if len(mine):
-            said.append(_extreme(mine, gained))
-    said += _together(dataset, pushed[pushed["gain"] != pushdown.OPEN])
+            said.append(_extreme(mine, gained) + _held(slices))
     unsure = pushed.loc[pushed["gain"] == pushdown.OPEN, "query"]
     if len(unsure):
         queries = listed(f"Q{query}" for query in unsure)
@@ -55,19 +57,12 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     return said
 
 
-def _together(dataset: Dataset, decided: pd.DataFrame) -> list[str]:
-    """Say which of these all recordings decide together; nothing of a single one."""
-    if not dataset.earlier or decided.empty:
-        return []
-    slices = [each.slices for each in (*dataset.earlier, dataset)]
-    ratios = {query: pushdown.of_recordings(query, slices) for query in decided["query"]}
-    kept = [query for query, each in ratios.items() if each.low > 1 or each.high < 1]
-    first = decided.loc[decided["ratio"].idxmax(), "query"]
-    times = "{} times ({} to {})".format(*map(plain, ratios[first]))
-    return [
-        f"{len(slices)} recordings together decide {len(kept)} of these {len(decided)}, "
-        f"with Q{first} {times}"
-    ]
+def _held(slices: Sequence[pd.DataFrame]) -> str:
+    """Say in how many recordings a finding holds, or that it is of a single cluster start."""
+    if len(slices) > 1:
+        return f", in {len(slices)} recordings together"
+    names = set(slices[0]["contrast"].astype(str))
+    return within_one_start(slices[0], *names)
 
 
 def _extreme(mine: pd.DataFrame, gained: str) -> str:
