@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ndblab.error import LabError
-from ndblab.judging import conditions, publication
+from ndblab.judging import conditions, contrasted, publication
 
 
 @pytest.fixture
@@ -134,15 +134,16 @@ def test_a_missing_file_is_named(folder: Path) -> None:
 
 def test_claims_of_the_same_contrasts_rest_on_one_measurement() -> None:
     """Two claims that every recording decides by the same contrasts are counted once."""
+    assert conditions.known()  # with the checks, which may name the contrast of a claim
     ids, shared = {claim.id for claim in publication.claims()}, publication.measured_as()
     assert {*shared, *shared.values()} <= ids
     assert not set(shared) & set(shared.values())
     root = publication.FOLDER.parent / "recorded"
     for file in root.glob("*/*/manifest.json"):
-        by_claim: dict[str, list[str]] = {}
-        for contrast in json.loads(file.read_text()).get("contrasts", ()):
-            for claim in set(contrast["claims"]) - {"B-split"}:  # measured by cpu-split since
-                by_claim.setdefault(claim, []).append(contrast["name"])
+        manifest = json.loads(file.read_text())
+        claimed = {one for each in manifest.get("contrasts", ()) for one in each["claims"]}
+        # B-split is measured by cpu-split since.
+        by_claim = {claim: contrasted.named(manifest, claim) for claim in claimed - {"B-split"}}
         groups: dict[tuple[str, ...], set[str]] = {}
         for claim, names in by_claim.items():
             groups.setdefault(tuple(names), set()).add(shared.get(claim, claim))
