@@ -100,6 +100,16 @@ def test_a_frozen_node_is_judged_by_how_long_service_stops(
     assert "none of 8 clients gave up after one retry" in row.reason
 
 
+@pytest.mark.parametrize(("namespaces", "word"), [(False, "contradicted"), (True, "differs here")])
+def test_a_stop_contradicts_the_source_on_hosts_as_it_speaks_of(
+    namespaces: bool, word: str
+) -> None:
+    """Namespaces of one machine are no hosts that can be lost, though they have names."""
+    data = dataset(*twice("freeze-data-node", gap_s=25.0, ends_s=40.0))
+    data.manifest |= {"hosts": {"db1": {}}, "namespaces": namespaces}
+    assert verdict(data, "A-node-frozen").verdict == word
+
+
 def test_one_run_of_a_frozen_node_decides_nothing() -> None:
     """Whichever way it went."""
     for gap_s in (2.0, 20.0):
