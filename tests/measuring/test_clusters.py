@@ -8,12 +8,17 @@ import pytest
 
 from cluster.test_variables import Answering
 from ndblab.attach.measurement import AttachedCluster
+from ndblab.cluster import start_stop
 from ndblab.design import grids
+from ndblab.design.contrast import RESTARTS, Contrast, Side
 from ndblab.design.experiment import Experiment
 from ndblab.design.variant import Variant
 from ndblab.error import LabError
+from ndblab.machine import host
 from ndblab.measuring.clusters import Clusters
+from ndblab.planning import deployment
 from ndblab.planning.point import Point
+from ndblab.planning.shape import Shape
 
 
 class Writer:
@@ -54,6 +59,35 @@ def test_variables_are_switched_with_the_variant_and_put_back() -> None:
     assert shown == [[32768] * 2, [512] * 2, [512] * 2, [32768] * 2]
     seen = [{"ndb_batch_size": "512"}, {"ndb_batch_size": "32768"}]
     assert clusters.writer.manifest["set_global"] == seen
+
+
+def test_contrasts_of_servers_options_share_a_cluster_start(monkeypatch) -> None:
+    """Each restarts the servers with its own options; only another pool needs other nodes."""
+    started: list[int] = []
+    restarted: list[list[dict]] = []
+
+    def start(clusters: Clusters, point: Point, plan, binaries) -> None:
+        started.append(len(started))
+        clusters._cluster, clusters._running = SimpleNamespace(), (plan, binaries)
+
+    monkeypatch.setattr(Clusters, "_start", start)
+    monkeypatch.setattr(Clusters, "_limit", lambda *_: None)
+    monkeypatch.setattr(Clusters, "_keep", lambda *_: True)
+    monkeypatch.setattr(
+        start_stop, "restart_servers",
+        lambda _, plan: restarted.append([dict(node.options) for node in plan.servers]),
+    )  # fmt: skip
+    clusters = clusters_of(Variant())
+    clusters._cluster = clusters._running = None
+    for name, pools in (("x", (1,)), ("y", (1,)), ("z", (1, 4))):
+        options = ({}, {name: 1})
+        shape = Shape(2, 1000, 4, server_options=options, connection_pools=pools)
+        clusters.plans = {"default": deployment.make(host.read(), shape)}
+        contrast = Contrast(name, RESTARTS, *2 * (Side(Point(1, 4)),), ())
+        for slot in contrast.block(1, 1):
+            clusters.restarted(contrast, slot[0])
+    assert len(started) == 2
+    assert restarted == [[{}, {"x": 1}], [{}, {"y": 1}], [{}, {"z": 1}]]
 
 
 def test_a_variant_whose_setting_is_not_shown_is_not_measured() -> None:

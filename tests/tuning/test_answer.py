@@ -11,11 +11,11 @@ from ndblab.comparing import knobs, made
 from ndblab.design.contrast import ALTERNATION, TWINS
 from ndblab.statistics.estimate import Estimate
 from ndblab.tuning import answer, space
-from ndblab.tuning.executing import Wanted
 from ndblab.tuning.history import RACE, Record, Trial
 from ndblab.tuning.outcome import Finalist, Outcome
 from ndblab.tuning.progress import Progress
 from ndblab.tuning.space import Row
+from ndblab.tuning.wanted import Wanted
 
 ROWS = (Row("ndb_batch_size", "8K"), Row("ndb_cluster_connection_pool", "1"), Row("servers", "2"))
 NOW = {"servers": 1, "ndb_batch_size": 32768, "ndb_cluster_connection_pool": 8}

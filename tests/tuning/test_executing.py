@@ -6,26 +6,30 @@ import pytest
 
 from ndblab.comparing import knobs, made
 from ndblab.comparing.sides import Setting
-from ndblab.design.contrast import ALTERNATION, TWINS
+from ndblab.design.contrast import ALTERNATION, RESTARTS, TWINS, A, B
 from ndblab.design.variant import NO_QUOTAS
 from ndblab.error import LabError
 from ndblab.tuning import space
-from ndblab.tuning.executing import Wanted
 from ndblab.tuning.history import SCREEN, Trial
 from ndblab.tuning.space import BASELINE, Row
+from ndblab.tuning.wanted import Wanted
 
 ROWS = (
     Row("servers", "1|2|4"), Row("ndb_batch_size", "8K"), Row("ndb_cluster_connection_pool", "1"),
-    Row("data_nodes", "25%"),
+    Row("data_nodes", "25%"), Row("table_open_cache_instances", "4"),
+    Row("SchedulerResponsiveness", "8"),
 )  # fmt: skip
-NOW = {"servers": 1, "ndb_batch_size": 32768, "ndb_cluster_connection_pool": 8}
+NOW = {"servers": 1, "ndb_batch_size": 32768, "ndb_cluster_connection_pool": 8,
+       "table_open_cache_instances": 16, "SchedulerResponsiveness": 5}  # fmt: skip
 
 
 def wanted(*settings: tuple[str, int], clients: int = 16) -> Wanted:
     """Return a search from the user's own settings."""
     baseline = tuple(Setting(knobs.find(name), value) for name, value in settings)
     now = {knobs.find(name).key: value for name, value in (NOW | dict(settings)).items()}
-    found = space.Space(space.tunables(ROWS, now, 2), {ALTERNATION: 20.0, TWINS: 70.0})
+    block_s = {ALTERNATION: 20.0, RESTARTS: 25.0, TWINS: 70.0}
+    servers = int(dict(settings).get("servers", 1))
+    found = space.Space(space.tunables(ROWS, now, 2), block_s, servers=servers)
     load = made.Load("oltp_point_select", 1, clients)
     return Wanted(baseline, found, load, "quick", {})
 
@@ -62,7 +66,49 @@ def test_a_configuration_with_starts_of_its_own_is_what_one_would_deploy():
     assert found.my_cnf["ndb_batch_size"] == 8192
     assert found.my_cnf["ndb_force_send"] == "OFF"
     assert not found.set_global
-    assert search.space.design(own) == TWINS
+
+
+NAMES = {A: "default", B: "tried"}
+
+
+def test_what_needs_a_restart_of_mysqld_is_the_own_option_of_one_of_two_servers():
+    """Together with what could change live; the cluster itself is the baseline's."""
+    search = wanted(("ndb_force_send", "OFF"))
+    own = space.made({"ndb_batch_size": 8192, "table_open_cache_instances": 4})
+    trial = Trial(SCREEN, own, 1, search.space.design(own))
+    assert trial.design == RESTARTS
+    a, b = search.variants(trial, NAMES)
+    assert a.my_cnf == b.my_cnf == {"ndb_force_send": "OFF"}
+    assert (a.name, b.name) == ("default", "tried")
+    assert not a.server_options
+    assert b.server_options == {"ndb_batch_size": 8192, "table_open_cache_instances": 4}
+    assert search.shape(trial)["server_options"] == (a.server_options, b.server_options)
+    [each] = search.experiment([a, b], []).clusters()
+    assert each == ("default", "tried")
+
+
+def test_what_the_user_sets_himself_is_an_option_of_the_baselines_server():
+    """So that the other value does not stand beside it."""
+    search = wanted(("ndb_cluster_connection_pool", 8))
+    own = space.made({"ndb_cluster_connection_pool": 1})
+    trial = Trial(SCREEN, own, 1, search.space.design(own))
+    assert trial.design == RESTARTS
+    assert [each.connections for each in search.variants(trial, NAMES)] == [8, 1]
+    assert search.shape(trial)["connection_pools"] == (8, 1)
+
+
+def test_a_baseline_of_several_servers_needs_clusters_of_its_own():
+    """Each side would have but one of two."""
+    own = space.made({"table_open_cache_instances": 4})
+    assert wanted().space.design(own) == RESTARTS
+    assert wanted(("servers", 2)).space.design(own) == TWINS
+
+
+@pytest.mark.parametrize("more", [{"servers": 2}, {"SchedulerResponsiveness": 8}])
+def test_several_servers_and_data_nodes_need_clusters_of_their_own(more: dict[str, int]):
+    """Two servers can be the sides only if each side has one, and data nodes are alike."""
+    own = space.made({"table_open_cache_instances": 4} | more)
+    assert wanted().space.design(own) == TWINS
 
 
 def test_every_trial_in_one_cluster_asks_for_the_same_number_of_servers():

@@ -9,7 +9,7 @@ import pytest
 
 from conftest import OWN_PORT
 from ndblab import dataset, install
-from ndblab.design.contrast import ALTERNATION
+from ndblab.design.contrast import ALTERNATION, RESTARTS
 from ndblab.measuring import measurement
 from ndblab.tuning import prepared, tune
 from ndblab.tuning.history import CONFIRM, EXCLUDE, Trial
@@ -40,7 +40,9 @@ def test_a_trial_shares_a_start_or_has_its_own_and_what_fails_is_kept_with_its_r
     monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
     monkeypatch.setattr(measurement, "RUNS", tmp_path / "runs")
     knobs = tmp_path / "knobs.csv"
-    knobs.write_text("name,values\n*,\nndb_batch_size,8K\nDataMemory,900G\n")
+    knobs.write_text(
+        "name,values\n*,\nndb_batch_size,8K\ntable_open_cache_instances,1|4\nDataMemory,900G\n"
+    )
     load = resolving.resolve("oltp_point_select", None, False)
     tuning = prepared.prepare(
         ["ndb_force_send=off"], install.ensure(), load, 30,
@@ -48,9 +50,10 @@ def test_a_trial_shares_a_start_or_has_its_own_and_what_fails_is_kept_with_its_r
     )  # fmt: skip
     small, large = (("ndb_batch_size", 8192),), (("DataMemory", 900 << 30),)
     dear = tuning.wanted.space.dear
+    one, four = (Trial(EXCLUDE, (("table_open_cache_instances", n),), 1, RESTARTS) for n in (1, 4))
     trials = (
         Trial(EXCLUDE, small, 1, ALTERNATION), Trial(EXCLUDE, small, 2, ALTERNATION),
-        Trial(CONFIRM, small, 1, dear), Trial(EXCLUDE, large, 1, dear),
+        one, four, Trial(CONFIRM, small, 1, dear), Trial(EXCLUDE, large, 1, dear),
     )  # fmt: skip
     searched = dataclasses.replace(tuning, search=Given(tuning, *trials[:2]))
     data = tune.measure(searched)
@@ -63,6 +66,10 @@ def test_a_trial_shares_a_start_or_has_its_own_and_what_fails_is_kept_with_its_r
     assert again.path == data.path
     *_, confirmed, refused = tune.records_of(again)
     assert len(confirmed.gains) == 1
+    own = again.slices[again.slices["contrast"].isin([one.contrast, four.contrast])]
+    # One cluster start, of which each trial restarted both servers.
+    assert again.manifest["starts"] == 1 + 1 + 2
+    assert (again.manifest["restarts"], set(own["status"])) == (4, {"ok"})
     assert again.manifest["shown"]["tried"] == {"ndb_force_send": "OFF", "ndb_batch_size": "8192"}
     assert refused.infeasible
     assert "memory" in refused.status

@@ -76,11 +76,14 @@ def test_a_knob_that_changes_live_shares_a_start_and_is_confirmed_in_new_ones():
     """Its trials alternate in one cluster; finalists are confirmed as they would be deployed."""
     records = played(worlds.handicap("cheap", 4), Search(worlds.space(), HOUR_S, 4))
     for record in records:
-        cheap = all(worlds.space().tunable(word).cheap for word, _ in record.trial.configuration)
+        words = [word for word, _ in record.trial.configuration]
+        cheap = all(worlds.space().tunable(word).cheap for word in words)
         if record.trial.stage == CONFIRM:
             assert record.trial.design == TWINS
         elif record.trial.stage != ABLATE:
-            assert record.trial.design == (ALTERNATION if cheap else TWINS)
+            assert (record.trial.design == ALTERNATION) == cheap
+            mysqld = all(word < worlds.space().tunables[7].word for word in words)
+            assert (record.trial.design == TWINS) != mysqld
 
 
 def test_a_search_that_was_killed_goes_on_where_it_was():

@@ -17,7 +17,7 @@ import numpy as np
 from ndblab.benchmarks.row import Row, shown
 from ndblab.comparing import knobs
 from ndblab.comparing.knobs import Knob
-from ndblab.design.contrast import ALTERNATION, TWINS
+from ndblab.design.contrast import ALTERNATION, RESTARTS, TWINS
 from ndblab.tuning import proposing
 from ndblab.tuning.history import OK, History, Record, Trial
 from ndblab.tuning.outcome import Outcome
@@ -25,9 +25,10 @@ from ndblab.tuning.search import Proposals, Search
 from ndblab.tuning.space import BASELINE, Configuration, Space, Tunable, Value, made
 
 HOUR_S = 3600.0
-BLOCK_S = {ALTERNATION: 20.0, TWINS: 75.0}
-DEVIATIONS = {ALTERNATION: (0.03, 0.10), TWINS: (0.019, 0.04)}
-"""Deviation of a block's logarithm of the ratio, recorded on 2 virtual CPUs: least and largest."""
+BLOCK_S = {ALTERNATION: 20.0, RESTARTS: 26.0, TWINS: 75.0}
+DEVIATIONS = {ALTERNATION: (0.03, 0.10), RESTARTS: (0.03, 0.10), TWINS: (0.019, 0.04)}
+"""Deviation of a block's logarithm of the ratio, recorded on 2 virtual CPUs: least and largest.
+Restarts are taken for slices in turn until some are recorded."""
 FREEDOM = 6
 """Of the t distribution that noise is drawn from."""
 RUN_S, RUN_DEVIATION = 30.0, 0.126 / math.sqrt(2)
@@ -36,7 +37,8 @@ HANDICAPS = {"cheap": math.log(1.87), "dear": -math.log(0.69), "small": -math.lo
 """What a planted handicap costs, as recorded: half the servers needed, 8 connections, TLS."""
 PART = 0.90
 """Part of a planted loss that a search should win back."""
-_CHEAP, _DEAR = 5, 7
+_CHEAP, _MYSQLD, _DEAR = 5, 2, 7
+"""Knobs that change live, those that need a restart of mysqld, and all that need any restart."""
 
 
 @dataclass
@@ -245,5 +247,9 @@ def _regrets(compared: int) -> list[Row]:
 
 
 def _knob(number: int) -> Knob:
-    change = knobs.SESSION if number < _CHEAP else knobs.MYSQLD
+    change = (
+        knobs.SESSION if number < _CHEAP
+        else knobs.MYSQLD if number < _CHEAP + _MYSQLD
+        else knobs.ROLLING
+    )  # fmt: skip
     return Knob(f"knob_{number:02d}", knobs.MY_CNF, "mysqld", "1..4", change, "")

@@ -6,9 +6,11 @@ Pure. The dearest way of change among what the sides differ in decides.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ndblab.comparing import knobs
+from ndblab.comparing.knobs import Knob
 from ndblab.comparing.sides import Sides
 from ndblab.design.contrast import ALTERNATION, RESTARTS, STARTS, TWINS
 from ndblab.formatting import duration, listed
@@ -89,13 +91,13 @@ def choose(sides: Sides, no_twins: str = "", servers: int = 1) -> Choice:
     if in_one:
         return Choice(ALTERNATION, dearest, because)
     one_each = all(int(sides.value(side, "servers") or servers) == 1 for side in ("a", "b"))
-    if one_each and _by_servers(sides):
+    if one_each and by_servers(sides.differing):
         return Choice(RESTARTS, dearest, because)
     return Choice(STARTS if no_twins else TWINS, dearest, because, no_twins)
 
 
-def _by_servers(sides: Sides) -> bool:
-    """Whether two MySQL servers of one cluster can be the sides."""
+def by_servers(differing: Iterable[Knob]) -> bool:
+    """Return whether two MySQL servers of one cluster can be the sides that differ in these."""
     return all(
         knob.name == "clients"
         or (
@@ -103,7 +105,7 @@ def _by_servers(sides: Sides) -> bool:
             and knob.change in (*_IN_ONE_CLUSTER, knobs.MYSQLD)
             and not knob.name.startswith(_LOGGING)
         )
-        for knob in sides.differing
+        for knob in differing
     )
 
 

@@ -105,7 +105,7 @@ def experiment(
         workload=load.workload,
         sizes={"quick": {"repeats": 1}},
         variants=tuple(variant(sides, side, choice.design) for side in VARIANTS),
-        shape=_servers(sides) if choice.design == RESTARTS else {},
+        shape=servers_of(sides) if choice.design == RESTARTS else {},
         budget="scaled" if _splits(sides) else "shared",
         contrasts=compared,
         after_start=after_start,
@@ -232,7 +232,7 @@ def _kind(sides: Sides, side: str) -> dict[str, object]:
     return {"server_options": options, "connections": connections}
 
 
-def _servers(sides: Sides) -> dict[str, object]:
+def servers_of(sides: Sides) -> dict[str, object]:
     """Return the servers of a cluster in which each side has its own."""
     kinds = [_kind(sides, side) for side in VARIANTS]
     shape: dict[str, object] = {"server_options": tuple(each["server_options"] for each in kinds)}

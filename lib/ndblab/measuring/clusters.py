@@ -165,7 +165,8 @@ class Clusters:
         """Return the cluster of a slice of restarts, and the number of the start of its server.
 
         For each block all servers are restarted at the same moment, each with what its side sets;
-        with every other block the sides exchange their servers. The data nodes run on.
+        with every other block the sides exchange their servers. The data nodes run on, also for
+        another contrast whose servers differ in nothing but such options.
 
         Raises
         ------
@@ -173,9 +174,11 @@ class Clusters:
             If a server does not come up again.
         """
         points = [contrast.side(name).point for name in (A, B)]
+        plan, binaries = self._needed(points[0])
+        if self._running and deployment.alike_but_for_options(self._running[0], plan):
+            self._running = plan, binaries
         cluster = self.ready(*points)
         if self._restarted_for != (contrast.name, each.block):
-            plan, _ = self._needed(points[0])
             start_stop.restart_servers(cluster, deployment.turned(plan) if each.swapped else plan)
             self.restarts += 2
             self.writer.note(restarts=self.restarts)

@@ -325,6 +325,16 @@ def turned(plan: Plan) -> Plan:
     return dataclasses.replace(plan, servers=servers)
 
 
+def alike_but_for_options(one: Plan, other: Plan) -> bool:
+    """Return whether the clusters of two plans differ at most in options of single servers."""
+
+    def without(plan: Plan) -> Plan:
+        servers = tuple(dataclasses.replace(node, options=()) for node in plan.servers)
+        return dataclasses.replace(plan, servers=servers)
+
+    return without(one) == without(other)
+
+
 def _server(shape: Shape, number: int, share: Share) -> Node:
     """The `number`-th MySQL server; ids of further connections follow those of all servers."""
     more = [pool - 1 for pool in shape.pools]

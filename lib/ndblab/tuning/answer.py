@@ -14,8 +14,8 @@ from ndblab.statistics.estimate import Estimate
 from ndblab.tuning.space import Configuration, without
 
 if TYPE_CHECKING:
-    from ndblab.tuning.executing import Wanted
     from ndblab.tuning.outcome import Finalist, Outcome
+    from ndblab.tuning.wanted import Wanted
 
 _NUMBERS = {1: "this one", 2: "these two", 3: "these three", 4: "these four", 5: "these five"}
 _GAINS = {
@@ -126,7 +126,7 @@ def change(log_gain: float) -> str:
     return "open" if math.isnan(log_gain) else f"{comparing.percent(math.exp(log_gain))} %"
 
 
-def to_json(found: Outcome, wanted: Wanted, beside: Mapping[str, Estimate], path: str) -> dict:
+def to_json(found: Outcome, wanted: Wanted, beside: Mapping[str, Estimate]) -> dict:
     """Return the answer as plain data; ratios above 1 are better, null where nothing is known."""
     return {
         "goal": wanted.goal,
@@ -147,7 +147,6 @@ def to_json(found: Outcome, wanted: Wanted, beside: Mapping[str, Estimate], path
         "tried": found.tried,
         "infeasible": {wanted.space.words(own): why for own, why in found.infeasible if own},
         "excluded_gain": _number(found.excluded),
-        "dataset": path,
     }
 
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ndblab.dataset import Dataset
-    from ndblab.tuning.executing import Wanted
     from ndblab.tuning.outcome import Outcome
+    from ndblab.tuning.wanted import Wanted
 
 _MOST = 14
 _LONGEST = 44
@@ -44,7 +44,7 @@ def draw(data: Dataset, history: History, found: Outcome, wanted: Wanted) -> Fig
             rows.append({"name": name, **_bounds(*each.ratio)})
             gains = history.gains(CONFIRM, each.configuration)
             blocks.append(pd.DataFrame({"name": name, "ratio": np.exp(gains)}))
-    rows += _effects(history, wanted)
+    rows += effects(history, wanted)
     notes = (
         f"Baseline: {', '.join(map(str, wanted.baseline)) or 'the default'}.",
         "Confirmed: new starts alone; intervals hold together with 95 %. Circles: starts.",
@@ -65,7 +65,7 @@ def save(
     data: Dataset, history: History, found: Outcome, wanted: Wanted, folder: Path
 ) -> Path | None:
     """Write the forest as a picture, and return its file; None if there is nothing to draw."""
-    if not _effects(history, wanted):
+    if not effects(history, wanted):
         return None
     file = folder / f"{data.id}.png"
     with writing(folder):
@@ -74,8 +74,13 @@ def save(
     return file
 
 
-def _effects(history: History, wanted: Wanted) -> list[Mapping[str, object]]:
-    """Return the effects that the search knows most about, the clearest first."""
+def effects(history: History, wanted: Wanted) -> list[Mapping[str, object]]:
+    """Return the effects that the search knows most about, the clearest first.
+
+    Returns
+    -------
+    `name` of a setting, `ratio`, `low` and `high` of each; above 1 is better.
+    """
     search = history.of(SEARCH)
     seen = {pair for record in search.contrasts for pair in record.trial.configuration}
     known = screening.effects(wanted.space, search)

@@ -15,7 +15,7 @@ from ndblab.cluster import start_stop
 from ndblab.comparing import comparison, knobs, made, read_back, room, sides
 from ndblab.comparing.sides import Setting, Sides
 from ndblab.design import time_needed
-from ndblab.design.contrast import ALTERNATION, STARTS, TWINS, Contrast, Side
+from ndblab.design.contrast import ALTERNATION, RESTARTS, STARTS, TWINS, Contrast, Side
 from ndblab.error import LabError
 from ndblab.formatting import count, duration
 from ndblab.measuring import dry_run, feasible
@@ -23,9 +23,9 @@ from ndblab.planning import number
 from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.tuning import limits, screening
 from ndblab.tuning import space as spaces
-from ndblab.tuning.executing import NAME, Wanted
 from ndblab.tuning.search import Search
 from ndblab.tuning.space import BASELINE, Space
+from ndblab.tuning.wanted import NAME, Wanted
 
 if TYPE_CHECKING:
     from ndblab.install import Binaries
@@ -125,9 +125,9 @@ def prepare(
         design: time_needed.block_s(
             Contrast(NAME, design, Side(point), Side(point), ()), experiment, size
         )
-        for design in (ALTERNATION, dear)
+        for design in (ALTERNATION, RESTARTS, dear)
     }
-    found = Space(tunables, block_s, dear)
+    found = Space(tunables, block_s, dear, servers=point.servers)
     wanted = Wanted(baseline, found, load, profile, overrides, goal, port)
     search = Search(found, 60 * minutes - time_needed.sweep_s(experiment, size), size.seed, kept)
     if search.budget_s < search.least_s:

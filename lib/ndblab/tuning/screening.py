@@ -50,7 +50,9 @@ def rows(space: Space, seed: int) -> tuple[Configuration, ...]:
     found = [list(group) for group in (first or _alone(cheap), starts or _alone(dear), mirrored)]
     for group in found:
         rng.shuffle(group)
-    return tuple(dict.fromkeys([*itertools.chain(*found), *_alone(dear)]))
+    # Those of one design share a cluster start while they follow each other.
+    alone = sorted(_alone(dear), key=space.design)
+    return tuple(dict.fromkeys([*itertools.chain(*found), *alone]))
 
 
 def effects(space: Space, history: History) -> dict[tuple[str, Value], Effect]:

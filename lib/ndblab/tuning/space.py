@@ -15,7 +15,7 @@ from pathlib import Path
 from ndblab.comparing import choice, knobs
 from ndblab.comparing.knobs import Knob
 from ndblab.comparing.sides import Setting
-from ndblab.design.contrast import ALTERNATION, TWINS
+from ndblab.design.contrast import ALTERNATION, RESTARTS, TWINS
 from ndblab.error import LabError
 from ndblab.formatting import listed
 from ndblab.planning import setting_value
@@ -53,12 +53,17 @@ class Tunable:
 
 @dataclass(frozen=True)
 class Space:
-    """The knobs of a search, the seconds of a block by design, and the design that needs starts."""
+    """The knobs of a search, and what it takes to compare configurations.
+
+    `block_s` are the seconds of a block by design, `dear` is the design that needs cluster starts.
+    `servers` are the MySQL servers of the baseline.
+    """
 
     tunables: tuple[Tunable, ...]
     block_s: Mapping[str, float]
     dear: str = TWINS
     sd: Mapping[str, float] = field(default_factory=lambda: choice.DEVIATION)
+    servers: int = 1
 
     def tunable(self, word: str) -> Tunable:
         """Return the knob of a name."""
@@ -66,9 +71,14 @@ class Space:
 
     def design(self, configuration: Configuration, against: Configuration = BASELINE) -> str:
         """Return the cheapest design in which the two can be compared."""
-        differing = set(configuration) ^ set(against)
-        alike = all(self.tunable(word).cheap for word, _ in differing)
-        return ALTERNATION if alike else self.dear
+        differing = [self.tunable(word) for word, _ in set(configuration) ^ set(against)]
+        if all(each.cheap for each in differing):
+            return ALTERNATION
+        one_each = all(
+            dict(own).get("servers", self.servers) == 1 for own in (configuration, against)
+        )
+        by_servers = one_each and choice.by_servers(each.knob for each in differing)
+        return RESTARTS if by_servers and RESTARTS in self.block_s else self.dear
 
     @property
     def expert(self) -> Configuration:

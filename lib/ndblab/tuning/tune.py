@@ -23,10 +23,11 @@ from ndblab.planning.workload import CLIENT_ROLES
 from ndblab.statistics import contrasts
 from ndblab.statistics.estimate import Estimate
 from ndblab.tuning import answer, figure, limits
-from ndblab.tuning.executing import GOALS, NAME, Executor
+from ndblab.tuning.executing import GOALS, Executor
 from ndblab.tuning.history import CONFIRM, History, Record, contrast
 from ndblab.tuning.prepared import Tuning, prepare
 from ndblab.tuning.progress import Progress
+from ndblab.tuning.wanted import NAME
 
 if TYPE_CHECKING:
     from ndblab.tuning.outcome import Outcome
@@ -98,7 +99,8 @@ def tune(
 def measure(tuning: Tuning, again: bool = False) -> datasets.Dataset:
     """Carry out a search until its time is over, going on with what was interrupted.
 
-    All trials are in the dataset's manifest, under "trials", as soon as they are over.
+    All trials are in the dataset's manifest, under "trials", as soon as they are over; what was
+    found is under "answer" in the end.
     """
     wanted, search = tuning.wanted, tuning.search
     experiment, servers = wanted.base()
@@ -127,6 +129,8 @@ def measure(tuning: Tuning, again: bool = False) -> datasets.Dataset:
         with contextlib.closing(clusters):
             performing.perform(experiment.sweep(size), writer, clusters.ready, clusters.measure)
             _search(tuning, clusters)
+        # Whoever reads the dataset has neither this host's knobs nor its programs.
+        writer.note(answer=_told(tuning, writer.snapshot()))
         return writer.finish()
 
 
@@ -157,13 +161,26 @@ def _search(tuning: Tuning, clusters: Clusters) -> None:
                 )
 
 
+def _told(tuning: Tuning, data: datasets.Dataset) -> dict[str, object]:
+    """Return what a search found as plain data."""
+    wanted, history = tuning.wanted, History(records_of(data))
+    found = tuning.search.stands(history)
+    beside = _beside(data, found)
+    return {
+        "sentence": answer.sentence(found, wanted, beside),
+        **answer.to_json(found, wanted, beside),
+        "effects": figure.effects(history, wanted),
+    }
+
+
 def _answered(tuning: Tuning, data: datasets.Dataset, as_json: bool, pictures: Path) -> str:
     wanted, history = tuning.wanted, History(records_of(data))
     found = tuning.search.stands(history)
     beside = _beside(data, found)
     picture = figure.save(data, history, found, wanted, pictures)
     if as_json:
-        return json.dumps(answer.to_json(found, wanted, beside, str(data.path)), indent=1)
+        plain = answer.to_json(found, wanted, beside) | {"dataset": str(data.path)}
+        return json.dumps(plain, indent=1)
     lines = [answer.sentence(found, wanted, beside), "", *answer.details(found, wanted)]
     lines += ["", *answer.to_paste(found, wanted)] if found.winner else []
     lines += ["", f"Figure: {picture}"] if picture else [""]

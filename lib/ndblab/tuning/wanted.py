@@ -1,0 +1,174 @@
+"""What a search is about, and a trial as variants, points and an experiment of the lab.
+
+Pure.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ndblab.comparing import knobs, made
+from ndblab.comparing.sides import Setting, Sides
+from ndblab.design.contrast import ALTERNATION, RESTARTS, TWINS, A, B
+from ndblab.design.experiment import Experiment
+from ndblab.design.variant import NO_QUOTAS, Variant
+from ndblab.error import LabError
+from ndblab.planning.point import DEFAULT_VARIANT, Point
+from ndblab.tuning.history import Trial
+from ndblab.tuning.space import BASELINE, Configuration, Space
+
+if TYPE_CHECKING:
+    from ndblab.planning.profile import Profile
+
+NAME = "tune"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a search is about: the user's own settings, the load, its size, and what is to gain."""
+
+    baseline: tuple[Setting, ...]
+    space: Space
+    load: made.Load
+    profile: str
+    overrides: Mapping[str, object]
+    goal: str = "throughput"
+    port: int | str | None = None
+
+    def settings(self, configuration: Configuration) -> tuple[Setting, ...]:
+        """Return all settings of a configuration."""
+        return self.space.settings(configuration, self.baseline)
+
+    def point(self, configuration: Configuration, variant: str) -> Point:
+        """Return where a configuration is measured.
+
+        Raises
+        ------
+        LabError
+            If it has fewer clients than servers.
+        """
+        found = made.point(alone(self.settings(configuration)), A, self.load)
+        if found.clients < found.servers:
+            raise LabError(
+                f"{found.servers} MySQL servers are too many for {found.clients} clients",
+                next_step="Use more --clients.",
+            )
+        return dataclasses.replace(found, variant=variant)
+
+    @property
+    def divided(self) -> bool:
+        """Return whether the baseline divides the CPUs, as only then a knob may."""
+        return any(setting.knob.name == "data_nodes" for setting in self.baseline)
+
+    def variant(self, configuration: Configuration, name: str) -> Variant:
+        """Return a configuration as a cluster has it from its start."""
+        found = made.variant(alone(self.settings(configuration)), A, TWINS)
+        quotas = found.quotas or (dict(NO_QUOTAS) if self.divided else {})
+        return dataclasses.replace(found, name=name, quotas=quotas)
+
+    def switched(self, configuration: Configuration, base: Configuration, name: str) -> Variant:
+        """Return a configuration as what is changed on a running cluster of another."""
+        own = self.variant(configuration, name)
+        now = {t.word: t.current for t in self.space.tunables}
+        wanted, started = {**now, **dict(configuration)}, {**now, **dict(base)}
+        live = {
+            self.space.tunable(word).knob.name: value
+            for word, value in wanted.items()
+            if value != started[word] and self.space.tunable(word).knob.file == knobs.MY_CNF
+        }
+        return dataclasses.replace(self.variant(base, name), set_global=live, quotas=own.quotas)
+
+    def beside(self, configuration: Configuration, base: Configuration) -> Sides:
+        """Return a configuration as what a server of another's cluster has of its own."""
+        now = {each.word: each.current for each in self.space.tunables}
+        wanted, started = {**now, **dict(configuration)}, {**now, **dict(base)}
+        own = tuple(
+            Setting(self.space.tunable(word).knob, value)
+            for word, value in wanted.items()
+            if value != started[word]
+        )
+        keys = {setting.knob.key for setting in own}
+        there = self.settings(base)
+        return Sides(
+            tuple(setting for setting in there if setting.knob.key in keys), own,
+            tuple(setting for setting in there if setting.knob.key not in keys),
+        )  # fmt: skip
+
+    def variants(self, trial: Trial, names: Mapping[str, str]) -> list[Variant]:
+        """Return what the sides of a trial are, under these names."""
+        own, base = trial.configuration, trial.against
+        if trial.design == RESTARTS:
+            sides = self.beside(own, base)
+            return [
+                dataclasses.replace(made.variant(sides, side, RESTARTS), name=name)
+                for side, name in names.items()
+            ]
+        first = self.variant(base, names[A])
+        switched = trial.design == ALTERNATION
+        return [
+            first, self.switched(own, base, names[B]) if switched else self.variant(own, names[B])
+        ]  # fmt: skip
+
+    def shape(self, trial: Trial) -> dict[str, object]:
+        """Return what the clusters of a trial have beside what their variants say."""
+        if trial.design != RESTARTS:
+            return {}
+        return made.servers_of(self.beside(trial.configuration, trial.against))
+
+    def experiment(self, variants: Sequence[Variant], points: Sequence[Point]) -> Experiment:
+        """Return the experiment of some variants, of which the first is the baseline."""
+        return Experiment(
+            NAME,
+            "Which configuration is best on this host?",
+            notebook="",
+            figures=(),
+            claims=(),
+            grid=lambda made, size: tuple(points),
+            workload=self.load.workload,
+            sizes={"quick": {"repeats": 1}},
+            variants=tuple(variants),
+            budget="scaled" if self.divided else "shared",
+            asked={
+                "baseline": [str(setting) for setting in self.baseline],
+                "knobs": {t.word: [t.current, *t.values] for t in self.space.tunables},
+                "goal": self.goal,
+            },
+        )
+
+    def size(self, experiment: Experiment, servers: Sequence[int]) -> Profile:
+        """Return the size of an experiment whose clusters have up to so many servers."""
+        return experiment.size(self.profile, self.given(servers))
+
+    def given(self, servers: Sequence[int]) -> dict[str, object]:
+        """Return the overrides of a size."""
+        clients = {self.load.clients}
+        for each in self.space.tunables:
+            clients |= set(each.values) if each.knob.name == "clients" else set()
+        return {**self.overrides, "servers": sorted(set(servers)), "clients": sorted(clients)}
+
+    def base(self) -> tuple[Experiment, list[int]]:
+        """Return the experiment of the baseline alone, and the servers that it needs."""
+        point = self.point(BASELINE, DEFAULT_VARIANT)
+        own = self.experiment([self.variant(BASELINE, DEFAULT_VARIANT)], [point])
+        return own, self.servers(Trial("", BASELINE, 0, ALTERNATION))
+
+    def servers(self, trial: Trial) -> list[int]:
+        """Return numbers of servers whose largest the clusters of a trial have.
+
+        Those of one cluster have as many as any value asks for, so that no trial needs another.
+        """
+        found = [self.point(own, "").servers for own in (trial.against, trial.configuration)]
+        if trial.design == ALTERNATION:
+            for each in self.space.tunables:
+                if each.knob.name == "servers":
+                    most = [int(value) for value in each.values]
+                    found += [value for value in most if value <= self.load.clients]
+        return found
+
+
+def alone(settings: tuple[Setting, ...]) -> Sides:
+    """Return settings as those of both sides, which a single configuration amounts to."""
+    return Sides((), (), settings)
