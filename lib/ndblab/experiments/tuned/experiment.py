@@ -1,0 +1,19 @@
+"""The brief's open question: what other splits and parameters would gain.
+
+A search chooses its variants while it measures, so it is `./lab tune` that measures, and this reads
+what it confirmed.
+"""
+
+from __future__ import annotations
+
+from ndblab.design.experiment import Experiment
+
+EXPERIMENTS = (
+        Experiment(
+        "tuned",
+        "Which configuration does a search find that is better than the brief's?",
+        "unrecorded/25_tuned.ipynb",
+        figures=(),
+        claims=(),
+    ),
+)  # fmt: skip

@@ -1,0 +1,75 @@
+"""What a search confirmed, as its notebook tells it."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from ndblab.comparing import made
+from ndblab.error import LabError
+from ndblab.experiments.tuned import searched
+from ndblab.judging import answers
+from ndblab.measuring import measurement
+from ndblab.statistics.estimate import Estimate
+from ndblab.tuning import answer, space
+from ndblab.tuning.outcome import Finalist, Outcome
+from ndblab.tuning.wanted import Wanted
+from tuning.test_answer import BOTH, SPACE, WINNER
+
+OTHER = Finalist(space.without(BOTH, "ndb_batch_size"), math.log(1.3), blocks=1)
+
+
+def over(*finalists: Finalist) -> SimpleNamespace:
+    """Return the dataset of a search that ended with these finalists."""
+    wanted = Wanted((), SPACE, made.Load("oltp_point_select", 1, 16), "quick", {})
+    winner = finalists[0] if finalists else None
+    found = Outcome(winner, finalists, (), 18, (), math.nan if winner else 0.04)
+    beside = {"p95": Estimate(0.92, 0.87, 0.97)}
+    plain = answer.to_json(found, wanted, beside)
+    plain |= {"sentence": answer.sentence(found, wanted, beside), "effects": [
+        {"name": "servers=2", "ratio": 1.02, "low": 0.98, "high": 1.06}]}  # fmt: skip
+    manifest = {"experiment": "tune", "answer": json.loads(json.dumps(plain))}
+    return SimpleNamespace(manifest=manifest, experiment="tune")
+
+
+def test_confirmed_gains_stand_beside_what_the_search_had_seen():
+    """In percent; what has no interval so far has none."""
+    table = searched.finalists(over(WINNER, OTHER)).set_index("blocks")
+    assert table.loc[9, "95 % low"] == pytest.approx(9)
+    assert table.loc[9, "gain in the search, %"] == pytest.approx(20)
+    assert table.loc[1, ["gain, %", "95 % low"]].isna().all()
+    assert searched.effects(over())["gain, %"].to_list() == [pytest.approx(2)]
+
+
+def test_the_answer_is_the_search_s_own_sentence():
+    """Over the baseline that it names."""
+    said = str(answers.answer("tune", pd.DataFrame(), over(WINNER)))
+    assert "brief's configuration" in said
+    assert "14 % more queries/s (9 to 19 %)" in said
+    assert "a gain of more than 4.0 % is excluded" in str(
+        answers.answer("tune", pd.DataFrame(), over())
+    )
+
+
+def test_without_a_search_the_answer_is_how_to_make_one(tmp_path: Path, monkeypatch):
+    """A search that is not over is none."""
+    monkeypatch.setattr(measurement, "RUNS", tmp_path)
+    assert searched.obtain() is None
+    unfinished = tmp_path / "tune/one"
+    unfinished.mkdir(parents=True)
+    (unfinished / "manifest.json").write_text(
+        json.dumps({"started_utc": "2026-11-26T10:00:00Z", "status": "unfinished"})
+    )
+    assert searched.obtain() is None
+    assert "./lab tune brief" in str(answers.answer("tune", pd.DataFrame(), None))
+
+
+def test_a_dataset_of_something_else_is_refused():
+    """With what would do."""
+    with pytest.raises(LabError, match="no search"):
+        searched.obtain("data/recorded/costs/" + next(Path("data/recorded/costs").iterdir()).name)
