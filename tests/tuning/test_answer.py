@@ -73,12 +73,12 @@ def test_what_is_pasted_is_grouped_by_what_it_costs():
 
 def test_nothing_found_names_the_gain_that_is_excluded():
     """And how many were tried; without a bound it promises none."""
-    text = answer.sentence(outcome(excluded=0.04), wanted(), {})
+    text = answer.sentence(outcome(excluded=0.04, bounded=170), wanted(), {})
     assert text == (
         "Keep your configuration: nothing found; a gain of more than 4.0 % is excluded among "
-        "180 tried."
+        "170 of 180 tried."
     )
-    assert answer.sentence(outcome(excluded=math.inf), wanted(), {}) == (
+    assert answer.sentence(outcome(excluded=math.nan), wanted(), {}) == (
         "Keep your configuration: nothing found."
     )
 

@@ -67,7 +67,8 @@ def test_without_a_winner_the_highest_upper_bound_is_what_is_excluded():
 def test_single_blocks_exclude_nothing():
     """Nothing says how much they vary."""
     found = judged(record(SCREEN, ONE, [0.01]), candidates=())
-    assert math.isinf(found.excluded)
+    assert math.isnan(found.excluded)
+    assert found.bounded == 0
 
 
 def test_a_knob_without_which_the_winner_is_equivalent_is_left_out():

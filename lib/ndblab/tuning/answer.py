@@ -49,10 +49,11 @@ def headline(found: Outcome, wanted: Wanted) -> str:
     if waiting:
         return "Keep your configuration: no gain is confirmed so far"
     words = "Keep your configuration: nothing found"
-    if math.isnan(found.excluded) or math.isinf(found.excluded):
+    if math.isnan(found.excluded):
         return words
     excluded = max(0.0, 100 * found.excluded)
-    return f"{words}; a gain of more than {excluded:.1f} % is excluded among {found.tried} tried"
+    among = f"{found.bounded} of {found.tried}" if found.bounded < found.tried else found.tried
+    return f"{words}; a gain of more than {excluded:.1f} % is excluded among {among} tried"
 
 
 def sentence(found: Outcome, wanted: Wanted, beside: Mapping[str, Estimate]) -> str:
@@ -81,8 +82,8 @@ def sentence(found: Outcome, wanted: Wanted, beside: Mapping[str, Estimate]) -> 
 def details(found: Outcome, wanted: Wanted) -> list[str]:
     """Return a line for each finalist, and lines on what could not run."""
     lines = []
-    for each in found.finalists:
-        lines.append(f"  {wanted.space.words(each.configuration)}: {_confirmed(each)}")
+    for number, each in enumerate(found.finalists, 1):
+        lines.append(f"  {number}. {wanted.space.words(each.configuration)}: {_confirmed(each)}")
     if lines:
         lines.insert(0, "Confirmed in new starts, beside what the search had seen:")
     lines.append(f"Tried: {count(found.tried, 'configuration')}.")

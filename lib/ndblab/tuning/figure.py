@@ -14,6 +14,7 @@ from ndblab.comparing.sides import Setting
 from ndblab.error import writing
 from ndblab.figures import forest, sheet
 from ndblab.figures.sheet import Caption, Head
+from ndblab.formatting import count
 from ndblab.judging import evidence
 from ndblab.tuning import answer, screening
 from ndblab.tuning.history import CONFIRM, SEARCH, History
@@ -37,17 +38,19 @@ _LABELS = {
 def draw(data: Dataset, history: History, found: Outcome, wanted: Wanted) -> Figure:
     """Draw finalists with their blocks, and the effects of single settings in the search."""
     rows, blocks = [], []
-    for each in found.finalists:
+    for number, each in enumerate(found.finalists, 1):
         if each.blocks:
-            name = f"confirmed: {wanted.space.words(each.configuration)}"
-            name = name if len(name) <= _LONGEST else f"{name[:_LONGEST]}..."
+            # Cut off, long names would be alike: the text has them in this order.
+            name = f"finalist {number}: {wanted.space.words(each.configuration)}"
+            if len(name) > _LONGEST:
+                name = f"finalist {number}: {count(len(each.configuration), 'setting')}"
             rows.append({"name": name, **_bounds(*each.ratio)})
             gains = history.gains(CONFIRM, each.configuration)
             blocks.append(pd.DataFrame({"name": name, "ratio": np.exp(gains)}))
     rows += effects(history, wanted)
     notes = (
         f"Baseline: {', '.join(map(str, wanted.baseline)) or 'the default'}.",
-        "Confirmed: new starts alone; intervals hold together with 95 %. Circles: starts.",
+        "Finalists: new starts alone; intervals hold together with 95 %. Circles: starts.",
         "Below: a regression on all trials of the search, 95 % each. It guides, and is no proof.",
     )
     caption = Caption(data.describe_host(), data.id, data.budget, evidence.usable_cpus(data.host))

@@ -74,8 +74,8 @@ class Outcome:
     """The best confirmed configuration if there is one, all finalists, and what is ruled out.
 
     `needless` are the knobs of the winner without which it is equivalent. `excluded` is the gain,
-    as a part of 1, above which none of the tried configurations is, with 95 % for all of them
-    together; NaN if it is not known.
+    as a part of 1, above which none of so many `bounded` configurations is, with 95 % for all of
+    them together; NaN if it is not known.
     """
 
     winner: Finalist | None
@@ -84,6 +84,7 @@ class Outcome:
     tried: int
     infeasible: tuple[tuple[Configuration, str], ...]
     excluded: float
+    bounded: int = 0
 
 
 def judge(
@@ -105,10 +106,11 @@ def judge(
         if not math.isnan(each.log_high):
             bounds[each.configuration] = each.log_high
     tried = {record.trial.configuration for record in history.records}
-    highest = max((b for own, b in bounds.items() if own not in out), default=math.nan)
+    known = [bound for own, bound in bounds.items() if own not in out]
+    highest = max(known, default=math.nan)
     return Outcome(
         winner, tuple(finalists), _needless(history, winner), len(tried), tuple(out.items()),
-        math.expm1(highest) if not winner else math.nan,
+        math.expm1(highest) if not winner else math.nan, len(known),
     )  # fmt: skip
 
 
@@ -143,7 +145,7 @@ def upper_bounds(space: Space, history: History) -> dict[Configuration, float]:
     """Return the upper bound of the gain of each configuration of the search, as a logarithm.
 
     All bounds together hold with 95 %. The deviation is that within all contrasts of a design. A
-    configuration has none while there is no second block of its design.
+    configuration is left out while no contrast of its design has a second block.
     """
     records = [r for r in history.of(SEARCH).contrasts if r.gains and not r.infeasible]
     found = {}
@@ -152,9 +154,7 @@ def upper_bounds(space: Space, history: History) -> dict[Configuration, float]:
         if freedom:
             t = float(stdtrit(freedom, 1 - ERROR / len(records)))
             error = t * deviation / math.sqrt(len(record.gains))
-        else:
-            error = math.inf
-        found[record.trial.configuration] = float(np.mean(record.gains)) + error
+            found[record.trial.configuration] = float(np.mean(record.gains)) + error
     return found
 
 

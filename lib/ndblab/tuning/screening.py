@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,8 +23,6 @@ EFFECT = 0.10
 """Standard deviation of effects that is expected before anything is known, as a logarithm."""
 WORTH = 0.01
 """Gains below this are not worth a setting."""
-CHANCE = 0.10
-"""A value whose gain is worth something with less than this chance is inert."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +59,40 @@ def effects(space: Space, history: History) -> dict[tuple[str, Value], Effect]:
     It is a regression on all contrasts of the search with the baseline, shrunk towards none. It
     guides the search, and is no finding.
     """
+    names, means, covariance = _posterior(space, history)
+    deviations = np.sqrt(np.diag(covariance))
+    return {
+        pair: Effect(float(mean), float(deviation))
+        for pair, mean, deviation in zip(names, means, deviations, strict=True)
+    }
+
+
+def drawn(
+    space: Space, history: History, failed: Collection[Configuration], rng: np.random.Generator
+) -> Configuration:
+    """Return the best configuration if effects were as drawn from what is known of them.
+
+    A value in configurations that failed, and in none that ran, is not in it.
+    """
+    names, means, covariance = _posterior(space, history)
+    effects = dict(zip(names, rng.multivariate_normal(means, covariance), strict=True))
+    ran = {r.trial.configuration for r in history.contrasts if r.gains} - set(failed)
+    suspect = set(itertools.chain(*failed)) - set(itertools.chain(*ran))
+    chosen = {}
+    for each in space.tunables:
+        sound = [v for v in each.values if (each.word, v) not in suspect]
+        value = max(sound, key=lambda v, word=each.word: effects[word, v], default=None)
+        if value is not None and effects[each.word, value] > 0:
+            chosen[each.word] = value
+    return made(chosen)
+
+
+def _posterior(
+    space: Space, history: History
+) -> tuple[list[tuple[str, Value]], np.ndarray, np.ndarray]:
+    """Return values of knobs, and the means and covariance of their effects."""
     names = [(each.word, value) for each in space.tunables for value in each.values]
     tried = [record for record in history.contrasts if record.gains and not record.trial.against]
-    if not names:
-        return {}
     x = np.array(
         [[pair in record.trial.configuration for pair in names] for record in tried], float
     )
@@ -74,22 +102,7 @@ def effects(space: Space, history: History) -> dict[tuple[str, Value], Effect]:
     weight = np.array([len(r.gains) / sd[r.trial.design] ** 2 for r in tried])
     precision = np.eye(len(names)) / EFFECT**2 + (x.T * weight) @ x
     covariance = np.linalg.inv(precision)
-    means = covariance @ (x.T @ (weight * y))
-    deviations = np.sqrt(np.diag(covariance))
-    return {
-        pair: Effect(float(mean), float(deviation))
-        for pair, mean, deviation in zip(names, means, deviations, strict=True)
-    }
-
-
-def promising(space: Space, history: History) -> dict[str, tuple[Value, ...]]:
-    """Return the values that may be worth a setting, by knob; inert knobs are not in it."""
-    known = effects(space, history)
-    kept = {
-        each.word: tuple(v for v in each.values if known[each.word, v].chance > CHANCE)
-        for each in space.tunables
-    }
-    return {word: values for word, values in kept.items() if values}
+    return names, covariance @ (x.T @ (weight * y)), covariance
 
 
 def best(space: Space, history: History) -> Configuration:

@@ -1,20 +1,22 @@
 """The search: which trial is next, given all that came before. Pure.
 
 In order: the baseline (measured before the first trial), what rules of thumb say, a screening, a
-race in which half of the entrants get twice the blocks, then the confirmation of at most three
-finalists, and what can be left out of the best of them. Each part has its share of the time. Every
-configuration is measured against the baseline itself: no ratio is the product of others.
+race of configurations that may be best, then the confirmation of at most three finalists, and what
+can be left out of the best of them. Each part has its share of the time. Every configuration is
+measured against the baseline itself: no ratio is the product of others.
 """
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
 
 from ndblab.statistics import sequential
-from ndblab.tuning import outcome, proposing, screening
+from ndblab.tuning import outcome, screening
 from ndblab.tuning.history import (
     ABLATE,
     CONFIRM,
@@ -33,17 +35,13 @@ from ndblab.tuning.space import BASELINE, Configuration, Space, made, without
 SCREENED, CONFIRMED, ABLATED = 0.30, 0.40, 0.12
 """Shares of the time: the screening ends after the first; the second is kept for the confirmation,
 with the third, its last part, for what can be left out."""
-RUNGS = (1, 2, 4, 9)
-"""Blocks that a configuration has when it has run the rungs of the race so far."""
-BLOCKS_AN_ENTRANT = 2.6
-"""Blocks of a whole race for each of its entrants."""
-ENTRANTS = (3, 24)
+DRAWS = 20
+"""Draws of which all failed before, after which the race is over."""
 FINALISTS = 3
 LOOKS = sequential.LOOKS[1]
 """Blocks that a finalist should have at least: up to the second look."""
 PRECISE = 0.25
 """A gain is known well enough if its interval reaches so far, as a part of it, to either side."""
-Proposals = Callable[..., list[Configuration]]
 
 
 @dataclass
@@ -54,8 +52,6 @@ class Search:
     budget_s: float
     seed: int = 1
     limits: tuple[Limit, ...] = ()
-    propose: Proposals = proposing.batch
-    _pools: dict[tuple, list[Configuration]] = field(default_factory=dict)
 
     @property
     def least_s(self) -> float:
@@ -170,51 +166,18 @@ class Search:
         return None
 
     def _race(self, history: History) -> Trial | None:
-        failed = self._infeasible(history)
-        entrants = self._pool(history.of((EXPERT, SCREEN)), failed)
-        for rung, blocks in enumerate(RUNGS):
-            if rung:
-                entrants = self._faster_half(history, entrants, RUNGS[rung - 1])
-            entrants = [own for own in entrants if own not in failed]
-            for own in entrants:
-                if len(history.gains(RACE, own)) < blocks:
-                    return self._trial(history, RACE, own, blocks, self.search_s)
+        """Try what is best in a draw from what is known of effects (Thompson sampling).
+
+        So blocks go where something may still be gained, and each tells of all settings in it.
+        """
+        searched, failed = history.of(SEARCH), self._infeasible(history)
+        rng = np.random.default_rng([self.seed, len(searched.records)])
+        for _ in range(DRAWS):
+            own = screening.drawn(self.space, searched, failed, rng)
+            if own and own not in failed:
+                blocks = len(history.gains(RACE, own)) + 1
+                return self._trial(history, RACE, own, blocks, self.search_s)
         return None
-
-    def _pool(self, screened: History, failed: dict[Configuration, str]) -> list[Configuration]:
-        """Return the entrants of the race: what the screening suggests, and proposals."""
-        key = (len(screened.records), screened.seconds, self.budget_s)
-        if key in self._pools:
-            return self._pools[key]
-        known = screening.effects(self.space, screened)
-        values = screening.promising(self.space, screened)
-        best = {word: max(each, key=lambda v: known[word, v].mean) for word, each in values.items()}
-        gains = {word: known[word, value] for word, value in best.items()}
-        order = sorted(best, key=lambda word: -gains[word].mean)
-        together = [word for word in order if gains[word].mean > screening.WORTH / 2]
-        sure = [word for word in together if gains[word].mean > gains[word].deviation]
-        pool = [made({w: best[w] for w in words}) for words in (together, sure)]
-        pool += [((word, best[word]),) for word in together[:4]]
-        pool += [own for own in (self.space.expert,) if own]
-        room_s = self.search_s - screened.seconds
-        each_s = sum(self.space.block_s[self.space.design(own)] for own in pool if own)
-        each_s = each_s / len(pool) if each_s else max(self.space.block_s.values())
-        number = round(max(ENTRANTS[0], min(ENTRANTS[1], room_s / (BLOCKS_AN_ENTRANT * each_s))))
-        missing = number - len(set(pool))
-        pool += self.propose(self.space, screened, values, max(0, missing), self.seed)
-        found = [own for own in dict.fromkeys(pool) if own and own not in failed][:number]
-        return self._pools.setdefault(key, found)
-
-    def _faster_half(
-        self, history: History, entrants: list[Configuration], blocks: int
-    ) -> list[Configuration]:
-        """Return the better half of entrants that have run so many blocks."""
-
-        def gain(own: Configuration) -> float:
-            gains = history.gains(RACE, own)[:blocks]
-            return float(gains.mean()) if len(gains) else -math.inf
-
-        return sorted(entrants, key=gain, reverse=True)[: math.ceil(len(entrants) / 2)]
 
     def _shrunk(self, record: Record) -> float:
         """Return the mean of a gain that is to be expected, given how exact its blocks are."""

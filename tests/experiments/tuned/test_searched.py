@@ -28,7 +28,7 @@ def over(*finalists: Finalist) -> SimpleNamespace:
     """Return the dataset of a search that ended with these finalists."""
     wanted = Wanted((), SPACE, made.Load("oltp_point_select", 1, 16), "quick", {})
     winner = finalists[0] if finalists else None
-    found = Outcome(winner, finalists, (), 18, (), math.nan if winner else 0.04)
+    found = Outcome(winner, finalists, (), 18, (), math.nan if winner else 0.04, 18)
     beside = {"p95": Estimate(0.92, 0.87, 0.97)}
     plain = answer.to_json(found, wanted, beside)
     plain |= {"sentence": answer.sentence(found, wanted, beside), "effects": [
