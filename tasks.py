@@ -216,22 +216,20 @@ def compare(
     global variables there, which it puts back.
     """
     from ndblab.comparing import attached, comparison
+    from ndblab.comparing.request import Request
     from ndblab.publishing.comparisons import notebook
 
-    usual = {
-        "workload": workload, "servers": servers, "clients": clients, "minutes": minutes,
-        "within": within, "profile": profile, "again": again, "as_json": json,
-        "overrides": {"tables": tables, "table_size": table_size, "seed": seed},
-        "only_plan": dry_run, "schema": schema, "writes": writes,
-    }  # fmt: skip
+    request = Request(
+        tuple(side or ()), workload, schema, writes, servers, clients, minutes, within, profile,
+        {"tables": tables, "table_size": table_size, "seed": seed}, base_port, again, json,
+        dry_run, attach, endpoints, may_change,
+    )  # fmt: skip
     if attach or endpoints:
         others = dict.fromkeys(("budget", "engines", "host"))
         say_unused(None, True, {}, {**others, "base-port": base_port})
-        text, status = attached.compare(side or (), attach, endpoints, may_change, **usual)
+        text, status = attached.compare(request)
     else:
-        text, status = comparison.compare(
-            side or (), port=base_port, notebook=notebook.write_if_possible, **usual
-        )
+        text, status = comparison.compare(request, notebook=notebook.write_if_possible)
     print(text)
     if status:
         raise Exit("", code=status)

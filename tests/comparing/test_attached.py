@@ -9,6 +9,7 @@ import pytest
 
 from ndblab.comparing import attached, sides
 from ndblab.comparing.knobs import CONFIG_INI, INITIAL, UNLISTED, Knob
+from ndblab.comparing.request import Request
 from ndblab.error import LabError
 
 OTHERS = [Knob("MaxNoOfTables", CONFIG_INI, "ndbd default", "", INITIAL, UNLISTED)]
@@ -75,5 +76,7 @@ def test_a_load_of_the_users_own_stays_with_the_labs_own_clusters(tmp_path) -> N
     """It may write wherever its statements say."""
     file = tmp_path / "mine.sql"
     file.write_text("SELECT 1;\n")
+    words = ("servers=1", "servers=2")
+    asked = Request(words, workload=str(file), attach="x:1186", endpoints="/a.sock")
     with pytest.raises(LabError, match=r"mine\.sql cannot be run on an attached cluster"):
-        attached.compare(["servers=1", "servers=2"], "x:1186", "/a.sock", workload=str(file))
+        attached.compare(asked)

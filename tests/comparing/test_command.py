@@ -13,6 +13,7 @@ from invoke import Context
 
 from ndblab import discovery
 from ndblab.comparing import comparison
+from ndblab.comparing.request import Request
 from ndblab.error import LabError
 
 LAB = Path(__file__).parents[2] / "lab"
@@ -79,17 +80,19 @@ def test_a_misspelt_workload_gets_those_that_are_close() -> None:
     loads = discovery.modules("load")
     ends = next(each.WORKLOADS[0] for each in loads if getattr(each, "ENDS_BY_ITSELF", False))
     with pytest.raises(LabError, match="no workload called oltp_read_writ") as caught:
-        comparison.compare(["servers=2"], workload="oltp_read_writ")
+        comparison.compare(Request(("servers=2",), workload="oltp_read_writ"))
     assert "oltp_read_write" in caught.value.expected
     with pytest.raises(LabError, match="ends by itself"):
-        comparison.compare(["servers=2"], workload=ends)
+        comparison.compare(Request(("servers=2",), workload=ends))
 
 
 def test_the_command_is_given_back_as_it_was_typed() -> None:
     """With the load, so that it can be pasted; minutes are added where it goes on."""
-    load = {"workload": "my queries.sql", "schema": None, "servers": 2, "clients": None}
-    typed = comparison.command(["x=1"], load, True, 5, "quick", {"tables": 4}, None)
-    assert typed == (
+    asked = Request(
+        ("x=1",), "my queries.sql", writes=True, servers=2, within=5,
+        overrides={"tables": 4, "seed": None}, minutes=3,
+    )  # fmt: skip
+    assert asked.command == (
         "./lab compare x=1 --workload 'my queries.sql' --servers 2 --within 5 --tables 4 --writes"
     )
 
@@ -97,12 +100,12 @@ def test_the_command_is_given_back_as_it_was_typed() -> None:
 def test_a_dry_run_shows_what_each_server_is_restarted_with(binaries, monkeypatch, tmp_path):
     """Nothing is started; as JSON, the plan is data for programs."""
     monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
-    words = ["performance_schema=on", "ndb_cluster_connection_pool=4"]
-    text, status = comparison.compare(words, only_plan=True)
+    words = ("performance_schema=on", "ndb_cluster_connection_pool=4")
+    text, status = comparison.compare(Request(words, only_plan=True))
     assert status == 0
     assert "# side a: mysqld.1 with nothing of its own" in text
     assert "# side b: mysqld.2 with performance_schema=ON and 4 connections" in text
-    plain, status = comparison.compare(words, only_plan=True, as_json=True)
+    plain, status = comparison.compare(Request(words, only_plan=True, as_json=True))
     known = json.loads(plain)
     assert status == 0
     assert known["b"] == ["performance_schema=ON", "ndb_cluster_connection_pool=4"]

@@ -13,6 +13,7 @@ from ndblab import dataset
 from ndblab.cluster import variables
 from ndblab.cluster.cluster import Cluster
 from ndblab.comparing import comparison, knobs
+from ndblab.comparing.request import Request
 from ndblab.machine import host
 from ndblab.measuring import measurement
 
@@ -31,7 +32,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def compare(*words: str, **options: object) -> tuple[str, int]:
     """Compare briefly: with small tables and short slices."""
-    return comparison.compare(words, profile="smoke", port=OWN_PORT, **options)
+    return comparison.compare(Request(words, profile="smoke", port=OWN_PORT, **options))
 
 
 @pytest.mark.slow

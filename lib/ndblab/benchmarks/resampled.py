@@ -17,7 +17,7 @@ import pandas as pd
 from ndblab.benchmarks import planted
 from ndblab.benchmarks.row import Row, shown
 from ndblab.comparing import judged, made
-from ndblab.comparing.comparison import MINUTES
+from ndblab.comparing.request import MINUTES
 from ndblab.design.contrast import ALTERNATION
 from ndblab.error import MissingData
 from ndblab.judging.verdict import INCONCLUSIVE

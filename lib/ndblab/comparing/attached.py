@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,12 +16,12 @@ from ndblab.attach import measurement as attaching
 from ndblab.attach import put_back
 from ndblab.attach import target as naming
 from ndblab.comparing import choice, comparison, figure, judged, knobs, made, sides
-from ndblab.comparing.comparison import MINUTES, PICTURES, Comparison
+from ndblab.comparing.comparison import PICTURES, Comparison
+from ndblab.comparing.request import Request
 from ndblab.error import LabError
 from ndblab.machine import host
-from ndblab.planning import number, setting_value
+from ndblab.planning import setting_value
 from ndblab.planning.cpu_budget import ATTACHED
-from ndblab.planning.point import DEFAULT_WORKLOAD
 from ndblab.workloads import registry, sysbench
 
 if TYPE_CHECKING:
@@ -34,75 +33,34 @@ _OWN = ("servers", "clients")
 """Of the lab's settings, those that a cluster of others allows: which endpoints are loaded, how."""
 
 
-def compare(
-    words: Sequence[str],
-    attach: str | None,
-    endpoints: str | None,
-    may_change: bool = False,
-    *,
-    workload: str | None = None,
-    schema: str | None = None,
-    writes: bool = False,
-    servers: object = None,
-    clients: object = None,
-    minutes: object = None,
-    within: object = None,
-    profile: str = "quick",
-    overrides: Mapping[str, object] | None = None,
-    again: bool = False,
-    as_json: bool = False,
-    only_plan: bool = False,
-    pictures: Path = PICTURES,
-) -> tuple[str, int]:
+def compare(request: Request, *, pictures: Path = PICTURES) -> tuple[str, int]:
     """Compare two sides on an attached cluster, as `comparison.compare` does on the lab's own.
-
-    Parameters
-    ----------
-    attach, endpoints : connect string and MySQL servers, as `attach.target` has them.
-    may_change : whether global variables of the servers may be set for the time being.
 
     Raises
     ------
     LabError
         If a side needs more than that; nothing was changed then.
     """
-    limit = number.whole("--minutes", MINUTES if minutes is None else minutes)
-    band = judged.WITHIN if within is None else number.positive("--within", within, 50) / 100
-    overrides = {key: value for key, value in (overrides or {}).items() if value is not None}
-    typed = {
-        "attach": attach, "endpoints": endpoints, "workload": workload, "servers": servers,
-        "clients": clients,
-    }  # fmt: skip
-    command = comparison.command(words, typed, False, within, profile, overrides, None, may_change)
-    load = _load(workload or DEFAULT_WORKLOAD, schema, writes)
-    target, binaries = naming.target(attach, endpoints), comparison.programs()
-    found = prepare(words, binaries, target, load, servers, clients, profile, overrides, may_change)
-    where = attach, endpoints, profile, dict(found.overrides)
-    if only_plan and as_json:
+    limit, band = request.limit, request.band
+    load = _load(request)
+    target, binaries = naming.target(request.attach, request.endpoints), comparison.programs()
+    found = prepare(request, binaries, target, load)
+    where = request.attach, request.endpoints, request.profile, dict(found.overrides)
+    if request.only_plan and request.as_json:
         return json.dumps(found.to_json(limit), indent=1), 0
-    if only_plan:
+    if request.only_plan:
         text = attaching.describe_only(found.experiment, *where)
         return f"{found.plan(limit)}\n\n{text}", 0
     print(found.plan(limit), file=sys.stderr)
     data = attaching.measure(
-        found.experiment, *where, again=again, minutes=limit,
-        judging=comparison.judging(band, command),
+        found.experiment, *where, again=request.again, minutes=limit,
+        judging=comparison.judging(request),
     )  # fmt: skip
     picture = figure.save(data, judged.judge(data, band), found.sides, band, pictures)
-    return comparison.answered(found, data, band, command, as_json, {"Figure": picture})
+    return comparison.answered(found, data, request, {"Figure": picture})
 
 
-def prepare(
-    words: Sequence[str],
-    binaries: Binaries,
-    target: Target,
-    workload: str,
-    servers: object,
-    clients: object,
-    profile: str,
-    overrides: Mapping[str, object],
-    may_change: bool,
-) -> Comparison:
+def prepare(request: Request, binaries: Binaries, target: Target, workload: str) -> Comparison:
     """Decide how two sides are compared on a cluster; read its variables, and change nothing.
 
     Raises
@@ -111,24 +69,20 @@ def prepare(
         If they cannot be.
     """
     machine = host.read()
-    parsed = sides.parse(words, comparison.known_to(binaries, machine))
-    check(parsed, may_change)
+    parsed = sides.parse(request.words, comparison.known_to(binaries, machine))
+    check(parsed, request.may_change)
     parsed = sides.without_effect(parsed, dict.fromkeys(made.VARIANTS, has(target, parsed)))
-    common = made.load(
-        parsed,
-        workload,
-        number.whole("--servers", 1 if servers is None else servers),
-        None if clients is None else number.whole("--clients", clients),
-        machine.usable_cpus,
-    )
+    common = request.common(parsed, workload, machine.usable_cpus)
     # What both have is set on running servers too: there is no file of the lab's to put it into.
     of_each = replace(parsed, a=parsed.of("a"), b=parsed.of("b"), both=())
     chosen = choice.choose(parsed)
     experiment = replace(
         made.experiment(of_each, chosen, common), budget=ATTACHED, sets_variables=True
     )
-    size, given = comparison.size_of(experiment, parsed, common, profile, overrides)
-    return Comparison(parsed, chosen, experiment, size, profile, given, None, binaries, workload)
+    size, given = comparison.size_of(experiment, parsed, common, request)
+    return Comparison(
+        parsed, chosen, experiment, size, request.profile, given, None, binaries, workload
+    )
 
 
 def check(parsed: Sides, may_change: bool) -> None:
@@ -195,9 +149,9 @@ def has(target: Target, parsed: Sides) -> dict[tuple[str, str], str]:
     return {("mysqld", name): value for name, value in found.items()}
 
 
-def _load(name: str, schema: str | None, writes: bool) -> str:
+def _load(request: Request) -> str:
     """Return the name of a workload that an attached cluster may get."""
-    asked = comparison.resolved(name, schema, writes)
+    asked = comparison.resolved(request.load, request.schema, request.writes)
     if registry.find(asked.name) is not sysbench:
         raise LabError(
             f"{asked.label} cannot be run on an attached cluster",

@@ -5,9 +5,8 @@ from __future__ import annotations
 import functools
 import json
 import math
-import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +26,7 @@ from ndblab.comparing import (
 )
 from ndblab.comparing.choice import Choice
 from ndblab.comparing.made import Load
+from ndblab.comparing.request import Request
 from ndblab.comparing.sides import Sides
 from ndblab.design import time_needed
 from ndblab.error import LabError
@@ -35,9 +35,9 @@ from ndblab.install import engines
 from ndblab.machine import host
 from ndblab.measuring import dry_run, feasible, measurement, prerequisites
 from ndblab.measuring.manifest import ROOT
-from ndblab.planning import config, deployment, number
+from ndblab.planning import config, deployment
 from ndblab.planning.cpu_budget import ATTACHED
-from ndblab.planning.point import DEFAULT_VARIANT, DEFAULT_WORKLOAD
+from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.planning.shape import Shape
 from ndblab.workloads import registry
 from ndblab.workloads.own import resolving
@@ -50,8 +50,6 @@ if TYPE_CHECKING:
     from ndblab.planning.profile import Profile
 
 PICTURES = ROOT / "out/compare"
-MINUTES = 15
-"""How long a comparison takes at most, unless told."""
 _CPUS = {"scaled": "divided as said", "shared": "undivided", ATTACHED: "as they are"}
 
 
@@ -112,21 +110,8 @@ class Comparison:
 
 
 def compare(
-    words: Sequence[str],
+    request: Request,
     *,
-    workload: str | None = None,
-    schema: str | None = None,
-    writes: bool = False,
-    servers: object = None,
-    clients: object = None,
-    minutes: object = None,
-    within: object = None,
-    profile: str = "quick",
-    overrides: Mapping[str, object] | None = None,
-    port: int | str | None = None,
-    again: bool = False,
-    as_json: bool = False,
-    only_plan: bool = False,
     pictures: Path = PICTURES,
     notebook: Callable[[datasets.Dataset, float], Path | None] | None = None,
 ) -> tuple[str, int]:
@@ -134,10 +119,6 @@ def compare(
 
     Parameters
     ----------
-    words : as `sides.parse` has them.
-    workload, schema, writes : as `resolving.resolve` has them; None for point selects.
-    within : per cent from equal that still count as equivalent.
-    only_plan : start nothing, and return what would be done.
     pictures : folder for the figure.
     notebook : writes the notebook of a dataset, judged within a band, and returns its file.
 
@@ -146,44 +127,30 @@ def compare(
     LabError
         If the sides cannot be compared; completed slices are saved.
     """
-    limit = number.whole("--minutes", MINUTES if minutes is None else minutes)
-    band = judged.WITHIN if within is None else number.positive("--within", within, 50) / 100
-    overrides = {key: value for key, value in (overrides or {}).items() if value is not None}
-    typed = {"workload": workload, "schema": schema, "servers": servers, "clients": clients}
-    again_command = command(words, typed, writes, within, profile, overrides, port)
-    asked, binaries = resolved(workload or DEFAULT_WORKLOAD, schema, writes), programs()
-    comparison = prepare(words, binaries, asked, servers, clients, profile, overrides, port)
-    if only_plan and as_json:
+    limit, band = request.limit, request.band
+    asked = resolved(request.load, request.schema, request.writes)
+    comparison = prepare(request, programs(), asked)
+    if request.only_plan and request.as_json:
         return json.dumps(comparison.to_json(limit), indent=1), 0
-    if only_plan:
-        return _dry_run(comparison, limit, port), 0
+    if request.only_plan:
+        return _dry_run(comparison, limit, request.port), 0
     print(comparison.plan(limit), file=sys.stderr)
     data = measurement.measure(
-        comparison.experiment, profile, "auto", dict(comparison.overrides), port,
-        again=again, minutes=limit, engines=comparison.engines,
-        judging=judging(band, again_command),
+        comparison.experiment, request.profile, "auto", dict(comparison.overrides), request.port,
+        again=request.again, minutes=limit, engines=comparison.engines, judging=judging(request),
     )  # fmt: skip
     picture = figure.save(data, judged.judge(data, band), comparison.sides, band, pictures)
     written = {"Figure": picture, "Notebook": notebook and notebook(data, band)}
-    return answered(comparison, data, band, again_command, as_json, written)
+    return answered(comparison, data, request, written)
 
 
-def judging(within: float, command: str) -> measurement.Judging:
+def judging(request: Request) -> measurement.Judging:
     """Return what blocks are measured for: that the throughput is decided."""
-    findings = functools.partial(judged.findings, within=within)
-    return measurement.Judging(findings, judged.claims(within), command)
+    findings = functools.partial(judged.findings, within=request.band)
+    return measurement.Judging(findings, judged.claims(request.band), request.command)
 
 
-def prepare(
-    words: Sequence[str],
-    binaries: Binaries,
-    workload: resolving.Workload,
-    servers: object,
-    clients: object,
-    profile: str,
-    overrides: Mapping[str, object],
-    port: int | str | None = None,
-) -> Comparison:
+def prepare(request: Request, binaries: Binaries, workload: resolving.Workload) -> Comparison:
     """Decide how two sides are compared, and check all that can be before anything is started.
 
     Raises
@@ -192,18 +159,12 @@ def prepare(
         If they cannot be, or the programs refuse a setting.
     """
     machine = host.read()
-    parsed = sides.parse(words, known_to(binaries, machine))
-    common = made.load(
-        parsed,
-        workload.name,
-        number.whole("--servers", 1 if servers is None else servers),
-        None if clients is None else number.whole("--clients", clients),
-        machine.usable_cpus,
-    )
+    parsed = sides.parse(request.words, known_to(binaries, machine))
+    common = request.common(parsed, workload.name, machine.usable_cpus)
     two = _engines(parsed, binaries)
     first = made.experiment(parsed, choice.choose(parsed, servers=common.servers), common)
-    size, given = size_of(first, parsed, common, profile, overrides)
-    places = start_stop.places(start_stop.home(), port)
+    size, given = size_of(first, parsed, common, request)
+    places = start_stop.places(start_stop.home(), request.port)
     plans = first.plans(size, "auto", machine, places)
     if two is None:
         has = {
@@ -222,16 +183,14 @@ def prepare(
         parsed, chosen, common, functools.partial(read_back.check, parsed, chosen.design)
     )
     return Comparison(
-        parsed, chosen, experiment, size, profile, given, two, binaries, workload.label
+        parsed, chosen, experiment, size, request.profile, given, two, binaries, workload.label
     )
 
 
 def answered(
     comparison: Comparison,
     data: datasets.Dataset,
-    within: float,
-    command: str,
-    as_json: bool,
+    request: Request,
     written: Mapping[str, Path | None],
 ) -> tuple[str, int]:
     """Return the answer that a dataset gives, as text or JSON, and the exit status.
@@ -240,10 +199,11 @@ def answered(
     ----------
     written : files to name, by what they are.
     """
-    found, parsed = judged.judge(data, within), comparison.sides
+    within, command, parsed = request.band, request.command, comparison.sides
+    found = judged.judge(data, within)
     more = min(60, max(5, 2 * round(found.minutes)))
     go_on = "" if found.outcome != judged.UNDECIDED else f"{command} --minutes {more}"
-    if as_json:
+    if request.as_json:
         design, path = comparison.choice.design, str(data.path)
         plain = answer.to_json(found, parsed, design, within, path, go_on)
         return json.dumps(plain, indent=1), found.status
@@ -297,17 +257,16 @@ def size_of(
     experiment: Experiment,
     parsed: Sides,
     common: Load,
-    profile: str,
-    overrides: Mapping[str, object],
+    request: Request,
 ) -> tuple[Profile, dict[str, object]]:
     """Return the size, with as many servers and clients as either side needs, and what it adds."""
     points = [made.point(parsed, side, common) for side in made.VARIANTS]
     given = {
-        **overrides,
+        **request.given,
         "servers": sorted({each.servers for each in points}),
         "clients": sorted({each.clients for each in points}),
     }
-    return experiment.size(profile, given), given
+    return experiment.size(request.profile, given), given
 
 
 def _engines(parsed: Sides, binaries: Binaries) -> str | None:
@@ -326,26 +285,3 @@ def _engines(parsed: Sides, binaries: Binaries) -> str | None:
             next_step="Leave it out to compare with the installation in use.",
         )
     return ",".join(str(each or binaries.basedir) for each in named)
-
-
-def command(
-    words: Sequence[str],
-    load: Mapping[str, object],
-    writes: bool,
-    within: object,
-    profile: str,
-    overrides: Mapping[str, object],
-    port: int | str | None,
-    may_change: bool = False,
-) -> str:
-    """Return the command as it was typed, without its minutes."""
-    options = {
-        **load, "within": within, "profile": None if profile == "quick" else profile,
-        "base_port": port, **overrides,
-    }  # fmt: skip
-    typed = [str(word) for word in words]
-    for name, value in options.items():
-        if value is not None:
-            typed += [f"--{name.replace('_', '-')}", str(value)]
-    typed += ["--writes"] * writes + ["--may-change"] * may_change
-    return shlex.join(["./lab", "compare", *typed])

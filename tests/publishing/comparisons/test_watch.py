@@ -10,6 +10,7 @@ import pytest
 
 import made_up_comparison
 from ndblab.comparing import comparison, files
+from ndblab.comparing.request import Request
 from ndblab.error import LabError
 from ndblab.publishing.comparisons import watch
 from ndblab.publishing.comparisons.history import Entry
@@ -31,9 +32,9 @@ def lab(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
         return SimpleNamespace(basedir=Path("/opt/ndb"), ndb_version=made.version,
                                product=f"NDB {made.version}")  # fmt: skip
 
-    def compare(sides: list[str], **options: object) -> tuple[str, int]:
-        made.typed.append([dict(files.read(Path(side))[0]) for side in sides])
-        made.options.append(options)
+    def compare(request: Request) -> tuple[str, int]:
+        made.typed.append([dict(files.read(Path(side))[0]) for side in request.words])
+        made.options.append(request)
         number = len(made.typed)
         data = made_up_comparison.write(tmp_path / "runs", faster=made.faster[number - 1],
                                         seed=number, versions={"ndb": made.version})  # fmt: skip
@@ -61,9 +62,9 @@ def test_what_is_now_is_compared_under_the_stored_load(lab: SimpleNamespace) -> 
     first, status = watch.compare("nightly", ["ndb_batch_size=64K"], minutes=3)
     assert status == 1
     assert lab.typed == [[{"engine": "8.0.44"}, {"ndb_batch_size": "64K"}]]
-    assert lab.options[0]["workload"] == "oltp_read_write"
-    assert lab.options[0]["overrides"] == {"tables": "4"}
-    assert lab.options[0]["again"]
+    assert lab.options[0].workload == "oltp_read_write"
+    assert lab.options[0].overrides == {"tables": "4"}
+    assert lab.options[0].again
     again, _ = watch.compare("nightly", ["ndb_batch_size=64K"])
     assert "before" not in first
     assert "This has changed: it was +4." in again

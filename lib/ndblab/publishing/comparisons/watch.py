@@ -18,6 +18,7 @@ import numpy as np
 from ndblab import dataset as datasets
 from ndblab import install
 from ndblab.comparing import answer, comparison, files
+from ndblab.comparing.request import Request
 from ndblab.comparing.sides import BRIEF
 from ndblab.error import LabError, writing
 from ndblab.measuring.manifest import ROOT
@@ -116,7 +117,7 @@ def save(name: str, words: Sequence[str], load: Mapping[str, object]) -> str:
     Parameters
     ----------
     words : settings, a folder, a TOML file or brief, as for a side of `./lab compare`.
-    load : options of `comparison.compare` by name; None where they were not given.
+    load : options of a `Request` by name; None where they were not given.
 
     Raises
     ------
@@ -126,13 +127,9 @@ def save(name: str, words: Sequence[str], load: Mapping[str, object]) -> str:
     side, binaries = _side(words), install.ensure()
     if set(side) - {ENGINE}:
         typed = [f"{key}={value}" for key, value in side.items() if key != ENGINE]
-        asked = {key: load.get(key) for key in ("workload", "schema", "writes")}
-        workload = resolving.resolve(
-            str(asked["workload"] or comparison.DEFAULT_WORKLOAD),
-            asked["schema"], bool(asked["writes"]),
-        )  # fmt: skip
-        comparison.prepare(typed, binaries, workload, load.get("servers"), load.get("clients"),
-                           str(load.get("profile") or "quick"), {})  # fmt: skip
+        asked = _request(typed, load)
+        workload = resolving.resolve(asked.load, asked.schema, asked.writes)
+        comparison.prepare(asked, binaries, workload)
     baseline = Baseline.of(name)
     given = {key: value for key, value in load.items() if value is not None}
     file = baseline.write(_SIDE, {ENGINE: str(binaries.basedir), **side})
@@ -172,12 +169,10 @@ def compare(
     if first == now:
         return f"Nothing differs from the baseline {baseline.name}: {binaries.product}.", 0
     sides = [str(baseline.write(_COMPARED, first)), str(baseline.write(_NOW, now))]
-    overrides = {key: load.pop(key) for key in ("tables", "table_size", "seed") if key in load}
-    text, status = comparison.compare(
-        sides, minutes=minutes, port=port, again=True, as_json=True, overrides=overrides, **load
-    )
+    asked = _request(sides, load, minutes=minutes, port=port, again=True, as_json=True)
+    text, status = comparison.compare(asked)
     data = datasets.read(json.loads(text)["dataset"])
-    entry = history.entry(data, float(load.get("within", 100 * history.WITHIN)) / 100)
+    entry = history.entry(data, asked.band)
     baseline.append(entry)
     entries = [each for each in baseline.entries if each.host == entry.host]
     lead = " ".join([entry.sentence, trend(entries)]).strip()
@@ -215,6 +210,13 @@ def _before(entries: Sequence[Entry]) -> tuple[Estimate, str]:
         return entries[-1].estimate, "the time before"
     times = f"on average of the {len(entries)} times before"
     return Estimate(*(float(x) for x in np.exp(mean))), times
+
+
+def _request(words: Sequence[str], load: Mapping[str, Any], **options: Any) -> Request:
+    """Return what a comparison under a baseline's load asks."""
+    given = {key: value for key, value in load.items() if value is not None}
+    overrides = {key: given.pop(key) for key in ("tables", "table_size", "seed") if key in given}
+    return Request(tuple(words), overrides=overrides, **given, **options)
 
 
 def _side(words: Sequence[str]) -> Side:

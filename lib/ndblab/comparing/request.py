@@ -1,0 +1,106 @@
+"""What the user asks of a comparison: two sides, the load, and how it is answered."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ndblab.comparing import judged, made
+from ndblab.comparing.made import Load
+from ndblab.comparing.sides import Sides
+from ndblab.planning import number
+from ndblab.planning.point import DEFAULT_WORKLOAD
+
+MINUTES = 15
+"""How long a comparison takes at most, unless told."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """The options of `./lab compare`, as they were typed; None where they were not.
+
+    Parameters
+    ----------
+    words : as `sides.parse` has them.
+    workload, schema, writes : as `resolving.resolve` has them; None for point selects.
+    servers, clients : of a side that does not name them.
+    minutes : after which measuring ends though nothing is decided.
+    within : per cent from equal that still count as equivalent.
+    profile, overrides : the size; `overrides` are tables, table_size and seed.
+    port : the first of the lab's own clusters.
+    again : measure anew what is complete.
+    as_json : answer for programs.
+    only_plan : start nothing, and return what would be done.
+    attach, endpoints : connect string and MySQL servers of a cluster of others, as
+        `attach.target` has them.
+    may_change : whether global variables of these servers may be set for the time being.
+    """
+
+    words: tuple[str, ...]
+    workload: str | None = None
+    schema: str | None = None
+    writes: bool = False
+    servers: object = None
+    clients: object = None
+    minutes: object = None
+    within: object = None
+    profile: str = "quick"
+    overrides: Mapping[str, object] = field(default_factory=dict)
+    port: int | str | None = None
+    again: bool = False
+    as_json: bool = False
+    only_plan: bool = False
+    attach: str | None = None
+    endpoints: str | None = None
+    may_change: bool = False
+
+    @property
+    def limit(self) -> int:
+        """Return the minutes after which measuring ends.
+
+        Raises
+        ------
+        LabError
+            If they are no whole number; so do the other properties for theirs.
+        """
+        return number.whole("--minutes", MINUTES if self.minutes is None else self.minutes)
+
+    @property
+    def band(self) -> float:
+        """Return the share from equal that still counts as equivalent."""
+        if self.within is None:
+            return judged.WITHIN
+        return number.positive("--within", self.within, 50) / 100
+
+    @property
+    def load(self) -> str:
+        """Return the workload as the user names it."""
+        return self.workload or DEFAULT_WORKLOAD
+
+    @property
+    def given(self) -> dict[str, object]:
+        """Return what of the size was typed."""
+        return {key: value for key, value in self.overrides.items() if value is not None}
+
+    def common(self, parsed: Sides, workload: str, cpus: int) -> Load:
+        """Return what a side has that does not say otherwise, on a host of so many CPUs."""
+        servers = number.whole("--servers", 1 if self.servers is None else self.servers)
+        clients = None if self.clients is None else number.whole("--clients", self.clients)
+        return made.load(parsed, workload, servers, clients, cpus)
+
+    @property
+    def command(self) -> str:
+        """Return the command as it was typed, without its minutes."""
+        options = {
+            "attach": self.attach, "endpoints": self.endpoints, "workload": self.workload,
+            "schema": self.schema, "servers": self.servers, "clients": self.clients,
+            "within": self.within, "profile": None if self.profile == "quick" else self.profile,
+            "base-port": self.port, **self.given,
+        }  # fmt: skip
+        typed = [str(word) for word in self.words]
+        for name, value in options.items():
+            if value is not None:
+                typed += [f"--{name.replace('_', '-')}", str(value)]
+        typed += ["--writes"] * self.writes + ["--may-change"] * self.may_change
+        return shlex.join(["./lab", "compare", *typed])
