@@ -14,7 +14,7 @@ from ndblab import benchmarks
 from ndblab.benchmarks import planted, planted_on_cluster, resampled
 from ndblab.benchmarks.trials import EQUAL, OF_TWINS, PLANTED, Trials
 from ndblab.comparing.judged import EQUIVALENT, FASTER, SLOWER, UNDECIDED
-from ndblab.design.contrast import TWINS, Contrast
+from ndblab.design.contrast import ALTERNATION, SWITCHED, TWINS, Contrast
 from ndblab.error import LabError
 from ndblab.machine import host
 from ndblab.measuring import recorded
@@ -24,13 +24,13 @@ from worlds.recording import BINARIES
 @pytest.fixture(scope="module")
 def pools() -> list[resampled.Pool]:
     """The recorded contrasts of slices in turn."""
-    return resampled.pools()
+    return resampled.pools(ALTERNATION)
 
 
 def test_equal_sides_of_recorded_noise_are_rarely_told_apart(pools: list) -> None:
     """Of 60 at most 7 (3 are promised); `./lab bench compare` makes a thousand."""
     rng = np.random.default_rng(3)
-    found = resampled.judge(pools, [1.0] * 60, 20, rng)
+    found = resampled.judge(pools, [1.0] * 60, 20, 20.0, rng)
     assert set(found["outcome"]) <= {FASTER, SLOWER, EQUIVALENT, UNDECIDED}
     assert found["outcome"].isin([FASTER, SLOWER]).sum() <= 7
 
@@ -38,10 +38,20 @@ def test_equal_sides_of_recorded_noise_are_rarely_told_apart(pools: list) -> Non
 def test_a_planted_difference_gets_its_sign(pools: list) -> None:
     """A fifth more or less is right in most of a few minutes, and never the other way round."""
     rng = np.random.default_rng(5)
-    found = resampled.judge(pools, [1.2, 1 / 1.2] * 10, 13, rng)
+    found = resampled.judge(pools, [1.2, 1 / 1.2] * 10, 13, 20.0, rng)
     marks = [planted.mark(*each) for each in zip(found["truth"], found["outcome"], strict=True)]
     assert planted.WRONG not in marks
     assert marks.count(planted.RIGHT) > 10
+
+
+def test_under_one_load_a_small_difference_is_told_in_minutes() -> None:
+    """5 % within 9 blocks of 27 s, in most of 20; slices in turn need 10 minutes for half."""
+    rng = np.random.default_rng(7)
+    found = resampled.judge(resampled.pools(SWITCHED), [1.05, 1 / 1.05] * 10, 9, 27.0, rng)
+    marks = [planted.mark(*each) for each in zip(found["truth"], found["outcome"], strict=True)]
+    assert planted.WRONG not in marks
+    assert marks.count(planted.RIGHT) >= 15
+    assert found["minutes"].max() <= 9 * 27 / 60
 
 
 def test_resampled_sides_are_equal_on_the_whole(pools: list) -> None:

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from ndblab.comparing import choice, sides
-from ndblab.design.contrast import ALTERNATION, RESTARTS, STARTS, TWINS
+from ndblab.design.contrast import ALTERNATION, RESTARTS, STARTS, SWITCHED, TWINS
 
 
 @pytest.mark.parametrize(
@@ -58,6 +58,27 @@ def test_what_both_sides_have_needs_no_restart() -> None:
     """Only differences count."""
     words = ["servers=1", "servers=2", "SpinMethod=CostBasedSpinning"]
     assert choice.choose(sides.parse(words)).design == ALTERNATION
+
+
+@pytest.mark.parametrize(
+    ("words", "design"),
+    [
+        (["data_nodes=20%", "data_nodes=30%"], SWITCHED),
+        (["ndb_recv_thread_activation_threshold=16"], SWITCHED),
+        (["ndb_batch_size=64K"], ALTERNATION),
+        (["table_open_cache=10"], ALTERNATION),
+        (["servers=1", "servers=2"], ALTERNATION),
+        (
+            ["data_nodes=20%", "data_nodes=30%", "ndb_batch_size=8K", "ndb_batch_size=64K"],
+            ALTERNATION,
+        ),
+    ],
+)
+def test_what_acts_at_once_is_switched_under_one_load(words: list[str], design: str) -> None:
+    """Not what waits for new sessions, for a cache to fill, or for other clients."""
+    parsed = sides.parse(words)
+    assert choice.choose(parsed, one_load=True).design == design
+    assert choice.choose(parsed).design == ALTERNATION
 
 
 def test_smaller_effects_take_longer() -> None:

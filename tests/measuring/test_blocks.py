@@ -145,10 +145,34 @@ def test_a_switched_block_is_one_load_whose_slices_are_watched_or_not(lab: Lab, 
     assert list(logs) == [0, 0]
 
 
-def test_only_the_monitor_can_be_switched():
+def test_variants_are_switched_under_one_load(lab: Lab, monkeypatch):
+    """Each slice has the turn that makes the cluster its side's."""
+    calls = []
+
+    def switched(cluster, asked, turns):
+        calls.append((asked, turns))
+        return lab.slot(cluster, asked, "")
+
+    monkeypatch.setattr(slices, "measure_switched", switched)
+    other = Side(dataclasses.replace(ONE.point, variant="other"))
+    variants = (Variant(), Variant("other"))
+    lab.experiment = dataclasses.replace(lab.experiment, variants=variants)
+    cluster, ready = lab.ready(), []
+    monkeypatch.setattr(lab, "ready", lambda *points: ready.append(points) or cluster)
+    assert lab.measure(Contrast("s", designs.SWITCHED, ONE, other, ())) == "ok"
+    [(asked, turns)] = calls
+    ready.clear()
+    for turn in turns:
+        turn()
+    assert [point.variant for (point,) in ready] == [
+        {"a": "default", "b": "other"}[each.place["side"]] for each in asked
+    ]
+
+
+def test_only_monitor_or_variant_can_be_switched():
     """Any other condition, or another load, would be measured as if it were none."""
     for other in (ONE, Side(Point(1, 8), condition="busy-neighbour"), Side(Point(2, 8))):
-        with pytest.raises(ValueError, match="more than the monitor"):
+        with pytest.raises(ValueError, match="more than monitor or variant"):
             Contrast("s", designs.SWITCHED, ONE, other, ())
 
 

@@ -232,6 +232,49 @@ for line in {REPORT[REPORT.index("[ 1s ]") :].splitlines()!r}:
     assert row(first)["host_busy_pct"] == row(second)["host_busy_pct"] >= 0
 
 
+def switched(cluster: Scripted, turns: list) -> list:
+    """Measure slices of a second under one load, each with its turn, after a warm-up of one."""
+    size = profile.get("smoke", {"warmup_s": 1, "duration_s": 1})
+    asked = []
+    for slot, variant in enumerate(("default", "b"), 1):
+        job = Job(cluster.binaries, size, Point(1, 8, variant=variant), cluster.plan.servers[:1])
+        place = {"run_id": f"x_b001_{slot}", "contrast": "x", "block": 1, "slot": slot}
+        asked.append(slices.Asked({**place, "side": "ab"[slot - 1], "of": 2, "start": 1}, job))
+    return slices.measure_switched(cluster, asked, turns)
+
+
+PACED = f"""began = print('Threads started!', flush=True) or time.monotonic()
+for line in {REPORT[REPORT.index("[ 1s ]") :].splitlines()!r}:
+    if line.startswith('['):
+        time.sleep(max(0, began + int(line.split()[1][:-1]) - time.monotonic()))
+    print(line, flush=True)
+"""
+"""A load that reports its seconds when they are over."""
+
+
+def test_what_is_switched_under_a_load_is_there_when_its_slice_begins(tmp_path: Path):
+    """The first turn comes before the load, too; processes are sampled slice by slice."""
+    turned = []
+    turns = [lambda side=side: turned.append((side, time.monotonic())) for side in "ab"]
+    runs = switched(Scripted(tmp_path, PACED), turns)
+    assert [side for side, _ in turned] == ["a", "a", "b"]
+    assert turned[2][1] - turned[1][1] == pytest.approx(1, abs=0.2)
+    assert [row(each)["status"] for each in runs] == ["ok", "ok"]
+    assert [row(each)["variant"] for each in runs] == ["default", "b"]
+    for each in runs:
+        for name, rows in each.tables.items():
+            table.render(name, rows, name)
+        assert "sysbench" in set(each.tables["processes"]["role"])
+
+
+def test_a_slice_that_is_switched_too_late_is_void(tmp_path: Path):
+    """Part of it was the other side's."""
+    turns = [lambda: None, lambda: time.sleep(slices.SWITCHED_LATE_S + 0.1)]
+    first, second = switched(Scripted(tmp_path, PACED), turns)
+    assert row(first)["status"] == "ok"
+    assert "too late" in row(second)["status"]
+
+
 def test_slices_in_turn_without_a_report_say_so_each(tmp_path: Path):
     """What sysbench printed is kept."""
     runs = in_turn(Scripted(tmp_path, "sys.exit('FATAL: unable to connect')"), (True, False))

@@ -54,7 +54,7 @@ SHARE = 0.5
 """Of all CPUs, what MySQL servers and clients together have on the faster side. Data nodes need a
 third of that (0.23 of the CPU time of a point read is theirs), so they never limit."""
 MINUTES, ATTEMPTS = 3, 3
-_WHOLE = "whole"
+_WHOLE, _SAME = "whole", "same"
 _SPLIT = ("data_nodes=25%", "data_nodes=50%")
 """How CPUs are divided is compared by the design that suits quotas."""
 
@@ -141,10 +141,10 @@ def real(number: int, limit_min: int = MINUTES, file: Path = FILE) -> list[Row]:
 
 def _in_turn(machine: Host, binaries: Binaries) -> Bench:
     """Return what compares CPU quotas, by the design that `./lab compare` chooses for them."""
-    variants = [Variant(quotas=NO_QUOTAS), _limited(_WHOLE, 1.0)]
+    variants = [Variant(quotas=NO_QUOTAS), Variant(_SAME, quotas=NO_QUOTAS), _limited(_WHOLE, 1.0)]
     # Neither side has more than the whole share, so that data nodes always have the rest.
     variants += [_limited(_limited_for(truth), min(truth, 1 / truth)) for truth in TRUTHS]
-    chosen = choice.choose(sides.parse(_SPLIT))
+    chosen = choice.choose(sides.parse(_SPLIT), one_load=True)
     return _bench(chosen, variants, "scaled", machine, binaries)
 
 
@@ -189,7 +189,7 @@ def _compare(
     bench: Bench, kind: str, number: int, limit_min: int, clusters: Clusters
 ) -> dict[str, object]:
     """Make one comparison on the running cluster, until it is decided or the time is over."""
-    truth, variants = planted.EQUAL, (DEFAULT_VARIANT, DEFAULT_VARIANT)
+    truth, variants = planted.EQUAL, (DEFAULT_VARIANT, _SAME)
     if kind == PLANTED:
         truth = TRUTHS[number % len(TRUTHS)]
         limited = _limited_for(truth)

@@ -18,7 +18,7 @@ from ndblab.benchmarks import planted
 from ndblab.benchmarks.row import Row, shown
 from ndblab.comparing import judged, made
 from ndblab.comparing.request import MINUTES
-from ndblab.design.contrast import ALTERNATION
+from ndblab.design.contrast import ALTERNATION, SWITCHED
 from ndblab.error import MissingData
 from ndblab.judging.verdict import INCONCLUSIVE
 from ndblab.measuring import recorded
@@ -31,8 +31,8 @@ TOGETHER = 4
 """Blocks in a row that are drawn together: what neighbours have in common stays in."""
 LEAST_BLOCKS = 6
 """Of a recorded contrast; the noise of fewer is not known."""
-BLOCK_S = 20.0
-"""Seconds of a block of slices in turn (docs/compare.md)."""
+BLOCK_S = {ALTERNATION: 20.0, SWITCHED: 27.0}
+"""Seconds of a block (docs/compare.md)."""
 
 
 @dataclass(frozen=True)
@@ -63,31 +63,40 @@ class Pool:
 
 def compare() -> list[Row]:
     """Judge resampled comparisons of equal sides, and of planted 2, 5 and 10 %."""
-    most = max(look for look in LOOKS if look * BLOCK_S <= 60 * MINUTES)
-    truths = [planted.EQUAL] * EQUAL_TRIALS + [*PLANTED] * PLANTED_TRIALS
-    trials = judge(pools(), shown(truths, "compare"), most, np.random.default_rng(1))
-    return planted.rows("slices in turn, resampled", trials, most * BLOCK_S / 60, {})
+    truths, rows = [planted.EQUAL] * EQUAL_TRIALS + [*PLANTED] * PLANTED_TRIALS, []
+    for design, name in ((ALTERNATION, "slices in turn"), (SWITCHED, "under one load")):
+        block_s = BLOCK_S[design]
+        most = max(look for look in LOOKS if look * block_s <= 60 * MINUTES)
+        drawn = shown(truths, f"compare, {name}")
+        trials = judge(pools(design), drawn, most, block_s, np.random.default_rng(1))
+        rows += planted.rows(f"{name}, resampled", trials, most * block_s / 60, {})
+    return rows
 
 
-def pools() -> list[Pool]:
-    """Return the recorded contrasts of slices in turn that have enough whole blocks."""
+def pools(design: str) -> list[Pool]:
+    """Return the recorded contrasts of a design that have enough whole blocks."""
     return [
         pool
         for data in recorded.every()
         for contrast in data.manifest.get("contrasts", ())
-        if contrast["design"] == ALTERNATION
+        if contrast["design"] == design
         for pool in _pool(data.slices, contrast["name"])
     ]
 
 
 def judge(
-    pools: Sequence[Pool], truths: Iterable[float], most: int, rng: np.random.Generator
+    pools: Sequence[Pool],
+    truths: Iterable[float],
+    most: int,
+    block_s: float,
+    rng: np.random.Generator,
 ) -> pd.DataFrame:
     """Make a comparison of each truth, and judge it at the first look that decides it.
 
     Parameters
     ----------
     most : blocks after which it is left open.
+    block_s : seconds of a block.
 
     Returns
     -------
@@ -100,7 +109,7 @@ def judge(
         part = SimpleNamespace(slices=slices[slices["block"] <= look])
         found = judged.findings(part)[made.THROUGHPUT]
         outcome = judged.UNDECIDED if found.verdict == INCONCLUSIVE else found.verdict
-        trials.append((truth, outcome, found.measured.value, look * BLOCK_S / 60))
+        trials.append((truth, outcome, found.measured.value, look * block_s / 60))
     return pd.DataFrame(trials, columns=["truth", "outcome", "ratio", "minutes"])
 
 

@@ -12,23 +12,29 @@ from dataclasses import dataclass
 from ndblab.comparing import knobs
 from ndblab.comparing.knobs import Knob
 from ndblab.comparing.sides import Sides
-from ndblab.design.contrast import ALTERNATION, RESTARTS, STARTS, TWINS
+from ndblab.design.contrast import ALTERNATION, RESTARTS, STARTS, SWITCHED, TWINS
 from ndblab.formatting import duration, listed
 from ndblab.statistics import sequential
 
-DEVIATION = {ALTERNATION: 0.05, RESTARTS: 0.07, TWINS: 0.02, STARTS: 0.12}
+DEVIATION = {SWITCHED: 0.03, ALTERNATION: 0.05, RESTARTS: 0.07, TWINS: 0.02, STARTS: 0.12}
 """Standard deviation of a block's logarithm of the ratio on 2 virtual CPUs, in the middle of what
-was recorded: slices in turn 0.03 to 0.10, pairs of cluster starts 0.05 to 0.23; twins started at
-once and loaded in turn 0.019; restarts 0.078 (6 blocks) and 0.060 (4) in two comparisons of one
-connection of a MySQL server to the data nodes with eight."""
-PARTS = {ALTERNATION: 2, RESTARTS: 1, TWINS: 1, STARTS: 1}
+was recorded: slices under one load 0.029 (100 blocks), in turn 0.03 to 0.10, pairs of cluster
+starts 0.05 to 0.23; twins started at once and loaded in turn 0.019; restarts 0.078 (6 blocks) and
+0.060 (4) in two comparisons of one connection of a MySQL server to the data nodes with eight."""
+PARTS = {SWITCHED: 2, ALTERNATION: 2, RESTARTS: 1, TWINS: 1, STARTS: 1}
 """Values of a block (`statistics.contrasts`)."""
 EFFECTS = (0.02, 0.05, 0.10)
 _IN_ONE_CLUSTER = (knobs.LIVE, knobs.SESSION)
 _LOGGING = ("log_bin", "ndb_log_", "binlog_", "sync_binlog")
 """How names of variables begin that matter to a binary log. A MySQL server that has one writes the
 changes of all servers of its cluster, so it is never idle beside another."""
+_SETTLING = (
+    "table_open_cache", "thread_cache_size", "binlog_cache_size", "ndb_log_cache_size",
+    "ndb_index_stat_option", "ndb_metadata_check", "ndb_metadata_check_interval",
+)  # fmt: skip
+"""Variables that are set live, but act on new sessions or only after a while."""
 _WORDS = {
+    SWITCHED: "slices of a second under one load, A B B A, switched while it runs",
     ALTERNATION: "slices of both sides in turn, A B B A, in one cluster",
     RESTARTS: "two MySQL servers of one cluster, one a side, loaded in turn, A B B A, and "
     "restarted with exchanged places for each block",
@@ -72,7 +78,7 @@ class Choice:
         return f"{text}; not twins: {self.instead}" if self.instead else text
 
 
-def choose(sides: Sides, no_twins: str = "", servers: int = 1) -> Choice:
+def choose(sides: Sides, no_twins: str = "", servers: int = 1, one_load: bool = False) -> Choice:
     """Choose the design that the dearest difference of the sides allows.
 
     A table option is compared in one cluster, with tables of either kind; a variable of mysqld
@@ -83,18 +89,29 @@ def choose(sides: Sides, no_twins: str = "", servers: int = 1) -> Choice:
     ----------
     no_twins : why two clusters cannot run on this host, if they cannot.
     servers : MySQL servers of a side that does not name them.
+    one_load : whether the load reports each second, so that sides can be switched under it.
     """
     dearest = max((knob.change for knob in sides.differing), key=knobs.CHANGES.index)
     because = tuple(knob.name for knob in sides.differing if knob.change == dearest)
     in_one = all(
         knob.change in _IN_ONE_CLUSTER or knob.file == knobs.TABLE for knob in sides.differing
     )
+    if one_load and all(_at_once(knob) for knob in sides.differing):
+        return Choice(SWITCHED, dearest, because)
     if in_one:
         return Choice(ALTERNATION, dearest, because)
     one_each = all(int(sides.value(side, "servers") or servers) == 1 for side in ("a", "b"))
     if one_each and by_servers(sides.differing):
         return Choice(RESTARTS, dearest, because)
     return Choice(STARTS if no_twins else TWINS, dearest, because, no_twins)
+
+
+def _at_once(knob: Knob) -> bool:
+    """Whether a change acts within a fraction of a second, also on sessions that are open."""
+    if knob.file == knobs.LAB:
+        return knob.name == "data_nodes"
+    live = knob.file == knobs.MY_CNF and knob.change == knobs.LIVE
+    return live and knob.name not in _SETTLING
 
 
 def by_servers(differing: Iterable[Knob]) -> bool:

@@ -39,6 +39,7 @@ from ndblab.planning import config, deployment
 from ndblab.planning.cpu_budget import ATTACHED
 from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.planning.shape import Shape
+from ndblab.planning.workload import SYSBENCH
 from ndblab.workloads import registry
 from ndblab.workloads.own import resolving
 
@@ -162,7 +163,10 @@ def prepare(request: Request, binaries: Binaries, workload: resolving.Workload) 
     parsed = sides.parse(request.words, known_to(binaries, machine))
     common = request.common(parsed, workload.name, machine.usable_cpus)
     two = _engines(parsed, binaries)
-    first = made.experiment(parsed, choice.choose(parsed, servers=common.servers), common)
+    # sysbench reports every second, and its sessions stay.
+    one_load = registry.find(workload.name).ROLE == SYSBENCH
+    first_choice = choice.choose(parsed, servers=common.servers, one_load=one_load)
+    first = made.experiment(parsed, first_choice, common)
     size, given = size_of(first, parsed, common, request)
     places = start_stop.places(start_stop.home(), request.port)
     plans = first.plans(size, "auto", machine, places)
@@ -178,7 +182,7 @@ def prepare(request: Request, binaries: Binaries, workload: resolving.Workload) 
     free = feasible.disk_free_bytes(plans[DEFAULT_VARIANT])
     both = tuple(plans.values()), tuple(settings.values())
     no_twins = room.no_twins(machine, *both, free)
-    chosen = choice.choose(parsed, no_twins, common.servers)
+    chosen = choice.choose(parsed, no_twins, common.servers, one_load)
     experiment = made.experiment(
         parsed, chosen, common, functools.partial(read_back.check, parsed, chosen.design)
     )

@@ -180,7 +180,7 @@ def _minutes(slices: pd.DataFrame) -> float:
     """Return how long measuring took, without the time between two measurements."""
     if slices.empty:
         return 0.0
-    times = pd.to_datetime(slices["started_utc"]).sort_values()
+    times = pd.to_datetime(slices["started_utc"]).drop_duplicates().sort_values()
     gaps_s = times.diff().dt.total_seconds().dropna().clip(upper=_GAP_S)
     return float(gaps_s.sum() + (gaps_s.median() if len(gaps_s) else 0.0)) / 60
 

@@ -12,7 +12,7 @@ from ndblab.comparing import knobs
 from ndblab.comparing.choice import Choice
 from ndblab.comparing.sides import Setting, Sides
 from ndblab.design import contrast as designs
-from ndblab.design.contrast import ALTERNATION, RESTARTS, Contrast, Side
+from ndblab.design.contrast import ALTERNATION, RESTARTS, SWITCHED, Contrast, Side
 from ndblab.design.experiment import Experiment
 from ndblab.design.variant import NO_QUOTAS, Variant
 from ndblab.error import LabError
@@ -36,6 +36,7 @@ CLIENTS_PER_CPU = 8
 The recorded sweeps of one server on 2 CPUs peak at 1 to 16 clients."""
 POOL = "ndb_cluster_connection_pool"
 _DATA_NODES = 2
+_ONE_CLUSTER = (ALTERNATION, SWITCHED)
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def experiment(
 ) -> Experiment:
     """Return the experiment: a run of A, in one cluster also of B, then blocks of one contrast."""
     points = {side: point(sides, side, load) for side in VARIANTS}
-    swept = tuple(points.values()) if choice.design == ALTERNATION else (points[designs.A],)
+    swept = tuple(points.values()) if choice.design in _ONE_CLUSTER else (points[designs.A],)
     contrast = Contrast(
         CONTRAST, choice.design, *(Side(each) for each in points.values()), (THROUGHPUT,),
         one_start=True,
@@ -173,7 +174,7 @@ def variant(sides: Sides, side: str, design: str) -> Variant:
     for setting in sides.of(side):
         if design == RESTARTS and setting in own:
             continue
-        if design == ALTERNATION and setting in own and setting.knob.file == knobs.MY_CNF:
+        if design in _ONE_CLUSTER and setting in own and setting.knob.file == knobs.MY_CNF:
             made = replace(made, set_global={**made.set_global, setting.knob.name: setting.value})
         else:
             made = _with(made, setting)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.cluster import variables as running
 from ndblab.comparing import installed, knobs, made
-from ndblab.design.contrast import ALTERNATION, RESTARTS
+from ndblab.design.contrast import ALTERNATION, RESTARTS, SWITCHED
 from ndblab.error import LabError
 from ndblab.planning import config, setting_value
 
@@ -36,7 +36,7 @@ def check(parsed: Sides, design: str, cluster: Cluster, variant: str) -> dict[st
         If a node has another value.
     """
     [side] = (side for side, name in made.VARIANTS.items() if name == variant)
-    settings = parsed.both if design == ALTERNATION else parsed.of(side)
+    settings = parsed.both if design in (ALTERNATION, SWITCHED) else parsed.of(side)
     servers = cluster.plan.servers
     if design == RESTARTS:
         own = made.variant(parsed, side, design)

@@ -4,8 +4,8 @@ Blocks are the unit of analysis (`statistics.contrasts`). The designs:
 
 - alternation: A B B A or B A A B, drawn at random, one slice at a time (randomized multiple
   interleaved trials: Abedi and Brecht 2017);
-- switched: one load, and the lab's monitor switched on and off under it every second, in several
-  drawn orders A B B A or B A A B;
+- switched: one load, and what the sides differ in switched under it every second, in several drawn
+  orders A B B A or B A A B: the lab's monitor, or what a variant changes while a cluster runs;
 - duet: both sides at once, then once more with their servers swapped (Bulej et al. 2020);
 - restarts: a MySQL server of A and one of B in one cluster, loaded in turn, A B B A or B A A B,
   while the other is idle; both are restarted for each block, and the sides exchange their places;
@@ -68,7 +68,7 @@ class Side:
     """One configuration: a point, options of the load generator, and a condition of the host.
 
     The condition is one of `CONDITIONS`; the lab's own experiment compares them with none. The
-    sides of a duet have the same condition. Switched sides differ in the monitor alone.
+    sides of a duet have the same condition. Switched sides differ in the monitor or the variant.
     """
 
     point: Point
@@ -145,8 +145,8 @@ class Contrast:
             )
         if self.one_slice and self.design != LEVEL:
             raise ValueError(f"a block of {self.name} has more than one slice")
-        if self.design == SWITCHED and self.b != replace(self.a, condition=NO_MONITOR):
-            raise ValueError(f"the sides of {self.name} differ in more than the monitor")
+        if self.design == SWITCHED and not (self.by_monitor or self._by_variant):
+            raise ValueError(f"the sides of {self.name} differ in more than monitor or variant")
         if self.design in (RESTARTS, TWINS) and self.b is None:
             raise ValueError(f"{self.name} has no second side")
 
@@ -155,6 +155,17 @@ class Contrast:
         if self.blocks_per_start:
             return (block - 1) % self.blocks_per_start == 0
         return block == self.half_way + 1 > 1
+
+    @property
+    def by_monitor(self) -> bool:
+        """Return whether its sides differ in the monitor alone."""
+        return self.b == replace(self.a, condition=NO_MONITOR)
+
+    @property
+    def _by_variant(self) -> bool:
+        if self.b is None or self.b.point.variant == self.a.point.variant:
+            return False
+        return self.b == replace(self.a, point=replace(self.a.point, variant=self.b.point.variant))
 
     @property
     def half_way(self) -> int:

@@ -106,7 +106,8 @@ def _measure(
         elif contrast.design == designs.RESTARTS:
             cluster, start = clusters.restarted(contrast, slot[0])
         else:
-            cluster = clusters.ready(*(side.point for side in sides))
+            together = sides[:1] if contrast.design == designs.SWITCHED else sides
+            cluster = clusters.ready(*(side.point for side in together))
             start = clusters.starts
         clusters.contrasts.add(contrast.name)
         usable = functools.partial(clusters.experiment.usable_servers, cluster.plan)
@@ -123,6 +124,9 @@ def _measure(
             )  # fmt: skip
             asked.append(slices.Asked({**each.columns(), "start": start}, job))
         conditions = [side.condition for side in sides]
+        if contrast.design == designs.SWITCHED and not contrast.by_monitor:
+            turns = [functools.partial(clusters.ready, side.point) for side in sides]
+            return slices.measure_switched(cluster, asked, turns)
         if contrast.design == designs.SWITCHED:
             watched = [condition != NO_MONITOR for condition in conditions]
             return slices.measure_in_turn(cluster, asked, watched)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ndblab.planning.profile import Profile
 
 TOO_LATE = "the load reported too late, or ended before its time"
+SWITCHED_TOO_LATE = "what the sides differ in was switched too late"
 
 
 @dataclass(frozen=True)
@@ -82,8 +83,16 @@ def of_load(
     host: Mapping[str, float],
     started_utc: str,
     place: int,
+    span: tuple[float, float] | None = None,
+    late: bool = False,
 ) -> Run:
-    """Compose the tables of a slice from its intervals in the report of the whole load."""
+    """Compose the tables of a slice from its intervals in the report of the whole load.
+
+    Parameters
+    ----------
+    span : begin and seconds between the readings of processes, if there were any.
+    late : whether the slice became its side's too late to count.
+    """
     times = asked.job.profile
     first_s = times.warmup_s + place * times.duration_s
     intervals, ended_s = report.intervals.copy(), np.array(report.ended_s)
@@ -97,6 +106,12 @@ def of_load(
             totals = _measured(queries, duration_s, intervals)
     measured = totals | {name: host[name] for name in ("host_busy_pct", "host_steal_pct")}
     tables, status = {"intervals": intervals}, _status(report, totals)
+    if span is not None:
+        processes = samples.processes(*span).assign(t_s=round(span[1], 2))
+        tables["processes"] = processes
+        measured["client_cpu_pct"] = processes.cpu_pct[_of_clients(processes)].sum(min_count=1)
+    if status == OK and late:
+        status = SWITCHED_TOO_LATE
     return _composed(asked, report, samples.company(), started_utc, status, tables, measured)
 
 

@@ -8,7 +8,8 @@ load generator covers both the warm-up and the measured span, and its first inte
 The cluster and the host are sampled at the two ends of the span, not in between; if an overloaded
 host lets the lab take the first sample so late that little is left, there is none. A load that ends
 by itself has no warm-up, its span is the whole of it, and only the host is sampled. Slices that
-share a load are watched by the monitor, or not, to see what it costs (`measure_in_turn`).
+share a load are watched by the monitor, or not, to see what it costs (`measure_in_turn`), or differ
+in what is switched under it (`measure_switched`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -30,7 +31,7 @@ from ndblab.planning.condition import NO_MONITOR, NONE
 from ndblab.planning.workload import is_good
 from ndblab.workloads import registry
 from ndblab.workloads.execution import connect_s
-from ndblab.workloads.load_generator import Job
+from ndblab.workloads.load_generator import Job, Report
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
@@ -39,6 +40,9 @@ CONNECT_TIMEOUT_S = 30
 """Time for clients to connect, besides that of each."""
 END_MARGIN_S = 0.05
 """The last reading is so long before the load ends: a process that has ended cannot be read."""
+SWITCHED_LATE_S = 0.2
+"""A slice whose side came later than this is void: what of it belongs to the other side hides that
+share of the difference."""
 
 
 def measure(cluster: Cluster, asked: Sequence[Asked], condition: str = NONE) -> list[Run]:
@@ -124,6 +128,56 @@ def measure_in_turn(cluster: Cluster, asked: Sequence[Asked], watched: Sequence[
     LabError
         If a node of the cluster has ended, or does not rejoin it.
     """
+
+    def watch(samples: monitor.Samples, first_s: float) -> None:
+        _watch_some(cluster, samples, first_s, asked[0].job.profile.duration_s, watched)
+
+    report, samples, host, started_utc = _load(cluster, asked, watch)
+    return [
+        of_load(each, report, samples, host, started_utc, place) for place, each in enumerate(asked)
+    ]
+
+
+def measure_switched(
+    cluster: Cluster, asked: Sequence[Asked], turns: Sequence[Callable[[], object]]
+) -> list[Run]:
+    """Measure slices one after the other under one load, of which each turn gives one its side.
+
+    Processes are sampled where a slice begins, after the turn. The jobs of all slices are those of
+    one load, and last whole seconds. The loads are the clients of the first: their sessions stay.
+
+    Raises
+    ------
+    LabError
+        If a turn fails, a node of the cluster has ended, or does not rejoin it.
+    """
+    readings: list[tuple[float, float]] = []
+
+    def switch(samples: monitor.Samples, first_s: float) -> None:
+        slice_s = asked[0].job.profile.duration_s
+        for place, turn in enumerate([*turns, lambda: None]):
+            due_s = first_s + place * slice_s
+            time.sleep(max(0.0, due_s - time.monotonic()))
+            turn()
+            readings.append((time.monotonic(), time.monotonic() - due_s))
+            monitor.read(cluster, samples)
+
+    turns[0]()
+    report, samples, host, started_utc = _load(cluster, asked, switch)
+    runs = []
+    for place, each in enumerate(asked):
+        span, late = None, False
+        if len(readings) > place + 1:
+            (began_s, late_s), (ended_s, _) = readings[place : place + 2]
+            span, late = (began_s, ended_s - began_s), late_s > SWITCHED_LATE_S
+        runs.append(of_load(each, report, samples, host, started_utc, place, span, late))
+    return runs
+
+
+def _load(
+    cluster: Cluster, asked: Sequence[Asked], during: Callable[[monitor.Samples, float], None]
+) -> tuple[Report, monitor.Samples, Mapping[str, float], str]:
+    """Run the one load of several slices, and what happens `during` it from the first one on."""
     samples = monitor.of(cluster)
     job, times = asked[0].job, asked[0].job.profile
     started_utc = now_utc()
@@ -138,7 +192,7 @@ def measure_in_turn(cluster: Cluster, asked: Sequence[Asked], watched: Sequence[
             samples.watch(generator.ROLE, number, pid, job.host)
         begun = load.wait_began(speed.timeout_s(CONNECT_TIMEOUT_S + connect_s(job)))
         if None not in begun:
-            _watch_some(cluster, samples, fmean(begun) + times.warmup_s, times.duration_s, watched)
+            during(samples, fmean(begun) + times.warmup_s)
         report = load.finish()
     monitor.read_company(cluster, samples)
     monitor.read_hosts(cluster, samples)
@@ -146,9 +200,7 @@ def measure_in_turn(cluster: Cluster, asked: Sequence[Asked], watched: Sequence[
     cluster.check_alive()
     if not is_good(report.status):
         readiness.wait_rejoined(cluster, job.servers)
-    return [
-        of_load(each, report, samples, host, started_utc, place) for place, each in enumerate(asked)
-    ]
+    return report, samples, host, started_utc
 
 
 def _lasting(job: Job, seconds: float) -> Job:
