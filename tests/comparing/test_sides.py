@@ -67,6 +67,35 @@ def test_two_folders_differ_in_what_their_files_set(tmp_path: Path) -> None:
     assert {line.partition(" of ")[0] for line in parsed.left_out} == {"[computer] Id"}
 
 
+def test_files_of_a_windows_editor_are_read(tmp_path: Path) -> None:
+    """They begin with a byte order mark, and their lines end with a carriage return."""
+    (tmp_path / "config.ini").write_bytes(
+        b"\xef\xbb\xbf[ndbd default]\r\nSpinMethod=CostBasedSpinning\r\n"
+    )
+    (tmp_path / "my.cnf").write_bytes(b"\xef\xbb\xbf[mysqld]\r\nndb_batch_size=64K\r\n")
+    (tmp_path / "mine.toml").write_bytes(b'\xef\xbb\xbfndb_batch_size = "16K"\r\n')
+    parsed = sides.parse([str(tmp_path), str(tmp_path / "mine.toml")])
+    assert said(parsed)[:2] == (
+        "SpinMethod=CostBasedSpinning ndb_batch_size=65536", "ndb_batch_size=16384",
+    )  # fmt: skip
+
+
+def test_my_cnf_is_read_as_mysqld_reads_it(tmp_path: Path) -> None:
+    """A quoted "#" is no comment; files are included; [server] is read by every mysqld."""
+    (tmp_path / "more.cnf").write_text("[server]\nndb-batch-size=64K # twice the default\n")
+    (tmp_path / "my.cnf").write_text(
+        "[mysqld]\ninit_connect='SET @a = \"#1\"' # for all\nloose-skip-ndb-join-pushdown\n"
+        f"!include {tmp_path}/more.cnf\n"
+    )
+    known = [sides.Knob("init_connect", "mysqld", "mysqld", "", "live", "x")]
+    assert said(sides.parse([str(tmp_path)], known))[1] == (
+        'init_connect=SET @a = "#1" ndb_join_pushdown=OFF ndb_batch_size=65536'
+    )
+    (tmp_path / "my.cnf").write_text("ndb_batch_size=64K\n")
+    with pytest.raises(LabError, match="cannot be read as MySQL reads it"):
+        sides.parse([str(tmp_path)])
+
+
 def test_a_toml_file_is_a_side(tmp_path: Path) -> None:
     """With sections as its tables; brief is the side without a setting."""
     file = tmp_path / "mine.toml"

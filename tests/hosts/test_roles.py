@@ -51,6 +51,16 @@ def test_a_file_says_all_of_a_host():
     assert (second.is_local, second.address, second.folder) == (True, "", hosts.FOLDER)
 
 
+def test_a_file_of_a_windows_editor_is_read(tmp_path):
+    """It begins with a byte order mark, and its lines end with a carriage return."""
+    file = tmp_path / "hosts.toml"
+    file.write_bytes(b"\xef\xbb\xbf" + FILE.replace("\n", "\r\n").encode())
+    assert hosts.read(str(file)) == hosts.parsed(FILE, "hosts.toml")
+    file.write_bytes(b'[[host]]\nname = "b\xfcro"\n')
+    with pytest.raises(LabError, match="cannot be read"):
+        hosts.read(str(file))
+
+
 def test_four_hosts_of_data_nodes_make_two_node_groups():
     """A data node a host."""
     text = "".join(f'[[host]]\nname = "h{n}"\nroles = ["data", "sql"]\n' for n in range(4))

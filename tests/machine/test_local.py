@@ -129,6 +129,13 @@ def test_output_is_appended_to_the_log(tmp_path: Path):
     assert log.read_text() == "before\nout\nerror\n"
 
 
+def test_the_users_password_for_other_servers_is_not_handed_on(monkeypatch):
+    """The library of sysbench would send it for an account that has none, and be refused."""
+    monkeypatch.setenv("MYSQL_PWD", "secret")
+    child = LOCAL.spawn(["printenv", "MYSQL_PWD"], stdout=subprocess.PIPE, text=True)
+    assert child.communicate() == ("", None)
+
+
 def test_a_missing_program_is_one_message(tmp_path: Path):
     """No traceback of subprocess for a missing binary."""
     with pytest.raises(LabError, match="could not be started"):

@@ -43,6 +43,9 @@ def test_settings_for_the_programs_of_other_projects_are_forgotten(monkeypatch) 
     others = {
         "PYTEST_ADDOPTS": "--collect-only", "MAKEFLAGS": "-n", "CXXFLAGS": "-O0",
         "GOFLAGS": "-mod=vendor", "GIT_DIR": "/x", "MYSQL_TCP_PORT": "1", "LIBMYSQL_PLUGINS": "x",
+        "MYSQL_GROUP_SUFFIX": ".x", "MYSQLX_TCP_PORT": "1", "MARIADB_HOME": "/x", "UMASK": "022",
+        "UMASK_DIR": "022", "NDB_CONNECTSTRING": "production:1186",
+        "VIRTUAL_ENV": "/x",
     }  # fmt: skip
     kept = {"GOPROXY": "x", "MYSQL_PWD": "x", "CXX": "clang++", "NDB_HOME": "/x", "PATH": "/x"}
     monkeypatch.setattr(os, "environ", others | kept)

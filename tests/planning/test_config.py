@@ -144,6 +144,13 @@ def test_commands_bind_processes_as_the_brief_did(published):
     assert sysbench == ["numactl", "-C", "16-63,80-127,144-191,208-255", "-m", "0,1"]
 
 
+def test_no_node_reads_an_option_file_of_the_users(small):
+    """MySQL's programs read ~/.my.cnf unless their first option says otherwise."""
+    for node in small.nodes:
+        first = config.node_argv(small, node, BINARIES)[1]
+        assert first.startswith(("--no-defaults", "--defaults-file=/lab/my.cnf"))
+
+
 def test_a_server_is_started_by_its_group(small):
     """One defaults file, one group suffix, and what this mysqld needs to run from its place."""
     argv = config.node_argv(small, small.servers[1], BINARIES)

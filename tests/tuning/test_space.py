@@ -62,6 +62,8 @@ def test_a_file_of_the_user_adds_replaces_and_removes(tmp_path: Path):
     assert "SpinMethod" in found
     file.write_text("name,values\n*,\nndb_batch_size,16K\n")
     assert [row.name for row in space.table(file)] == ["ndb_batch_size"]
+    file.write_bytes(b"\xef\xbb\xbfname,values\r\n*,\r\nndb_batch_size,16K\r\n")
+    assert [(row.name, row.values) for row in space.table(file)] == [("ndb_batch_size", "16K")]
 
 
 @pytest.mark.parametrize(
@@ -69,6 +71,9 @@ def test_a_file_of_the_user_adds_replaces_and_removes(tmp_path: Path):
     [
         ("knob,value\nx,1\n", "is no table of knobs"),
         ("name,values\nSpinMethod,A,B,C,D\n", "is no table of knobs"),
+        ("name;values\nSpinMethod;A\n", "is no table of knobs"),
+        ("name,values\n", "is no table of knobs"),
+        ("", "is no table of knobs"),
         ("name,values\nnosuch,\n", "removes a knob that is not there"),
     ],
 )

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import stat
@@ -36,21 +37,37 @@ def read(file: Path, group: str) -> dict[str, str]:
         If MySQL's programs would not read the file; it says why, and quotes none of it.
     """
     options = {}
-    for name, value in _options(file, group, 1):
-        options[name.replace("_", "-").removeprefix("loose-")] = _text(value)
+    for theirs, name, value in lines(file):
+        if theirs == group and value is not None:
+            options[name.replace("_", "-").removeprefix("loose-")] = value
     return options
 
 
-def _options(file: Path, group: str, depth: int) -> Iterator[tuple[str, str]]:
-    if file.stat().st_mode & stat.S_IWOTH:
+def lines(
+    file: Path, *, lenient: bool = False, depth: int = 1
+) -> Iterator[tuple[str, str, str | None]]:
+    """Give group, name and value of each option, in order; the value is None if there is no "=".
+
+    Parameters
+    ----------
+    lenient : whether to read a file that MySQL's programs would not: one that every user may write,
+        or that begins with a byte order mark.
+
+    Raises
+    ------
+    OSError, ValueError
+        As `read` does.
+    """
+    if not lenient and file.stat().st_mode & stat.S_IWOTH:
         raise ValueError(f"{file} may be written by every user of this host")
     current = None
-    for number, text in enumerate(file.read_bytes().decode("latin-1").split("\n"), 1):
+    content = file.read_bytes().removeprefix(codecs.BOM_UTF8 if lenient else b"")
+    for number, text in enumerate(content.decode("latin-1").split("\n"), 1):
         line = text.strip(_SPACE)
         if line.startswith("!"):
             for included in _included(line[1:].strip(_SPACE)):
                 if depth <= _DEEPEST and included.is_file():
-                    yield from _options(included, group, depth + 1)
+                    yield from lines(included, lenient=lenient, depth=depth + 1)
         elif line.startswith("["):
             current, end, _ = line[1:].partition("]")
             if not end:
@@ -60,8 +77,8 @@ def _options(file: Path, group: str, depth: int) -> Iterator[tuple[str, str]]:
                 raise ValueError(f"an option before the first group in line {number} of {file}")
             matched = _BEFORE_COMMENT.match(line)
             name, equals, value = (matched[0] if matched else "").partition("=")
-            if equals and current.rstrip(_SPACE).lower() == group:
-                yield name.rstrip(_SPACE), _unescaped(value.strip(_SPACE))
+            value = _text(_unescaped(value.strip(_SPACE))) if equals else None
+            yield current.rstrip(_SPACE).lower(), name.rstrip(_SPACE), value
 
 
 def _included(directive: str) -> list[Path]:

@@ -76,6 +76,7 @@ def ask_management(cluster: Cluster, command: str) -> str:
     site = cluster.site(cluster.plan.management_node.host)
     argv = [
         str(site.binaries.ndb_mgm),
+        "--no-defaults",
         f"--ndb-connectstring={config.connectstring(cluster.plan)}",
         "--connect-retries=1",
         *_tls_options(cluster, site),

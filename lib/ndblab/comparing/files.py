@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+from ndblab.attach import option_file
 from ndblab.comparing.installed import OF_A_NODE, PLACES
 from ndblab.comparing.knobs import folded
 from ndblab.error import LabError
@@ -17,6 +18,8 @@ from ndblab.planning import config
 
 Pairs = tuple[tuple[str, str], ...]
 """Names, with the section before a colon, and values."""
+_GROUPS = ("mysqld", "server")
+"""Groups of my.cnf that every mysqld reads."""
 _SYNONYMS = {
     "db default": "ndbd", "ndbd default": "ndbd", "db": "ndbd", "ndbd": "ndbd",
     "tcp default": "tcp", "tcp": "tcp", "shm default": "shm", "shm": "shm",
@@ -56,11 +59,11 @@ def _of_folder(folder: Path) -> tuple[Pairs, tuple[str, ...]]:
     left_out: dict[str, None] = {}
     for file in there:
         ini = file.name == config.CONFIG_INI
-        for section, name, value in _lines(file):
+        for section, name, value in _lines(file) if ini else _options(file):
             if ini and section in _SYNONYMS and folded(name) not in OF_A_NODE:
                 # The last of several sections of a kind counts for all nodes.
                 pairs[f"{_SYNONYMS[section]}:{name}"] = value
-            elif not ini and section == "mysqld" and folded(name) not in PLACES:
+            elif not ini and section in _GROUPS and folded(name) not in PLACES:
                 pairs |= dict([_option(name, value)])
             elif folded(name) not in OF_A_NODE | PLACES:
                 left_out[f"[{section}] {name} of {file}"] = None
@@ -69,20 +72,34 @@ def _of_folder(folder: Path) -> tuple[Pairs, tuple[str, ...]]:
 
 def _option(name: str, value: str) -> tuple[str, str]:
     """Return an option of my.cnf as the variable that it sets."""
-    plain = folded(name)
+    plain = folded(name).removeprefix("loose_")
     if not value and plain.startswith(("skip_", "disable_")) and plain != "skip_name_resolve":
         return f"mysqld:{plain.partition('_')[2]}", "OFF"
-    return f"mysqld:{plain.removeprefix('loose_')}", value or "ON"
+    return f"mysqld:{plain}", value or "ON"
+
+
+def _options(file: Path) -> Iterator[tuple[str, str, str]]:
+    """Give group, name and value of each option of my.cnf, with those of the files it includes."""
+    try:
+        for group, name, value in option_file.lines(file, lenient=True):
+            yield group, name, value or ""
+    except (OSError, ValueError) as error:
+        raise LabError(
+            f"{file} cannot be read as MySQL reads it",
+            found=str(error),
+            expected="groups such as [mysqld], and options below them",
+            next_step="Correct it.",
+        ) from None
 
 
 def _lines(file: Path) -> Iterator[tuple[str, str, str]]:
-    """Give section, name and value of each line that sets something."""
+    """Give section, name and value of each line of config.ini that sets something."""
     section = ""
-    for line in file.read_text(errors="replace").splitlines():
+    for line in file.read_text("utf-8-sig", errors="replace").splitlines():
         text = line.partition("#")[0].strip()
         if text.startswith("[") and text.endswith("]"):
             section = " ".join(text[1:-1].lower().split())
-        elif text and not text.startswith((";", "!")):
+        elif text and not text.startswith(";"):
             at = next((i for i, c in enumerate(text) if c in "=:"), len(text))
             yield section, text[:at].strip(), text[at + 1 :].strip().strip("'\"")
 
@@ -90,7 +107,7 @@ def _lines(file: Path) -> Iterator[tuple[str, str, str]]:
 def _of_toml(file: Path) -> Pairs:
     """Read names and values; a table's name is the section, as before a colon."""
     try:
-        table = tomllib.loads(file.read_bytes().decode())
+        table = tomllib.loads(file.read_text("utf-8-sig"))
     except ValueError as error:
         raise LabError(
             f"{file} is not TOML",

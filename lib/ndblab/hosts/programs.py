@@ -103,7 +103,7 @@ def _install_again(where: str) -> str:
 
 def _compare(machine: Remote, program: Path, ours: Binaries) -> None:
     """Refuse a program that is missing there, or reports another version than here."""
-    options = ["--no-defaults"] if program == ours.mysqld else []
+    options = [] if program == ours.sysbench else ["--no-defaults"]
     argv = [str(program), *options, "--version"]
     here = LOCAL.run(argv, what=f"{program} does not run").strip()
     expected = f"the same program as here: {here}"

@@ -72,11 +72,11 @@ def read(given: str, wanted: Sequence[tuple[str, ...]] = ()) -> tuple[PlacedHost
     if not given.endswith(".toml"):
         return listed(given, wanted)
     try:
-        text = Path(given).read_text()
-    except OSError as error:
+        text = Path(given).read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
         raise LabError(
             f"{given} cannot be read",
-            found=error.strerror,
+            found=getattr(error, "strerror", None) or str(error),
             expected="a TOML file that describes hosts",
             next_step="Check the path, or write --hosts user@a,user@b.",
         ) from None

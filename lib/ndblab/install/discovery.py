@@ -53,8 +53,7 @@ def programs_version(programs: dict[str, Path], *, basedir: Path, origin: str) -
     ndb_version = ""
     for name, program in programs.items():
         what = f"{program} does not run"
-        arguments = ["--no-defaults", "--version"] if name == "mysqld" else ["--version"]
-        text = commands.output([program, *arguments], what=what)
+        text = commands.output([program, "--no-defaults", "--version"], what=what)
         if name == "mysqld":
             version = binaries.mysqld_version(text)
         else:

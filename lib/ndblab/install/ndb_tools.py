@@ -80,7 +80,8 @@ def version(ndb: Ndb, name: str) -> str:
     """
     program = find(ndb, name)
     if name not in _UNVERSIONED:
-        text = commands.output([program, "--version"], what=f"{program} does not run")
+        argv = [program, "--no-defaults", "--version"]
+        text = commands.output(argv, what=f"{program} does not run")
         _, own = binaries.ndb_versions(text) or (None, "unknown")
         binaries.match_versions({"ndbmtd": ndb.ndb_version, name: own}, str(program.parent))
     return ndb.ndb_version

@@ -123,7 +123,7 @@ def load(path: str | Path) -> Host:
         If the file cannot be read or is not a host description.
     """
     try:
-        return from_dict(json.loads(Path(path).read_text()))
+        return from_dict(json.loads(Path(path).read_text("utf-8-sig")))
     except (OSError, ValueError) as error:
         raise LabError(
             f"The host description {path} cannot be read",

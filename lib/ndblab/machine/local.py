@@ -55,6 +55,8 @@ class Local:
         **streams,
     ) -> subprocess.Popen:
         environment = {**os.environ, **(env or {}), **({MARK: str(mark)} if mark else {})}
+        # libmariadb would send it for an account without a password, and be refused.
+        environment.pop("MYSQL_PWD", None)
         with contextlib.ExitStack() as stack:
             if log is not None:
                 output = stack.enter_context(log.open("ab"))

@@ -12,9 +12,10 @@ from ndblab.error import LabError
 _FOR_OTHERS = re.compile(
     r"PYTEST_(ADDOPTS|PLUGINS)|(GNUMAKE|MAKE|M|C|CXX|CPP|LD|GO)FLAGS|NINJAFLAGS"
     r"|CMAKE_(GENERATOR|TOOLCHAIN_FILE|BUILD_TYPE)|GIT_(DIR|WORK_TREE|INDEX_FILE|NAMESPACE)"
-    r"|MYSQL_(HOST|HOME|TCP_PORT|UNIX_PORT)|LIBMYSQL_\w+"
+    r"|MYSQL_(HOST|HOME|TCP_PORT|UNIX_PORT|GROUP_SUFFIX)|MYSQLX_(TCP|UNIX)_PORT|MARIADB_HOME"
+    r"|LIBMYSQL_\w+|NDB_CONNECTSTRING|UMASK(_DIR)?|VIRTUAL_ENV"
 )
-"""Variables that tell pytest, compilers, git and MySQL's programs what a user wants elsewhere."""
+"""Variables that tell pytest, compilers, git, IPython and MySQL what a user wants elsewhere."""
 NEXT_STEP = "Set XDG_CACHE_HOME to a folder that you can write to."
 
 
@@ -29,7 +30,8 @@ def name() -> str:
 def forget_settings() -> None:
     """Remove what the user has set for the programs of other projects from this process.
 
-    With PYTEST_ADDOPTS=--collect-only, say, all tests of the lab would pass without having run.
+    With PYTEST_ADDOPTS=--collect-only, say, all tests of the lab would pass without having run, and
+    IPython would take the packages of another VIRTUAL_ENV before ours.
     """
     for name in [name for name in os.environ if _FOR_OTHERS.fullmatch(name)]:
         del os.environ[name]

@@ -257,7 +257,7 @@ def node_argv(plan_: Plan, node: Node, binaries: Binaries, initial: bool = True)
         argv = [str(binaries.mysqld), f"--defaults-file={folder}/{MY_CNF}"]
         argv += [f"--defaults-group-suffix=.{node.number}"]
     else:
-        argv = [str(getattr(binaries, node.role)), f"--ndb-nodeid={node.node_id}"]
+        argv = [str(getattr(binaries, node.role)), "--no-defaults", f"--ndb-nodeid={node.node_id}"]
         if node.role == "ndbmtd":
             argv += [f"--ndb-connectstring={connectstring(plan_)}", "--foreground"]
         else:

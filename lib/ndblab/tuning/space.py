@@ -190,21 +190,21 @@ def tunables(
 
 def _read(file: Path) -> list[Row]:
     try:
-        with file.open(newline="") as lines:
-            rows = list(csv.DictReader(lines))
+        with file.open(newline="", encoding="utf-8-sig") as lines:
+            table = csv.DictReader(lines)
+            rows, columns = list(table), table.fieldnames or []
     except (OSError, UnicodeDecodeError) as error:
         raise LabError(
             f"{file} cannot be read", found=str(error), next_step="Name a CSV file of knobs."
         ) from None
-    known = Row.__dataclass_fields__
-    for row in rows:
-        if "name" not in row or None in row or not set(row) <= set(known):
-            raise LabError(
-                f"{file} is no table of knobs",
-                found=", ".join(map(str, rows[0])),
-                expected="a first line name,values[,expert][,group], then a line for each knob",
-                next_step="See docs/tune.md.",
-            )
+    known = "name" in columns and set(columns) <= set(Row.__dataclass_fields__)
+    if not rows or not known or any(None in row for row in rows):
+        raise LabError(
+            f"{file} is no table of knobs",
+            found=", ".join(columns) or "nothing in it",
+            expected="a first line name,values[,expert][,group], then a line for each knob",
+            next_step="See docs/tune.md.",
+        )
     return [Row(**{key: (text or "").strip() for key, text in ({"values": ""} | row).items()})
             for row in rows]  # fmt: skip
 

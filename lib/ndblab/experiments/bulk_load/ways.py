@@ -92,6 +92,7 @@ def _ndb_import(job: Job) -> Command:
     """It loads the tables one after another, with threads of its own, and tolerates no error."""
     place = folder(job)
     options = [
+        "--no-defaults",
         f"--ndb-connectstring={job.connectstring}",
         *config.tls_options(str(place.parent), job.binaries.mysqld_version),
         f"--state-dir={place}",

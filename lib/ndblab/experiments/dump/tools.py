@@ -48,7 +48,7 @@ def versions(binaries: Binaries) -> dict[str, str]:
     if tool() == MYSQL_SHELL:
         programs = {MYSQL_SHELL: (MYSQL_SHELL,)}
     else:
-        programs = {MYSQLDUMP: client_programs.argv(binaries, MYSQLDUMP)}
+        programs = {MYSQLDUMP: (*client_programs.argv(binaries, MYSQLDUMP), "--no-defaults")}
         programs |= {name: (client_programs.on_path(name, name),) for name in _COMPRESS}
     found = {}
     for name, argv in programs.items():
@@ -83,8 +83,8 @@ def command(job: Job, folder: Path) -> Command:
         call = f"util.dumpSchemas({', '.join(map(json.dumps, arguments))})"
         words = ["--mysql", *connection, "--no-password", "--js", "--execute", call]
         return Command([MYSQL_SHELL, *words])
-    mysqldump = client_programs.argv(job.binaries, MYSQLDUMP)
-    line = shlex.join([*mysqldump, "--no-defaults", *connection, *_NDB_TABLES, sysbench.DATABASE])
+    mysqldump = [*client_programs.argv(job.binaries, MYSQLDUMP), "--no-defaults", "--password="]
+    line = shlex.join([*mysqldump, *connection, *_NDB_TABLES, sysbench.DATABASE])
     if flags := _COMPRESS.get(compression(job)):
         compressor = client_programs.on_path(compression(job), compression(job))
         line += f" | {shlex.join([compressor, *flags])}"

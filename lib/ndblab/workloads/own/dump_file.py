@@ -75,7 +75,9 @@ def check(path: Path) -> None:
 def prepare_command(job: Job, path: Path) -> Command:
     """Return the command that loads a dump through the first server."""
     server = job.servers[0]
-    login = [f"--defaults-extra-file={job.options_file}"] if job.options_file else []
+    # Nothing of what the user keeps for other servers, in MYSQL_PWD and ~/.mylogin.cnf neither.
+    file = job.options_file
+    login = [f"--defaults-file={file}"] if file else ["--no-defaults", "--password="]
     if server.socket:
         login += [f"--socket={server.socket}", "--protocol=socket"]
     else:
