@@ -93,7 +93,7 @@ def test_each_engine_has_a_cluster_and_programs_of_its_own(monkeypatch):
 
     def started(lines, variant):
         after = lines[lines.index(f"# cluster of variant {variant}") :]
-        return next(line for line in after if "ndbmtd --ndb-nodeid" in line)
+        return next(line for line in after if "ndbmtd --no-defaults --ndb-nodeid" in line)
 
     lines = printed("a,b").splitlines()
     assert started(lines, "default").startswith("/a/ndbmtd")
@@ -143,7 +143,7 @@ def test_both_clusters_of_twins_are_shown_in_their_places(monkeypatch):
         starts += [line for line in other.splitlines() if line.startswith("ndb_mgmd ")]
         assert len(set(starts)) == 2
         assert f"PortNumber={PORT + 256}" in other
-        assert one.count("ndbmtd --ndb-nodeid") == other.count("ndbmtd --ndb-nodeid") == 2
+        assert one.count("ndbmtd --no-defaults --ndb-nodeid") == other.count("ndbmtd --ndb-nodeid") == 2
         assert loads.count("--threads=8 --time=3 ") == 2
     assert "config.ini: ShmSpintime=200" in different
     assert "ShmSpintime" not in equal
