@@ -118,6 +118,13 @@ def test_an_arm_cpu_that_the_lab_does_not_know_keeps_its_numbers(tmp_path: Path)
     assert host.read(root).cpu_model == "ARM CPU 0x48:0xd99"
 
 
+def test_a_mount_point_may_have_a_name_in_any_encoding(root: Path):
+    """A disk called "Büro" by a machine that writes Latin-1, say."""
+    mounts = root / "proc/self/mounts"
+    mounts.write_bytes(b"/dev/sdb1 /media/me/B\xfcro ext4 rw 0 0\n" + mounts.read_bytes())
+    assert host.read(root).cpu_limit is None
+
+
 def test_numa_nodes_without_cpus_do_not_count(tmp_path: Path):
     """Memory of GPUs on a POWER9 is no place for a process."""
     machine = host.read(unpack("power9-gpu-nodes", tmp_path))

@@ -138,9 +138,12 @@ def format_cpu_list(ids: Iterable[int]) -> str:
 
 
 def read_text(path: Path) -> str:
-    """Text of a file of /proc or /sys; empty where there is none."""
+    """Text of a file of /proc or /sys; empty where there is none.
+
+    Names in it, of mount points say, may be in any encoding; they stay usable as paths.
+    """
     try:
-        return path.read_text()
+        return path.read_text("utf-8", errors="surrogateescape")
     except OSError:
         return ""
 
