@@ -106,7 +106,7 @@ def test_half_of_a_host_without_memory_cannot_be_pinned(tmp_path: Path):
     machine = captured("xeon-offline-cpus", tmp_path)
     with pytest.raises(LabError, match="no memory of their own") as caught:
         cpu_budget.choose(machine, "pinned")
-    assert "NUMA node 0 of CPUs 4,6,8,10,12,14,16,18" in str(caught.value)
+    assert "NUMA node 0 of CPUs 4,6 without memory" in str(caught.value)
     assert cpu_budget.choose(machine, "auto").kind == "scaled"
 
 
@@ -117,7 +117,19 @@ def test_a_large_host_that_cannot_be_pinned_says_why_in_its_reason(epyc, control
     blind = dataclasses.replace(epyc, numa_nodes=nodes, cpu_controller=controller)
     budget = cpu_budget.choose(blind, "auto")
     assert budget.kind == kind
-    assert "NUMA node 4-7 of CPUs 24-47,72-95 without memory" in budget.reason
+    assert "NUMA node 4 of CPUs 24-29,72-77 without memory" in budget.reason
+
+
+def test_three_nodes_one_without_memory_cannot_be_pinned(epyc):
+    """The second half of the CPUs has memory, but not beside its data node: the halves differ."""
+    machine = dataclasses.replace(
+        epyc,
+        cpus=tuple(host.Cpu(n, n, 0, n // 32) for n in range(96)),
+        numa_nodes=tuple(host.NumaNode(n, (n != 1) * 2**37) for n in range(3)),
+    )
+    budget = cpu_budget.choose(machine, "auto")
+    assert budget.kind == "scaled"
+    assert "NUMA node 1 of CPUs 48-59 without memory" in budget.reason
 
 
 def test_memory_is_bound_to_those_nodes_of_a_half_that_have_some(epyc):

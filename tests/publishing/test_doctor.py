@@ -61,6 +61,15 @@ def test_a_host_too_small_for_a_quick_sweep_is_reported_with_its_size(machine, m
     assert "1.0 GiB" in plan.found
 
 
+@pytest.mark.parametrize(("limit", "usable"), [(0.5, "0.5 usable"), (1.0, "1 usable")])
+def test_too_few_cpus_are_a_note(machine, monkeypatch, limit: float, usable: str):
+    """Of the machine, or of a container."""
+    assert not any(finding.thing == "CPUs" for finding in doctor.examine())
+    small = dataclasses.replace(machine, cpu_limit=limit)
+    monkeypatch.setattr(host, "read", lambda root="/": small)
+    assert found("CPUs").found == f"{usable}; the lab needs 2"
+
+
 def test_an_installation_that_cannot_be_used_counts_as_missing(machine, monkeypatch):
     """Mixed versions, say: the reason is the installer's own."""
 

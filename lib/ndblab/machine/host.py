@@ -78,7 +78,7 @@ class Host:
         """Describe the machine in one line."""
         virtual = f", {self.virtualization}" if self.virtualization else ""
         return (
-            f"{self.cpu_model}, {len(self.cpus)} logical CPUs, "
+            f"{self.cpu_model}, {len(self.cpus)} logical CPU{'' if len(self.cpus) == 1 else 's'}, "
             f"{len(self.numa_nodes)} NUMA node{'' if len(self.numa_nodes) == 1 else 's'}, "
             f"{self.memory_bytes / 2**30:.0f} GiB{virtual}, Linux {self.kernel}"
         )

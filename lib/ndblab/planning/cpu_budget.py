@@ -118,14 +118,14 @@ def _unfit_to_pin(host: Host) -> LabError | None:
             expected="no limit, or an affinity to fewer CPUs in its place (--cpuset-cpus)",
             next_step="Use --budget scaled or --budget shared.",
         )
-    for half in _halves(host):
-        if not _affinity(host, half).memory_nodes:
-            cpus = format_cpu_list(cpu.id for core in half for cpu in core)
-            nodes = format_cpu_list({cpu.node for core in half for cpu in core})
+    divided = shares(host, "pinned")
+    for share in (*divided.data_nodes, *divided.servers):
+        if not share.memory_nodes:
+            nodes = format_cpu_list({cpu.node for cpu in host.cpus if cpu.id in share.cpus})
             return LabError(
-                "Half of this host's CPUs have no memory of their own",
-                found=f"NUMA node {nodes} of CPUs {cpus} without memory",
-                expected="memory on a NUMA node of each half, for its data node",
+                "CPUs of one half would have no memory of their own",
+                found=f"NUMA node {nodes} of CPUs {format_cpu_list(share.cpus)} without memory",
+                expected="memory beside the CPUs of each data node, and beside those of servers",
                 next_step="Use --budget scaled or --budget shared, or put memory into that node.",
             )
     first, second = _halves(host)

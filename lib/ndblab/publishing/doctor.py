@@ -25,6 +25,8 @@ from ndblab.measuring import feasible, measurement, prerequisites
 from ndblab.planning.deployment import Plan
 
 T = TypeVar("T")
+CPUS = 2
+"""What a cluster and its load need to be measured at all."""
 
 OPEN_FILES = 16384
 """Each client is a socket of the load generator and one of a server; a full sweep has thousands."""
@@ -72,6 +74,10 @@ def _host(this_host: host.Host) -> Iterator[Finding]:
     yield Finding("ok", "python", sys.version.split()[0])
     if this_host.cpu_limit:
         yield Finding("note", "CPU limit", f"this process may use {this_host.cpu_limit:g} CPUs")
+    if this_host.usable_cpus < CPUS:
+        found = f"{this_host.usable_cpus:g} usable; the lab needs {CPUS}"
+        remedy = "Use a larger machine, or raise the limit of the container or the affinity."
+        yield Finding("note", "CPUs", found, remedy)
     thing, controller = "CPU bandwidth control", this_host.cpu_controller
     how = _CONTROLLERS.get(controller.kind)
     if how and not (controller.kind == "systemd" and own_cgroup.in_scope()):
