@@ -52,7 +52,8 @@ def command(body, limits_cpus=False, mistake=1, **options_of_task):
             if limits_cpus:
                 cgroups.enter_scope(host.read().cpu_controller, [sys.executable, *sys.argv])
             done = body(*arguments, **options)
-            sys.stdout.flush()
+            if sys.stdout:
+                sys.stdout.flush()
             return done
         except LabError as error:
             raise Exit(f"lab: {error}", code=mistake) from None

@@ -75,6 +75,13 @@ def test_a_mistyped_option_is_no_result() -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_closed_streams_are_no_failure() -> None:
+    """As a job of cron may have them; the command still ends with status 0."""
+    line = f"{sys.executable} {LAB.with_name('tasks.py')} commands <&- >&-"
+    done = subprocess.run(line, shell=True, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_misspelt_workload_gets_those_that_are_close() -> None:
     """And a load that ends by itself has no rate to compare."""
     loads = discovery.modules("load")

@@ -51,3 +51,16 @@ def test_settings_for_the_programs_of_other_projects_are_forgotten(monkeypatch) 
     monkeypatch.setattr(os, "environ", others | kept)
     user.forget_settings()
     assert os.environ == kept
+
+
+def test_no_file_of_the_lab_can_be_written_by_every_user(monkeypatch, tmp_path: Path) -> None:
+    """With the umask 000 of some containers mysqld would skip its my.cnf; a stricter one holds."""
+    monkeypatch.setattr(os, "environ", {})
+    before = os.umask(0)
+    try:
+        user.forget_settings()
+        assert os.umask(0o077) == 0o002
+        user.forget_settings()
+        assert os.umask(0) == 0o077
+    finally:
+        os.umask(before)

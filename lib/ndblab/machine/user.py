@@ -31,8 +31,10 @@ def forget_settings() -> None:
     """Remove what the user has set for the programs of other projects from this process.
 
     With PYTEST_ADDOPTS=--collect-only, say, all tests of the lab would pass without having run, and
-    IPython would take the packages of another VIRTUAL_ENV before ours.
+    IPython would take the packages of another VIRTUAL_ENV before ours. With umask 000, mysqld would
+    skip the lab's my.cnf, as every user could write it.
     """
+    os.umask(os.umask(0o077) | 0o002)
     for name in [name for name in os.environ if _FOR_OTHERS.fullmatch(name)]:
         del os.environ[name]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from types import SimpleNamespace
 
 import pytest
@@ -50,6 +51,15 @@ def test_a_dump_that_cannot_be_loaded_is_one_message(tmp_path, text, what, found
     assert what in caught.value.what
     assert found in str(caught.value.found)
     assert caught.value.next_step
+
+
+def test_a_compressed_dump_comes_with_the_command_that_decompresses_it(tmp_path):
+    """As `mysqldump ... | gzip` makes it."""
+    path = tmp_path / "my dump.sql.gz"
+    path.write_bytes(gzip.compress(TABLE.encode()))
+    with pytest.raises(LabError) as caught:
+        dump_file.check(path)
+    assert caught.value.next_step == f"Decompress it: gunzip -k '{path}'"
 
 
 def test_the_client_reads_no_option_file_or_password_of_the_users(tmp_path, monkeypatch):

@@ -85,7 +85,7 @@ def test_a_schema_is_loaded_by_the_client(tmp_path, monkeypatch):
     schema = write(tmp_path / "my dump.sql", TABLES)
     made = resolve(write(tmp_path / "a.sql", "SELECT * FROM t;"), schema)
     [_, _, line] = made.generator.prepare_command(job(made.name)).argv
-    assert line.startswith("exec /bin/mysql --socket=/s/1.sock")
+    assert line.startswith("exec /bin/mysql --no-defaults --password= --socket=/s/1.sock")
     assert line.endswith(f"sbtest < '{schema}'")
 
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
 
 MYSQL = "mysql"
+_DECOMPRESS = {
+    ".gz": "gunzip -k", ".xz": "unxz -k", ".bz2": "bunzip2 -k", ".zst": "unzstd -k", ".zip": "unzip",
+}  # fmt: skip
 TIMEOUT_S = 6 * 3600
 _ENGINE = re.compile(rb"^\s*\)[^;'\"]*?\bENGINE\s*=\s*(\w+)", re.IGNORECASE)
 _TABLE = re.compile(rb"^\s*CREATE TABLE\s+(?:IF NOT EXISTS\s+)?`?([^`\s(]+)", re.IGNORECASE)
@@ -66,10 +69,17 @@ def check(path: Path) -> None:
             f"{path.name} creates no table",
             found=f"{path.stat().st_size} bytes without CREATE TABLE",
             expected="a dump of the tables that the workload uses",
-            next_step="Make one with: mysqldump --no-tablespaces --set-gtid-purged=OFF DATABASE",
+            next_step=decompress(path)
+            or "Make one with: mysqldump --no-tablespaces --set-gtid-purged=OFF DATABASE",
         )
     if others:
         raise _of_other_engines(path.name, others)
+
+
+def decompress(path: Path) -> str:
+    """Return the command that decompresses a file, by its name; empty if it needs none."""
+    program = _DECOMPRESS.get(path.suffix.lower())
+    return f"Decompress it: {program} {shlex.quote(str(path))}" if program else ""
 
 
 def prepare_command(job: Job, path: Path) -> Command:

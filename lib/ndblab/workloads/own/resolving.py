@@ -114,7 +114,8 @@ def _kind(text: str, path: Path) -> str | None:
             f"{path} is no workload",
             found=f"a file that ends in {path.suffix or 'no suffix'}",
             expected=_FORMS,
-            next_step="Rename it, or give a program with {socket} and {seconds}.",
+            next_step=dump_file.decompress(path)
+            or "Rename it, or give a program with {socket} and {seconds}.",
         )
     if known or "/" in text:
         raise LabError(
