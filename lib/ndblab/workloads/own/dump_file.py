@@ -23,8 +23,13 @@ if TYPE_CHECKING:
 
 MYSQL = "mysql"
 _DECOMPRESS = {
-    ".gz": "gunzip -k", ".xz": "unxz -k", ".bz2": "bunzip2 -k", ".zst": "unzstd -k", ".zip": "unzip",
-}  # fmt: skip
+    ".gz": "gunzip -k",
+    ".xz": "unxz -k",
+    ".bz2": "bunzip2 -k",
+    ".zst": "unzstd",
+    ".zip": "unzip",
+}
+"""Programs that decompress a file beside it, by its suffix."""
 TIMEOUT_S = 6 * 3600
 _ENGINE = re.compile(rb"^\s*\)[^;'\"]*?\bENGINE\s*=\s*(\w+)", re.IGNORECASE)
 _TABLE = re.compile(rb"^\s*CREATE TABLE\s+(?:IF NOT EXISTS\s+)?`?([^`\s(]+)", re.IGNORECASE)
