@@ -7,10 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from ndblab.cluster import datadir
+from ndblab.cluster import datadir, start_stop
 from ndblab.cluster.cluster import Cluster
 from ndblab.error import LabError
-from ndblab.planning import twins
+from ndblab.machine import host
+from ndblab.planning import deployment, twins
 
 PROGRAM = """#!/bin/sh
 for word in "$@"; do case "$word" in --datadir=*) made="${{word#--datadir=}}";; esac; done
@@ -54,3 +55,32 @@ def test_half_a_template_is_never_used(tmp_path: Path, code: int, left: str, why
         datadir.template(cluster(tmp_path, code, left), "")
     assert not (tmp_path / "template-9.7.4").exists()
     assert (datadir.template(cluster(tmp_path), "") / "ibdata1").exists()
+
+
+def planned(folder: Path) -> Cluster:
+    """A cluster of one server, before anything of it is in its folder."""
+    places = start_stop.places(folder, 13860)
+    plan = deployment.make(host.read(), deployment.Shape(1, 1, 1, budget="shared", places=places))
+    return Cluster(plan, SimpleNamespace(ndb_version="9.7.4", mysqld_version="9.7.4"), folder)
+
+
+def test_a_new_cluster_takes_the_place_of_an_earlier_one_and_of_what_was_left_of_its_removal(
+    tmp_path: Path,
+):
+    """Nothing of it is left, but the template; the new nodes' folders are there meanwhile."""
+    of_one = planned(tmp_path)
+    folder, plan = of_one.folder, of_one.plan
+    for name in ("mysqld.1", "ndbd.2", "ndb_mgmd.1", "logs", "template-9.7.4", "old.1.mysqld.1"):
+        (folder / name).mkdir()
+        (folder / name / "before").touch()
+    removal = datadir.lay_out(of_one)
+    made = {Path(node.data_dir).name for node in (plan.management_node, *plan.data_nodes)}
+    assert removal.wait(60) == 0
+    assert {path.parent.name for path in folder.glob("*/before")} == {"template-9.7.4"}
+    assert made <= {path.name for path in folder.iterdir()}
+    assert not list(folder.glob("old.*"))
+
+
+def test_a_first_cluster_has_nothing_to_remove(tmp_path: Path):
+    """No process is started for it."""
+    assert datadir.lay_out(planned(tmp_path)) is None

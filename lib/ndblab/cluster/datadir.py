@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.cluster import node_log
-from ndblab.error import LabError
+from ndblab.error import LabError, writing
 from ndblab.machine import commands
 from ndblab.machine.local import LOCAL
 from ndblab.planning import config, twins
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster, Site
-    from ndblab.machine import Machine
+    from ndblab.machine import Machine, Process
 
-TEMPLATE = "template"
+TEMPLATE, OLD = "template", "old"
+FILES_OF_NODES = ("mysqld.*", "ndb*.*", "logs")
 WHILE_OPEN = "ibtmp1"
 """What InnoDB removes only when it ends in order (manual, "Temporary Tablespaces"): a mysqld that
 is told to end while it initialises a folder may leave half of one, and says that all went well."""
@@ -24,18 +26,26 @@ _MAKING = threading.Lock()
 """Twins use the same template, and are started at the same moment."""
 
 
-def lay_out(cluster: Cluster) -> None:
+def lay_out(cluster: Cluster) -> Process | None:
     """Make the cluster's folders and configuration, removing those of an earlier cluster.
+
+    Returns
+    -------
+    The process that removes them on this host, if there are any: a disk may take seconds for it,
+    in which nodes start already. It is the cluster's own, and ends with it.
 
     Raises
     ------
     LabError
         If the sockets' folder is another user's, or the disk refuses.
     """
-    plan = cluster.plan
+    plan, removal = cluster.plan, None
     for host, site in cluster.every_site.items():
         machine, folder = site.machine, site.folder
-        machine.remove(folder, "mysqld.*", "ndb*.*", "logs")
+        if machine is LOCAL:
+            removal = _removal(folder)
+        else:
+            machine.remove(folder, *FILES_OF_NODES)
         sockets = folder if host else Path(plan.places.socket_dir)
         for path in (sockets, folder / "logs", folder / config.NO_TLS):
             machine.make_folder(path)
@@ -46,6 +56,17 @@ def lay_out(cluster: Cluster) -> None:
     configure_servers(cluster)
     for node in (plan.management_node, *plan.data_nodes):
         cluster.machine_of(node).make_folder(Path(node.data_dir))
+    return removal
+
+
+def _removal(folder: Path) -> Process | None:
+    """Start to remove what nodes have left, under other names, so that new ones need not wait."""
+    number = time.time_ns()
+    with writing(folder):
+        for path in [path for pattern in FILES_OF_NODES for path in folder.glob(pattern)]:
+            path.rename(path.with_name(f"{OLD}.{number}.{path.name}"))
+    old = [str(path) for path in folder.glob(f"{OLD}.*")]
+    return LOCAL.spawn(["rm", "-rf", "--", *old], folder) if old else None
 
 
 def configure_servers(cluster: Cluster) -> None:

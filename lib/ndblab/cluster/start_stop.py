@@ -121,7 +121,7 @@ def running(
             raise
         if sites and not all(map(cluster.runs, cluster.plan.nodes)):
             _fetch_logs(sites, folder)
-        _stop_elsewhere(sites)
+        _end_elsewhere(sites)
         stop(folder)
 
 
@@ -171,8 +171,8 @@ def stop(folder: Path) -> int:
     if groups := recorded_groups(folder):
         groups.lift()
     clients = {process.program for process in LOCAL.marked(folder)} - {*NODES}
-    # A management node takes seconds to end and has nothing to save: it is killed at the end.
-    ended = LOCAL.end(folder, (*clients, "mysqld", "ndbmtd"), STOP_PATIENCE_S)
+    # Nodes are killed: an orderly end takes seconds, and no later start reads what they would save.
+    ended = LOCAL.end(folder, tuple(clients), STOP_PATIENCE_S)
     clean(folder)
     return ended
 
@@ -188,11 +188,11 @@ def status(folder: Path) -> list[dict[str, object]]:
     return rows
 
 
-def _stop_elsewhere(sites: Mapping[str, Site]) -> None:
-    """Stop the nodes on several hosts, all hosts at once: servers wait for nobody else."""
+def _end_elsewhere(sites: Mapping[str, Site]) -> None:
+    """Kill the nodes on several hosts, all hosts at once."""
     with ThreadPoolExecutor(max(1, len(sites))) as pool:
         for site in sites.values():
-            pool.submit(site.machine.end, site.folder, NODES[:2], STOP_PATIENCE_S)
+            pool.submit(site.machine.end, site.folder)
 
 
 def _fetch_logs(sites: Mapping[str, Site], folder: Path) -> None:
@@ -241,7 +241,7 @@ def _start(
         "budget": plan.budget.kind,
     }
     lease.write(folder, record | _groups(cluster, weighed))
-    datadir.lay_out(cluster)
+    removal = datadir.lay_out(cluster)
     if plan.tls:
         keys.give(cluster)
     bar = tqdm(total=len(plan.nodes), desc="starting", unit="node", disable=not progress)
@@ -264,6 +264,8 @@ def _start(
     readiness.check_transporters(cluster)
     if plan.tls:
         readiness.check_encryption(cluster)
+    if removal:
+        removal.wait()
     cluster.timings["cluster_start_s"] = round(time.monotonic() - began, 2)
     return cluster
 
