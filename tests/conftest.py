@@ -14,7 +14,7 @@ import pytest
 import system_packages
 from campaign import checks
 from ndblab import dataset, install
-from ndblab.cluster import start_stop
+from ndblab.cluster import datadir, start_stop
 from ndblab.cluster.cluster import Cluster
 from ndblab.design import catalogue
 from ndblab.hosts import connected, namespaces
@@ -60,6 +60,30 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def binaries() -> install.Binaries:
     """The real programs."""
     return install.ensure(progress=False)
+
+
+@pytest.fixture(scope="session")
+def template(binaries: install.Binaries, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data folder that mysqld initialises before a first start, which takes seconds of CPU."""
+    folder = tmp_path_factory.mktemp("template")
+    (folder / "logs").mkdir()
+    return datadir.template(Cluster(None, binaries, folder), "")
+
+
+def started_before(folder: Path, template: Path) -> Path:
+    """Make a cluster's folder in which a start finds what the first one has initialised."""
+    folder.mkdir(mode=0o700)
+    (folder / "lock").touch(mode=0o600)
+    datadir.copy(template, folder / template.name)
+    return folder
+
+
+@pytest.fixture
+def cluster_folder(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the lab's clusters in this test and the programs that it starts."""
+    folder = started_before(tmp_path / "cluster", template)
+    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(folder))
+    return folder
 
 
 @pytest.fixture(scope="session")
@@ -109,9 +133,10 @@ def namespaces_usable(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 @pytest.fixture
-def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dataset.Dataset]:
+def measure(
+    cluster_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., dataset.Dataset]:
     """Measure an experiment's smoke profile, with its cluster and its dataset in folders apart."""
-    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
     monkeypatch.setattr(measurement, "RUNS", tmp_path / "runs")
 
     def measured(experiment, budget="auto", port=OWN_PORT, size=None, **options):

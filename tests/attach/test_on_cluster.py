@@ -15,6 +15,7 @@ import pytest
 
 import small_runs
 from certificates import an_authority
+from conftest import started_before
 from ndblab import dataset, install
 from ndblab.cluster import readiness, start_stop
 from ndblab.cluster.cluster import Cluster
@@ -51,9 +52,10 @@ ALLOWED = re.compile(
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def cluster(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """A cluster of two servers, with sockets and ports, TLS and an account with a password."""
-    places = start_stop.places(tmp_path_factory.mktemp("ndb") / "cluster", PORT)
+    folder = started_before(tmp_path_factory.mktemp("ndb") / "cluster", template)
+    places = start_stop.places(folder, PORT)
     overlay = deployment.Overlay(my_cnf={"tls-version": None, "general_log": 1})
     shape = deployment.Shape(
         2, 20_000, 64, budget="shared", networking=True, places=places, overlay=overlay

@@ -23,9 +23,8 @@ that another such variable rules out."""
 
 
 @pytest.fixture
-def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def runs(cluster_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the datasets go; the cluster is in a folder of its own."""
-    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
     monkeypatch.setattr(measurement, "RUNS", tmp_path / "runs")
     return tmp_path / "runs"
 

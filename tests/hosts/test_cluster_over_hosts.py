@@ -13,7 +13,7 @@ import pymysql
 import pytest
 
 from ndblab import dataset, install
-from ndblab.cluster import readiness, start_stop
+from ndblab.cluster import datadir, readiness, start_stop
 from ndblab.cluster.cluster import Cluster, Site
 from ndblab.design import catalogue
 from ndblab.error import LabError
@@ -39,17 +39,21 @@ def described(network: Network, folder: Path) -> str:
 
 
 @contextlib.contextmanager
-def planned(network: Network, folder: Path, port: int) -> Iterator[tuple[Plan, Mapping[str, Site]]]:
-    """Two servers: a arbitrates, b and c have a data node and a server each."""
+def planned(
+    network: Network, folder: Path, port: int, template: Path
+) -> Iterator[tuple[Plan, Mapping[str, Site]]]:
+    """Two servers: a arbitrates, b and c have a data node and a server each, of a template."""
     placed = roles.read(described(network, folder))
     with connected.connected(placed, install.ensure(progress=False)) as there:
+        for name in "bc":
+            datadir.copy(template, folder / name / template.name)
         places = Places(str(folder / "lab"), str(folder / "lab"), port)
         yield spread.make(there.hosts, Shape(2, 1000, 8, places=places)), there.sites
 
 
 @pytest.fixture(scope="module")
-def cluster(network: Network, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with planned(network, tmp_path_factory.mktemp("over"), PORT) as (plan, sites):
+def cluster(network: Network, template: Path, tmp_path_factory) -> Iterator[Cluster]:
+    with planned(network, tmp_path_factory.mktemp("over"), PORT, template) as (plan, sites):
         ours = install.ensure(progress=False)
         with start_stop.running(plan, ours, progress=False, sites=sites) as running:
             yield running
@@ -138,9 +142,9 @@ def test_what_is_measured_names_every_host(
     assert manifest["hosts"]["a"]["address"] not in (data.path / "runs.csv").read_text()
 
 
-def test_a_busy_port_on_a_host_is_one_message(network: Network, tmp_path: Path):
+def test_a_busy_port_on_a_host_is_one_message(network: Network, template: Path, tmp_path: Path):
     """It names the host and the port, and nothing is left started."""
-    with planned(network, tmp_path, PORT + 600) as (plan, sites):
+    with planned(network, tmp_path, PORT + 600, template) as (plan, sites):
         machine, node = sites["b"].machine, plan.data_nodes[0]
         listen = "import socket, sys, time; "
         listen += "s = socket.create_server((sys.argv[1], int(sys.argv[2]))); time.sleep(60)"

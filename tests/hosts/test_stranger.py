@@ -82,8 +82,8 @@ class Got(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def cluster(network: Network, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with planned(network, tmp_path_factory.mktemp("target"), PORT) as (plan, sites):
+def cluster(network: Network, template: Path, tmp_path_factory) -> Iterator[Cluster]:
+    with planned(network, tmp_path_factory.mktemp("target"), PORT, template) as (plan, sites):
         ours = install.ensure(progress=False)
         with start_stop.running(plan, ours, progress=False, sites=sites) as running:
             yield running

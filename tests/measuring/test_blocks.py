@@ -431,14 +431,14 @@ def limit_cpus(cluster, group: str) -> float:
 
 @pytest.mark.slow
 @pytest.mark.cluster
-def test_blocks_and_quotas_on_a_real_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_blocks_and_quotas_on_a_real_cluster(cluster_folder: Path, monkeypatch):
     """Whole blocks of slices with all that is sampled; quotas change and come back."""
     monkeypatch.setitem(designs.LENGTHS, "smoke", designs.Length(1, 1))
     quotas = {"mysqld": 0.2, "mysqld.2": None, "ndbmtd.1": 0.1, "sql": 0.15}
     variants = (Variant(), Variant("other", quotas=quotas))
     experiment = Experiment("x", "?", "x.ipynb", (), (), grids.one_point, variants=variants)
     size = experiment.size("smoke", {"servers": 2, "clients": 4})
-    places = start_stop.places(tmp_path / "cluster", PORT)
+    places = start_stop.places(cluster_folder, PORT)
     plans = experiment.plans(size, "auto", host.read(), places)
     writer = Writer()
     with contextlib.closing(
@@ -482,11 +482,11 @@ def test_blocks_and_quotas_on_a_real_cluster(tmp_path: Path, monkeypatch: pytest
 
 @pytest.mark.slow
 @pytest.mark.cluster
-def test_equal_twins_on_two_real_clusters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_equal_twins_on_two_real_clusters(cluster_folder: Path, monkeypatch):
     """Two clusters of the same settings, each in a group of its own; nothing is left of them."""
     monkeypatch.setitem(designs.LENGTHS, "smoke", designs.Length(1, 1))
     monkeypatch.setattr(designs, "PER_TWINS", 1)
-    before, folder = checks.orphaned_segments(), tmp_path / "cluster"
+    before, folder = checks.orphaned_segments(), cluster_folder
     experiment = Experiment("x", "?", "x.ipynb", (), (), grids.one_point, variants=(
         Variant(), Variant("same"),
     ))  # fmt: skip

@@ -151,10 +151,10 @@ def test_both_clusters_of_twins_are_shown_in_their_places(monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.cluster
-def test_printed_commands_run_when_they_are_typed(tmp_path, monkeypatch):
+@pytest.mark.usefixtures("cluster_folder")
+def test_printed_commands_run_when_they_are_typed():
     """On a cluster that is up, with the overlay of its variant: they fill the tables and load them,
     in the control group and the environment of a measurement."""
-    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
     variant = Variant(
         config_ini={"ndbd default": {"TimeBetweenGlobalCheckpoints": 1500}},
         my_cnf={"sort_buffer_size": "64K"},

@@ -51,10 +51,9 @@ def test_an_experiment_of_several_kinds_measures_each(measure, name, differing, 
     assert again.id == data.id
 
 
-def test_a_sweep_killed_in_the_middle_is_resumed_where_it_stopped(tmp_path: Path, monkeypatch):
+def test_a_sweep_killed_in_the_middle_is_resumed_where_it_stopped(cluster_folder, tmp_path: Path):
     """After SIGKILL nothing runs, complete runs are saved, and the resumed sweep repeats none."""
-    folder, runs, before = tmp_path / "cluster", tmp_path / "runs", checks.orphaned_segments()
-    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(folder))
+    folder, runs, before = cluster_folder, tmp_path / "runs", checks.orphaned_segments()
     argv = [sys.executable, "-c", PROGRAM, str(runs), str(PORT)]
     with subprocess.Popen(argv) as lab:
         readiness.wait_until(

@@ -34,10 +34,9 @@ class Given:
 @pytest.mark.slow
 @pytest.mark.cluster
 def test_a_trial_shares_a_start_or_has_its_own_and_what_fails_is_kept_with_its_reason(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cluster_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is switched is read back; twins have it in their files; the journal has all of it."""
-    monkeypatch.setenv("NDBLAB_CLUSTER_DIR", str(tmp_path / "cluster"))
     monkeypatch.setattr(measurement, "RUNS", tmp_path / "runs")
     knobs = tmp_path / "knobs.csv"
     knobs.write_text(
