@@ -387,6 +387,7 @@ def config(c, host=None, out=None, profile="quick", budget="auto", servers=None)
 def claims(c, id=None, dataset=None, csv=False):
     """Judge every claim from the recorded datasets, or from --dataset DIR (--csv prints CSV).
 
+    `--dataset latest` is the one that was measured here last.
     `./lab claims ID ...` (or --id ID,ID) explains claims: source, conditions, numbers, reason.
     """
     from ndblab import dataset as datasets
@@ -394,7 +395,7 @@ def claims(c, id=None, dataset=None, csv=False):
     from ndblab.publishing import terminal, verdict_tables
 
     ids = None if id is None else id.replace(",", " ").split()
-    judged = [datasets.read(dataset)] if dataset else recorded.every()
+    judged = [datasets.read(recorded.folder_named(dataset))] if dataset else recorded.every()
     table = verdict_tables.of(judged[0], ids) if dataset else verdict_tables.every(ids)
     if csv:
         print(table.to_csv(index=False).rstrip())
@@ -407,7 +408,9 @@ def claims(c, id=None, dataset=None, csv=False):
 def fitted(folder):
     """Fit the capacity model to the recorded sweep, or to the dataset of a folder."""
     from ndblab.experiments.capacity import forecast
+    from ndblab.measuring import recorded
 
+    folder = folder and recorded.folder_named(folder)
     return forecast.obtain(folder, folder) if folder else forecast.obtain()
 
 
@@ -416,7 +419,7 @@ def predict(c, servers=None, clients=None, cpus=None, qps_one_server=None, from_
     """Predict throughput, latency and bottleneck of many MySQL servers from a one-server sweep.
 
     --servers 16 --clients 1024 name the point. The model is fitted to the recorded sweep, or to
-    --from DIR: any dataset with runs of one server. No cluster is needed.
+    --from DIR: any dataset with runs of one server; `latest` is your last. No cluster is needed.
     Another host has --cpus 256, and --qps-one-server 230000: what one MySQL server reaches there.
     """
     from ndblab.experiments.capacity import commands as answers
@@ -428,8 +431,8 @@ def predict(c, servers=None, clients=None, cpus=None, qps_one_server=None, from_
 def size(c, cpus=None, qps_one_server=None, from_=None):
     """Recommend servers, clients and the split of the CPUs, for this host or for --cpus N.
 
-    The model is fitted to the recorded one-server sweep, or to that of --from DIR. A host of
-    another size takes --qps-one-server QPS: what one MySQL server reaches there.
+    The model is fitted to the recorded one-server sweep, or to that of --from DIR (or latest). A
+    host of another size takes --qps-one-server QPS: what one MySQL server reaches there.
     """
     from ndblab.experiments.capacity import commands as answers
 

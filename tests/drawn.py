@@ -12,9 +12,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
-from ndblab.figures import Caption
+from ndblab.figures import Caption, sheet
 
 HOST = "Test CPU, 2 logical CPUs, 1 NUMA node, 8 GiB, virtual machine, Linux 6.1.0-test"
+title = sheet.title
 DATASET = "multi_server_scaling-2cpu-scaled-quick-0123abcd-1"
 
 
@@ -25,11 +26,6 @@ def caption(budget: str = "scaled") -> Caption:
 def said(figure: Figure) -> str:
     """Give title, notes and provenance as one line."""
     return " ".join(" ".join(text.get_text() for text in figure.texts).split())
-
-
-def title(figure: Figure) -> str:
-    """Give the answer that a figure is titled with, on one line."""
-    return figure.texts[0].get_text().replace("\n", " ").replace("\N{NO-BREAK SPACE}", " ")
 
 
 def line_like(ax: Axes, heights: Iterable[float]) -> Line2D:

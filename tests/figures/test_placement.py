@@ -22,8 +22,8 @@ from ndblab.measuring import recorded
 def test_every_process_is_drawn_with_its_cpus(experiment: str, words: list[str]) -> None:
     """And described; no word leaves the picture."""
     plan = recorded.obtain(experiment).manifest["plan"]
-    figure = placement.draw(plan, 2.0)
-    described = placement.describe(plan, 2.0)
+    figure = placement.draw(plan, 2.0, 512)
+    described = placement.describe(plan, 2.0, 512)
     for word in words:
         assert word in written(figure)
         assert word.lower() in described.lower()
@@ -35,4 +35,4 @@ def test_pinned_processes_have_cpus_of_their_own() -> None:
     plan = dict(recorded.obtain("costs").manifest["plan"])
     share = {"cpus": [0, 1, 2], "memory_nodes": [0], "quota_cpus": None}
     plan["data_nodes"] = [{**node, "share": share} for node in plan["data_nodes"]]
-    assert "2 ndbmtd (each 3 CPUs of its own)" in placement.describe(plan, 8.0)
+    assert "2 ndbmtd (each 3 CPUs of its own)" in placement.describe(plan, 8.0, 64)

@@ -147,5 +147,23 @@ def test_finding_and_advice_stand_before_any_code() -> None:
     assert "**Finding.** A is faster.\n\n**Advice.** Take a.\n\n**Measured on.** A host.\n" in head
     assert "old" not in head
     assert head.endswith("More.")
+    assert cell.outputs[0].data["text/markdown"] == ""
     exhibit.lead(content)
     assert content.cells[0].source == head
+
+
+def test_what_the_head_of_a_notebook_leaves_out_stands_below_it() -> None:
+    """No sentence stands at both places; a notebook without a head keeps its whole answer."""
+    answer = Answer(("a", "b", "c", "d"), ("whether e",), ("f",), advice=("take a",))
+    assert answer.split(3) == ("A. B. C.", "D. Open: whether e. Not testable here: f.")
+    undecided = Answer((), ("whether e",), ("f",), advice=("take a",))
+    assert undecided.split(3) == (
+        "Nothing is decided yet. Open: whether e. Not testable here: f.",
+        "",
+    )
+    cell = nbformat.v4.new_code_cell("show")
+    given = {"data": {"text/markdown": "In short. A."}, "metadata": exhibit.of_answer(answer)}
+    cell.outputs = [nbformat.v4.new_output("display_data", **given)]
+    content = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Which?"), cell])
+    exhibit.lead(content)
+    assert cell.outputs[0].data["text/markdown"] == "In short. A."

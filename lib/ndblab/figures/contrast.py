@@ -124,6 +124,8 @@ def _title(rows: pd.DataFrame) -> str:
         words = row.words[0].upper() + row.words[1:]
         if forest.is_clear(row):
             return f"{words}: {forest.change(row.ratio)} throughput"
+        if row.high / row.low > formatting.OPEN:
+            return f"{words}: cannot tell, throughput {forest.words(row)}"
         return f"{words}: throughput {forest.words(row)}, within the error"
     alike = rows[rows["words"] == ALIKE]
     clear = [row for row in rows.itertuples() if forest.is_clear(row) and row.words != ALIKE]

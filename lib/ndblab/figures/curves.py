@@ -104,6 +104,7 @@ def fitted(
     for key, ax in axes.items():
         ax.set_title(looks[key].label, color=looks[key].colour)
         scale(ax, pd.concat([predicted, measured]), quantity)
+        ax.tick_params(axis="x", labelsize=8)
         _name_points(ax, measured[measured[by] == key], by, looks)
         ax.label_outer()
     return axes

@@ -22,6 +22,8 @@ WIDEST = 4.0
 _IN_TIMES_FROM = 2.5
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
 _MOST_TICKS, _TICK_IN = 8, 0.5
+_LONG_NAME = 30
+"""Characters of a row's name from which on names take a third of the sheet."""
 
 
 def draw(
@@ -75,7 +77,8 @@ def draw(
             published.mark(ax, anchor, anchor.value, places[name] - 0.3, along="x")
     _finish(ax, rows, low, high, log=equal is not None)
     if equal == 1 and high < _IN_TIMES_FROM:
-        _in_percent(ax, label)
+        longest = rows["name"].str.split("\n").explode().str.len().max()
+        _in_percent(ax, label, 0.42 if longest < _LONG_NAME else 0.32)
     names = rows["name"].str.strip("\N{ZERO WIDTH SPACE}").str.replace("\n", ": ")
     # What the axis and the numbers beside it say, a point says too.
     told = rows if equal is None else rows.assign(said=[words(row) for row in rows.itertuples()])
@@ -157,13 +160,16 @@ def _limits(rows: pd.DataFrame, kept: Sequence[float], log: bool) -> tuple[float
     return float(back(low)), float(back(most + margin))
 
 
-def _in_percent(ax: Axes, label: str) -> None:
-    """Count an axis of ratios in signed percentages, with a tick where both sides are equal."""
+def _in_percent(ax: Axes, label: str, part: float) -> None:
+    """Count an axis of ratios in signed percentages, with a tick where both sides are equal.
+
+    `part` is about the axis's part of its panel, of which names and numbers have the rest.
+    """
     low, high = ax.get_xlim()
     step = next(s for s in _STEPS if (high - low) / s < _MOST_TICKS)
     ends = math.ceil((low - 1) / step), math.floor((high - 1) / step)
     # From zero outwards, as far as the labels leave each other room.
-    apart = _TICK_IN / (0.42 * sheet.size_in(ax)[0]) * math.log(high / low)
+    apart = _TICK_IN / (part * sheet.size_in(ax)[0]) * math.log(high / low)
     ticks = [0.0] if low <= 1 <= high else []
     for number in sorted(range(ends[0], ends[1] + 1), key=abs):
         tick = step * number

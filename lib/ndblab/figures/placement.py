@@ -36,10 +36,16 @@ class Box(NamedTuple):
     limit: str
 
 
-def draw(plan: Fields, cpus: float) -> Figure:
-    """Draw a frame for each host with its processes in it; `cpus` are those of one host."""
+def draw(plan: Fields, cpus: float, clients: int) -> Figure:
+    """Draw a frame for each host with its processes in it.
+
+    Parameters
+    ----------
+    cpus : those of one host.
+    clients : the most that were run.
+    """
     hosts = _hosts(plan)
-    boxes = {host: _boxes(plan, host) for host in hosts}
+    boxes = {host: _boxes(plan, host, clients) for host in hosts}
     stacks = [max(Counter(box.role for box in boxes[host]).values()) for host in hosts]
     most = max(stacks) if len(hosts) == 1 else max(len(each) for each in boxes.values())
     height_in = _HEAD_IN + most * (_BOX_IN + _GAP_IN) + 3 * _MARGIN_IN
@@ -58,12 +64,14 @@ def draw(plan: Fields, cpus: float) -> Figure:
     return figure
 
 
-def describe(plan: Fields, cpus: float) -> str:
+def describe(plan: Fields, cpus: float, clients: int) -> str:
     """Describe in words what `draw` shows."""
     hosts = _hosts(plan)
     each = [
         (f"host {host}: " if host else "")
-        + listed(f"{box.name.replace(chr(10), ' ')} ({box.limit})" for box in _boxes(plan, host))
+        + listed(
+            f"{box.name.replace(chr(10), ' ')} ({box.limit})" for box in _boxes(plan, host, clients)
+        )
         for host in hosts
     ]
     where = "; ".join(each)
@@ -81,7 +89,7 @@ def _together(plan: Fields, cpus: float) -> str:
     return f"{which}, {plain(cpus)} logical CPUs{shared}"
 
 
-def _boxes(plan: Fields, host: str) -> list[Box]:
+def _boxes(plan: Fields, host: str, clients: int) -> list[Box]:
     """Return the processes of a host, alike ones together, in the order of a query's way."""
     here = {
         role: [node for node in plan[key] if node.get("host", "") == host]
@@ -90,8 +98,12 @@ def _boxes(plan: Fields, host: str) -> list[Box]:
     load = [of for of in plan.get("hosts", ()) if of["name"] == host and _LOAD in of["roles"]]
     boxes = []
     if load or not host:
-        clients = f"up to {count(plan['max_clients'], 'client')}"
-        boxes.append(Box(_LOAD, clients, _limit(plan["sysbench"])))
+        most = f"{'up to ' if clients > 1 else ''}{count(clients, 'client')}"
+        limit = _limit(plan["sysbench"])
+        together = plan["sql_side"]["quota_cpus"]
+        if together and limit == _UNLIMITED:
+            limit = f"of these {plain(together)} CPUs"
+        boxes.append(Box(_LOAD, most, limit))
     for role, nodes in here.items():
         alike = Counter((_kind(node), _limit(node["share"])) for node in nodes)
         for (kind, limit), number in alike.items():

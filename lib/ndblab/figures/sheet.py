@@ -84,6 +84,11 @@ def sign(figure: Figure, head: Head, source: str) -> None:
         figure.set_layout_engine(ConstrainedLayoutEngine(rect=rect))
 
 
+def title(figure: Figure) -> str:
+    """Return the title of a signed figure, on one line."""
+    return figure.texts[0].get_text().replace("\n", " ").replace("\N{NO-BREAK SPACE}", " ")
+
+
 def _write(
     figure: Figure, text: str, lines: tuple[int, float], top_in: float | None, **look
 ) -> float:

@@ -17,7 +17,7 @@ from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS
 from ndblab.figures.selection import DEFAULT
 from ndblab.figures.style import Look
-from ndblab.formatting import count
+from ndblab.formatting import OPEN, count
 from ndblab.statistics import contrasts, pairs, ratio_tables, summary
 
 _WORKLOADS = {"oltp_point_select": "point selects", "oltp_read_write": "read/write"}
@@ -190,7 +190,11 @@ def _title(comparison: Comparison, ratios: pd.DataFrame) -> str:
         span = " to ".join(dict.fromkeys(ends)).replace("-", "\N{MINUS SIGN}")
         clear = any(forest.is_clear(row) for row in rows.itertuples())
         who = kind if several else _WORKLOADS.get(workload, workload)
-        said.append(f"{who} {span} %{'' if clear else ' (within the error)'}")
+        row = rows.iloc[0]
+        if len(rows) == 1 and not clear and row["high"] / row["low"] > OPEN:
+            said.append(f"cannot tell, {who} {forest.words(row)}")
+        else:
+            said.append(f"{who} {span} %{'' if clear else ' (within the error)'}")
     kinds = "Throughput" if several else f"Throughput of {comparison.kinds[0].name}"
     title = f"{kinds} against {comparison.over.name}: {'; '.join(said)}"
     return title[0].upper() + title[1:]

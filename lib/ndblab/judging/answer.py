@@ -84,6 +84,15 @@ class Answer:
         """Return the first finding, and the first advice."""
         return " ".join(map(sentence, (*self.certain[:1], *self.advice[:1])))
 
+    def split(self, first: int) -> tuple[str, str]:
+        """Return the first findings, or all that is open if there is none, and what is left of it.
+
+        Advice is in neither.
+        """
+        said = [*_sentences(replace(self, advice=()))]
+        at = min(first, len(self.certain)) or len(said)
+        return " ".join(said[:at]), " ".join(said[at:])
+
     def brief(self, lines: int = 2, columns: int = 100) -> str:
         """Return the answer in at most so many lines, if its first clauses fit.
 

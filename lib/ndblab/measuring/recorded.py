@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from ndblab import dataset as datasets
-from ndblab.dataset.manifest import COMPLETE
+from ndblab.dataset.manifest import COMPLETE, read_manifest
 from ndblab.dataset.sealed import MANIFEST
 from ndblab.design import catalogue
 from ndblab.design.catalogue import ROOT, find
@@ -20,6 +21,7 @@ from ndblab.error import LabError
 from ndblab.measuring import measurement
 
 RECORDED = ROOT / "data/recorded"
+LATEST = "latest"
 _HELD: WeakValueDictionary[tuple[Path, int], datasets.Dataset] = WeakValueDictionary()
 _NOT_DESIGN = ("host", "builds")
 """Parts of a dataset's identity that may differ between recordings of one design."""
@@ -36,7 +38,7 @@ def obtain(
     Parameters
     ----------
     dataset : "recorded" for the one that comes with the lab, "measure" for a new one from this
-        host, or the folder of any other.
+        host, or the folder of any other, as for `folder_named`.
     size, budget, overrides : for a new measurement: name of the profile, CPU budget, and values
         by field of the profile.
 
@@ -48,7 +50,7 @@ def obtain(
     experiment = find(name)
     if dataset == "measure":
         return measurement.measure(experiment, size, budget, overrides)
-    data = _recorded(name) if dataset == "recorded" else _read(Path(dataset))
+    data = _recorded(name) if dataset == "recorded" else _read(folder_named(dataset))
     if data.experiment != experiment.name:
         raise LabError(
             "This dataset belongs to another experiment",
@@ -57,6 +59,33 @@ def obtain(
             next_step=f"Use --experiment {data.experiment}, or give another --dataset.",
         )
     return data
+
+
+def folder_named(dataset: str) -> Path:
+    """Return the folder of a dataset: "latest" is the complete one that was measured here last.
+
+    Raises
+    ------
+    LabError
+        If none was.
+    """
+    if dataset != LATEST:
+        return Path(dataset)
+    ends = []
+    for folder in (file.parent for file in measurement.RUNS.glob(f"*/{MANIFEST}")):
+        # One that cannot be read is not what was asked for.
+        with contextlib.suppress(LabError):
+            manifest = read_manifest(folder)
+            if manifest["status"] == COMPLETE:
+                ends.append((manifest["finished_utc"], folder))
+    if not ends:
+        raise LabError(
+            "There is no latest dataset",
+            found=f"no complete one in {measurement.RUNS}",
+            expected="a measurement that ran to its end",
+            next_step="Measure first: ./lab reproduce --figure 6.",
+        )
+    return max(ends)[1]
 
 
 def _read(folder: Path) -> datasets.Dataset:

@@ -102,20 +102,23 @@ def picture_of(output: NotebookNode) -> Picture | None:
 def lead(content: NotebookNode) -> None:
     """Write what was found, what to do about it and where it applies at the head of a notebook.
 
-    They stand between its marks, before any code; a notebook without marks stays as it is.
+    They stand between its marks, before any code, and the cell of the answer then shows only what
+    they leave out. A notebook without marks stays as it is.
     """
     from ndblab.judging.answer import sentence
 
     found = answer(content)
-    if found is None:
+    marked = [cell for cell in content.cells if _FINDING.search(cell.source)]
+    if found is None or not marked:
         return
-    first = " ".join(map(sentence, found.certain[:_FIRST])) or found.brief()
+    first, rest = found.split(_FIRST)
     advice, where = (" ".join(map(sentence, said)) for said in (found.advice, _where(content)))
     parts = {"Finding": first, "Advice": advice, "Measured on": where}
     block = "\n".join(f"**{name}.** {text}\n" for name, text in parts.items() if text)
-    for cell in content.cells:
-        if cell.cell_type == "markdown":
-            cell.source = _FINDING.sub(lambda marks: f"{marks[1]}{block}{marks[2]}", cell.source)
+    for cell in marked:
+        cell.source = _FINDING.sub(lambda marks: f"{marks[1]}{block}{marks[2]}", cell.source)
+    for output in filter(is_answer, _outputs(content)):
+        output.data[MARKDOWN] = f"**Also.** {rest}" if rest else ""
 
 
 def _where(content: NotebookNode) -> list[str]:

@@ -14,7 +14,7 @@ from IPython.display import HTML, Markdown, display
 from ndblab import formatting
 from ndblab.dataset import Dataset
 from ndblab.design.catalogue import find
-from ndblab.figures import placement
+from ndblab.figures import placement, sheet
 from ndblab.judging import answers, evidence, publication
 from ndblab.machine import host
 from ndblab.publishing import drawing, exhibit, headings
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ndblab.experiments.capacity.forecast import Forecast
 
 _WORDS = {"text-align": "left", "vertical-align": "top", "white-space": "normal"}
+_IN_WORDS = "The figure in words"
 _YES_NO = {True: "yes", False: "no"}
 
 
@@ -46,10 +47,11 @@ def answer(asked: Dataset | str, table_of_verdicts: pd.DataFrame) -> None:
 
 
 def figure(key: str | int, source: Dataset | Forecast | str) -> None:
-    """Show a figure of a dataset, a forecast or a host, its description below it."""
+    """Show a figure of a dataset, a forecast or a host, and what its title leaves out in words."""
     shown, drawn = drawing.draw(str(key), source)
     display(drawn, metadata=exhibit.of_figure(shown))
-    display(Markdown(shown.alt))
+    words = shown.alt.removeprefix(f"{sheet.title(drawn)}. ")
+    display(Markdown(f"<details><summary>{_IN_WORDS}</summary>\n\n{words}\n\n</details>"))
 
 
 def explore(key: str | int, source: Dataset | Forecast | str) -> None:
@@ -103,8 +105,10 @@ def _in_words(frame: pd.DataFrame) -> pd.DataFrame:
 
 def who_runs_where(data: Dataset) -> None:
     """Show who runs where: hosts, processes and the CPUs that each may use."""
-    plan, cpus = data.manifest["plan"], evidence.usable_cpus(data.host)
-    display(placement.draw(plan, cpus), metadata=exhibit.of_diagram(placement.describe(plan, cpus)))
+    tables = [data.tables[name] for name in ("runs", "slices") if name in data.tables]
+    most = max((int(table["clients"].max()) for table in tables if len(table)), default=1)
+    shown = data.manifest["plan"], evidence.usable_cpus(data.host), most
+    display(placement.draw(*shown), metadata=exhibit.of_diagram(placement.describe(*shown)))
 
 
 def sizes(data: Dataset) -> Markdown:

@@ -87,8 +87,10 @@ def _answer(outages: pd.DataFrame) -> str:
     gap = _number(most["longest_gap_s"])
     title = f"{_title(most['fault'])}: clients stopped for {gap} s, the longest"
     lost = worst[worst["lost"] > 0]
-    each = listed(f"{row.lost} ({_title(row.fault).lower()})" for row in lost.itertuples())
-    return title + (f"; writes lost: {each}" if len(lost) else "")
+    each = listed(
+        f"{_title(row.fault).lower()}: {row.lost} writes lost" for row in lost.itertuples()
+    )
+    return title + (f"; {each}" if len(lost) else "")
 
 
 def _gaps(ax: Axes, outages: pd.DataFrame) -> None:

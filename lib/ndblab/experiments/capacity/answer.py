@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ndblab.formatting import percent
+from ndblab.judging.answer import Advice
 from ndblab.judging.answers import answers
 
 if TYPE_CHECKING:
@@ -40,4 +41,12 @@ def errors(dataset: Dataset, table: pd.DataFrame) -> Sequence[str]:
     if len(best):
         rivals = " and ".join(f"{percent(best[m])} % in {_WORDS[m]}" for m in best.index)
         said.append(f"simpler methods have {rivals} at best")
+    rough = own[own["metric"] == "qps"]["median_pct"]
+    said += [
+        Advice(
+            f"Before adding servers, measure one and ask ./lab size; expect throughput to be "
+            f"{percent(each)} % off"
+        )
+        for each in rough
+    ]
     return said

@@ -218,7 +218,7 @@ def _brief_title(predicted: pd.DataFrame, anchors: Anchors) -> str:
 FIGURES = {
     "capacity": Entry(
         "How well does a one-server sweep predict many servers?",
-        paint, describe, ("points", "predicted"), FORECAST, 4.6,
+        paint, describe, ("points", "predicted"), FORECAST, 5.2,
     ),
     **figure_of_resources.FIGURES,
     "errors": Entry(

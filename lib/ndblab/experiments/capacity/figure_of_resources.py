@@ -161,12 +161,9 @@ def _utilisation(ax: Axes, looks: Mapping[str, Look], tables: Tables) -> None:
     )
     (
         style.plot(predicted, x="servers", y="percent", color="resource")
-        .add(so.Line(pointsize=4), marker="resource", legend=False)
+        .add(so.Line(), legend=False)
         .add(so.Dots(pointsize=6, stroke=1.3, fillalpha=0), data=measured, legend=False)
-        .scale(
-            color={name: look.colour for name, look in looks.items()},
-            marker={name: look.marker for name, look in looks.items()},
-        )
+        .scale(color={name: look.colour for name, look in looks.items()})
         .label(x="")
         .on(ax)
         .plot()
@@ -192,7 +189,8 @@ def _bottleneck_title(tables: Tables) -> str:
     values = {name: _value(use, servers, name) or 0.0 for name in SHARES}
     busiest = max(values, key=values.__getitem__)
     seen = _value(measured, servers, busiest)
-    title = f"With {count(servers, 'server')}, {busiest} is fullest: "
+    what = "the SQL side" if busiest == "SQL side" else busiest
+    title = f"With {count(servers, 'server')}, {what} is fullest: "
     title += f"{100 * values[busiest]:.0f} % of its share predicted"
     return title + ("" if seen is None else f", {100 * seen:.0f} % measured")
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ndblab.experiments.dump import UNCOMPRESSED
 from ndblab.experiments.dump import analysis as dumps
 from ndblab.formatting import plain
-from ndblab.judging.answer import Clause
+from ndblab.judging.answer import Advice, Clause
 from ndblab.judging.answers import answers
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ndblab.dataset import Dataset
+
+_NEARLY = 0.9
+"""Part of the best ratio of compression from which on time decides."""
 
 
 @answers("dump")
@@ -28,5 +31,15 @@ def compression(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
         f"{100 / row.ratio:.0f} % of the size"
         for row in found.itertuples()
     ]
+    words += _advice(found)
     known = "the published times and ratios of another machine"
     return [*words, Clause("M-zstd", f"{known} hold", f"{known} do not hold", known)]
+
+
+def _advice(found: pd.DataFrame) -> Iterator[str]:
+    """Advise the fastest compression if no other is much smaller."""
+    packed = found[found["compression"] != UNCOMPRESSED]
+    if len(packed) > 1:
+        fastest = packed.loc[packed["duration_s"].idxmin()]
+        if fastest["ratio"] > _NEARLY * packed["ratio"].max():
+            yield Advice(f"Compress dumps with {fastest['compression']}")

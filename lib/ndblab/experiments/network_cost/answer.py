@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ndblab.formatting import less_or_more
-from ndblab.judging.answer import Clause
+from ndblab.judging.answer import Advice, Clause
 from ndblab.judging.answers import answers
 from ndblab.statistics import ratio_tables
 
@@ -52,6 +52,8 @@ def _measured(dataset: Dataset) -> Iterator[str]:
             )
             did = less_or_more(*ends, *words)
             yield f"a MySQL server on another host than the data nodes did {did}"
+    if (found.reindex(list(_SERVERS))["high"] < 1).all():
+        yield Advice("Run MySQL servers beside the data nodes where the host has CPUs for both")
     if len(found) and dataset.manifest.get("links_encrypted"):
         yield "NDB's links over TCP were encrypted, and shared memory was not: TLS is part of this"
     if len(found) and dataset.manifest.get("namespaces"):

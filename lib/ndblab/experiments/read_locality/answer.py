@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.experiments.read_locality.analysis import FULLY_REPLICATED, READ_BACKUP
 from ndblab.formatting import moved
-from ndblab.judging.answer import Clause
+from ndblab.judging.answer import Advice, Clause
 from ndblab.judging.answers import answers
 from ndblab.statistics import ratio_tables
 
@@ -56,3 +56,8 @@ def _gained(dataset: Dataset) -> Iterator[str]:
         if name in found.index and not math.isnan(found.at[name, "low"]):
             ends = (found.at[name, part] for part in ("ratio", "low", "high"))
             yield f"on one host, {words} {moved(*ends, 'throughput')}"
+    if FULLY_REPLICATED in found.index and found.at[FULLY_REPLICATED, "low"] > 1:
+        yield Advice(
+            "Replicate tables fully that are read much and hardly written; by the manual, every "
+            "data node then writes each of their rows"
+        )

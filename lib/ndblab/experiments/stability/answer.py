@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ndblab.experiments.stability import analysis as stability
-from ndblab.formatting import plain
-from ndblab.judging.answer import Clause
+from ndblab.experiments.stability import checkpoint_cost as cost
+from ndblab.formatting import less_or_more, plain
+from ndblab.judging.answer import Advice, Clause
 from ndblab.judging.answers import answers
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ndblab.dataset import Dataset
+
+_WIDE_PCT = 10
+"""Width of a band from which on a run cannot tell small differences from chance."""
 
 
 @answers("stability")
@@ -22,6 +26,7 @@ def steadiness(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     duration_s = stability.longest(dataset.runs)["duration_s"]
     during = f"in {plain(float(duration_s))} s"
     return [
+        *_band(dataset, during),
         Clause(
             "F1-stable",
             f"{during}, throughput stayed within {{value_pct}} of its middle in 95 % of seconds "
@@ -50,12 +55,36 @@ def checkpoints(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
     """Say how the throughput of a long run with writes compares with that between checkpoints."""
     published = dict(zip(table["id"], table["published"], strict=True))
     duration_s = float(stability.longest(dataset.runs)["duration_s"])
-    cost = f"in {plain(duration_s)} s, checkpoints changed throughput by {{change}}"
+    taken = f"in {plain(duration_s)} s, checkpoints changed throughput by {{change}}"
     return [
+        *_dip(dataset),
         Clause(
             "R-long",
-            cost,
-            f"{cost}; published for more than an hour: a ratio of {published.get('R-long')}",
+            taken,
+            f"{taken}; published for more than an hour: a ratio of {published.get('R-long')}",
             "whether an hour is a tenth slower than a short run (checkpoints: {change})",
         ),
     ]
+
+
+def _band(dataset: Dataset, during: str) -> Iterator[str]:
+    """Say within what of its mean throughput stayed, and what that asks of a comparison."""
+    seconds = stability.samples(stability.longest(dataset.runs), dataset.intervals)
+    qps = stability.steadiness(seconds).loc["qps"]
+    low, high = (100 * (qps[end] / qps["mean"] - 1) for end in ("low_95", "high_95"))
+    quotas = "under CPU quotas, " if dataset.budget == "scaled" else ""
+    yield (
+        f"{quotas}throughput of 95 % of the seconds {during} was within {low:+.0f} and "
+        f"{high:+.0f} % of its mean"
+    )
+    if high - low > _WIDE_PCT:
+        yield Advice("Compare two settings in turns of seconds, not one run after the other")
+
+
+def _dip(dataset: Dataset) -> Iterator[str]:
+    """Say how far throughput falls in the second in which a checkpoint starts."""
+    dip = cost.around_start(cost.of_longest(dataset.runs, dataset.tables))
+    if len(dip) and (lowest := dip.loc[dip["ratio"].idxmin()])["high"] < 1:
+        fall = less_or_more(*lowest[["ratio", "low", "high"]])
+        yield f"in the second in which a checkpoint starts, throughput is {fall}"
+        yield Advice("Measure writes over several whole checkpoints, or the dip is left to chance")

@@ -52,7 +52,7 @@ def paint(figure: Figure, plan: Plan, host: Host) -> Head:
             _process(ax, x, _DATA_NODE, share, roles.DATA_NODE, text)
     _connections(ax, plan, places)
     _across(ax, plan, host)
-    return Head(_answer(plan), ["Not drawn: management node to MySQL servers."])
+    return Head(_answer(plan, host), ["Not drawn: management node to MySQL servers."])
 
 
 def describe(plan: Plan, host: Host) -> list[str]:
@@ -66,14 +66,15 @@ def describe(plan: Plan, host: Host) -> list[str]:
         f"Example: {_data_node(plan, plan.data_nodes[0], host)}. MySQL servers: "
         f"{_share(plan, plan.servers[0], host)}. Budget {plan.budget.kind}."
     )
-    return [f"{_answer(plan)}.", text.replace("\n", ", ")]
+    return [f"{_answer(plan, host)}.", text.replace("\n", ", ")]
 
 
-def _answer(plan: Plan) -> str:
+def _answer(plan: Plan, host: Host) -> str:
     """Say what runs on the host, and how it is connected."""
     servers = formatting.count(len(plan.servers), "MySQL server")
     nodes = formatting.count(len(plan.data_nodes), "data node")
-    return f"One host runs {nodes} and {servers}, over {_transporters(plan).split(' (')[0]}"
+    cpus = formatting.count(host.usable_cpus, "logical CPU")
+    return f"{cpus} run {nodes} and {servers}, over {_transporters(plan).split(' (')[0]}"
 
 
 def _halves(plan: Plan) -> list[tuple[Sequence[Node], Sequence[Node]]]:

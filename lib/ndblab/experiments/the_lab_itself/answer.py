@@ -23,6 +23,8 @@ def trust(dataset: Dataset, table: pd.DataFrame) -> Answer:
         # A number of blocks or starts is its own measured value.
         numbers = "" if row.unit in ("blocks", "starts") else f" ({_numbers(row)})"
         said[row.met].append(f"{row.goal}{numbers}")
+    # What it decides comes before how much it measured.
+    said[goals.MET].sort(key=lambda goal: not goal.endswith(")"))
     met = f"the lab meets {len(said[goals.MET])} of its {len(table)} goals"
     missed = tuple(f"missed is the goal: {goal}" for goal in said[goals.MISSED])
     return Answer((met, *said[goals.MET], *missed), tuple(f"whether {g}" for g in said[goals.OPEN]))

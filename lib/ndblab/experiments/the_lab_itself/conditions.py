@@ -19,7 +19,7 @@ SIDES = {
     trust.NEIGHBOUR: ("beside a busy process", "without"),
     trust.SPINNER: ("1 server, CPUs awake", "1 server"),
     trust.SERVERS: ("2 servers", "1 server"),
-    trust.SERVERS_AWAKE: ("2 servers, CPUs awake", "1 server, CPUs awake"),
+    trust.SERVERS_AWAKE: ("2 servers, awake", "1 server, awake"),
 }
 """What sides A and B are, by contrast."""
 

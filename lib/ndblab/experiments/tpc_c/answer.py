@@ -21,6 +21,11 @@ _SUBJECTS = {
     loads.MORE_SERVERS: "two MySQL servers more",
 }
 
+_QUOTAS = {
+    loads.SERVERS: ", with a quota of its own",
+    loads.MORE_SERVERS: ", each with a quota of its own",
+}
+
 
 @answers("tpc-c")
 def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
@@ -28,13 +33,15 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     found = loads.ratios(dataset.tables)
     found = found[found["low"].notna()]
     said: list[Clause | str] = [*loads.inconsistent(dataset.tables)]
-    for row in found.itertuples():
+    for row in sorted(found.itertuples(), key=lambda row: row.low <= 1 <= row.high):
+        subject, by_quota = _SUBJECTS[row.contrast], dataset.budget == "scaled"
         per_transaction = row.quantity != "transactions/s"
         what = "the data nodes' CPU for a transaction" if per_transaction else "throughput"
         did = moved(row.ratio, row.low, row.high, what)
+        quota = _QUOTAS.get(row.contrast, "") if by_quota else ""
         decided = row.low > 1 or row.high < 1
         one = within_one_start(dataset.slices, row.contrast) if decided else ""
-        said.append(f"{_SUBJECTS[row.contrast]} {did}{one}")
+        said.append(f"{subject} {did}{quota}{one}")
     said += _shares(dataset)
     return [
         *said,
@@ -52,8 +59,8 @@ def _shares(dataset: Dataset) -> Iterator[str]:
             f"{100 * most['pruned_share'][way]:.0f} %" for way in (loads.BY_WAREHOUSE, loads.BY_KEY)
         )
         yield (
-            "{} of the scans read a single partition then, {} where tables are partitioned by "
-            "whole key".format(*pruned)
+            "where tables are partitioned by warehouse, {} of the scans read a single partition; "
+            "by whole key, {}".format(*pruned)
         )
     if not loads.inconsistent(dataset.tables):
         failed = 100 * points["failed_share"].max()

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from ndblab.error import MissingData
-from ndblab.formatting import change, less_or_more
-from ndblab.judging.answer import Answer, Clause
+from ndblab.formatting import change, count, less_or_more, listed, moved
+from ndblab.judging.answer import Advice, Answer, Clause
 from ndblab.judging.answers import answers
-from ndblab.statistics import contrasts
+from ndblab.statistics import contrasts, ratio_tables
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ndblab.dataset import Dataset
 
 
@@ -23,6 +24,7 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     """Say what shared memory gains over TCP, and what spinning adds."""
     published = dict(zip(table["id"], table["published"], strict=True))
     return [
+        *(_under_quotas(dataset) if dataset.budget == "scaled" else ()),
         Clause(
             "T-shm-gain",
             "with point selects, shared memory raised throughput by {value_gain_pct} over TCP "
@@ -59,6 +61,37 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             "spinning",
         ),
     ]
+
+
+_READS_AND_WRITES: Mapping[str, str] = MappingProxyType(
+    {"reads-best": "point selects", "writes-top": "OLTP read-write"}
+)
+"""What each contrast of shared memory with TCP runs."""
+_SPINNING: Mapping[str, str] = MappingProxyType(
+    {"shm-spin": "spinning transporters", "all-spin": "spinning tc and ldm threads too"}
+)
+
+
+def _under_quotas(dataset: Dataset) -> Iterator[str]:
+    """Say what shared memory and spinning did where quotas rule the claims out."""
+    ratios = ratio_tables.of_contrasts(dataset.slices).set_index("contrast")
+    each = [
+        f"by {change(*ratios.loc[name, ['ratio', 'low', 'high']])} with {workload}"
+        for name, workload in _READS_AND_WRITES.items()
+        if name in ratios.index
+    ]
+    if each:
+        yield f"under CPU quotas, shared memory instead of TCP changed throughput {listed(each)}"
+    found = pd.DataFrame({"variant": [], "clients": []})
+    with contextlib.suppress(MissingData):
+        found = ratio_tables.variants(dataset.runs, list(_SPINNING), "oltp_read_write")
+    fewest = found.groupby("variant", sort=False).head(1)
+    for row in fewest.itertuples():
+        with_clients = f"with {count(row.clients, 'client')}, {_SPINNING[row.variant]}"
+        did = moved(row.ratio, row.low, row.high, "throughput of OLTP read-write")
+        yield f"under CPU quotas and {with_clients} {did}"
+    if len(fewest) and (fewest["high"] < 1).all():
+        yield Advice("Where CPUs are limited, leave spinning off: it uses up what queries need")
 
 
 THROUGHPUTS: Mapping[str, str] = MappingProxyType(

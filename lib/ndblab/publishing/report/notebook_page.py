@@ -139,11 +139,23 @@ def _halves(
         (cell for cell in content.cells if any(map(exhibit.picture_of, _outputs(cell)))), None
     )
     figure = "" if first is None else _shown(_outputs(first), put_aside)
-    rest = "\n".join(_cell(cell, put_aside, cell is first) for cell in content.cells)
+    cells = [_cell(cell, put_aside, cell is first) for cell in content.cells]
+    # A heading over the figure alone has nothing left below it, and what explains it goes with it.
+    if first is not None and (at := content.cells.index(first)) and _only_leads(content.cells, at):
+        _, _, words = content.cells[at - 1].source.strip().partition("\n")
+        cells[at - 1], figure = "", f"{figure}\n{_markdown()(words)}"
+    rest = "\n".join(cells)
     return tuple(
         re.sub(r"<!--drawing (\d+)-->", lambda found: drawings[int(found[1])], text)
         for text in (_finished(half, file, place, places) for half in (figure, rest))
     )  # type: ignore[return-value]
+
+
+def _only_leads(cells: Sequence[NotebookNode], at: int) -> bool:
+    """Return whether the text before a cell heads this cell only, not what comes after it."""
+    before, after = cells[at - 1], cells[at + 1 : at + 2]
+    heads = [cell.cell_type == "markdown" and cell.source.startswith("## ") for cell in after]
+    return before.cell_type == "markdown" and before.source.startswith("## ") and all(heads)
 
 
 def _finished(text: str, file: Path, place: str, places: Mapping[Path, str]) -> str:
@@ -176,13 +188,7 @@ def _cell(cell: NotebookNode, draw: Draw, without_outputs: bool) -> str:
 
 
 def _shown(outputs: Sequence[NotebookNode], draw: Draw) -> str:
-    is_figure = any(map(exhibit.picture_of, outputs))
-    shown = "\n".join(
-        f"<details><summary>The figure in words</summary>{_output(output, draw)}</details>"
-        if is_figure and exhibit.MARKDOWN in output.get("data", {})
-        else _output(output, draw)
-        for output in outputs
-    )
+    shown = "\n".join(_output(output, draw) for output in outputs)
     return f'<div class="output">\n{shown}\n</div>' if shown else ""
 
 
