@@ -99,6 +99,12 @@ def picture_of(output: NotebookNode) -> Picture | None:
     return Picture(**{name: found[name] for name in names}) if names <= found.keys() else None
 
 
+def below_head(found: Answer) -> str:
+    """Return what the head of a notebook leaves out of an answer; empty if that is nothing."""
+    rest = found.split(_FIRST)[1]
+    return f"**Also.** {rest}" if rest else ""
+
+
 def lead(content: NotebookNode) -> None:
     """Write what was found, what to do about it and where it applies at the head of a notebook.
 
@@ -111,14 +117,14 @@ def lead(content: NotebookNode) -> None:
     marked = [cell for cell in content.cells if _FINDING.search(cell.source)]
     if found is None or not marked:
         return
-    first, rest = found.split(_FIRST)
+    first, _ = found.split(_FIRST)
     advice, where = (" ".join(map(sentence, said)) for said in (found.advice, _where(content)))
     parts = {"Finding": first, "Advice": advice, "Measured on": where}
     block = "\n".join(f"**{name}.** {text}\n" for name, text in parts.items() if text)
     for cell in marked:
         cell.source = _FINDING.sub(lambda marks: f"{marks[1]}{block}{marks[2]}", cell.source)
     for output in filter(is_answer, _outputs(content)):
-        output.data[MARKDOWN] = f"**Also.** {rest}" if rest else ""
+        output.data[MARKDOWN] = below_head(found)
 
 
 def _where(content: NotebookNode) -> list[str]:

@@ -17,6 +17,7 @@ from ndblab.design.catalogue import find
 from ndblab.figures import placement, sheet
 from ndblab.judging import answers, evidence, publication
 from ndblab.machine import host
+from ndblab.measuring import recorded
 from ndblab.publishing import drawing, exhibit, headings
 from ndblab.publishing import verdict_tables as judged
 from ndblab.workloads import registry
@@ -32,6 +33,8 @@ _YES_NO = {True: "yes", False: "no"}
 def answer(asked: Dataset | str, table_of_verdicts: pd.DataFrame) -> None:
     """Show what an experiment found, in words.
 
+    Of a recorded dataset it leaves out what the head of the committed notebook says.
+
     Parameters
     ----------
     asked : the dataset that was judged, or the name of an experiment without one.
@@ -40,10 +43,12 @@ def answer(asked: Dataset | str, table_of_verdicts: pd.DataFrame) -> None:
     data = asked if isinstance(asked, Dataset) else None
     name = asked if isinstance(asked, str) else asked.experiment
     found = answers.answer(name, table_of_verdicts, data)
-    where = ""
+    where, is_told = "", True
     if data is not None:
+        is_told = data.path in recorded.folders_of(find(name))[-1:]
         where = f"{data.describe_host(in_short=True)}, CPU budget {data.budget}, {data.id}"
-    display(Markdown(f"**In short.** {found}"), metadata=exhibit.of_answer(found, where))
+    text = exhibit.below_head(found) if is_told else f"**In short.** {found}"
+    display(Markdown(text), metadata=exhibit.of_answer(found, where))
 
 
 def figure(key: str | int, source: Dataset | Forecast | str) -> None:
