@@ -76,12 +76,12 @@ def _under_quotas(dataset: Dataset) -> Iterator[str]:
     """Say what shared memory and spinning did where quotas rule the claims out."""
     ratios = ratio_tables.of_contrasts(dataset.slices).set_index("contrast")
     each = [
-        f"by {change(*ratios.loc[name, ['ratio', 'low', 'high']])} with {workload}"
+        f"{workload} by {change(*ratios.loc[name, ['ratio', 'low', 'high']])}"
         for name, workload in _READS_AND_WRITES.items()
         if name in ratios.index
     ]
     if each:
-        yield f"under CPU quotas, shared memory instead of TCP changed throughput {listed(each)}"
+        yield f"under CPU quotas, shared memory instead of TCP changed throughput: {listed(each)}"
     found = pd.DataFrame({"variant": [], "clients": []})
     with contextlib.suppress(MissingData):
         found = ratio_tables.variants(dataset.runs, list(_SPINNING), "oltp_read_write")
