@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from ndblab.install import build
+from ndblab.install.progress import Phases
+from ndblab.machine import commands
 
 CAPTURED = Path(__file__).parents[1] / "captured/programs"
 
@@ -50,3 +52,42 @@ def test_built_programs_are_copied_with_the_library_that_they_need(tmp_path: Pat
     assert {file.name: file.read_text() for file in copied} == {
         "flexAsynch": "new", "libndbclient.so.6": "new",
     }  # fmt: skip
+
+
+def fail_first(monkeypatch: pytest.MonkeyPatch, program: str) -> list[list[str]]:
+    """Let the first run of a program fail; returns the lines of all, as they come."""
+    lines: list[list[str]] = []
+
+    def run(argv: list[str | Path], **_: object) -> str:
+        is_first = all(line[0] != argv[0] for line in lines)
+        lines.append([str(word) for word in argv])
+        if argv[0] == program and is_first:
+            raise commands.ChildFailed("the compiler refuses")
+        return ""
+
+    monkeypatch.setattr(commands, "run", run)
+    return lines
+
+
+@pytest.mark.parametrize("program", ["cmake", "ninja"])
+def test_a_source_that_cannot_be_built_in_the_short_way_is_built_in_its_own(
+    program: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """After a failure, CMake forgets the shortened build, and everything is built again."""
+    lines = fail_first(monkeypatch, program)
+    made = build.Build(tmp_path / "mysql")
+    (tmp_path / "mysql/source").mkdir()
+    made.prepare([tmp_path / "mysql-source_10.0_amd64.deb"], Phases(show=False))
+    made.make(["ndbmtd"], Phases(show=False))
+    configured = [line for line in lines if line[0] == "cmake"]
+    assert any("shorter_build" in word for word in configured[0])
+    assert configured[-1][-1] == "-DCMAKE_PROJECT_MySQL_INCLUDE="
+    assert lines[-1][0] == "ninja"
+
+
+def test_what_is_compiled_together_is_not_what_a_data_node_runs_per_transaction() -> None:
+    """Blocks, scheduler, transporters, NDB API and character sets keep -O3 and their files."""
+    text = (Path(build.__file__).parent / "shorter_build.cmake").read_text()
+    changed = text.partition("set(NDBLAB_HEADERS")[0]
+    hot = ("ndbblocks", "ndbkernel", "ndbsched_mt", "ndbtransport", "ndbapi", "strings", "zlib")
+    assert [name for name in hot if name in changed] == []

@@ -42,6 +42,8 @@ _OPTIONS = {
     "WITH_NUMA": "OFF",
     "WITH_SYSTEMD": "OFF",
 }
+_SHORTER = Path(__file__).with_name("shorter_build.cmake")
+_SHORTEN = "-DCMAKE_PROJECT_MySQL_INCLUDE="
 # Bundled libraries need fewer build packages.
 _BUNDLED = ("PROTOBUF", "ZLIB", "ZSTD", "LZ4", "ICU", "LIBEVENT", "EDITLINE", "TIRPC")
 
@@ -49,7 +51,8 @@ _BUNDLED = ("PROTOBUF", "ZLIB", "ZSTD", "LZ4", "ICU", "LIBEVENT", "EDITLINE", "T
 def cmake_arguments() -> list[str]:
     """Return the settings, which leave out what NDB's programs do not need."""
     options = _OPTIONS | {f"WITH_{name}": "bundled" for name in _BUNDLED}
-    return ["-G", "Ninja", *(f"-D{name}={value}" for name, value in options.items())]
+    defined = [f"-D{name}={value}" for name, value in options.items()]
+    return ["-G", "Ninja", f"{_SHORTEN}{_SHORTER}", *defined]
 
 
 def parse_progress(line: str) -> tuple[int, int] | None:
@@ -98,7 +101,7 @@ class Build:
             self._configure()
 
     def _unpack(self, package: Path) -> None:
-        """Unpack the source, without its tests, as a stream."""
+        """Unpack the source, without its tests and Boost, as a stream."""
         if self._source.exists():
             return
         partial = self._source.with_name("source.partial")
@@ -108,7 +111,8 @@ class Build:
         tests = [f"--exclude=*/mysql-test/{name}/*" for name in ("[!l]*", "l[!i]*")]
         unpack = ["tar", "-xz", "-C", str(partial), "--strip-components=1", "--no-same-owner"]
         unpack += ["--wildcards", "--no-wildcards-match-slash", "--anchored"]
-        unpack += ["--exclude=*/builddir", *tests]
+        # Nearly half of all files are Boost, which only MySQL Server includes.
+        unpack += ["--exclude=*/builddir", "--exclude=*/extra/boost/*/*/*", *tests]
         packed = ["dpkg-deb", "--fsys-tarfile", str(package)]
         commands.pipeline(
             [packed, ["tar", "-xO", _SOURCE_IN_PACKAGE], unpack],
@@ -119,19 +123,26 @@ class Build:
 
     def _configure(self) -> None:
         """Run CMake, unless it succeeded before with the same settings."""
-        arguments = cmake_arguments()
-        if self._configured.exists() and json.loads(self._configured.read_text()) == arguments:
+        settings = [*cmake_arguments(), _SHORTER.read_text()]
+        if self._configured.exists() and json.loads(self._configured.read_text()) == settings:
             return
         shutil.rmtree(self._build, ignore_errors=True)
-        commands.run(
-            ["cmake", "-S", self._source, "-B", self._build, *arguments],
-            what="CMake cannot configure MySQL's source",
-            log=self.log,
-        )
-        self._configured.write_text(json.dumps(arguments))
+        try:
+            self._cmake(cmake_arguments())
+        except commands.ChildFailed:
+            self._cmake([*cmake_arguments(), _SHORTEN])
+        self._configured.write_text(json.dumps(settings))
+
+    def _cmake(self, arguments: Iterable[str]) -> None:
+        what = "CMake cannot configure MySQL's source"
+        command = ["cmake", "-S", self._source, "-B", self._build, *arguments]
+        commands.run(command, what=what, log=self.log)
 
     def make(self, targets: Iterable[str], phases: Phases) -> None:
-        """Compile and link programs; ninja skips what is done."""
+        """Compile and link programs; ninja skips what is done.
+
+        A newer source that cannot be built in the shorter way is built as its makers do.
+        """
         jobs = parallel_jobs(len(os.sched_getaffinity(0)), _available_bytes())
         with phases.timed("build") as reach:
 
@@ -140,13 +151,20 @@ class Build:
                     reach(*step)
                 return step is not None
 
-            commands.run(
-                ["ninja", "-C", self._build, f"-j{jobs}", *targets],
-                what="NDB Cluster cannot be built",
-                log=self.log,
-                on_line=on_line,
-                env={**os.environ, "NINJA_STATUS": "[%f/%t] ", "LC_ALL": "C.UTF-8"},
-            )
+            def ninja() -> None:
+                commands.run(
+                    ["ninja", "-C", self._build, f"-j{jobs}", *targets],
+                    what="NDB Cluster cannot be built",
+                    log=self.log,
+                    on_line=on_line,
+                    env={**os.environ, "NINJA_STATUS": "[%f/%t] ", "LC_ALL": "C.UTF-8"},
+                )
+
+            try:
+                ninja()
+            except commands.ChildFailed:
+                self._cmake([_SHORTEN])
+                ninja()
 
 
 def _available_bytes() -> int:
