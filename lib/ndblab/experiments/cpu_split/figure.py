@@ -16,7 +16,7 @@ from ndblab.figures import curves, forest, intervals, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS
 from ndblab.figures.style import Look
-from ndblab.formatting import count, plain
+from ndblab.formatting import count, listed, plain
 from ndblab.judging.evidence import usable_cpus
 
 if TYPE_CHECKING:
@@ -105,15 +105,20 @@ def _law(tables: Tables) -> analysis.Law | None:
 
 
 def _title(means: pd.DataFrame, ratios: pd.DataFrame) -> str:
-    """Say how a quarter compares with the best other share; without contrasts, which was best."""
+    """Say which shares a quarter beats and loses to; without contrasts, which was best."""
     known = ratios[ratios["low"].notna()]
     if known.empty:
         best = means.loc[means["mean"].idxmax()]
         return f"Throughput was best with {best['share_pct']:g} % of the CPUs for data nodes"
-    row = next(known.nsmallest(1, "ratio").itertuples())
-    pct = row.contrast.rpartition("-")[2]
-    change = forest.gain(row, "more queries/s", "fewer queries/s")
-    return f"A quarter of the CPUs for data nodes against {pct} %: {change}"
+    shares = known["contrast"].str.rpartition("-")[2]
+    wins, loses = shares[known["low"] > 1], shares[known["high"] < 1]
+    alike = shares.drop([*wins.index, *loses.index])
+    said = [
+        f"{verb} {listed(list(of))} %"
+        for verb, of in (("loses to", loses), ("beats", wins), ("shows no clear gain over", alike))
+        if len(of)
+    ]
+    return f"A quarter of the CPUs for data nodes {listed(said)}"
 
 
 def _computed(dataset: Dataset) -> Mapping[str, pd.DataFrame]:
