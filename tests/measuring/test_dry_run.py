@@ -78,6 +78,16 @@ def test_each_cluster_shows_its_own_parameters():
     assert printed.count("# cluster of variant") == 3
 
 
+def test_every_other_cluster_deals_transporters_from_the_last_server():
+    """As a measurement does: the server by TCP is the first one of the second cluster."""
+    sizes = "smoke", "auto", {"repeats": 1}, None, "brief"
+    printed = dry_run.dry_run(catalogue.find("shm-vs-tcp"), *sizes)
+    _, _, second, _ = printed.split("# cluster of variant ")
+    load = second.split("_tcp\n")[1].splitlines()[0]
+    assert "mysql.1.sock" in load
+    assert "mysql.2.sock" not in load
+
+
 def test_each_engine_has_a_cluster_and_programs_of_its_own(monkeypatch):
     """In the order in which they are named; without names a line says which option has them."""
     brief = dry_run._binaries("brief")
@@ -131,8 +141,9 @@ def test_both_clusters_of_twins_are_shown_in_their_places(monkeypatch):
     monkeypatch.setattr(install, "find", lambda: dry_run._binaries("brief"))
     sides = Side(Point(1, 8, variant="shm-spin")), Side(Point(1, 8))
     twins = Contrast("spinning", TWINS, *sides, ("T-spin-low",))
+    equal = replace(twins, name="spinning-nowhere", a=sides[1])
     experiment = dataclasses.replace(
-        catalogue.find("shm-vs-tcp"), contrasts=lambda *_: (twins, replace(twins, a=sides[1]))
+        catalogue.find("shm-vs-tcp"), contrasts=lambda *_: (twins, equal)
     )
     printed = dry_run.dry_run(experiment, "smoke", "shared", {"repeats": 1}, PORT)
     different, equal = printed.split("# twins spinning")[1:]

@@ -1,7 +1,4 @@
-"""The cluster that each point of a sweep needs, one at a time, or both of a block of twins.
-
-It decides no order.
-"""
+"""The cluster that each point of a sweep needs, or both of a block of twins; not their order."""
 
 from __future__ import annotations
 
@@ -22,6 +19,8 @@ from ndblab.planning.point import DEFAULT_VARIANT, Point
 from ndblab.workloads import registry
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from ndblab import dataset as datasets
     from ndblab.design.contrast import Contrast, Slice
     from ndblab.design.experiment import Experiment
@@ -128,10 +127,9 @@ class Clusters:
             mine = (*self._needed(other), self._quotas_cpus(other.variant), also.neighbours)
             if (*mine, also.set_global) != (*needed, quotas, neighbours, set_global):
                 raise ValueError(f"{point} and {other} cannot be measured at the same time")
-        if self._cluster is None or self._running != needed:
+        if anew := self._cluster is None or self._running != needed:
             self._start(point, *needed)
-            self._limit(quotas)
-        elif quotas != self._limited:
+        if anew or quotas != self._limited:
             self._limit(quotas)
         if neighbours != self._neighbours:
             self._cluster.tell_neighbours(neighbours)
@@ -145,9 +143,7 @@ class Clusters:
         self.starts += 1
         self.contrasts.clear()
         turned = deployment.turned(plan) if self.starts % 2 == 0 else plan
-        started = self._stack.enter_context(
-            start_stop.running(turned, binaries, self.progress, self.sites, self.links)
-        )
+        started = self._stack.enter_context(self._run(turned, binaries))
         filled = self._fill(started, point, turned, binaries)
         facts: dict[str, object] = {"starts": self.starts}
         if self._keep(started, point):
@@ -216,17 +212,11 @@ class Clusters:
         turn = deployment.turned if each.block // 2 % 2 else lambda plan: plan
         wanted = {
             name: pair.Twin(
-                twins.moved(turn(plan), place), binaries,
-                f"Side {name} ({points[name].variant})",
+                twins.moved(turn(plan), place), binaries, f"Side {name} ({points[name].variant})"
             )
             for (name, (plan, binaries)), place in zip(needed.items(), places, strict=True)
         }  # fmt: skip
-        both = self._stack.enter_context(
-            pair.running(
-                wanted,
-                lambda name, started: self._fill(started, points[name], *wanted[name][:2]),
-            )
-        )
+        both = self._stack.enter_context(self._run_both(wanted, points))
         self.writer.note(starts=self.starts)
         for name, (started, _) in both.items():
             self._keep(started, points[name])
@@ -246,17 +236,28 @@ class Clusters:
             self.experiment.job(self.size, binaries, plan, dataclasses.replace(point, variant=name))
             for name in self.experiment.filled(point.variant)
         ]
-        generator = registry.find(point.workload)
-        return [(job, generator.prepare(started, job)) for job in jobs]
+        return [(job, self._prepare(started, job)) for job in jobs]
+
+    def _run(self, plan: Plan, binaries: Binaries) -> AbstractContextManager[Cluster]:
+        return start_stop.running(plan, binaries, self.progress, self.sites, self.links)
+
+    def _run_both(
+        self, wanted: Mapping[str, pair.Twin], points: Mapping[str, Point]
+    ) -> AbstractContextManager[dict[str, tuple[Cluster, object]]]:
+        return pair.running(
+            wanted, lambda name, started: self._fill(started, points[name], *wanted[name][:2])
+        )
+
+    def _prepare(self, started: Cluster, job: Job) -> Filled:
+        return registry.find(job.point.workload).prepare(started, job)
 
     def _keep(self, started: Cluster, point: Point) -> bool:
         """Keep configuration and the load's own files in the dataset; return if it is the usual."""
         if shown := self.experiment.after_start:
             known = self.writer.manifest.get("shown", {})
             self.writer.note(shown={**known, point.variant: shown(started, point.variant)})
-        usual = self._needed(point) == self._needed(
-            dataclasses.replace(point, variant=DEFAULT_VARIANT)
-        )
+        default = dataclasses.replace(point, variant=DEFAULT_VARIANT)
+        usual = self._needed(point) == self._needed(default)
         for name in (config.CONFIG_INI, config.MY_CNF):
             text = started.configuration(name)
             self.writer.add_config(name if usual else f"{point.variant}.{name}", text)
