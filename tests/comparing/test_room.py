@@ -10,7 +10,7 @@ from ndblab.comparing import room, sides
 from ndblab.error import LabError
 from ndblab.machine import host
 from ndblab.planning import deployment
-from ndblab.planning.memory import GIB
+from ndblab.planning.data_node import GIB
 from ndblab.planning.shape import Shape
 
 PLAN = deployment.make(host.read(), Shape(1, 1000, 16, budget="shared"))

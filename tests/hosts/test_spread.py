@@ -13,6 +13,7 @@ from ndblab.hosts import spread
 from ndblab.hosts.roles import PlacedHost
 from ndblab.machine import host
 from ndblab.planning import config, deployment
+from ndblab.planning.node import is_grid
 from ndblab.planning.shape import Places, Shape
 
 SMALL = host.read(Path(__file__).parents[1] / "captured/hosts/vm-2cpu-cgroup1")
@@ -164,9 +165,9 @@ def test_servers_that_sysbench_can_load_at_once_are_those_of_whole_rows(plan):
     """
     one, two, three, four = plan.servers
     for servers in ([one], [two], [one, two], [three, four], [one, two, three, four]):
-        assert deployment.is_grid(servers)
+        assert is_grid(servers)
     for servers in ([two, three], [one, two, three]):
-        assert not deployment.is_grid(servers)
+        assert not is_grid(servers)
 
 
 def test_between_hosts_all_links_are_encrypted_unless_the_network_is_trusted(plan):

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from ndblab.error import LabError
 from ndblab.judging import publication
 from ndblab.machine import host, topology
-from ndblab.planning import deployment, memory
+from ndblab.planning import data_node, deployment
+from ndblab.planning.data_node import Threads
 from ndblab.planning.shape import Overlay
-from ndblab.planning.threads import Threads
 
 GIB = 2**30
 BRIEF_HOST = host.load(publication.FOLDER / "host.json")
@@ -290,4 +290,4 @@ def test_threads_and_log_parts_are_what_ndb_takes_on_any_host(cores):
     threads = plan.threads
     assert threads.automatic_cpus is None or 8 <= threads.automatic_cpus <= 1024
     assert threads.query % threads.ldm == 0
-    assert plan.memory.fragment_log_parts in memory.LOG_PARTS
+    assert plan.memory.fragment_log_parts in data_node.LOG_PARTS

@@ -16,8 +16,7 @@ from ndblab.design.contrast import DUET, RESTARTS, STARTS, TWINS, Contrast, Side
 from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
 from ndblab.formatting import count
-from ndblab.planning.condition import NONE
-from ndblab.planning.point import DEFAULT_TRANSPORTER, Point
+from ndblab.planning.point import DEFAULT_TRANSPORTER, NONE, Point
 from ndblab.workloads import registry, sysbench
 
 if TYPE_CHECKING:

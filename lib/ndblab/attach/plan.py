@@ -11,11 +11,10 @@ from ndblab.attach.facts import Facts, Server, ndb_version
 from ndblab.error import LabError
 from ndblab.install.binaries import is_at_least, rondb_series
 from ndblab.planning.cpu_budget import ATTACHED, Budget, Share
+from ndblab.planning.data_node import MIB, Memory, Threads
 from ndblab.planning.deployment import Node, Plan
-from ndblab.planning.memory import MIB, Memory
 from ndblab.planning.profile import Profile
 from ndblab.planning.shape import Places
-from ndblab.planning.threads import Threads
 
 OLDEST_NDB = "8.0.0"
 """Older ones lack what is read of ndbinfo."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.error import LabError
 from ndblab.machine import spinner
-from ndblab.planning.condition import BUSY_NEIGHBOUR, IDLE_SPINNER
+from ndblab.planning.point import BUSY_NEIGHBOUR, IDLE_SPINNER
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster

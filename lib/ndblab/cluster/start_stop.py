@@ -24,7 +24,7 @@ from ndblab.error import LabError
 from ndblab.machine import user
 from ndblab.machine.cleanup import clean, recorded_groups
 from ndblab.machine.local import LOCAL
-from ndblab.planning import number, quoting, twins
+from ndblab.planning import number, setting_value, twins
 from ndblab.planning.deployment import Places, Plan
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def places_of_twin(first: Places) -> Places:
 
 def _places(folder: Path, port: int) -> Places:
     socket_dir = folder
-    quoting.ndb_path(str(folder / "ndb_mgmd.1"))
+    setting_value.ndb_path(str(folder / "ndb_mgmd.1"))
     if "," in str(folder) or len(os.fsencode(folder / "mysql.236.sock")) > LONGEST_SOCKET_PATH:
         socket_dir = Path(f"/tmp/{groups_name(folder)}-{os.getuid()}")
     return Places(str(folder), str(socket_dir), port)

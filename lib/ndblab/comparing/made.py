@@ -17,7 +17,7 @@ from ndblab.design.experiment import Experiment
 from ndblab.design.variant import NO_QUOTAS, Variant
 from ndblab.error import LabError
 from ndblab.planning.point import DEFAULT_VARIANT, Point
-from ndblab.planning.quoting import quoted
+from ndblab.planning.setting_value import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.error import LabError
 from ndblab.planning import twins
-from ndblab.planning.memory import GIB
+from ndblab.planning.data_node import GIB
 
 if TYPE_CHECKING:
     from ndblab.comparing.sides import Setting

@@ -24,8 +24,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 from ndblab.error import LabError
-from ndblab.planning.condition import CONDITIONS, NO_MONITOR
-from ndblab.planning.point import Point
+from ndblab.planning.point import CONDITIONS, NO_MONITOR, Point
 from ndblab.statistics.sequential import LOOKS
 
 

@@ -15,6 +15,7 @@ from ndblab.error import LabError
 from ndblab.formatting import count
 from ndblab.hosts import spread
 from ndblab.planning import config, deployment
+from ndblab.planning.node import is_grid
 from ndblab.planning.point import DEFAULT_WORKLOAD, Point
 from ndblab.planning.profile import Profile, get
 from ndblab.planning.shape import Places, Shape
@@ -202,7 +203,7 @@ class Experiment:
         """
         usable = self.usable_servers(plan, point)
         there = usable[skip:]
-        if plan.hosts and not deployment.is_grid(there[: point.servers]):
+        if plan.hosts and not is_grid(there[: point.servers]):
             # The servers that were skipped do not come in whole rows of a server a host.
             there = usable
         chosen = self.variant(point.variant)

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ndblab.design.contrast import Side
-from ndblab.planning.condition import IDLE_SPINNER
-from ndblab.planning.point import DEFAULT_TRANSPORTER, DEFAULT_VARIANT, Point
+from ndblab.planning.point import DEFAULT_TRANSPORTER, DEFAULT_VARIANT, IDLE_SPINNER, Point
 from ndblab.planning.workload import POINT_SELECT
 from ndblab.statistics import summary
 

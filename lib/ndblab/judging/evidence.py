@@ -15,7 +15,7 @@ from ndblab.error import MissingData
 from ndblab.formatting import count
 from ndblab.judging.verdict import Comparison
 from ndblab.planning import cpu_budget
-from ndblab.planning.condition import IDLE_SPINNER
+from ndblab.planning.point import IDLE_SPINNER
 from ndblab.planning.workload import CLIENT_ROLES
 from ndblab.statistics import estimate, summary
 from ndblab.statistics.cpu_use import Usage

@@ -16,7 +16,7 @@ from ndblab.design.contrast import Contrast, Slice
 from ndblab.error import LabError
 from ndblab.measuring import measured_run, slice_tables, slices
 from ndblab.measuring.performing import ATTEMPTS
-from ndblab.planning.condition import NO_MONITOR
+from ndblab.planning.point import NO_MONITOR
 from ndblab.workloads.load_generator import OK
 
 if TYPE_CHECKING:

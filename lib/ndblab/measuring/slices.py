@@ -27,7 +27,7 @@ from ndblab.machine import speed
 from ndblab.measuring import monitor
 from ndblab.measuring.measured_run import Run, now_utc, probed
 from ndblab.measuring.slice_tables import Asked, of_load, of_span
-from ndblab.planning.condition import NO_MONITOR, NONE
+from ndblab.planning.point import NO_MONITOR, NONE
 from ndblab.planning.workload import is_good
 from ndblab.workloads import registry
 from ndblab.workloads.execution import connect_s

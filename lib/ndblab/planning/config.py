@@ -13,7 +13,7 @@ from ndblab.install.binaries import rondb_series
 from ndblab.machine import topology
 from ndblab.planning import deployment
 from ndblab.planning.deployment import Node, Plan
-from ndblab.planning.quoting import ndb_path, quoted
+from ndblab.planning.setting_value import ndb_path, quoted
 
 if TYPE_CHECKING:
     from ndblab.install import Binaries

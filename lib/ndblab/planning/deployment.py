@@ -6,18 +6,17 @@ Pure: it touches no file and starts nothing.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from ndblab.error import LabError
 from ndblab.machine.host import Host
-from ndblab.planning import cpu_budget, memory
-from ndblab.planning import threads as ndb_threads
+from ndblab.planning import cpu_budget, data_node
 from ndblab.planning.cpu_budget import BRIEF_CPUS, BRIEF_DATA_NODE_CPUS, Budget, Share
-from ndblab.planning.memory import GIB, MIB, Memory
+from ndblab.planning.data_node import GIB, MIB, Memory, Threads
+from ndblab.planning.node import ADDED, NEVER, HostPlan, Node
 from ndblab.planning.shape import Overlay, Places, Shape
-from ndblab.planning.threads import Threads
 
 MANAGEMENT_NODE_ID, FIRST_DATA_NODE_ID = 1, 2
 FIRST_SERVER_NODE_ID, LAST_SERVER_NODE_ID = 11, 246
@@ -30,72 +29,6 @@ MAX_SERVERS = LAST_SERVER_NODE_ID - FIRST_SERVER_NODE_ID + 1
 """Node ids 11 to 246 are for MySQL servers: the brief's files keep 247 to 254 for tools, and an
 NDB node id is at most 255 (manual, "NDB Cluster Management Node Configuration")."""
 
-_NEVER, _ADDED = {"identity": "never"}, {"identity": "unless default"}
-"""How a field counts for a plan's identity: not at all, since it does not affect a measurement; or
-only if it is set, which every field must be that is added after datasets were recorded."""
-
-
-@dataclass(frozen=True)
-class Node:
-    """One process of the cluster.
-
-    `address` is the name or IP address of its host, `domain` its location domain, 0 for none.
-    `host` names its host where there are several. `options` of my.cnf are a MySQL server's own.
-    """
-
-    role: str
-    number: int
-    node_id: int
-    data_dir: str = field(metadata=_NEVER)
-    share: Share
-    port: int | None = field(default=None, metadata=_NEVER)
-    socket: str = field(default="", metadata=_NEVER)
-    pool_node_ids: tuple[int, ...] = ()
-    transporter: str = ""
-    address: str = field(default="localhost", metadata=_ADDED)
-    domain: int = field(default=0, metadata=_ADDED)
-    host: str = field(default="", metadata=_ADDED)
-    options: tuple[tuple[str, object], ...] = field(default=(), metadata=_ADDED)
-
-    @property
-    def name(self) -> str:
-        """Role and number, as in the brief's folders: "mysqld.3"."""
-        return f"{self.role}.{self.number}"
-
-    @property
-    def node_ids(self) -> tuple[int, ...]:
-        """Node ids of all connections of this process to the cluster."""
-        return (self.node_id, *self.pool_node_ids)
-
-    @property
-    def endpoint(self) -> str:
-        """Address to bind and connect to: "localhost" might be ::1, where nothing listens."""
-        return "127.0.0.1" if self.address == "localhost" else self.address
-
-
-def is_grid(servers: Sequence[Node]) -> bool:
-    """Whether servers are all that listen on their ports at their addresses.
-
-    sysbench connects to every port at every address that it is given (its drv_mysql.c).
-    """
-    addresses = {node.endpoint for node in servers}
-    return len(servers) == len(addresses) * len({node.port for node in servers})
-
-
-@dataclass(frozen=True)
-class HostPlan:
-    """What one of several hosts is for, and what its MySQL servers and load generators may use.
-
-    The lab keeps the files of its nodes in `folder`.
-    """
-
-    name: str
-    address: str
-    roles: tuple[str, ...]
-    folder: str = field(metadata=_NEVER)
-    sql_side: Share
-    sysbench: Share
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -106,7 +39,7 @@ class Plan:
     """
 
     budget: Budget
-    places: Places = field(metadata=_NEVER)
+    places: Places = field(metadata=NEVER)
     management_node: Node
     data_nodes: tuple[Node, ...]
     servers: tuple[Node, ...]
@@ -115,10 +48,10 @@ class Plan:
     threads: Threads
     memory: Memory
     max_clients: int
-    overlay: Overlay = field(default=Overlay(), metadata=_ADDED)
-    hosts: tuple[HostPlan, ...] = field(default=(), metadata=_ADDED)
-    tls: bool = field(default=False, metadata=_ADDED)
-    staggered: bool = field(default=False, metadata=_ADDED)
+    overlay: Overlay = field(default=Overlay(), metadata=ADDED)
+    hosts: tuple[HostPlan, ...] = field(default=(), metadata=ADDED)
+    tls: bool = field(default=False, metadata=ADDED)
+    staggered: bool = field(default=False, metadata=ADDED)
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -271,7 +204,7 @@ def make(host: Host, shape: Shape) -> Plan:
         "scaled": shares.data_nodes[0].quota_cpus or 0,
         "shared": host.usable_cpus * BRIEF_DATA_NODE_CPUS / BRIEF_CPUS / shape.node_groups,
     }[budget.kind]
-    threads = ndb_threads.choose(
+    threads = data_node.threads_for(
         shape.num_cpus or data_node_cpus, shape.balanced_threads, shape.thread_spin_us
     )
     places = shape.places
@@ -295,7 +228,7 @@ def make(host: Host, shape: Shape) -> Plan:
         sysbench=dataclasses.replace(shares.sql_side, quota_cpus=None),
         sql_side=shares.sql_side,
         threads=threads,
-        memory=memory.of_rows(
+        memory=data_node.memory_of(
             shape.rows, threads.ldm_threads, host.memlock_bytes, shape.small_redo,
             shape.row_bytes,
         ),

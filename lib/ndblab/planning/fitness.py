@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.error import LabError
 from ndblab.machine.topology import format_cpu_list
-from ndblab.planning.memory import GIB
+from ndblab.planning.data_node import GIB
 
 if TYPE_CHECKING:
     from ndblab.machine.host import Host

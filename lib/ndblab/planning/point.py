@@ -1,4 +1,4 @@
-"""A point: one cell of a sweep, and how its runs are identified."""
+"""A point: one cell of a sweep, and how its runs are identified; conditions of slices by name."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ from ndblab.planning import workload
 DEFAULT_TRANSPORTER = "shm"
 DEFAULT_WORKLOAD = workload.POINT_SELECT
 DEFAULT_VARIANT = "default"
+NONE, NO_MONITOR, BUSY_NEIGHBOUR, IDLE_SPINNER = "", "no-monitor", "busy-neighbour", "idle-spinner"
+CONDITIONS = (NONE, NO_MONITOR, BUSY_NEIGHBOUR, IDLE_SPINNER)
+"""What a host is like while a slice is measured; `cluster.conditions` holds it so. Nothing special;
+without the lab's monitor; beside a process that uses CPU; with processes of idle priority that keep
+every CPU awake."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ import pandas as pd
 
 from ndblab import discovery
 from ndblab.error import LabError
-from ndblab.planning import deployment, workload
+from ndblab.planning import workload
+from ndblab.planning.node import is_grid
 from ndblab.planning.workload import is_good
 from ndblab.workloads import divided_load, sysbench_output
 from ndblab.workloads.execution import Load, executing, executing_all
@@ -108,7 +109,7 @@ def _over_tcp(servers: Sequence[Node]) -> list[str]:
     """Return addresses and ports, of which sysbench uses each with each."""
     addresses = list(dict.fromkeys(node.endpoint for node in servers))
     ports = list(dict.fromkeys(str(node.port) for node in servers))
-    if not deployment.is_grid(servers):
+    if not is_grid(servers):
         raise LabError(
             "sysbench cannot load these MySQL servers at once",
             found=f"{len(servers)} servers on {len(addresses)} hosts and {len(ports)} ports",

@@ -19,8 +19,8 @@ from ndblab.experiments.the_brief.correction_facts import (
     spaced,
 )
 from ndblab.judging.publication import Correction
+from ndblab.planning.data_node import GIB
 from ndblab.planning.deployment import API_NODE_IDS
-from ndblab.planning.memory import GIB
 
 TIB = 1024 * GIB
 # A sysbench row: two integers, 120 and 60 characters of up to 4 bytes (oltp_common.lua; utf8mb4).

@@ -16,8 +16,7 @@ from ndblab.design.contrast import (
 from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
 from ndblab.experiments import the_lab_itself as trust
-from ndblab.planning.condition import BUSY_NEIGHBOUR, IDLE_SPINNER, NO_MONITOR
-from ndblab.planning.point import Point
+from ndblab.planning.point import BUSY_NEIGHBOUR, IDLE_SPINNER, NO_MONITOR, Point
 from ndblab.planning.profile import Profile
 from ndblab.statistics.sequential import LOOKS
 
