@@ -1,6 +1,6 @@
-"""Connections to the tables of TPC-H, and the names of what `loading` leaves.
+"""Connections of the lab's own programs to a MySQL server.
 
-It imports next to nothing, so that the client starts fast.
+It imports next to nothing, so that they start fast.
 """
 
 from __future__ import annotations
@@ -10,11 +10,6 @@ from collections.abc import Iterator
 
 import pymysql
 from pymysql.cursors import Cursor
-
-DATABASE, REFERENCE = "tpch", "tpch_innodb"
-"""Databases of NDB's tables and of InnoDB's."""
-ANSWERS = "answers.json"
-"""File with what InnoDB answers to each query, and the scale factor."""
 
 
 @contextlib.contextmanager

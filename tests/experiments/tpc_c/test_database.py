@@ -9,7 +9,7 @@ import pytest
 
 from ndblab.design import catalogue, time_needed
 from ndblab.error import LabError
-from ndblab.experiments.tpc_c import consistency, loading
+from ndblab.experiments.tpc_c import consistency
 from ndblab.experiments.tpc_c import database as tables
 from ndblab.experiments.tpc_c import load as generator
 from ndblab.experiments.tpc_c.consistency import Order, Stand
@@ -44,13 +44,13 @@ def test_the_rows_are_those_that_go_tpc_needs() -> None:
 
 def test_every_table_has_statements_that_fit_a_transaction() -> None:
     """NDB limits the rows that one of them changes."""
-    filled = [*loading.of_items(), *loading.of_warehouse(2)]
+    filled = [*tables.of_items(), *tables.of_warehouse(2)]
     names = [re.match(r"INSERT INTO (\w+) ", text)[1] for text in filled]
     assert set(names) == set(tables.counts(1)) - {"history"}
     for text in filled:
         span = re.search(r"SELECT (\d+) UNION ALL SELECT i \+ 1 FROM n WHERE i < (\d+)", text)
         first, last = span.groups()
-        assert int(last) - int(first) < loading.ROWS_AT_ONCE
+        assert int(last) - int(first) < tables.ROWS_AT_ONCE
 
 
 EXPERIMENT = catalogue.find("tpc-c")

@@ -11,11 +11,11 @@ import pytest
 from ndblab.cluster.cluster import Cluster
 from ndblab.dataset import table
 from ndblab.design import catalogue
+from ndblab.experiments import tpc_h
 from ndblab.experiments.tpc_h import database as tables
 from ndblab.experiments.tpc_h import load as generator
 from ndblab.experiments.tpc_h import of_query, queries
 from ndblab.measuring import measured_run, slices
-from ndblab.workloads import session
 from ndblab.workloads.load_generator import Job
 
 pytestmark = pytest.mark.cluster
@@ -47,15 +47,15 @@ def test_both_engines_have_the_same_rows(cluster: Cluster) -> None:
     for name in tables.ROWS_AT_1:
         counts = {
             database: cluster.query(f"SELECT COUNT(*) FROM {database}.{name}")
-            for database in (session.DATABASE, session.REFERENCE)
+            for database in (tpc_h.DATABASE, tpc_h.REFERENCE)
         }
-        assert counts[session.DATABASE] == counts[session.REFERENCE]
+        assert counts[tpc_h.DATABASE] == counts[tpc_h.REFERENCE]
     engines = cluster.query(
         "SELECT DISTINCT table_schema, engine FROM information_schema.tables"
-        f" WHERE table_schema LIKE '{session.DATABASE}%' ORDER BY 1"
+        f" WHERE table_schema LIKE '{tpc_h.DATABASE}%' ORDER BY 1"
     )
-    assert engines == [(session.DATABASE, "ndbcluster"), (session.REFERENCE, "InnoDB")]
-    assert [each.name for each in (cluster.folder / "tpc_h").iterdir()] == [session.ANSWERS]
+    assert engines == [(tpc_h.DATABASE, "ndbcluster"), (tpc_h.REFERENCE, "InnoDB")]
+    assert [each.name for each in (cluster.folder / "tpc_h").iterdir()] == [tpc_h.ANSWERS]
 
 
 @pytest.mark.parametrize("query", queries.NUMBERS)
@@ -91,7 +91,7 @@ def test_a_run_and_a_slice_have_all_their_tables(cluster: Cluster) -> None:
 
 def test_a_wrong_result_fails_a_run(cluster: Cluster) -> None:
     """Whatever its time was: the message says what was found."""
-    answers: Path = cluster.folder / "tpc_h" / session.ANSWERS
+    answers: Path = cluster.folder / "tpc_h" / tpc_h.ANSWERS
     text = answers.read_text()
     known = json.loads(text)
     known["answers"]["1"]["rows"][0][2] = "1.00"

@@ -18,7 +18,7 @@ District = tuple[int, int]
 """A warehouse and the number of its district."""
 MOST_CUSTOMERS = 10
 """Customers for whom condition 12 is checked: the specification asks for a few at random."""
-# The plans are spelt out: see `loading` on the statistics of indexes.
+# The plans are spelt out: see `database` on the statistics of indexes.
 _CUSTOMER = """SELECT c_w_id, c_d_id, c_id, c_balance + c_ytd_payment, (
  SELECT STRAIGHT_JOIN COALESCE(SUM(ol_amount), 0) FROM orders FORCE INDEX (by_customer)
  JOIN order_line FORCE INDEX (PRIMARY)

@@ -26,7 +26,6 @@ from ndblab.experiments.tpc_c import (
     TPC_C,
     consistency,
     go_tpc,
-    loading,
     output,
 )
 from ndblab.experiments.tpc_c import database as tables
@@ -64,7 +63,7 @@ def prepare_command(job: Job) -> Command:
     """Return the command that fills the tables of both databases."""
     options = [f"--warehouses={tables.warehouses(job.profile)}"]
     options += [f"--table-options={job.table_options}"] if job.table_options else []
-    return program.command(loading.__name__, *options, job.servers[0].socket)
+    return program.command(tables.__name__, *options, job.servers[0].socket)
 
 
 def commands(job: Job) -> list[Command]:

@@ -4,6 +4,10 @@ TPC_H = "tpc_h_q"
 """Begins the name of a query of TPC-H as a workload: "tpc_h_q05"."""
 WRONG_RESULT = "another result than InnoDB"
 """In the status of a run of such a query that is wrong."""
+DATABASE, REFERENCE = "tpch", "tpch_innodb"
+"""Databases of NDB's tables and of InnoDB's."""
+ANSWERS = "answers.json"
+"""File with what InnoDB answers to each query, and the scale factor."""
 
 
 def of_query(number: int) -> str:

@@ -17,10 +17,10 @@ from pathlib import Path
 import pymysql
 from pymysql.cursors import Cursor
 
-from ndblab.experiments.tpc_h import WRONG_RESULT, queries
+from ndblab.experiments.tpc_h import DATABASE, WRONG_RESULT, queries
 from ndblab.experiments.tpc_h.queries import Query
 from ndblab.workloads.load_generator import OK
-from ndblab.workloads.session import DATABASE, connected
+from ndblab.workloads.session import connected
 
 OUT_OF_TIME = 3024
 """MySQL's error of a query that took longer than it might (mysqld_error.h)."""

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ndblab.experiments.tpc_h import client, loading, of_query, query_number
+from ndblab.experiments.tpc_h import ANSWERS, client, loading, of_query, query_number
 from ndblab.experiments.tpc_h import database as tables
 from ndblab.machine.commands import exit_reason
 from ndblab.planning import workload
-from ndblab.workloads import program, session
+from ndblab.workloads import program
 from ndblab.workloads.load_generator import OK, Command, Filled, Job, Report, spawned
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def commands(job: Job) -> list[Command]:
     """Return the one command of a run; it needs no warm-up."""
     options = [
         f"--query={query_number(job.point.workload)}",
-        f"--answers={_folder(job) / session.ANSWERS}",
+        f"--answers={_folder(job) / ANSWERS}",
         f"--seconds={job.profile.duration_s}",
         f"--most-seconds={MOST_S}",
         *job.option_words,

@@ -21,10 +21,10 @@ import pymysql
 from pymysql.cursors import Cursor
 
 from ndblab.error import LabError
+from ndblab.experiments.tpc_h import ANSWERS, DATABASE, REFERENCE, queries
 from ndblab.experiments.tpc_h import database as tables
-from ndblab.experiments.tpc_h import queries
 from ndblab.machine.local import LOCAL
-from ndblab.workloads.session import ANSWERS, DATABASE, REFERENCE, connected
+from ndblab.workloads.session import connected
 
 PROGRAM = "tpchgen-cli"
 GENERATE_TIMEOUT_S = 3600
