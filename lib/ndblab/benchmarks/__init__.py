@@ -11,9 +11,8 @@ import sys
 from collections.abc import Callable, Mapping
 
 from ndblab.benchmarks import planted_on_cluster
-from ndblab.benchmarks.capacity_model import capacity
 from ndblab.benchmarks.clusters import overhead, start
-from ndblab.benchmarks.commands import everything, installation, large, memory, one_figure
+from ndblab.benchmarks.commands import capacity, everything, installation, large, memory, one_figure
 from ndblab.benchmarks.coverage import of_intervals
 from ndblab.benchmarks.outputs import draw, sizes
 from ndblab.benchmarks.quota_phases import phases

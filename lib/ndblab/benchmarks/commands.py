@@ -19,9 +19,10 @@ import psutil
 
 from ndblab import install
 from ndblab.benchmarks import reading
-from ndblab.benchmarks.row import Row, shown
+from ndblab.benchmarks.row import Row, seconds, shown
 from ndblab.design import catalogue
 from ndblab.error import LabError
+from ndblab.experiments.capacity import forecast
 from ndblab.machine.local import MARK
 from ndblab.measuring import recorded
 
@@ -29,6 +30,7 @@ PORT = 13860
 """Not the lab's own, so that a cluster in another folder can run during a benchmark."""
 
 WHOLE_PROCESSES = 5
+FITS, CAPACITY = 3, "capacity-model"
 LARGE_ROWS = 5_000_000
 SAMPLE_EVERY_S = 0.1
 
@@ -61,6 +63,31 @@ def _redrawing(which: Sequence[str], goal_s: float, note: str) -> Row:
 def redrawing_s(*which: str) -> float:
     """Time `./lab reproduce --recorded` of one experiment or of all, in seconds."""
     return whole_process_s([str(recorded.ROOT / "lab"), "reproduce", *which, "--recorded"])
+
+
+def capacity() -> list[Row]:
+    """Predict the recorded sweep with the capacity model, count its errors, and run the notebook.
+
+    The errors have no goal here, as the data decide them; the notebook judges them.
+    """
+    own = forecast.obtain()
+
+    def fit_and_predict() -> None:
+        forecast.of(own.fitted, own.tested).predicted  # noqa: B018 - computed when first used
+
+    fitting = tuple(seconds(fit_and_predict) for _ in shown(range(FITS), "capacity"))
+    notebook_s = redrawing_s("--experiment", CAPACITY)
+    errors = own.verdicts[own.verdicts["metric"] == "qps"]
+    [covered_pct] = own.coverage["covered_pct"]
+    return [
+        *(
+            Row(f"error of throughput, median: {name}", (median,), "%")
+            for name, median in zip(errors["name"], errors["median_pct"], strict=True)
+        ),
+        Row("runs within the 95 % interval", (covered_pct,), "%"),
+        Row("fit and predict the sweep, with intervals", fitting, "s", at_most=2),
+        Row(f"reproduce --experiment {CAPACITY} --recorded", (notebook_s,), "s", at_most=60),
+    ]
 
 
 def memory() -> list[Row]:

@@ -78,12 +78,9 @@ def simulate() -> pd.DataFrame:
 def cases() -> list[Case]:
     """Return all kinds of intervals, with how they are simulated."""
     runs = f"{REPEATS} runs"
-    of_runs, of_hour, lognormal = simulations.of_runs, simulations.of_hour, simulations.lognormal
-    ends = np.exp(SECOND * ndtri([0.025, 0.975]))
-    middle, window = np.exp(SECOND**2 / 2), 120
+    of_runs, lognormal = simulations.of_runs, simulations.lognormal
     histogram = "widened by a step of the histogram of latencies"
     early = "it allows for all looks, also for those after it stopped"
-    short = "sections of 100 s miss most of what varies slowly, and are widened for the worst case"
     found = [
         Case("mean of runs", "throughput, CPU of processes", runs,
              of_runs(estimate.positive, lognormal(REPEATS, DEVIATION), 1.0)),
@@ -113,24 +110,6 @@ def cases() -> list[Case]:
         Case("level", "an absolute value of one side, blocks apart", "all looks to 20 blocks",
              simulations.level),
     ]  # fmt: skip
-    for length in (3600, 600):
-        of_run = partial(of_hour, length=length)
-        few = "" if length == 3600 else short
-        found += [
-            Case("trend", "drift of a long run", f"{length} s", of_run(series.trend, 0.0), few),
-            Case("mean of seconds", "p95 of a long run", f"{length} s",
-                 of_run(series.mean, middle)),
-            Case("quantile of seconds", "throughput of a long run", f"{length} s",
-                 of_run(lambda x: series.quantile(x, 0.025), ends[0])),
-            Case("quantile over mean", "p95 of a long run", f"{length} s",
-                 of_run(lambda x: series.quantile(x, 0.975, of_mean=True), ends[1] / middle), few),
-            Case("band of seconds", "steadiness of a long run", f"{length} s",
-                 of_run(series.band, (ends[1] - ends[0]) / (ends[1] + ends[0])), few),
-            Case("start over whole run", "starts of 60 s", f"{length} s",
-                 of_run(lambda x: series.prefix_ratio(x, 60), 1.0)),
-            Case("share of windows", f"windows of {window} s", f"{length} s",
-                 simulations.windows(window, length), few),
-        ]  # fmt: skip
     by_cycles = "whole over outside, by cycles"
     checkpoints = [
         Case(by_cycles, "local checkpoints of a long run", "600 s", simulations.checkpoints(600)),
@@ -146,7 +125,31 @@ def cases() -> list[Case]:
         for words, between in (("no difference", 0), ("differences of 3 errors", 3),
                                ("differences of 10 errors", 10))
     ]  # fmt: skip
-    return [*found, *checkpoints, *together]
+    return [*found, *_of_long_run(3600), *_of_long_run(600), *checkpoints, *together]
+
+
+def _of_long_run(length: int) -> list[Case]:
+    """Return the intervals of a run of so many seconds."""
+    ends = np.exp(SECOND * ndtri([0.025, 0.975]))
+    middle, window = np.exp(SECOND**2 / 2), 120
+    short = "sections of 100 s miss most of what varies slowly, and are widened for the worst case"
+    of_run = partial(simulations.of_hour, length=length)
+    few = "" if length == 3600 else short
+    return [
+        Case("trend", "drift of a long run", f"{length} s", of_run(series.trend, 0.0), few),
+        Case("mean of seconds", "p95 of a long run", f"{length} s",
+             of_run(series.mean, middle)),
+        Case("quantile of seconds", "throughput of a long run", f"{length} s",
+             of_run(lambda x: series.quantile(x, 0.025), ends[0])),
+        Case("quantile over mean", "p95 of a long run", f"{length} s",
+             of_run(lambda x: series.quantile(x, 0.975, of_mean=True), ends[1] / middle), few),
+        Case("band of seconds", "steadiness of a long run", f"{length} s",
+             of_run(series.band, (ends[1] - ends[0]) / (ends[1] + ends[0])), few),
+        Case("start over whole run", "starts of 60 s", f"{length} s",
+             of_run(lambda x: series.prefix_ratio(x, 60), 1.0)),
+        Case("share of windows", f"windows of {window} s", f"{length} s",
+             simulations.windows(window, length), few),
+    ]  # fmt: skip
 
 
 def _utilisations(rng: np.random.Generator) -> np.ndarray:

@@ -220,7 +220,7 @@ def refusal(destination: str, said: Sequence[str], exit_status: int | None) -> L
     """
     lines = [line.strip() for line in said if line.strip().strip("@")]
     text, last = "\n".join(lines), lines[-1] if lines else f"exit status {exit_status}"
-    by_hand = f"ssh {shlex.quote(destination)} true"
+    by_hand, changed = f"ssh {shlex.quote(destination)} true", "IDENTIFICATION HAS CHANGED" in text
     if exit_status is None:
         return LabError(
             f"{destination} does not answer",
@@ -235,23 +235,8 @@ def refusal(destination: str, said: Sequence[str], exit_status: int | None) -> L
             expected="a name or an address that this machine can resolve",
             next_step="Check its spelling, or add it to ~/.ssh/config with its HostName.",
         )
-    if "IDENTIFICATION HAS CHANGED" in text:
-        remedy = re.search(r"ssh-keygen -f .+ -R .+", text)
-        forget = remedy[0] if remedy else f"ssh-keygen -R {shlex.quote(destination)}"
-        return LabError(
-            f"The host key of {destination} has changed",
-            found=_line(lines, "fingerprint for", after=1) or last,
-            expected="the key that this machine knows (" + _line(lines, "Offending") + ")",
-            next_step="Someone may be posing as that host. If you know why its key is new, type: "
-            f"{forget} && {by_hand}",
-        )
-    if "Host key verification failed" in text:
-        return LabError(
-            f"The host key of {destination} is not known here",
-            found=_line(lines, "host key is known") or last,
-            expected="a key that you have accepted",
-            next_step=f"Compare its fingerprint and accept it, by typing: {by_hand}",
-        )
+    if changed or "Host key verification failed" in text:
+        return _of_host_key(destination, lines, changed, by_hand)
     if "Permission denied" in text:
         return LabError(
             f"{destination} does not let you in",
@@ -273,6 +258,26 @@ def refusal(destination: str, said: Sequence[str], exit_status: int | None) -> L
         found=last,
         expected="a login by SSH that runs a command",
         next_step=f"Repair this first: {by_hand}",
+    )
+
+
+def _of_host_key(destination: str, lines: Sequence[str], changed: bool, by_hand: str) -> LabError:
+    """Return the error of a host key that is not the known one, or not known."""
+    if not changed:
+        return LabError(
+            f"The host key of {destination} is not known here",
+            found=_line(lines, "host key is known") or lines[-1],
+            expected="a key that you have accepted",
+            next_step=f"Compare its fingerprint and accept it, by typing: {by_hand}",
+        )
+    remedy = re.search(r"ssh-keygen -f .+ -R .+", "\n".join(lines))
+    forget = remedy[0] if remedy else f"ssh-keygen -R {shlex.quote(destination)}"
+    return LabError(
+        f"The host key of {destination} has changed",
+        found=_line(lines, "fingerprint for", after=1) or lines[-1],
+        expected="the key that this machine knows (" + _line(lines, "Offending") + ")",
+        next_step="Someone may be posing as that host. If you know why its key is new, type: "
+        f"{forget} && {by_hand}",
     )
 
 

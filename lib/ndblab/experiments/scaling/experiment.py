@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ndblab.design import grids
-from ndblab.design.contrast import ALTERNATION, DUET, LEVEL, STARTS, TWINS, Contrast, Length, Side
+from ndblab.design.contrast import ALTERNATION, DUET, LEVEL, STARTS, TWINS, Contrast, Length
 from ndblab.design.experiment import Experiment
 from ndblab.design.swept import Swept
 from ndblab.design.variant import NO_QUOTAS, UNDIVIDED, Variant
@@ -14,6 +14,8 @@ from ndblab.planning import cpu_budget, profile
 from ndblab.workloads import sysbench
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
 
     from ndblab.cluster.cluster import Cluster
@@ -77,32 +79,10 @@ def many_servers(
     swept = Swept(size, points)
     most, k = max(size.servers), swept.saturating()
     best = {n: swept.best(n) for n in size.servers} | {n: swept.peak(n) for n in (most, 16)}
-    at_peak = swept.point(most, best[most])
     rate = max(1, round(swept.best_qps(most) / 2))
     equal = max(1, round(EQUAL_LOAD * min(swept.best_qps(8), swept.best_qps(16))))
     found = (
-        Contrast(
-            "overload", ALTERNATION, swept.point(most, swept.past(most)), at_peak,
-            ("F6-overload", "F9-tc-bottleneck", "B-mgmd-idle"),
-        ),
-        Contrast(
-            "servers-1-2", ALTERNATION, swept.awake(2, 2 * k), swept.awake(1, k),
-            ("F6-double-servers", "P-servers-1-2", "F7-doubling", "F6-peak"),
-        ),
-        Contrast(
-            "servers-2-4", ALTERNATION, swept.awake(4, 4 * k), swept.awake(2, 2 * k),
-            ("F6-double-servers", "F7-doubling", "F6-peak"),
-        ),
-        *(
-            [Contrast("growth", ALTERNATION, swept.point(1, 64), swept.point(1, 32),
-                      ("F7-growth",))]
-            if max(size.clients) >= 64
-            else []
-        ),
-        Contrast(
-            UNDIVIDED, LEVEL, swept.point(most, best[most], UNDIVIDED), None,
-            ("B-less-cpu", "P-tc"), one_slice=True,
-        ),
+        *_up_to_four(size, swept, best, k),
         Contrast(
             "servers-8-16", ALTERNATION, swept.awake(16, best[16], SMALL_SERVERS),
             swept.awake(8, best[16] // 2, SMALL_SERVERS), ("F6-8-to-16", "F6-peak"),
@@ -113,8 +93,8 @@ def many_servers(
             swept.point(4, best.get(4, 4 * k)), ("F6-peak",), first_look=0.1,
         ),
         Contrast(
-            "half-load", LEVEL, Side(at_peak.point, {"rate": rate}), None, ("F8-steady",),
-            one_slice=True,
+            "half-load", LEVEL, replace(swept.point(most, best[most]), options={"rate": rate}),
+            None, ("F8-steady",), one_slice=True,
         ),
         Contrast(
             "late-8-16", ALTERNATION, swept.point(16, 2 * best[16]), swept.point(8, 2 * best[16]),
@@ -135,6 +115,44 @@ def many_servers(
     )  # fmt: skip
     sides = ((contrast, [s for s in (contrast.a, contrast.b) if s]) for contrast in found)
     return tuple(c for c, both in sides if {s.point.servers for s in both} <= set(size.servers))
+
+
+def _up_to_four(
+    size: Profile, swept: Swept, best: Mapping[int, int], k: int
+) -> tuple[Contrast, ...]:
+    """Return the contrasts of up to four servers, and those of clients and CPUs with the most.
+
+    Parameters
+    ----------
+    best : clients of the best throughput, by servers.
+    k : clients that saturate a server.
+    """
+    most = max(size.servers)
+    return (
+        Contrast(
+            "overload", ALTERNATION, swept.point(most, swept.past(most)),
+            swept.point(most, best[most]),
+            ("F6-overload", "F9-tc-bottleneck", "B-mgmd-idle"),
+        ),
+        Contrast(
+            "servers-1-2", ALTERNATION, swept.awake(2, 2 * k), swept.awake(1, k),
+            ("F6-double-servers", "P-servers-1-2", "F7-doubling", "F6-peak"),
+        ),
+        Contrast(
+            "servers-2-4", ALTERNATION, swept.awake(4, 4 * k), swept.awake(2, 2 * k),
+            ("F6-double-servers", "F7-doubling", "F6-peak"),
+        ),
+        *(
+            [Contrast("growth", ALTERNATION, swept.point(1, 64), swept.point(1, 32),
+                      ("F7-growth",))]
+            if max(size.clients) >= 64
+            else []
+        ),
+        Contrast(
+            UNDIVIDED, LEVEL, swept.point(most, best[most], UNDIVIDED), None,
+            ("B-less-cpu", "P-tc"), one_slice=True,
+        ),
+    )  # fmt: skip
 
 
 def thread_splits(
