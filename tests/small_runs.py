@@ -41,6 +41,17 @@ BASE: dict[str, Any] = {
 }
 
 
+RUN = {
+    "run_id": "", "status": "", "servers": 1, "clients": 1, "repeat": 1, "transporter": "shm",
+    "workload": "oltp_point_select", "variant": "default", "started_utc": "", "warmup_s": 1.0,
+    "duration_s": 2.0034, "queries": 2473, "errors": 0, "reconnects": 0, "qps": 0.0,
+    "latency_min_ms": 0.07, "latency_avg_ms": 0.8, "latency_p95_ms": 1.5, "latency_max_ms": 38.52,
+    "client_cpu_pct": 12.5, "host_busy_pct": 80.0, "host_steal_pct": 0.1, "host_load_1min": 1.5,
+    "company_pct": 0.4, "company": "cron",
+}  # fmt: skip
+"""A good run's row, but for what `tables` is told."""
+
+
 def tables(
     run_id: str = "s01_c0001_r1",
     *,
@@ -50,74 +61,23 @@ def tables(
     **columns: Any,
 ) -> dict[str, pd.DataFrame]:
     """Return the tables of one run of two seconds."""
-    run = {
-        "run_id": run_id,
-        "status": status,
-        "servers": 1,
-        "clients": 1,
-        "repeat": 1,
-        "transporter": "shm",
-        "workload": "oltp_point_select",
-        "variant": "default",
-        "started_utc": started_utc,
-        "warmup_s": 1.0,
-        "duration_s": 2.0034,
-        "queries": 2473,
-        "errors": 0,
-        "reconnects": 0,
-        "qps": qps,
-        "latency_min_ms": 0.07,
-        "latency_avg_ms": 0.8,
-        "latency_p95_ms": 1.5,
-        "latency_max_ms": 38.52,
-        "client_cpu_pct": 12.5,
-        "host_busy_pct": 80.0,
-        "host_steal_pct": 0.1,
-        "host_load_1min": 1.5,
-        "company_pct": 0.4,
-        "company": "cron",
-    }
-    seconds = [1.0, 2.0]
-    return {
-        "runs": pd.DataFrame([run | columns]),
-        "intervals": pd.DataFrame(
-            {
-                "run_id": run_id,
-                "t_s": seconds,
-                "clients": 1,
-                "qps": [1200.25, 1268.75],
-                "latency_p95_ms": 1.5,
-                "errors_per_s": 0.0,
-                "reconnects_per_s": 0.0,
-            }
-        ),
-        "processes": pd.DataFrame(
-            {
-                "run_id": run_id,
-                "t_s": seconds,
-                "role": "mysqld",
-                "node_id": 11,
-                "cpu_pct": [23.4, 23.1],
-                "rss_bytes": 300_000_000,
-            }
-        ),
-        "ndb_threads": pd.DataFrame(
-            {
-                "run_id": run_id,
-                "t_s": seconds,
-                "node_id": 2,
-                "thr_no": 0,
-                "thread": "main",
-                "os_user_pct": 3,
-                "os_system_pct": 1,
-                "os_idle_pct": 96,
-                "exec_pct": 2,
-                "send_pct": 1,
-                "sleep_pct": 97,
-                "spin_pct": 0,
-            }
-        ),
-    }
+    run = {"run_id": run_id, "status": status, "started_utc": started_utc, "qps": qps}
+    rows = {
+        "intervals": {
+            "clients": 1, "qps": [1200.25, 1268.75], "latency_p95_ms": 1.5, "errors_per_s": 0.0,
+            "reconnects_per_s": 0.0,
+        },
+        "processes": {
+            "role": "mysqld", "node_id": 11, "cpu_pct": [23.4, 23.1], "rss_bytes": 300_000_000,
+        },
+        "ndb_threads": {
+            "node_id": 2, "thr_no": 0, "thread": "main", "os_user_pct": 3, "os_system_pct": 1,
+            "os_idle_pct": 96, "exec_pct": 2, "send_pct": 1, "sleep_pct": 97, "spin_pct": 0,
+        },
+    }  # fmt: skip
+    each = {"run_id": run_id, "t_s": [1.0, 2.0]}
+    seconds = {name: pd.DataFrame({**each, **values}) for name, values in rows.items()}
+    return {"runs": pd.DataFrame([RUN | run | columns]), **seconds}
 
 
 def together(*parts: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:

@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.signal import lfilter
 
 from ndblab.experiments.stability import checkpoint_cost as cost
-from ndblab.experiments.stability.checkpoints import Span, inside
+from ndblab.experiments.stability.checkpoints import Span, cycles, inside
 from ndblab.statistics import blocks, contrasts, estimate, pairs, sequential, series
 from ndblab.statistics import recordings as random_effects
 from ndblab.statistics.estimate import Estimate, sidak
@@ -238,7 +238,7 @@ def checkpoints(length: int) -> Simulation:
 
     def held(rng: np.random.Generator) -> Held:
         drawn = (np.exp(SECOND * seconds(rng, length)) * factor for _ in range(2500))
-        found = (cost.kept(cost.cycles(pd.Series(qps, ends_s), spans)) for qps in drawn)
+        found = (cost.kept(cycles(pd.Series(qps, ends_s), spans)) for qps in drawn)
         return [[_holds(one, truth)] for one in found]
 
     return held
@@ -264,7 +264,7 @@ def busy_checkpoints(length: int) -> Simulation:
 
     def held(rng: np.random.Generator) -> Held:
         found = (drawn(rng) for _ in range(1000))
-        return [[_holds(cost.kept(cost.cycles(qps, spans)), truth)] for qps, spans, truth in found]
+        return [[_holds(cost.kept(cycles(qps, spans)), truth)] for qps, spans, truth in found]
 
     return held
 

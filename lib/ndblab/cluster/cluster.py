@@ -1,7 +1,4 @@
-"""A cluster whose processes have been started: its nodes, SQL connections, and client processes.
-
-Processes start in the places and under the limits that the plan gives them.
-"""
+"""A cluster whose processes have been started, as planned: nodes, SQL connections, and clients."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pymysql
 
-from ndblab.cluster import node_log
+from ndblab.cluster import node_log, variables
 from ndblab.error import LabError
 from ndblab.machine import Links, Machine, Process, speed
 from ndblab.machine.local import LOCAL
@@ -73,8 +70,7 @@ class Cluster:
 
     def site(self, host: str) -> Site:
         """Return machine, folder and programs of a host; of the lab's own if it is unnamed."""
-        own = Site(self.machine, self.folder, self.binaries, self.plan)
-        return self.sites.get(host, own)
+        return self.sites.get(host) or Site(self.machine, self.folder, self.binaries, self.plan)
 
     @property
     def every_site(self) -> Mapping[str, Site]:
@@ -94,13 +90,6 @@ class Cluster:
     def load_site(self) -> Site:
         """Machine, folder and programs of the load generators."""
         return self.site(self.plan.load_host)
-
-    def kept(self, path: Path, host: str) -> Path:
-        """Return where a log is to be read: those of other hosts are copied here before they go."""
-        site = self.site(host)
-        if site.machine is self.machine:
-            return path
-        return logs_of(self.folder, host) / path.relative_to(site.folder)
 
     def output(self, node: Node) -> Path:
         """Return the file with what a node writes to standard output and error."""
@@ -138,8 +127,8 @@ class Cluster:
 
     def pids(self) -> list[tuple[str, int, int, str]]:
         """Return role, node id, process id and host of every node that was started."""
-        started = [(node, self.processes.get(node.name)) for node in self.plan.nodes]
-        return [(n.role, n.node_id, process.pid, n.host) for n, process in started if process]
+        started = (node for node in self.plan.nodes if node.name in self.processes)
+        return [(n.role, n.node_id, self.processes[n.name].pid, n.host) for n in started]
 
     def runs(self, node: Node) -> bool:
         """Whether a node was started and has not ended."""
@@ -209,11 +198,7 @@ class Cluster:
         self.limited = bool(self.groups)
 
     def _limit(
-        self,
-        host: str,
-        groups: Groups,
-        plan: Plan,
-        quotas_cpus: Mapping[str, float | None],
+        self, host: str, groups: Groups, plan: Plan, quotas_cpus: Mapping[str, float | None]
     ) -> None:
         # A group may not have more than the group it lies in, not even for a moment.
         groups.lift()
@@ -221,14 +206,15 @@ class Cluster:
         groups.create(SQL_SIDE, sql_cpus)
         groups.create(CLIENT_GROUP, None)
         for steps, node in enumerate((*plan.data_nodes, *plan.servers)):
-            cpus = quotas_cpus.get(node.role, node.share.quota_cpus)
-            cpus = quotas_cpus.get(node.name, cpus)
+            of_role = quotas_cpus.get(node.role, node.share.quota_cpus)
+            cpus = quotas_cpus.get(node.name, of_role)
             if node.role == "mysqld" and None not in (cpus, sql_cpus):
                 cpus = min(cpus, sql_cpus)
             # With a period of its own, rounding might give a server more than its side has.
             staggered = plan.staggered and cpus != sql_cpus
-            period_us = groups.create(_group(node), cpus, steps if staggered else 0)
-            self.periods_us[node.name] = period_us
+            self.periods_us[node.name] = groups.create(
+                _group(node), cpus, steps if staggered else 0
+            )
             if not self.limited:
                 self._place(node)
 
@@ -239,18 +225,17 @@ class Cluster:
         long as the period, which shows in latency.
         """
         found = {}
-        for node in self.plan.nodes:
-            if set_us := self.periods_us.get(node.name):
-                now_us = self.groups[node.host].period_us(_group(node))
-                if now_us > set_us:
-                    found[node.name] = (set_us, now_us)
+        for node in (node for node in self.plan.nodes if self.periods_us.get(node.name)):
+            set_us = self.periods_us[node.name]
+            if (now_us := self.groups[node.host].period_us(_group(node))) > set_us:
+                found[node.name] = (set_us, now_us)
         return found
 
     def tell_neighbours(self, told: bool) -> None:
         """Tell every MySQL server which data node is its own, or that none is."""
         for node in self.plan.servers:
             with contextlib.closing(self.connect(node.number)) as connection:
-                for statement in neighbours(self.plan, node, told):
+                for statement in variables.neighbours(self.plan, node, told):
                     connection.cursor().execute(statement)
 
     def client_prefix(self, host: str = "") -> list[str]:
@@ -265,21 +250,16 @@ class Cluster:
         if self.groups and not self.limited:
             return []
         host = host or self.plan.load_host
-        return [
-            *self._entering,
-            *client_prefix(self.every_site[host].plan, self.groups.get(host)),
-        ]
+        if host in self.groups:
+            return [*self._entering, *self.groups[host].entering(CLIENT_GROUP)]
+        return [*self._entering, *config.binding(self.every_site[host].plan.sysbench)]
 
     @property
     def _entering(self) -> list[str]:
         return self.weighed.entering("") if self.weighed else []
 
     def spawn_client(
-        self,
-        argv: Sequence[str],
-        env: Mapping[str, str] | None = None,
-        host: str = "",
-        **streams,
+        self, argv: Sequence[str], env: Mapping[str, str] | None = None, host: str = "", **streams
     ) -> Process:
         """Start a process of a load generator with its share of the plan and the cluster's mark.
 
@@ -295,8 +275,8 @@ class Cluster:
         self, argv: Sequence[str], env: Mapping[str, str] | None = None, **streams
     ) -> Process:
         """Start a load generator as `spawn_client` does, but always on the lab's own host."""
-        prefix = [] if self.sites else self.client_prefix()
-        return self.machine.spawn([*prefix, *argv], self.folder, env, **streams)
+        argv = argv if self.sites else [*self.client_prefix(), *argv]
+        return self.machine.spawn(argv, self.folder, env, **streams)
 
     def _place(self, node: Node) -> None:
         pid = self.processes[node.name].pid
@@ -310,31 +290,6 @@ class Cluster:
             # A process that has just ended is in no group either.
             if self.runs(node):
                 raise
-
-
-def logs_of(folder: Path, host: str) -> Path:
-    """Return the place for the logs of another host in a cluster's folder here."""
-    return folder / "logs" / host
-
-
-def neighbours(plan: Plan, server: Node, told: bool) -> list[str]:
-    """Return the statements that tell a MySQL server which data node is its own, or that none is.
-
-    A server gives its transactions to equally near data nodes in turn, by counting. Whichever data
-    node ceases to be its own begins with a count of zero, and would get the transactions of all
-    until it had caught up (NDB API: `adjust_node_proximity`). So each of them is named for a
-    moment.
-    """
-    own = plan.own_data_node(server).node_id
-    named = [own] if told else [*(node.node_id for node in plan.data_nodes), 0]
-    return [f"SET GLOBAL ndb_data_node_neighbour = {number}" for number in named]
-
-
-def client_prefix(plan: Plan, groups: Groups | None) -> list[str]:
-    """Return the command prefix that gives a load generator its share of a plan."""
-    if groups is not None:
-        return groups.entering(CLIENT_GROUP)
-    return config.binding(plan.sysbench)
 
 
 def _group(node: Node) -> str:

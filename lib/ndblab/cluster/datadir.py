@@ -111,7 +111,7 @@ def _template(cluster: Cluster, host: str) -> Path:
             f"mysqld could not initialise a data folder, {why}",
             found=node_log.tail(machine.get(log)),
             expected="an initialised data folder",
-            next_step=f"See {cluster.kept(log, host)}.",
+            next_step=f"See {node_log.kept(cluster, log, host)}.",
         )
     machine.remove(partial, "auto.cnf")
     _shell(machine, 'mv "$1" "$2"', partial, made)

@@ -68,8 +68,8 @@ def ended(cluster: Cluster, nodes: Sequence[Node]) -> LabError:
     get = cluster.machine_of(node).get
     own = {"ndbmtd": f"ndb_{node.node_id}_error.log", "mysqld": "error.log"}.get(node.role)
     found = reason(node.role, get(folder / own) if own else "", get(output))
-    next_step = f"Its logs are in {cluster.kept(folder, node.host)} and "
-    next_step += f"{cluster.kept(output, node.host).parent}."
+    next_step = f"Its logs are in {kept(cluster, folder, node.host)} and "
+    next_step += f"{kept(cluster, output, node.host).parent}."
     for host, place in full.items():
         found = f"no space left in {place}{host and f' of host {host}'}"
         next_step = f"Free some space there. {next_step}"
@@ -122,3 +122,16 @@ def _is_full(site: Site) -> bool:
         return int(site.machine.run(argv, what="not shown").split()[-1]) < FULL_BYTES
     except LabError:
         return False
+
+
+def logs_of(folder: Path, host: str) -> Path:
+    """Return the place for the logs of another host in a cluster's folder here."""
+    return folder / "logs" / host
+
+
+def kept(cluster: Cluster, path: Path, host: str) -> Path:
+    """Return where a log is to be read: those of other hosts are copied here before they go."""
+    site = cluster.site(host)
+    if site.machine is cluster.machine:
+        return path
+    return logs_of(cluster.folder, host) / path.relative_to(site.folder)

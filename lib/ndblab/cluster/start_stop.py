@@ -18,8 +18,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from ndblab.cluster import account, datadir, keys, lease, readiness, watchdog
-from ndblab.cluster.cluster import Cluster, Site, logs_of
+from ndblab.cluster import account, datadir, keys, lease, node_log, readiness, watchdog
+from ndblab.cluster.cluster import Cluster, Site
 from ndblab.error import LabError
 from ndblab.machine import user
 from ndblab.machine.cleanup import clean, recorded_groups
@@ -201,7 +201,7 @@ def _fetch_logs(sites: Mapping[str, Site], folder: Path) -> None:
         if site.machine is not LOCAL:
             LOCAL.remove(folder / "logs", name)
             with contextlib.suppress(LabError):
-                site.machine.fetch_tree(site.folder, logs_of(folder, name), *LOGS)
+                site.machine.fetch_tree(site.folder, node_log.logs_of(folder, name), *LOGS)
 
 
 def _clean_elsewhere(site: Site, budget: str) -> None:

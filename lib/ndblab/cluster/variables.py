@@ -13,6 +13,7 @@ from ndblab.planning import setting_value
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
+    from ndblab.planning.deployment import Node, Plan
 
 
 def shown(cluster: Cluster, names: Iterable[str], server: int = 1) -> dict[str, str]:
@@ -85,3 +86,16 @@ def literal(value: object) -> object:
     """Return a number as such: a server refuses it as text."""
     found = setting_value.number(str(value))
     return value if found is None else found
+
+
+def neighbours(plan: Plan, server: Node, told: bool) -> list[str]:
+    """Return the statements that tell a MySQL server which data node is its own, or that none is.
+
+    A server gives its transactions to equally near data nodes in turn, by counting. Whichever data
+    node ceases to be its own begins with a count of zero, and would get the transactions of all
+    until it had caught up (NDB API: `adjust_node_proximity`). So each of them is named for a
+    moment.
+    """
+    own = plan.own_data_node(server).node_id
+    named = [own] if told else [*(node.node_id for node in plan.data_nodes), 0]
+    return [f"SET GLOBAL ndb_data_node_neighbour = {number}" for number in named]

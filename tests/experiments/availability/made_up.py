@@ -83,21 +83,26 @@ def run(
         marks.append((name, (fault_s + served_s) / 2, 2, "restart", "start ndbmtd.2"))
         marks.append((name, served_s, 2, "served", "ndbmtd.2 serves"))
     ok = table[table["outcome"] == OK]
-    seconds = np.arange(1.0, ends_s + 1)
-    counted = np.histogram(ok["t_s"], bins=np.arange(0.0, ends_s + 1))[0]
     one = small_runs.tables(
         name, status=status, servers=SERVERS, clients=CLIENTS, repeat=repeat, variant=fault,
         workload="checked_writes", duration_s=ends_s, queries=len(ok), qps=len(ok) / ends_s,
         errors=int(table["outcome"].isin([FAILED, UNKNOWN]).sum()),
     )  # fmt: skip
-    one["intervals"] = pd.DataFrame(
-        {
-            "run_id": name, "t_s": seconds, "clients": CLIENTS, "qps": counted.astype(float),
-            "latency_p95_ms": 4.0, "errors_per_s": 0.0, "reconnects_per_s": 0.0,
-        }
-    )  # fmt: skip
+    one["intervals"] = _intervals(name, ok["t_s"], ends_s)
     events = pd.DataFrame(marks, columns=EVENTS)
     return one | {"history": table, "copies": copies, "counters": counters, "events": events}
+
+
+def _intervals(name: str, ended_s: pd.Series, until_s: float) -> pd.DataFrame:
+    """Count the operations that ended, second by second."""
+    counted = np.histogram(ended_s, bins=np.arange(0.0, until_s + 1))[0]
+    return pd.DataFrame(
+        {
+            "run_id": name, "t_s": np.arange(1.0, until_s + 1), "clients": CLIENTS,
+            "qps": counted.astype(float), "latency_p95_ms": 4.0, "errors_per_s": 0.0,
+            "reconnects_per_s": 0.0,
+        }
+    )  # fmt: skip
 
 
 def held(

@@ -9,6 +9,7 @@ import pytest
 from experiments.stability.made_up import CYCLE_S, LASTS_S, repeated, written
 from ndblab.error import MissingData
 from ndblab.experiments.stability import checkpoint_cost as cost
+from ndblab.experiments.stability import checkpoints
 from ndblab.experiments.stability.checkpoints import Span
 
 
@@ -101,9 +102,9 @@ def test_seconds_are_placed_by_the_start_of_their_checkpoint() -> None:
 def test_a_cycle_needs_time_on_both_sides() -> None:
     """The first and the last checkpoint of a run have none; nor do those without a gap."""
     steady = pd.Series(1.0, index=np.arange(1.0, 61.0))
-    assert len(cost.cycles(steady, [Span(10, 15), Span(30, 35), Span(50, 55)])) == 1
-    assert cost.cycles(steady, [Span(10, 15)]).empty
-    assert cost.cycles(steady, [Span(0, 30), Span(31, 60)]).empty
+    assert len(checkpoints.cycles(steady, [Span(10, 15), Span(30, 35), Span(50, 55)])) == 1
+    assert checkpoints.cycles(steady, [Span(10, 15)]).empty
+    assert checkpoints.cycles(steady, [Span(0, 30), Span(31, 60)]).empty
 
 
 @pytest.mark.parametrize("seconds", [10, 30])

@@ -1,9 +1,8 @@
 """What local checkpoints cost the runs of one point, cycle by cycle.
 
-A cycle reaches from the middle of the gap before a checkpoint to the middle of the gap after it. It
-compares the checkpoint with its own surroundings: what drifts from minute to minute cancels out,
-and cycles, unlike seconds, are nearly independent. `data/coverage.csv` shows how often intervals
-from cycles hold the truth.
+A cycle compares a checkpoint with its own surroundings: what drifts from minute to minute cancels
+out, and cycles, unlike seconds, are nearly independent. `data/coverage.csv` shows how often
+intervals from cycles hold the truth.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -21,11 +19,10 @@ import pandas as pd
 from ndblab.error import MissingData
 from ndblab.experiments.stability import analysis as stability
 from ndblab.experiments.stability import checkpoints as checkpoint_spans
-from ndblab.experiments.stability.checkpoints import Span
+from ndblab.experiments.stability.checkpoints import PARTS, Span, cycles
 from ndblab.statistics import estimate, summary
 from ndblab.statistics.estimate import CONFIDENCE, Estimate
 
-PARTS = ["whole", "inside", "outside"]
 BEFORE_S, AFTER_S = 3, 10
 """Seconds around the start of a checkpoint that `around_start` shows."""
 _ROLES = ("ndbmtd", "mysqld", "sysbench")
@@ -126,33 +123,6 @@ def of_run(row: pd.Series, tables: Mapping[str, pd.DataFrame]) -> Run:
     run_s = float(samples["t_s"].max()) if len(samples) else 0.0
     found = checkpoint_spans.of_run(own["events"], run_s)
     return Run(row, found, samples, own["processes"], own["ndb_threads"])
-
-
-def cycles(values: pd.Series, spans: Sequence[Span]) -> pd.DataFrame:
-    """Compare each checkpoint with its surroundings.
-
-    Parameters
-    ----------
-    values : samples of a second, by when they end.
-
-    Returns
-    -------
-    One row per cycle: `begin_s`, `end_s`, and the means of all its samples, `whole`, of those that
-    touch a checkpoint, `inside`, and of the others, `outside`. The first and the last checkpoint
-    of a run have no row.
-    """
-    ends_s = values.index.to_numpy(float)
-    joined = checkpoint_spans.apart(spans)
-    cuts = [(one.end_s + other.begin_s) / 2 for one, other in pairwise(joined)]
-    cycle = pd.Series(np.searchsorted(cuts, ends_s - 0.5), values.index, name="cycle")
-    within = cycle.between(1, len(cuts) - 1)
-    touched = checkpoint_spans.inside(ends_s, spans) > 0
-    of_part = {"whole": within, "inside": within & touched, "outside": within & ~touched}
-    means = {part: values[own].groupby(cycle[own]).mean() for part, own in of_part.items()}
-    table = pd.DataFrame(means, columns=PARTS).dropna()
-    table.insert(0, "begin_s", [cuts[number - 1] for number in table.index])
-    table.insert(1, "end_s", [cuts[number] for number in table.index])
-    return table
 
 
 def kept(cycles: pd.DataFrame, confidence: float = CONFIDENCE) -> Estimate:

@@ -1,4 +1,4 @@
-"""When local checkpoints ran, by the events of the cluster log."""
+"""When local checkpoints ran, by the events of the cluster log, and cycles around them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import pandas as pd
 STARTED, COMPLETED = "local_checkpoint_started", "local_checkpoint_completed"
 LEAST_GAP_S = 4.0
 """Checkpoints less than this apart count as one: hardly a whole second lies between them."""
+PARTS = ["whole", "inside", "outside"]
+"""Of a cycle: all its samples, those that touch its checkpoint, and the others."""
 
 
 class Span(NamedTuple):
@@ -64,3 +66,30 @@ def inside(ends_s: np.ndarray, spans: Sequence[Span], sample_s: float = 1.0) -> 
         overlap = np.minimum(ends_s, end_s) - np.maximum(ends_s - sample_s, begin_s)
         part += np.clip(overlap, 0, None) / sample_s
     return part
+
+
+def cycles(values: pd.Series, spans: Sequence[Span]) -> pd.DataFrame:
+    """Compare each checkpoint with its surroundings, from the middle of a gap to that of the next.
+
+    Parameters
+    ----------
+    values : samples of a second, by when they end.
+
+    Returns
+    -------
+    One row per cycle: `begin_s`, `end_s`, and the means of all its samples, `whole`, of those that
+    touch a checkpoint, `inside`, and of the others, `outside`. The first and the last checkpoint
+    of a run have no row.
+    """
+    ends_s = values.index.to_numpy(float)
+    joined = apart(spans)
+    cuts = [(one.end_s + other.begin_s) / 2 for one, other in pairwise(joined)]
+    cycle = pd.Series(np.searchsorted(cuts, ends_s - 0.5), values.index, name="cycle")
+    within = cycle.between(1, len(cuts) - 1)
+    touched = inside(ends_s, spans) > 0
+    of_part = {"whole": within, "inside": within & touched, "outside": within & ~touched}
+    means = {part: values[own].groupby(cycle[own]).mean() for part, own in of_part.items()}
+    table = pd.DataFrame(means, columns=PARTS).dropna()
+    table.insert(0, "begin_s", [cuts[number - 1] for number in table.index])
+    table.insert(1, "end_s", [cuts[number] for number in table.index])
+    return table
