@@ -15,7 +15,6 @@ from ndblab.experiments.capacity.model import DATA_NODES, HOST, SQL_SIDE, Model,
 
 MODEL, LINEAR, USL = "capacity model", "linear, capped", "USL"
 DIVISION = "the brief's division"
-SIMPLER = (LINEAR, USL, DIVISION)
 GOAL_PCT = {"qps": 10.0, "latency_p95_ms": 25.0}
 """Goal for the median absolute error of the model, by metric."""
 RESOURCES = (SERVER, SQL_SIDE, DATA_NODES, HOST, *KINDS)
