@@ -121,7 +121,7 @@ def complete_runs(runs: Path) -> dict[str, str]:
         with contextlib.suppress(LabError):
             data = dataset.read(folder)
             if not data.complete:
-                sound = data.runs[data.runs["status"].map(is_good)]
+                sound = data.runs[data.runs["status"].map(is_good).astype(bool)]
                 began |= dict(zip(sound["run_id"], sound["started_utc"], strict=True))
     return began
 

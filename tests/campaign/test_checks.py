@@ -77,6 +77,13 @@ def test_a_resumed_dataset_is_sound(written, tmp_path: Path):
     assert checks.damaged(tmp_path) == ""
 
 
+def test_a_dataset_that_was_ended_before_its_first_run_has_no_complete_one(tmp_path: Path):
+    """It is read like any other."""
+    dataset.Writer.open(tmp_path, "multi-server-scaling", IDENTITY, BASE).close()
+    assert checks.complete_runs(tmp_path) == {}
+    assert checks.damaged(tmp_path) == ""
+
+
 def test_what_a_dataset_lacks_is_found(written, tmp_path: Path):
     """It was not resumed, a complete run was measured again, or a temporary folder was left."""
     assert checks.unfinished(tmp_path / "empty", {}, repeats=2) == "no dataset"

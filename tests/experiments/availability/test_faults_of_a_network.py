@@ -169,7 +169,7 @@ def test_a_connection_that_breaks_in_the_middle_is_one_message_and_the_command_r
     assert "run the same command again; completed runs are saved" in caught.value.next_step
     [folder] = (tmp_path / "runs" / experiment.name).iterdir()
     saved = dataset.read(folder).runs.set_index("run_id")
-    good = saved[saved["status"].map(is_good)]
+    good = saved[saved["status"].map(is_good).astype(bool)]
     assert 1 <= len(good) < 3
     deadline = time.monotonic() + 3 * SILENCE_S
     while (left := on_hosts(healed, tmp_path)) and time.monotonic() < deadline:
