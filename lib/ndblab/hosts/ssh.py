@@ -34,8 +34,7 @@ OPTIONS = (
 )  # fmt: skip
 """Nothing prompts in the middle of a measurement, and nothing of a user's settings for interactive
 use gets in the way."""
-SOCKETS = Path("/tmp")
-"""Not the user's folder for temporary files: paths of sockets are short (unix(7))."""
+SOCKETS = Path("/tmp")  # not the user's own folder: paths of sockets are short (unix(7))
 OUTPUTS = ("stdout", "stderr")
 
 
@@ -203,10 +202,9 @@ class RemoteProcess:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for stream in (self.stdout, self.stderr, self.stdin):
-            if stream:
-                with contextlib.suppress(BrokenPipeError):
-                    stream.close()
+        for stream in filter(None, (self.stdout, self.stderr, self.stdin)):
+            with contextlib.suppress(BrokenPipeError):
+                stream.close()
         self.wait()
 
 
@@ -270,8 +268,7 @@ def _of_host_key(destination: str, lines: Sequence[str], changed: bool, by_hand:
             expected="a key that you have accepted",
             next_step=f"Compare its fingerprint and accept it, by typing: {by_hand}",
         )
-    remedy = re.search(r"ssh-keygen -f .+ -R .+", "\n".join(lines))
-    forget = remedy[0] if remedy else f"ssh-keygen -R {shlex.quote(destination)}"
+    forget = _line(lines, "ssh-keygen -f") or f"ssh-keygen -R {shlex.quote(destination)}"
     return LabError(
         f"The host key of {destination} has changed",
         found=_line(lines, "fingerprint for", after=1) or lines[-1],

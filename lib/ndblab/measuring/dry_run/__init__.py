@@ -67,8 +67,6 @@ def dry_run(
 ) -> str:
     """Describe what a measurement would do: the plan, the time, and every command in its order.
 
-    The commands of the load are those that the measurement itself runs.
-
     Parameters
     ----------
     described : as for `configuration`; with `hosts`, what each of them is.
@@ -100,9 +98,8 @@ def dry_run(
         f"{duration(time_needed.sweep_s(experiment, wanted))} once installed",
         *contrasts(experiment, wanted),
         "# The lab itself writes the clusters' files and creates the databases for the load.",
-        *(_where(there, hosts) if there else ()),
-        *wrong,
-    ]
+        *(_where(there, hosts) if there else ()), *wrong,
+    ]  # fmt: skip
     if experiment.compares_engines and not engines:
         lines += ["# It compares two installations, which --engines A,B names."]
     programs = _installations(described, engines)
@@ -110,20 +107,25 @@ def dry_run(
         both = f"Not both are installed yet: {engines}"
         absent = both if engines else "NDB Cluster is not installed yet: ./lab install"
         return "\n".join([*lines, f"# {absent}"])
-    first, second = programs
-    writer = noted.Unwritten()
     clusters = noted.NotedClusters(
-        experiment, wanted, planned, first, writer, False, second, machine=machine,
-        known=over.described if over else {},
+        experiment, wanted, planned, programs[0], noted.Unwritten(), False, programs[1],
+        machine=machine, known=over.described if over else {},
     )  # fmt: skip
-    sweep = experiment.sweep(wanted)
-    performing.perform(sweep, writer, clusters.ready, clusters.measure, progress=False)
-    for each in experiment.planned_contrasts(wanted):
-        if each.design == designs.TWINS and not (described or over):
+    _measure(clusters, twins_too=not (described or over))
+    return "\n".join([*lines, *clusters.lines])
+
+
+def _measure(clusters: NotedClusters, twins_too: bool) -> None:
+    """Note the sweep, and a block of each contrast that starts or restarts something of its own."""
+    experiment, size = clusters.experiment, clusters.size
+    performing.perform(
+        experiment.sweep(size), clusters.writer, clusters.ready, clusters.measure, progress=False
+    )
+    for each in experiment.planned_contrasts(size):
+        if each.design == designs.TWINS and twins_too:
             _twins(clusters, each)
         elif each.design == designs.RESTARTS:
             _restarts(clusters, each)
-    return "\n".join([*lines, *clusters.lines])
 
 
 def _where(there: connected.Connected, given: str | None) -> Iterator[str]:
