@@ -17,6 +17,7 @@ from ndblab.judging import answers
 
 MYSQLD_US, SYSBENCH_US, NDBMTD_US = 150.0, 25.0, 50.0
 SERVERS = (1, 2, 4, 8, 16)
+NO_SLICES = pd.DataFrame(columns=["contrast", "status", "start"])
 
 
 def tables(of_most: float = 1.0, step: float = 0.01) -> dict[str, pd.DataFrame]:
@@ -89,7 +90,7 @@ def test_title_and_answer_say_the_same_about_the_last_doubling(of_most: float):
     """Fewer or more queries/s with 16 servers than with 8, by as much, whichever is best."""
     data = tables(of_most)
     figure = title(figures.draw("6", data, [], caption()))
-    dataset = SimpleNamespace(**data, manifest={}, budget="scaled")
+    dataset = SimpleNamespace(**data, slices=NO_SLICES, manifest={}, budget="scaled")
     no_verdict = pd.DataFrame({"id": [], "verdict": []})
     answer = answers.answer("multi-server-scaling", no_verdict, dataset).certain[0]
     word, other = ("fewer", "more") if of_most < 1 else ("more", "fewer")
@@ -106,6 +107,6 @@ def test_a_step_that_noise_hides_is_called_so():
     answer = answers.answer(
         "multi-server-scaling",
         pd.DataFrame({"id": [], "verdict": []}),
-        SimpleNamespace(**data, manifest={}, budget="scaled"),
+        SimpleNamespace(**data, slices=NO_SLICES, manifest={}, budget="scaled"),
     )
     assert "fewer" not in answer.certain[0]
