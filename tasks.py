@@ -540,9 +540,9 @@ def pytest(*arguments):
 
 @cluster_command
 def test(c, only=None, slow=False, cluster=True, virtual_machine=False, experiment=None):
-    """Run the tests in ten minutes: those of every part, then those of a real cluster.
+    """Run the tests in 12 minutes: those of every part, then those of a real cluster.
 
-    --slow runs the others, in 25 minutes: whole experiments, kills, several hosts, notebooks, a
+    --slow runs the others, in 34 minutes: whole experiments, kills, several hosts, notebooks, a
     browser. --no-cluster leaves out what needs a cluster; --only K selects by name.
     --experiment ./mine holds an experiment of your own against what all experiments keep.
     --virtual-machine runs those that boot Debian in QEMU, emulated: two sockets, two NUMA nodes,
