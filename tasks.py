@@ -533,9 +533,17 @@ def new(c, folder):
 
 
 def pytest(*arguments):
-    """Run pytest in the project's folder; return its exit status."""
+    """Run pytest in the project's folder; return its exit status.
+
+    Each of its processes would compile the tests and the library anew where its user keeps
+    bytecode out of folders of sources: it is kept in the cache folder.
+    """
+    from ndblab import install
+
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(install.location() / "bytecode")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     argv = [sys.executable, "-m", "pytest", "-q", *arguments]
-    return subprocess.run(argv, cwd=ROOT, check=False).returncode
+    return subprocess.run(argv, cwd=ROOT, env=environment, check=False).returncode
 
 
 @cluster_command

@@ -199,7 +199,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 
 @pytest.fixture
-def small(sections: list[report.Section], tmp_path: Path) -> report.Section:
+def small(tmp_path: Path) -> report.Section:
     """A section with a notebook of one cell and nothing to judge."""
     path = tmp_path / "repository/notebooks/small.ipynb"
     write_notebook(path, "# Small")
@@ -464,18 +464,18 @@ def test_a_folder_that_is_no_report_is_left_alone(small: report.Section, tmp_pat
     assert files(work) == {"thesis.txt": b"years"}
 
 
-def test_a_damaged_dataset_leaves_the_last_report(
-    sections: list[report.Section], small: report.Section, tmp_path: Path
-) -> None:
+def test_a_damaged_dataset_leaves_the_last_report(small: report.Section, tmp_path: Path) -> None:
     """What is not as it was measured is not published, and the report before it stays whole."""
     out = report.write(tmp_path / "out", [small]).parent
     before = files(out)
-    whole = next(section for section in sections if section.dataset)
-    copy = shutil.copytree(whole.dataset.path, tmp_path / "copy")
+    whole = dataset.read(
+        next((ROOT / "data/recorded/locking-reads").glob("*/manifest.json")).parent
+    )
+    copy = shutil.copytree(whole.path, tmp_path / "copy")
     (copy / "runs.csv").write_text("changed\n")
-    damaged = dataclasses.replace(whole.dataset, path=copy)
+    damaged = dataclasses.replace(whole, path=copy)
     with pytest.raises(LabError, match="changed since it was measured"):
-        report.write(out, [dataclasses.replace(whole, dataset=damaged)])
+        report.write(out, [dataclasses.replace(small, dataset=damaged)])
     assert files(out) == before
 
 

@@ -157,7 +157,7 @@ def _starts(claim: Claim, dataset: Dataset, finding: Finding) -> dict[str, int]:
     the cluster is one that the lab did not start.
     """
     names = named(dataset.manifest, claim.id)
-    varies = finding.measured.low < finding.measured.high
+    varies = not math.isclose(finding.measured.low, finding.measured.high)
     if dataset.budget == ATTACHED or not varies or claim.metric.startswith(_COUNTED):
         return {}
     found = {}

@@ -59,8 +59,10 @@ def log_ratios(
     """
     found = whole(slices, contrast)
     half = found["slot"] > found["of"] / 2
-    apart = found.groupby("block")["start"].nunique().gt(1).any()
-    if apart or not found["side"].groupby([found["block"], half]).nunique().eq(2).all():
+    apart = found[["block", "start"]].drop_duplicates()["block"].duplicated().any()
+    sides_of_halves = found[["block", "side"]].assign(half=half).drop_duplicates()
+    halves = sides_of_halves[["block", "half"]].drop_duplicates()
+    if apart or len(sides_of_halves) < 2 * len(halves):
         half = pd.Series(0, index=found.index)
     sides = _means(found, contrast, quantity, np.log, [found["block"], half])
     if not {A, B} <= set(sides):
@@ -119,10 +121,8 @@ def _means(
     values = found[quantity] if named else found["run_id"].astype(str).map(quantity)
     values = values.astype(float)
     known = values.notna() & ((values > 0) | (scale is not np.log))
-    keys = [*by, found["side"].astype(str)]
-    table = scale(values[known]).groupby([key[known] for key in keys]).agg(["mean", "count"])
-    counts = found.groupby(keys).size()
-    means = table["mean"][table["count"] == counts.reindex(table.index)]
+    scaled = scale(values.where(known)).groupby([*by, found["side"].astype(str)])
+    means = scaled.mean()[scaled.count() == scaled.size()]
     if means.empty:
         raise MissingData(f"no whole block of {contrast} has this quantity")
     return means.unstack("side")
