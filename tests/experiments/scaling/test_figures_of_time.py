@@ -110,6 +110,13 @@ def test_figure_8_shows_how_much_each_run_of_the_most_servers_varied() -> None:
     assert figure.axes[0].get_ylabel() == "Variation, % of the mean"
 
 
+def test_figure_8_of_runs_without_two_whole_seconds_says_so() -> None:
+    """A smoke run on a busy host: its seconds come as one."""
+    one = small_runs.together(run("short", 1, 8, 1000.0))
+    assert title(draw("8", one)) == "Runs of 1 s are too short to say how steady throughput is"
+    assert figures.describe("8", one, []).startswith("Runs of 1 s are too short to say")
+
+
 @pytest.mark.parametrize("key", ["1", "8"])
 def test_no_text_leaves_the_figure(key: str) -> None:
     """The longest caption and the published labels stay inside the picture."""

@@ -100,10 +100,14 @@ def paint_steadiness(figure: Figure, tables: Tables, anchors: Anchors, caption: 
         shown = steady.dropna(subset=column)
         means = intervals.means(shown, ["clients"], column)
         means = means.assign(line=name, low=np.nan, high=np.nan)
+        ax.set_title(name)
+        if shown.empty:
+            # No run has two whole seconds: the title says so.
+            ax.set(xticks=[], yticks=[])
+            continue
         quantity = Quantity(column, "Variation", "% of the mean", colour)
         curves.against_clients(ax, means, quantity, "line", {name: Look("", colour)})
         ax.plot(shown["clients"], shown[column], "o", mfc="white", mec=style.INK, ms=4, zorder=5)
-        ax.set_title(name)
         ax.set_ylim(0, 1.1 * float(steady[list(_VARYING)].max(axis=None)))
     ax.set_ylabel("")
     notes = ["Circles: standard deviation of the seconds of each run; line: mean of the runs."]
@@ -120,6 +124,8 @@ def describe_steadiness(tables: Tables, anchors: Anchors) -> list[str]:
         f"{row.qps_cv:.0f} and {row.latency_p95_ms_cv:.0f} % at {count(int(row.Index), 'client')}"
         for row in means.itertuples()
     ]
+    if not each:
+        return [f"{_steadiness_title(steady)}.", *published.sentence(anchors)]
     servers = count(int(steady["servers"].iloc[0]), "server")
     words = [
         f"{_steadiness_title(steady)}.",
