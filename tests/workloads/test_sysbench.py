@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -173,6 +174,36 @@ def test_an_execution_that_hangs_is_ended() -> None:
     assert outcome.status == "sysbench did not end within 0.5 s"
     assert outcome.exit_status is None
     assert not psutil.pid_exists(execution.pid)
+
+
+def test_an_execution_of_nothing_but_errors_is_ended_soon() -> None:
+    """sysbench repeats a transaction until it succeeds; one that always fails would never end."""
+    report = (CAPTURED / "ignored_errors.txt").read_text()
+    line = report[report.index("[ 1s ]") : report.index("[ 2s ]")].strip()
+    failing = line.replace("tps: 1626.16", "tps: 0.00").replace("[ 1s ]", "[ {}s ]")
+    code = (
+        "import sys, time\nprint('Threads started!', flush=True)\n"
+        f"for n in range(1, 60): time.sleep(1); print({failing!r}.format(n), flush=True)"
+    )
+    with executing(CLUSTER, program(code), 50, asked_s=1) as execution:
+        began = time.monotonic()
+        outcome = execution.wait()
+    assert time.monotonic() - began < 25
+    assert outcome.status == "no transaction ended, each has errors: 102 a second"
+    assert not psutil.pid_exists(execution.pid)
+
+
+@pytest.mark.parametrize(
+    ("tps", "errors"), [("0.00", "0.00"), ("1.00", "101.64"), ("0.00", "101.64")]
+)
+def test_only_a_whole_run_of_errors_is_one_of_nothing_but_errors(tps: str, errors: str) -> None:
+    """Not one that hangs, nor one in which a transaction ended, nor one that is not over."""
+    lines = (CAPTURED / "ignored_errors.txt").read_text().splitlines()
+    [line] = [line for line in lines if line.startswith("[ 3s ]")]
+    text = line.replace("1384.94", tps).replace("79.00", errors) + "\n"
+    fails = (tps, errors) == ("0.00", "101.64")
+    assert sysbench_output.only_errors(text, 3) == (101.64 if fails else 0)
+    assert sysbench_output.only_errors(text, 3.5) == 0
 
 
 def test_an_interrupted_execution_leaves_no_process() -> None:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 CONNECT_S_PER_CLIENT = 0.5
 """Generous bound on the time a client takes to connect, after which a run counts as stuck."""
+HOPELESS_S = 2
+"""How much longer than asked a run goes on in which every transaction fails: it would never end."""
 
 
 def connect_s(job: Job) -> float:
@@ -88,6 +90,7 @@ class Execution:
         self.pid = child.pid
         self.began: float | None = None
         self.begun = threading.Event()
+        self._hopeless = False
         self._lines: dict[TextIO, list[str]] = {child.stdout: [], child.stderr: []}
         self._arrived: list[float] = []
         self._readers = [threading.Thread(target=self._read, args=(s,)) for s in self._lines]
@@ -101,6 +104,8 @@ class Execution:
         except subprocess.TimeoutExpired:
             exit_status = None
             self._child.kill()
+        if self._hopeless:
+            exit_status = None
         for reader in self._readers:
             reader.join()
         out, err = ("".join(lines) for lines in self._lines.values())
@@ -118,8 +123,18 @@ class Execution:
             if line.startswith("Threads started"):
                 self.began = time.monotonic()
                 self.begun.set()
+            if self._asked_s and self.began and not self._hopeless:
+                self._end_if_hopeless(stream)
         if stream is self._child.stdout:
             self.begun.set()
+
+    def _end_if_hopeless(self, stream: TextIO) -> None:
+        """Kill sysbench if its time is up and all that it reported are errors."""
+        until_s = self._asked_s + HOPELESS_S
+        late = time.monotonic() - self.began > until_s - 1
+        if late and sysbench_output.only_errors("".join(self._lines[stream]), until_s):
+            self._hopeless = True
+            self._child.kill()
 
 
 @contextmanager

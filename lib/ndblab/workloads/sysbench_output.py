@@ -145,6 +145,8 @@ def status(
     """
     why = complaint(text)
     tail = f": {why}" if why else ""
+    if exit_status is None and (errors_per_s := only_errors(text)):
+        return f"no transaction ended, each has errors: {errors_per_s:.0f} a second{tail}"
     if exit_status is None:
         return f"sysbench did not end within {timeout_s:g} s{tail}"
     if exit_status < 0:
@@ -157,6 +159,24 @@ def status(
     if counts["reconnects"] or counts["errors"] > tolerated_errors * result.metrics["queries"]:
         return ", ".join(f"{name}: {count}" for name, count in counts.items() if count)
     return result.status if result.metrics["queries"] else "no query was answered"
+
+
+def only_errors(text: str, until_s: float = 0) -> float:
+    """Return the mean errors a second of a run in which every transaction fails, else 0.
+
+    sysbench repeats a transaction after an error that it ignores: one that always fails is
+    repeated for ever, whatever time the run was given.
+
+    Parameters
+    ----------
+    until_s : how far the reports must reach.
+    """
+    reports = [match for match in map(_INTERVAL.match, text.splitlines()) if match]
+    errors_per_s = [float(match[7]) for match in reports]
+    ended = any(float(match[3]) for match in reports)
+    if ended or not all(errors_per_s) or not reports or float(reports[-1][1]) < until_s:
+        return 0.0
+    return sum(errors_per_s) / len(errors_per_s)
 
 
 def parse(text: str, arrived_s: Sequence[float] = (), asked_s: float | None = None) -> Result:
