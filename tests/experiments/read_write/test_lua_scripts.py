@@ -34,7 +34,8 @@ def run(cluster: Cluster, name: str, **more: object) -> tuple[Report, dict[str, 
     before = counts(cluster)
     with sysbench.running(cluster, job(cluster, name, **more)) as load:
         report = load.finish()
-    assert report.status == "ok", report.logs
+    # On a busy host a run takes longer, and its queries count all the same.
+    assert workload.is_good(report.status), report.logs
     queries = report.metrics["queries"]
     return report, {name: (n - before[name]) / queries for name, n in counts(cluster).items()}
 
