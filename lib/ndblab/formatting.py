@@ -80,13 +80,15 @@ OPEN = 1.3
 def moved(ratio: float, low: float, high: float, what: str) -> str:
     """Write what a ratio did to something, as the end of a sentence.
 
-    >>> moved(1.53, 1.14, 2.07, "throughput"), moved(0.95, 0.82, 1.1, "throughput")
-    ('raised throughput by 53 % (14 to 107 %)', 'left the change of throughput open (-18 to +10 %)')
+    >>> moved(1.53, 1.14, 2.07, "speed"), moved(0.95, 0.82, 1.1, "speed")
+    ('raised speed by 53 % (14 to 107 %)', 'showed no certain effect on speed (-18 to +10 %)')
     """
     if not _bounded(low, high):
         return f"changed {what} by {change(ratio)}"
     if low <= 1 <= high:
-        words = "did not clearly change {}" if high / low < OPEN else "left the change of {} open"
+        words = (
+            "did not clearly change {}" if high / low < OPEN else "showed no certain effect on {}"
+        )
         return f"{words.format(what)} ({_signed(low)} to {_signed(high)} %)"
     verb = "raised" if ratio > 1 else "lowered"
     return f"{verb} {what} by {less_or_more(ratio, low, high, '', '').replace(' %  (', ' % (')}"

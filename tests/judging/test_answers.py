@@ -11,6 +11,7 @@ from made_up import double
 from ndblab.design import catalogue
 from ndblab.error import MissingData
 from ndblab.experiments.availability import answer as availability
+from ndblab.formatting import plain
 from ndblab.judging import answer as clause
 from ndblab.judging import answers, judge, publication, verdict
 from ndblab.judging.answer import Advice, Answer, Clause
@@ -189,3 +190,29 @@ def test_lost_writes_are_told_whatever_the_verdicts() -> None:
     data = DATASETS["availability"]
     texts = [c for c in availability.failures(data, verdict_tables.of(data)) if isinstance(c, str)]
     assert any("lost up to" in text for text in texts)
+
+
+def test_many_open_questions_are_asked_in_sentences_that_can_be_read() -> None:
+    """None has more than 30 words, and no question is lost."""
+    questions = tuple(f"whether the {n} thing of many is faster" for n in "abcdefghi")
+    for said in (str(Answer((), questions)), str(Answer(("a",), untestable=questions))):
+        assert all(len(part.split()) <= 30 for part in said.split(". "))
+        assert all(question in said for question in questions)
+
+
+def test_a_full_server_is_advised_cpus_and_rows_their_memory() -> None:
+    """Both numbers are those of the recorded sweep of one server."""
+    data = DATASETS["single-server-scaling"]
+    table = verdict_tables.of(data)
+    advice = answers.answer(data.experiment, table, data).advice
+    row = table.set_index("id").loc["B-row-bytes"]
+    assert any(each.startswith(("Once a MySQL server", "Start with a pool")) for each in advice)
+    assert any(f"plan {plain(row.measured)} MB of DataMemory" in each for each in advice)
+
+
+def test_the_brief_is_not_followed_where_it_asks_for_too_many_servers() -> None:
+    """With the sum that shows it; without it, nothing is advised."""
+    rows = {"id": ["rule-over"], "arithmetic": ["8 x 14 = 112 > 96 a socket; more"]}
+    table = pd.DataFrame({**rows, "holds": [True]})
+    assert "(8 x 14 = 112 > 96 a socket)" in answers.answer("the-brief", table).advice[0]
+    assert not answers.answer("the-brief", table.assign(holds=False)).advice

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,10 @@ from ndblab.judging.verdict import (
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_MOST_WORDS = 30
+"""Of a sentence that a reader takes in at once."""
 
 
 @dataclass(frozen=True)
@@ -166,14 +170,28 @@ def _sentences(answer: Answer, more_certain: int = 0, more_open: int = 0) -> Ite
     if not answer.certain and (answer.open or more_open):
         yield "Nothing is decided yet."
     if answer.open:
-        yield f"Open: {listed([*answer.open, *[f'{more_open} more'] * (more_open > 0)])}."
+        still = [*answer.open, *[f"{more_open} more"] * (more_open > 0)]
+        yield from _lists("Open", "Also open", still, listed)
     elif more_open:
         yield f"Open: {count(more_open, 'question')}."
-    if answer.untestable:
-        yield f"Not testable here: {'; '.join(answer.untestable)}."
-    if answer.constructed:
-        yield f"By construction, so no finding: {listed(answer.constructed)}."
+    yield from _lists("Not testable here", "Nor", answer.untestable, "; ".join)
+    constructed = "By construction, so no finding"
+    yield from _lists(constructed, "Likewise", answer.constructed, listed)
     yield from map(sentence, answer.advice)
+
+
+def _lists(
+    lead: str, again: str, parts: Iterable[str], joined: Callable[[list[str]], str]
+) -> Iterable[str]:
+    """List parts in sentences of at most `_MOST_WORDS`, as far as single parts are shorter."""
+    fitting: list[str] = []
+    for part in parts:
+        if fitting and len(f"{lead}: {joined([*fitting, part])}".split()) > _MOST_WORDS:
+            yield f"{lead}: {joined(fitting)}."
+            fitting, lead = [], again
+        fitting.append(part)
+    if fitting:
+        yield f"{lead}: {joined(fitting)}."
 
 
 def sentence(text: str) -> str:

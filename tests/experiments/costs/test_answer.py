@@ -56,7 +56,7 @@ def test_what_ends_the_rise_follows_from_how_busy_cpus_are(busy_pct: float, word
 def test_before_the_first_interval_contrasts_have_no_consequence():
     """One block has ratios without intervals."""
     text = said(world.dataset(repeats=1, blocks=1))
-    assert "whether more servers cost CPU is open" in text
+    assert "Whether more servers cost CPU is open" in text
     assert "19 % more CPU a query" in text
 
 
@@ -78,4 +78,4 @@ def test_more_clients_have_a_consequence_to_either_side(factor: float, words: st
     data = world.dataset()
     many = (data.slices["contrast"] == FALLING) & (data.slices["side"] == "a")
     data.slices.loc[many, "qps"] *= factor
-    assert words in said(data).partition("128 clients instead of 32 of one server")[2]
+    assert words in said(data).partition("ne server, 128 clients instead of 32: ")[2]

@@ -19,7 +19,7 @@ def test_where_reads_go_is_said_first_and_then_what_it_brings():
     found = answered()
     assert len(found.certain) == 5
     assert found.certain[0].startswith("read backup raised the share of local reads by 69 %")
-    assert "full replication over that raised throughput by " in found.certain[4]
+    assert "full replication instead of read backup raised throughput by " in found.certain[4]
 
 
 def test_a_contradiction_names_the_share():

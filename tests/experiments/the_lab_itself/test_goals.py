@@ -13,6 +13,7 @@ from ndblab import figures
 from ndblab.design.contrast import ALTERNATION, DUET, Contrast, Side
 from ndblab.experiments import the_lab_itself as trust
 from ndblab.experiments.the_lab_itself import goals
+from ndblab.judging import answers
 from ndblab.planning.point import Point
 from ndblab.statistics.estimate import Estimate
 
@@ -34,6 +35,18 @@ def test_a_good_measurement_meets_every_goal():
         made_up_slices.of(MONITOR, 20, sd=(0.01, 0.03, 0.1)),
     ]
     assert met(*parts) == ["yes"] * 6
+
+
+def test_differences_closer_than_identical_sides_agree_are_not_to_be_acted_on():
+    """In words: what is met, with its number, and the wider of the two intervals."""
+    slices = made_up_slices.of(A_A, 60, sd=(0.02, 0.03, 0.1))
+    table = goals.table(slices)
+    found = answers.answer("the-lab-itself", table)
+    interval = table.set_index("goal").filter(like="alternation", axis=0).iloc[0]
+    off_pct = 100 * max(interval["high"] - 1, 1 - interval["low"])
+    assert f"below {off_pct:.2g} %" in found.advice[0]
+    assert "60 blocks of identical sides were measured" in found.certain
+    assert any("of decisions on identical sides" in said for said in found.certain)
 
 
 def test_a_costly_monitor_misses_its_goal_and_few_blocks_leave_it_open():

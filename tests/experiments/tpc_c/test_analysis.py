@@ -168,6 +168,7 @@ def test_partitioning_and_servers_are_certain_once_they_have_intervals() -> None
     ):  # fmt: skip
         assert each in text
     assert "what more data nodes gain" in found.untestable
+    assert found.advice[0].endswith("scans then read one partition")
 
 
 def test_one_block_is_no_finding() -> None:

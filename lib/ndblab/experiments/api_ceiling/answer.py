@@ -25,8 +25,9 @@ def cost_of_sql(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
     return [
         Clause(
             "R-nosql",
-            "with the same CPU time, the NDB API did {value} times the lookups of SQL {interval}",
-            "with the same CPU time, the NDB API did only {value} times the lookups of SQL "
+            "with the same CPU time, the NDB API did {value} times as many lookups as SQL "
+            "{interval}",
+            "with the same CPU time, the NDB API did only {value} times as many lookups as SQL "
             "{interval}",
             "how many lookups the NDB API does with the CPU time of one through SQL",
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ndblab.formatting import percent
+from ndblab.formatting import percent, plain
 from ndblab.judging.answer import Advice
 from ndblab.judging.answers import answers
 
@@ -28,7 +28,7 @@ def errors(dataset: Dataset, table: pd.DataFrame) -> Sequence[str]:
     own = table[table["goal_pct"].notna()]
     others = table[~table["name"].str.contains("model")]
     parts = [
-        f"{percent(row.median_pct)} % in {_WORDS[row.metric]} (goal {percent(row.goal_pct)} %: "
+        f"{plain(row.median_pct)} % in {_WORDS[row.metric]} (goal {percent(row.goal_pct)} %: "
         f"{'met' if row.median_pct <= row.goal_pct else 'missed'})"
         for row in own.itertuples()
     ]
@@ -39,7 +39,7 @@ def errors(dataset: Dataset, table: pd.DataFrame) -> Sequence[str]:
     ]
     best = others.groupby("metric", sort=False)["median_pct"].min()
     if len(best):
-        rivals = " and ".join(f"{percent(best[m])} % in {_WORDS[m]}" for m in best.index)
+        rivals = " and ".join(f"{plain(best[m])} % in {_WORDS[m]}" for m in best.index)
         said.append(f"simpler methods have {rivals} at best")
     rough = own[own["metric"] == "qps"]["median_pct"]
     said += [

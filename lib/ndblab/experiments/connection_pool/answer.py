@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @answers("connection-pool")
 def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
-    """Say what more connections bring on this host, then whether that tests the source."""
+    """Say what more connections gain on this host, then whether that tests the source."""
     return [
         *_measured(dataset),
         Clause(

@@ -38,25 +38,27 @@ def findings(dataset: Dataset, table: pd.DataFrame) -> Sequence[str]:
 
 def _more_servers(data: Dataset) -> Iterator[str]:
     """Say what the most servers do to the cost of a query and to throughput."""
+    said = ""
     for name in (AT_TOTAL, AT_EACH):
         with contextlib.suppress(MissingData):
             ratios = analysis.ratios(data.slices, data.processes, name)
             cost, qps = ratios[analysis.ALL], ratios["qps"]
             yield (
                 f"{analysis.sides(data.slices, name)}: {_changed(cost, 'CPU a query')} and "
-                f"{_changed(qps, 'throughput')}, so {_consequence(cost, qps)}"
-                f"{within_one_start(data.slices, name)}"
+                f"{_changed(qps, 'throughput')}{within_one_start(data.slices, name)}"
+                f"{'' if said == (means := _consequence(cost, qps)) else f'. {means}'}"
             )
+            said = means
 
 
 def _consequence(cost: Estimate, qps: Estimate) -> str:
     if cost.low > 1 and qps.low > 1:
-        return "more servers raise throughput, at a price in CPU"
+        return "So more servers raise throughput, at a price in CPU"
     if cost.low > 1 and qps.high < 1:
-        return "the added servers cost throughput"
+        return "So the added servers cost throughput"
     if cost.low > 1:
-        return "more servers use more CPU without a clear gain"
-    return "more servers save CPU" if cost.high < 1 else "whether more servers cost CPU is open"
+        return "So more servers use more CPU without a clear gain"
+    return "So more servers save CPU" if cost.high < 1 else "Whether more servers cost CPU is open"
 
 
 def _changed(ratio: Estimate, of: str) -> str:
@@ -110,13 +112,13 @@ def _turning(data: Dataset) -> Iterator[str]:
     )
     yield (
         f"one server stops gaining {turn.words} (published: 32 clients, "
-        f"{analysis.published_per_cpu():.1f} for each CPU); {turn.busy_pct:.0f} % of all CPUs are "
+        f"{analysis.published_per_cpu():.1f} for each CPU). {turn.busy_pct:.0f} % of all CPUs are "
         f"busy then, so {ended}"
     )
 
 
 def _past(data: Dataset) -> Iterator[str]:
-    """Say what more clients bring to one server, before and after it turns."""
+    """Say what more clients gain on one server, before and after it turns."""
     for name in (RISING, FALLING):
         with contextlib.suppress(MissingData):
             ratios = analysis.ratios(data.slices, data.processes, name)
@@ -124,7 +126,7 @@ def _past(data: Dataset) -> Iterator[str]:
             decided = qps.low > 1 or qps.high < 1
             one = within_one_start(data.slices, name) if decided else ""
             yield (
-                f"{analysis.sides(data.slices, name)} of one server: {_changed(qps, 'throughput')} "
+                f"one server, {analysis.sides(data.slices, name)}: {_changed(qps, 'throughput')} "
                 f"and {_changed(cost, 'CPU of mysqld a query')}{one}. {_advice(qps)}"
             )
 

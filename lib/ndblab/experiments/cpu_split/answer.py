@@ -34,7 +34,7 @@ def findings(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         Clause(
             "B-split",
             "a quarter of the CPUs for data nodes is a sensible first division: it gave {value} "
-            "times {interval} the queries of the best other share, or more",
+            "times {interval} as many queries as the best other share, or more",
             "another share than a quarter gave clearly more: a quarter gave {value} times "
             "{interval} its queries",
             "whether a quarter of the CPUs for data nodes is a sensible first division",
@@ -62,9 +62,9 @@ def _expected(dataset: Dataset) -> Iterator[str]:
     points = analysis.points(dataset.runs, law)
     near = points.groupby("share_pct")["of_law"].max()
     yield (
-        f"by the CPU time of a query, the best share for data nodes is {law.best_pct:.0f} %; "
-        f"throughput came to {100 * near.min():.0f} to {100 * near.max():.0f} % of what the "
-        "utilisation law allows"
+        f"by the CPU time of a query, the best share for data nodes is {law.best_pct:.0f} %, but "
+        f"only roughly: throughput was {100 * near.min():.0f} to {100 * near.max():.0f} % of what "
+        "that predicts"
     )
     if points.loc[points["qps"].idxmax(), "share_pct"] in _around(law.best_pct):
         yield Advice(

@@ -42,4 +42,9 @@ def _advice(found: pd.DataFrame) -> Iterator[str]:
     if len(packed) > 1:
         fastest = packed.loc[packed["duration_s"].idxmin()]
         if fastest["ratio"] > _NEARLY * packed["ratio"].max():
-            yield Advice(f"Compress dumps with {fastest['compression']}")
+            slowest = packed.loc[packed["duration_s"].idxmax()]
+            times = plain(slowest["duration_s"] / fastest["duration_s"])
+            yield Advice(
+                f"Compress dumps with {fastest['compression']}: {slowest['compression']} took "
+                f"{times} times as long for nearly the same size"
+            )

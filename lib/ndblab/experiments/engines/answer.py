@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ndblab.formatting import moved
+from ndblab.formatting import change, moved, percent
 from ndblab.judging import releases
-from ndblab.judging.answer import Clause
+from ndblab.judging.answer import Advice, Clause
 from ndblab.judging.answers import answers
 from ndblab.statistics import contrasts
 
@@ -15,17 +15,21 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ndblab.dataset import Dataset
+    from ndblab.statistics.estimate import Estimate
 
 
 @answers("engines")
 def compared(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
-    """Say what the second engine carries of what the first does, and what that decides."""
+    """Say how the throughput of the second engine compares with the first's, and what follows."""
     first, second = releases.engines(dataset.manifest["versions"])
-    if first == second:
-        second = "another installation of the same release"
     found = contrasts.ratio(contrasts.log_ratios(dataset.slices, "indexstat"))
+    said = f"{second} {moved(*found, 'throughput')} against {first}"
+    is_same = first == second
+    if is_same:
+        said = f"two installations of {first} differed by {change(*found)} in throughput"
     return [
-        f"under much OLTP read-write, {second} {moved(*found, 'throughput')} against {first}",
+        f"under much OLTP read-write, {said}",
+        *(_precision(found) if is_same and found.bounded else ()),
         Clause(
             "D-indexstat",
             "that is what RonDB 21.10 gained",
@@ -33,3 +37,12 @@ def compared(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             "what RonDB 21.10 gained by a mutex less",
         ),
     ]
+
+
+def _precision(found: Estimate) -> Iterator[Advice]:
+    """Say what the comparison of a release with itself means for that of two engines."""
+    off_pct = 100 * max(1 - found.low, found.high - 1)
+    yield Advice(
+        "Before you compare two engines, compare one with itself: a measurement as short as this "
+        f"one cannot tell differences below {percent(off_pct)} % from chance"
+    )

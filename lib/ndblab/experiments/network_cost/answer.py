@@ -23,7 +23,7 @@ _SERVERS = {
 
 @answers("network-cost")
 def cost(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
-    """Say what clients elsewhere get, and what servers elsewhere carry."""
+    """Say what clients elsewhere get, and what servers elsewhere do."""
     other = (
         "in another network namespace" if dataset.manifest.get("namespaces") else "on another host"
     )

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from ndblab.dataset import Dataset
 
 _GAINS = {
-    READ_BACKUP: "reading every replica rather than the primary one",
-    FULLY_REPLICATED: "full replication over that",
+    READ_BACKUP: "reading every replica instead of the primary one",
+    FULLY_REPLICATED: "full replication instead of read backup",
 }
 
 
 @answers("read-locality")
 def locality(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
-    """Say how local reads are, then what that brings on one host."""
+    """Say how local reads are, then what that gains on one host."""
     return [
         Clause(
             "C-read-backup",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ndblab.error import MissingData
 from ndblab.experiments.read_write import IN_KEYS
 from ndblab.experiments.read_write import analysis as variations
-from ndblab.formatting import change, plain
+from ndblab.formatting import moved, plain
 from ndblab.judging.answer import Advice, Clause, within_one_start
 from ndblab.judging.answers import answers
 from ndblab.statistics import contrasts
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @answers("read-write")
 def read_write(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
-    """Say what servers, filters, lists of keys and processes of sysbench bring."""
+    """Say what servers, filters, lists of keys and processes of sysbench do."""
     return [
         *_lookups(dataset),
         Clause(
@@ -33,8 +33,8 @@ def read_write(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         ),
         Clause(
             "R-rw-servers",
-            "data nodes with twice the CPUs did {value} times the transactions {interval}",
-            "data nodes with twice the CPUs did {value} times the transactions {interval}",
+            "data nodes with twice the CPUs changed throughput by {change}",
+            "data nodes with twice the CPUs changed throughput by {change}",
             "what twice the CPUs of the data nodes gain",
         ),
         Clause(
@@ -55,16 +55,16 @@ def _lookups(dataset: Dataset) -> Iterator[str]:
         sides = whole[whole["side"].astype(str) == contrasts.A]
         keys = IN_KEYS[str(sides["variant"].iloc[0])]
         one = within_one_start(dataset.slices, variations.LOOKUPS)
-        yield f"IN lists of {keys} keys looked up {found} the keys of point selects{one}"
+        yield f"IN lists of {keys} keys looked up {found}{one}"
         yield Advice("Look up keys in lists: WHERE id IN (...) instead of a query for each")
 
 
 def _throughputs(dataset: Dataset) -> Iterator[str]:
     quota = ", each with a quota of its own" if dataset.budget == "scaled" else ""
     for contrast, words in (
-        (variations.SERVERS, f"two servers did {{}} the transactions of one{quota}"),
-        (variations.MORE_SERVERS, f"four servers did {{}} those of two{quota}"),
-        (variations.PROCESSES, "four processes of sysbench changed throughput by {}"),
+        (variations.SERVERS, f"two servers instead of one {{}}{quota}"),
+        (variations.MORE_SERVERS, f"four servers instead of two {{}}{quota}"),
+        (variations.PROCESSES, "four processes of sysbench {}"),
     ):
         if found := _ratio(dataset, contrast):
             yield words.format(found) + within_one_start(dataset.slices, contrast)
@@ -76,10 +76,10 @@ def _ratio(dataset: Dataset, contrast: str) -> str:
         found = variations.ratio(dataset.slices, contrast)
     except MissingData:
         return ""
-    if contrast == variations.PROCESSES:
-        return change(*found)
+    if contrast != variations.LOOKUPS:
+        return moved(*found, "throughput")
     interval = f" ({plain(found.low)} to {plain(found.high)})" if found.bounded else ""
-    return f"{plain(found.value)} times{interval}"
+    return f"{plain(found.value)} times as many keys as point selects{interval}"
 
 
 def _published(table: pd.DataFrame, name: str) -> str:

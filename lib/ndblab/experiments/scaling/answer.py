@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ndblab.error import MissingData
-from ndblab.formatting import count, less_or_more, plain
+from ndblab.formatting import count, less_or_more, moved, plain
 from ndblab.judging.answer import Advice, Clause, within_one_start
 from ndblab.judging.answers import answers
-from ndblab.judging.verdict import BY_CONSTRUCTION
-from ndblab.statistics import estimate, summary
+from ndblab.judging.evidence import Evidence
+from ndblab.judging.verdict import BY_CONSTRUCTION, INCONCLUSIVE, RULED_OUT
+from ndblab.statistics import contrasts, estimate, summary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +28,7 @@ def one_server(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     return [
         f"{_quotas(dataset)}one MySQL server did at most {plain(best.qps_mean)} queries/s"
         + _between(best.qps_low, best.qps_high),
+        *_full(dataset, best),
         Clause(
             "F4-degrade",
             "past the peak, more clients cost {value_fall_pct} {interval_fall_pct}",
@@ -53,10 +56,11 @@ def one_server(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         ),
         Clause(
             "B-row-bytes",
-            "a row takes {value} bytes",
-            "a row takes {value} bytes {interval}",
+            "a row of sysbench's takes {value} bytes of DataMemory",
+            "a row of sysbench's takes {value} bytes of DataMemory {interval}",
             "the memory of a row",
         ),
+        *_memory(table),
     ]
 
 
@@ -131,7 +135,51 @@ def balance(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             "a balanced split of the NDB threads gains nothing here ({change})",
             "whether a balanced split of the NDB threads raises a peak that tc threads limit",
         ),
+        *_split(dataset, table),
     ]
+
+
+_FULL = 0.95
+"""Share of its CPU limit from which on a server is at it."""
+
+
+def _full(dataset: Dataset, best) -> Iterator[str]:
+    """Say how much of its CPU limit one server used at its best, and what follows from it."""
+    evidence = Evidence(dataset)
+    quota_cpus = dataset.manifest["plan"]["servers"][0]["share"]["quota_cpus"]
+    clients = count(int(best.clients), "client")
+    with contextlib.suppress(MissingData):
+        used_cpus = evidence.serving_cpu_pct(int(best.servers), int(best.clients)).mean() / 100
+        if quota_cpus and used_cpus > _FULL * quota_cpus:
+            used_pct = min(100, 100 * used_cpus / quota_cpus)
+            yield f"with {clients} it already used {used_pct:.0f} % of its CPU quota"
+            yield Advice("Once a MySQL server is at its CPU limit, give it CPUs, not more clients")
+            return
+    yield Advice(f"Start with a pool of {clients} a server: more did not raise throughput here")
+
+
+def _memory(table: pd.DataFrame) -> Iterator[Advice]:
+    """Say what memory to plan for rows such as sysbench's, if it was measured."""
+    decided = (table["id"] == "B-row-bytes") & ~table["verdict"].isin((*RULED_OUT, INCONCLUSIVE))
+    for row in table[decided & table["measured"].notna()].itertuples():
+        yield Advice(
+            f"For rows like sysbench's, plan {plain(row.measured)} MB of DataMemory on each data "
+            "node for each million of its rows"
+        )
+
+
+def _split(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
+    """Say what a split of threads with more tc threads did where no claim says it."""
+    said = (table["id"] == "F9-next-step") & ~table["verdict"].isin(RULED_OUT)
+    with contextlib.suppress(MissingData):
+        found = contrasts.ratio(contrasts.log_ratios(dataset.slices, "balance"))
+        if not said.any():
+            yield f"on this host, a split with more tc threads {moved(*found, 'throughput')}"
+        if found.bounded and found.low <= 1:
+            yield Advice(
+                "Set NumCPUs and leave the split of threads to the data node: no gain by a split "
+                "of one's own is shown here"
+            )
 
 
 def _figure_6(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:

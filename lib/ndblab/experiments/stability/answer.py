@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.experiments.stability import analysis as stability
 from ndblab.experiments.stability import checkpoint_cost as cost
-from ndblab.formatting import less_or_more, plain
+from ndblab.formatting import duration, less_or_more
 from ndblab.judging.answer import Advice, Clause
 from ndblab.judging.answers import answers
 
@@ -24,15 +24,15 @@ _WIDE_PCT = 10
 def steadiness(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     """Say how wide the band of the run is, and whether it drifts."""
     duration_s = stability.longest(dataset.runs)["duration_s"]
-    during = f"in {plain(float(duration_s))} s"
+    during = f"of {duration(float(duration_s))}"
     return [
         *_band(dataset, during),
         Clause(
             "F1-stable",
-            f"{during}, throughput stayed within {{value_pct}} of its middle in 95 % of seconds "
+            f"throughput stayed within {{value_pct}} of its middle in 95 % of the seconds {during} "
             "{interval_pct}",
-            f"{during}, throughput stayed only within {{value_pct}} of its middle in 95 % of "
-            "seconds {interval_pct}",
+            "throughput stayed only within {value_pct} of its middle in 95 % of the seconds "
+            f"{during} {{interval_pct}}",
             "how steady throughput is",
         ),
         Clause(
@@ -55,7 +55,7 @@ def checkpoints(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]
     """Say how the throughput of a long run with writes compares with that between checkpoints."""
     published = dict(zip(table["id"], table["published"], strict=True))
     duration_s = float(stability.longest(dataset.runs)["duration_s"])
-    taken = f"in {plain(duration_s)} s, checkpoints changed throughput by {{change}}"
+    taken = f"in {duration(duration_s)}, checkpoints changed throughput by {{change}}"
     return [
         *_dip(dataset),
         Clause(
@@ -74,7 +74,7 @@ def _band(dataset: Dataset, during: str) -> Iterator[str]:
     low, high = (100 * (qps[end] / qps["mean"] - 1) for end in ("low_95", "high_95"))
     quotas = "under CPU quotas, " if dataset.budget == "scaled" else ""
     yield (
-        f"{quotas}throughput of 95 % of the seconds {during} was within {low:+.0f} and "
+        f"{quotas}throughput in 95 % of the seconds {during} was within {low:+.0f} and "
         f"{high:+.0f} % of its mean"
     )
     if high - low > _WIDE_PCT:
@@ -85,6 +85,6 @@ def _dip(dataset: Dataset) -> Iterator[str]:
     """Say how far throughput falls in the second in which a checkpoint starts."""
     dip = cost.around_start(cost.of_longest(dataset.runs, dataset.tables))
     if len(dip) and (lowest := dip.loc[dip["ratio"].idxmin()])["high"] < 1:
-        fall = less_or_more(*lowest[["ratio", "low", "high"]])
+        fall = less_or_more(*lowest[["ratio", "low", "high"]], less="lower")
         yield f"in the second in which a checkpoint starts, throughput is {fall}"
         yield Advice("Measure writes over several whole checkpoints, or the dip is left to chance")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ndblab.experiments.the_lab_itself import goals
-from ndblab.formatting import plain
+from ndblab.formatting import change, percent, plain
 from ndblab.judging.answer import Answer
 from ndblab.judging.answers import answers
 
@@ -20,18 +22,47 @@ def trust(dataset: Dataset, table: pd.DataFrame) -> Answer:
     """Name the goals that are met, missed and open; `table` is that of `goals`."""
     said: dict[str, list[str]] = {goals.MET: [], goals.MISSED: [], goals.OPEN: []}
     for row in table.itertuples():
-        # A number of blocks or starts is its own measured value.
-        numbers = "" if row.unit in ("blocks", "starts") else f" ({_numbers(row)})"
-        said[row.met].append(f"{row.goal}{numbers}")
+        said[row.met].append(_said(row))
     # What it decides comes before how much it measured.
     said[goals.MET].sort(key=lambda goal: not goal.endswith(")"))
     met = f"the lab meets {len(said[goals.MET])} of its {len(table)} goals"
     missed = tuple(f"missed is the goal: {goal}" for goal in said[goals.MISSED])
-    return Answer((met, *said[goals.MET], *missed), tuple(f"whether {g}" for g in said[goals.OPEN]))
+    still_open = tuple(f"whether {goal}" for goal in said[goals.OPEN])
+    return Answer((met, *said[goals.MET], *missed), still_open, advice=tuple(_advice(table)))
 
 
-def _numbers(row) -> str:
+_COUNTS: Mapping[str, str] = MappingProxyType(
+    {
+        "blocks": "{} blocks of identical sides were measured",
+        "starts": "these blocks come from {} cluster starts",
+    }
+)
+"""What is said of a goal that a number meets, by unit."""
+
+
+def _said(row) -> str:
+    """Write a goal with what was measured."""
     if row.measured != row.measured:
-        return "not measured"
-    interval = f", {plain(row.low)} to {plain(row.high)}" if row.low == row.low else ""
-    return f"{plain(row.measured)}{interval}"
+        return f"{row.goal} (not measured)"
+    if row.unit in _COUNTS and row.met == goals.MET:
+        return _COUNTS[row.unit].format(plain(row.measured))
+    if row.unit in _COUNTS:
+        return f"{row.goal} ({plain(row.measured)})"
+    if row.unit == "ratio":
+        return f"{row.goal}: {change(row.measured, row.low, row.high)}"
+    ends = f"{percent(row.low)} to {percent(row.high)} %; " if row.low == row.low else ""
+    found = (
+        f"the lab finds a difference in {percent(row.measured)} % of decisions on identical sides"
+    )
+    return f"{found} ({ends}goal: {row.goal})"
+
+
+def _advice(table: pd.DataFrame) -> Iterator[str]:
+    """Say below which difference not to act: how closely identical sides are known to agree."""
+    alike = table[table["goal"].str.startswith("identical sides")].dropna(subset=["low", "high"])
+    if len(alike):
+        off = max((alike["high"] - 1).max(), (1 - alike["low"]).max())
+        yield (
+            f"Do not act on a difference below {percent(100 * off)} %: no closer are identical "
+            "sides known to agree"
+        )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.experiments.tpc_c import analysis as loads
 from ndblab.formatting import moved, plain
-from ndblab.judging.answer import Clause, within_one_start
+from ndblab.judging.answer import Advice, Clause, within_one_start
 from ndblab.judging.answers import answers
 
 if TYPE_CHECKING:
@@ -29,11 +29,12 @@ _QUOTAS = {
 
 @answers("tpc-c")
 def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
-    """Say what partitioning and servers bring, how local reads are, and what failed."""
+    """Say what partitioning and servers gain, how local reads are, and what failed."""
     found = loads.ratios(dataset.tables)
     found = found[found["low"].notna()]
     said: list[Clause | str] = [*loads.inconsistent(dataset.tables)]
-    for row in sorted(found.itertuples(), key=lambda row: row.low <= 1 <= row.high):
+    is_open: list[str] = []
+    for row in found.itertuples():
         subject, by_quota = _SUBJECTS[row.contrast], dataset.budget == "scaled"
         per_transaction = row.quantity != "transactions/s"
         what = "the data nodes' CPU for a transaction" if per_transaction else "throughput"
@@ -41,13 +42,27 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         quota = _QUOTAS.get(row.contrast, "") if by_quota else ""
         decided = row.low > 1 or row.high < 1
         one = within_one_start(dataset.slices, row.contrast) if decided else ""
-        said.append(f"{subject} {did}{quota}{one}")
-    said += _shares(dataset)
+        (said if decided else is_open).append(f"{subject} {did}{quota}{one}")
+    said += [*_shares(dataset), *is_open]
     return [
         *said,
         Clause("D-linear", "", "", "what more data nodes gain"),
         Clause("D-2110", "", "", "what RonDB 21.10.1 gains over 21.04.1"),
     ]
+
+
+def _advice(dataset: Dataset, pruned: pd.Series) -> Iterator[Advice]:
+    """Advise to partition by what transactions share, as far as scans or throughput show it."""
+    found = loads.ratios(dataset.tables)
+    by_transactions = found["quantity"] == "transactions/s"
+    gained = found[(found["contrast"] == loads.PARTITIONING) & by_transactions]
+    gained = gained.dropna(subset="low")
+    if pruned[loads.BY_WAREHOUSE] > pruned[loads.BY_KEY]:
+        is_open = bool((gained["low"] <= 1).any())
+        yield Advice(
+            "Partition tables by the column that a transaction's statements share: scans then "
+            f"read one partition{', though no gain in throughput is certain' * is_open}"
+        )
 
 
 def _shares(dataset: Dataset) -> Iterator[str]:
@@ -62,6 +77,7 @@ def _shares(dataset: Dataset) -> Iterator[str]:
             "where tables are partitioned by warehouse, {} of the scans read a single partition; "
             "by whole key, {}".format(*pruned)
         )
+        yield from _advice(dataset, most["pruned_share"])
     if not loads.inconsistent(dataset.tables):
         failed = 100 * points["failed_share"].max()
         yield (

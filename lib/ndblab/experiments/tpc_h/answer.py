@@ -71,9 +71,7 @@ def _extreme(mine: pd.DataFrame, gained: str) -> str:
     ends = most["ratio"], most["low"], most["high"]
     if gained == pushdown.SLOWER:
         ends = 1 / ends[0], 1 / ends[2], 1 / ends[1]
-    verb = "sped up" if gained == pushdown.FASTER else "slowed"
-    times = "{} times ({} to {})".format(*map(plain, ends))
-    if len(mine) == 1:
-        return f"joins in the data nodes {verb} Q{most['query']} by {times}"
-    which = f"{len(mine)} queries of TPC-H, most of all Q{most['query']}"
-    return f"joins in the data nodes {verb} {which}: {times}"
+    verb, compared = ("sped up", "fast") if gained == pushdown.FASTER else ("slowed", "long")
+    times = "{} times as {} ({} to {})".format(plain(ends[0]), compared, *map(plain, ends[1:]))
+    more = f"{len(mine)} queries of TPC-H, most of all " if len(mine) > 1 else ""
+    return f"joins in the data nodes {verb} {more}Q{most['query']}: {times}"

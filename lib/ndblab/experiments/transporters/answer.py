@@ -75,13 +75,17 @@ _SPINNING: Mapping[str, str] = MappingProxyType(
 def _under_quotas(dataset: Dataset) -> Iterator[str]:
     """Say what shared memory and spinning did where quotas rule the claims out."""
     ratios = ratio_tables.of_contrasts(dataset.slices).set_index("contrast")
+    mine = ratios.reindex([name for name in _READS_AND_WRITES if name in ratios.index])
     each = [
-        f"{workload} by {change(*ratios.loc[name, ['ratio', 'low', 'high']])}"
-        for name, workload in _READS_AND_WRITES.items()
-        if name in ratios.index
+        f"{change(row.ratio, row.low, row.high)} in {_READS_AND_WRITES[str(row.Index)]}"
+        for row in mine.itertuples()
     ]
     if each:
-        yield f"under CPU quotas, shared memory instead of TCP changed throughput: {listed(each)}"
+        did = "clearly " if ((mine["low"] > 1) | (mine["high"] < 1)).any() else "not clearly "
+        yield (
+            f"under CPU quotas, shared memory instead of TCP did {did}change throughput: "
+            f"{listed(each)}"
+        )
     found = pd.DataFrame({"variant": [], "clients": []})
     with contextlib.suppress(MissingData):
         found = ratio_tables.variants(dataset.runs, list(_SPINNING), "oltp_read_write")
@@ -89,7 +93,7 @@ def _under_quotas(dataset: Dataset) -> Iterator[str]:
     for row in fewest.itertuples():
         with_clients = f"with {count(row.clients, 'client')}, {_SPINNING[row.variant]}"
         did = moved(row.ratio, row.low, row.high, "throughput of OLTP read-write")
-        yield f"under CPU quotas and {with_clients} {did}"
+        yield f"{with_clients} {did}"
     if len(fewest) and (fewest["high"] < 1).all():
         yield Advice("Where CPUs are limited, leave spinning off: it uses up what queries need")
 
