@@ -200,8 +200,9 @@ def compare(
     """Compare two configurations of your own on this host, and say which is faster.
 
     Examples:
-    ./lab compare ndb_batch_size=64K                  this setting against the default
+    ./lab compare ndb_batch_size=64K                  this setting against the default; 15 min
     ./lab compare servers=1 servers=2                 two values of a setting, A and B
+    ./lab compare ndb_batch_size=64K --minutes 5      less time, a less certain answer
     ./lab compare SpinMethod=LatencyOptimisedSpinning --workload oltp_read_write
     ./lab compare before/ after/                      folders with config.ini and my.cnf
     ./lab compare mine.toml                           a TOML file against the default
@@ -209,12 +210,13 @@ def compare(
     ./lab compare ndb_batch_size=64K --attach mgm1:1186 --endpoints me@sql1:3306 --may-change
 
     A word is a setting of config.ini, of mysqld, of tables (READ_BACKUP=0), or of the lab: servers,
-    clients, data_nodes=25% of the CPUs, engine. A single setting beside a pair is for both sides;
-    `shm:SendBufferMemory=4M` names the section where several have it. The exit status is 0 if B is
-    not slower, 1 if it is slower (or p95, CPU per query or errors are worse), 3 if that is
-    undecided, 2 for an error. The same command goes on with what was interrupted or undecided.
-    A cluster that is attached is compared in what needs no restart; --may-change lets the lab set
-    global variables there, which it puts back.
+    clients, data_nodes=25% of the CPUs, engine. A single setting beside a pair is for both sides.
+    `shm:SendBufferMemory=4M` names the section where several have it.
+
+    Exit status: 0 if B is not slower; 1 if it is slower, or p95, CPU per query or errors are worse;
+    3 if that is undecided; 2 for an error. The same command goes on with what was interrupted or
+    undecided. A cluster that is attached is compared in what needs no restart; --may-change lets
+    the lab set global variables there, which it puts back.
     """
     from ndblab.comparing import attached, comparison
     from ndblab.comparing.request import Request
@@ -330,7 +332,13 @@ def experiments(c):
 
 @command
 def install(c, tarball=None, sha256=None, tools=False, release=None):
-    """Install NDB Cluster and sysbench unless present (--tarball PATH|URL --sha256 HEX).
+    """Install NDB Cluster and sysbench unless present; five minutes, once.
+
+    Examples:
+    ./lab install                                     as the first measurement does by itself
+    ./lab install --tools                             with what only some experiments take
+    ./lab install --release newest                    the vendor's binaries
+    ./lab install --tarball FILE_OR_URL --sha256 HEX  a tarball of your own
 
     They come from Debian's packages where this machine has a Debian archive. Elsewhere, and with
     --release VERSION or --release newest, NDB Cluster is the vendor's own binary tarball, whose
@@ -353,7 +361,12 @@ def install(c, tarball=None, sha256=None, tools=False, release=None):
 
 @cluster_command
 def doctor(c, json=False):
-    """Show what this host has and lacks, and what to do about it (--json describes the host)."""
+    """Show what this host has and lacks, and what to do about it.
+
+    Examples:
+    ./lab doctor                          what is missing, and what to type
+    ./lab doctor --json > host.json       describe this host, for `--host host.json` elsewhere
+    """
     if json:
         print(dumps(host.read().to_dict(), indent=1))
         return
@@ -370,7 +383,12 @@ def doctor(c, json=False):
 
 @command
 def config(c, host=None, out=None, profile="quick", budget="auto", servers=None):
-    """Print config.ini and my.cnf for this host or --host FILE|brief; --out DIR writes them."""
+    """Print config.ini and my.cnf as the lab writes them.
+
+    Examples:
+    ./lab config                              for this host
+    ./lab config --host brief --out brief/    for the brief's server, as files in a folder
+    """
     from ndblab.measuring import dry_run
 
     overrides = {"servers": servers}
@@ -385,10 +403,13 @@ def config(c, host=None, out=None, profile="quick", budget="auto", servers=None)
 
 @command
 def claims(c, id=None, dataset=None, csv=False):
-    """Judge every claim from the recorded datasets, or from --dataset DIR (--csv prints CSV).
+    """Judge every published claim, or explain some: source, conditions, numbers, reason.
 
-    `--dataset latest` is the one that was measured here last.
-    `./lab claims ID ...` (or --id ID,ID) explains claims: source, conditions, numbers, reason.
+    Examples:
+    ./lab claims                             a line for each, from the recorded datasets
+    ./lab claims F6-peak F4-degrade          explain these two
+    ./lab claims F6-peak --dataset latest    judge it by what was measured here last
+    ./lab claims --csv > claims.csv          for a spreadsheet
     """
     from ndblab import dataset as datasets
     from ndblab.measuring import recorded
@@ -418,9 +439,12 @@ def fitted(folder):
 def predict(c, servers=None, clients=None, cpus=None, qps_one_server=None, from_=None):
     """Predict throughput, latency and bottleneck of many MySQL servers from a one-server sweep.
 
-    --servers 16 --clients 1024 name the point. The model is fitted to the recorded sweep, or to
-    --from DIR: any dataset with runs of one server; `latest` is your last. No cluster is needed.
-    Another host has --cpus 256, and --qps-one-server 230000: what one MySQL server reaches there.
+    Examples:
+    ./lab predict --servers 8 --clients 64                  from the recorded sweep
+    ./lab predict --servers 8 --clients 64 --from latest    from your last `reproduce --figure 4`
+    ./lab predict --servers 16 --clients 1024 --cpus 256 --qps-one-server 230000    a larger host
+
+    No cluster is needed. Notebook 05 shows how far such predictions were off.
     """
     from ndblab.experiments.capacity import commands as answers
 
@@ -429,7 +453,11 @@ def predict(c, servers=None, clients=None, cpus=None, qps_one_server=None, from_
 
 @command
 def size(c, cpus=None, qps_one_server=None, from_=None):
-    """Recommend servers, clients and the split of the CPUs, for this host or for --cpus N.
+    """Recommend servers, clients and the split of the CPUs, for this host or another.
+
+    Examples:
+    ./lab size --from latest                        from your last `reproduce --figure 4`
+    ./lab size --cpus 256 --qps-one-server 230000    for a larger host
 
     The model is fitted to the recorded one-server sweep, or to that of --from DIR (or latest). A
     host of another size takes --qps-one-server QPS: what one MySQL server reaches there.
@@ -442,7 +470,12 @@ def size(c, cpus=None, qps_one_server=None, from_=None):
 
 @cluster_command
 def start(c, servers="2", budget="auto", base_port=None):
-    """Start a cluster that runs until cluster.stop."""
+    """Start a cluster that runs until cluster.stop, and print how to log in.
+
+    Examples:
+    ./lab cluster.start                two MySQL servers
+    ./lab cluster.start --servers 4    four
+    """
     from ndblab import install
     from ndblab.cluster import start_stop
     from ndblab.design import catalogue
@@ -481,7 +514,11 @@ def stop(c):
 
 @command
 def detach(c, attach=None, endpoints=None):
-    """Remove what a killed `reproduce --attach` left on a cluster; same --attach, --endpoints."""
+    """Remove what a killed `reproduce --attach` left on a cluster.
+
+    Example, with the options that the killed command had:
+    ./lab cluster.detach --attach mgm1:1186 --endpoints bench@sql1:3306
+    """
     from ndblab.attach import measurement as attaching
 
     done = attaching.detach(attach, endpoints)
@@ -499,7 +536,12 @@ def notebook(c):
 
 @command
 def render(c, experiment=None):
-    """Render notebooks, figures and the README's verdicts from the recorded datasets."""
+    """Render notebooks, figures and the README's verdicts from the recorded datasets.
+
+    Examples:
+    ./lab render                             everything
+    ./lab render --experiment connection-pool    one notebook, in about a minute
+    """
     from ndblab.publishing import rendering
 
     print("\n".join(str(path) for path in rendering.render(experiment)))
@@ -507,9 +549,11 @@ def render(c, experiment=None):
 
 @command
 def report(c, out=None):
-    """Write a website of all results, recorded ones and yours, to out/report (or --out DIR).
+    """Write a website of all results, recorded ones and yours; it works offline.
 
-    It works offline.
+    Examples:
+    ./lab report                     to out/report; open out/report/index.html
+    ./lab report --out /tmp/site     to another folder
     """
     from ndblab.publishing import rendering
 
@@ -518,11 +562,14 @@ def report(c, out=None):
 
 @command
 def new(c, folder):
-    """Write an experiment of your own that works at once: `./lab new mine`.
+    """Write an experiment of your own that works at once.
 
-    It compares two variants under a script of sysbench. Change its files, then measure it with
-    `./lab reproduce --experiment ./mine`, and hold it against what all experiments keep with
-    `./lab test --experiment ./mine`.
+    Examples:
+    ./lab new mine                                            write the folder
+    ./lab reproduce --experiment ./mine --profile smoke    measure it; 2 min
+    ./lab test --experiment ./mine                            hold it against what all keep
+
+    It compares two variants under a script of sysbench. Change its files to what you want.
     """
     from ndblab.design import own
 
@@ -548,11 +595,15 @@ def pytest(*arguments):
 
 @cluster_command
 def test(c, only=None, slow=False, cluster=True, virtual_machine=False, experiment=None):
-    """Run the tests in 12 minutes: those of every part, then those of a real cluster.
+    """Run the tests: those of every part, then those of a real cluster.
 
-    --slow runs the others, in 34 minutes: whole experiments, kills, several hosts, notebooks, a
-    browser. --no-cluster leaves out what needs a cluster; --only K selects by name.
-    --experiment ./mine holds an experiment of your own against what all experiments keep.
+    Examples:
+    ./lab test                         12 min
+    ./lab test --slow                  34 min: whole experiments, kills, several hosts, a browser
+    ./lab test --no-cluster            only what needs no cluster
+    ./lab test --only verdict          only tests with this word in their name
+    ./lab test --experiment ./mine     an experiment of your own
+
     --virtual-machine runs those that boot Debian in QEMU, emulated: two sockets, two NUMA nodes,
     systemd, cgroup v2. They take an hour or more.
     """
@@ -584,7 +635,11 @@ def test(c, only=None, slow=False, cluster=True, virtual_machine=False, experime
 
 @cluster_command
 def bench(c, only=None, real=None, minutes=None):
-    """Measure the lab itself and print each result beside its goal (`bench NAME` for one).
+    """Measure the lab itself and print each result beside its goal.
+
+    Examples:
+    ./lab bench                     all
+    ./lab bench read                one of them
 
     `bench compare` judges planted truths made of recorded slices; with --real N it makes N
     comparisons of each kind on a cluster that only it should use. It goes on where it was cut.
@@ -596,14 +651,17 @@ def bench(c, only=None, real=None, minutes=None):
 
 @cluster_command
 def faults(c, count="200", seed="1", first=None, kind=None, at_once="1"):
-    """Inject --count random faults, drawn from --seed, into the lab and its cluster.
+    """Inject random faults into the lab and its cluster, and look for damage.
+
+    Examples:
+    ./lab faults --count 20                      20 faults; 200 without --count
+    ./lab faults --first 7 --count 1             repeat the 7th fault alone
+    ./lab faults --count 1000 --at-once 2        for hours; started again, it resumes
 
     After each it checks that nothing is lost, damaged or left behind. Faults of nodes and of the
     network share a cluster, several at a time, and those that end the lab share the start after
     them. Clusters have shorter heartbeats and checkpoints than others, so that there is less to
-    wait for. Faults of a network need root; elsewhere they are skipped. A campaign resumes where
-    it stopped; --first K --count 1 repeats the K-th fault alone, --kind KIND injects only that
-    kind, --at-once 2 runs two at a time.
+    wait for. Faults of a network need root; elsewhere they are skipped.
     """
     sys.path.insert(0, str(ROOT / "tests"))
     from campaign import run

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+
 import pytest
 import tasks
 
 from ndblab.publishing import manual
 
+WITHOUT_EXAMPLE = {"commands", "experiments", "notebook", "cluster.status", "cluster.stop"}
+"""Commands that have neither options nor words."""
 NAMED = {name.partition(" ")[0] for commands in manual.GROUPS.values() for name, *_ in commands}
 
 
@@ -20,6 +25,28 @@ def test_every_option_has_its_line_of_help(name: str):
     """Help of an option that does not exist would be lost without a word."""
     task = tasks.namespace[name]
     assert {argument.name for argument in task.get_arguments()} == {*manual.OPTIONS[name]}
+
+
+@pytest.mark.parametrize("name", sorted(manual.OPTIONS))
+def test_an_option_with_a_value_says_what_holds_without_it(name: str):
+    """Its default, that it has none, or beside which option it counts."""
+    takes_value = [each for each in tasks.namespace[name].get_arguments() if each.takes_value]
+    texts = [manual.OPTIONS[name][each.name] for each in takes_value]
+    assert [t for t in texts if not re.search(r"default|\(this or --|^With --", t)] == []
+
+
+@pytest.mark.parametrize("name", sorted({*tasks.namespace.task_names} - WITHOUT_EXAMPLE))
+def test_the_help_of_a_command_begins_with_examples(name: str):
+    """After one line on what it does."""
+    lines = inspect.getdoc(tasks.namespace[name].body).splitlines()
+    assert lines[2].startswith("Example")
+    assert "./lab " in lines[3]
+
+
+def test_the_overview_begins_with_what_to_type_first():
+    """Whole commands with their minutes, before any list."""
+    first = manual.overview().splitlines()[2:5]
+    assert all(re.match(r"  \./lab \w+ .* \d+ min$", line) for line in first)
 
 
 def test_every_example_fits_a_line_of_a_terminal():

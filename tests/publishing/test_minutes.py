@@ -9,6 +9,7 @@ import pytest
 
 from ndblab.design import catalogue
 from ndblab.measuring import measurement
+from ndblab.publishing import manual
 
 ROOT = Path(__file__).resolve().parents[2]
 ROW = re.compile(r"\./lab reproduce --(figure|experiment) ([\w-]+)`.*\| (\d+) \|$", re.MULTILINE)
@@ -19,6 +20,7 @@ def promised() -> list[tuple[str, str, int]]:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     tasks = (ROOT / "tasks.py").read_text(encoding="utf-8")
     found = [*ROW.findall(text), *COMMAND.findall(text), *COMMAND.findall(tasks)]
+    found += COMMAND.findall(manual.overview())
     return sorted({(kind, name, int(minutes)) for kind, name, minutes in found})
 
 

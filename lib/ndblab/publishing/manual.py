@@ -9,58 +9,68 @@ from ndblab.design.experiment import Experiment
 from ndblab.formatting import duration
 from ndblab.measuring import recorded
 
-GROUPS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
+FIRST = (
+    ("reproduce --all --recorded", "look: every figure and verdict from recorded data; 2 min"),
+    ("reproduce --figure 6", "measure: run a cluster, measure, draw, judge; 12 min"),
+    ("compare performance_schema=on", "ask: is it faster or slower with this setting? 15 min"),
+)
+"""What to type first, and why."""
+
+GROUPS: Mapping[str, tuple[tuple[str, str, str, str], ...]] = {
     "Look, without a cluster": (
-        ("reproduce --recorded", "redraw and judge what was recorded", "--figure 6 --recorded"),
-        ("experiments", "list what can be measured, and how long it takes", ""),
-        ("claims", "judge every published claim, or explain one", "F6-peak"),
-        ("report", "write a website of all results", ""),
-        ("notebook", "open the notebooks in JupyterLab", ""),
+        ("reproduce --recorded", "redraw and judge what was recorded", "", "--figure 6 --recorded"),
+        ("experiments", "list what can be measured, and how long it takes", "", ""),
+        ("claims", "judge every published claim, or explain one", "", "F6-peak"),
+        ("report", "write a website of all results", "", ""),
+        ("notebook", "open the notebooks in JupyterLab", "", ""),
     ),
     "Measure": (
-        ("reproduce", "measure an experiment on this host", "--figure 6"),
-        ("reproduce --dry-run", "show every command, and run none", "--figure 6 --dry-run"),
-        ("doctor", "show what this host lacks, and what to type", ""),
-        ("install", "install NDB Cluster and sysbench", "--tools"),
-        ("config", "print config.ini and my.cnf for a host", "--host brief"),
+        ("reproduce", "measure an experiment on this host", "12 min", "--figure 6"),
+        ("reproduce --dry-run", "show every command, and run none", "", "--figure 6 --dry-run"),
+        ("doctor", "show what this host lacks, and what to type", "", ""),
+        ("install", "install NDB Cluster and sysbench, once", "5 min", "--tools"),
+        ("config", "print config.ini and my.cnf for a host", "", "--host brief"),
     ),
     "Ask your own": (
-        ("compare", "say which of two configurations is faster", "ndb_batch_size=64K"),
-        ("watch", "compare what is now with a stored baseline", "--baseline nightly"),
-        ("tune", "search for the best configuration of this host", "--minutes 60"),
-        ("new", "write an experiment of your own that works at once", "mine"),
-        ("predict", "predict many MySQL servers from a sweep of one", "--servers 8 --clients 64"),
-        ("size", "recommend servers, clients and CPU split", ""),
+        ("compare", "say which of two configurations is faster", "3-15 min", "servers=1 servers=2"),
+        ("watch", "compare what is now with a stored baseline", "15 min", "--baseline nightly"),
+        ("tune", "search for the best configuration of this host", "60 min", "--minutes 60"),
+        ("new", "write an experiment that works at once", "", "mine"),
+        ("predict", "predict many servers from a sweep of one", "", "--servers 8 --clients 64"),
+        ("size", "recommend servers, clients and CPU split", "", ""),
     ),
     "Run a cluster": (
-        ("cluster.start", "start a cluster that runs until cluster.stop", "--servers 2"),
-        ("cluster.status", "show its processes", ""),
-        ("cluster.stop", "stop it and clean up, even after a SIGKILL", ""),
-        ("cluster.detach", "remove what a killed --attach left on a cluster", ""),
+        ("cluster.start", "start a cluster that runs until cluster.stop", "", "--servers 2"),
+        ("cluster.status", "show its processes", "", ""),
+        ("cluster.stop", "stop it and clean up, even after a SIGKILL", "", ""),
+        ("cluster.detach", "remove what a killed --attach left behind", "", "--attach mgm1:1186"),
     ),
     "The lab itself": (
-        ("test", "run its tests (10 min; --slow: 25 min)", ""),
-        ("bench", "measure it, beside its goals", "--only read"),
-        ("faults", "inject faults into it and its cluster", "--count 20"),
-        ("render", "render notebooks and README from recorded data", ""),
+        ("test", "run its tests; with --slow 34 min more", "12 min", ""),
+        ("bench", "measure it, beside its goals", "", "--only read"),
+        ("faults", "inject faults into it and its cluster", "", "--count 20"),
+        ("render", "render notebooks and README from recorded data", "", ""),
     ),
 }
-"""Commands by group: name, what it does, and the options of an example."""
+"""Commands by group: name, what it does, minutes where it takes some, options of an example."""
 
+_WORKLOAD = (
+    "Name, file (.sql, .lua, slow log) or 'program {socket} {seconds}' (default: oltp_point_select)"
+)
 _DATASET = "Folder of the dataset to use"
 _FROM = "Folder of a dataset with runs of one server (default: the recorded sweep)"
 _HOST_CPUS = "Logical CPUs of another host (default: those of the dataset's host)"
-_SPEED = "Queries/s that one MySQL server reaches on that other host"
+_SPEED = "Queries/s that one MySQL server reaches on that other host (default: as measured)"
 OPTIONS: Mapping[str, Mapping[str, str]] = {
     "reproduce": {
-        "figure": "Number or name of a figure; selects its experiment",
-        "table": "Number of a table of the brief; selects its experiment",
-        "experiment": "Name of an experiment, or the folder of one of your own",
+        "figure": "Number or name of a figure; selects its experiment (default: none)",
+        "table": "Number of a table of the brief; selects its experiment (default: none)",
+        "experiment": "Name (`./lab experiments`), or folder of one of your own (default: none)",
         "all": "All experiments that are possible so; those measured here already are skipped",
         "profile": "smoke, quick or brief: how long and how wide (default: quick)",
         "budget": "pinned, scaled, shared or auto: how CPUs are divided (default: auto)",
         "recorded": "Use the dataset that comes with the lab; measure nothing",
-        "dataset": "Folder of the dataset to use; with --all --recorded, for its experiment",
+        "dataset": "Folder of a dataset to read, or latest (default: measure anew)",
         "servers": "Numbers of MySQL servers, such as 1,2,4 (default: the profile's)",
         "clients": "Numbers of clients, such as 1,8,64 (default: the profile's)",
         "repeats": "Runs of each point (default: the profile's)",
@@ -71,24 +81,24 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
         "seed": "Seed of the order of runs (default: the profile's)",
         "base_port": "First port of the cluster (default: 11860)",
         "again": "With --all: repeat what this host has measured already",
-        "minutes": "End after so many minutes, though claims are open",
+        "minutes": "End after so many minutes, though claims are open (default: the plan's)",
         "dry_run": "Print the plan and every command; run none",
-        "host": "Dry run for another host: its description from `doctor --json`, or brief",
-        "engines": "Two installations to compare: folders, tarballs or releases, A,B",
-        "hosts": "Hosts reached by ssh (user@a,user@b or a TOML file), or namespaces",
+        "host": "Dry run for another host: a file of `doctor --json`, or brief (default: this one)",
+        "engines": "Two installations: folders, tarballs or releases, A,B (default: none)",
+        "hosts": "user@a,user@b by ssh, a TOML file, or namespaces (default: this host)",
         "insecure_network": "With --hosts: leave NDB's own links plain text",
-        "attach": "Connect string of a cluster that runs already; never changed",
-        "endpoints": "With --attach: its MySQL servers, SOCKET or HOST:PORT,...",
+        "attach": "Connect string of a running cluster, never changed (default: start one)",
+        "endpoints": "With --attach: its MySQL servers, SOCKET or HOST:PORT,... (no default)",
     },
     "compare": {
-        "side": "A setting, folder or file; plain words are sides",
-        "workload": "Name, file (.sql, .lua, slow log) or 'program {socket} {seconds}'",
-        "schema": "Dump with the tables of a workload of your own",
+        "side": "A setting, folder or file; plain words are sides (no default)",
+        "workload": _WORKLOAD,
+        "schema": "Dump with the tables of your workload (default: sysbench's tables)",
         "writes": "Of a slow log, replay also what changes data",
         "servers": "MySQL servers of both sides (default: 1)",
         "clients": "Clients of both sides (default: 8 for each CPU)",
         "minutes": "End after so many minutes, though undecided (default: 15)",
-        "within": "Per cent from equal that count as equivalent (default: 2)",
+        "within": "Percent from equal that count as equivalent (default: 2)",
         "profile": "smoke, quick or brief: sizes of tables and slices (default: quick)",
         "tables": "Number of tables (default: the profile's)",
         "table_size": "Rows of each table (default: the profile's)",
@@ -97,21 +107,21 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
         "again": "Measure anew what is complete",
         "json": "Print the answer as JSON",
         "dry_run": "Print the plan and every command; run none",
-        "attach": "Connect string of a cluster that runs already; compares what needs no restart",
-        "endpoints": "With --attach: its MySQL servers, SOCKET or HOST:PORT,...",
+        "attach": "Connect string of a running cluster; only what needs no restart (default: none)",
+        "endpoints": "With --attach: its MySQL servers, SOCKET or HOST:PORT,... (no default)",
         "may_change": "With --attach: set global variables there, and put them back",
     },
     "watch": {
         "side": "A setting, folder or file of what is now (default: as in the baseline)",
-        "save": "Name or folder of a baseline to store",
-        "baseline": "Name or folder of the baseline to compare with",
+        "save": "Name or folder of a baseline to store (this or --baseline)",
+        "baseline": "Name or folder of the baseline to compare with (this or --save)",
         "workload": "With --save: as for compare",
         "schema": "With --save: as for compare",
         "writes": "With --save: as for compare",
         "servers": "With --save: MySQL servers of both sides (default: 1)",
         "clients": "With --save: clients of both sides (default: 8 for each CPU)",
         "minutes": "End after so many minutes, though undecided (default: 15)",
-        "within": "With --save: per cent from equal that count as equivalent (default: 2)",
+        "within": "With --save: percent from equal that count as equivalent (default: 2)",
         "profile": "With --save: smoke, quick or brief (default: quick)",
         "tables": "With --save: number of tables (default: the profile's)",
         "table_size": "With --save: rows of each table (default: the profile's)",
@@ -119,13 +129,13 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
         "base_port": "First port of the cluster (default: 11860)",
     },
     "tune": {
-        "side": "Your configuration: settings, a folder or a file; plain words are it",
+        "side": "Your settings, folder or file; plain words are it (default: the lab's)",
         "minutes": "Of the search, in all its sittings together (default: 60)",
-        "knobs": "CSV that adds, replaces or removes knobs (docs/tune.md)",
+        "knobs": "CSV that adds, replaces or removes knobs, see docs/tune.md (default: the lab's)",
         "goal": "throughput, p95 or cpu (CPU time of a query) (default: throughput)",
-        "keep": 'What every configuration must keep, such as "p95 < 20 ms"',
-        "workload": "Name, file (.sql, .lua, slow log) or 'program {socket} {seconds}'",
-        "schema": "Dump with the tables of a workload of your own",
+        "keep": 'What every configuration must keep, such as "p95 < 20 ms" (default: nothing)',
+        "workload": _WORKLOAD,
+        "schema": "Dump with the tables of your workload (default: sysbench's tables)",
         "writes": "Of a slow log, replay also what changes data",
         "clients": "Clients of the load (default: 8 for each CPU)",
         "profile": "smoke, quick or brief: sizes of tables and slices (default: quick)",
@@ -136,11 +146,11 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
         "again": "Search anew, where this search is complete",
         "json": "Print the answer as JSON",
         "dry_run": "Print what would be tried, and how; run nothing",
-        "host": "Dry run for another host: its description from `doctor --json`, or brief",
+        "host": "Dry run for another host: a file of `doctor --json`, or brief (default: this one)",
     },
     "install": {
-        "tarball": "Path or address of an NDB Cluster tarball",
-        "sha256": "Checksum of that tarball",
+        "tarball": "Path or address of an NDB Cluster tarball (default: none)",
+        "sha256": "Checksum of that tarball (default: not checked)",
         "tools": "Also what only some experiments take: ndb_import, flexAsynch, go-tpc",
         "release": "Release of the vendor's tarball, or newest (default: Debian's packages)",
     },
@@ -153,13 +163,13 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
         "servers": "Number of MySQL servers (default: the profile's)",
     },
     "claims": {
-        "id": "Ids of claims to explain, separated by commas",
+        "id": "Ids to explain, separated by commas; plain words are ids (default: list all)",
         "dataset": f"{_DATASET} (default: all recorded ones)",
         "csv": "Print CSV",
     },
     "predict": {
-        "servers": "Number of MySQL servers",
-        "clients": "Number of clients",
+        "servers": "Number of MySQL servers (no default)",
+        "clients": "Number of clients (no default)",
         "cpus": _HOST_CPUS,
         "qps_one_server": _SPEED,
         "from_": _FROM,
@@ -167,17 +177,33 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
     "size": {"cpus": _HOST_CPUS, "qps_one_server": _SPEED, "from_": _FROM},
     "render": {"experiment": "Name of one experiment (default: all)"},
     "report": {"out": "Folder of the website (default: out/report)"},
-    "new": {"folder": "Folder to write, which must not exist"},
+    "new": {"folder": "Folder to write, which must not exist (no default)"},
     "test": {
-        "only": "Only tests whose name has this word",
+        "only": "Only tests whose name has this word (default: all)",
         "slow": "The second tier: whole experiments, kills, several hosts, a browser",
-        "cluster": "Run also what needs a cluster",
+        "cluster": "Run also what needs a cluster (default: yes)",
         "virtual_machine": "Only those that boot a virtual machine; an hour or more",
-        "experiment": "Hold an experiment of your own against what all keep",
+        "experiment": "Only hold this experiment of yours against what all keep (default: none)",
+    },
+    "cluster.start": {
+        "servers": "Number of MySQL servers (default: 2)",
+        "budget": "pinned, scaled, shared or auto: how CPUs are divided (default: auto)",
+        "base_port": "First port of the cluster (default: 11860)",
+    },
+    "cluster.detach": {
+        "attach": "Connect string that the killed command had (no default)",
+        "endpoints": "MySQL servers that it had, SOCKET or HOST:PORT,... (no default)",
+    },
+    "faults": {
+        "count": "Number of faults (default: 200)",
+        "seed": "Seed of what is drawn (default: 1)",
+        "first": "Number of the first fault (default: where the campaign stopped)",
+        "kind": "Only faults of this kind (default: all)",
+        "at_once": "Faults at a time, each in a lab of its own (default: 1)",
     },
     "bench": {
         "only": "Name of one benchmark (default: all)",
-        "real": "Of compare: so many planted, equal and twin comparisons on a cluster",
+        "real": "Of compare: so many comparisons of each kind on a cluster (default: none)",
         "minutes": "Of compare --real: minutes of a comparison at most (default: 3)",
     },
 }
@@ -185,13 +211,15 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
 
 
 def overview() -> str:
-    """Return the commands in groups, each with an example."""
-    lines = ["The scale-up lab for MySQL NDB Cluster. `./lab --help COMMAND` explains one.", ""]
+    """Return what to type first, then the commands in groups, each with an example."""
+    lines = ["The scale-up lab for MySQL NDB Cluster. To begin with, type one of these:", ""]
+    lines += [f"  ./lab {words:<31} {why}" for words, why in FIRST]
+    lines += ["", "`./lab --help COMMAND` shows examples, then every option with its default.", ""]
     for group, commands in GROUPS.items():
         lines.append(group)
-        for name, words, options in commands:
+        for name, words, minutes, options in commands:
             example = f"./lab {name.partition(' ')[0]} {options}".rstrip()
-            lines.append(f"  {name:<21} {words:<51} {example}".rstrip())
+            lines.append(f"  {name:<20} {words:<48} {minutes:<8} {example}".rstrip())
         lines.append("")
     return "\n".join(lines).rstrip()
 
