@@ -6,6 +6,7 @@ In: a dataset, a forecast, a host or a table. Out: an output of the cell. It com
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -55,8 +56,34 @@ def figure(key: str | int, source: Dataset | Forecast | str) -> None:
     """Show a figure of a dataset, a forecast or a host, and what its title leaves out in words."""
     shown, drawn = drawing.draw(str(key), source)
     display(drawn, metadata=exhibit.of_figure(shown))
-    words = shown.alt.removeprefix(f"{sheet.title(drawn)}. ")
+    words = _listed(shown.alt.removeprefix(f"{sheet.title(drawn)}. "))
     display(Markdown(f"<details><summary>{_IN_WORDS}</summary>\n\n{words}\n\n</details>"))
+
+
+def _listed(words: str) -> str:
+    """Write sentences that enumerate, with semicolons, as lists in Markdown.
+
+    >>> print(_listed("A line. Two lists: a 1.5; b 2. An end."))
+    A line.
+    <BLANKLINE>
+    Two lists:
+    <BLANKLINE>
+    - a 1.5
+    - b 2
+    <BLANKLINE>
+    An end.
+    """
+    blocks: list[str] = []
+    for sentence in re.split(r"(?<=\.) (?=[A-Z])", words):
+        lead, _, rest = sentence.partition(": ")
+        if "; " in rest and ";" not in lead:
+            parts = rest.rstrip(".").split("; ")
+            blocks += [f"{lead}:", "\n".join(f"- {part}" for part in parts), ""]
+        elif blocks and blocks[-1]:
+            blocks[-1] += f" {sentence}"
+        else:
+            blocks.append(sentence)
+    return "\n\n".join(filter(None, blocks))
 
 
 def explore(key: str | int, source: Dataset | Forecast | str) -> None:

@@ -17,11 +17,9 @@ def said(data) -> str:
 def test_dearer_queries_and_lost_throughput_are_signed():
     """15 servers more, each by 2 % of 100 us in mysqld: 190 us in place of 160."""
     words = said(world.dataset())
-    assert (
-        "16 servers instead of 1, 8 clients each: 19 % more CPU a query and 16 % less throughput ("
-        in words
-    )
-    assert "by role: +30 % in mysqld, 0 % in ndbmtd and" in words
+    assert "16 servers instead of 1, 8 clients each: 16 % less throughput (" in words
+    assert "by role: +30 % in mysqld" in words
+    assert "A query took 19 % more CPU" in words
     assert words.endswith("Add many MySQL servers only with CPUs for them.")
     assert "the added servers cost throughput" in words
 
@@ -29,7 +27,7 @@ def test_dearer_queries_and_lost_throughput_are_signed():
 def test_cheaper_queries_are_said_as_clearly():
     """The other side is decided in the same way."""
     words = said(world.dataset(dearer=-0.01))
-    assert "9.4 % less CPU a query" in words
+    assert "A query took 9.4 % less CPU" in words
     assert "more servers save CPU" in words
     assert "more servers cost throughput" not in words
 
@@ -57,7 +55,7 @@ def test_before_the_first_interval_contrasts_have_no_consequence():
     """One block has ratios without intervals."""
     text = said(world.dataset(repeats=1, blocks=1))
     assert "Whether more servers cost CPU is open" in text
-    assert "19 % more CPU a query" in text
+    assert "A query took 19 % more CPU" in text
 
 
 def test_a_sweep_without_contrasts_still_answers():

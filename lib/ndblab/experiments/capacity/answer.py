@@ -34,8 +34,8 @@ def errors(dataset: Dataset, table: pd.DataFrame) -> Sequence[str]:
     ]
     points = int(own["points"].max())
     said = [
-        f"fitted to one server, the model predicts {points} points of several with a median error "
-        f"of {' and '.join(parts)}"
+        f"fitted to one server, the model was off by {' and '.join(parts)}. These are medians "
+        f"over {points} points with several servers"
     ]
     best = others.groupby("metric", sort=False)["median_pct"].min()
     if len(best):

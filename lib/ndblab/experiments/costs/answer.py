@@ -43,10 +43,11 @@ def _more_servers(data: Dataset) -> Iterator[str]:
         with contextlib.suppress(MissingData):
             ratios = analysis.ratios(data.slices, data.processes, name)
             cost, qps = ratios[analysis.ALL], ratios["qps"]
+            means = _consequence(cost, qps)
             yield (
-                f"{analysis.sides(data.slices, name)}: {_changed(cost, 'CPU a query')} and "
-                f"{_changed(qps, 'throughput')}{within_one_start(data.slices, name)}"
-                f"{'' if said == (means := _consequence(cost, qps)) else f'. {means}'}"
+                f"{analysis.sides(data.slices, name)}: {_changed(qps, 'throughput')}"
+                f"{within_one_start(data.slices, name)}. A query took {_changed(cost, 'CPU')}"
+                f"{'' if said == means else f'. {means}'}"
             )
             said = means
 
@@ -71,7 +72,8 @@ def _parts(data: Dataset) -> Iterator[str]:
     """Say in which process a query grows dearer, at equal clients each."""
     ratios = analysis.ratios(data.slices, data.processes, AT_EACH)
     each = [f"{change(*ratios[column])} in {role}" for column, role in analysis.WORDS.items()]
-    yield f"CPU a query by role: {listed(each)}{within_one_start(data.slices, AT_EACH)}"
+    one = within_one_start(data.slices, AT_EACH)
+    yield f"CPU a query by role: {each[0]}{one}. Also {listed(each[1:])}"
     if ratios[analysis.ALL].low > 1:
         yield Advice("Add many MySQL servers only with CPUs for them")
 
@@ -98,7 +100,7 @@ def _published(data: Dataset) -> Iterator[str]:
         yield (
             f"with {count(theirs.clients, 'client')} a query takes {plain(here)} "
             f"\N{MICRO SIGN}s of one mysqld, {percent:+.0f} % against the published "
-            f"{plain(theirs.value)}: a CPU here is not one of the brief's, so compare ratios"
+            f"{plain(theirs.value)}. A CPU here is not one of the brief's, so compare ratios"
         )
 
 
@@ -126,8 +128,8 @@ def _past(data: Dataset) -> Iterator[str]:
             decided = qps.low > 1 or qps.high < 1
             one = within_one_start(data.slices, name) if decided else ""
             yield (
-                f"one server, {analysis.sides(data.slices, name)}: {_changed(qps, 'throughput')} "
-                f"and {_changed(cost, 'CPU of mysqld a query')}{one}. {_advice(qps)}"
+                f"one server, {analysis.sides(data.slices, name)}: {_changed(qps, 'throughput')}"
+                f"{one}. A query took {_changed(cost, 'CPU of mysqld')}. {_advice(qps)}"
             )
 
 
