@@ -194,7 +194,26 @@ def _lists(
         yield f"{lead}: {joined(fitting)}."
 
 
+_PROGRAMS = {"mysqld", "ndbmtd", "sysbench"}
+
+
 def sentence(text: str) -> str:
     """Write a text as a sentence. Names such as ndb_join_pushdown keep their first letter."""
     first = text.partition(" ")[0].rstrip(",:")
-    return f"{text[0].upper() if first.isalpha() else text[0]}{text[1:]}."
+    begins = first.isalpha() and first not in _PROGRAMS
+    return f"{text[0].upper() if begins else text[0]}{text[1:]}."
+
+
+def sentences(notes: str) -> str:
+    """Write notes that semicolons part, as reasons and conditions are, as sentences.
+
+    >>> sentences("shown, not judged; measured: 3 (2 of 5; 1 more)")
+    'Shown, not judged. Measured: 3 (2 of 5; 1 more).'
+    """
+    parts: list[str] = []
+    for note in notes.split("; "):
+        if parts and parts[-1].count("(") > parts[-1].count(")"):
+            parts[-1] += f"; {note}"
+        else:
+            parts.append(note)
+    return " ".join(sentence(part.rstrip(".")) for part in parts if part)

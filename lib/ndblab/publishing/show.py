@@ -17,6 +17,7 @@ from ndblab.dataset import Dataset
 from ndblab.design.catalogue import find
 from ndblab.figures import placement, sheet
 from ndblab.judging import answers, evidence, publication
+from ndblab.judging.answer import sentences
 from ndblab.machine import host
 from ndblab.measuring import recorded
 from ndblab.publishing import drawing, exhibit, headings
@@ -174,6 +175,7 @@ def verdicts(table_of_verdicts: pd.DataFrame) -> None:
     Single readings of `ndb_top`, which no other host can test, are in the file only.
     """
     shown = _statements(table_of_verdicts.drop(columns="dataset"))
+    shown = shown.assign(reason=shown["reason"].map(sentences))
     table(shown, "verdicts", csv=table_of_verdicts.to_csv(index=False))
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from ndblab.formatting import count, plain
 from ndblab.judging import publication, verdict
+from ndblab.judging.answer import sentences
 from ndblab.judging.publication import READING
 from ndblab.publishing import verdict_tables
 
@@ -150,13 +151,13 @@ def in_full(table: pd.DataFrame, datasets: Mapping[str, Dataset]) -> str:
         facts = {
             "source": f"{source.title}, {source.publisher}, {source.year}: {claim.locator}",
             "compared": claim.metric,
-            "conditions": claim.conditions,
+            "conditions": sentences(claim.conditions),
             "limited to": claim.scope.replace(publication.ANY, ""),
             "cause": claim.cause,
             "published": f"{short(row.published)} {_unit(row.unit)}",
             "measured": measured(row),
             "verdict": row.verdict,
-            "why": row.reason,
+            "why": sentences(row.reason),
             "dataset": row.dataset,
             "host": data and data.describe_host(),
         }

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ndblab import formatting
 from ndblab.judging import verdict
-from ndblab.judging.answer import sentence
+from ndblab.judging.answer import sentence, sentences
 
 TEMPLATES = Path(__file__).parent / "templates"
 # Word, symbol and class of each verdict: no meaning hangs on colour alone.
@@ -41,7 +41,7 @@ def _environment():
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    for function in (count, interval, number, sentence, size, unit):
+    for function in (count, interval, number, sentence, sentences, size, unit):
         environment.filters[function.__name__] = function
     environment.globals |= {"verdicts": VERDICTS, "inline": text}
     return environment
