@@ -213,10 +213,10 @@ def compare(
     clients, data_nodes=25% of the CPUs, engine. A single setting beside a pair is for both sides.
     `shm:SendBufferMemory=4M` names the section where several have it.
 
-    Exit status: 0 if B is not slower; 1 if it is slower, or p95, CPU per query or errors are worse;
-    3 if that is undecided; 2 for an error. The same command goes on with what was interrupted or
-    undecided. A cluster that is attached is compared in what needs no restart; --may-change lets
-    the lab set global variables there, which it puts back.
+    The exit status is 0 if B is not slower, and 1 if it is slower, or p95, CPU per query or errors
+    are worse. It is 3 if that is undecided, and 2 for an error. The same command goes on with what
+    was interrupted or undecided. A cluster that is attached is compared in what needs no restart;
+    --may-change lets the lab set global variables there, which it puts back.
     """
     from ndblab.comparing import attached, comparison
     from ndblab.comparing.request import Request

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
+import tasks
 
-from ndblab.publishing import exhibit
+from ndblab.publishing import exhibit, manual
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_WORDS = 30
@@ -58,3 +60,17 @@ def test_no_sentence_of_a_notebook_is_long(path: Path) -> None:
     found = exhibit.answer(content)
     texts += [str(found)] if found else []
     assert [sentence for text in texts for sentence in too_long(text)] == []
+
+
+@pytest.mark.parametrize("name", sorted(tasks.namespace.task_names))
+def test_no_sentence_of_a_command_s_help_is_long(name: str) -> None:
+    """Examples are no sentences."""
+    lines = inspect.getdoc(tasks.namespace[name].body).splitlines()
+    prose = "\n".join(line for line in lines if not line.startswith(("./lab", "Example")))
+    assert too_long(prose) == []
+
+
+@pytest.mark.parametrize("name", sorted(manual.OPTIONS))
+def test_no_help_of_an_option_is_long(name: str) -> None:
+    """Each fits two lines of a terminal, too."""
+    assert [text for text in manual.OPTIONS[name].values() if too_long(text)] == []

@@ -121,9 +121,9 @@ def size(own: Forecast, cpus: object, qps_one_server: object = None) -> str:
         f"{_number(best['latency_avg_ms'])} ms",
         "bottleneck": best["bottleneck"],
         "because": f"with {n:.0f} clients per server a query costs {us[SERVER]:.0f} us of CPU time "
-        f"in mysqld, {ndb_us:.0f} us in the data nodes and {us[CLIENT]:.0f} us in sysbench: "
-        f"{all_us:.0f} us in all, so {host_cpus:g} CPUs can serve at most "
-        f"{_number(1e6 * host_cpus / all_us)} queries/s; the bottleneck ({best['bottleneck']}) "
+        f"in mysqld, {ndb_us:.0f} us in the data nodes and {us[CLIENT]:.0f} us in sysbench. "
+        f"That is {all_us:.0f} us in all, so {host_cpus:g} CPUs can serve at most "
+        f"{_number(1e6 * host_cpus / all_us)} queries/s. The bottleneck ({best['bottleneck']}) "
         f"saturates first, at {_number(best['bound_qps'])} queries/s",
     }
     if qps_one_server is None:

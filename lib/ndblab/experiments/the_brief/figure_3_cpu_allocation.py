@@ -67,10 +67,10 @@ def describe(plan: Plan, host: Host) -> list[str]:
     return [
         start,
         f"No process has dedicated CPUs; each may use part of the time of all "
-        f"{host.usable_cpus:g}: each data node at most {roles.amount(data.quota_cpus)}, each of "
-        f"{len(plan.servers)} MySQL servers at most {roles.amount(server.quota_cpus)}, and these "
-        f"with sysbench at most {roles.amount(plan.sql_side.quota_cpus)} together. The management "
-        "node has no limit.",
+        f"{host.usable_cpus:g}. That is each data node at most {roles.amount(data.quota_cpus)}, "
+        f"each of {len(plan.servers)} MySQL servers at most {roles.amount(server.quota_cpus)}, "
+        f"and these with sysbench at most {roles.amount(plan.sql_side.quota_cpus)} together. The "
+        "management node has no limit.",
     ]
 
 

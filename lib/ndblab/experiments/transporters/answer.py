@@ -68,7 +68,7 @@ _READS_AND_WRITES: Mapping[str, str] = MappingProxyType(
 )
 """What each contrast of shared memory with TCP runs."""
 _SPINNING: Mapping[str, str] = MappingProxyType(
-    {"shm-spin": "spinning transporters", "all-spin": "spinning tc and ldm threads too"}
+    {"shm-spin": "spinning transporters", "all-spin": "spinning tc and ldm threads as well"}
 )
 
 
@@ -83,8 +83,8 @@ def _under_quotas(dataset: Dataset) -> Iterator[str]:
     if each:
         did = "clearly " if ((mine["low"] > 1) | (mine["high"] < 1)).any() else "not clearly "
         yield (
-            f"under CPU quotas, shared memory instead of TCP did {did}change throughput: "
-            f"{listed(each)}"
+            f"under CPU quotas, shared memory instead of TCP did {did}change throughput. The "
+            f"change was {listed(each)}"
         )
     found = pd.DataFrame({"variant": [], "clients": []})
     with contextlib.suppress(MissingData):
