@@ -65,7 +65,9 @@ def test_identical_sides_are_told_in_numbers():
         f"Of {formatting.exact(5000)} resampled analyses of 60 blocks, {share:.1f} % find" in words
     )
     assert "Neighbouring blocks correlate at " in words
-    assert "of different cluster starts by" in sentences.on_distance(variance.apart(slices))
+    assert "Those of different cluster starts differ by" in sentences.on_distance(
+        variance.apart(slices)
+    )
     assert "a-a takes" in sentences.on_designs(precision.designs(slices))
     assert sentences.on_goals(goals.table(slices)).startswith("6 goals: yes ")
     single = made_up_slices.of(A_A, 1)

@@ -51,11 +51,14 @@ def on_distance(apart: pd.DataFrame) -> str:
     """Say what measuring side by side gains."""
     near, block, start = apart.to_dict("records")
     words = f"Two slices of one block differ by {near['sd_pct']:.1f} %"
-    for row, where in ((block, "of different blocks"), (start, "of different cluster starts")):
+    words += " (standard deviation of their ratio)."
+    for row, where in ((block, "different blocks"), (start, "different cluster starts")):
         if not math.isnan(row["sd_pct"]):
-            times = f"{row['times']:.2f} times as much, {row['times_low']:.2f} to "
-            words += f", {where} by {row['sd_pct']:.1f} % ({times}{row['times_high']:.2f})"
-    return f"{words} (standard deviation of their ratio)."
+            words += (
+                f" Those of {where} differ by {row['sd_pct']:.1f} %, {row['times']:.2f} times as "
+                f"much ({row['times_low']:.2f} to {row['times_high']:.2f})."
+            )
+    return words
 
 
 def on_designs(designs: pd.DataFrame) -> str:
