@@ -61,3 +61,26 @@ def test_a_data_node_gives_its_last_error_as_the_reason():
     assert node_log.reason("ndbmtd", own, "") == "x; Invalid; query"
     assert node_log.reason("ndbmtd", "", "a\nb\nc\nd\n") == "b / c / d"
     assert node_log.reason("mysqld", "", "") == "nothing in its log"
+
+
+def test_what_a_data_node_warned_of_before_a_signal_is_its_reason():
+    """Its error log has only the signal; LongMessageBuffer=512K on a data node of 9.7.4."""
+    own = (
+        "Message: Error OS signal received (Internal error, programming error or missing error "
+        "message, please report a bug)\nError: 6000\nError data: Signal 6 received; Aborted\n"
+        "Error object: storage/ndb/src/kernel/ndbd.cpp\n"
+    )
+    output = (
+        "2026-11-27T00:26:22.796137Z [ndbd] WARNING  -- The long message buffer is out of free "
+        "elements. This may cause the data node to crash.\n"
+        "2026-11-27T00:26:22.796137Z [ndbd] INFO     -- Received signal 6. Running error handler.\n"
+        "2026-11-27T00:26:22.958133Z [ndbd] WARNING  -- Ndb kernel thread 0 is stuck in: "
+        "JobHandling in block: 250, gsn: 334 elapsed=100\n"
+    )
+    found = node_log.reason("ndbmtd", own, output)
+    assert found.startswith("The long message buffer is out of free elements")
+    assert "crash; Error OS signal" in found
+    assert "stuck" not in found
+    assert "Signal 6 received; Aborted" in found
+    unwarned = node_log.reason("ndbmtd", own, output.partition("\n")[2])
+    assert unwarned.startswith("Error OS signal received")

@@ -72,11 +72,51 @@ def test_servers_that_do_not_agree_are_no_side() -> None:
     assert "32768 on /32768.sock, 65536 on /65536.sock" in caught.value.found
 
 
-def test_a_load_of_the_users_own_stays_with_the_labs_own_clusters(tmp_path) -> None:
-    """It may write wherever its statements say."""
-    file = tmp_path / "mine.sql"
-    file.write_text("SELECT 1;\n")
+def asked(workload: object, **options) -> Request:
+    """A comparison on an attached cluster that is never reached."""
     words = ("servers=1", "servers=2")
-    asked = Request(words, workload=str(file), attach="x:1186", endpoints="/a.sock")
-    with pytest.raises(LabError, match=r"mine\.sql cannot be run on an attached cluster"):
-        attached.compare(asked)
+    return Request(words, workload=str(workload), attach="x:1186", endpoints="/a.sock", **options)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("writes.sql", "SELECT 1;\nBEGIN;\nUPDATE sbtest1 SET k = 1 WHERE id = 1;\nCOMMIT;\n"),
+        ("locks.sql", "SELECT c FROM sbtest1 WHERE id = :int(1,rows) FOR UPDATE;\n"),
+        ("script.lua", "function event()\nend\n"),
+        ("program", ""),
+    ],
+)
+def test_what_may_change_data_of_others_needs_consent(name: str, text: str, tmp_path) -> None:
+    """Whatever is not seen to read only, such as a program or a script."""
+    file = tmp_path / name
+    file.write_text(text)
+    file.chmod(0o700)
+    workload = f"{file} {{socket}} {{seconds}}" if name == "program" else file
+    with pytest.raises(LabError, match=rf"{name} may change data") as caught:
+        attached.compare(asked(workload))
+    assert "--may-change" in caught.value.expected
+    assert attached.loaded(asked(workload, may_change=True)).label == name
+
+
+def test_statements_that_only_read_need_no_consent(tmp_path) -> None:
+    """Also those on tables that are there already."""
+    file = tmp_path / "mine.sql"
+    file.write_text("SELECT name FROM shop.items WHERE id = :int(1,9);\n")
+    found = attached.loaded(asked(file))
+    assert found.label == "mine.sql"
+    assert found.generator.reads_only
+
+
+def test_a_load_with_tables_of_its_own_stays_with_the_labs_own_clusters(tmp_path) -> None:
+    """The lab could not remove them; consent changes nothing."""
+    file, dump = tmp_path / "mine.sql", tmp_path / "dump.sql"
+    file.write_text("SELECT 1;\n")
+    dump.write_text("CREATE TABLE t (id INT PRIMARY KEY) ENGINE=NDBCLUSTER;\n")
+    with pytest.raises(LabError, match=r"mine\.sql would make tables of its own") as caught:
+        attached.compare(asked(file, schema=str(dump), may_change=True))
+    assert caught.value.found == "--schema dump.sql"
+    script = tmp_path / "mine.lua"
+    script.write_text("function prepare()\nend\nfunction event()\nend\n")
+    with pytest.raises(LabError, match=r"mine\.lua would make tables of its own"):
+        attached.compare(asked(script, may_change=True))

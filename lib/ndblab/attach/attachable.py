@@ -17,6 +17,7 @@ from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
 from ndblab.formatting import count
 from ndblab.planning.point import DEFAULT_TRANSPORTER, NONE, Point
+from ndblab.planning.workload import OWN
 from ndblab.workloads import registry, sysbench
 
 if TYPE_CHECKING:
@@ -117,14 +118,28 @@ def why_not(experiment: Experiment) -> str:
     usable = {v.name for v in experiment.variants if not _needs(v, experiment)}
     if not any(point.variant in usable for point in points):
         return _needs(experiment.variant(points[0].variant), experiment)
-    if any(registry.find(point.workload) is not sysbench for point in points):
-        return "its load is not sysbench's"
+    if why := next(filter(None, (_load(point.workload, experiment) for point in points)), ""):
+        return why
     compared = {v.name for v in experiment.variants if not v.contrasts_only}
     if len(compared) > 1 and len(compared & usable) == 1:
         [other, *_] = compared - usable
         why = _needs(experiment.variant(other), experiment)
         return f"all that it compares, such as {other}, {why}"
     return _REFUSED.get(experiment.name, "")
+
+
+def _load(workload: str, experiment: Experiment) -> str:
+    """Return why a load cannot be run on a cluster of others; empty if it can."""
+    generator = registry.find(workload)
+    if generator is sysbench:
+        return ""
+    if not workload.startswith(OWN):
+        return "its load is not sysbench's"
+    if generator.schema or generator.own_prepare:
+        return "its load makes tables of its own"
+    if not generator.reads_only and not experiment.sets_variables:
+        return "its load may change data"
+    return ""
 
 
 def left_out(experiment: Experiment, servers: int, size: Profile) -> list[str]:

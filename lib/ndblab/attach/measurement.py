@@ -25,7 +25,7 @@ from ndblab.machine import host
 from ndblab.measuring import dry_run, manifest, measurement, prerequisites
 from ndblab.measuring.clusters import Clusters
 from ndblab.planning.point import DEFAULT_VARIANT
-from ndblab.workloads import registry, sysbench
+from ndblab.workloads import registry
 
 if TYPE_CHECKING:
     from ndblab import dataset as datasets
@@ -108,7 +108,8 @@ def describe_only(
         lines.append(f"# {point.run_id(repeat)}")
         set_global = allowed.variant(point.variant).set_global
         lines += [f"SET GLOBAL {name} = {value};" for name, value in set_global.items()]
-        lines += (command.line([]) for command in sysbench.commands(job))
+        generator = registry.find(point.workload)
+        lines += (command.line([]) for command in generator.commands(job))
     names = ", ".join(sorted(allowed.variables))
     lines += [f"# at the end the values of before: {names}"] if names else []
     lines += ["# at the end, or by ./lab cluster.detach, after its tables one by one"]
@@ -121,7 +122,7 @@ def _prepared(allowed: Attachable, known: Prepared) -> list[str]:
     first = allowed.sweep(known.size).points[0]
     points = (dataclasses.replace(first, variant=name) for name in allowed.filled(DEFAULT_VARIANT))
     jobs = (allowed.job(known.size, known.binaries, known.plan, point) for point in points)
-    return [sysbench.prepare_command(job).line([]) for job in jobs]
+    return [registry.find(job.point.workload).prepare_command(job).line([]) for job in jobs]
 
 
 def detach(connectstring: str, endpoints: str | None) -> str:
@@ -185,7 +186,8 @@ class AttachedCluster(Clusters):
         )
         first = dataclasses.replace(point, variant=DEFAULT_VARIANT)
         filled = self._fill(cluster, first, plan, binaries)
-        for name, text in files(known.facts).items():
+        own = getattr(registry.find(point.workload), "files", {})
+        for name, text in (files(known.facts) | dict(own)).items():
             self.writer.add_config(name, text)
         self.writer.note(
             starts=self.starts,

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 FULL_BYTES = 1 << 20
 
 _DATA_NODE = re.compile(r"^(?:Message|Error data|Error object): (.+)$", re.MULTILINE)
+_SIGNAL = re.compile(r"Received signal \d+\. Running error handler")
+_WARNED = re.compile(r"\[ndbd\] (?:WARNING|ERROR|ALERT|CRITICAL) +-- (.+)$", re.MULTILINE)
 _LINE = re.compile(
     r"^(?P<date>\d{4}-\d\d-\d\d)[T ](?P<time>\d\d:\d\d:\d\d(?:\.\d+)?)(?P<utc>Z?) "
     r"\[MgmtSrvr\] (?P<level>\w+) +-- (?:Node (?P<node>\d+): )?(?P<text>.+)$",
@@ -51,8 +53,12 @@ def reason(role: str, own_log: str, output: str) -> str:
     output : what it wrote to standard output and error.
     """
     if role == "ndbmtd" and own_log:
-        entries = _DATA_NODE.findall(own_log)
-        return "; ".join(entry.strip() for entry in entries[-3:]) or tail(own_log)
+        entries = [entry.strip() for entry in _DATA_NODE.findall(own_log)[-3:]]
+        # A signal does not tell why: what the node warned of before it does.
+        if killed := _SIGNAL.search(output):
+            warned = _WARNED.findall(output[: killed.start()])[-1:]
+            entries = [*(line.rstrip(". ") for line in warned), *entries]
+        return "; ".join(entries) or tail(own_log)
     if role == "mysqld":
         errors = [line for line in own_log.splitlines() if "[ERROR]" in line]
         if errors:

@@ -35,6 +35,15 @@ class Twin(NamedTuple):
     called: str
 
 
+def called(side: str, variant: str) -> str:
+    """Return what messages call a side; its variant is named unless that is the same word.
+
+    >>> called("a", "default"), called("b", "b")
+    ('Side A (default)', 'Side B')
+    """
+    return f"Side {side.upper()}" + (f" ({variant})" if variant != side else "")
+
+
 @contextlib.contextmanager
 def running(
     twins: Mapping[str, Twin], prepare: Callable[[str, Cluster], T]

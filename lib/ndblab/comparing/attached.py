@@ -22,12 +22,14 @@ from ndblab.error import LabError
 from ndblab.machine import host
 from ndblab.planning import setting_value
 from ndblab.planning.cpu_budget import ATTACHED
+from ndblab.planning.workload import OWN
 from ndblab.workloads import registry, sysbench
 
 if TYPE_CHECKING:
     from ndblab.attach.target import Target
     from ndblab.comparing.sides import Setting, Sides
     from ndblab.install import Binaries
+    from ndblab.workloads.own.resolving import Workload
 
 _OWN = ("servers", "clients")
 """Of the lab's settings, those that a cluster of others allows: which endpoints are loaded, how."""
@@ -42,7 +44,7 @@ def compare(request: Request, *, pictures: Path = PICTURES) -> tuple[str, int]:
         If a side needs more than that; nothing was changed then.
     """
     limit, band = request.limit, request.band
-    load = _load(request)
+    load = loaded(request)
     target, binaries = naming.target(request.attach, request.endpoints), comparison.programs()
     found = prepare(request, binaries, target, load)
     where = request.attach, request.endpoints, request.profile, dict(found.overrides)
@@ -60,7 +62,7 @@ def compare(request: Request, *, pictures: Path = PICTURES) -> tuple[str, int]:
     return comparison.answered(found, data, request, {"Figure": picture})
 
 
-def prepare(request: Request, binaries: Binaries, target: Target, workload: str) -> Comparison:
+def prepare(request: Request, binaries: Binaries, target: Target, workload: Workload) -> Comparison:
     """Decide how two sides are compared on a cluster; read its variables, and change nothing.
 
     Raises
@@ -72,7 +74,7 @@ def prepare(request: Request, binaries: Binaries, target: Target, workload: str)
     parsed = sides.parse(request.words, comparison.known_to(binaries, machine))
     check(parsed, request.may_change)
     parsed = sides.without_effect(parsed, dict.fromkeys(made.VARIANTS, has(target, parsed)))
-    common = request.common(parsed, workload, machine.usable_cpus)
+    common = request.common(parsed, workload.name, machine.usable_cpus)
     # What both have is set on running servers too: there is no file of the lab's to put it into.
     of_each = replace(parsed, a=parsed.of("a"), b=parsed.of("b"), both=())
     chosen = choice.choose(parsed)
@@ -81,7 +83,7 @@ def prepare(request: Request, binaries: Binaries, target: Target, workload: str)
     )
     size, given = comparison.size_of(experiment, parsed, common, request)
     return Comparison(
-        parsed, chosen, experiment, size, request.profile, given, None, binaries, workload
+        parsed, chosen, experiment, size, request.profile, given, None, binaries, workload.label
     )
 
 
@@ -149,14 +151,41 @@ def has(target: Target, parsed: Sides) -> dict[tuple[str, str], str]:
     return {("mysqld", name): value for name, value in found.items()}
 
 
-def _load(request: Request) -> str:
-    """Return the name of a workload that an attached cluster may get."""
+def loaded(request: Request) -> Workload:
+    """Return a workload that an attached cluster may get.
+
+    What cannot be seen to read only, such as a program, needs the user's consent. Tables of its own
+    are refused: the lab removes what it has made there, and knows sysbench's tables only.
+
+    Raises
+    ------
+    LabError
+        If it may not have this one.
+    """
     asked = comparison.resolved(request.load, request.schema, request.writes)
-    if registry.find(asked.name) is not sysbench:
+    own = asked.generator
+    if own is sysbench or registry.find(asked.name) is sysbench:
+        return asked
+    if not asked.name.startswith(OWN):
         raise LabError(
             f"{asked.label} cannot be run on an attached cluster",
-            found="a workload of your own, or one that is not sysbench's",
-            expected="a script of sysbench, which keeps to the lab's own schema",
+            found="a load generator of the lab's, which makes tables of its own",
+            expected="a script of sysbench, or a file or a program of yours",
             next_step="Choose another --workload, or compare without --attach.",
         )
-    return asked.name
+    if own.schema or own.own_prepare:
+        raise LabError(
+            f"{asked.label} would make tables of its own on the attached cluster",
+            found=f"--schema {own.schema.name}" if own.schema else "a script with a prepare",
+            expected="sysbench's tables, or tables that are there already, as DATABASE.TABLE",
+            next_step="Name them so in the statements, or compare without --attach.",
+        )
+    if not own.reads_only and not request.may_change:
+        raise LabError(
+            f"{asked.label} may change data of the attached cluster",
+            found="a script or a program, or statements other than SELECTs that take no lock",
+            expected="statements that only read, or --may-change",
+            next_step="Leave out what writes or locks, or add --may-change: what the load changes "
+            "is not put back.",
+        )
+    return asked

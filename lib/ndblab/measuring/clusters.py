@@ -212,7 +212,7 @@ class Clusters:
         turn = deployment.turned if each.block // 2 % 2 else lambda plan: plan
         wanted = {
             name: pair.Twin(
-                twins.moved(turn(plan), place), binaries, f"Side {name} ({points[name].variant})"
+                twins.moved(turn(plan), place), binaries, pair.called(name, points[name].variant)
             )
             for (name, (plan, binaries)), place in zip(needed.items(), places, strict=True)
         }  # fmt: skip

@@ -30,6 +30,8 @@ class ProgramLoad:
     schema: Path | None = None
 
     ROLE = program.ROLE
+    reads_only = False
+    own_prepare = False
 
     def versions(self, binaries: Binaries) -> dict[str, str]:
         """Return the version of sysbench, which fills the tables, if it does."""

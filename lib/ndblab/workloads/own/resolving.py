@@ -163,7 +163,8 @@ def _sql(path: Path, schema: Path | None, digest: str) -> Workload:
     name = _name(SQL, script.encode(), digest)
     file = _kept(f"{name}.lua", script.encode())
     generator = Scripted(
-        path.name, file, {file.name: script}, schema, statements=tuple(statements)
+        path.name, file, {file.name: script}, schema, statements=tuple(statements),
+        reads_only=all(slow_log.reads(text) for _, text in statements),
     )  # fmt: skip
     numbers = {"statements": len(statements), "units": len(units)}
     return _made(name, path.name, generator, SQL, script.encode(), digest, numbers)
@@ -190,7 +191,10 @@ def _log(
         (f"statement at byte {entry.at}", entry.statement)
         for entry in list(sample.kinds().values())[:MOST_CHECKED]
     ]
-    generator = Scripted(path.name, lua, {lua.name: script}, schema, statements=tuple(statements))
+    generator = Scripted(
+        path.name, lua, {lua.name: script}, schema, statements=tuple(statements),
+        reads_only=not writes,
+    )  # fmt: skip
     numbers = {
         "statements": sample.statements, "connections": len(sample.connections),
         "left_out": sample.left_out, "read_bytes": sample.read_bytes, "of_bytes": sample.of_bytes,

@@ -47,7 +47,7 @@ class Scripted:
     Without a `schema` or a `prepare` of its own the tables are those of sysbench. `takes` are the
     options that the script declares, of those that the lab would give it. `statements` are checked
     by the server before the first run, each with its place in the file. Other scripts that it
-    requires are in `folder`.
+    requires are in `folder`. `reads_only` says that no statement changes or locks data.
     """
 
     name: str
@@ -58,6 +58,7 @@ class Scripted:
     takes: frozenset[str] = frozenset(_SIZES)
     statements: Sequence[tuple[str, str]] = field(default=(), repr=False)
     folder: Path | None = None
+    reads_only: bool = False
 
     ROLE = sysbench.ROLE
 

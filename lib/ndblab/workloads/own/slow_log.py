@@ -189,6 +189,15 @@ def kind(statement: str) -> str:
     return _LITERAL.sub("?", statement)
 
 
+def reads(statement: str) -> bool:
+    """Return whether a statement only reads, and takes no lock.
+
+    >>> reads("SELECT c FROM t WHERE id = 1"), reads("SELECT c FROM t FOR UPDATE")
+    (True, False)
+    """
+    return _wanted(statement, writes=False)
+
+
 def _wanted(statement: str, writes: bool) -> bool:
     plain = _LITERAL.sub("?", _COMMENT.sub(" ", statement))
     first = _FIRST.match(plain)
