@@ -382,6 +382,23 @@ def test_tables_of_two_kinds_are_compared_without_consent(cluster, lab, tmp_path
     assert len(made_schemas(cluster) - known) == 2
 
 
+def test_statements_of_the_users_that_only_read_are_a_load_without_consent(cluster, lab, tmp_path):
+    """On the lab's tables, with a password; one that writes is sent by nobody."""
+    before, file = observed(cluster), tmp_path / "mine.sql"
+    file.write_text("SELECT pad FROM sbtest:int(1,tables) WHERE id = :int(1,rows);\n")
+    sides = ("--side", "clients=2", "--side", "clients=4", "--profile", "smoke", "--minutes", "1")
+    said, _ = lab("compare", *sides, "--workload", str(file)).communicate(timeout=300)
+    assert "Dataset: " in said
+    assert observed(cluster) == before
+    [folder] = (tmp_path / "runs/compare").glob("*")
+    data = dataset.read(folder)
+    assert set(data.slices["status"].map(is_good)) == {True}
+    assert [f.suffix for f in (folder / "config").glob("own_sql_*")] == [".lua"]
+    file.write_text("SELECT 1;\nUPDATE sbtest1 SET k = 7;\n")
+    assert "may change data" in ended(lab("compare", *sides, "--workload", str(file)), code=2)
+    assert not any("SET k = 7" in each for each in statements(cluster, USER))
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 @pytest.mark.usefixtures("may_set")
 def test_variables_are_put_back_however_a_comparison_ends(cluster, lab, number):

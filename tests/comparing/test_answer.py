@@ -26,6 +26,11 @@ def test_the_answer_is_one_line_with_every_interval() -> None:
     )
 
 
+def test_an_attached_cluster_was_not_started_for_the_answer() -> None:
+    """So no start is counted."""
+    assert answer.sentence(replace(FASTER, starts=0)).endswith(" 14 minutes, 9 blocks.")
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

@@ -96,13 +96,14 @@ def test_what_may_change_data_of_others_needs_consent(name: str, text: str, tmp_
     with pytest.raises(LabError, match=rf"{name} may change data") as caught:
         attached.compare(asked(workload))
     assert "--may-change" in caught.value.expected
+    assert ("(line 3): UPDATE" in caught.value.found) == (name == "writes.sql")
     assert attached.loaded(asked(workload, may_change=True)).label == name
 
 
 def test_statements_that_only_read_need_no_consent(tmp_path) -> None:
     """Also those on tables that are there already."""
     file = tmp_path / "mine.sql"
-    file.write_text("SELECT name FROM shop.items WHERE id = :int(1,9);\n")
+    file.write_text("BEGIN;\nSELECT name FROM shop.items WHERE id = :int(1,9);\nCOMMIT;\n")
     found = attached.loaded(asked(file))
     assert found.label == "mine.sql"
     assert found.generator.reads_only

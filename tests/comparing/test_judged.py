@@ -104,3 +104,11 @@ def test_errors_of_one_side_are_told() -> None:
     assert found.worse == ("errors",)
     data.slices.loc[on_b[2:], "status"] = "ok"
     assert judged.judge(data).worse == ()
+
+
+def test_no_start_is_counted_of_a_cluster_that_the_lab_is_attached_to() -> None:
+    """Its manifest counts how often the lab began to use it."""
+    data = dataset(4)
+    assert judged.judge(data).starts == 1
+    data.manifest["attached"] = {"connectstring": "mgm1:1186"}
+    assert judged.judge(data).starts == 0

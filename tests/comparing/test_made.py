@@ -140,3 +140,11 @@ def test_every_server_has_a_client() -> None:
     assert made.load(sides.parse(["UseShm=off"]), "x", 1, None, 2.0).clients == 16
     with pytest.raises(LabError, match="Side B has fewer clients than MySQL servers"):
         made.load(parsed, "x", 1, 8, 2.0)
+
+
+def test_a_cluster_that_is_for_one_side_only_has_its_name() -> None:
+    """Messages about it say which side it is; a cluster of both sides is of neither."""
+    each_its_own = compared("SpinMethod=CostBasedSpinning")
+    assert [each_its_own.side_of(name) for name in ("default", "b")] == ["a", "b"]
+    shared = compared("ndb_batch_size=64K")
+    assert [shared.side_of(name) for name in ("default", "b")] == ["", ""]

@@ -45,6 +45,22 @@ def called(side: str, variant: str) -> str:
 
 
 @contextlib.contextmanager
+def named(whose: str) -> Iterator[None]:
+    """Say in errors of a `with` block whose cluster it is; nothing if that is empty."""
+    try:
+        yield
+    except LabError as failure:
+        if not whose:
+            raise
+        raise LabError(
+            f"{whose}: {failure.what}",
+            found=failure.found,
+            expected=failure.expected,
+            next_step=failure.next_step,
+        ) from failure
+
+
+@contextlib.contextmanager
 def running(
     twins: Mapping[str, Twin], prepare: Callable[[str, Cluster], T]
 ) -> Iterator[dict[str, tuple[Cluster, T]]]:
@@ -88,19 +104,12 @@ def _at_once(
 ) -> dict[str, T]:
     """Do the same for each name at once; if one fails, end the processes that all wait for."""
 
-    def named(name: str) -> T:
-        try:
+    def in_name_of(name: str) -> T:
+        with named(called[name]):
             return action(name)
-        except LabError as failure:
-            raise LabError(
-                f"{called[name]}: {failure.what}",
-                found=failure.found,
-                expected=failure.expected,
-                next_step=failure.next_step,
-            ) from failure
 
     with ThreadPoolExecutor(len(called)) as pool:
-        futures = {pool.submit(named, name): name for name in called}
+        futures = {pool.submit(in_name_of, name): name for name in called}
         try:
             for done in as_completed(futures):
                 done.result()

@@ -27,8 +27,10 @@ def sentence(found: Judged, within: float = WITHIN) -> str:
     if found.worse:
         parts += [f"So B is worse by {listed(found.worse)}, whatever its throughput."]
     parts += [_errors(found), _disturbed(found)]
-    took = count(round(found.minutes), "minute")
-    parts += [f"{took}, {count(found.blocks, 'block')}, {count(found.starts, 'cluster start')}."]
+    took = [count(round(found.minutes), "minute"), count(found.blocks, "block")]
+    # A cluster that the lab is attached to was not started for it.
+    took += [count(found.starts, "cluster start")] if found.starts else []
+    parts += [f"{', '.join(took)}."]
     return " ".join(filter(None, parts))
 
 

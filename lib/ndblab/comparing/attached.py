@@ -24,6 +24,7 @@ from ndblab.planning import setting_value
 from ndblab.planning.cpu_budget import ATTACHED
 from ndblab.planning.workload import OWN
 from ndblab.workloads import registry, sysbench
+from ndblab.workloads.own import slow_log
 
 if TYPE_CHECKING:
     from ndblab.attach.target import Target
@@ -183,8 +184,11 @@ def loaded(request: Request) -> Workload:
     if not own.reads_only and not request.may_change:
         raise LabError(
             f"{asked.label} may change data of the attached cluster",
-            found="a script or a program, or statements other than SELECTs that take no lock",
-            expected="statements that only read, or --may-change",
+            found=next(
+                (f"{place}: {text}" for place, text in own.statements if not slow_log.reads(text)),
+                "a script or a program, which the lab cannot see through",
+            ),
+            expected="SELECTs that take no lock, or --may-change",
             next_step="Leave out what writes or locks, or add --may-change: what the load changes "
             "is not put back.",
         )

@@ -93,7 +93,7 @@ def judge(data: Dataset, within: float = WITHIN) -> Judged:
     means = good.groupby("side", observed=True)["qps"].mean()
     return Judged(
         outcome(ratio, within), ratio, p95, cpu, errors, tuple(worse), len(logs),
-        _minutes(mine), int(data.manifest.get("starts", 0)),
+        _minutes(mine), 0 if "attached" in data.manifest else int(data.manifest.get("starts", 0)),
         {str(side): float(value) for side, value in means.items()},
         int(status.str.startswith("company:").sum()),
     )  # fmt: skip

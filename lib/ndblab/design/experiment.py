@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from ndblab.design.contrast import Length, length
+from ndblab.design.contrast import STARTS, TWINS, A, B, Length, length
 from ndblab.design.sweep import Sweep
 from ndblab.design.variant import Variant
 from ndblab.error import LabError
@@ -102,6 +102,16 @@ class Experiment:
     def variant(self, name: str) -> Variant:
         """Return the variant of this name."""
         return next(v for v in self.variants if v.name == name)
+
+    def side_of(self, variant: str) -> str:
+        """Return the side that has clusters of a variant for itself, as the user asked; else "".
+
+        Variants of one cluster are of no side when it starts.
+        """
+        asked = self.asked.get("contrast", {})
+        alone = asked.get("design") in (STARTS, TWINS)
+        found = [s for s in (A, B) if alone and asked[s]["point"]["variant"] == variant]
+        return found[0] if len(found) == 1 else ""
 
     @property
     def compares_engines(self) -> bool:

@@ -143,7 +143,9 @@ class Clusters:
         self.starts += 1
         self.contrasts.clear()
         turned = deployment.turned(plan) if self.starts % 2 == 0 else plan
-        started = self._stack.enter_context(self._run(turned, binaries))
+        side = self.experiment.side_of(point.variant)
+        with pair.named(side and pair.called(side, point.variant)):
+            started = self._stack.enter_context(self._run(turned, binaries))
         filled = self._fill(started, point, turned, binaries)
         facts: dict[str, object] = {"starts": self.starts}
         if self._keep(started, point):

@@ -32,6 +32,7 @@ class ProgramLoad:
     ROLE = program.ROLE
     reads_only = False
     own_prepare = False
+    statements = ()
 
     def versions(self, binaries: Binaries) -> dict[str, str]:
         """Return the version of sysbench, which fills the tables, if it does."""

@@ -37,6 +37,7 @@ _ACTS = re.compile(
 )
 _READS, _WRITES = {"SELECT", "WITH", "TABLE", "VALUES"}, {"INSERT", "UPDATE", "DELETE", "REPLACE"}
 _ENDS = {"BEGIN", "START", "COMMIT", "ROLLBACK"}
+_BOUND = re.compile(r"\s*(BEGIN|COMMIT|ROLLBACK|START\s+TRANSACTION)\b", re.IGNORECASE)
 _CHANGES = re.compile(r"\b(UPDATE|DELETE)\b", re.IGNORECASE)
 _LITERAL = re.compile(
     r"'(?:[^'\\]|''|\\.)*'|\"(?:[^\"\\]|\"\"|\\.)*\"|\b\d+(?:\.\d+)?\b", re.DOTALL
@@ -190,12 +191,14 @@ def kind(statement: str) -> str:
 
 
 def reads(statement: str) -> bool:
-    """Return whether a statement only reads, and takes no lock.
+    """Return whether a statement only reads and takes no lock, or bounds a transaction.
 
     >>> reads("SELECT c FROM t WHERE id = 1"), reads("SELECT c FROM t FOR UPDATE")
     (True, False)
+    >>> reads("BEGIN"), reads("START REPLICA")
+    (True, False)
     """
-    return _wanted(statement, writes=False)
+    return _wanted(statement, writes=False) or bool(_BOUND.match(statement))
 
 
 def _wanted(statement: str, writes: bool) -> bool:
