@@ -7,6 +7,7 @@ import errno
 import functools
 import itertools
 import os
+import signal
 import subprocess
 import sys
 import unicodedata
@@ -17,6 +18,7 @@ from invoke import Collection, Config, Exit, ParseError, Program, task
 
 from ndblab.error import LabError
 from ndblab.machine import cgroups, host, user
+from ndblab.machine.commands import exit_on_sigterm
 
 ROOT = Path(__file__).resolve().parent
 OUT = ROOT / "out"
@@ -35,6 +37,9 @@ for stream in (sys.stdout, sys.stderr):
     # Tests, and the absence of a terminal, put other streams in their place.
     if hasattr(stream, "reconfigure"):
         stream.reconfigure(errors="plain")
+
+
+RESUME = "Completed runs are saved; run the same command again to resume."
 
 
 def command(body, limits_cpus=False, mistake=1, **options_of_task):
@@ -69,8 +74,11 @@ def command(body, limits_cpus=False, mistake=1, **options_of_task):
             place = error.filename or "what is written"
             raise Exit(f"lab: {place}: {error.strerror}.", code=mistake) from None
         except KeyboardInterrupt:
-            message = "Completed runs are saved; run the same command again to resume."
-            raise Exit(f"lab: interrupted. {message}", code=130) from None
+            raise Exit(f"lab: interrupted. {RESUME}", code=130) from None
+        except SystemExit as leaving:
+            if leaving.code != 128 + signal.SIGTERM:
+                raise
+            raise Exit(f"lab: ended by SIGTERM. {RESUME}", code=leaving.code) from None
 
     return task(guarded, auto_shortflags=False, **options_of_task)
 
@@ -232,7 +240,8 @@ def compare(
         say_unused(None, True, {}, {**others, "base-port": base_port})
         text, status = attached.compare(request)
     else:
-        text, status = comparison.compare(request, notebook=notebook.write_if_possible)
+        with exit_on_sigterm():
+            text, status = comparison.compare(request, notebook=notebook.write_if_possible)
     print(text)
     if status:
         raise Exit("", code=status)
@@ -278,7 +287,8 @@ def watch(
             found=", ".join(f"--{name.replace('_', '-')}" for name in given),
             next_step="Leave them out, or save another baseline with them.",
         )
-    text, status = watch.compare(baseline, side or (), minutes, base_port)
+    with exit_on_sigterm():
+        text, status = watch.compare(baseline, side or (), minutes, base_port)
     print(text)
     if status:
         raise Exit("", code=status)

@@ -32,6 +32,14 @@ def test_an_attached_cluster_was_not_started_for_the_answer() -> None:
 
 
 @pytest.mark.parametrize(
+    ("number", "words"), [(1, "1 slice, which is"), (2, "2 slices, which are")]
+)
+def test_slices_that_others_disturbed_are_counted(number: int, words: str) -> None:
+    """One is not several."""
+    assert f"disturbed {words} left out." in answer.sentence(replace(FASTER, disturbed=number))
+
+
+@pytest.mark.parametrize(
     ("changes", "words"),
     [
         ({"outcome": "slower", "throughput": Estimate(0.9, 0.85, 0.95)}, "B is 10.0 % slower"),

@@ -119,3 +119,22 @@ def test_a_dry_run_shows_what_each_server_is_restarted_with(binaries, monkeypatc
     assert known["design"] == "restarts"
     assert known["minutes_to_decide"]["0.1"] < known["minutes_to_decide"]["0.05"]
     assert not (tmp_path / "cluster").exists()
+
+
+@pytest.mark.parametrize(
+    ("ending", "status", "words"),
+    [(KeyboardInterrupt(), 130, "interrupted"), (SystemExit(143), 143, "ended by SIGTERM")],
+)
+def test_who_ends_a_comparison_reads_how_it_goes_on(
+    ending: BaseException, status: int, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One message; neither status is that of an answer."""
+
+    def end(*words: object, **options: object) -> None:
+        raise ending
+
+    monkeypatch.setattr(comparison, "compare", end)
+    with pytest.raises(tasks.Exit, match=words) as caught:
+        tasks.compare.body(Context(), side=["ndb_batch_size=64K"])
+    assert caught.value.code == status
+    assert "run the same command again" in str(caught.value)

@@ -127,7 +127,8 @@ def _errors(found: Judged) -> str:
 def _disturbed(found: Judged) -> str:
     if not found.disturbed:
         return ""
-    return f"Others on the host disturbed {count(found.disturbed, 'slice')}, which are left out."
+    are = "is" if found.disturbed == 1 else "are"
+    return f"Others on the host disturbed {count(found.disturbed, 'slice')}, which {are} left out."
 
 
 def _interval(ratio: Estimate) -> str:
