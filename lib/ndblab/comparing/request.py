@@ -35,6 +35,7 @@ class Request:
     attach, endpoints : connect string and MySQL servers of a cluster of others, as
         `attach.target` has them.
     may_change : whether global variables of these servers may be set for the time being.
+    of_another : the command that asks this, if it is not `./lab compare`.
     """
 
     words: tuple[str, ...]
@@ -54,6 +55,7 @@ class Request:
     attach: str | None = None
     endpoints: str | None = None
     may_change: bool = False
+    of_another: str = ""
 
     @property
     def limit(self) -> int:
@@ -92,6 +94,8 @@ class Request:
     @property
     def command(self) -> str:
         """Return the command as it was typed, without its minutes."""
+        if self.of_another:
+            return self.of_another
         options = {
             "attach": self.attach, "endpoints": self.endpoints, "workload": self.workload,
             "schema": self.schema, "servers": self.servers, "clients": self.clients,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -120,3 +121,18 @@ def test_equal_comparisons_rarely_count_as_changed() -> None:
         history = [entry(float(x), 0.02) for x in np.exp(rng.normal(0, 0.01, 8))]
         changes += watch.trend(history).startswith("This has changed")
     assert changes <= 4
+
+
+def test_a_comparison_without_a_whole_block_is_no_part_of_the_trend() -> None:
+    """It has no ratio; those after it are held against those before it."""
+    none = entry(math.nan)
+    assert not watch.trend([entry(1.0), none])
+    assert watch.trend([entry(1.0), none, entry(1.0)]) == "No change: it was 0.0 % the time before."
+
+
+def test_the_command_that_goes_on_is_the_one_that_was_typed(lab: SimpleNamespace) -> None:
+    """Not that of the comparison, which knows nothing of the baseline's history."""
+    watch.save("nightly", [], {})
+    watch.compare("nightly", ["ndb_batch_size=64K"])
+    [asked] = lab.options
+    assert asked.command == "./lab watch --baseline nightly ndb_batch_size=64K"

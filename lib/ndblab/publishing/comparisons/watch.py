@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import csv
 import json
+import math
+import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -169,7 +171,10 @@ def compare(
     if first == now:
         return f"Nothing differs from the baseline {baseline.name}: {binaries.product}.", 0
     sides = [str(baseline.write(_COMPARED, first)), str(baseline.write(_NOW, now))]
-    asked = _request(sides, load, minutes=minutes, port=port, again=True, as_json=True)
+    typed = shlex.join(["./lab", "watch", "--baseline", name, *words])
+    asked = _request(
+        sides, load, minutes=minutes, port=port, again=True, as_json=True, of_another=typed
+    )
     text, status = comparison.compare(asked)
     data = datasets.read(json.loads(text)["dataset"])
     entry = history.entry(data, asked.band)
@@ -189,6 +194,10 @@ def trend(entries: Sequence[Entry]) -> str:
     They differ if the last interval and that of the mean of those before share nothing. Both have
     95 %, so equal ones differ less often than in one of a hundred times.
     """
+    if not entries or math.isnan(entries[-1].ratio):
+        return ""
+    # One that was ended before its first whole block tells nothing of the others.
+    entries = [each for each in entries if not math.isnan(each.ratio)]
     first = 0
     for place in range(1, len(entries)):
         before, when = _before(entries[first:place])
