@@ -382,6 +382,7 @@ def test_tables_of_two_kinds_are_compared_without_consent(cluster, lab, tmp_path
     assert len(made_schemas(cluster) - known) == 2
 
 
+@pytest.mark.slow
 def test_statements_of_the_users_that_only_read_are_a_load_without_consent(cluster, lab, tmp_path):
     """On the lab's tables, with a password; one that writes is sent by nobody."""
     before, file = observed(cluster), tmp_path / "mine.sql"
