@@ -5,13 +5,16 @@ from __future__ import annotations
 import gc
 import json
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.measuring import recorded
+from ndblab.planning.workload import is_good
 
 NAME = "dump"
 
@@ -32,6 +35,53 @@ def test_a_dataset_that_somebody_has_is_not_read_again(folder: Path) -> None:
     (folder / "runs.csv").write_text("")
     with pytest.raises(LabError, match="lacks a column"):
         recorded.obtain(NAME, str(folder))
+
+
+@dataclass
+class Runs:
+    """What the rule looks at: when, and the status of each run."""
+
+    manifest: dict[str, str]
+    runs: pd.DataFrame
+
+    @property
+    def failed(self) -> int:
+        return int((~self.runs["status"].map(is_good)).sum())
+
+
+def measured(day: str, **status: str) -> Runs:
+    """Make a recording of two points with three runs each, but for these."""
+    ids = [f"s16_c0256_r{i}{variant}" for variant in ("", "_tcp") for i in (1, 2, 3)]
+    table = pd.DataFrame({"run_id": ids, "status": [status.get(name, "ok") for name in ids]})
+    return Runs({"started_utc": f"{day}T08:00:00Z"}, table)
+
+
+STUCK = "overran, with clients stuck: all of them worked for 1 s of 8 s"
+
+
+@pytest.mark.parametrize(
+    ("day", "bad", "counts"),
+    [
+        ("2026-11-26", [], True),
+        ("2026-11-26", ["s16_c0256_r1"], False),
+        ("2026-11-27", ["s16_c0256_r1"], True),
+        ("2026-11-27", ["s16_c0256_r1", "s16_c0256_r3_tcp"], True),
+        ("2026-11-27", ["s16_c0256_r1", "s16_c0256_r2"], False),
+    ],
+)
+def test_a_recording_counts_if_each_point_keeps_two_good_runs(
+    day: str, bad: list[str], counts: bool
+) -> None:
+    """Before that rule was written, none might fail; one that overran is good."""
+    assert recorded.good_enough(measured(day, **dict.fromkeys(bad, STUCK))) == counts
+    assert recorded.good_enough(measured(day, s16_c0256_r1="overran: 5.6 s for 4 s"))
+
+
+def test_where_a_point_has_one_run_it_must_be_good() -> None:
+    """An hour is measured once."""
+    one = measured("2026-11-28", s16_c0256_r1=STUCK)
+    one.runs = one.runs.iloc[:1]
+    assert not recorded.good_enough(one)
 
 
 def test_latest_is_the_complete_dataset_that_was_measured_last(

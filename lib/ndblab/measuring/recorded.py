@@ -19,6 +19,7 @@ from ndblab.design.catalogue import ROOT, find
 from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
 from ndblab.measuring import measurement
+from ndblab.planning.workload import is_good
 
 RECORDED = ROOT / "data/recorded"
 LATEST = "latest"
@@ -26,6 +27,11 @@ _HELD: WeakValueDictionary[tuple[Path, int], datasets.Dataset] = WeakValueDictio
 _NOT_DESIGN = ("host", "builds")
 """Parts of a dataset's identity that may differ between recordings of one design."""
 _DIRTY = "-dirty"
+RULE_SINCE_UTC = "2026-11-27"
+"""From this day on a recording may have failed runs (docs/reading.md)."""
+LEAST_GOOD = 2
+"""Good runs that each point of a sweep keeps."""
+_REPEAT = r"_r\d+(?=_|$)"
 _PRECISION = ("profile", "sweep")
 """Parts whose number of repeats says how precise a recording is, not what it measures."""
 
@@ -100,10 +106,25 @@ def _read(folder: Path) -> datasets.Dataset:
 
 @functools.cache
 def _recorded(name: str) -> datasets.Dataset:
-    """Read the newest recording, with those before it that count and have no failed run."""
+    """Read the newest recording, with those before it that count and whose runs are good enough."""
     newest = _read(folder(find(name)))
     others = [_read(each) for each in folders_of(find(name))[:-1]]
-    return replace(newest, earlier=tuple(each for each in others if not each.failed))
+    return replace(newest, earlier=tuple(each for each in others if good_enough(each)))
+
+
+def good_enough(data: datasets.Dataset) -> bool:
+    """Return whether few enough runs of a recording's sweep failed.
+
+    Every point keeps `LEAST_GOOD` good runs, or all it has; no run failed in what was measured
+    before this rule. A status is looked at, and no value; a run that overran is a good one.
+    """
+    if not data.failed:
+        return True
+    if str(data.manifest["started_utc"]) < RULE_SINCE_UTC:
+        return False
+    points = data.runs["run_id"].astype(str).str.replace(_REPEAT, "", regex=True)
+    good = data.runs["status"].map(is_good).astype(bool).groupby(points)
+    return bool((good.sum() >= good.size().clip(upper=LEAST_GOOD)).all())
 
 
 def folder(experiment: Experiment) -> Path:
