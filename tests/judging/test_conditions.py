@@ -69,6 +69,24 @@ def test_p95_of_a_closed_loop_is_forced_by_clients_and_quotas() -> None:
     assert state("servers-free", data, claim).forced == "the quotas alone give 1.00"
 
 
+@pytest.mark.parametrize(
+    ("sql", "busy_pct", "words"),
+    [(1.5, 99.0, "a quota ends first"), (None, 99.0, "saturated: "), (4.0, 50.0, "wanted)")],
+)
+def test_what_a_quota_ends_is_not_a_saturated_system(
+    sql: float | None, busy_pct: float, words: str
+) -> None:
+    """Its processes are stopped by being throttled; CPUs that are used up are what sources mean."""
+    sides = {"a": (16, 512, {"qps": 900.0}), "b": (16, 256, {"qps": 1000.0})}
+    claim = BY_ID["F6-overload"]
+    data = contrasted(double(), "overload", sides, claims=(claim.id,), blocks=4)
+    data = slices_use(data, lambda row: {f"mysqld{n}": 9.0 for n in range(1, 17)} | {"ndbmtd": 5.0})
+    data.slices["host_busy_pct"] = busy_pct
+    found = state("saturated", with_plan(data, sql and 1.0, sql and 0.5, sql), claim)
+    assert words in found.words
+    assert found.holds == words.startswith("saturated")
+
+
 @pytest.mark.parametrize("missing", ["plan", "blocks"])
 def test_what_cannot_be_known_is_not_taken_to_hold(missing: str) -> None:
     """Neither without a plan nor before the first look."""

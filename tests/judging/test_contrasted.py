@@ -199,13 +199,13 @@ def test_the_management_node_is_compared_with_its_cluster() -> None:
 
 
 def test_what_a_budget_rules_out_waits_for_nothing() -> None:
-    """A value of another machine, a question of a larger host, and what shares force: no wait."""
+    """A value of another machine, a question of a larger host, and what shares force unmeasured."""
     claims = ("F6-peak-qps", "F6-peak-clients", "F7-growth")
     dataset = against("overload", (16, 512), (16, 256), claims=claims)
     dataset = replace(dataset, slices=dataset.slices.iloc[:0])
     found = judge.findings(dataset, claims, CLAIMS)
     assert tuple(finding.verdict for finding in found.values()) == (
-        verdicts.NOT_COMPARABLE, verdicts.NOT_TESTABLE, verdicts.BY_CONSTRUCTION,
+        verdicts.NOT_COMPARABLE, verdicts.NOT_TESTABLE, verdicts.NOT_TESTABLE,
     )  # fmt: skip
     assert not any(finding.waits for finding in found.values())
 

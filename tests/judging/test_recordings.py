@@ -89,6 +89,14 @@ def test_each_recording_is_shown_with_its_host() -> None:
     assert reason.count("times the default") == 3
 
 
+@pytest.mark.parametrize(("starts", "said"), [(1, 2), (2, 0)])
+def test_what_one_start_says_alone_is_said_of_that_start(starts: int, said: int) -> None:
+    """Alone it would decide nothing, so a list of recordings does not say that it does."""
+    reason = judged(recording(0.7, starts=starts), recording(0.71, starts=starts)).reason
+    assert reason.count("(reproduced within one cluster start)") == said
+    assert reason.count("(reproduced)") == 2 - said
+
+
 def test_a_recording_that_cannot_test_the_claim_does_not_count() -> None:
     """It has no contrast for it."""
     none = double(lambda n, c: 5000.0, budget="shared", servers=(1,), clients=(8,), repeats=1)

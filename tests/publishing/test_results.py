@@ -197,7 +197,7 @@ def test_reproduce_recorded_ends_with_one_screen(verdicts):
     assert done.returncode == 0, done.stderr
     lines = done.stdout.rstrip().splitlines()
     assert len(lines) <= 25
-    row = verdicts[verdicts["id"] == "F6-overload"].iloc[0]
+    row = verdicts[verdicts["id"] == "P-tc"].iloc[0]
     assert "16 servers did" in lines[1]
     assert "fewer queries than 8" in lines[1]
     [line] = [line for line in lines if row.id in line]

@@ -136,31 +136,14 @@ def room_for_servers(claim: Claim, evidence: Evidence) -> State:
 
 @condition("saturated")
 def saturated(claim: Claim, evidence: Evidence) -> State:
-    """Some part uses up its CPUs, or an NDB thread its own, on both sides."""
-    fullest = [
-        _fullest(found, evidence, contrast, name)
-        for found, contrast, name in _parts(claim, evidence)
-    ]
-    least = min(fullest)
-    words = f"saturated: {least[1]}" if least[0] >= 1 else f"{least[1]} ({FULL_PCT} wanted)"
-    return State(least[0] >= 1, words)
+    """Some part uses up its CPUs, or an NDB thread its own, on both sides, and no quota before."""
+    return _ended(claim, evidence, (A, B), "saturated")
 
 
 @condition("cpus-end")
 def cpus_end(claim: Claim, evidence: Evidence) -> State:
     """With more servers the CPUs or the NDB threads end, and no quota before them."""
-    ended = []
-    for found, contrast, name in _parts(claim, evidence):
-        by_quota = [p for p in found if p.limit == QUOTA and p.share >= FULL[p.name]]
-        if by_quota:
-            words = f"a quota ends first: {by_quota[0]}"
-            return State(False, words, _forced(claim, evidence))
-        if name == A:
-            free = [part for part in found if part.limit != QUOTA]
-            ended.append(_fullest(free, evidence, contrast, name))
-    least = min(ended)
-    words = f"what ends: {least[1]}" if least[0] >= 1 else f"{least[1]} ({FULL_PCT} wanted)"
-    return State(least[0] >= 1, words)
+    return _ended(claim, evidence, (A,), "what ends")
 
 
 @condition("loaded")
@@ -175,6 +158,24 @@ def loaded(claim: Claim, evidence: Evidence) -> State:
                 return State(False, f"{text} ({IDLE_GROWTH:g} times or less wanted)")
         words.append(text)
     return State(True, listed(list(dict.fromkeys(words))[:1]))
+
+
+def _ended(claim: Claim, evidence: Evidence, looked: tuple[str, ...], how: str) -> State:
+    """Return whether CPUs or NDB threads are used up on these sides, and a quota on none.
+
+    Under a quota processes stop by being throttled, which is not how the source's system ends.
+    """
+    ended = []
+    for found, contrast, name in _parts(claim, evidence):
+        by_quota = [p for p in found if p.limit == QUOTA and p.share >= FULL[p.name]]
+        if by_quota:
+            words = f"a quota ends first: {by_quota[0]}"
+            return State(False, words, _forced(claim, evidence))
+        if name in looked:
+            free = [part for part in found if part.limit != QUOTA]
+            ended.append(_fullest(free, evidence, contrast, name))
+    full, words = min(ended)
+    return State(full >= 1, f"{how}: {words}" if full >= 1 else f"{words} ({FULL_PCT} wanted)")
 
 
 def _growth(evidence: Evidence, contrast: str, name: str) -> tuple[float, str]:

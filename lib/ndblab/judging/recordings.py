@@ -7,7 +7,9 @@ The rule (docs/reading.md gives its reasons; it was written before any were pool
   (`statistics.recordings`), and the pooled interval decides;
 - a recording that decides the opposite by itself leaves the claim open;
 - what blocks of contrasts measured is decided by two cluster starts or more, of all recordings.
-  What is counted, alike in every slice, and what is said of a single long run needs one.
+  What is counted, alike in every slice, and what is said of a single long run needs one;
+- that something never happens is reproduced by `TRIALS` runs or more, of all recordings. Fewer
+  may contradict it, as one in which it happens is enough.
 """
 
 from __future__ import annotations
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
 
 STARTS = 2
 """Cluster starts that a verdict needs: one says nothing about how starts differ."""
+TRIALS = 5
+"""Runs without an effect that show that there is none: 4 miss one of every second run in 6 %."""
 _DECIDED = (REPRODUCED, CONTRADICTED)
 _NORMAL_95 = 1.96
 _COUNTED = "share of local reads"
@@ -84,19 +88,26 @@ def together(claim: Claim, found: Sequence[Recording]) -> Finding:
         why = f"{ONE_START}, within which it is {finding.verdict}; {finding.why}"
         few = [name for name, number in tested[-1].starts_of.items() if number < STARTS]
         return replace(finding, verdict=INCONCLUSIVE, why=why, waits=dict.fromkeys(few))
+    trials = sum(each.finding.trials or 0 for each in tested)
+    if finding.verdict == REPRODUCED and 0 < trials < TRIALS:
+        why = f"{count(trials, 'run')} only, in which it is reproduced: what happens every second "
+        why += f"time may be missed by fewer than {TRIALS}; {finding.why}"
+        return replace(finding, verdict=INCONCLUSIVE, why=why, trials=trials)
     if finding.verdict not in _DECIDED:
         return finding
-    held = f"in {len(tested)} of {count(len(found), 'recording')}"
-    return replace(finding, held=held + (f", {count(starts, 'cluster start')}" if starts else ""))
+    held = [f"in {len(tested)} of {count(len(found), 'recording')}"]
+    held += [count(starts, "cluster start")] if starts else []
+    held += [count(trials, "run")] if trials else []
+    return replace(finding, held=", ".join(held), trials=trials or None)
 
 
 def _pooled(claim: Claim, tested: Sequence[Recording]) -> Finding:
     findings = [each.finding for each in tested]
-    alone = [f"{each.where}: {each.finding.numbers} ({each.finding.verdict})" for each in tested]
+    alone = [f"{each.where}: {each.finding.numbers} ({_word(each)})" for each in tested]
     words = {finding.verdict for finding in findings}
     judged = [[one for one in each.compared if one.judged] for each in findings]
     same = {tuple(one.contrast for one in each) for each in judged}
-    if not all(judged) or len(same) > 1:
+    if not all(judged) or len(same) > 1 or findings[-1].trials:
         # Counted, or not the same comparisons: nothing to pool, so all must say the same.
         newest, numbers = findings[-1], "; ".join(alone)
         if len(words) == 1:
@@ -113,6 +124,15 @@ def _pooled(claim: Claim, tested: Sequence[Recording]) -> Finding:
         why = f"one recording alone is {opposed}; {finding.why}"
         return replace(finding, verdict=INCONCLUSIVE, why=why)
     return finding
+
+
+def _word(one: Recording) -> str:
+    """Write what a recording says alone, by no more than it rests on."""
+    word = one.finding.verdict
+    if word in _DECIDED and one.starts is not None and one.starts < STARTS:
+        return f"{word} within one cluster start"
+    trials = one.finding.trials or TRIALS
+    return f"{word} in {count(trials, 'run')}" if trials < TRIALS else word
 
 
 def pool(found: Sequence[Comparison], tests: int = 1) -> Comparison:

@@ -143,7 +143,8 @@ class Finding:
     `waits` has the contrasts that an undecided claim waits for, each with the chance of its later
     looks to decide it, by units: None if that is not known yet. `condition` is the number of the
     claim's condition, which holds. `held` says in how many recordings and cluster starts a verdict
-    holds. `compared` has what was compared.
+    holds. `compared` has what was compared. `trials` are the runs of a claim that something never
+    happens, of which each may be the first in which it does; None for any other claim.
     """
 
     verdict: str
@@ -153,6 +154,7 @@ class Finding:
     waits: Mapping[str, Mapping[int, float] | None] = field(default_factory=dict)
     condition: str = ""
     held: str = ""
+    trials: int | None = None
     compared: tuple[Comparison, ...] = field(default=(), compare=False, repr=False)
 
     @property

@@ -9,6 +9,7 @@ from ndblab.experiments.availability import analysis as outage
 from ndblab.formatting import count, plain
 from ndblab.judging.answer import Advice, Clause
 from ndblab.judging.answers import answers
+from ndblab.judging.verdict import INCONCLUSIVE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +21,10 @@ _WORDS = {
     "freeze-data-node": "a frozen data node",
     "lose-arbitrator": "a data node killed after the only management node",
 }
+_SEEN = (
+    ("A-node-loss", "kill-data-node", "after the kill of a data node"),
+    ("A-online", "rolling-restart", "during a rolling restart"),
+)
 _LONG_GAP_S = 10.0
 
 
@@ -29,9 +34,11 @@ def failures(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     outages = outage.of_dataset(dataset)
     gaps_s = outages.groupby("fault", observed=True)["longest_gap_s"].max()
     lost = outages[outages["lost"] > 0].groupby("fault", observed=True)["lost"].max()
+    runs = outages.groupby("fault", observed=True).size()
     return [
         *(
-            f"{_words(fault)} lost up to {count(int(most), 'acknowledged write')}"
+            f"{_words(fault)} lost up to {count(int(most), 'acknowledged write')} "
+            f"in {count(int(runs[fault]), 'run')}"
             for fault, most in lost.items()
         ),
         *(
@@ -45,25 +52,26 @@ def failures(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             "a frozen data node stopped service for {value} s",
             "how long a frozen data node stops service",
         ),
+        *_few_runs(outages, table),
         Clause(
             "A-node-loss",
             "a killed data node made no client give up after one retry"
             + _gap(gaps_s, "kill-data-node"),
             "a killed data node made {value} clients give up",
-            "whether clients notice the kill of a data node",
+            "whether clients never notice the kill of a data node",
         ),
         Clause(
             "A-online",
             "a rolling restart, without an upgrade, made none give up"
             + _gap(gaps_s, "rolling-restart"),
             "a rolling restart made {value} clients give up",
-            "whether clients notice a rolling restart",
+            "whether clients never notice a rolling restart",
         ),
         Clause(
             "A-separate",
             "a killed mysqld disturbed no other node",
             "a killed mysqld made {value} queries fail on the other",
-            "whether a killed mysqld disturbs others",
+            "whether a killed mysqld never disturbs others",
         ),
         *_advice(gaps_s, lost),
     ]
@@ -109,6 +117,16 @@ def _advice(gaps_s: pd.Series, lost: pd.Series) -> Iterator[Advice]:
             "A node that hangs is declared dead after four missed heartbeats: "
             "HeartbeatIntervalDbDb sets how long clients wait"
         )
+
+
+def _few_runs(outages: pd.DataFrame, table: pd.DataFrame) -> Iterator[str]:
+    """Say what clients saw in runs that are too few for a verdict."""
+    for claim, fault, when in _SEEN:
+        runs = outages[outages["fault"] == fault]
+        undecided = (table["id"] == claim) & (table["verdict"] == INCONCLUSIVE)
+        if undecided.any() and len(runs) and not runs["gave_up_clients"].any():
+            gap = f" (longest gap {plain(runs['longest_gap_s'].max())} s)"
+            yield f"in {count(len(runs), 'run')}, no client gave up {when}{gap}"
 
 
 def _gap(gaps_s: pd.Series, fault: str) -> str:

@@ -92,7 +92,7 @@ def heartbeat(claim: Claim, evidence: Evidence) -> Finding:
     text += (
         f"({fault.replace('-', ' ')}; {count(len(took), 'run')}; intervals of {HEARTBEAT_S:g} s)"
     )
-    return replace(finding, numbers=text, measured=exact)
+    return replace(finding, numbers=text, measured=exact, trials=len(took))
 
 
 @check("A-arbitration")
@@ -165,7 +165,7 @@ def _finding(
         f"writes in the worst run: {runs.loc[runs['wrong'].idxmax(), 'writes']}",
         *(part for part in shown if part),
     ]
-    finding = replace(finding, numbers="; ".join(parts), measured=exact[0])
+    finding = replace(finding, numbers="; ".join(parts), measured=exact[0], trials=len(runs))
     unfinished = "; ".join(filter(None, (_unfinished(evidence, f) for f in runs["fault"].unique())))
     if unfinished and finding.verdict in (REPRODUCED, CONTRADICTED):
         return replace(finding, verdict=INCONCLUSIVE, why=unfinished)

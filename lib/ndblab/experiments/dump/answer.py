@@ -24,8 +24,10 @@ _NEARLY = 0.9
 def compression(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     """Say how small each compression makes a dump, and how long that takes."""
     found = dumps.by_compression(dumps.of(dataset.runs, dataset.dumps))
+    # Without contrasts, a dataset has the starts of its sweep alone.
+    one = ", in one cluster start" if dataset.manifest.get("starts") == 1 else ""
     words = [
-        f"a dump of {plain(row.content_mb)} MB by {row.tool} took {plain(row.duration_s)} s"
+        f"a dump of {plain(row.content_mb)} MB by {row.tool} took {plain(row.duration_s)} s{one}"
         if row.compression == UNCOMPRESSED
         else f"with {row.compression} it took {plain(row.duration_s)} s and "
         f"{100 / row.ratio:.0f} % of the size"

@@ -12,7 +12,7 @@ from ndblab.formatting import count, less_or_more, moved, plain
 from ndblab.judging.answer import Advice, Clause, within_one_start
 from ndblab.judging.answers import answers
 from ndblab.judging.evidence import Evidence
-from ndblab.judging.verdict import BY_CONSTRUCTION, INCONCLUSIVE, RULED_OUT
+from ndblab.judging.verdict import BY_CONSTRUCTION, INCONCLUSIVE, NOT_TESTABLE, RULED_OUT
 from ndblab.statistics import contrasts, estimate, summary
 
 if TYPE_CHECKING:
@@ -102,6 +102,7 @@ def many_servers(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str
             f"{past} did not fall",
             "whether more clients past the peak lower throughput",
         ),
+        *_past_under_quotas(dataset, table),
         Clause(
             "F7-doubling",
             "p95 stays the same when servers and clients double ({change} at most)",
@@ -217,6 +218,19 @@ def _past(dataset: Dataset) -> str:
     point = found[0]["b"]["point"]
     past = f"past {count(point['clients'], 'client')}, throughput of {point['servers']} servers"
     return _quotas(dataset) + past
+
+
+def _past_under_quotas(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
+    """Say what more clients than the best did where a quota ends the climb: no claim is of that."""
+    found = [c for c in dataset.manifest.get("contrasts", ()) if c["name"] == "overload"]
+    ruled_out = table[(table["id"] == "F6-overload") & (table["verdict"] == NOT_TESTABLE)]
+    if found and dataset.budget == "scaled":
+        top, base = (found[0][side]["point"]["clients"] for side in "ab")
+        for row in ruled_out[ruled_out["low"] < ruled_out["high"]].itertuples():
+            words = f"fewer queries than {base}", f"more queries than {base}", f"as {base}"
+            did = less_or_more(row.measured, row.low, row.high, *words)
+            one = within_one_start(dataset.slices, "overload")
+            yield f"under CPU quotas, {count(top, 'client')} of 16 servers did {did}{one}"
 
 
 def _peak(dataset: Dataset):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from ndblab.error import MissingData
 from ndblab.formatting import count, significant
+from ndblab.judging import allowance
+from ndblab.judging.allowance import SQL_SIDE
 from ndblab.judging.checks import check
 from ndblab.judging.contrasted import A, B, place, ratio
 from ndblab.judging.evidence import Evidence, at, mean_of_runs
@@ -86,8 +90,11 @@ def overload(claim: Claim, evidence: Evidence) -> Finding:
     top, base = place(evidence, "overload", A), place(evidence, "overload", B)
     if base.servers != MOST:
         raise MissingData(f"no run of {MOST} servers")
-    subject = f"from {base.clients} to {top.clients} clients, throughput of {MOST} servers changes"
-    return decide(claim, f"{subject} by a factor of", [ratio(evidence, "overload", "")])
+    subject = f"throughput of {MOST} servers changes by a factor of"
+    label, note = f"from {base.clients} to {top.clients} clients", ""
+    with contextlib.suppress(MissingData):
+        note = allowance.beyond(evidence, "overload", SQL_SIDE)
+    return decide(claim, subject, [ratio(evidence, "overload", label)], note)
 
 
 @check("F4-degrade")

@@ -1,0 +1,26 @@
+"""What recorded answers say of the runs and cluster starts that they rest on."""
+
+from __future__ import annotations
+
+import pytest
+
+from ndblab.judging import answers, judge, publication
+from ndblab.measuring import recorded
+
+CLAIMS = ("F6-overload", "A-node-loss", "A-online", "A-separate", "B-load-redo", "M-zstd")
+
+
+@pytest.mark.parametrize(
+    ("experiment", "words"),
+    [
+        ("bulk-load", "in one cluster start"),
+        ("dump", "in one cluster start"),
+        ("availability", "In 2 runs, no client gave up after the kill of a data node"),
+        ("multi-server-scaling", "512 clients of 16 servers did 13 % fewer queries than 256"),
+    ],
+)
+def test_a_finding_names_what_it_rests_on(experiment: str, words: str) -> None:
+    """What no verdict stands behind is said of its runs, its start, or the quotas alone."""
+    data = recorded.obtain(experiment)
+    table = judge.judge(data, CLAIMS, publication.claims())
+    assert words in str(answers.answer(experiment, table, data))
