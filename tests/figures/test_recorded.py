@@ -10,6 +10,7 @@ from drawn import outside, said, title
 from ndblab import figures
 from ndblab.design import catalogue
 from ndblab.experiments.capacity import forecast
+from ndblab.figures import sheet
 from ndblab.figures.entry import FORECAST, PLAN
 from ndblab.measuring import recorded
 from ndblab.publishing import drawing
@@ -37,3 +38,21 @@ def test_the_answer_leads_and_stays_on_the_sheet(key: str) -> None:
     labels = [label for ax in figure.axes for label in (ax.get_xlabel(), ax.get_ylabel()) if label]
     assert all(UNIT.search(label) for label in labels)
     assert labels or key in WITHOUT_AXES
+
+
+ON_A_PHONE = ("1", "5", "6", "faults", "capacity", "costs", "tpc-h", "read-locality", "contrast")
+"""Of each kind of figure one: curves, threads, facets, panels, forests, bars."""
+
+
+@pytest.mark.parametrize("key", ON_A_PHONE)
+def test_a_figure_has_a_tall_form(key: str) -> None:
+    """It is narrow, says the same, and all words are on the sheet."""
+    is_forecast = figures.entries()[key].source == FORECAST
+    data = forecast.obtain() if is_forecast else recorded.obtain(WHERE[key])
+    wide = drawing.draw(key, data)[1]
+    with sheet.tall():
+        tall = drawing.draw(key, data)[1]
+    assert tall.get_figwidth() < wide.get_figwidth()
+    assert tall.get_figheight() > wide.get_figheight()
+    assert title(tall) == title(wide)
+    assert outside(tall) == []

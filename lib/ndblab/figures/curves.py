@@ -18,6 +18,8 @@ from ndblab.figures.style import Look
 
 _LABEL_IN = 0.2
 """Least distance between the labels of two lines."""
+_ACROSS = 3
+"""Panels beside each other on a tall sheet."""
 
 
 def against_clients(
@@ -58,55 +60,16 @@ def facets(
     """
     keys = [key for key in looks if key in set(means[by])]
     every = so.Lines(color=style.PALE, linewidth=0.8)
-    (_lines(means, by, looks, every).facet(by, order=keys).on(figure).plot())
+    wrap = math.ceil(len(keys) / sheet.rows_of(figure, len(keys), _ACROSS))
+    (_lines(means, by, looks, every).facet(by, order=keys, wrap=wrap).on(figure).plot())
     axes = dict(zip(keys, figure.axes, strict=True))
     for key, ax in axes.items():
         ax.set_title(looks[key].label, color=looks[key].colour)
         scale(ax, means, quantity)
         _name_points(ax, means[means[by] == key], by, looks)
         ax.label_outer()
-        if ax is not figure.axes[len(keys) // 2]:
+        if ax is not figure.axes[-1 if wrap < len(keys) else len(keys) // 2]:
             ax.set_xlabel("")
-    return axes
-
-
-def fitted(
-    figure: FigureBase,
-    predicted: pd.DataFrame,
-    measured: pd.DataFrame,
-    quantity: Quantity,
-    by: str,
-    looks: Mapping[object, Look],
-) -> dict[object, Axes]:
-    """Draw predicted lines with bands through measured marks with whiskers, a panel for each `by`.
-
-    Parameters
-    ----------
-    predicted : `clients`, `mean`, `low`, `high`, `by`, and `dashed` where it is uncertain.
-    measured : the same, of which only the means and their intervals are drawn.
-    """
-    keys = [key for key in looks if key in set(measured[by])]
-    # With data of its own, a layer takes only the variables that it names.
-    whiskers = {"x": "clients", "ymin": "low", "ymax": "high", "color": by, "col": by}
-    (
-        style.plot(predicted, x="clients", y="mean", color=by)
-        .add(so.Band(alpha=0.25), ymin="low", ymax="high", legend=False)
-        .add(so.Line(), linestyle="dashed", legend=False)
-        .add(so.Range(linewidth=1.2), data=measured, legend=False, **whiskers)
-        .add(so.Dots(pointsize=4.5, stroke=1.1, fillalpha=0), data=measured, legend=False)
-        .scale(color={key: looks[key].colour for key in keys}, linestyle={False: "-", True: ":"})
-        .label(x="", y="")
-        .facet(by, order=keys)
-        .on(figure)
-        .plot()
-    )
-    axes = dict(zip(keys, figure.axes, strict=True))
-    for key, ax in axes.items():
-        ax.set_title(looks[key].label, color=looks[key].colour)
-        scale(ax, pd.concat([predicted, measured]), quantity)
-        ax.tick_params(axis="x", labelsize=8)
-        _name_points(ax, measured[measured[by] == key], by, looks)
-        ax.label_outer()
     return axes
 
 

@@ -36,7 +36,8 @@ class Entry:
 
     `paint` draws panels on an empty sheet and returns the answer as its title, with notes on how to
     read it; `describe` returns sentences, the answer first. Both may raise MissingData.
-    `tables` are those it needs of its `source`; `computed` adds some that follow from a dataset.
+    `tables` are those it needs of its `source`; `computed` adds some that follow from a dataset,
+    and `forecast` gives the recorded one. A sheet with a `width_in` of its own is never tall.
     With `one_workload` it shows the runs of only one. `published` gives the numbers to compare with
     if they are not those of its key; with `of_the_brief` nothing in it was measured by the lab.
     """
@@ -47,8 +48,10 @@ class Entry:
     tables: tuple[str, ...] = ("runs",)
     source: str = DATASET
     height_in: float = HEIGHT_IN
+    width_in: float | None = None
     one_workload: bool = False
     computed: Callable[[Dataset], Mapping[str, pd.DataFrame]] | None = None
+    forecast: Callable[[], object] | None = None
     published: Callable[[], Anchors] | None = None
     of_the_brief: bool = False
 

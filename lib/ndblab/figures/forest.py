@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -22,6 +23,9 @@ WIDEST = 4.0
 _IN_TIMES_FROM = 2.5
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
 _MOST_TICKS, _TICK_IN = 8, 0.5
+_TALL_ROW_IN, _LINE_IN, _TALL_NAME, _SHORT_NAME = 0.44, 0.14, 48, 14
+"""Height of a row of a tall sheet, with its name above; height of another line of the name, and
+characters of a line; names of so few stand beside their rows there too."""
 _LONG_NAME = 30
 """Characters of a row's name from which on names take a third of the sheet."""
 
@@ -48,6 +52,11 @@ def draw(
     each : `name` and `ratio` of every block, drawn as small circles.
     equal : where both sides are equal; None if values are not ratios, on a linear axis then.
     """
+    above = _above(rows["name"]) if sheet.is_tall(ax.figure) else []
+    if above:
+        lines = max(name.count("\n") for name in above)
+        rows_in = (_TALL_ROW_IN + _LINE_IN * lines) * len(rows)
+        sheet.grow(ax.figure, max(0.0, 0.5 + rows_in - sheet.size_in(ax)[1]))
     # Equal names would share a row.
     again = rows.groupby("name").cumcount()
     rows = rows.assign(name=rows["name"] + again.map("\N{ZERO WIDTH SPACE}".__mul__))
@@ -74,15 +83,43 @@ def draw(
         ax.plot(shown["ratio"], y, "o", mfc="none", mec=style.QUIET, mew=0.6, ms=2.6, zorder=2)
     for name, group in (anchors or {}).items():
         for anchor in group:
-            published.mark(ax, anchor, anchor.value, places[name] - 0.3, along="x")
+            aside = 0.28 if above else -0.3
+            published.mark(ax, anchor, anchor.value, places[name] + aside, along="x")
     _finish(ax, rows, low, high, log=equal is not None)
     if equal == 1 and high < _IN_TIMES_FROM:
         longest = rows["name"].str.split("\n").explode().str.len().max()
-        _in_percent(ax, label, 0.42 if longest < _LONG_NAME else 0.32)
-    names = rows["name"].str.strip("\N{ZERO WIDTH SPACE}").str.replace("\n", ": ")
+        _in_percent(ax, label, 0.5 if above else 0.42 if longest < _LONG_NAME else 0.32)
+    _write_above(ax, above)
+    names = [_on_one_line(name) for name in rows["name"]]
     # What the axis and the numbers beside it say, a point says too.
     told = rows if equal is None else rows.assign(said=[words(row) for row in rows.itertuples()])
     points.add(ax, told, rows["ratio"], range(len(rows)), names, along="x")
+
+
+def _on_one_line(name: str) -> str:
+    name = name.strip("\N{ZERO WIDTH SPACE}").replace("\n(", " (").replace(",\n", ", ")
+    name = name.replace("over\n", "over ")
+    return name.replace("\n", ": ")
+
+
+def _above(names: pd.Series) -> list[str]:
+    """Return the names of rows as they stand above them on a tall sheet; none if all are short."""
+    if names.map(len).max() <= _SHORT_NAME:
+        return []
+    return [textwrap.fill(_on_one_line(name), _TALL_NAME) for name in names]
+
+
+def _write_above(ax: Axes, names: Sequence[str]) -> None:
+    if not names:
+        return
+    ax.tick_params(labelleft=False)
+    ax.set_ylim(len(names) - 0.45, -0.95)
+    for place, name in enumerate(names):
+        ax.annotate(
+            name, (0, place), (2, 8), xycoords=("axes fraction", "data"), fontsize=9,
+            textcoords="offset points", color=style.QUIET, annotation_clip=False, zorder=2,
+            bbox={"fc": "white", "ec": "none", "alpha": 0.85, "pad": 0.3},
+        ).set_in_layout(False)  # fmt: skip
 
 
 def leading(

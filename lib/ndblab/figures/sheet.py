@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.backend_bases import RendererBase
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, FigureBase, SubFigure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from ndblab.figures import points, style
@@ -18,6 +20,11 @@ from ndblab.figures import points, style
 WIDTH_IN, HEIGHT_IN, DPI = 7.2, 4.6, 150
 DIAGRAM_IN = 8.0
 """Width of a sheet that is a drawing."""
+TALL_IN = 4.2
+"""Width of a tall sheet, whose letters can be read on the screen of a phone."""
+_TALL_LABEL = 38
+"""Characters of a line of an axis's label there."""
+_width_in: ContextVar[float] = ContextVar("width_in", default=WIDTH_IN)
 # Characters per line, and height of a line, of the title, the notes and the provenance.
 _TITLE, _NOTES, _SOURCE = (68, 0.22), (118, 0.15), (138, 0.125)
 _MARGIN_IN, _GAP_IN = 0.1, 0.08
@@ -64,19 +71,78 @@ class _Page(Figure):
 
 
 @contextmanager
-def page(height_in: float = HEIGHT_IN, width_in: float = WIDTH_IN) -> Iterator[Figure]:
+def page(height_in: float = HEIGHT_IN, width_in: float | None = None) -> Iterator[Figure]:
     """Yield an empty figure in the lab's look, whose panels share what `sign` leaves of it."""
     with style.look():
-        yield _Page(figsize=(width_in, height_in), dpi=DPI, facecolor="white")
+        size = width_in or _width_in.get(), height_in
+        yield _Page(figsize=size, dpi=DPI, facecolor="white")
+
+
+@contextmanager
+def tall() -> Iterator[None]:
+    """Make sheets tall, for narrow screens; those with a width of their own keep it."""
+    token = _width_in.set(TALL_IN)
+    try:
+        yield
+    finally:
+        _width_in.reset(token)
+
+
+def is_tall(part: FigureBase) -> bool:
+    """Return whether a part is of a tall sheet."""
+    return part.get_figure(root=True).get_figwidth() < WIDTH_IN
+
+
+def panels(part: FigureBase, number: int, **given) -> list[Axes]:
+    """Add panels side by side; on a tall sheet, below each other."""
+    rows = rows_of(part, number, 1)
+    grid = part.subplots(rows, number if rows == 1 else 1, squeeze=False, **given)
+    return list(grid.flat)
+
+
+def rows_of(part: FigureBase, number: int, across: int) -> int:
+    """Return in how many rows panels stand, and make room for them.
+
+    Parameters
+    ----------
+    across : how many fit beside each other on a tall sheet.
+    """
+    rows = math.ceil(number / across) if is_tall(part) else 1
+    grow(part, (rows - 1) * part.bbox.height / part.get_figure(root=True).dpi)
+    return rows
+
+
+def grow(part: FigureBase, by_in: float) -> None:
+    """Make a part of a sheet higher, and the sheet with it."""
+    if isinstance(part, SubFigure):
+        parent = part.get_figure(root=False)
+        # There is no public way to what a subfigure has of its parent.
+        spec = part._subplotspec
+        grid, parent_in = spec.get_gridspec(), parent.bbox.height / part.dpi
+        shares = grid.get_height_ratios()
+        heights = [parent_in * share / sum(shares) for share in shares]
+        heights[spec.rowspan.start] += by_in
+        grow(parent, by_in)
+        grid.set_height_ratios(heights)
+        for each in parent.subfigs:
+            each._redo_transform_rel_fig()
+    else:
+        part.set_figheight(part.get_figheight() + by_in)
 
 
 def sign(figure: Figure, head: Head, source: str) -> None:
     """Write title and notes above the panels, and the provenance below."""
     points.finish(figure)
+    if is_tall(figure):
+        for ax in figure.axes:
+            ax.set_xlabel(textwrap.fill(ax.get_xlabel(), _TALL_LABEL))
+    notes = " ".join(head.notes)
+    written = (head.title, _TITLE), (notes, _NOTES), (source, _SOURCE)
+    grow(figure, sum(line_in * _more(figure, text, wide) for text, (wide, line_in) in written))
     height_in = figure.get_figheight()
     y_in = height_in - _MARGIN_IN
     y_in -= _write(figure, head.title, _TITLE, y_in, fontsize=12, fontweight="bold")
-    if notes := " ".join(head.notes):
+    if notes:
         y_in -= _write(figure, notes, _NOTES, y_in - 0.02, fontsize=8.2) + 0.02
     below_in = _MARGIN_IN / 2 + _write(figure, source, _SOURCE, None, fontsize=6.8)
     rect = (0.005, below_in / height_in, 0.99, (y_in - _GAP_IN - below_in) / height_in)
@@ -93,11 +159,8 @@ def _write(
     figure: Figure, text: str, lines: tuple[int, float], top_in: float | None, **look
 ) -> float:
     """Write folded lines below `top_in`, or else at the lower edge; return their height."""
-    characters, line_in = round(lines[0] * figure.get_figwidth() / WIDTH_IN), lines[1]
-    # A number keeps its percent sign on its line.
-    folded = textwrap.wrap(
-        text.replace(" %", "\N{NO-BREAK SPACE}%"), characters, break_on_hyphens=False
-    )
+    characters, line_in = lines
+    folded = _folded(text, characters * figure.get_figwidth() / WIDTH_IN)
     y_in = _MARGIN_IN / 2 if top_in is None else top_in
     look = {"color": style.INK if "fontweight" in look else style.QUIET, **look}
     figure.text(
@@ -105,6 +168,20 @@ def _write(
         va="bottom" if top_in is None else "top", **look,
     )  # fmt: skip
     return line_in * len(folded)
+
+
+def _folded(text: str, characters: float) -> list[str]:
+    # A number keeps its percent sign on its line.
+    text = text.replace(" %", "\N{NO-BREAK SPACE}%")
+    return textwrap.wrap(text, round(characters), break_on_hyphens=False)
+
+
+def _more(figure: Figure, text: str, characters: int) -> int:
+    """Return how many lines a text has more than on a wide sheet; 0 unless the sheet is tall."""
+    if not is_tall(figure):
+        return 0
+    lines = _folded(text, characters * figure.get_figwidth() / WIDTH_IN)
+    return len(lines) - len(_folded(text, characters))
 
 
 def canvas(figure: Figure) -> Axes:

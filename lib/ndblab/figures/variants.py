@@ -12,7 +12,7 @@ from functools import partial
 import pandas as pd
 
 from ndblab.error import MissingData
-from ndblab.figures import curves, forest, intervals, published, selection, style
+from ndblab.figures import curves, forest, intervals, published, selection, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS
 from ndblab.figures.selection import DEFAULT
@@ -94,7 +94,7 @@ def paint(
     )  # fmt: skip
     looks = {k.name: Look(k.name, k.colour, k.marker) for k in (comparison.over, *comparison.kinds)}
     workloads = [w for w in runs["workload"].unique() if w in set(ratios["workload"])]
-    panels = lower.subplots(1, len(workloads), squeeze=False)[0]
+    panels = sheet.panels(lower, len(workloads))
     for workload, ax in zip(workloads, panels, strict=True):
         mine = runs[runs["workload"] == workload]
         means = intervals.means(mine, ["kind", "clients"], "qps")

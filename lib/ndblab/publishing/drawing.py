@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+import re
 from collections import ChainMap
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from ndblab import figures
 from ndblab.dataset import Dataset
-from ndblab.figures import Caption
+from ndblab.figures import Caption, sheet
 from ndblab.figures.entry import DATASET, PLAN
 from ndblab.figures.selection import TRANSPORTER
 from ndblab.judging import evidence, publication
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from ndblab.judging.publication import Anchor
 
     Inputs = tuple[Mapping[str, pd.DataFrame], list[Anchor], Caption]
+
+_NAMED = re.compile(r'(\bid="|url\(#|xlink:href="#)')
+"""Where an SVG names one of its parts, or refers to one."""
 
 
 def draw(key: str, source: Dataset | Forecast | str) -> tuple[Picture, Figure]:
@@ -101,21 +105,38 @@ def svg(figure: Figure) -> str:
     return text.getvalue()
 
 
-def again(shown: Iterable[Picture], data: Dataset | None) -> dict[str, str]:
-    """Draw figures of a notebook again, as SVG by the names of their files.
+class Drawn(NamedTuple):
+    """A figure as SVG: for wide screens, and for narrow ones, unless it has one form only."""
 
-    Left out are those that need more than the dataset or a host, such as a forecast.
+    wide: str
+    tall: str = ""
+
+
+def drawn(paint: Callable[[], Figure]) -> Drawn:
+    """Draw a figure wide, and tall if it can be."""
+    wide = svg(paint())
+    with sheet.tall():
+        figure = paint()
+    # Parts of two drawings in one page must not have the same name.
+    tall = _NAMED.sub(r"\1tall-", svg(figure)) if sheet.is_tall(figure) else ""
+    return Drawn(wide, tall)
+
+
+def again(shown: Iterable[Picture], data: Dataset | None) -> dict[str, Drawn]:
+    """Draw figures of a notebook again, by the names of their files.
+
+    Left out are those that are of other data than what is recorded.
     """
     found = {}
     for one in shown:
         key, _, of_host = one.key.partition("-host")
         entry = figures.entries().get(key)
-        if entry is None or entry.source not in (DATASET, PLAN):
+        if entry is None:
             continue
         host_name = hosts.RECORDED if of_host else hosts.BRIEF
-        source = host_name if entry.source == PLAN else data
-        if source is not None:
-            picture, figure = draw(key, source)
-            if picture.alt == one.alt:
-                found[one.file] = svg(figure)
+        source = {PLAN: host_name, DATASET: data}.get(entry.source)
+        if entry.forecast:
+            source = entry.forecast()
+        if source is not None and draw(key, source)[0].alt == one.alt:
+            found[one.file] = drawn(lambda: draw(key, source)[1])  # noqa: B023
     return found

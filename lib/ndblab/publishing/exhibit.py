@@ -25,6 +25,8 @@ _FONTS = "'DejaVu Sans', Verdana, sans-serif"
 _ONLY_FOR_EDITORS = re.compile(
     r"<!--.*?-->\n?|\s*<metadata>.*?</metadata>|(?<=<g) id=\"[A-Za-z.0-9]+_\d+\"", re.DOTALL
 )
+_COORDINATES = re.compile(r'(?<= )(?:d|x|y)="[^"]*"')
+_BEYOND_HUNDREDTHS = re.compile(r"(?<=\.\d\d)\d+")
 _TABLE, _CSV, _ANSWER, _WHERE = "table", "csv", "answer", "where"
 _FINDING = re.compile("(<!-- finding -->\n).*?(<!-- /finding -->)", re.DOTALL)
 _FIRST = 3
@@ -150,7 +152,8 @@ def write(content: NotebookNode, folder: Path) -> list[tuple[str, Path]]:
 def explorable(svg: str, link: Callable[[str], str] = lambda place: "") -> str:
     """Return a drawn SVG for a page: its points have tooltips, and links to their rows.
 
-    Prologue, comments and names that only an editor needs are left out.
+    Prologue, comments, and names and digits that only an editor needs are left out. Without a
+    drawing there is none.
 
     Parameters
     ----------
@@ -164,7 +167,11 @@ def explorable(svg: str, link: Callable[[str], str] = lambda place: "") -> str:
         href = f' href="{html.escape(address)}"' if address else ""
         return f'<a{href} tabindex="0" pointer-events="all"><title>{words}</title>'
 
+    if not svg:
+        return ""
     svg = _ONLY_FOR_EDITORS.sub("", svg[svg.index("<svg") :]).strip()
+    # A hundredth of a point is less than a screen shows.
+    svg = _COORDINATES.sub(lambda found: _BEYOND_HUNDREDTHS.sub("", found[0]), svg)
     return _POINT.sub(explained, svg.replace("'DejaVu Sans'", _FONTS))
 
 

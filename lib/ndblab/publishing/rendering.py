@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ndblab.dataset import Dataset
+    from ndblab.publishing.drawing import Drawn
 
 _LINES = 3
 README, RESULTS = recorded.ROOT / "README.md", recorded.ROOT / "docs/results.md"
@@ -143,8 +144,8 @@ OWN: tuple[Callable[[], Iterable[report.Section]], ...] = (_own_data,)
 """What gives the report the sections of the user's own, in their order on its first page."""
 
 
-def drawn(experiment: Experiment) -> dict[str, str]:
-    """Draw the figures of an experiment's notebook again, as SVG by the names of their files."""
+def drawn(experiment: Experiment) -> dict[str, Drawn]:
+    """Draw the figures of an experiment's notebook again, by the names of their files."""
     shown = [one for one, _ in exhibit.pictures(notebook.read(catalogue.notebook(experiment)))]
     return drawing.again(shown, _data(experiment))
 
@@ -153,7 +154,7 @@ def _data(experiment: Experiment) -> Dataset | None:
     return recorded.obtain(experiment.name) if experiment.grid else None
 
 
-def _section(experiment: Experiment, svgs: dict[str, str], every: pd.DataFrame) -> report.Section:
+def _section(experiment: Experiment, svgs: dict[str, Drawn], every: pd.DataFrame) -> report.Section:
     data = _data(experiment)
     return report.Section(
         experiment.name,

@@ -95,7 +95,7 @@ def explore(key: str | int, source: Dataset | Forecast | str) -> None:
     from ndblab.publishing.report import notebook_page, page
 
     shown, drawn = drawing.draw(str(key), source)
-    box = notebook_page.explored(exhibit.explorable(drawing.svg(drawn)), shown.alt)
+    box = notebook_page.explored([exhibit.explorable(drawing.svg(drawn))], shown.alt)
     text = page.escape(page.render("figure.html.j2", name=shown.name, drawing=box))
     width_in, height_in = drawn.get_size_inches()
     look = f"width: 100%; max-width: 60rem; aspect-ratio: {width_in} / {height_in + 0.6}; border: 0"

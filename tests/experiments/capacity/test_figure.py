@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from drawn import DATASET, HOST, caption, dots, line_like, outside, said, title, written
+from drawn import DATASET, HOST, caption, dots, outside, said, title, written
 from ndblab import figures, formatting
 from ndblab.error import LabError
 from ndblab.experiments.capacity import brief_server
@@ -133,16 +133,15 @@ def test_axes_have_units(key: str) -> None:
         assert ", ms" in words
 
 
-def test_predictions_are_lines_and_measurements_are_marks() -> None:
-    """Each number of servers has a panel for throughput and one for p95, with both in it."""
+def test_what_was_measured_stands_over_what_was_predicted() -> None:
+    """Each point is in the panel of throughput and of p95, on logarithmic axes; the band beside the
+    diagonal is as wide as the median error that the title names."""
     figure, made = draw("capacity"), tables()
-    assert len(figure.axes) == 2 * len(SERVERS)
-    for ax, servers in zip(figure.axes, SERVERS, strict=False):
-        predicted = made["predicted"].query("servers == @servers and extrapolated == ''")
-        line_like(ax, predicted["qps"])
-        measured = made["points"][made["points"]["servers"] == servers]
+    both = made["points"].merge(made["predicted"], on=["servers", "clients"])
+    for ax, metric in zip(figure.axes, ("qps", "latency_p95_ms"), strict=True):
+        assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
         marks = [tuple(at) for m in ax.collections for at in np.asarray(m.get_offsets())]
-        for at in zip(measured["clients"], measured["qps_mean"], strict=True):
+        for at in zip(both[metric], both[f"{metric}_mean"], strict=True):
             assert at in marks
     assert title(figure) == (
         "A one-server sweep predicts more servers within 10 % of throughput and 20 % of p95 "
@@ -150,20 +149,12 @@ def test_predictions_are_lines_and_measurements_are_marks() -> None:
     )
 
 
-def test_panels_of_a_row_compare() -> None:
-    """They share axes, which are logarithmic."""
-    figure = draw("capacity")
-    for row in (figure.axes[:5], figure.axes[5:]):
-        assert len({(ax.get_xlim(), ax.get_ylim()) for ax in row}) == 1
-        assert {ax.get_yscale() for ax in row} == {"log"}
-
-
-def test_extrapolation_is_dotted_and_named() -> None:
-    """Points with more clients per server than were measured are not on the solid line."""
+def test_extrapolation_is_hollow_and_named() -> None:
+    """Points with more clients per server than were measured are told apart."""
     assert "more clients per server than were measured" in said(draw("capacity"))
     made = tables()
     made["predicted"]["extrapolated"] = ""
-    assert "Dotted" not in said(draw("capacity", made))
+    assert "Hollow" not in said(draw("capacity", made))
 
 
 def test_every_error_is_drawn_on_a_linear_axis_and_medians_are_named() -> None:

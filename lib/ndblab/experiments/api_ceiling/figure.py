@@ -6,7 +6,7 @@ import pandas as pd
 
 from ndblab.error import MissingData
 from ndblab.experiments.api_ceiling import analysis as interfaces
-from ndblab.figures import bars, curves, forest, intervals, style
+from ndblab.figures import bars, curves, forest, intervals, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import Quantity
 from ndblab.figures.style import Look
@@ -27,7 +27,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     """Draw the ratios, and below the rates and the cost of a lookup for each interface."""
     means, ratios = interfaces.costs(tables["runs"], tables["processes"]), _ratios(tables)
     lower = forest.leading(figure, ratios, "Lookups per CPU time, ratio", 2.5)
-    rates, cost = lower.subplots(1, 2)
+    rates, cost = sheet.panels(lower, 2)
     colours = zip(means["interface"].unique(), _COLOURS * 2, strict=False)
     looks = {name: Look(name.replace(", ", ",\n"), *look) for name, look in colours}
     lines = means.rename(columns={"qps": "mean"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from ndblab.dataset import Dataset
 from ndblab.error import MissingData
 from ndblab.experiments.availability import analysis
 from ndblab.experiments.availability.fault import FAULT, HEALED, RESTART, SERVED
-from ndblab.figures import bars, style, timeline
+from ndblab.figures import bars, sheet, style, timeline
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS
 from ndblab.formatting import count, listed, plain
@@ -25,6 +26,8 @@ _TOLERANCE_S = 0.1
 # Actions within this part of the time shown share one label.
 _APART = 0.04
 _BEFORE_S = 10
+_NARROW, _LINE_IN = 26, 0.14
+"""Characters of a line beside a bar on a tall sheet, and how much higher bars stand for them."""
 
 
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
@@ -43,7 +46,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     for ax, fault in zip(panels, faults, strict=True):
         ax.set_xlim(-min(_BEFORE_S, float(outages["fault_s"].max())), last_s)
         _panel(ax, outages[outages["fault"] == fault], tables)
-        ax.set_title(_title(fault), pad=20)
+        ax.set_title(_title(fault), pad=34 if sheet.is_tall(lower) else 20)
         _SUCCEEDED.vertical(ax, 1.0)
         ax.set_ylabel("Succeeded,\noperations/s" if ax is panels[len(panels) // 2] else "")
         ax.label_outer()
@@ -100,8 +103,17 @@ def _gaps(ax: Axes, outages: pd.DataFrame) -> None:
         for fault, runs in outages.groupby("fault", sort=False)
     ]
     table = pd.DataFrame(rows, columns=["fault", "name", "gap_s", "text"])
+    if sheet.is_tall(ax.figure):
+        sheet.grow(ax.figure, _LINE_IN * len(table))
+        table["text"] = [_short(text) for text in table["text"]]
     table = table.sort_values("gap_s", ascending=False, kind="stable", ignore_index=True)
     bars.draw(ax, table, "gap_s", "Longest gap without a success, s", style.LATENCY, room=2.2)
+
+
+def _short(text: str) -> str:
+    """Leave out what was none, and fold the rest for a narrow screen."""
+    parts = [part for part in text.split(", ") if not part.startswith("0 ")]
+    return textwrap.fill(", ".join(parts), _NARROW)
 
 
 def _panel(ax: Axes, runs: pd.DataFrame, tables: Tables) -> None:

@@ -6,7 +6,7 @@ import pandas as pd
 
 from ndblab.experiments.bulk_load import NDB_IMPORT
 from ndblab.experiments.bulk_load import analysis as loads
-from ndblab.figures import bars, forest, intervals, style
+from ndblab.figures import bars, forest, intervals, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.formatting import count, listed, plain
 from ndblab.planning.workload import CLIENT
@@ -26,7 +26,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     every, means = _tables(tables)
     ratios = forest.of_contrasts(tables["slices"], _COMPARED)
     lower = forest.leading(figure, ratios, "Rows per second, ratio", 3.0)
-    rate, cost = lower.subplots(1, 2)
+    rate, cost = sheet.panels(lower, 2)
     bars.draw(rate, means, "rows_per_s", "Rate, rows/s", each=every)
     known = means[means["cpu_us"].notna()]
     if len(known):

@@ -2,52 +2,92 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import seaborn.objects as so
 from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter
 
-from ndblab.experiments.capacity import brief_server, figure_of_resources
+from ndblab.experiments.capacity import brief_server, figure_of_resources, forecast
 from ndblab.experiments.capacity.figure_of_resources import MEAN, renamed
-from ndblab.figures import curves, intervals, published, style
+from ndblab.figures import curves, intervals, published, sheet, style
+from ndblab.figures import points as marked
 from ndblab.figures.entry import FORECAST, Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import P95, QPS
 from ndblab.formatting import count, plain
 
 ROWS = (replace(QPS, log=True), replace(P95, name="p95 latency"))
+_POINT = ["servers", "clients"]
 _FLAT = 1e-6
 _FARTHEST_PCT = 100.0
 """Upper end of the axis of errors; larger ones are drawn there."""
 
 
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
-    """Draw predicted lines through measured marks, a column for each number of servers."""
+    """Draw what was measured against what was predicted, for throughput and for p95 latency."""
     points, predicted = tables["points"], tables["predicted"]
     looks = style.servers(points["servers"])
-    for quantity, part in zip(ROWS, figure.subfigures(2), strict=True):
-        line = renamed(predicted, quantity.metric, "")
-        measured = renamed(points, quantity.metric, "_mean")
-        axes = curves.fitted(part, line, measured, quantity, "servers", looks)
-        for servers, ax in axes.items():
-            ax.set_title(looks[servers].label if quantity is ROWS[0] else "")
-            ax.set_xlabel(ax.get_xlabel() if quantity is ROWS[1] else "")
+    panels = sheet.panels(figure, 2)
+    for ax, quantity, error in zip(panels, ROWS, _errors(tables), strict=True):
+        theirs = predicted[_POINT].assign(
+            predicted=predicted[quantity.metric], beyond=predicted["extrapolated"] != ""
+        )
+        both = renamed(points, quantity.metric, "_mean").merge(theirs, on=_POINT)
+        _draw_against(ax, both, looks, error)
+        ax.set_title(f"{quantity.name[0].upper()}{quantity.name[1:]}", color=quantity.colour)
+        ax.set_xlabel(f"Predicted, {quantity.unit}")
+        ax.set_ylabel(f"Measured, {quantity.unit}")
+    keys = [
+        panels[0].plot([], [], look.marker, color=look.colour, label=look.label)[0]
+        for look in looks.values()
+    ]
+    panels[0].legend(handles=keys, loc="lower right", fontsize=8, handletextpad=0.2)
     notes = [
-        f"Lines: predicted from the runs with one server; bands: 95 % of single runs. Marks: "
-        f"measured. {intervals.described(points['runs'], 'Whiskers')}"
+        "On the line, a prediction is exact; of the points with several servers, half lie in the "
+        f"grey band. {intervals.described(points['runs'], 'Whiskers')}"
     ]
     if (predicted["extrapolated"] != "").any():
-        notes.append("Dotted: more clients per server than were measured.")
+        notes.append("Hollow: more clients per server than were measured.")
     return Head(_title(tables), notes)
+
+
+def _draw_against(
+    ax: Axes, both: pd.DataFrame, looks: Mapping[int, style.Look], error_pct: float
+) -> None:
+    """Draw points of `predicted` and `mean` around their diagonal, on logarithmic axes."""
+    ends = both[["predicted", "mean"]].to_numpy(float)
+    line = np.array([np.nanmin(ends) / 1.4, np.nanmax(ends) * 1.4])
+    band = error_pct / 100
+    edges = line / (1 + band), line / max(1 - band, 0.01)
+    ax.fill_between(line, *edges, color=style.PALE, alpha=0.5, lw=0)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.plot(line, line, color=style.INK, lw=1.1, zorder=1)
+    for servers, own in both.groupby("servers"):
+        look = looks[servers]
+        ax.vlines(own["predicted"], own["low"], own["high"], color=look.colour, lw=1.1)
+        for hollow, part in own.groupby("beyond"):
+            face = "white" if hollow else look.colour
+            ax.plot(
+                part["predicted"], part["mean"], look.marker, color=look.colour, mfc=face, ms=5.5,
+            )  # fmt: skip
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+    both = both.dropna(subset=["mean"])
+    names = [
+        f"{looks[row.servers].label}, {count(row.clients, 'client')}" for row in both.itertuples()
+    ]
+    marked.add(ax, both, both["predicted"], both["mean"], names)
 
 
 def describe(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe, by number of servers, the best throughput measured and its prediction."""
     points = tables["points"]
-    keys = ["servers", "clients"]
     best = points.loc[points.groupby("servers")["qps_mean"].idxmax()]
-    both = best.merge(tables["predicted"][[*keys, "qps", "latency_p95_ms"]], on=keys)
+    both = best.merge(tables["predicted"][[*_POINT, "qps", "latency_p95_ms"]], on=_POINT)
     each = [
         f"with {row.servers} at {count(row.clients, 'client')} {plain(row.qps_mean)} "
         f"queries/s measured and {plain(row.qps)} predicted, p95 {plain(row.latency_p95_ms_mean)} "
@@ -59,16 +99,21 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
 
 def _title(tables: Tables) -> str:
     """Say how far off the predictions of more than one server are at the median."""
-    both = tables["points"].merge(tables["predicted"], on=["servers", "clients"])
-    both = both[both["servers"] > 1] if (both["servers"] > 1).any() else both
-    errors = [
-        100 * (both[quantity.metric] / both[f"{quantity.metric}_mean"] - 1).abs().median()
-        for quantity in ROWS
-    ]
+    errors = _errors(tables)
     return (
         f"A one-server sweep predicts more servers within {errors[0]:.0f} % of throughput and "
         f"{errors[1]:.0f} % of p95 latency (medians)"
     )
+
+
+def _errors(tables: Tables) -> list[float]:
+    """Return the median error in percent of the measured mean, of throughput and of p95 latency."""
+    both = tables["points"].merge(tables["predicted"], on=_POINT)
+    both = both[both["servers"] > 1] if (both["servers"] > 1).any() else both
+    return [
+        100 * (both[quantity.metric] / both[f"{quantity.metric}_mean"] - 1).abs().median()
+        for quantity in ROWS
+    ]
 
 
 def paint_errors(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
@@ -78,7 +123,7 @@ def paint_errors(figure: Figure, tables: Tables, anchors: Anchors, caption: Capt
     shown = errors.assign(
         servers=errors["servers"].astype(object), pct=errors["ape_pct"].clip(upper=_FARTHEST_PCT)
     )
-    for ax, quantity in zip(figure.subplots(1, 2, sharey=True), ROWS, strict=True):
+    for ax, quantity in zip(sheet.panels(figure, 2, sharey=True), ROWS, strict=True):
         own = shown[shown["metric"] == quantity.metric]
         (
             style.plot(own, x="pct", y="name", color="servers", marker="servers")
@@ -148,14 +193,15 @@ def _errors_title(verdicts: pd.DataFrame) -> str:
         rows = verdicts[verdicts["metric"] == quantity.metric].dropna(subset="median_pct")
         best = rows.loc[rows["median_pct"].idxmin()]
         each.append(f"{quantity.name.lower()} by {best['name']}, {plain(best['median_pct'])} %")
-    return f"Smallest median errors: {'; '.join(each)}"
+    first, *others = each
+    return f"Best predicted: {first} off at the median; {'; '.join(others)}"
 
 
 def paint_brief(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw throughput and latency of the brief's server, with the published numbers."""
     predicted = tables["brief_predicted"]
     looks = style.servers(predicted["servers"])
-    for ax, quantity in zip(figure.subplots(1, 2), (QPS, MEAN), strict=True):
+    for ax, quantity in zip(sheet.panels(figure, 2), (QPS, MEAN), strict=True):
         line = renamed(predicted, quantity.metric, "")
         curves.against_clients(ax, line, quantity, "servers", looks, quantity is MEAN)
         own = [a for a in anchors if a.unit == quantity.unit]
@@ -212,22 +258,26 @@ def _brief_title(predicted: pd.DataFrame, anchors: Anchors) -> str:
     servers = count(int(best["servers"]), "server")
     title = f"The brief's {servers} should reach {plain(best['qps'] / 1e6)} million queries/s"
     theirs = [a for a in anchors if a.servers == best["servers"] and a.unit == QPS.unit]
-    return title + (f"; published: {published.words(theirs[-1])}" if theirs else "")
+    if not theirs:
+        return title
+    millions = replace(theirs[-1], value=theirs[-1].value / 1e6, unit="million")
+    return f"{title}; published: {published.words(millions)}"
 
 
 FIGURES = {
     "capacity": Entry(
         "How well does a one-server sweep predict many servers?",
-        paint, describe, ("points", "predicted"), FORECAST, 5.2,
+        paint, describe, ("points", "predicted"), FORECAST, 4.4, forecast=forecast.obtain,
     ),
     **figure_of_resources.FIGURES,
     "errors": Entry(
         "How large are the prediction errors, and would a simpler method do?",
         paint_errors, describe_errors, ("errors", "verdicts"), FORECAST, 4.6,
+        forecast=forecast.obtain,
     ),
     "brief-predicted": Entry(
         "What does the model predict for the brief's own server?",
-        paint_brief, describe_brief, ("brief_predicted",), FORECAST, 4.0,
+        paint_brief, describe_brief, ("brief_predicted",), FORECAST, 4.0, forecast=forecast.obtain,
         published=brief_server.anchors, of_the_brief=True,
     ),
 }  # fmt: skip

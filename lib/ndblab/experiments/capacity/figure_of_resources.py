@@ -9,7 +9,8 @@ import pandas as pd
 import seaborn.objects as so
 from matplotlib.axes import Axes
 
-from ndblab.figures import curves, style
+from ndblab.experiments.capacity import forecast
+from ndblab.figures import curves, sheet, style
 from ndblab.figures.entry import FORECAST, Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS, Quantity
 from ndblab.figures.style import Look
@@ -45,7 +46,7 @@ def renamed(table: pd.DataFrame, metric: str, suffix: str) -> pd.DataFrame:
 def paint_bounds(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw the range between the bounds, the model in it, and the measured means."""
     bounds, alone, balance = tables["bounds"], tables["alone"], tables["balance"]
-    for ax, (quantity, low, high) in zip(figure.subplots(1, 2), _PANELS, strict=True):
+    for ax, (quantity, low, high) in zip(sheet.panels(figure, 2), _PANELS, strict=True):
         measured = renamed(alone, quantity.metric, "_mean")
         # With data of its own, a layer takes only the variables that it names.
         whiskers = {"x": "clients", "ymin": "low", "ymax": "high"}
@@ -58,7 +59,8 @@ def paint_bounds(figure: Figure, tables: Tables, anchors: Anchors, caption: Capt
             .on(ax)
             .plot()
         )
-        curves.scale(ax, bounds.assign(mean=bounds[high], low=bounds[low], high=np.nan), quantity)
+        ends = bounds.assign(mean=bounds[high], low=bounds[low], high=np.nan)
+        curves.scale(ax, pd.concat([ends, measured.assign(low=np.nan, high=np.nan)]), quantity)
         for row in balance[balance["clients"] >= bounds["clients"].min()].itertuples():
             ax.axvline(row.clients, color=style.INK, lw=1, ls=":", zorder=2)
             ax.annotate(
@@ -118,7 +120,7 @@ def _balanced(balance: pd.DataFrame) -> str:
 
 def paint_bottlenecks(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw predicted lines and measured marks, shares of CPUs apart from NDB threads."""
-    left, right = figure.subplots(1, 2)
+    left, right = sheet.panels(figure, 2)
     _utilisation(left, SHARES, tables)
     left.set_title("Shares of the host's CPUs")
     left.set_ylabel("Utilisation, percent of its share")
@@ -208,9 +210,11 @@ FIGURES = {
     "bounds": Entry(
         "Which bounds limit one MySQL server?",
         paint_bounds, describe_bounds, ("bounds", "balance", "alone"), FORECAST, 3.8,
+        forecast=forecast.obtain,
     ),
     "bottlenecks": Entry(
         "Which resource saturates first as MySQL servers are added?",
         paint_bottlenecks, describe_bottlenecks, ("use", "measured_use"), FORECAST, 4.0,
+        forecast=forecast.obtain,
     ),
 }  # fmt: skip

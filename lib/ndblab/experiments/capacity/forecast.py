@@ -170,7 +170,9 @@ class Forecast:
         bottleneck if none of them waited).
         """
         most = self.model.clients_per_server[1]
-        clients = np.unique(np.geomspace(1, most, 120).round()).astype(int)
+        clients = np.geomspace(1, most, 120).round().astype(int)
+        measured = self.alone["clients"].astype(int)
+        clients = np.union1d(clients, measured[measured <= most])
         points = pd.DataFrame({"servers": 1, "clients": clients})
         asked = self.model.network(points["servers"], clients)
         least, most_qps = network.bounds(asked, clients)

@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.colors import to_hex
 
 from ndblab.error import MissingData
-from ndblab.figures import curves, forest, intervals, selection
+from ndblab.figures import curves, forest, intervals, selection, sheet
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS
 from ndblab.figures.selection import DEFAULT
@@ -27,7 +27,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     means, ratios = _means(tables), _ratios(tables)
     lower = forest.leading(figure, ratios, "Throughput with more connections over fewer, ratio")
     quotas = "Under CPU quotas" if caption.is_scaled else "Without CPU quotas, once more"
-    panels = lower.subplots(1, 2)
+    panels = sheet.panels(lower, 2)
     for (whole, title), panel in zip(
         {True: "Without CPU quotas", False: quotas}.items(), panels, strict=True
     ):

@@ -7,7 +7,7 @@ import pandas as pd
 from ndblab.error import MissingData
 from ndblab.experiments.costs import analysis
 from ndblab.experiments.costs.experiment import AT_EACH, AT_TOTAL, FALLING, RISING
-from ndblab.figures import curves, forest, intervals, published, style
+from ndblab.figures import curves, forest, intervals, published, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS, Quantity
 from ndblab.figures.style import Look
@@ -35,7 +35,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     if not settings:
         raise MissingData("no two numbers of servers with equal clients")
     lower = forest.leading(figure, rows, _label(each), 2.6)
-    cost, rate = lower.subplots(1, 2)
+    cost, rate = sheet.panels(lower, 2)
     words, first = next(iter(settings.items()))
     _costs(cost, first, "servers")
     cost.set_title(words)
@@ -73,7 +73,7 @@ def paint_one(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption
     one, rows = each[each["servers"] == 1], _ratios(tables, (RISING, FALLING))
     turn = analysis.turn(each)
     lower = forest.leading(figure, rows, "More clients over fewer, ratio", 2.6)
-    rate, cost = lower.subplots(1, 2)
+    rate, cost = sheet.panels(lower, 2)
     means = intervals.means(one, ["clients"], "qps").assign(series="")
     curves.against_clients(rate, means, QPS, "series", {"": Look("", style.THROUGHPUT)}, False)
     rate.plot(turn.clients, turn.qps, "o", ms=11, mfc="none", mec=style.INK, zorder=5)

@@ -6,7 +6,7 @@ import pandas as pd
 
 from ndblab.experiments.dump import UNCOMPRESSED
 from ndblab.experiments.dump import analysis as dumps
-from ndblab.figures import bars, forest, intervals, style
+from ndblab.figures import bars, forest, intervals, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.formatting import plain
 
@@ -14,7 +14,7 @@ from ndblab.formatting import plain
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw a bar of the time and one of the size for each kind of dump."""
     every, means = _tables(tables)
-    time, size = figure.subplots(1, 2, sharey=True)
+    time, size = sheet.panels(figure, 2, sharey=True)
     times = [f"{plain(seconds)} s" for seconds in means["duration_s"]]
     bars.draw(
         time, means.assign(text=times), "duration_s", "Time of the dump, s", style.ORANGE,

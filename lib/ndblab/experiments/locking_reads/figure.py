@@ -14,7 +14,7 @@ from matplotlib.patches import Patch, Rectangle
 from ndblab.error import MissingData
 from ndblab.experiments.locking_reads import HELD, ISOLATIONS, RUNNING
 from ndblab.experiments.locking_reads import analysis as locks
-from ndblab.figures import style
+from ndblab.figures import sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.formatting import count, listed
 
@@ -110,6 +110,6 @@ def _cell(ax: Axes, x: int, y: int, running: list[str], held: list[str]) -> None
 FIGURES = {
     "locks": Entry(
         "Which record locks does a statement take on the table it reads?",
-        paint, describe, ("locks",), height_in=5.2,
+        paint, describe, ("locks",), height_in=5.2, width_in=sheet.WIDTH_IN,
     ),
 }  # fmt: skip

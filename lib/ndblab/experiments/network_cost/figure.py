@@ -7,7 +7,7 @@ import math
 import pandas as pd
 
 from ndblab.error import MissingData
-from ndblab.figures import curves, forest, intervals, selection, style
+from ndblab.figures import curves, forest, intervals, selection, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS, Quantity
 from ndblab.figures.style import Look
@@ -39,7 +39,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     means, ratios = _means(tables), forest.of_contrasts(tables["slices"], SIDES)
     lower = forest.leading(figure, ratios, "Throughput, ratio")
     looks = {kind.name: Look(kind.name, kind.colour, kind.marker) for kind in KINDS}
-    for quantity, ax in zip((QPS, CPU), lower.subplots(1, 2), strict=True):
+    for quantity, ax in zip((QPS, CPU), sheet.panels(lower, 2), strict=True):
         shown = means[means["quantity"] == quantity.metric]
         if len(shown):
             curves.against_clients(ax, shown, quantity, "name", looks, quantity is CPU)

@@ -14,7 +14,7 @@ from ndblab.experiments.read_locality.analysis import (
     PRIMARY_ONLY,
     READ_BACKUP,
 )
-from ndblab.figures import forest, selection, style
+from ndblab.figures import forest, selection, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.selection import DEFAULT, POINT_SELECT
 from ndblab.formatting import plain
@@ -46,7 +46,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     """Draw the ratios of the contrasts, and below the shares by kind of table."""
     table, ratios = _shares(tables), _ratios(tables)
     lower = forest.leading(figure, ratios, "Throughput, ratio")
-    panels = lower.subplots(1, len(_WORKLOADS), sharey=True)
+    panels = sheet.panels(lower, len(_WORKLOADS), sharey=True)
     for (workload, title), ax in zip(_WORKLOADS.items(), panels, strict=True):
         mine = table[table["workload"] == workload]
         long = mine.melt("name", list(_SHARES), "share", "percent")
@@ -63,7 +63,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
         ax.tick_params(axis="y", length=0)
         ax.label_outer()
     keys = [ax.barh(0, 0, color=colour, label=words) for words, colour in _SHARES.values()]
-    lower.legend(handles=keys, loc="outside upper right", ncols=2)
+    lower.legend(handles=keys, loc="outside upper right", ncols=1 if sheet.is_tall(lower) else 2)
     notes = [
         "Means of all runs. Each of four data nodes, in two node groups, has a MySQL server of its "
         "own."

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ndblab.error import MissingData
-from ndblab.figures import curves, forest, intervals, published, selection, style
+from ndblab.figures import curves, forest, intervals, published, selection, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS, Quantity
 from ndblab.figures.style import Look
@@ -31,7 +31,7 @@ _VARYING = {
 def paint_one_server(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw throughput of one MySQL server against clients, and beside it the CPU of each role."""
     qps, cpu = _one_server(tables)
-    left, right = figure.subplots(1, 2)
+    left, right = sheet.panels(figure, 2)
     look = {"qps": Look("", style.THROUGHPUT)}
     curves.against_clients(left, qps.assign(line="qps"), QPS, "line", look)
     of_host = caption.cpus is not None
@@ -95,7 +95,7 @@ def paint_steadiness(figure: Figure, tables: Tables, anchors: Anchors, caption: 
     """Draw how much throughput and p95 vary within a run, against clients."""
     steady = _steadiness(tables)
     for ax, (column, (name, colour)) in zip(
-        figure.subplots(1, 2, sharey=True), _VARYING.items(), strict=True
+        sheet.panels(figure, 2, sharey=True), _VARYING.items(), strict=True
     ):
         shown = steady.dropna(subset=column)
         means = intervals.means(shown, ["clients"], column)

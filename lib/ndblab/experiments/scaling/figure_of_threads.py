@@ -63,7 +63,8 @@ def paint_threads(
     """Draw a bar for each NDB thread of both data nodes, and one kind over the others."""
     runs = shown.runs(tables, shown is _OF_MOST)
     threads, ratios = _threads(shown, tables, runs)
-    left, right = figure.subfigures(1, 2, width_ratios=(1.15, 1))
+    rows = sheet.rows_of(figure, 2, 1)
+    left, right = figure.subfigures(rows, 2 // rows, width_ratios=(1.15, 1)[: 2 // rows])
     bars = left.subplots()
     nodes = sorted(threads["node"].unique())
     colours = dict(zip(nodes, (style.DATA_NODE, style.OTHER_DATA_NODE), strict=False))

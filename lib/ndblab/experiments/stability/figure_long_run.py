@@ -21,9 +21,12 @@ _KEPT = "whole over\noutside"
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw the dip around starts, the ratio of the cycles, and below the longest good run."""
     repeats = _longest(tables)
-    axes = figure.subplot_mosaic(
-        [["dip", "kept"], ["run", "run"]], width_ratios=(1.15, 1), height_ratios=(1.2, 1)
-    )
+    if sheet.rows_of(figure, 2, 1) == 1:
+        axes = figure.subplot_mosaic(
+            [["dip", "kept"], ["run", "run"]], width_ratios=(1.15, 1), height_ratios=(1.2, 1)
+        )
+    else:
+        axes = figure.subplot_mosaic([["dip"], ["kept"], ["run"]], height_ratios=(1.2, 1, 1))
     _dip(axes["dip"], repeats)
     _ratio(axes["kept"], repeats, anchors)
     run = repeats.longest

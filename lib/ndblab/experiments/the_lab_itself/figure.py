@@ -7,7 +7,7 @@ import pandas as pd
 
 from ndblab.dataset import Dataset
 from ndblab.experiments.the_lab_itself import conditions, goals, variance
-from ndblab.figures import contrast, forest
+from ndblab.figures import contrast, forest, sheet
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.formatting import listed
 from ndblab.judging import contrasted
@@ -16,7 +16,7 @@ from ndblab.judging import contrasted
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw the deviation that each part adds, and that of the ratio of two slices."""
     parts, apart = (of(tables["slices"]) for of in (variance.components, variance.apart))
-    left, right = figure.subplots(1, 2)
+    left, right = sheet.panels(figure, 2)
     parts = parts.assign(name=[f"{row.part}\n({row.number})" for row in parts.itertuples()])
     apart = apart.assign(name=apart["apart"].str.replace(", ", ",\n"))
     for ax, table, title, label in (
@@ -30,7 +30,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     notes = ["From slices of identical sides; in brackets how many. Whiskers: 95 % interval."]
     unknown = parts.loc[parts["sd_pct"].isna(), "part"]
     notes += [f"Too few to tell: {listed(unknown)}."] if len(unknown) else []
-    return Head(_title(parts), notes)
+    return Head(_title(parts, apart), notes)
 
 
 def describe(tables: Tables, anchors: Anchors) -> list[str]:
@@ -39,7 +39,7 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
     of_parts = (f"{row.part} {_words(row)}" for row in parts.itertuples())
     of_pairs = (f"{row.apart} {_words(row)}" for row in apart.itertuples())
     return [
-        f"{_title(parts)}.",
+        f"{_title(parts, apart)}.",
         f"Standard deviation that each part adds to a slice: {listed(of_parts)}.",
         f"Standard deviation of the ratio of two slices: {'; '.join(of_pairs)}.",
     ]
@@ -51,8 +51,15 @@ def _words(row) -> str:
     return f"{row.sd_pct:.1f} % ({row.low:.1f} to {row.high:.1f} %)"
 
 
-def _title(parts: pd.DataFrame) -> str:
-    """Say what adds most to the deviation of a slice."""
+def _title(parts: pd.DataFrame, apart: pd.DataFrame) -> str:
+    """Say how far apart slices differ least and most; else what adds most to their deviation."""
+    known = apart[apart["sd_pct"].notna()]
+    if len(known) > 1:
+        least, most = known.iloc[0], known.iloc[-1]
+        return (
+            f"Slices of one configuration differ by {least['sd_pct']:.0f} % within a block, and by "
+            f"{most['sd_pct']:.0f} % after another start"
+        )
     known = parts[parts["sd_pct"].notna()].sort_values("sd_pct", ascending=False)
     if known.empty:
         return "Too few slices to say where their variance comes from"

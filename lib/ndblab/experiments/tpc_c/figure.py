@@ -10,7 +10,7 @@ import pandas as pd
 from ndblab.error import MissingData
 from ndblab.experiments.tpc_c import analysis as loads
 from ndblab.experiments.tpc_c.analysis import BY_KEY, BY_WAREHOUSE
-from ndblab.figures import curves, forest, intervals, style
+from ndblab.figures import curves, forest, intervals, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import Quantity
 from ndblab.figures.style import Look
@@ -33,7 +33,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     """Draw the ratios, and below throughput by servers and by partitioning."""
     runs, ratios = _runs(tables), _ratios(tables)
     lower = forest.leading(figure, ratios, "Transactions/s unless said otherwise, ratio")
-    left, right = lower.subplots(1, 2, sharey=True)
+    left, right = sheet.panels(lower, 2, sharey=True)
     plain_runs = runs[runs["variant"] == BY_WAREHOUSE]
     means = intervals.means(plain_runs, ["servers", "clients"], "tps")
     if len(means):

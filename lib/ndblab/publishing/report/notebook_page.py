@@ -9,7 +9,7 @@ import base64
 import functools
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
@@ -73,8 +73,9 @@ def write(
     def draw(picture: exhibit.Picture, png: str) -> str:
         place = f"{_FIGURES}{prefix}{picture.file}.png"
         (site / place).write_bytes(base64.b64decode(png))
-        svg = section.svgs.get(picture.file)
-        return _drawn(picture, f"../{place}", svg and exhibit.explorable(svg, section.place))
+        drawn = section.svgs.get(picture.file, ())
+        svgs = [exhibit.explorable(svg, section.place) for svg in drawn]
+        return _drawn(picture, f"../{place}", svgs)
 
     figure, rest = "", section.body
     if section.notebook and section.content:
@@ -94,7 +95,7 @@ def write_alone(executed: Path, title: str) -> Path:
     def draw(picture: exhibit.Picture, png: str) -> str:
         svg = executed.with_name(f"{picture.file}.svg")
         source = "data:image/png;base64," + png.replace("\n", "")
-        return _drawn(picture, source, svg.read_text("utf-8") if svg.is_file() else None)
+        return _drawn(picture, source, [svg.read_text("utf-8")] if svg.is_file() else [])
 
     content = notebook.read(executed)
     figure, rest = _halves(content, executed, executed.name, {}, draw)
@@ -107,19 +108,29 @@ def write_alone(executed: Path, title: str) -> Path:
     return place
 
 
-def _drawn(picture: exhibit.Picture, source: str, svg: str | None) -> str:
+def _drawn(picture: exhibit.Picture, source: str, svgs: Sequence[str]) -> str:
     """Return a figure: as SVG to explore, or else its picture."""
-    if svg is None:
+    if not svgs:
         return f'<img src="{source}" alt="{page.escape(picture.alt)}">'
     link = "" if source.startswith("data:") else f'<a href="{source}">As a picture (PNG)</a>'
-    return explored(svg, picture.alt, link)
+    return explored(svgs, picture.alt, link)
 
 
-def explored(svg: str, alt: str, tools: str = "") -> str:
-    """Return the HTML of a figure to explore, described by `alt`, with what stands below it."""
-    label = page.escape(alt)
-    box = f'<div class="explore" role="group" tabindex="0" aria-label="{label}">\n{svg}\n</div>'
-    return f'<div class="drawn">\n{box}\n<p class="tools">{tools}</p>\n</div>'
+def explored(svgs: Iterable[str], alt: str, tools: str = "") -> str:
+    """Return the HTML of a figure to explore, described by `alt`, with what stands below it.
+
+    Parameters
+    ----------
+    svgs : for wide screens, and for narrow ones if there is one (`drawing.Drawn`).
+    """
+    shown = [svg for svg in svgs if svg]
+    kinds = (" for-wide", " for-narrow") if len(shown) > 1 else ("",)
+    boxes = "\n".join(
+        f'<div class="explore{kind}" role="group" tabindex="0" aria-label="{page.escape(alt)}">\n'
+        f"{svg}\n</div>"
+        for kind, svg in zip(kinds, shown, strict=True)
+    )
+    return f'<div class="drawn">\n{boxes}\n<p class="tools">{tools}</p>\n</div>'
 
 
 def _halves(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from ndblab.dataset import Dataset
     from ndblab.design.experiment import Experiment
+    from ndblab.publishing.drawing import Drawn
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,8 @@ def sections(runs: Path, out: Path) -> list[Section]:
     ]
 
 
-def _shown(experiment: Experiment, folder: Path, out: Path) -> tuple[Path, dict[str, str]]:
-    """Return the notebook of a dataset, executed, and its figures as SVG by name of their files."""
+def _shown(experiment: Experiment, folder: Path, out: Path) -> tuple[Path, dict[str, Drawn]]:
+    """Return the notebook of a dataset, executed, and its figures by the names of their files."""
     source = catalogue.notebook(experiment)
     executed = out / folder.name / source.name
     measured_s = (folder / MANIFEST).stat().st_mtime
@@ -80,7 +81,7 @@ def _shown(experiment: Experiment, folder: Path, out: Path) -> tuple[Path, dict[
     return executed, drawing.again(pictures, datasets.read(folder))
 
 
-def _run(experiment: Experiment, folder: Path, executed: Path, svgs: dict[str, str]) -> Section:
+def _run(experiment: Experiment, folder: Path, executed: Path, svgs: dict[str, Drawn]) -> Section:
     data = datasets.read(folder)
     return Section(experiment.name, experiment.question, executed, None, data, svgs, own=True)
 
@@ -91,6 +92,8 @@ def comparison(data: Dataset) -> Section:
     question = f"How does {asked.words('b')} compare with {asked.words('a')}?"
     body = f'<p class="lead">{page.escape(answer.sentence(found))}</p>'
     if found.blocks:
-        drawn = drawing.svg(forest.draw(data, found, asked, judged.WITHIN))  # type: ignore[arg-type]
-        body += notebook_page.explored(exhibit.explorable(drawn), answer.headline(found))
+        shown = drawing.drawn(
+            lambda: forest.draw(data, found, asked, judged.WITHIN)  # type: ignore[arg-type]
+        )
+        body += notebook_page.explored(map(exhibit.explorable, shown), answer.headline(found))
     return Section(made.NAME, question, None, None, data, own=True, body=body)

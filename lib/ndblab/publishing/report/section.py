@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
     from ndblab.judging.answers import Answer
+    from ndblab.publishing.drawing import Drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,7 @@ class Section:
     notebook: Path | None
     verdicts: pd.DataFrame | None = None
     dataset: Dataset | None = None
-    svgs: Mapping[str, str] = field(default_factory=dict)
+    svgs: Mapping[str, Drawn] = field(default_factory=dict)
     own: bool = False
     body: str = ""
     said: str = ""

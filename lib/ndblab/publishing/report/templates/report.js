@@ -73,8 +73,9 @@ for (const svg of document.querySelectorAll('.explore > svg, .forest > svg')) {
   for (const [text, label, factor] of [['+', 'Larger', 1.5], ['\u2212', 'Smaller', 1 / 1.5]]) {
     const button = Object.assign(document.createElement('button'), {type: 'button', textContent: text, title: label});
     button.setAttribute('aria-label', label);
+    button.className = [...box.classList].filter(name => name.startsWith('for-')).join(' ');
     button.addEventListener('click', () => zoom(factor));
-    box.nextElementSibling.prepend(button);
+    box.parentElement.querySelector('.tools').prepend(button);
   }
 }
 // A point that takes the focus may scroll the page: its words go with it.
