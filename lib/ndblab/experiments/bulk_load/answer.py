@@ -29,7 +29,7 @@ def loading(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     fast = best[best["rows_per_s"] > _ALIKE * best["rows_per_s"].max()]
     fastest = " or ".join(loads.WORDS[way] for way in fast["way"])
     return [
-        f"rows loaded a second: {listed(each)}{_one_start(dataset)}",
+        f"rows a second: {listed(each)}{_one_start(dataset)}",
         Clause(
             "B-load-redo",
             "a small redo log slowed loading by {value_fall_pct} {interval_fall_pct}",

@@ -81,10 +81,11 @@ def _under_quotas(dataset: Dataset) -> Iterator[str]:
         for row in mine.itertuples()
     ]
     if each:
-        did = "clearly " if ((mine["low"] > 1) | (mine["high"] < 1)).any() else "not clearly "
+        some = ((mine["low"] > 1) | (mine["high"] < 1)).any()
+        did = "clearly changed" if some else "did not clearly change"
         yield (
-            f"under CPU quotas, shared memory instead of TCP did {did}change throughput. The "
-            f"change was {listed(each)}"
+            f"under CPU quotas, shared memory {did} throughput. Against TCP, the change was "
+            f"{listed(each)}"
         )
     found = pd.DataFrame({"variant": [], "clients": []})
     with contextlib.suppress(MissingData):
