@@ -348,10 +348,20 @@ def test_a_figure_can_be_zoomed(site: Path, browser: Browser) -> None:
     box = "document.querySelector('.explore').clientHeight"
     width = "document.querySelector('.explore svg').getBoundingClientRect().width"
     before = [browser.ask(what) for what in (width, box, WIDTH)]
-    browser.ask("document.querySelector('[aria-label=Larger]').click()")
+    button = "[...document.querySelectorAll('[aria-label=Larger]')].find(e => e.checkVisibility())"
+    browser.ask(f"{button}.click()")
     after = [browser.ask(what) for what in (width, box, WIDTH)]
     assert after[0] == pytest.approx(1.5 * before[0], rel=0.02)
     assert after[1:] == pytest.approx(before[1:], abs=1)
+
+
+def test_a_figure_fits_a_phone(site: Path, browser: Browser) -> None:
+    """Its panels are below each other, and nothing of it is out of sight."""
+    [page] = site.glob("questions/*multi_server_scaling.html")
+    browser.open(page.as_uri(), PHONE_PX)
+    seen = "[...document.querySelectorAll('.explore')].filter(e => e.checkVisibility())"
+    assert browser.ask(f"{seen}.length") > 0
+    assert browser.ask(f"{seen}.every(e => e.scrollWidth <= e.clientWidth)")
 
 
 def test_the_first_page_is_short(site: Path, browser: Browser) -> None:
