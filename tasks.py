@@ -147,7 +147,7 @@ def reproduce(
     """Measure an experiment here (or read a dataset), draw its figures, judge its claims.
 
     Examples:
-    ./lab reproduce --figure 6                 measure Figure 6 on this host (12 min)
+    ./lab reproduce --figure 6                 measure Figure 6 on this host (10 min)
     ./lab reproduce --figure 6 --recorded      redraw it from the dataset in this repository
     ./lab reproduce --figure 6 --dry-run       print the plan and every command
     ./lab reproduce --figure 6 --host brief    the same for the brief's server

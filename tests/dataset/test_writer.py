@@ -191,6 +191,15 @@ def test_notes_survive_an_interruption(tmp_path: Path) -> None:
         assert writer.finish().manifest["filled"] == {"rows": 7}
 
 
+def test_a_new_dataset_has_a_name_that_no_recorded_one_has(tmp_path: Path) -> None:
+    """A measurement repeated to be recorded beside the first can be copied there as it is."""
+    given = ("scaling", small_runs.IDENTITY, small_runs.BASE)
+    with dataset.Writer.open(tmp_path / "recorded", *given) as first:
+        pass
+    with dataset.Writer.open(tmp_path / "runs", *given, tmp_path / "recorded") as second:
+        assert (first.id[:-1], second.id) == (second.id[:-1], first.id[:-1] + "2")
+
+
 def test_second_writer_is_refused(tmp_path: Path) -> None:
     """Two labs cannot write one dataset; the second is refused until the first is done."""
     with small_runs.opened(tmp_path):

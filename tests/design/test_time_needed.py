@@ -57,14 +57,14 @@ def test_recorded_sweeps_took_what_was_estimated(name):
 def test_the_default_measurement_takes_less_than_twelve_minutes():
     """Where the sweep alone would take them, contrasts have their time nevertheless."""
     quick = SCALING.size("quick")
-    assert time_needed.limit_s(time_needed.sweep_s(SCALING, quick), quick) == 11.7 * 60
+    assert time_needed.limit_s(time_needed.sweep_s(SCALING, quick), quick) == 9.7 * 60
     assert time_needed.limit_s(1800, quick) == 1800 + 5 * 60
 
 
 def test_blocks_that_no_claim_waits_for_add_their_time_up_to_a_quarter_of_an_hour():
     """A sweep that takes longer by itself is not cut short."""
     quick = SCALING.size("quick")
-    assert time_needed.limit_s(200, quick, own_s=100) == 11.7 * 60 + 100
+    assert time_needed.limit_s(200, quick, own_s=100) == 9.7 * 60 + 100
     assert time_needed.limit_s(200, quick, own_s=3600) == 15 * 60
     assert time_needed.limit_s(1800, quick, own_s=3600) == 1800 + 5 * 60
     assert time_needed.own_s(SCALING, quick) == 0

@@ -63,12 +63,14 @@ class Writer:
         experiment: str,
         identity: Mapping[str, Any],
         manifest_base: Mapping[str, Any],
+        taken: Path | None = None,
     ) -> Writer:
         """Resume the unfinished dataset of this identity, or begin a new one.
 
         Parameters
         ----------
         root : the folder that holds a folder for each experiment.
+        taken : another such folder, which a new dataset may be moved to: its names are taken.
         manifest_base : host, versions, plan, profile, overrides and git_commit.
 
         Raises
@@ -81,7 +83,7 @@ class Writer:
             folder.mkdir(parents=True, exist_ok=True)
             naming = files.lock(folder, wait=True)
             try:
-                path = _unfinished(folder, experiment, identity, manifest_base)
+                path = _unfinished(folder, taken, experiment, identity, manifest_base)
                 lock = _lock(path)
             finally:
                 os.close(naming)
@@ -208,11 +210,16 @@ class Writer:
 
 
 def _unfinished(
-    root: Path, experiment: str, identity: Mapping[str, Any], base: Mapping[str, Any]
+    root: Path,
+    taken: Path | None,
+    experiment: str,
+    identity: Mapping[str, Any],
+    base: Mapping[str, Any],
 ) -> Path:
     """Return the folder to write to, made if need be. The caller holds the lock of `root`."""
     digest, name, number = identity_hash(identity), stem(experiment, identity, base), 1
-    while (path := root / f"{name}-{number}").exists():
+    elsewhere = taken / experiment if taken else root
+    while (path := root / f"{name}-{number}").exists() or (elsewhere / path.name).exists():
         # One that cannot be read or continued is left alone: only its name is taken.
         with suppress(LabError):
             manifest = read_manifest(path)

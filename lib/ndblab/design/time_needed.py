@@ -28,7 +28,7 @@ START_PER_GROUP_S = 4
 """More for each node group but the first."""
 RUN_S, RUN_PER_CLIENT_S = 0.6, 0.005
 """What a run or a slice costs besides its own time: sysbench connects and ends its clients."""
-LEAST_S = {"quick": 11.7 * 60}
+LEAST_S = {"quick": 9.7 * 60}
 """Time of a whole measurement with contrasts, by profile, if its sweep leaves some of it."""
 CONTRASTS_S = {"smoke": 0, "quick": 5 * 60, "brief": 8 * 3600}
 """Time that contrasts have whatever the sweep took, by profile; overnight for the brief's own."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ndblab.planning.profile import Profile
 
 RUNS = ROOT / "data/runs"
+RECORDED = ROOT / "data/recorded"
 
 
 def plan_for(
@@ -217,7 +218,7 @@ def carry_out(
     opened = (
         datasets.Writer.reopen(known, described)
         if known
-        else datasets.Writer.open(RUNS, experiment.name, identity, described)
+        else datasets.Writer.open(RUNS, experiment.name, identity, described, RECORDED)
     )
     with opened as writer, contextlib.closing(clusters_of(writer)) as clusters:
         again_ids = []

@@ -11,7 +11,7 @@ from ndblab.measuring import recorded
 
 FIRST = (
     ("reproduce --all --recorded", "look: every figure and verdict from recorded data; 2 min"),
-    ("reproduce --figure 6", "measure: run a cluster, measure, draw, judge; 12 min"),
+    ("reproduce --figure 6", "measure: run a cluster, measure, draw, judge; 10 min"),
     ("compare performance_schema=on", "ask: is it faster or slower with this setting? 15 min"),
 )
 """What to type first, and why."""
@@ -25,7 +25,7 @@ GROUPS: Mapping[str, tuple[tuple[str, str, str, str], ...]] = {
         ("notebook", "open the notebooks in JupyterLab", "", ""),
     ),
     "Measure": (
-        ("reproduce", "measure an experiment on this host", "12 min", "--figure 6"),
+        ("reproduce", "measure an experiment on this host", "10 min", "--figure 6"),
         ("reproduce --dry-run", "show every command, and run none", "", "--figure 6 --dry-run"),
         ("doctor", "show what this host lacks, and what to type", "", ""),
         ("install", "install NDB Cluster and sysbench, once", "5 min", "--tools"),

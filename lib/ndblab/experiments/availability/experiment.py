@@ -67,7 +67,7 @@ EXPERIMENTS = (
         Experiment(
         "network-faults",
         "What do clients see when the network or a host fails?",
-        "unrecorded/21_network_faults.ipynb",
+        "21_network_faults.ipynb",
         figures=("network-faults",),
         claims=("A-arbitration", "A-heartbeat"),
         grid=every_fault,
