@@ -631,7 +631,7 @@ def test(c, only=None, slow=False, cluster=True, virtual_machine=False, experime
     parallel = ["-n", "logical", "--maxprocesses", "8", "--dist", "loadfile"]
     tier = "slow" if slow else "not slow"
     # A cluster that starts waits most of the time: two of them use the CPUs of one.
-    beside = [] if slow else ["-n", "2", "--dist", "loadfile"]
+    beside = ["-n", "2", "--dist", "loadfile"]
     groups = {f"{tier} and not cluster": parallel, f"{tier} and cluster": beside}
     if virtual_machine:
         groups = {"virtual_machine": []}

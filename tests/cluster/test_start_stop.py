@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from campaign import checks
-from conftest import CLEANED_UP_S
+from conftest import left_at_once
 from ndblab.cluster import readiness, start_stop
 from ndblab.error import LabError
 from ndblab.machine import host
@@ -33,7 +33,7 @@ def decided(tmp_path: Path) -> Iterator[deployment.Plan]:
     folder, before = tmp_path / "cluster", checks.orphaned_segments()
     places = start_stop.places(folder, PORT)
     yield deployment.make(host.read(), deployment.Shape(2, SMOKE.rows, 64, places=places))
-    left = checks.leaks(folder, PORT, before, CLEANED_UP_S)
+    left = left_at_once(folder, PORT, before)
     start_stop.stop(folder)
     assert not any(left.values())
 
