@@ -126,12 +126,15 @@ def test_the_spread_is_what_the_runs_support(repeats: int, words: str) -> None:
 def test_points_that_lost_runs_are_crossed_and_explained() -> None:
     """One with good runs left is crossed at its mean, one without at the bottom."""
     table = failed(runs(), "s02_c0004_r2", "mysqld 2 died: signal 9")
-    figure = draw("6", failed(table, "s04_c0016", "errors: 12"))
+    table = failed(table, "s04_c0016", "errors: 12")
+    figure = draw("6", table)
     crosses = [x for ax in figure.axes for x in ax.lines if x.get_marker() == "x"]
     assert [list(cross.get_xdata()) for cross in crosses] == [[4], [16]]
     assert "2 servers, 4 clients: 1 not averaged: mysqld 2 died: signal 9" in said(figure)
     assert "3 not averaged: errors: 12" in said(figure)
     assert "With fewer than three runs there is none." in said(figure)
+    many = draw("6", failed(table, "s01_c0004_r2", "sysbench ended with exit status 1"))
+    assert "Crosses: 5 failed runs of 3 points, not averaged." in said(many)
 
 
 def test_idle_servers_are_hollow() -> None:

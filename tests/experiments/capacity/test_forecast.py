@@ -94,6 +94,17 @@ def test_littles_law_is_checked_on_both_datasets(own: forecast.Forecast) -> None
     assert len(own.little) == len(own.fitted.runs) + len(own.tested.runs)
 
 
+def test_a_model_is_held_against_the_sweep_of_its_own_hours() -> None:
+    """No other recording of several servers began nearer to the one that the model is fitted to."""
+    own = forecast.obtain()
+    newest = recorded.obtain("multi-server-scaling")
+    all_ = (*newest.earlier, newest)
+    assert len(all_) > 1
+    began, *others = (pd.Timestamp(d.manifest["started_utc"]) for d in (own.fitted, *all_))
+    tested = pd.Timestamp(own.tested.manifest["started_utc"])
+    assert abs(tested - began) == min(abs(other - began) for other in others)
+
+
 def test_one_dataset_can_be_both(own: forecast.Forecast) -> None:
     """The model is fitted to the runs with one server and compared with the others."""
     same = forecast.of(own.tested)

@@ -73,6 +73,6 @@ def _tables(
     }  # fmt: skip
 
 
-def dataset(**given) -> SimpleNamespace:
-    """Return the tables as a dataset has them."""
-    return SimpleNamespace(**tables(**given))
+def dataset(*earlier: SimpleNamespace, **given) -> SimpleNamespace:
+    """Return the tables as a dataset has them, with its earlier recordings."""
+    return SimpleNamespace(**tables(**given), earlier=earlier)

@@ -24,6 +24,14 @@ def test_dearer_queries_and_lost_throughput_are_signed():
     assert "the added servers cost throughput" in words
 
 
+def test_it_is_said_in_how_many_recordings_a_finding_holds():
+    """Each recording is judged alone, and one that differs to the other side does not count."""
+    both = said(world.dataset(world.dataset()))
+    assert " % less throughput (" in both
+    assert "), in each of 2 recordings. A query took" in both
+    assert "), in 1 of 2 recordings." in said(world.dataset(world.dataset(dearer=-0.01)))
+
+
 def test_cheaper_queries_are_said_as_clearly():
     """The other side is decided in the same way."""
     words = said(world.dataset(dearer=-0.01))

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -256,8 +258,8 @@ def obtain(fitted: str = "recorded", tested: str = "recorded") -> Forecast:
 
     Parameters
     ----------
-    fitted, tested : "recorded" for the recorded sweeps of one MySQL server and of several; or the
-        folder of any dataset, which may be the same.
+    fitted, tested : "recorded" for the recorded sweep of one MySQL server, and for that of several
+        which is nearest to it in time; or the folder of any dataset, which may be the same.
 
     Raises
     ------
@@ -267,8 +269,18 @@ def obtain(fitted: str = "recorded", tested: str = "recorded") -> Forecast:
     one, many = find("capacity-model").reads
     data = recorded.obtain(one) if fitted == "recorded" else datasets.read(fitted)
     if tested == "recorded":
-        return of(data, recorded.obtain(many))
+        newest = recorded.obtain(many)
+        return of(data, _nearest(data, (*newest.earlier, newest)))
     return of(data, None if tested == fitted else datasets.read(tested))
+
+
+def _nearest(data: Dataset, recordings: Sequence[Dataset]) -> Dataset:
+    """Return the recording that began nearest in time to a dataset.
+
+    The speed of a virtual machine differs from day to day, which a model of one hour cannot know.
+    """
+    began = [datetime.fromisoformat(each.manifest["started_utc"]) for each in (data, *recordings)]
+    return min(zip(recordings, began[1:], strict=True), key=lambda r: abs(r[1] - began[0]))[0]
 
 
 def recorded_undivided() -> Dataset:

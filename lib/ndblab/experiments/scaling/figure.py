@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -19,6 +18,8 @@ from ndblab.judging.publication import Anchor
 from ndblab.statistics import blocks, estimate, summary
 
 _QUOTA = "Each process has a quota, the brief's share of this host's CPUs: compare shapes only."
+MOST_OF_FAILURES = 120
+"""Characters of a caption that may say which runs failed and why; longer, they are counted."""
 
 
 def paint_peaks(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
@@ -210,14 +211,15 @@ def _notes(panels: Mapping[object, Axes], points: pd.DataFrame, caption: Caption
             ax.plot(row.clients, row.mean, style.marker(row.servers), **look)
     if len(idle) and panels:
         notes.append("Hollow: fewer clients than servers, so some servers are idle.")
-    marked = [
+    said = "; ".join(
         f"{count(p.servers, 'server')}, {count(p.clients, 'client')}: {p.marks}"
         for p in failed.itertuples()
-    ]
-    if marked:
-        rest = f", and {len(marked) - 2} more points" if len(marked) > 2 else ""
-        said = textwrap.shorten("; ".join(marked[:2]), 150)
-        notes.append(f"{'Crosses' if panels else 'Not averaged'}: {said}{rest}.")
+    )
+    if len(said) > MOST_OF_FAILURES:
+        lost = count(int(failed["failed"].sum()), "failed run")
+        said = f"{lost} of {count(len(failed), 'point')}, not averaged"
+    if said:
+        notes.append(f"{'Crosses' if panels else 'Not averaged'}: {said}.")
     return notes + ([_QUOTA] if caption.is_scaled else [])
 
 
