@@ -58,4 +58,4 @@ def test_the_list_of_experiments_says_how_long_each_takes():
     """With what it needs besides."""
     listed = manual.experiments()
     assert "multi-server-scaling     10 min       figures: 6, 7, 8, 9" in listed
-    assert "[5 hosts (--hosts), or root; not recorded yet]" in listed
+    assert "[5 hosts (--hosts), or root]" in listed
