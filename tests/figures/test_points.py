@@ -10,10 +10,12 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from ndblab.figures import curves, forest, intervals, points, sheet
+from ndblab.figures import curves, forest, points, sheet
 from ndblab.figures.quantity import QPS
 from ndblab.figures.style import Look
-from ndblab.publishing import drawing, exhibit
+from ndblab.publishing import drawing
+from ndblab.publishing.notebook import exhibit
+from ndblab.statistics import intervals
 
 RATIOS = pd.DataFrame(
     {

@@ -17,7 +17,8 @@ from ndblab.judging import answer as clause
 from ndblab.judging import answers, judge, publication, verdict
 from ndblab.judging.answer import Advice, Answer, Clause
 from ndblab.measuring import recorded
-from ndblab.publishing import exhibit, notebook, verdict_tables
+from ndblab.publishing import notebook, verdict_tables
+from ndblab.publishing.notebook import exhibit
 
 DATASETS = {
     data.experiment: data for data in recorded.every() if catalogue.find(data.experiment).claims

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ndblab.publishing import headings
+from ndblab.publishing.notebook import headings
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from nbclient import NotebookClient
 
 from ndblab.error import LabError
 from ndblab.judging.answers import Answer
-from ndblab.publishing import exhibit, notebook, processes
+from ndblab.publishing import notebook, processes
+from ndblab.publishing.notebook import exhibit
 from ndblab.publishing.report import notebook_page
 
 
@@ -72,7 +73,7 @@ def test_a_figure_becomes_files_of_what_the_page_shows(small: Path, tmp_path: Pa
     content = nbformat.read(small, as_version=4)
     show = """%matplotlib inline
 from matplotlib.figure import Figure
-from ndblab.publishing import exhibit
+from ndblab.publishing.notebook import exhibit
 figure = Figure(figsize=(2, 1), dpi=100)
 figure.add_subplot().plot([1, 2])
 shown = exhibit.picture("6", "How far?", "A line <rises>.")

@@ -7,7 +7,7 @@ from pathlib import Path
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from ndblab.publishing import exhibit
+from ndblab.publishing.notebook import exhibit
 from ndblab.publishing.report import notebook_page
 
 PNG = "iVBORw0KGgo="

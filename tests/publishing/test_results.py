@@ -20,15 +20,8 @@ from ndblab.design import catalogue, time_needed
 from ndblab.error import LabError
 from ndblab.judging import answer, publication, verdict
 from ndblab.measuring import recorded
-from ndblab.publishing import (
-    effects,
-    exhibit,
-    notebook,
-    rendering,
-    reproduction,
-    terminal,
-    verdict_tables,
-)
+from ndblab.publishing import effects, notebook, rendering, reproduction, terminal, verdict_tables
+from ndblab.publishing.notebook import exhibit
 
 SCALING = catalogue.find(figure=6)
 MEASURED = [e for e in catalogue.every().values() if e.grid]

@@ -11,7 +11,8 @@ import nbformat
 import pytest
 import tasks
 
-from ndblab.publishing import exhibit, manual
+from ndblab.publishing import manual
+from ndblab.publishing.notebook import exhibit
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_WORDS = 30

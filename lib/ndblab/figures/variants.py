@@ -12,13 +12,13 @@ from functools import partial
 import pandas as pd
 
 from ndblab.error import MissingData
-from ndblab.figures import curves, forest, intervals, published, selection, sheet, style
+from ndblab.figures import curves, forest, published, selection, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS
 from ndblab.figures.selection import DEFAULT
 from ndblab.figures.style import Look
 from ndblab.formatting import OPEN, count
-from ndblab.statistics import contrasts, pairs, ratio_tables, summary
+from ndblab.statistics import contrasts, intervals, pairs, ratio_tables, summary
 
 _WORKLOADS = {"oltp_point_select": "point selects", "oltp_read_write": "read/write"}
 _ROW_IN, _AROUND_IN = 0.2, 3.9

@@ -16,7 +16,7 @@ from ndblab.figures.selection import TRANSPORTER
 from ndblab.judging import evidence, publication
 from ndblab.machine import host
 from ndblab.publishing import hosts
-from ndblab.publishing.exhibit import Picture, picture
+from ndblab.publishing.notebook.exhibit import Picture, picture
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,7 +15,8 @@ from ndblab.figures import forest, sheet
 from ndblab.judging import verdict
 from ndblab.judging.publication import Anchor, Claim
 from ndblab.measuring import recorded
-from ndblab.publishing import drawing, exhibit
+from ndblab.publishing import drawing
+from ndblab.publishing.notebook import exhibit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

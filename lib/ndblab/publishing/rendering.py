@@ -19,7 +19,6 @@ from ndblab.measuring import measurement, recorded
 from ndblab.publishing import (
     drawing,
     effects,
-    exhibit,
     notebook,
     processes,
     report,
@@ -27,6 +26,7 @@ from ndblab.publishing import (
     verdict_tables,
 )
 from ndblab.publishing.comparisons import history
+from ndblab.publishing.notebook import exhibit
 from ndblab.publishing.processes import AT_ONCE
 from ndblab.publishing.report import own
 

@@ -236,7 +236,8 @@ def _publish(experiment: Experiment, source: str | None, out: Path, room: int | 
     measured, folder = (data.path, out / data.id) if data else (None, out / experiment.name)
     # It is held until the end, so that the notebook obtains the same one.
     values = _parameters(experiment, measured, source)
-    from ndblab.publishing import exhibit, verdict_tables
+    from ndblab.publishing import verdict_tables
+    from ndblab.publishing.notebook import exhibit
     from ndblab.publishing.report import notebook_page
 
     with writing(folder):

@@ -15,13 +15,14 @@ from IPython.display import HTML, Markdown, display
 from ndblab import formatting
 from ndblab.dataset import Dataset
 from ndblab.design.catalogue import find
-from ndblab.figures import placement, sheet
+from ndblab.figures import sheet
 from ndblab.judging import answers, evidence, publication
 from ndblab.judging.answer import sentences
 from ndblab.machine import host
 from ndblab.measuring import recorded
-from ndblab.publishing import drawing, exhibit, headings
+from ndblab.publishing import drawing, placement
 from ndblab.publishing import verdict_tables as judged
+from ndblab.publishing.notebook import exhibit, headings
 from ndblab.workloads import registry
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from ndblab import dataset
 from ndblab.comparing import made, sides
 from ndblab.comparing.knobs import INITIAL, MY_CNF, UNLISTED, Knob
 from ndblab.comparing.sides import Setting, Sides
-from ndblab.publishing import exhibit
 from ndblab.publishing import notebook as notebooks
 from ndblab.publishing.comparisons import figure, history, notebook, pages
+from ndblab.publishing.notebook import exhibit
 
 
 @pytest.fixture(scope="module")

@@ -6,13 +6,13 @@ import pandas as pd
 
 from ndblab.error import MissingData
 from ndblab.experiments.api_ceiling import analysis as interfaces
-from ndblab.figures import bars, curves, forest, intervals, sheet, style
+from ndblab.figures import bars, curves, forest, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import Quantity
 from ndblab.figures.style import Look
 from ndblab.formatting import count, plain
 from ndblab.planning.workload import CLIENT
-from ndblab.statistics import contrasts
+from ndblab.statistics import contrasts, intervals
 
 LOOKUPS = Quantity("qps", "Throughput", "lookups/s", style.THROUGHPUT, log=True)
 _PARTS = {"mysqld_us": ("mysqld", style.SERVER), "ndbmtd_us": ("ndbmtd", style.DATA_NODE),

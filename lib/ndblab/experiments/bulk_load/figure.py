@@ -6,10 +6,11 @@ import pandas as pd
 
 from ndblab.experiments.bulk_load import NDB_IMPORT
 from ndblab.experiments.bulk_load import analysis as loads
-from ndblab.figures import bars, forest, intervals, sheet, style
+from ndblab.figures import bars, forest, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.formatting import count, listed, plain
 from ndblab.planning.workload import CLIENT
+from ndblab.statistics import intervals
 
 _PARTS = {"mysqld_us": ("mysqld", style.SERVER), "ndbmtd_us": ("ndbmtd", style.DATA_NODE),
           f"{CLIENT}_us": ("client", style.PALE)}  # fmt: skip

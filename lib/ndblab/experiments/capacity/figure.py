@@ -13,11 +13,12 @@ from matplotlib.ticker import FuncFormatter
 
 from ndblab.experiments.capacity import brief_server, figure_of_resources, forecast
 from ndblab.experiments.capacity.figure_of_resources import MEAN, renamed
-from ndblab.figures import curves, intervals, published, sheet, style
+from ndblab.figures import curves, published, sheet, style
 from ndblab.figures import points as marked
 from ndblab.figures.entry import FORECAST, Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import P95, QPS
 from ndblab.formatting import count, plain
+from ndblab.statistics import intervals
 
 ROWS = (replace(QPS, log=True), replace(P95, name="p95 latency"))
 _POINT = ["servers", "clients"]

@@ -10,12 +10,13 @@ import pandas as pd
 from matplotlib.colors import to_hex
 
 from ndblab.error import MissingData
-from ndblab.figures import curves, forest, intervals, selection, sheet
+from ndblab.figures import curves, forest, selection, sheet
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS
 from ndblab.figures.selection import DEFAULT
 from ndblab.figures.style import Look
 from ndblab.formatting import count, plain
+from ndblab.statistics import intervals
 
 _VARIANT = re.compile(r"pool-(?P<pool>\d+)(?P<whole>-whole)?")
 _CONTRAST = re.compile(r"pools-(\d+)-(\d+)(-share)?")

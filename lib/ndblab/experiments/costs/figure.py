@@ -7,11 +7,12 @@ import pandas as pd
 from ndblab.error import MissingData
 from ndblab.experiments.costs import analysis
 from ndblab.experiments.costs.experiment import AT_EACH, AT_TOTAL, FALLING, RISING
-from ndblab.figures import curves, forest, intervals, published, sheet, style
+from ndblab.figures import curves, forest, published, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS, Quantity
 from ndblab.figures.style import Look
 from ndblab.formatting import count, plain
+from ndblab.statistics import intervals
 
 COST = Quantity("us", "CPU time of a query", "\N{MICRO SIGN}s", style.INK)
 _ROLES = {

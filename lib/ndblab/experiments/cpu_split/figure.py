@@ -12,12 +12,13 @@ import seaborn.objects as so
 from ndblab.error import MissingData
 from ndblab.experiments.cpu_split import analysis
 from ndblab.experiments.cpu_split.experiment import QUARTER_PCT, SHARES_PCT, contrast
-from ndblab.figures import curves, forest, intervals, style
+from ndblab.figures import curves, forest, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS
 from ndblab.figures.style import Look
 from ndblab.formatting import count, listed, plain
 from ndblab.judging.evidence import usable_cpus
+from ndblab.statistics import intervals
 
 if TYPE_CHECKING:
     from ndblab.dataset import Dataset

@@ -6,9 +6,10 @@ import pandas as pd
 
 from ndblab.experiments.dump import UNCOMPRESSED
 from ndblab.experiments.dump import analysis as dumps
-from ndblab.figures import bars, forest, intervals, sheet, style
+from ndblab.figures import bars, forest, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.formatting import plain
+from ndblab.statistics import intervals
 
 
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:

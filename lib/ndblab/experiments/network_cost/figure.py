@@ -7,14 +7,14 @@ import math
 import pandas as pd
 
 from ndblab.error import MissingData
-from ndblab.figures import curves, forest, intervals, selection, sheet, style
+from ndblab.figures import curves, forest, selection, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS, Quantity
 from ndblab.figures.style import Look
 from ndblab.figures.variants import Kind
 from ndblab.formatting import count, plain
 from ndblab.planning.point import DEFAULT_VARIANT
-from ndblab.statistics import cpu_use
+from ndblab.statistics import cpu_use, intervals
 
 CPU = Quantity("cpu_us", "CPU per query", "\N{MICRO SIGN}s", style.INK)
 KINDS = (
@@ -87,7 +87,7 @@ def _means(tables: Tables) -> pd.DataFrame:
         runs = runs.assign(cpu_us=cpu_use.serving_query_us(runs, tables["processes"]))
     except MissingData:
         runs = runs.assign(cpu_us=math.nan)
-    return intervals.of_quantities(runs, ["name", "clients"], (QPS, CPU))
+    return intervals.of_columns(runs, ["name", "clients"], (QPS.metric, CPU.metric))
 
 
 FIGURES = {

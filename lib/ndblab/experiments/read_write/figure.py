@@ -7,10 +7,11 @@ import pandas as pd
 from ndblab.experiments.read_write import TRANSACTION_QUERIES
 from ndblab.experiments.read_write import analysis as variations
 from ndblab.experiments.read_write.analysis import LOOKUPS, SERVERS, Variations
-from ndblab.figures import curves, forest, intervals, style
+from ndblab.figures import curves, forest, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import Quantity
 from ndblab.formatting import count, listed, plain
+from ndblab.statistics import intervals
 
 TPS = Quantity("tps", "Throughput", "transactions/s", style.THROUGHPUT)
 

@@ -10,12 +10,12 @@ from matplotlib.axes import Axes
 
 from ndblab.error import MissingData
 from ndblab.experiments.scaling import allowed, figure_of_runs, figure_of_threads
-from ndblab.figures import curves, forest, intervals, published, selection, style, variants
+from ndblab.figures import curves, forest, published, selection, style, variants
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.formatting import count, plain
 from ndblab.judging.publication import Anchor
-from ndblab.statistics import blocks, estimate, summary
+from ndblab.statistics import blocks, estimate, intervals, summary
 
 _QUOTA = "Each process has a quota, the brief's share of this host's CPUs: compare shapes only."
 MOST_OF_FAILURES = 120

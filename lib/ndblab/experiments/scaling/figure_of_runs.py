@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 
 from ndblab.error import MissingData
-from ndblab.figures import curves, forest, intervals, published, selection, sheet, style
+from ndblab.figures import curves, forest, published, selection, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS, Quantity
 from ndblab.figures.style import Look
 from ndblab.formatting import count, listed, plain
 from ndblab.judging.evidence import SERVER_SHARE
 from ndblab.planning.cpu_budget import BRIEF_CPUS
-from ndblab.statistics import summary
+from ndblab.statistics import intervals, summary
 
 CPU = Quantity("cpu_pct", "CPU", "% of one logical CPU", style.INK)
 HOST_CPU = Quantity("cpu_pct", "CPU", "% of the host", style.INK)

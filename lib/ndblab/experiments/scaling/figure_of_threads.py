@@ -11,12 +11,12 @@ import pandas as pd
 import seaborn.objects as so
 
 from ndblab.error import MissingData
-from ndblab.figures import forest, intervals, published, selection, sheet, style
+from ndblab.figures import forest, published, selection, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.formatting import listed, plain
 from ndblab.judging.evidence import DATA_NODES_SHARE
 from ndblab.judging.publication import Anchor
-from ndblab.statistics import contrasts, estimate, summary
+from ndblab.statistics import contrasts, estimate, intervals, summary
 
 SATURATED_PCT = 80
 """From here on the brief calls an NDB thread saturated (text on Figures 5 and 9)."""

@@ -10,11 +10,12 @@ import pandas as pd
 from ndblab.error import MissingData
 from ndblab.experiments.tpc_c import analysis as loads
 from ndblab.experiments.tpc_c.analysis import BY_KEY, BY_WAREHOUSE
-from ndblab.figures import curves, forest, intervals, sheet, style
+from ndblab.figures import curves, forest, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import Quantity
 from ndblab.figures.style import Look
 from ndblab.formatting import count, plain
+from ndblab.statistics import intervals
 
 TPS = Quantity("tps", "Throughput", "transactions/s", style.THROUGHPUT)
 WAYS = {

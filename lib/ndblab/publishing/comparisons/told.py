@@ -12,8 +12,9 @@ from ndblab.comparing import answer as answers
 from ndblab.comparing import figure, judged, made
 from ndblab.dataset.schema import file_name
 from ndblab.formatting import count
-from ndblab.publishing import exhibit, show
+from ndblab.publishing import show
 from ndblab.publishing.comparisons import history
+from ndblab.publishing.notebook import exhibit
 
 if TYPE_CHECKING:
     from ndblab.dataset import Dataset

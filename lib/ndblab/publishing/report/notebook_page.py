@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from ndblab.error import LabError
-from ndblab.publishing import exhibit, notebook
+from ndblab.publishing import notebook
+from ndblab.publishing.notebook import exhibit
 from ndblab.publishing.report import page
 from ndblab.publishing.report.section import Section
 

@@ -16,7 +16,8 @@ from ndblab.dataset.manifest import COMPLETE, MANIFEST, read_manifest
 from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.formatting import listed
-from ndblab.publishing import drawing, exhibit, notebook, processes
+from ndblab.publishing import drawing, notebook, processes
+from ndblab.publishing.notebook import exhibit
 from ndblab.publishing.report import notebook_page, page
 from ndblab.publishing.report.section import Section
 

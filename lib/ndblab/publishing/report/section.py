@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.dataset import Dataset
-from ndblab.publishing import exhibit, notebook
+from ndblab.publishing import notebook
+from ndblab.publishing.notebook import exhibit
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.error import LabError
 from ndblab.machine import files
-from ndblab.publishing import exhibit
+from ndblab.publishing.notebook import exhibit
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -108,7 +108,7 @@ def execute(source: Path, values: dict[str, object], folder: Path) -> list[tuple
     import papermill
     from papermill.exceptions import PapermillExecutionError
 
-    from ndblab.publishing import engine
+    from ndblab.publishing.notebook import engine
 
     folder.mkdir(parents=True, exist_ok=True)
     executed = folder / source.name
@@ -146,7 +146,7 @@ def prepare() -> None:
     import ndblab.dataset
     import ndblab.figures
     import ndblab.judging.judge
-    import ndblab.publishing.engine
+    import ndblab.publishing.notebook.engine
     import ndblab.publishing.show  # noqa: F401
 
 
@@ -158,7 +158,7 @@ def render(source: Path) -> None:
     prepare()
     import nbformat
 
-    from ndblab.publishing import engine
+    from ndblab.publishing.notebook import engine
 
     content = read(source)
     shell = engine.shell()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from drawn import outside, written
-from ndblab.figures import placement
 from ndblab.measuring import recorded
+from ndblab.publishing import placement
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Intervals of drawn means over runs, as far as their number supports them, and their words."""
+"""Means over runs, their intervals as far as the number of runs supports them, and their words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from ndblab.figures.quantity import Quantity
 from ndblab.statistics import estimate
 
 
@@ -59,9 +58,7 @@ def described(runs: pd.Series, bands: str = "Bands", each: str = "point", what: 
     return " ".join(words)
 
 
-def of_quantities(
-    table: pd.DataFrame, by: list[str], quantities: Sequence[Quantity]
-) -> pd.DataFrame:
-    """Return `means` of each quantity, whose column is in `quantity`, below each other."""
-    each = {q.metric: means(table, by, q.metric) for q in quantities}
+def of_columns(table: pd.DataFrame, by: list[str], columns: Sequence[str]) -> pd.DataFrame:
+    """Return `means` of each column, whose name is in `quantity`, below each other."""
+    each = {column: means(table, by, column) for column in columns}
     return pd.concat(each, names=["quantity"]).reset_index("quantity").dropna(subset="mean")
