@@ -1,4 +1,4 @@
-"""Comparisons of two kinds of runs: SHM and TCP, spinning and none, NDB threads, TLS.
+"""Comparisons of kinds of runs: two variants, or two transporters.
 
 Ratios are those of contrasts, measured in turns, and of runs with the same repeat, clients and
 workload.
@@ -12,10 +12,9 @@ from functools import partial
 import pandas as pd
 
 from ndblab.error import MissingData
-from ndblab.figures import curves, forest, published, selection, sheet, style
+from ndblab.figures import curves, forest, published, selection, sheet
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS
-from ndblab.figures.selection import DEFAULT
 from ndblab.figures.style import Look
 from ndblab.formatting import OPEN, count
 from ndblab.statistics import contrasts, intervals, pairs, ratio_tables, summary
@@ -47,29 +46,6 @@ class Comparison:
     over: Kind
     kinds: tuple[Kind, ...]
     scaled_note: str
-
-
-_TCP = Kind("TCP", "tcp", DEFAULT, "#8a4fa0", "s")
-_SHM = Kind("SHM", "shm", DEFAULT, style.THROUGHPUT)
-TRANSPORTERS = Comparison(_TCP, (_SHM,), "Both sides have the same share of the CPUs as a quota.")
-SPINNING = Comparison(
-    Kind("no spinning", "shm", DEFAULT, style.THROUGHPUT),
-    (
-        Kind("spinning transporter", "shm", "shm-spin", style.ORANGE, "s"),
-        Kind("spinning tc and ldm too", "shm", "all-spin", style.VIOLET, "^"),
-    ),
-    "Spinning consumes CPU quota; dedicated CPUs are unaffected.",
-)
-THREADS = Comparison(
-    Kind("automatic threads", "shm", DEFAULT, style.THROUGHPUT),
-    (Kind("balanced threads", "shm", "balanced-threads", style.ORANGE, "s"),),
-    "All threads of a data node share its CPU quota.",
-)
-TLS = Comparison(
-    Kind("plain text", "tcp", DEFAULT, "#8a4fa0", "s"),
-    (Kind("TLS", "tcp", "tls", style.TEAL),),
-    "Both sides have the same share of the CPUs as a quota, which encryption uses too.",
-)
 
 
 def entry(question: str, kinds: Comparison) -> Entry:

@@ -13,6 +13,8 @@ from ndblab.experiments.scaling import allowed, figure_of_runs, figure_of_thread
 from ndblab.figures import curves, forest, published, selection, style, variants
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import P95, QPS, Quantity
+from ndblab.figures.selection import DEFAULT
+from ndblab.figures.variants import Comparison, Kind
 from ndblab.formatting import count, plain
 from ndblab.judging.publication import Anchor
 from ndblab.statistics import blocks, estimate, intervals, summary
@@ -20,6 +22,11 @@ from ndblab.statistics import blocks, estimate, intervals, summary
 _QUOTA = "Each process has a quota, the brief's share of this host's CPUs: compare shapes only."
 MOST_OF_FAILURES = 120
 """Characters of a caption that may say which runs failed and why; longer, they are counted."""
+_THREADS = Comparison(
+    Kind("automatic threads", "shm", DEFAULT, style.THROUGHPUT),
+    (Kind("balanced threads", "shm", "balanced-threads", style.ORANGE, "s"),),
+    "All threads of a data node share its CPU quota.",
+)
 
 
 def paint_peaks(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
@@ -226,7 +233,7 @@ def _notes(panels: Mapping[object, Axes], points: pd.DataFrame, caption: Caption
 FIGURES = {
     **figure_of_runs.FIGURES,
     **figure_of_threads.FIGURES,
-    "thread-balance": variants.entry("Do balanced NDB threads raise throughput?", variants.THREADS),
+    "thread-balance": variants.entry("Do balanced NDB threads raise throughput?", _THREADS),
     "6": Entry(
         "How far does doubling the MySQL servers raise throughput?",
         paint_peaks, describe_peaks, height_in=4.9, one_workload=True,
