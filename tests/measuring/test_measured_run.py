@@ -121,9 +121,7 @@ def test_a_new_generator_needs_nothing_but_its_module(tmp_path, monkeypatch):
     load = SimpleNamespace(pids=[os.getpid()], finish=lambda: report)
     tpcc = SimpleNamespace(
         ROLE=CLIENT,
-        warm_up=lambda cluster, job: "ok",
         running=lambda cluster, job: nullcontext(load),
-        read_back=lambda cluster: {},
     )
     monkeypatch.setitem(registry._generators(), "tpcc", tpcc)
     asked = dataclasses.replace(job(cluster), point=Point(1, 8, workload="tpcc"))

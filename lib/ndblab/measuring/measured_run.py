@@ -59,14 +59,14 @@ def measure(cluster: Cluster, job: Job, repeat: int) -> Run:
     cluster.check_alive()
     if not is_good(measured.report.status):
         readiness.wait_rejoined(cluster, job.servers)
-    return measured.result(repeat, tables=measured.generator.read_back(cluster))
+    return measured.result(repeat, tables=registry.read_back(cluster, job.point.workload))
 
 
 @contextmanager
 def under_load(cluster: Cluster, job: Job) -> Iterator[UnderLoad]:
     """Warm up, then load and watch a cluster for the length of a `with` block."""
     generator = registry.find(job.point.workload)
-    warm = generator.warm_up(cluster, job)
+    warm = registry.warm_up(cluster, job)
     cluster.check_alive()
     with monitor.sampling(cluster) as samples:
         before = [probe.read(cluster, job) for probe in job.probes]
@@ -116,19 +116,12 @@ class UnderLoad:
         tables : more tables of the run by name.
         """
         report, samples, point = self.report, self.samples, self.job.point
-        if status == OK:
-            status = report.status if self.warm == OK else f"warm-up failed: {self.warm}"
-        if is_good(status):
-            probes = status_of_probes(self.job, self.probed, report.metrics.get("queries"))
-            status = status if probes == OK else probes
-        company = samples.company()
+        status, company = self._status(status), samples.company()
         # While clients leave, the host idles, which is no part of the rate.
         asked_s = self.job.profile.duration_s
         span = report.began, asked_s if overran(status) else report.lasted_s
         host = samples.host(*span)
         processes = samples.processes(*span)
-        client = processes[processes.role == self.generator.ROLE]
-        client_pct = client.groupby("node_id")["cpu_pct"].mean().sum()
         log = self.cluster.log()
         composed = {
             "runs": row(
@@ -139,7 +132,7 @@ class UnderLoad:
                 warmup_s=report.warmup_s,
                 duration_s=report.lasted_s,
                 **report.metrics,
-                client_cpu_pct=round(client_pct, 1) if len(client) else None,
+                client_cpu_pct=self._client_pct(processes),
                 **host,
                 company_pct=company.pct,
                 company=company.name,
@@ -161,6 +154,22 @@ class UnderLoad:
             logs["cluster.log"] = node_log.between(log, self._began_s, time.time())
         named = {f"{run_id}.{name}": text for name, text in logs.items()}
         return Run(composed, named, disturbance=disturbance(company, host["host_steal_pct"]))
+
+    def _status(self, done: str) -> str:
+        """Return the status of the run: what was `done` failed, or the load, or its probes."""
+        if done == OK:
+            done = self.report.status if self.warm == OK else f"warm-up failed: {self.warm}"
+        if not is_good(done):
+            return done
+        queries = self.report.metrics.get("queries")
+        probes = status_of_probes(self.job, self.probed, queries)
+        return done if probes == OK else probes
+
+    def _client_pct(self, processes: pd.DataFrame) -> float | None:
+        """Return the CPU use of the load's own processes; None if none was sampled."""
+        client = processes[processes.role == self.generator.ROLE]
+        client_pct = client.groupby("node_id")["cpu_pct"].mean().sum()
+        return round(client_pct, 1) if len(client) else None
 
     def _events(self, marks: Sequence[tuple[float, int, str, str]], log: str) -> pd.DataFrame:
         """What was done and what the cluster log says of the run, in the order of time."""

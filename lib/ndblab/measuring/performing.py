@@ -62,15 +62,7 @@ def perform(
     each_s = round(sweep.warmup_s + sweep.duration_s)
     repeatable = each_s <= LONGEST_REPEATED_S
     spare, attempts = max(ATTEMPTS - 1, math.ceil(len(todo) / 2)), Counter[str]()
-    with tqdm(
-        total=len(sweep) * each_s,
-        initial=(len(sweep) - len(todo)) * each_s,
-        unit="s",
-        disable=not progress,
-        dynamic_ncols=True,
-        smoothing=0,
-        bar_format="{desc}{percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}",
-    ) as bar:
+    with _bar(len(sweep) * each_s, (len(sweep) - len(todo)) * each_s, progress) as bar:
         while todo:
             number = 1 + len(sweep) - len(todo)
             point, repeat = todo.pop(0)
@@ -78,17 +70,11 @@ def perform(
             bar.set_description(f"run {number} of {len(sweep)}", refresh=False)
             bar.set_postfix_str(run_id)
             before = bar.n
-            started_utc = measured_run.now_utc()
-            try:
+            with _failures_kept(sweep, writer, point, repeat):
                 with _uncounted(bar):
                     cluster = ready(point)
                 with _ticking(bar, each_s):
                     run = measure(cluster, point, repeat)
-            except LabError as failure:
-                facts = {"status": failure.what, "started_utc": started_utc}
-                row = measured_run.row(point, repeat, **facts, warmup_s=sweep.warmup_s)
-                writer.append(run_id, {"runs": row})
-                raise
             attempts[run_id] += 1
             if run.disturbance and repeatable and spare and attempts[run_id] < ATTEMPTS:
                 spare -= 1
@@ -101,6 +87,32 @@ def perform(
             if writer.done[run_id] != "ok" and progress:
                 bar.write(f"{run_id}: {writer.done[run_id]}", file=sys.stderr)
             bar.update(before + each_s - bar.n)
+
+
+def _bar(total_s: int, done_s: int, progress: bool) -> tqdm:
+    """Return a bar of the seconds of a sweep."""
+    return tqdm(
+        total=total_s,
+        initial=done_s,
+        unit="s",
+        disable=not progress,
+        dynamic_ncols=True,
+        smoothing=0,
+        bar_format="{desc}{percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}",
+    )
+
+
+@contextmanager
+def _failures_kept(sweep: Sweep, writer: Writer, point: Point, repeat: int) -> Iterator[None]:
+    """Keep a run that a LabError of a `with` block ends as a row with that reason."""
+    started_utc = measured_run.now_utc()
+    try:
+        yield
+    except LabError as failure:
+        facts = {"status": failure.what, "started_utc": started_utc}
+        row = measured_run.row(point, repeat, **facts, warmup_s=sweep.warmup_s)
+        writer.append(point.run_id(repeat), {"runs": row})
+        raise
 
 
 def _before_next_cluster(sweep: Sweep, point: Point, todo: Sequence[tuple[Point, int]]) -> int:

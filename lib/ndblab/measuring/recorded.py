@@ -15,7 +15,7 @@ from ndblab import dataset as datasets
 from ndblab.dataset.manifest import COMPLETE, read_manifest
 from ndblab.dataset.sealed import MANIFEST
 from ndblab.design import catalogue
-from ndblab.design.catalogue import ROOT, find
+from ndblab.design.catalogue import find
 from ndblab.design.experiment import Experiment
 from ndblab.error import LabError
 from ndblab.measuring import measurement

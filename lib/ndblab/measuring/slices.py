@@ -55,65 +55,98 @@ def measure(cluster: Cluster, asked: Sequence[Asked], condition: str = NONE) -> 
     LabError
         If a node of the cluster has ended, or does not rejoin it.
     """
-    samples = monitor.of(cluster)
-    watched = condition != NO_MONITOR
-    # Processes of a load that ends by itself are gone before the last reading.
-    ends = any(registry.ends_by_itself(each.job.point.workload) for each in asked)
-    monitored = watched and not ends
-    times = asked[0].job.profile
-    seconds = times.warmup_s + times.duration_s
-    started_utc, span = now_utc(), None
-    host: Mapping[str, float] = {}
+    slot = _Slot(cluster, asked, condition != NO_MONITOR)
     with ExitStack() as stack:
         stack.enter_context(conditions.holding(condition, cluster))
-        if not monitored:
-            monitor.read_company(cluster, samples)
-        before = [[probe.read(cluster, each.job) for probe in each.job.probes] for each in asked]
-        generators = [registry.find(each.job.point.workload) for each in asked]
-        loads = [
-            stack.enter_context(generator.running(cluster, _lasting(each.job, seconds)))
-            for generator, each in zip(generators, asked, strict=True)
+        slot.start(stack)
+        slot.watch()
+        slot.finish()
+    slot.settle()
+    return slot.runs()
+
+
+class _Slot:
+    """The loads of one slot, which run at the same time, and what is sampled meanwhile."""
+
+    def __init__(self, cluster: Cluster, asked: Sequence[Asked], watched: bool) -> None:
+        self.cluster, self.asked = cluster, asked
+        self.samples = monitor.of(cluster)
+        # Processes of a load that ends by itself are gone before the last reading.
+        ends = any(registry.ends_by_itself(each.job.point.workload) for each in asked)
+        self.processes_sampled, self.only_host_sampled = watched and not ends, watched and ends
+        self.times = asked[0].job.profile
+        self.started_utc = now_utc()
+        self.span: tuple[float, float] | None = None
+        self.host: Mapping[str, float] = {}
+
+    def start(self, stack: ExitStack) -> None:
+        """Start the loads, which end with `stack`, and number their processes."""
+        if not self.processes_sampled:
+            monitor.read_company(self.cluster, self.samples)
+        self.before = [
+            [probe.read(self.cluster, each.job) for probe in each.job.probes] for each in self.asked
+        ]
+        generators = [registry.find(each.job.point.workload) for each in self.asked]
+        seconds = self.times.warmup_s + self.times.duration_s
+        self.loads = [
+            stack.enter_context(generator.running(self.cluster, _lasting(each.job, seconds)))
+            for generator, each in zip(generators, self.asked, strict=True)
         ]
         free = itertools.count()
-        numbers = [[next(free) for _ in load.pids] for load in loads]
-        for each, mine, load, generator in zip(asked, numbers, loads, generators, strict=True):
+        self.numbers = [[next(free) for _ in load.pids] for load in self.loads]
+        for each, mine, load, generator in zip(
+            self.asked, self.numbers, self.loads, generators, strict=True
+        ):
             for number, pid in zip(mine, load.pids, strict=True):
-                samples.watch(generator.ROLE, number, pid, each.job.host)
-        first_s = time.monotonic()
-        if watched and ends:
-            monitor.read_hosts(cluster, samples)
+                self.samples.watch(generator.ROLE, number, pid, each.job.host)
+
+    def watch(self) -> None:
+        """Wait until all clients work, and sample the ends of the span that is measured."""
+        self.began_s = time.monotonic()
+        if self.only_host_sampled:
+            monitor.read_hosts(self.cluster, self.samples)
         began = [
             at
-            for load, each in zip(loads, asked, strict=True)
+            for load, each in zip(self.loads, self.asked, strict=True)
             for at in load.wait_began(speed.timeout_s(CONNECT_TIMEOUT_S + connect_s(each.job)))
         ]
-        if monitored and None not in began:
-            first_s = max(began) + times.warmup_s
-            last_s = min(began) + times.warmup_s + times.duration_s - END_MARGIN_S
-            span = _read_at(first_s, last_s, cluster, samples)
-            if span[1] < times.duration_s / 2:
-                span = None
-            else:
-                host = samples.host(*span)
-        reports = [load.finish() for load in loads]
-        if watched and ends:
-            monitor.read_hosts(cluster, samples)
-            host = samples.host(first_s, time.monotonic() - first_s)
-        counted = [
-            probed(states, cluster, each.job) for states, each in zip(before, asked, strict=True)
+        if not self.processes_sampled or None in began:
+            return
+        first_s = max(began) + self.times.warmup_s
+        last_s = min(began) + self.times.warmup_s + self.times.duration_s - END_MARGIN_S
+        span = _read_at(first_s, last_s, self.cluster, self.samples)
+        if span[1] >= self.times.duration_s / 2:
+            self.span, self.host = span, self.samples.host(*span)
+
+    def finish(self) -> None:
+        """Let the loads end, and read what their probes count."""
+        self.reports = [load.finish() for load in self.loads]
+        if self.only_host_sampled:
+            monitor.read_hosts(self.cluster, self.samples)
+            self.host = self.samples.host(self.began_s, time.monotonic() - self.began_s)
+        self.counted = [
+            probed(states, self.cluster, each.job)
+            for states, each in zip(self.before, self.asked, strict=True)
         ]
-    cluster.check_alive()
-    for report, each in zip(reports, asked, strict=True):
-        if not is_good(report.status):
-            readiness.wait_rejoined(cluster, each.job.servers)
-    if monitored:
-        monitor.fetch_threads(cluster, samples)
-    else:
-        monitor.read_company(cluster, samples)
-    return [
-        of_span(each, report, samples, span, host, mine, started_utc, reads)
-        for each, report, mine, reads in zip(asked, reports, numbers, counted, strict=True)
-    ]
+
+    def settle(self) -> None:
+        """Make sure that the cluster serves as before, and read what samples still lack."""
+        self.cluster.check_alive()
+        for report, each in zip(self.reports, self.asked, strict=True):
+            if not is_good(report.status):
+                readiness.wait_rejoined(self.cluster, each.job.servers)
+        if self.processes_sampled:
+            monitor.fetch_threads(self.cluster, self.samples)
+        else:
+            monitor.read_company(self.cluster, self.samples)
+
+    def runs(self) -> list[Run]:
+        """Return the tables of each slice."""
+        each_of = zip(self.asked, self.reports, self.numbers, self.counted, strict=True)
+        return [
+            of_span(each, report, self.samples, self.span, self.host, mine, self.started_utc, reads)
+            for each, report, mine, reads in each_of
+        ]
 
 
 def measure_in_turn(cluster: Cluster, asked: Sequence[Asked], watched: Sequence[bool]) -> list[Run]:

@@ -197,8 +197,10 @@ class LoadGenerator(Protocol):
     ROLE: str
     """Role of its process in the table `processes`: one of `planning.workload.CLIENT_ROLES`."""
 
-    # `files`, where a generator has them, are the inputs of its own by name, for the dry run and
-    # the dataset.
+    # What only some have (`registry`):
+    # `files`: the inputs of its own by name, for the dry run and the dataset;
+    # `warm_up(cluster, job)`: make ready for one run: "ok", or in one line what failed;
+    # `read_back(cluster)`: tables of what the load left in the cluster, once its nodes serve.
 
     def versions(self, binaries: Binaries) -> dict[str, str]:
         """Versions of the programs that generate the load, by name, for the manifest."""
@@ -219,14 +221,6 @@ class LoadGenerator(Protocol):
         """Fill the tables of a cluster that has just started; LabError if that fails."""
         ...
 
-    def warm_up(self, cluster: Cluster, job: Job) -> str:
-        """Make ready for one run: "ok", or in one line what failed."""
-        ...
-
     def running(self, cluster: Cluster, job: Job) -> AbstractContextManager[Load]:
         """Run the load for the length of a `with` block; no process of it outlives the block."""
-        ...
-
-    def read_back(self, cluster: Cluster) -> Mapping[str, pd.DataFrame]:
-        """Tables of what the load left in the cluster, read once its nodes serve; may be none."""
         ...

@@ -13,8 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from ndblab import discovery
 from ndblab.error import LabError
 from ndblab.planning import workload
@@ -219,8 +217,3 @@ def running(cluster: Cluster, job: Job, own: Sequence[Command] = ()) -> Iterator
     runs = (own or commands(job))[-job.processes :]
     with executing_all(cluster, runs, job, job.profile.duration_s) as executions:
         yield Load(executions, job)
-
-
-def read_back(cluster: Cluster) -> dict[str, pd.DataFrame]:
-    """Read nothing: what sysbench writes cannot be checked."""
-    return {}

@@ -53,7 +53,6 @@ _IS_THERE = (
 
 prepare_command, prepare = sysbench.prepare_command, sysbench.prepare
 """Those of sysbench, which the same cluster serves."""
-read_back = sysbench.read_back
 
 
 def versions(binaries: Binaries) -> dict[str, str]:
@@ -80,11 +79,6 @@ def rows_per_thread(job: Job) -> int:
     """Return how many rows each thread has: together about as many as sysbench's tables."""
     batches = job.profile.rows // max(job.profile.clients) // MOST_AT_ONCE
     return max(1, batches) * MOST_AT_ONCE
-
-
-def warm_up(cluster: Cluster, job: Job) -> str:
-    """Do nothing: flexAsynch has a warm-up of its own."""
-    return OK
 
 
 @contextmanager

@@ -35,7 +35,6 @@ LEAST_ROWS_PER_S, GRACE_S = 500, 120
 PREPARE_TIMEOUT_S = 6 * 3600
 
 prepare_command = ways.prepare_command
-read_back = sysbench.read_back
 
 
 def versions(binaries: Binaries) -> dict[str, str]:
@@ -71,11 +70,6 @@ def prepare(cluster: Cluster, job: Job) -> Filled:
             next_step="Free some disk space, or use a smaller --table-size.",
         )
     return Filled(round(time.monotonic() - began, 2), job.profile.rows, {})
-
-
-def warm_up(cluster: Cluster, job: Job) -> str:
-    """Do nothing: every load begins with empty tables."""
-    return OK
 
 
 @contextmanager

@@ -31,7 +31,6 @@ ROLE = workload.CLIENT
 LEAST_ROWS_PER_S, GRACE_S = 1000, 120
 
 prepare_command, prepare = sysbench.prepare_command, sysbench.prepare
-read_back = sysbench.read_back
 
 
 def versions(binaries: Binaries) -> dict[str, str]:

@@ -19,7 +19,7 @@ import pymysql
 from ndblab.error import LabError
 from ndblab.experiments.locking_reads import ISOLATIONS, LOCKING_READS, client
 from ndblab.planning import workload
-from ndblab.workloads import action, sysbench
+from ndblab.workloads import action
 from ndblab.workloads.action import Action, Ended
 from ndblab.workloads.load_generator import OK, Command, Filled, Job
 
@@ -31,8 +31,6 @@ WORKLOADS = (LOCKING_READS,)
 ENDS_BY_ITSELF = True
 ROLE = workload.CLIENT
 TIMEOUT_S = 300
-
-read_back = sysbench.read_back
 
 
 def versions(binaries: Binaries) -> dict[str, str]:
@@ -76,11 +74,6 @@ def prepare(cluster: Cluster, job: Job) -> Filled:
             next_step="See the servers' error logs in the cluster's folder.",
         )
     return Filled(round(time.monotonic() - began, 2), job.profile.table_size, {})
-
-
-def warm_up(cluster: Cluster, job: Job) -> str:
-    """Do nothing: locks do not depend on what is cached."""
-    return OK
 
 
 def running(cluster: Cluster, job: Job) -> AbstractContextManager[Action]:

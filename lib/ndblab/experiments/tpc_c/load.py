@@ -87,11 +87,6 @@ def prepare(cluster: Cluster, job: Job) -> Filled:
     return program.fill(cluster, prepare_command(job), "TPC-C", len(tables.DATABASES) * rows)
 
 
-def warm_up(cluster: Cluster, job: Job) -> str:
-    """Do nothing: the execution of a run covers its warm-up."""
-    return OK
-
-
 @contextmanager
 def running(cluster: Cluster, job: Job) -> Iterator[Load]:
     """Load for the run's seconds, for the length of a `with` block at most."""
@@ -102,11 +97,6 @@ def running(cluster: Cluster, job: Job) -> Iterator[Load]:
     began = time.monotonic()
     with spawned(cluster, commands(job)[0], **streams) as child:
         yield Load(cluster, job, child, began, *before)
-
-
-def read_back(cluster: Cluster) -> Mapping[str, pd.DataFrame]:
-    """Read nothing: the rows have been checked."""
-    return {}
 
 
 class Load:

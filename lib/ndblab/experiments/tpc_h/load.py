@@ -78,22 +78,12 @@ def prepare(cluster: Cluster, job: Job) -> Filled:
     return program.fill(cluster, prepare_command(job), "TPC-H", job.profile.rows)
 
 
-def warm_up(cluster: Cluster, job: Job) -> str:
-    """Do nothing: the client opens the tables before it begins."""
-    return OK
-
-
 @contextmanager
 def running(cluster: Cluster, job: Job) -> Iterator[Load]:
     """Execute the query for the run's seconds, for the length of a `with` block at most."""
     streams = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     with spawned(cluster, commands(job)[0], **streams) as child:
         yield Load(child, job)
-
-
-def read_back(cluster: Cluster) -> Mapping[str, pd.DataFrame]:
-    """Read nothing: every result has been checked."""
-    return {}
 
 
 class Load:

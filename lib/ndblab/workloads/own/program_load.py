@@ -14,8 +14,6 @@ from ndblab.workloads.own import dump_file, program
 from ndblab.workloads.own.scripted import try_out
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ndblab.cluster.cluster import Cluster
     from ndblab.install import Binaries
 
@@ -69,7 +67,3 @@ class ProgramLoad:
     def running(self, cluster: Cluster, job: Job) -> AbstractContextManager[Load]:
         """Run the program for the run's seconds, for the length of a `with` block at most."""
         return program.running(cluster, self.commands(job)[-1], job)
-
-    def read_back(self, cluster: Cluster) -> dict[str, pd.DataFrame]:
-        """Read nothing: what is written cannot be checked."""
-        return {}

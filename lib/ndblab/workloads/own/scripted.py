@@ -25,8 +25,6 @@ from ndblab.workloads.own import dump_file
 from ndblab.workloads.own.errors import TOLERATED
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ndblab.cluster.cluster import Cluster
     from ndblab.install import Binaries
 
@@ -136,10 +134,6 @@ class Scripted:
     def running(self, cluster: Cluster, job: Job) -> AbstractContextManager[Load]:
         """Run sysbench for the run's seconds, for the length of a `with` block at most."""
         return sysbench.running(cluster, self._own(job), self.commands(job))
-
-    def read_back(self, cluster: Cluster) -> dict[str, pd.DataFrame]:
-        """Read nothing: what is written cannot be checked."""
-        return {}
 
     def _own(self, job: Job) -> Job:
         point = replace(job.point, workload=str(self.script))
