@@ -13,6 +13,7 @@ from ndblab.judging import publication
 from ndblab.machine import host, topology
 from ndblab.planning import data_node, deployment
 from ndblab.planning.data_node import Threads
+from ndblab.planning.node import API_NODE_IDS
 from ndblab.planning.shape import Overlay
 
 GIB = 2**30
@@ -166,7 +167,7 @@ def test_a_connection_pool_gives_every_connection_an_id_of_its_own():
         plan = deployment.make(machine(2), shape(connection_pools=pools))
         ids = [i for s in plan.servers for i in s.node_ids]
         assert len(set(ids)) == len(ids) == connections
-        assert not set(ids) & set(deployment.API_NODE_IDS)
+        assert not set(ids) & set(API_NODE_IDS)
         assert [s.node_id for s in plan.servers] == list(range(11, 27))
     assert pools_of(plan) == [1, 4, 8, 16] * 4
 

@@ -11,6 +11,7 @@ from ndblab.cluster import start_stop
 from ndblab.machine import host
 from ndblab.machine.topology import Cpu
 from ndblab.planning import config, deployment, fitness, twins
+from ndblab.planning.node import MAX_SERVERS
 
 GIB = 2**30
 CPUS = tuple(Cpu(n, n, 0, 0) for n in range(2))
@@ -35,7 +36,7 @@ def taken(a: deployment.Plan) -> set[object]:
 
 def test_twins_share_no_port_folder_or_socket():
     """Not even with as many servers as there are node ids, at the last port that can be given."""
-    first = plan(servers=deployment.MAX_SERVERS)
+    first = plan(servers=MAX_SERVERS)
     second = twins.moved(first, SECOND)
     assert not taken(first) & taken(second)
     assert len(taken(first)) == len(taken(second)) == 3 * len(first.servers) + 2 * 3 + 1

@@ -24,7 +24,7 @@ from ndblab.design.experiment import Experiment
 from ndblab.experiments.capacity.demands import CLIENT, KINDS, OTHER, SERVER
 from ndblab.machine.host import Host
 from ndblab.measuring import manifest
-from ndblab.planning.deployment import FIRST_SERVER_NODE_ID
+from ndblab.planning.node import FIRST_SERVER_NODE_ID
 from ndblab.planning.point import Point
 from ndblab.planning.profile import Profile
 from ndblab.statistics import summary

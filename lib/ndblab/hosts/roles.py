@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from ndblab.error import LabError
-from ndblab.planning.deployment import LOAD
+from ndblab.planning.node import LOAD
 
 MANAGEMENT, DATA, SQL, _ = ROLES = ("management", "data", "sql", LOAD)
 """What runs on a host: the management node, data nodes, MySQL servers, load generators."""

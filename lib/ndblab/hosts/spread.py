@@ -19,6 +19,7 @@ from ndblab.machine.host import Host
 from ndblab.planning import deployment
 from ndblab.planning.cpu_budget import Share
 from ndblab.planning.deployment import HostPlan, Node, Plan
+from ndblab.planning.node import FIRST_DATA_NODE_ID, REPLICAS, domain
 from ndblab.planning.shape import Places, Shape
 
 
@@ -100,7 +101,7 @@ def make(hosts: Hosts, shape: Shape) -> Plan:
         ),
         data_nodes=tuple(
             _data_node(number, data_hosts, whole, places, shape.domains)
-            for number in range(1, deployment.REPLICAS * groups + 1)
+            for number in range(1, REPLICAS * groups + 1)
         ),
         servers=tuple(_server(node, sql_hosts, whole, places) for node in base.servers),
         sysbench=_of_clients(load_host, whole),
@@ -152,8 +153,8 @@ def _data_node(
     node = dataclasses.replace(
         own,
         number=number,
-        node_id=deployment.FIRST_DATA_NODE_ID + number - 1,
-        domain=1 + (number - 1) % deployment.REPLICAS if domains else 0,
+        node_id=FIRST_DATA_NODE_ID + number - 1,
+        domain=domain(number) if domains else 0,
     )
     return _moved(node, hosts[place], "ndbd", places, turn + 1)
 

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, ClassVar
 from ndblab.cluster import pair, start_stop, variables
 from ndblab.cluster.cluster import Cluster, Site
 from ndblab.design.contrast import A, B
-from ndblab.error import LabError
 from ndblab.machine import host
-from ndblab.measuring import measured_run
-from ndblab.planning import config, deployment, twins
+from ndblab.measuring import manifest, measured_run
+from ndblab.planning import deployment, twins
 from ndblab.planning.point import DEFAULT_VARIANT, Point
 from ndblab.workloads import registry
 
@@ -255,16 +254,9 @@ class Clusters:
 
     def _keep(self, started: Cluster, point: Point) -> bool:
         """Keep configuration and the load's own files in the dataset; return if it is the usual."""
-        if shown := self.experiment.after_start:
-            known = self.writer.manifest.get("shown", {})
-            self.writer.note(shown={**known, point.variant: shown(started, point.variant)})
         default = dataclasses.replace(point, variant=DEFAULT_VARIANT)
         usual = self._needed(point) == self._needed(default)
-        for name in (config.CONFIG_INI, config.MY_CNF):
-            text = started.configuration(name)
-            self.writer.add_config(name if usual else f"{point.variant}.{name}", text)
-        for name, text in getattr(registry.find(point.workload), "files", {}).items():
-            self.writer.add_config(name, text)
+        manifest.keep_start(self.writer, self.experiment, started, point, usual)
         return usual
 
     def _needed(self, point: Point) -> tuple[Plan, Binaries]:
@@ -272,17 +264,8 @@ class Clusters:
 
     def _note_periods(self) -> None:
         """Note the longest periods to which the kernel has lengthened those of CPU quotas."""
-        found: list[tuple[str, tuple[int, int]]] = []
-        for each in filter(None, (self._cluster, *self._twins.values())):
-            # A cluster whose host is lost has none to note, and its own error.
-            with contextlib.suppress(LabError):
-                found += each.lengthened_us().items()
-        known = dict(self.writer.manifest.get("lengthened_us", {}))
-        for node, (set_us, now_us) in found:
-            if now_us > known.get(node, (0, 0))[1]:
-                known[node] = [set_us, now_us]
-        if found:
-            self.writer.note(lengthened_us=known)
+        running = [each for each in (self._cluster, *self._twins.values()) if each]
+        manifest.note_periods(self.writer, running)
 
     def _limit(self, quotas_cpus: dict[str, float | None]) -> None:
         self._note_periods()

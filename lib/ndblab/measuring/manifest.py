@@ -1,4 +1,4 @@
-"""What a dataset says of its measurement: its manifest, and its identity.
+"""What a dataset says of its measurement: its manifest, its identity, and facts of its clusters.
 
 Two measurements of one identity are the same, and one resumes the other; folders and ports do not
 change it.
@@ -6,15 +6,17 @@ change it.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import hashlib
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.design.experiment import Experiment
+from ndblab.error import LabError
 from ndblab.hosts import spread
 from ndblab.machine.host import Host
 from ndblab.planning import config
@@ -23,8 +25,11 @@ from ndblab.planning.shape import Places
 from ndblab.workloads import registry
 
 if TYPE_CHECKING:
+    from ndblab.cluster.cluster import Cluster
+    from ndblab.dataset import Writer
     from ndblab.install import Binaries
     from ndblab.planning.deployment import Plan
+    from ndblab.planning.point import Point
     from ndblab.planning.profile import Profile
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -126,3 +131,37 @@ def git_commit() -> str | None:
     except OSError:
         return None
     return done.stdout.strip() or None
+
+
+def keep_start(
+    writer: Writer, experiment: Experiment, started: Cluster, point: Point, usual: bool
+) -> None:
+    """Keep the configuration of a cluster, the load's own files, and what the variant shows.
+
+    Parameters
+    ----------
+    usual : whether it is the cluster of the default variant, whose files bear no variant's name.
+    """
+    if shown := experiment.after_start:
+        known = writer.manifest.get("shown", {})
+        writer.note(shown={**known, point.variant: shown(started, point.variant)})
+    for name in (config.CONFIG_INI, config.MY_CNF):
+        text = started.configuration(name)
+        writer.add_config(name if usual else f"{point.variant}.{name}", text)
+    for name, text in getattr(registry.find(point.workload), "files", {}).items():
+        writer.add_config(name, text)
+
+
+def note_periods(writer: Writer, clusters: Iterable[Cluster]) -> None:
+    """Note the longest periods to which the kernel has lengthened those of CPU quotas."""
+    found: list[tuple[str, tuple[int, int]]] = []
+    for each in clusters:
+        # A cluster whose host is lost has none to note, and its own error.
+        with contextlib.suppress(LabError):
+            found += each.lengthened_us().items()
+    known = dict(writer.manifest.get("lengthened_us", {}))
+    for node, (set_us, now_us) in found:
+        if now_us > known.get(node, (0, 0))[1]:
+            known[node] = [set_us, now_us]
+    if found:
+        writer.note(lengthened_us=known)

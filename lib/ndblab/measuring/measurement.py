@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import sys
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from ndblab.machine import host
 from ndblab.measuring import feasible, manifest, performing
 from ndblab.measuring.deciding import Judging, disturbed
 from ndblab.measuring.manifest import ROOT
+from ndblab.measuring.request import Request, command, say
 from ndblab.planning.deployment import Plan
 from ndblab.planning.point import DEFAULT_VARIANT
 
@@ -82,9 +82,11 @@ def measure(
     LabError
         If it is impossible here, or a cluster fails on the way; completed runs are saved.
     """
-    wanted = experiment, size, budget, overrides, port, progress, again, minutes, engines, judging
+    asked = Request(
+        experiment, size, budget, overrides, port, progress, again, minutes, engines, hosts, judging
+    )
     if hosts is None and not experiment.hosts:
-        return _measure(*wanted)
+        return _measure(asked)
     from ndblab import install
     from ndblab.hosts import connected, roles
 
@@ -93,62 +95,29 @@ def measure(
     binaries = install.ensure(progress=progress)
     plain = insecure_network or hosts is None
     with connected.opened(given, binaries, experiment.hosts, plain) as there:
-        return _measure(*wanted, hosts, there)
+        return _measure(asked, there)
 
 
-def _measure(
-    experiment: Experiment,
-    size: str,
-    budget: str,
-    overrides: dict[str, object] | None,
-    port: int | str | None,
-    progress: bool,
-    again: bool,
-    minutes: int | None,
-    engines: str | None,
-    judging: Judging | None,
-    hosts: str | None = None,
-    there: connected.Connected | None = None,
-) -> datasets.Dataset:
+def _measure(asked: Request, there: connected.Connected | None = None) -> datasets.Dataset:
     """Measure on this host, or over the hosts that are connected."""
     from ndblab import install
-    from ndblab.cluster import start_stop
     from ndblab.install.engines import both
     from ndblab.measuring.clusters import Clusters
 
-    def say(text: str) -> None:
-        if progress:
-            print(text, file=sys.stderr)
-
+    experiment, engines, progress = asked.experiment, asked.engines, asked.progress
     experiment.check_engines(engines)
-    wanted = experiment.size(size, overrides)
-    todo = experiment.sweep(wanted)
+    wanted = experiment.size(asked.size, asked.overrides)
     machine = there.data_host if there else host.read()
-    places = start_stop.places(start_stop.home(), port)
-    plans = experiment.plans(wanted, budget, machine, places, there and there.hosts)
-    if there:
-        there.check(*plans.values())
-        # Namespaces have the memory of this machine together.
-        for each in plans.values() if there.network else ():
-            feasible.check_size(host.read(), each)
-    else:
-        feasible.check(machine, *plans.values(), engines=engines)
+    plans = _plans(asked, wanted, machine, there)
     plan = plans[DEFAULT_VARIANT]
-    say(f"{experiment.name}: {experiment.question}")
-    say(there.describe() if there else machine.describe())
-    say(expected(experiment, wanted, minutes))
-    say(f"budget {plan.budget.kind}: {plan.budget.reason}")
-    if wanted.repeats == 1 and len(todo) > 1 and not experiment.contrasts:
-        say("verdicts need at least two repeats: --repeats 2")
-    if engines is None and install.find() is None:
-        more = duration(install.usual_s())
-        say(f"one-time install of NDB Cluster and sysbench: about {more} more")
+    _announce(asked, wanted, plan, (there or machine).describe())
     named = both(engines, progress) if engines else (install.ensure(progress=progress), None)
     binaries, second = named
 
     described, identity = manifest.describe(
-        experiment, wanted, budget, machine, binaries, overrides, second, there and there.hosts
-    )
+        experiment, wanted, asked.budget, machine, binaries, asked.overrides, second,
+        there and there.hosts,
+    )  # fmt: skip
     if there:
         described["hosts"] = there.to_dict()
         described["namespaces"] = there.network is not None
@@ -161,13 +130,47 @@ def _measure(
         )  # fmt: skip
 
     typed = command(
-        experiment, size, budget, overrides, port, engines, hosts,
-        bool(hosts and there and there.hosts.insecure_network),
+        experiment, asked.size, asked.budget, asked.overrides, asked.port, engines, asked.hosts,
+        bool(asked.hosts and there and there.hosts.insecure_network),
     )  # fmt: skip
     return carry_out(
         experiment, wanted, described, identity, clusters_of, typed,
-        progress=progress, again=again, minutes=minutes, judging=judging,
+        progress=progress, again=asked.again, minutes=asked.minutes, judging=asked.judging,
     )  # fmt: skip
+
+
+def _plans(
+    asked: Request, wanted: Profile, machine: host.Host, there: connected.Connected | None
+) -> Mapping[str, Plan]:
+    """Plan the cluster of each variant, and refuse those that its hosts cannot run."""
+    from ndblab.cluster import start_stop
+
+    places = start_stop.places(start_stop.home(), asked.port)
+    plans = asked.experiment.plans(wanted, asked.budget, machine, places, there and there.hosts)
+    if there is None:
+        feasible.check(machine, *plans.values(), engines=asked.engines)
+        return plans
+    there.check(*plans.values())
+    # Namespaces have the memory of this machine together.
+    for each in plans.values() if there.network else ():
+        feasible.check_size(host.read(), each)
+    return plans
+
+
+def _announce(asked: Request, wanted: Profile, plan: Plan, where: str) -> None:
+    """Say what is measured, where, for how long, and what must be installed first."""
+    from ndblab import install
+
+    experiment = asked.experiment
+    asked.say(f"{experiment.name}: {experiment.question}")
+    asked.say(where)
+    asked.say(expected(experiment, wanted, asked.minutes))
+    asked.say(f"budget {plan.budget.kind}: {plan.budget.reason}")
+    if wanted.repeats == 1 and len(experiment.sweep(wanted)) > 1 and not experiment.contrasts:
+        asked.say("verdicts need at least two repeats: --repeats 2")
+    if asked.engines is None and install.find() is None:
+        more = duration(install.usual_s())
+        asked.say(f"one-time install of NDB Cluster and sysbench: about {more} more")
 
 
 def carry_out(
@@ -194,10 +197,6 @@ def carry_out(
     from ndblab.measuring.deciding import contrasts
     from ndblab.measuring.measured_run import now_utc
 
-    def say(text: str) -> None:
-        if progress:
-            print(text, file=sys.stderr)
-
     todo, sweep_s = experiment.sweep(wanted), time_needed.sweep_s(experiment, wanted)
     limit_s = limit_of_s(experiment, wanted, minutes)
     began_s = time.monotonic()
@@ -205,16 +204,12 @@ def carry_out(
     judging = judging or contrasts.published(experiment, again_command)
     if known:
         data = datasets.read(known)
-        spoilt = disturbed.described(data, contrasts.noted(data.manifest))
-        is_open = contrasts.is_open(data, judging)
-        if minutes is None or not (spoilt or is_open):
+        left = _left_to_do(data, judging)
+        if minutes is None or not left:
             decided = ", and no claim waits for more" if minutes else ""
-            say(f"already measured{decided} (--again repeats it): {known.name}")
+            say(f"already measured{decided} (--again repeats it): {known.name}", progress)
             return data
-        first = f"the {spoilt} that others on the host disturbed" if spoilt else ""
-        then = "its open claims" if is_open else ""
-        what = ", then with ".join(filter(None, (first, then)))
-        say(f"going on with {what} for {minutes} min: {known.name}")
+        say(f"going on with {left} for {minutes} min: {known.name}", progress)
     opened = (
         datasets.Writer.reopen(known, described)
         if known
@@ -235,6 +230,16 @@ def carry_out(
             contrasts.decide(experiment, wanted, clusters, judging, until_s, progress)
         clusters.close()
         return writer.finish()
+
+
+def _left_to_do(data: datasets.Dataset, judging: Judging) -> str:
+    """Say what a complete dataset may go on with; empty if that is nothing."""
+    from ndblab.measuring.deciding import contrasts
+
+    spoilt = disturbed.described(data, contrasts.noted(data.manifest))
+    first = f"the {spoilt} that others on the host disturbed" if spoilt else ""
+    then = "its open claims" if contrasts.is_open(data, judging) else ""
+    return ", then with ".join(filter(None, (first, then)))
 
 
 def limit_of_s(experiment: Experiment, wanted: Profile, minutes: int | None) -> float:
@@ -261,33 +266,3 @@ def expected(experiment: Experiment, wanted: Profile, minutes: int | None) -> st
 def _once(wanted: Profile, minutes: int | None) -> bool:
     """Whether each contrast gets a single block."""
     return wanted.name == "smoke" and not minutes
-
-
-def command(
-    experiment: Experiment,
-    size: str,
-    budget: str,
-    overrides: dict[str, object] | None,
-    port: int | str | None = None,
-    engines: str | None = None,
-    hosts: str | None = None,
-    insecure_network: bool = False,
-) -> str:
-    """Return the command of a measurement with these options."""
-    figure = next((figure for figure in experiment.figures if figure.isdigit()), None)
-    options: dict[str, object] = {"figure": figure} if figure else {"experiment": experiment.name}
-    options |= {"profile": size} if size != "quick" else {}
-    options |= {"budget": budget} if budget != "auto" else {}
-    options |= {key.removesuffix("_s"): value for key, value in (overrides or {}).items()}
-    options |= {"base_port": port, "engines": engines, "hosts": hosts}
-    words = (
-        f"--{name.replace('_', '-')} {_as_typed(value)}"
-        for name, value in options.items()
-        if value is not None
-    )
-    insecure = ["--insecure-network"] if insecure_network else []
-    return " ".join(["./lab reproduce", *words, *insecure])
-
-
-def _as_typed(value: object) -> str:
-    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from ndblab.install.binaries import rondb_series
 from ndblab.machine import topology
-from ndblab.planning import deployment
-from ndblab.planning.deployment import Node, Plan
+from ndblab.planning.cpu_budget import Share
+from ndblab.planning.deployment import Plan
+from ndblab.planning.node import API_NODE_IDS, REPLICAS, Node
 from ndblab.planning.setting_value import ndb_path, quoted
 
 if TYPE_CHECKING:
@@ -73,8 +74,8 @@ def config_ini(plan_: Plan, ndb_version: str = "") -> str:
     template = _templates().get_template("config.ini.j2")
     text = template.render(
         plan=plan_,
-        api_node_ids=deployment.API_NODE_IDS,
-        replicas=deployment.REPLICAS,
+        api_node_ids=API_NODE_IDS,
+        replicas=REPLICAS,
         rondb=bool(rondb),
         thread_config=plan_.threads.config(query=rondb < RONDB_WITHOUT_QUERY_THREADS),
     )
@@ -234,7 +235,7 @@ def key_argv(program: str, options_file: str, folder: str, type_: str, address: 
     return [*argv, f"--duration={TLS_KEY_S}", f"--to-dir={folder}"]
 
 
-def binding(share: deployment.Share) -> list[str]:
+def binding(share: Share) -> list[str]:
     """Return the numactl prefix that binds a process to its CPUs and to their memory."""
     if not share.cpus:
         return []

@@ -15,19 +15,18 @@ from ndblab.machine.host import Host
 from ndblab.planning import cpu_budget, data_node
 from ndblab.planning.cpu_budget import BRIEF_CPUS, BRIEF_DATA_NODE_CPUS, Budget, Share
 from ndblab.planning.data_node import GIB, MIB, Memory, Threads
-from ndblab.planning.node import ADDED, NEVER, HostPlan, Node
+from ndblab.planning.node import (
+    ADDED,
+    FIRST_DATA_NODE_ID,
+    FIRST_SERVER_NODE_ID,
+    LOAD,
+    MANAGEMENT_NODE_ID,
+    NEVER,
+    HostPlan,
+    Node,
+    domain,
+)
 from ndblab.planning.shape import Overlay, Places, Shape
-
-MANAGEMENT_NODE_ID, FIRST_DATA_NODE_ID = 1, 2
-FIRST_SERVER_NODE_ID, LAST_SERVER_NODE_ID = 11, 246
-API_NODE_IDS = tuple(range(LAST_SERVER_NODE_ID + 1, 255))
-LOAD = "load"
-"""Role of the host that load generators run on."""
-REPLICAS = 2
-"""Data nodes that hold the same rows: those of a node group."""
-MAX_SERVERS = LAST_SERVER_NODE_ID - FIRST_SERVER_NODE_ID + 1
-"""Node ids 11 to 246 are for MySQL servers: the brief's files keep 247 to 254 for tools, and an
-NDB node id is at most 255 (manual, "NDB Cluster Management Node Configuration")."""
 
 
 @dataclass(frozen=True)
@@ -191,13 +190,7 @@ def make(host: Host, shape: Shape) -> Plan:
         If the budget is unknown or impossible here, or there are more servers than node ids.
     """
     budget = cpu_budget.choose(host, shape.budget)
-    if not 1 <= sum(shape.pools) <= MAX_SERVERS:
-        raise LabError(
-            "The servers do not fit the node ids",
-            found=f"{shape.servers} servers with {sum(shape.pools)} connections in all",
-            expected=f"1 to {MAX_SERVERS} connections in all",
-            next_step="Use fewer servers or a smaller connection pool.",
-        )
+    shape.check_node_ids()
     shares = cpu_budget.shares(host, budget.kind, shape.node_groups)
     data_node_cpus = {
         "pinned": len(shares.data_nodes[0].cpus),
@@ -218,7 +211,7 @@ def make(host: Host, shape: Shape) -> Plan:
         data_nodes=tuple(
             Node(
                 "ndbmtd", n, FIRST_DATA_NODE_ID + n - 1, places.data_dir("ndbd", n),
-                share, places.port("ndbmtd", n), domain=_domain(shape, n),
+                share, places.port("ndbmtd", n), domain=domain(n) if shape.domains else 0,
             )
             for n, share in enumerate(shares.data_nodes, start=1)
         ),
@@ -282,17 +275,9 @@ def _server(shape: Shape, number: int, share: Share) -> Node:
         shape.places.socket(number),
         tuple(range(first_more, first_more + more[number - 1])),
         "tcp" if number > shape.servers - shape.tcp_servers else shape.transporter,
-        domain=_domain(shape, number),
+        domain=domain(number) if shape.domains else 0,
         options=shape.options(number),
     )
-
-
-def _domain(shape: Shape, number: int) -> int:
-    """Return the location domain of the `number`-th data node or server.
-
-    NDB makes node groups of data nodes with ids that follow each other: each has one in either.
-    """
-    return 1 + (number - 1) % REPLICAS if shape.domains else 0
 
 
 def _identity(value: object) -> object:

@@ -1,4 +1,4 @@
-"""The parts of a planned cluster: its processes, and what each of several hosts is for."""
+"""The parts of a planned cluster: processes with their ids, and the purpose of each host."""
 
 from __future__ import annotations
 
@@ -7,9 +7,27 @@ from dataclasses import dataclass, field
 
 from ndblab.planning.cpu_budget import Share
 
+MANAGEMENT_NODE_ID, FIRST_DATA_NODE_ID = 1, 2
+FIRST_SERVER_NODE_ID, LAST_SERVER_NODE_ID = 11, 246
+API_NODE_IDS = tuple(range(LAST_SERVER_NODE_ID + 1, 255))
+REPLICAS = 2
+"""Data nodes that hold the same rows: those of a node group."""
+MAX_SERVERS = LAST_SERVER_NODE_ID - FIRST_SERVER_NODE_ID + 1
+"""Node ids 11 to 246 are for MySQL servers: the brief's files keep 247 to 254 for tools, and an
+NDB node id is at most 255 (manual, "NDB Cluster Management Node Configuration")."""
+LOAD = "load"
+"""Role of the host that load generators run on."""
 NEVER, ADDED = {"identity": "never"}, {"identity": "unless default"}
 """How a field counts for a plan's identity: not at all, since it does not affect a measurement; or
 only if it is set, which every field must be that is added after datasets were recorded."""
+
+
+def domain(number: int) -> int:
+    """Return the location domain of the `number`-th data node or server, of two.
+
+    NDB makes node groups of data nodes with ids that follow each other: each has one in either.
+    """
+    return 1 + (number - 1) % REPLICAS
 
 
 @dataclass(frozen=True)

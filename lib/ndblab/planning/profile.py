@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ndblab.error import LabError
 from ndblab.planning import number
-from ndblab.planning.deployment import MAX_SERVERS
+from ndblab.planning.node import MAX_SERVERS
 
 MOST_CLIENTS = 100_000
 """sysbench's own limit."""

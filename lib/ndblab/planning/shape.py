@@ -6,6 +6,8 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ndblab.error import LabError
+from ndblab.planning.node import MAX_SERVERS
 from ndblab.planning.point import DEFAULT_TRANSPORTER
 
 
@@ -113,3 +115,13 @@ class Shape:
     def options(self, number: int) -> tuple[tuple[str, object], ...]:
         """Return the options of my.cnf that the `number`-th server has of its own."""
         return tuple(self.server_options[(number - 1) % len(self.server_options)].items())
+
+    def check_node_ids(self) -> None:
+        """Refuse more connections than there are node ids; LabError says how many there are."""
+        if not 1 <= sum(self.pools) <= MAX_SERVERS:
+            raise LabError(
+                "The servers do not fit the node ids",
+                found=f"{self.servers} servers with {sum(self.pools)} connections in all",
+                expected=f"1 to {MAX_SERVERS} connections in all",
+                next_step="Use fewer servers or a smaller connection pool.",
+            )

@@ -20,7 +20,8 @@ from ndblab.experiments.capacity.model import Model
 from ndblab.figures import published
 from ndblab.judging import evidence
 from ndblab.machine import host
-from ndblab.planning import cpu_budget, deployment, number, profile
+from ndblab.planning import cpu_budget, number, profile
+from ndblab.planning.node import MAX_SERVERS
 from ndblab.statistics import summary
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def predict(
     LabError
         If a value is invalid, or the speed of another host is missing.
     """
-    many = number.whole("--servers", servers, most=deployment.MAX_SERVERS)
+    many = number.whole("--servers", servers, most=MAX_SERVERS)
     together = number.whole("--clients", clients, most=profile.MOST_CLIENTS)
     there, speed = _of_host(own, cpus, qps_one_server)
     point = pd.DataFrame({"servers": [many], "clients": [together]})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from ndblab.error import MissingData
-from ndblab.planning.deployment import REPLICAS
+from ndblab.planning.node import REPLICAS
 from ndblab.planning.workload import TRANSACTION_LOOKUPS
 from ndblab.statistics import contrasts, summary
 

@@ -16,7 +16,7 @@ from ndblab.judging.contrasted import A, B, Place, place, ratio, side
 from ndblab.judging.evidence import Evidence
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import Comparison, Finding, decide
-from ndblab.planning.deployment import REPLICAS
+from ndblab.planning.node import REPLICAS
 
 _DOMAINS = "domains"
 

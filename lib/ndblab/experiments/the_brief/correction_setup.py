@@ -20,7 +20,7 @@ from ndblab.experiments.the_brief.correction_facts import (
 )
 from ndblab.judging.publication import Correction
 from ndblab.planning.data_node import GIB
-from ndblab.planning.deployment import API_NODE_IDS
+from ndblab.planning.node import API_NODE_IDS
 
 TIB = 1024 * GIB
 # A sysbench row: two integers, 120 and 60 characters of up to 4 bytes (oltp_common.lua; utf8mb4).
