@@ -47,6 +47,18 @@ def find_sysbench() -> Sysbench | None:
     return own
 
 
+def on_path(name: str, package: str) -> str:
+    """Return the path of a program of this machine; LabError names the package that has it."""
+    if found := shutil.which(name):
+        return found
+    raise LabError(
+        f"{name} is not installed",
+        found=f"no {name} on PATH",
+        expected=f"{name}, which the workload runs",
+        next_step=f"Install it, on Debian with: sudo apt-get install -y {package}",
+    )
+
+
 def programs_version(programs: dict[str, Path], *, basedir: Path, origin: str) -> Ndb:
     """Ask each program for its version and refuse a mixture of versions."""
     versions: dict[str, str] = {}

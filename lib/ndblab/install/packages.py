@@ -115,6 +115,25 @@ def through_loader(root: Path) -> list[str | Path]:
     return [_loader(root), "--library-path", libraries]
 
 
+def client_argv(ndb: Ndb, name: str) -> tuple[str, ...]:
+    """Return the words that start a client program of MySQL: one that came with `ndb`, or on PATH.
+
+    One that was unpacked from Debian's packages runs through the loader of the same packages, since
+    it may need newer libraries than this machine has.
+
+    Raises
+    ------
+    LabError
+        If there is none.
+    """
+    own = ndb.basedir / "bin" / name
+    if own.is_file() and ndb.origin == ORIGIN:
+        return (*map(str, through_loader(ndb.basedir.parent)), str(own))
+    if own.is_file():
+        return (str(own),)
+    return (discovery.on_path(name, "mysql-client"),)
+
+
 def unpack(packages: Iterable[Path], root: Path, log: Path) -> None:
     """Unpack all packages into `root`."""
     root.mkdir(parents=True, exist_ok=True)

@@ -64,7 +64,7 @@ def test_a_compressed_dump_comes_with_the_command_that_decompresses_it(tmp_path)
 
 def test_the_client_reads_no_option_file_or_password_of_the_users(tmp_path, monkeypatch):
     """~/.my.cnf, ~/.mylogin.cnf and MYSQL_PWD are for other servers."""
-    monkeypatch.setattr(dump_file.client_programs, "argv", lambda *_: ("mysql",))
+    monkeypatch.setattr(dump_file.packages, "client_argv", lambda *_: ("mysql",))
     server = SimpleNamespace(socket="/lab/mysql.1.sock")
     job = Job(None, profile.get("smoke"), Point(1, 1), [server])
     [*_, shell] = dump_file.prepare_command(job, tmp_path / "dump.sql").argv

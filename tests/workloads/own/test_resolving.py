@@ -80,7 +80,7 @@ def test_the_identity_is_the_content(tmp_path):
 def test_a_schema_is_loaded_by_the_client(tmp_path, monkeypatch):
     """Into the load's database."""
     monkeypatch.setattr(
-        "ndblab.install.client_programs.argv", lambda binaries, name: (f"/bin/{name}",)
+        "ndblab.install.packages.client_argv", lambda binaries, name: (f"/bin/{name}",)
     )
     schema = write(tmp_path / "my dump.sql", TABLES)
     made = resolve(write(tmp_path / "a.sql", "SELECT * FROM t;"), schema)

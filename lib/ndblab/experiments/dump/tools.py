@@ -19,7 +19,7 @@ from ndblab.experiments.dump import (
     UNCOMPRESSED,
     ZSTD,
 )
-from ndblab.install import client_programs
+from ndblab.install import discovery, packages
 from ndblab.machine import commands
 from ndblab.workloads import sysbench
 from ndblab.workloads.load_generator import Command
@@ -48,8 +48,8 @@ def versions(binaries: Binaries) -> dict[str, str]:
     if tool() == MYSQL_SHELL:
         programs = {MYSQL_SHELL: (MYSQL_SHELL,)}
     else:
-        programs = {MYSQLDUMP: (*client_programs.argv(binaries, MYSQLDUMP), "--no-defaults")}
-        programs |= {name: (client_programs.on_path(name, name),) for name in _COMPRESS}
+        programs = {MYSQLDUMP: (*packages.client_argv(binaries, MYSQLDUMP), "--no-defaults")}
+        programs |= {name: (discovery.on_path(name, name),) for name in _COMPRESS}
     found = {}
     for name, argv in programs.items():
         text = commands.output([*argv, "--version"], what=f"{name} does not run")
@@ -83,10 +83,10 @@ def command(job: Job, folder: Path) -> Command:
         call = f"util.dumpSchemas({', '.join(map(json.dumps, arguments))})"
         words = ["--mysql", *connection, "--no-password", "--js", "--execute", call]
         return Command([MYSQL_SHELL, *words])
-    mysqldump = [*client_programs.argv(job.binaries, MYSQLDUMP), "--no-defaults", "--password="]
+    mysqldump = [*packages.client_argv(job.binaries, MYSQLDUMP), "--no-defaults", "--password="]
     line = shlex.join([*mysqldump, *connection, *_NDB_TABLES, sysbench.DATABASE])
     if flags := _COMPRESS.get(compression(job)):
-        compressor = client_programs.on_path(compression(job), compression(job))
+        compressor = discovery.on_path(compression(job), compression(job))
         line += f" | {shlex.join([compressor, *flags])}"
     line += f" > {shlex.quote(str(script(job, folder)))}"
     return Command(["bash", "-o", "pipefail", "-c", line])

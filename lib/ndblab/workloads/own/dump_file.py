@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.error import LabError
-from ndblab.install import client_programs
+from ndblab.install import packages
 from ndblab.machine.commands import error_lines, exit_reason
 from ndblab.workloads import sysbench
 from ndblab.workloads.load_generator import Command, Filled, Job, spawned
@@ -97,7 +97,7 @@ def prepare_command(job: Job, path: Path) -> Command:
         login += [f"--socket={server.socket}", "--protocol=socket"]
     else:
         login += [f"--host={server.endpoint}", f"--port={server.port}", "--protocol=tcp"]
-    argv = [*client_programs.argv(job.binaries, MYSQL), *login, f"--user={job.user}"]
+    argv = [*packages.client_argv(job.binaries, MYSQL), *login, f"--user={job.user}"]
     argv += ["--init-command=SET default_storage_engine=ndbcluster", "--binary-mode"]
     argv += [job.database or sysbench.DATABASE]
     return Command(["sh", "-c", f"exec {shlex.join(argv)} < {shlex.quote(str(path))}"])
