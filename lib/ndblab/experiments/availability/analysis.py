@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from ndblab.experiments.availability.fault import EVERY_FAULT, FAULT, RESTART, S
 if TYPE_CHECKING:
     from ndblab.dataset import Dataset
 
+_DECLARED_DEAD = r"^Node (\d+) declared dead"
 # Throughput is not computed over less time than this.
 SHORTEST_S = 1.0
 
@@ -174,6 +175,16 @@ def struck(events: pd.DataFrame, role: str) -> int | None:
     texts = events.loc[events["event"].astype(str) == FAULT, "text"].astype(str)
     named = (re.search(rf"\b{role}[. ](\d+)", text) for text in texts)
     return next((int(found[1]) for found in named if found), None)
+
+
+def declared_dead(events: pd.DataFrame, data_nodes: Collection[int]) -> pd.DataFrame:
+    """Return the events in which a data node declares another one dead, with that one as `dead`.
+
+    Management node and MySQL servers have shorter intervals of their own (HeartbeatIntervalDbApi).
+    """
+    named = events["text"].astype(str).str.extract(_DECLARED_DEAD, expand=False)
+    found = events.assign(dead=pd.to_numeric(named))
+    return found[found["node_id"].isin(data_nodes) & found["dead"].isin(data_nodes)]
 
 
 def failed_elsewhere(operations: pd.DataFrame, server: int, since_s: float) -> int:
