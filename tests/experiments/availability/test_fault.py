@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.experiments.availability import fault
 from ndblab.experiments.availability.fault import (
@@ -67,10 +68,24 @@ def test_a_fault_of_a_network_that_there_is_not_is_refused(what: str, nodes: tup
         NetworkAction(0, what, nodes)
 
 
-def test_a_frozen_data_node_is_thawed_after_it_was_declared_dead():
-    """Four heartbeats of 5 s, NDB's own, are 20 s; thawed sooner it would only have been slow."""
-    thaw = next(a for a in FAULTS["freeze-data-node"].actions if a.what == "thaw")
-    assert thaw.at_s > 4 * 5
+@pytest.mark.parametrize("name", ["freeze-data-node", "freeze-with-short-heartbeats"])
+def test_a_frozen_data_node_is_thawed_well_after_it_was_declared_dead(name: str):
+    """Five heartbeats after it froze, and not at that time: its return would end the gap."""
+    variant = catalogue.find("availability").variant(name)
+    heartbeat_ms = variant.config_ini.get("ndbd default", {}).get("HeartbeatIntervalDbDb", 5000)
+    thaw = next(a for a in FAULTS[name].actions if a.what == "thaw")
+    assert thaw.at_s >= 1.5 * 5 * heartbeat_ms / 1000
+    assert FAULTS[name].lasts_s > thaw.at_s
+
+
+def test_faults_that_compare_a_setting_differ_in_nothing_else():
+    """The same is done to a cluster with another line in config.ini, in a cluster of its own."""
+    experiment = catalogue.find("availability")
+    assert FAULTS["lose-arbitrator"].actions == FAULTS["lose-one-of-three-arbitrators"].actions
+    assert ("lose-one-of-three-arbitrators",) in experiment.clusters()
+    assert ("freeze-with-short-heartbeats",) in experiment.clusters()
+    others = {"kill-data-node", "freeze-data-node", "lose-arbitrator"}
+    assert any(others <= set(together) for together in experiment.clusters())
 
 
 def test_a_rolling_restart_takes_every_node_in_turn():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from ndblab.design.experiment import Experiment
 from ndblab.design.variant import Variant
@@ -12,10 +11,6 @@ from ndblab.experiments.availability import CHECKED_WRITES, fault
 from ndblab.hosts import connected, roles
 from ndblab.planning.point import Point
 from ndblab.planning.profile import Profile
-
-if TYPE_CHECKING:
-    pass
-
 
 _SIZES: Mapping[str, Mapping[str, object]] = {
     "smoke": {"servers": (2,), "clients": (8,), "warmup_s": 0, "duration_s": 4},
@@ -52,6 +47,17 @@ def every_fault(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
     )
 
 
+_SETTINGS = {
+    "freeze-with-short-heartbeats": {"ndbd default": {"HeartbeatIntervalDbDb": 1500}},
+    "lose-one-of-three-arbitrators": {"mysqld": {"ArbitrationRank": 2}},
+}
+"""What config.ini has for these faults, each in a cluster of its own.
+
+A heartbeat of 1500 ms is the default of HeartbeatIntervalDbApi, by which data nodes miss MySQL
+servers; the manual allows 10 ms and warns of drastic changes ("Defining NDB Cluster Data Nodes").
+The management node has rank 1 and arbitrates first, a MySQL server with rank 2 without it; with 0,
+its default, never (manual, "Defining SQL and Other API Nodes")."""
+
 EXPERIMENTS = (
         Experiment(
         "availability",
@@ -61,7 +67,13 @@ EXPERIMENTS = (
         claims=("A-node", "A-online", "A-separate"),
         grid=every_fault,
         sizes=_SIZES,
-        variants=(Variant(), *(Variant(f.name, fault=f) for f in fault.FAULTS.values())),
+        variants=(
+            Variant(),
+            *(
+                Variant(f.name, fault=f, config_ini=_SETTINGS.get(f.name, {}))
+                for f in fault.FAULTS.values()
+            ),
+        ),
         budget="shared",
     ),
         Experiment(

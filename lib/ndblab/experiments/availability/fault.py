@@ -147,11 +147,32 @@ def _restart(role: str, number: int) -> tuple[Action, ...]:
 
 ALONE_S = 5
 """How long the others run without the node that was killed."""
-FROZEN_S = 25
-"""A data node is declared dead after four missed heartbeats of HeartbeatIntervalDbDb, 5 s unless
-configured (manual, "Defining NDB Cluster Data Nodes"): this is longer."""
+FROZEN_S, FROZEN_SHORT_S = 40, 15
+"""Longer than five intervals of HeartbeatIntervalDbDb, 5 s or a short 1.5 s: a silent node is
+declared dead by then (manual, "Defining NDB Cluster Data Nodes"), so that thawing ends no gap."""
 AWAKE_S = 2
 """Time for a thawed node to notice that it was declared dead, and to end by itself."""
+
+
+def _frozen(for_s: float) -> tuple[Action, ...]:
+    """Freeze a data node, thaw it, and start it anew: it was declared dead."""
+    return (
+        Action(0, "freeze", "ndbmtd", 2),
+        Action(for_s, "thaw", "ndbmtd", 2),
+        Action(for_s + AWAKE_S, "kill", "ndbmtd", 2),
+        *_again("ndbmtd", 2, for_s + AWAKE_S),
+    )
+
+
+_WITHOUT_MANAGEMENT = (
+    Action(0, "kill", "ndb_mgmd", 1),
+    Action(3, "kill", "ndbmtd", 2),
+    *_again("ndb_mgmd", 1, 3 + ALONE_S),
+    Action(3 + ALONE_S, "start", "ndbmtd", 1),
+    *_again("ndbmtd", 2, 3 + ALONE_S),
+    Action(3 + ALONE_S, "wait", "ndbmtd", 1),
+    *(Action(3 + ALONE_S, "wait", "mysqld", number) for number in (1, 2)),
+)
 
 FAULTS: dict[str, Fault] = {
     fault.name: fault
@@ -165,13 +186,14 @@ FAULTS: dict[str, Fault] = {
         Fault(
             "freeze-data-node",
             "A data node answers no more but does not die: how long do the others wait for it?",
-            (
-                Action(0, "freeze", "ndbmtd", 2),
-                Action(FROZEN_S, "thaw", "ndbmtd", 2),
-                Action(FROZEN_S + AWAKE_S, "kill", "ndbmtd", 2),
-                *_again("ndbmtd", 2, FROZEN_S + AWAKE_S),
-            ),
-            lasts_s=48,
+            _frozen(FROZEN_S),
+            lasts_s=63,
+        ),
+        Fault(
+            "freeze-with-short-heartbeats",
+            "The same with a heartbeat each 1.5 s instead of 5 s: how much sooner do they go on?",
+            _frozen(FROZEN_SHORT_S),
+            lasts_s=38,
         ),
         Fault(
             "kill-server",
@@ -182,18 +204,14 @@ FAULTS: dict[str, Fault] = {
         Fault(
             "lose-arbitrator",
             "Without a management node a data node dies: does the other one go on alone?",
-            (
-                Action(0, "kill", "ndb_mgmd", 1),
-                Action(3, "kill", "ndbmtd", 2),
-                *_again("ndb_mgmd", 1, 3 + ALONE_S),
-                Action(3 + ALONE_S, "start", "ndbmtd", 1),
-                *_again("ndbmtd", 2, 3 + ALONE_S),
-                *(
-                    Action(3 + ALONE_S, "wait", role, number)
-                    for role, number in (("ndbmtd", 1), ("mysqld", 1), ("mysqld", 2))
-                ),
-            ),
+            _WITHOUT_MANAGEMENT,
             lasts_s=20,
+        ),
+        Fault(
+            "lose-one-of-three-arbitrators",
+            "The same with two MySQL servers that may arbitrate, too: does it go on then?",
+            _WITHOUT_MANAGEMENT,
+            lasts_s=30,
         ),
         Fault(
             "restart-data-node",
