@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 import small_runs
+from made_up import Double
 from ndblab.experiments.availability import (
     FAILED,
     OK,
@@ -30,8 +31,10 @@ EVENTS = ["run_id", "t_s", "node_id", "event", "text"]
 KILLED = {
     "kill-data-node": "SIGKILL ndbmtd.2",
     "freeze-data-node": "SIGSTOP ndbmtd.2",
+    "freeze-with-short-heartbeats": "SIGSTOP ndbmtd.2",
     "kill-server": "SIGKILL mysqld.2",
     "lose-arbitrator": "SIGKILL ndb_mgmd.1",
+    "lose-one-of-three-arbitrators": "SIGKILL ndb_mgmd.1",
     "restart-data-node": "STOP ndbmtd.2",
     "rolling-restart": "STOP ndb_mgmd.1",
 }
@@ -132,3 +135,49 @@ def held(
         columns=COUNTERS,
     )
     return pd.concat(copies, ignore_index=True)[COPIES], counters
+
+
+def dataset(*parts: dict[str, pd.DataFrame]) -> Double:
+    """Give a dataset of these runs, as a check and an answer get it."""
+    tables = small_runs.together(*parts)
+    return Double(
+        **{name: tables[name] for name in ("runs", "intervals", "processes", "ndb_threads")},
+        **{name: tables[name] for name in ("events", "history", "copies", "counters")},
+        budget="shared",
+        manifest={"plan": {"data_nodes": [{"node_id": node} for node in REPLICAS]}},
+    )
+
+
+def partitioned(
+    fault: str,
+    repeat: int,
+    *dead_s: float,
+    ended: tuple[int, ...] = (2,),
+    won: int | None = None,
+    **what: object,
+) -> dict[str, pd.DataFrame]:
+    """Give a run in which data nodes were declared dead and these had ended when it was healed.
+
+    Parameters
+    ----------
+    dead_s : when data node 2 was declared dead, then data node 1; 30 s if nothing is given.
+    won : the data node that won the arbitration; the first that had not ended.
+    """
+    part = run(fault, repeat, text="cut ndbmtd.1 from ndbmtd.2", ends_s=60.0, **what)
+    name = part["runs"]["run_id"].iloc[0]
+    marks = [
+        (name, t_s, watcher, "warning", f"Node {dead} declared dead due to missed heartbeat")
+        for t_s, (watcher, dead) in zip(dead_s or (30.0,), ((2, 3), (3, 2)), strict=False)
+    ]
+    going = [number for number in (1, 2) if number not in ended]
+    for number in [won] if won else going[:1]:
+        text = "Arbitration won - positive reply from node 1"
+        marks.append((name, 31.0, 1 + number, "warning", text))
+    marks += [
+        (name, 50.0, 1 + number, "restart",
+         f"start ndbmtd.{number}" if number in ended else f"ndbmtd.{number} still runs")
+        for number in (1, 2)
+    ]  # fmt: skip
+    events = part["events"][part["events"]["event"] != "restart"]
+    more = pd.DataFrame(marks, columns=EVENTS)
+    return {**part, "events": pd.concat([events, more], ignore_index=True)}

@@ -7,22 +7,11 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-import small_runs
 from experiments.availability import made_up as faults
-from made_up import Double, double, verdict
+from experiments.availability.made_up import dataset, partitioned
+from made_up import double, verdict
 
 Part = dict[str, pd.DataFrame]
-
-
-def dataset(*parts: Part) -> Double:
-    """Give a dataset of these runs, as a check gets it."""
-    tables = small_runs.together(*parts)
-    return Double(
-        **{name: tables[name] for name in ("runs", "intervals", "processes", "ndb_threads")},
-        **{name: tables[name] for name in ("events", "history", "copies", "counters")},
-        budget="shared",
-        manifest={"plan": {"data_nodes": [{"node_id": node} for node in faults.REPLICAS]}},
-    )
 
 
 def twice(fault: str, **what: object) -> list[Part]:
@@ -150,41 +139,6 @@ def test_faults_that_the_sources_do_not_speak_of_never_decide() -> None:
     assert (row.verdict, row.measured) == ("reproduced", 0)
     assert "not judged: lose arbitrator, 8 gave up" in row.reason
     assert "4 acknowledged writes lost" in row.reason
-
-
-def partitioned(
-    fault: str,
-    repeat: int,
-    *dead_s: float,
-    ended: tuple[int, ...] = (2,),
-    won: int | None = None,
-    **what: object,
-) -> Part:
-    """Give a run in which data nodes were declared dead and these had ended when it was healed.
-
-    Parameters
-    ----------
-    dead_s : when data node 2 was declared dead, then data node 1; 30 s if nothing is given.
-    won : the data node that won the arbitration; the first that had not ended.
-    """
-    part = faults.run(fault, repeat, text="cut ndbmtd.1 from ndbmtd.2", ends_s=60.0, **what)
-    name = part["runs"]["run_id"].iloc[0]
-    marks = [
-        (name, t_s, watcher, "warning", f"Node {dead} declared dead due to missed heartbeat")
-        for t_s, (watcher, dead) in zip(dead_s or (30.0,), ((2, 3), (3, 2)), strict=False)
-    ]
-    going = [number for number in (1, 2) if number not in ended]
-    for number in [won] if won else going[:1]:
-        text = "Arbitration won - positive reply from node 1"
-        marks.append((name, 31.0, 1 + number, "warning", text))
-    marks += [
-        (name, 50.0, 1 + number, "restart",
-         f"start ndbmtd.{number}" if number in ended else f"ndbmtd.{number} still runs")
-        for number in (1, 2)
-    ]  # fmt: skip
-    events = part["events"][part["events"]["event"] != "restart"]
-    more = pd.DataFrame(marks, columns=faults.EVENTS)
-    return {**part, "events": pd.concat([events, more], ignore_index=True)}
 
 
 KINDS = ("partition", "partition-from-arbitrator", "one-way-loss")

@@ -51,7 +51,7 @@ def test_each_fault_has_a_panel_in_the_order_of_the_bars() -> None:
     """The longest gap first, whatever the order in which they were measured."""
     gaps, *panels = draw(every_fault()).axes
     titles = [ax.get_title(loc="left") for ax in panels]
-    assert titles == [label.get_text() for label in gaps.get_yticklabels()]
+    assert titles == [label.get_text().replace("\n", " ") for label in gaps.get_yticklabels()]
     assert sorted(titles) == sorted(fault.replace("-", " ").capitalize() for fault in ALL)
 
 
@@ -90,13 +90,24 @@ def test_the_worst_run_is_summarised_beside_the_bar_of_its_gap() -> None:
     parts = [faults.run(repeat=1, gap_s=1.0), faults.run(repeat=2, gave_up=3, lost=2)]
     figure = draw(small_runs.together(*parts))
     assert "s, 3 clients gave up, 2 writes lost" in written(figure)
-    assert title(figure).startswith("Kill data node: clients stopped for 1.0")
-    assert title(figure).endswith("; kill data node: 2 writes lost")
+    assert title(figure).startswith("A killed data node stopped clients for 1.0")
+    assert title(figure).endswith("; it lost 2 writes")
     parts = [faults.run(ALL[0], gap_s=1.0), faults.run(ALL[1], gap_s=3.0)]
     gaps = draw(small_runs.together(*parts)).axes[0]
     widths = [bar.get_width() for bar in gaps.patches]
     assert widths == sorted(widths, reverse=True)
     assert gaps.get_xlabel().endswith(", s")
+
+
+def test_the_title_says_what_a_setting_saved_and_never_that_unread_writes_are_there() -> None:
+    """The longest gap, that with the setting, and losses only if replicas were read."""
+    parts = [faults.run("freeze-data-node", gap_s=5.0)]
+    assert title(draw(small_runs.together(*parts))).endswith("; no write was lost")
+    parts.append(faults.run("freeze-with-short-heartbeats", gap_s=2.0))
+    tables = small_runs.together(*parts)
+    assert "stopped clients for 5.02 s, 2.02 s with short heartbeats; no" in title(draw(tables))
+    tables |= {name: tables[name].iloc[:0] for name in ("copies", "counters")}
+    assert title(draw(tables)).endswith("2.02 s with short heartbeats, the longest gap")
 
 
 def test_the_gap_is_shaded_where_it_was() -> None:

@@ -24,7 +24,7 @@ def test_a_service_with_one_server_is_refused():
 
 
 def test_faults_are_measured_without_quotas_unless_asked_for():
-    """A restart under a quota would measure the quota; all faults share one cluster."""
+    """A restart under a quota would measure the quota; faults without a setting share a cluster."""
     experiment = catalogue.find("availability")
     size = experiment.size("quick")
     shapes = {
@@ -32,7 +32,7 @@ def test_faults_are_measured_without_quotas_unless_asked_for():
         for asked in ("auto", "scaled")
     }
     assert (shapes["auto"].budget, shapes["scaled"].budget) == ("shared", "scaled")
-    assert len(experiment.clusters()) == 1
+    assert len(experiment.clusters()) == 3
     assert {p.variant for p in experiment.sweep(size).points} == set(fault.FAULTS)
 
 

@@ -187,6 +187,31 @@ def declared_dead(events: pd.DataFrame, data_nodes: Collection[int]) -> pd.DataF
     return found[found["node_id"].isin(data_nodes) & found["dead"].isin(data_nodes)]
 
 
+def data_nodes(data: Dataset) -> list[int]:
+    """Return the node ids of a dataset's data nodes."""
+    nodes = data.manifest.get("plan", {}).get("data_nodes", ())
+    return [int(node["node_id"]) for node in nodes if "node_id" in node]
+
+
+def declared_wrongly(data: Dataset, fault: str) -> int:
+    """Count the declarations, in all runs of a fault, that a data node is dead which is not.
+
+    Dead is the one that the fault names, from then until it is started again.
+    """
+    events, nodes, wrong = data.events, data_nodes(data), 0
+    outages = of_dataset(data)
+    for run in outages[outages["fault"] == fault].itertuples():
+        own = events[events["run_id"].astype(str) == run.run_id]
+        number = struck(own, "ndbmtd")
+        dead = declared_dead(own, nodes)
+        ends_s = run.restarted_s if math.isfinite(run.restarted_s) else math.inf
+        rightly = (dead["t_s"] - run.fault_s).between(0, ends_s)
+        if number is not None:
+            rightly &= dead["dead"] == nodes[number - 1]
+        wrong += int((~rightly).sum())
+    return wrong
+
+
 def failed_elsewhere(operations: pd.DataFrame, server: int, since_s: float) -> int:
     """Count operations of which an attempt failed on a server other than this one.
 

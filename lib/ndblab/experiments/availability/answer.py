@@ -5,11 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ndblab.experiments.availability import GIVEN_UP
 from ndblab.experiments.availability import analysis as outage
-from ndblab.formatting import count, plain
+from ndblab.experiments.availability.words import (
+    CUT_OFF_SERVER,
+    FROZEN,
+    LOST_ARBITRATOR,
+    OTHERS_ARBITRATE,
+    PARTITIONS,
+    SHORT_HEARTBEATS,
+    worded,
+)
+from ndblab.formatting import change, count, plain
 from ndblab.judging.answer import Advice, Clause
 from ndblab.judging.answers import answers
 from ndblab.judging.verdict import INCONCLUSIVE
+from ndblab.statistics.estimate import geometric
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,10 +28,6 @@ if TYPE_CHECKING:
     from ndblab.dataset import Dataset
 
 
-_WORDS = {
-    "freeze-data-node": "a frozen data node",
-    "lose-arbitrator": "a data node killed after the only management node",
-}
 _SEEN = (
     ("A-node-loss", "kill-data-node", "after the kill of a data node"),
     ("A-online", "rolling-restart", "during a rolling restart"),
@@ -37,13 +44,14 @@ def failures(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     runs = outages.groupby("fault", observed=True).size()
     return [
         *(
-            f"{_words(fault)} lost up to {count(int(most), 'acknowledged write')} "
+            f"{worded(fault)} lost up to {count(int(most), 'acknowledged write')} "
             f"in {count(int(runs[fault]), 'run')}"
             for fault, most in lost.items()
         ),
+        *_with_arbitrators(outages),
         *(
-            [f"{_words(longest)} stopped service for {plain(gaps_s.max())} s"]
-            if (longest := gaps_s.idxmax()) != "freeze-data-node"
+            [f"{worded(longest)} stopped service for {plain(gaps_s.max())} s"]
+            if (longest := gaps_s.idxmax()) != FROZEN
             else []
         ),
         Clause(
@@ -52,6 +60,7 @@ def failures(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
             "a frozen data node stopped service for {value} s",
             "how long a frozen data node stops service",
         ),
+        *_with_short_heartbeats(dataset, outages),
         *_few_runs(outages, table),
         Clause(
             "A-node-loss",
@@ -79,40 +88,120 @@ def failures(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
 
 @answers("network-faults")
 def network(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
-    """Say who survives a partition, how long clients wait, and which writes were lost."""
+    """Say how long clients wait, who survives a partition, and which writes were lost."""
     outages = outage.of_dataset(dataset)
     gaps_s = outages.groupby("fault", observed=True)["longest_gap_s"].max()
-    lost = int(outages["lost"].sum())
+    lost, wrong = int(outages["lost"].sum()), int(outages["wrong"].sum())
+    runs = count(len(outages), "run")
+    gap = plain(gaps_s.max())
     return [
+        f"{worded(gaps_s.idxmax())} stopped service for {gap} s, the longest gap: a data node that "
+        "is silent must miss four heartbeats first",
         Clause(
             "A-arbitration",
             "of two data nodes that were cut off from each other exactly one went on",
-            "after {value} partitions not exactly one data node went on",
+            "after {value} partitions not exactly the winner of the arbitration went on",
             "which data nodes survive a partition",
         ),
+        *_partitions(outages, table),
+        f"{count(lost, 'acknowledged write')} lost in {runs}"
+        if lost
+        else f"no acknowledged write was lost in {runs}" + ", and no read was wrong" * (not wrong),
+        *_cut_off_server(dataset, outages),
         Clause(
             "A-heartbeat",
-            "a silent one was declared dead after {value} heartbeat intervals at the latest",
-            "a silent one was declared dead only after {value} heartbeat intervals",
+            "a silent data node was declared dead after {value} heartbeat intervals at the latest",
+            "a silent data node was declared dead only after {value} heartbeat intervals",
             "how soon a silent data node is declared dead",
         ),
-        f"{count(lost, 'acknowledged write')} lost" if lost else "no acknowledged write was lost",
-        f"{_words(gaps_s.idxmax())} stopped service for {plain(gaps_s.max())} s, the longest gap",
+        Advice(
+            f"If {gap} s are too long, lower HeartbeatIntervalDbDb, in small steps: clients wait "
+            "up to five intervals for a silent data node"
+        ),
+        Advice(
+            "Keep the arbitrator off the hosts of data nodes, as here: one loss would take both"
+        ),
+        *(
+            [Advice("Let clients retry on another MySQL server: it may reach what theirs cannot")]
+            if outages.loc[outages["fault"] == CUT_OFF_SERVER, "gave_up_clients"].any()
+            else []
+        ),
     ]
 
 
-def _words(fault: str) -> str:
-    return _WORDS.get(fault, fault)
+def _partitions(outages: pd.DataFrame, table: pd.DataFrame) -> Iterator[str]:
+    """Say what became of partitions that are too few for a verdict."""
+    row = table[(table["id"] == "A-arbitration") & (table["verdict"] == INCONCLUSIVE)]
+    number = int(outages["fault"].isin(PARTITIONS).sum())
+    if len(row) and (row["measured"] == 0).all():
+        cut = count(number, "partition")
+        yield f"in {cut}, only the data node that won the arbitration went on"
+
+
+def _cut_off_server(dataset: Dataset, outages: pd.DataFrame) -> Iterator[str]:
+    """Say how long clients waited for a MySQL server that was cut off from a data node."""
+    runs = outages[outages["fault"] == CUT_OFF_SERVER]
+    if not (gave_up := int(runs["gave_up_clients"].max() if len(runs) else 0)):
+        return
+    history = dataset.history
+    mine = history[history["run_id"].astype(str).isin(runs["run_id"])]
+    waited_s = mine.loc[mine["outcome"].astype(str).isin(GIVEN_UP), "latency_ms"].max() / 1000
+    yield (
+        f"{gave_up} of {count(int(runs['clients'].max()), 'client')} waited up to "
+        f"{plain(waited_s)} s for a MySQL server cut off from one data node, and gave up; "
+        f"the service never paused longer than {plain(runs['longest_gap_s'].max())} s"
+    )
+
+
+def _with_arbitrators(outages: pd.DataFrame) -> Iterator[str]:
+    """Say what the loss of the management node does if MySQL servers may arbitrate."""
+    runs = outages[outages["fault"] == OTHERS_ARBITRATE]
+    if len(runs) and not runs["lost"].any():
+        yield (
+            f"with MySQL servers as further arbitrators, no write was lost in "
+            f"{count(len(runs), 'run')} of this; service stopped for "
+            f"{plain(runs['longest_gap_s'].max())} s at most"
+        )
+
+
+def _with_short_heartbeats(dataset: Dataset, outages: pd.DataFrame) -> Iterator[str]:
+    """Say what a shorter heartbeat buys when a data node freezes, and what it costs."""
+    runs, usual = (outages[outages["fault"] == fault] for fault in (SHORT_HEARTBEATS, FROZEN))
+    if runs.empty or usual.empty:
+        return
+    settings = dataset.manifest["variants"][SHORT_HEARTBEATS]["config_ini"]["ndbd default"]
+    yield (
+        f"with HeartbeatIntervalDbDb at {settings['HeartbeatIntervalDbDb']} ms it was "
+        f"{plain(runs['longest_gap_s'].max())} s instead of {plain(usual['longest_gap_s'].max())} s"
+    )
+    before = [each.set_index("repeat")["qps_before"] for each in (runs, usual)]
+    ratio = geometric((before[0] / before[1]).dropna())
+    wrong = outage.declared_wrongly(dataset, SHORT_HEARTBEATS)
+    yield (
+        f"that changed throughput before the fault by {change(*ratio)}, and declared "
+        f"{count(wrong, 'data node') if wrong else 'no data node'} dead by mistake in "
+        f"{count(len(runs), 'run')}"
+    )
 
 
 def _advice(gaps_s: pd.Series, lost: pd.Series) -> Iterator[Advice]:
-    """Say what is documented against the two faults that hurt, if they did."""
-    if "lose-arbitrator" in lost:
+    """Say what helps against the two faults that hurt, if they did; measured, or documented."""
+    if LOST_ARBITRATOR in lost and OTHERS_ARBITRATE in gaps_s and OTHERS_ARBITRATE not in lost:
+        yield Advice(
+            "Let more than one process arbitrate: set ArbitrationRank=2 for the MySQL servers"
+        )
+    elif LOST_ARBITRATOR in lost:
         yield Advice(
             "Documented, not measured here: let more than one process arbitrate, a second "
             "management node or MySQL servers with ArbitrationRank"
         )
-    if gaps_s.get("freeze-data-node", 0) > _LONG_GAP_S:
+    if SHORT_HEARTBEATS in gaps_s and gaps_s[SHORT_HEARTBEATS] < gaps_s.get(FROZEN, 0):
+        yield Advice(
+            "Lower HeartbeatIntervalDbDb in small steps, as the manual says: clients wait up to "
+            "five intervals for a data node that hangs"
+        )
+        yield Advice("Keep four intervals longer than any pause of a healthy host")
+    elif gaps_s.get(FROZEN, 0) > _LONG_GAP_S:
         yield Advice(
             "A node that hangs is declared dead after four missed heartbeats: "
             "HeartbeatIntervalDbDb sets how long clients wait"

@@ -16,6 +16,12 @@ from ndblab.dataset.schema import OK
 from ndblab.error import MissingData
 from ndblab.experiments.availability import analysis as outage
 from ndblab.experiments.availability.fault import FAULT, HEALED, RESTART
+from ndblab.experiments.availability.words import (
+    FROZEN,
+    LOST_ARBITRATOR,
+    OTHERS_ARBITRATE,
+    PARTITIONS,
+)
 from ndblab.formatting import count, significant
 from ndblab.judging.checks import check
 from ndblab.judging.conditions import State, condition
@@ -31,14 +37,12 @@ from ndblab.judging.verdict import (
 )
 from ndblab.statistics.estimate import Estimate
 
-KILL_DATA_NODE, FREEZE_DATA_NODE = "kill-data-node", "freeze-data-node"
-KILL_SERVER, LOSE_ARBITRATOR = "kill-server", "lose-arbitrator"
+KILL_DATA_NODE, KILL_SERVER = "kill-data-node", "kill-server"
 RESTART_DATA_NODE, ROLLING_RESTART = "restart-data-node", "rolling-restart"
 # A single run may have been lucky.
 LEAST_RUNS = 2
 # NDB keeps every row on both data nodes of a node group.
 REPLICAS = 2
-PARTITIONS = ("partition", "partition-from-arbitrator", "one-way-loss")
 SILENT = (*PARTITIONS, "lose-host")
 # HeartbeatIntervalDbDb, unless CPU quotas make a data node slow.
 HEARTBEAT_S = 5.0
@@ -50,14 +54,14 @@ cluster log has intervals of 5.01 s."""
 @check("A-node-loss")
 def node_loss(claim: Claim, evidence: Evidence) -> Finding:
     """Count the clients that give up when a data node is killed."""
-    also = (LOSE_ARBITRATOR,)
+    also = (LOST_ARBITRATOR, OTHERS_ARBITRATE)
     return _gave_up(claim, evidence, KILL_DATA_NODE, "a data node was killed", also)
 
 
 @check("A-node-frozen")
 def frozen(claim: Claim, evidence: Evidence) -> Finding:
     """Measure how long no query succeeds when a data node keeps its connections and is silent."""
-    runs = _runs(evidence, FREEZE_DATA_NODE)
+    runs = _runs(evidence, FROZEN)
     gave_up, clients = int(runs["gave_up_clients"].max()), int(runs["clients"].max())
     some = f"at most {gave_up}" if gave_up else "none"
     text = f"when a data node was frozen, service stopped for {_gap(runs)} at most, and {some} of "
@@ -87,7 +91,7 @@ def heartbeat(claim: Claim, evidence: Evidence) -> Finding:
             cut_s = own.loc[kind == FAULT, "t_s"].max()
             until_s = own.loc[kind.isin([HEALED, RESTART]), "t_s"].min()
             there = own[(own["t_s"] >= cut_s) & ~(own["t_s"] > until_s)]
-            dead = outage.declared_dead(there, _data_nodes(evidence))
+            dead = outage.declared_dead(there, outage.data_nodes(evidence.dataset))
             if dead.empty:
                 raise MissingData(f"no data node was declared dead in {run.run_id}")
             took += [(t_s - cut_s, fault) for t_s in dead["t_s"]]
@@ -242,12 +246,6 @@ def _one_went_on(evidence: Evidence, run_id: str) -> bool:
     if len(still_ran) == 1 and not won:
         raise MissingData(f"the cluster log does not say who won the arbitration in {run_id}")
     return len(still_ran) == 1 and still_ran == won
-
-
-def _data_nodes(evidence: Evidence) -> list[int]:
-    """Return the node ids of the data nodes."""
-    nodes = evidence.dataset.manifest.get("plan", {}).get("data_nodes", ())
-    return [int(node["node_id"]) for node in nodes if "node_id" in node]
 
 
 def _data_nodes_ended(events: pd.DataFrame) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ndblab.design.experiment import Experiment
 from ndblab.design.variant import Variant
 from ndblab.error import LabError
-from ndblab.experiments.availability import CHECKED_WRITES, fault
+from ndblab.experiments.availability import CHECKED_WRITES, fault, words
 from ndblab.hosts import connected, roles
 from ndblab.planning.point import Point
 from ndblab.planning.profile import Profile
@@ -48,8 +48,8 @@ def every_fault(experiment: Experiment, size: Profile) -> tuple[Point, ...]:
 
 
 _SETTINGS = {
-    "freeze-with-short-heartbeats": {"ndbd default": {"HeartbeatIntervalDbDb": 1500}},
-    "lose-one-of-three-arbitrators": {"mysqld": {"ArbitrationRank": 2}},
+    words.SHORT_HEARTBEATS: {"ndbd default": {"HeartbeatIntervalDbDb": 1500}},
+    words.OTHERS_ARBITRATE: {"mysqld": {"ArbitrationRank": 2}},
 }
 """What config.ini has for these faults, each in a cluster of its own.
 

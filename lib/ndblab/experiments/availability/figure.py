@@ -14,6 +14,7 @@ from ndblab.dataset import Dataset
 from ndblab.error import MissingData
 from ndblab.experiments.availability import analysis
 from ndblab.experiments.availability.fault import FAULT, HEALED, RESTART, SERVED
+from ndblab.experiments.availability.words import FROZEN, SHORT_HEARTBEATS, worded
 from ndblab.figures import bars, sheet, style, timeline
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS
@@ -21,13 +22,14 @@ from ndblab.formatting import count, listed, plain
 
 _SUCCEEDED = replace(QPS, name="Succeeded", unit="operations/s")
 _DONE = (FAULT, HEALED, RESTART)
-_PANEL_IN, _BAR_IN, _REST_IN = 1.15, 0.26, 1.7
+_PANEL_IN, _BAR_IN, _REST_IN = 1.15, 0.28, 1.7
 _TOLERANCE_S = 0.1
 # Actions within this part of the time shown share one label.
 _APART = 0.04
 _BEFORE_S = 10
-_NARROW, _LINE_IN = 26, 0.14
-"""Characters of a line beside a bar on a tall sheet, and how much higher bars stand for them."""
+_NAME, _NARROW, _LINE_IN = 20, 26, 0.14
+"""Characters of a line of a bar's name; of one beside it on a tall sheet, and how much higher bars
+stand for them."""
 
 
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
@@ -84,16 +86,25 @@ def _end(runs: pd.DataFrame) -> str:
 
 
 def _answer(outages: pd.DataFrame) -> str:
-    """Say after which fault clients waited longest, and how many writes were lost."""
-    worst = analysis.worst(outages).sort_values("longest_gap_s", ascending=False)
-    most = worst.iloc[0]
-    gap = _number(most["longest_gap_s"])
-    title = f"{_title(most['fault'])}: clients stopped for {gap} s, the longest"
-    lost = worst[worst["lost"] > 0]
+    """Say what stopped clients longest, what a setting saved of it, and how many writes were lost.
+
+    No title says that nothing was lost where a replica could not be read.
+    """
+    worst = analysis.worst(outages).set_index("fault")
+    most = worst["longest_gap_s"].idxmax()
+    gap = _number(worst["longest_gap_s"].max())
+    title = f"{worded(most)[:1].upper()}{worded(most)[1:]} stopped clients for {gap} s"
+    if most == FROZEN and SHORT_HEARTBEATS in worst.index:
+        shorter = _number(worst["longest_gap_s"][SHORT_HEARTBEATS])
+        title += f", {shorter} s with short heartbeats"
+    lost = worst.loc[worst["lost"] > 0, "lost"]
     each = listed(
-        f"{_title(row.fault).lower()}: {row.lost} writes lost" for row in lost.itertuples()
+        f"{'it' if fault == most else worded(fault)} lost {count(number, 'write')}"
+        for fault, number in lost.items()
     )
-    return title + (f"; {each}" if len(lost) else "")
+    if len(lost):
+        return f"{title}; {each}"
+    return title + ("; no write was lost" if outages["replicas"].min() else ", the longest gap")
 
 
 def _gaps(ax: Axes, outages: pd.DataFrame) -> None:
@@ -106,8 +117,9 @@ def _gaps(ax: Axes, outages: pd.DataFrame) -> None:
     if sheet.is_tall(ax.figure):
         sheet.grow(ax.figure, _LINE_IN * len(table))
         table["text"] = [_short(text) for text in table["text"]]
+    table["name"] = [textwrap.fill(name, _NAME) for name in table["name"]]
     table = table.sort_values("gap_s", ascending=False, kind="stable", ignore_index=True)
-    bars.draw(ax, table, "gap_s", "Longest gap without a success, s", style.LATENCY, room=2.2)
+    bars.draw(ax, table, "gap_s", "Longest gap without a success, s", style.LATENCY, room=2.6)
 
 
 def _short(text: str) -> str:

@@ -1,0 +1,34 @@
+"""Names of faults that are compared or counted together, and what each is called in a sentence."""
+
+from __future__ import annotations
+
+FROZEN, SHORT_HEARTBEATS = "freeze-data-node", "freeze-with-short-heartbeats"
+LOST_ARBITRATOR, OTHERS_ARBITRATE = "lose-arbitrator", "lose-one-of-three-arbitrators"
+CUT_OFF_SERVER = "partition-server"
+PARTITIONS = ("partition", "partition-from-arbitrator", "one-way-loss")
+"""After these the data nodes cannot all hear each other, though each runs on."""
+
+_WORDS = {
+    "kill-data-node": "a killed data node",
+    FROZEN: "a frozen data node",
+    SHORT_HEARTBEATS: "a data node frozen with short heartbeats",
+    "kill-server": "a killed MySQL server",
+    LOST_ARBITRATOR: "a data node killed after the only management node",
+    OTHERS_ARBITRATE: "a data node killed after one of three arbitrators",
+    "restart-data-node": "a restarted data node",
+    "rolling-restart": "a rolling restart",
+    "partition": "a cut between the data nodes",
+    "partition-from-arbitrator": "a data node cut off from the other and the arbitrator",
+    "one-way-loss": "a link between data nodes that loses one direction",
+    CUT_OFF_SERVER: "a MySQL server cut off from one data node",
+    "lose-host": "a data node's host without power",
+}
+
+
+def worded(fault: str) -> str:
+    """Return what a fault is called in a sentence; its name if it has no words.
+
+    >>> worded("lose-host"), worded("flood")
+    ("a data node's host without power", 'flood')
+    """
+    return _WORDS.get(fault, fault)

@@ -1,0 +1,115 @@
+"""What is said of faults, and advised. The runs are made up, never a measurement."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from experiments.availability import made_up as faults
+from experiments.availability.made_up import dataset, partitioned
+from made_up import Double, verdict
+from ndblab.judging import answers
+from ndblab.judging.answer import Answer
+
+CLAIMS = {
+    "availability": ("A-node-loss", "A-node-frozen", "A-online", "A-separate"),
+    "network-faults": ("A-arbitration", "A-heartbeat"),
+}
+FROZEN, SHORT = "freeze-data-node", "freeze-with-short-heartbeats"
+LOST, OTHERS = "lose-arbitrator", "lose-one-of-three-arbitrators"
+
+
+def answered(data: Double, experiment: str = "availability") -> Answer:
+    """Answer an experiment's question by the verdicts on its claims."""
+    rows = [verdict(data, claim) for claim in CLAIMS[experiment]]
+    found = answers.answer(experiment, pd.DataFrame(rows), data)
+    assert max(len(part.split()) for part in (*found.certain, *found.advice)) <= 30
+    return found
+
+
+def frozen(*, shorter_s: float = 6.0, declared: tuple[tuple[float, int], ...] = ()) -> Double:
+    """Give five runs of a frozen data node with either heartbeat, and what else was declared dead.
+
+    Parameters
+    ----------
+    declared : when, and which data node, in one run with short heartbeats.
+    """
+    each = range(1, 6)
+    usual = [faults.run(FROZEN, repeat, gap_s=24.0, ends_s=60.0) for repeat in each]
+    sooner = [faults.run(SHORT, repeat, gap_s=shorter_s, ends_s=60.0) for repeat in each]
+    for part in sooner:
+        name = part["runs"]["run_id"].iloc[0]
+        marks = [(name, 14.0, 2, "warning", "Node 3 declared dead due to missed heartbeat")]
+        if part is sooner[0]:
+            text = "Node {} declared dead due to missed heartbeat"
+            marks += [(name, t_s, 5 - node, "warning", text.format(node)) for t_s, node in declared]
+        log = pd.DataFrame(marks, columns=faults.EVENTS)
+        part["events"] = pd.concat([part["events"], log], ignore_index=True)
+        part["events"].loc[part["events"]["event"] == "restart", "t_s"] = 27.0
+    data = dataset(*usual, *sooner)
+    settings = {"ndbd default": {"HeartbeatIntervalDbDb": 1500}}
+    data.manifest |= {"variants": {SHORT: {"config_ini": settings}}}
+    return data
+
+
+def test_a_shorter_heartbeat_is_said_with_what_it_buys_and_costs() -> None:
+    """The gap with each, the change of throughput, and whether a live node was declared dead."""
+    found = answered(frozen())
+    said = " ".join(found.certain)
+    assert "with HeartbeatIntervalDbDb at 1500 ms it was 6.02 s instead of 24 s" in said
+    assert "throughput before the fault by 0 %" in said
+    assert "declared no data node dead by mistake in 5 runs" in said
+    assert any(
+        part.startswith("Lower HeartbeatIntervalDbDb in small steps") for part in found.advice
+    )
+
+
+def test_a_node_that_is_declared_dead_by_mistake_is_told() -> None:
+    """One that lives, before the fault or after; the frozen one is dead until it is restarted."""
+    for t_s, node in ((5.0, 3), (14.0, 2), (40.0, 3)):
+        said = " ".join(answered(frozen(declared=((t_s, node),))).certain)
+        assert "declared 1 data node dead by mistake in 5 runs" in said
+
+
+def test_a_shorter_heartbeat_that_helps_nothing_is_not_advised() -> None:
+    """The sentence about the default stays."""
+    advice = answered(frozen(shorter_s=24.0)).advice
+    assert not any(part.startswith("Lower") for part in advice)
+    assert any("sets how long clients wait" in part for part in advice)
+
+
+def test_more_arbitrators_are_advised_as_far_as_they_were_measured() -> None:
+    """Alone the loss is told with what is documented; with others what they kept, or that not."""
+    lost = [faults.run(LOST, repeat, lost=4, gave_up=8, gap_s=8.0) for repeat in (1, 2)]
+    alone = answered(dataset(*lost))
+    assert alone.certain[0].startswith("a data node killed after the only management node lost up")
+    assert alone.advice[0].startswith("Documented, not measured here")
+    kept = answered(dataset(*lost, *(faults.run(OTHERS, repeat) for repeat in (1, 2))))
+    assert "as further arbitrators, no write was lost in 2 runs" in kept.certain[1]
+    assert "ArbitrationRank=2" in kept.advice[0]
+    not_kept = answered(dataset(*lost, *(faults.run(OTHERS, repeat, lost=1) for repeat in (1, 2))))
+    assert "one of three arbitrators lost up to 1 acknowledged write" in not_kept.certain[1]
+    assert not_kept.advice[0].startswith("Documented, not measured here")
+
+
+def test_a_network_that_failed_is_answered_with_what_to_do() -> None:
+    """How long clients waited, that one data node went on, and the setting that decides it."""
+    parts = [partitioned("partition", repeat, gap_s=20.0) for repeat in (1, 2)]
+    parts += [faults.run("partition-server", repeat, gave_up=4, text="cut") for repeat in (1, 2)]
+    found = answered(dataset(*parts), "network-faults")
+    assert found.certain[0].startswith("a cut between the data nodes stopped service for 20 s")
+    assert "in 2 partitions, only the data node that won the arbitration went on" in found.certain
+    assert "no acknowledged write was lost in 4 runs, and no read was wrong" in found.certain
+    assert any(part.startswith("4 of 8 clients waited up to") for part in found.certain)
+    assert "20 s are too long, lower HeartbeatIntervalDbDb" in found.advice[0]
+    assert any("retry on another MySQL server" in part for part in found.advice)
+
+
+def test_nothing_good_is_said_of_partitions_that_ended_badly() -> None:
+    """A loss is counted, and what both data nodes survived is a verdict's to say."""
+    parts = [partitioned("partition", 1), partitioned("partition", 2, ended=(), lost=2)]
+    found = answered(dataset(*parts), "network-faults")
+    assert "2 acknowledged writes lost in 2 runs" in found.certain
+    assert not any(
+        "won the arbitration went on" in part and "not" not in part for part in found.certain
+    )
+    assert not any("retry" in part for part in found.advice)
