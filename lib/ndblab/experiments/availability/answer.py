@@ -158,8 +158,8 @@ def _with_arbitrators(outages: pd.DataFrame) -> Iterator[str]:
     runs = outages[outages["fault"] == OTHERS_ARBITRATE]
     if len(runs) and not runs["lost"].any():
         yield (
-            f"with MySQL servers as further arbitrators, no write was lost in "
-            f"{count(len(runs), 'run')} of this; service stopped for "
+            "with MySQL servers as further arbitrators, the same fault lost no write in "
+            f"{count(len(runs), 'run')} and stopped service for "
             f"{plain(runs['longest_gap_s'].max())} s at most"
         )
 

@@ -22,8 +22,9 @@ from ndblab.formatting import count, listed, plain
 
 _SUCCEEDED = replace(QPS, name="Succeeded", unit="operations/s")
 _DONE = (FAULT, HEALED, RESTART)
-_PANEL_IN, _BAR_IN, _REST_IN = 1.15, 0.28, 1.7
+_PANEL_IN, _BAR_IN, _REST_IN = 1.2, 0.28, 1.7
 _TOLERANCE_S = 0.1
+_LEAST_PAD, _ROW_PT = 20, 11
 # Actions within this part of the time shown share one label.
 _APART = 0.04
 _BEFORE_S = 10
@@ -48,7 +49,9 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     for ax, fault in zip(panels, faults, strict=True):
         ax.set_xlim(-min(_BEFORE_S, float(outages["fault_s"].max())), last_s)
         _panel(ax, outages[outages["fault"] == fault], tables)
-        ax.set_title(_title(fault), pad=34 if sheet.is_tall(lower) else 20)
+        # Above all rows of labels: a long title would meet the upper ones.
+        highest = max((label.xyann[1] for label in ax.texts), default=0)
+        ax.set_title(_title(fault), pad=max(_LEAST_PAD, highest + _ROW_PT))
         _SUCCEEDED.vertical(ax, 1.0)
         ax.set_ylabel("Succeeded,\noperations/s" if ax is panels[len(panels) // 2] else "")
         ax.label_outer()
