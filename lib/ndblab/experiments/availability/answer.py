@@ -14,6 +14,7 @@ from ndblab.experiments.availability.words import (
     OTHERS_ARBITRATE,
     PARTITIONS,
     SHORT_HEARTBEATS,
+    SILENT,
     worded,
 )
 from ndblab.formatting import change, count, plain
@@ -93,10 +94,10 @@ def network(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     gaps_s = outages.groupby("fault", observed=True)["longest_gap_s"].max()
     lost, wrong = int(outages["lost"].sum()), int(outages["wrong"].sum())
     runs = count(len(outages), "run")
-    gap = plain(gaps_s.max())
+    longest, gap = gaps_s.idxmax(), plain(gaps_s.max())
     return [
-        f"{worded(gaps_s.idxmax())} stopped service for {gap} s, the longest gap: a data node that "
-        "is silent must miss four heartbeats first",
+        f"{worded(longest)} stopped service for {gap} s, the longest gap"
+        + ": a data node that is silent must miss four heartbeats first" * (longest in SILENT),
         Clause(
             "A-arbitration",
             "of two data nodes that were cut off from each other exactly one went on",

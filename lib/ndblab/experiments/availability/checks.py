@@ -21,6 +21,7 @@ from ndblab.experiments.availability.words import (
     LOST_ARBITRATOR,
     OTHERS_ARBITRATE,
     PARTITIONS,
+    SILENT,
 )
 from ndblab.formatting import count, significant
 from ndblab.judging.checks import check
@@ -43,7 +44,6 @@ RESTART_DATA_NODE, ROLLING_RESTART = "restart-data-node", "rolling-restart"
 LEAST_RUNS = 2
 # NDB keeps every row on both data nodes of a node group.
 REPLICAS = 2
-SILENT = (*PARTITIONS, "lose-host")
 # HeartbeatIntervalDbDb, unless CPU quotas make a data node slow.
 HEARTBEAT_S = 5.0
 DATED = 0.05

@@ -7,6 +7,8 @@ LOST_ARBITRATOR, OTHERS_ARBITRATE = "lose-arbitrator", "lose-one-of-three-arbitr
 CUT_OFF_SERVER = "partition-server"
 PARTITIONS = ("partition", "partition-from-arbitrator", "one-way-loss")
 """After these the data nodes cannot all hear each other, though each runs on."""
+SILENT = (*PARTITIONS, "lose-host")
+"""After these a data node is not heard of, but keeps its connections as far as others know."""
 
 _WORDS = {
     "kill-data-node": "a killed data node",
