@@ -172,16 +172,17 @@ def _with_short_heartbeats(dataset: Dataset, outages: pd.DataFrame) -> Iterator[
         return
     settings = dataset.manifest["variants"][SHORT_HEARTBEATS]["config_ini"]["ndbd default"]
     yield (
-        f"with HeartbeatIntervalDbDb at {settings['HeartbeatIntervalDbDb']} ms it was "
-        f"{plain(runs['longest_gap_s'].max())} s instead of {plain(usual['longest_gap_s'].max())} s"
+        f"with HeartbeatIntervalDbDb at {settings['HeartbeatIntervalDbDb']} ms, a frozen data node "
+        f"stopped service for {plain(runs['longest_gap_s'].max())} s "
+        f"instead of {plain(usual['longest_gap_s'].max())} s"
     )
     before = [each.set_index("repeat")["qps_before"] for each in (runs, usual)]
     ratio = geometric((before[0] / before[1]).dropna())
     wrong = outage.declared_wrongly(dataset, SHORT_HEARTBEATS)
+    mistakes = f"{count(wrong, 'data node')} declared" if wrong else "no data node was declared"
     yield (
-        f"that changed throughput before the fault by {change(*ratio)}, and declared "
-        f"{count(wrong, 'data node') if wrong else 'no data node'} dead by mistake in "
-        f"{count(len(runs), 'run')}"
+        f"the shorter heartbeat changed throughput before the fault by {change(*ratio)}; "
+        f"{mistakes} dead by mistake in {count(len(runs), 'run')}"
     )
 
 
