@@ -12,7 +12,7 @@ from ndblab.design.contrast import ALTERNATION, TWINS
 from ndblab.statistics.estimate import Estimate
 from ndblab.tuning import answer, space
 from ndblab.tuning.history import RACE, Record, Trial
-from ndblab.tuning.outcome import Finalist, Outcome
+from ndblab.tuning.outcome import Excluded, Finalist, Outcome
 from ndblab.tuning.progress import Progress
 from ndblab.tuning.space import Row
 from ndblab.tuning.wanted import Wanted
@@ -86,8 +86,23 @@ def test_nothing_found_names_the_gain_that_is_excluded():
 def test_a_gain_that_is_open_is_neither_claimed_nor_ruled_out():
     """More minutes may decide it."""
     waiting = Finalist(BOTH, 0.1, 0.03, -0.02, 0.08, 6)
+    text = answer.sentence(outcome(None, waiting, excluded=0.083, bounded=180), wanted(), {})
+    assert text == (
+        "Keep your configuration: no gain is confirmed so far; a gain of more than 8.3 % is "
+        "excluded among 180 tried."
+    )
     text = answer.sentence(outcome(None, waiting), wanted(), {})
     assert text == "Keep your configuration: no gain is confirmed so far."
+
+
+def test_ways_of_trying_that_exclude_less_are_named():
+    """A noisy one says little, whatever the others say."""
+    ways = (Excluded(ALTERNATION, 0.21, 15), Excluded(TWINS, 0.062, 26))
+    found = outcome(excluded=0.21, bounded=41, by_design=ways)
+    lines = answer.details(found, wanted())
+    assert "  switched in one running cluster: more than 21.0 % among 15" in lines
+    assert "  with cluster starts of its own: more than 6.2 % among 26" in lines
+    assert answer.to_json(found, wanted(), {})["excluded_by_design"][TWINS]["among"] == 26
 
 
 @pytest.mark.parametrize(

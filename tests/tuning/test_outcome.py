@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from ndblab.benchmarks import tuning as worlds
 from ndblab.design.contrast import ALTERNATION, TWINS
@@ -27,7 +28,7 @@ def record(stage: str, own: tuple, gains: list[float], against: tuple = ()) -> R
 def judged(*records: Record, candidates: tuple = (ONE,)) -> outcome.Outcome:
     """Judge a search with these finalists."""
     known = [Candidate(own, 0.2) for own in candidates]
-    return outcome.judge(worlds.space(), History(records), known)
+    return outcome.judge(History(records), known)
 
 
 def test_blocks_of_the_search_confirm_nothing():
@@ -52,16 +53,45 @@ def test_a_finalist_whose_starts_differ_by_a_third_is_rejected():
     assert found.finalists[0].rejected == "its results range over 49 % between starts"
 
 
-def test_without_a_winner_the_highest_upper_bound_is_what_is_excluded():
+def test_without_a_winner_the_highest_upper_limit_is_what_is_excluded():
     """Of what can run: what does not is no gain that was missed."""
     rng = np.random.default_rng(1)
     few = [record(SCREEN, made({"knob_00": v}), list(rng.normal(0, 0.03, 4))) for v in (2, 3)]
-    bounds = outcome.upper_bounds(worlds.space(), History(few))
-    assert judged(*few, candidates=()).excluded == pytest.approx(math.expm1(max(bounds.values())))
+    limits = outcome.upper_limits(History(few))
+    assert judged(*few, candidates=()).excluded == pytest.approx(math.expm1(max(limits.values())))
     failed = Record(Trial(SCREEN, TWO, 1, TWINS), (9.0,), 60.0, "Data node 2 has ended")
     assert judged(*few, failed, candidates=()).excluded == pytest.approx(
-        math.expm1(max(bounds.values()))
+        math.expm1(max(limits.values()))
     )
+
+
+def test_a_limit_is_one_sided_and_pays_for_the_blocks_after_which_it_was_looked_at():
+    """Half of 5 %, of which four blocks have a twentieth; the t of the pooled deviation."""
+    rng = np.random.default_rng(4)
+    gains = [list(rng.normal(0, 0.03, 4)) for _ in (2, 3)]
+    few = [record(SCREEN, made({"knob_00": v}), g) for v, g in zip((2, 3), gains, strict=True)]
+    pooled = math.sqrt(np.mean([np.var(each, ddof=1) for each in gains]))
+    expected = np.mean(gains[0]) + stats.t.ppf(1 - 0.025 / 20, 6) * pooled / 2
+    assert outcome.upper_limits(History(few))[made({"knob_00": 2})] == pytest.approx(expected)
+
+
+def test_a_finalist_s_limit_is_the_end_of_its_own_interval():
+    """What the answer excludes does not contradict what it says of a finalist."""
+    few = record(SCREEN, ONE, [0.3, 0.31, 0.29, 0.3, 0.3])
+    found = judged(few, record(CONFIRM, ONE, [-0.02, 0.03, 0.0, 0.02]))
+    assert found.excluded == pytest.approx(found.finalists[0].ratio.high - 1)
+    assert [(each.design, each.number) for each in found.by_design] == [(TWINS, 1)]
+
+
+def test_what_is_excluded_holds_in_searches_that_find_nothing():
+    """Gains are there, too small to find: none of them is above its limit too often (here of 40).
+
+    That of the best one alone is the stricter test: the highest of all limits is seldom its own.
+    """
+    found = worlds.simulate(worlds.faint, 40, worlds.SHORT_S)
+    least = 0.95 - 1.64 * math.sqrt(0.05 * 0.95 / 40)
+    assert found.excluded >= 0.95
+    assert found.limited >= least
 
 
 def test_single_blocks_exclude_nothing():

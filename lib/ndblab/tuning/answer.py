@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ndblab.comparing import answer as comparing
 from ndblab.comparing import choice, knobs
 from ndblab.comparing.sides import Sides
+from ndblab.design.contrast import ALTERNATION, RESTARTS, STARTS, TWINS
 from ndblab.formatting import count, less_or_more, listed
 from ndblab.statistics.estimate import Estimate
 from ndblab.tuning.space import Configuration, without
@@ -27,6 +28,12 @@ _BESIDE = {
     "throughput": "queries/s", "p95": "p95", "cpu": "CPU a query", "memory": "memory of the nodes",
 }  # fmt: skip
 _REASONS = 5
+_WAYS = {
+    ALTERNATION: "switched in one running cluster",
+    RESTARTS: "with restarted MySQL servers",
+    TWINS: "with cluster starts of its own",
+    STARTS: "with cluster starts of its own",
+}
 
 
 def kept(found: Outcome) -> Configuration:
@@ -46,14 +53,13 @@ def headline(found: Outcome, wanted: Wanted) -> str:
         many = _NUMBERS.get(len(own), f"these {len(own)}")
         return f"Set {many}: {gain(found.winner.ratio, wanted.goal)}"
     waiting = [each for each in found.finalists if each.open and each.blocks]
-    if waiting:
-        return "Keep your configuration: no gain is confirmed so far"
-    words = "Keep your configuration: nothing found"
+    words = "no gain is confirmed so far" if waiting else "nothing found"
+    words = f"Keep your configuration: {words}"
     if math.isnan(found.excluded):
         return words
-    excluded = max(0.0, 100 * found.excluded)
     among = f"{found.bounded} of {found.tried}" if found.bounded < found.tried else found.tried
-    return f"{words}; a gain of more than {excluded:.1f} % is excluded among {among} tried"
+    excluded = _excluded(found.excluded)
+    return f"{words}; a gain of more than {excluded} is excluded among {among} tried"
 
 
 def sentence(found: Outcome, wanted: Wanted, beside: Mapping[str, Estimate]) -> str:
@@ -87,6 +93,12 @@ def details(found: Outcome, wanted: Wanted) -> list[str]:
     if lines:
         lines.insert(0, "Confirmed in new starts, beside what the search had seen:")
     lines.append(f"Tried: {count(found.tried, 'configuration')}.")
+    if len(found.by_design) > 1:
+        lines.append("Excluded, by how a configuration was tried (95 % each):")
+        lines += [
+            f"  {_WAYS[each.design]}: more than {_excluded(each.gain)} among {each.number}"
+            for each in found.by_design
+        ]
     out = [(own, why) for own, why in found.infeasible if own]
     if out:
         lines.append(f"Ruled out: {count(len(out), 'configuration')}.")
@@ -148,7 +160,16 @@ def to_json(found: Outcome, wanted: Wanted, beside: Mapping[str, Estimate]) -> d
         "tried": found.tried,
         "infeasible": {wanted.space.words(own): why for own, why in found.infeasible if own},
         "excluded_gain": _number(found.excluded),
+        "excluded_among": found.bounded,
+        "excluded_by_design": {
+            each.design: {"gain": _number(each.gain), "among": each.number}
+            for each in found.by_design
+        },
     }
+
+
+def _excluded(gain: float) -> str:
+    return f"{max(0.0, 100 * gain):.1f} %"
 
 
 def _confirmed(each: Finalist) -> str:

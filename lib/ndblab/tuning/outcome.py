@@ -8,7 +8,7 @@ found best was chosen for being so, and gained less than it seemed.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,7 @@ from ndblab.statistics import sequential
 from ndblab.statistics.estimate import CONFIDENCE, Estimate
 from ndblab.tuning.history import ABLATE, CONFIRM, SEARCH, History
 from ndblab.tuning.limits import Limit
-from ndblab.tuning.space import Configuration, Space, without
+from ndblab.tuning.space import Configuration, without
 
 RANGE = 0.30
 """A configuration whose gains range over more than this between starts is rejected: 63 % of what
@@ -26,6 +26,9 @@ was found best in noise loses as much when deployed (TUNA, EuroSys 2025)."""
 ALIKE = 0.01
 """What can be left out changes the goal by less than this."""
 ERROR = 1 - CONFIDENCE
+FREEDOM = 4
+"""Degrees of freedom of a design's deviation from which on limits are computed with it: with fewer,
+a t quantile says little but that nothing is known."""
 
 
 @dataclass(frozen=True)
@@ -70,12 +73,21 @@ class Finalist:
 
 
 @dataclass(frozen=True)
+class Excluded:
+    """A gain, as a part of 1, above which the best of so many configurations of a design is not."""
+
+    design: str
+    gain: float
+    number: int
+
+
+@dataclass(frozen=True)
 class Outcome:
     """The best confirmed configuration if there is one, all finalists, and what is ruled out.
 
     `needless` are the knobs of the winner without which it is equivalent. `excluded` is the gain,
-    as a part of 1, above which none of so many `bounded` configurations is, with 95 % for all of
-    them together; NaN if it is not known.
+    as a part of 1, above which not even the best of so many `bounded` configurations is, with 95 %;
+    NaN if it is not known. `by_design` says the same of the configurations of each design.
     """
 
     winner: Finalist | None
@@ -85,10 +97,11 @@ class Outcome:
     infeasible: tuple[tuple[Configuration, str], ...]
     excluded: float
     bounded: int = 0
+    by_design: tuple[Excluded, ...] = ()
 
 
 def judge(
-    space: Space, history: History, candidates: Sequence[Candidate], limits: Iterable[Limit] = ()
+    history: History, candidates: Sequence[Candidate], limits: Iterable[Limit] = ()
 ) -> Outcome:
     """Judge a search as far as it has come."""
     out = history.failures() | rejected(history, limits)
@@ -101,16 +114,12 @@ def judge(
         finalists.append(Finalist(each.configuration, each.searched, *interval, len(gains), why))
     better = [each for each in finalists if each.log_low > 0 and not each.rejected]
     winner = max(better, key=lambda each: each.log_low, default=None)
-    bounds = upper_bounds(space, history)
-    for each in finalists:
-        if not math.isnan(each.log_high):
-            bounds[each.configuration] = each.log_high
     tried = {record.trial.configuration for record in history.records}
-    known = [bound for own, bound in bounds.items() if own not in out]
-    highest = max(known, default=math.nan)
+    by_design = () if winner else _excluded(history, finalists, out)
     return Outcome(
         winner, tuple(finalists), _needless(history, winner), len(tried), tuple(out.items()),
-        math.expm1(highest) if not winner else math.nan, len(known),
+        max((each.gain for each in by_design), default=math.nan),
+        sum(each.number for each in by_design), by_design,
     )  # fmt: skip
 
 
@@ -141,21 +150,43 @@ def needed(gains: np.ndarray) -> bool | None:
     return True if high < 0 else None
 
 
-def upper_bounds(space: Space, history: History) -> dict[Configuration, float]:
-    """Return the upper bound of the gain of each configuration of the search, as a logarithm.
+def upper_limits(
+    history: History, finalists: Iterable[Finalist] = ()
+) -> dict[Configuration, float]:
+    """Return a one-sided upper limit of the gain of each configuration, as a logarithm.
 
-    All bounds together hold with 95 %. The deviation is that within all contrasts of a design. A
-    configuration is left out while no contrast of its design has a second block.
+    The highest of them is a limit of the best configuration, since its own is: their number needs
+    no correction (Berger 1982, the intersection-union principle). That of blocks does, as the
+    search goes on where a limit is high: a limit after n blocks errs with a part 1 / (n (n + 1)) of
+    the error, and these parts add up to 1. It is half of 5 %; the limits of finalists, which are
+    the upper ends of their intervals, have the other half. Which configurations are tried follows from what was measured:
+    `benchmarks.tuning` checks the limits in searches. The deviation is that within all contrasts of
+    a design; a configuration is left out while it has fewer than `FREEDOM` degrees of freedom.
     """
     records = [r for r in history.of(SEARCH).contrasts if r.gains and not r.infeasible]
     found = {}
     for record in records:
         deviation, freedom = history.pooled(record.trial.design)
-        if freedom:
-            t = float(stdtrit(freedom, 1 - ERROR / len(records)))
-            error = t * deviation / math.sqrt(len(record.gains))
+        if freedom >= FREEDOM:
+            blocks = len(record.gains)
+            t = float(stdtrit(freedom, 1 - ERROR / 2 / (blocks * (blocks + 1))))
+            error = t * deviation / math.sqrt(blocks)
             found[record.trial.configuration] = float(np.mean(record.gains)) + error
-    return found
+    confirmed = {e.configuration: e.log_high for e in finalists if not math.isnan(e.log_high)}
+    return found | confirmed
+
+
+def _excluded(
+    history: History, finalists: Iterable[Finalist], out: Collection[Configuration]
+) -> tuple[Excluded, ...]:
+    """Return what is excluded of each design, without the configurations that are out."""
+    designs = {r.trial.configuration: r.trial.design for r in history.of(SEARCH).contrasts}
+    designs |= {r.trial.configuration: r.trial.design for r in history.of((CONFIRM,)).contrasts}
+    found: dict[str, list[float]] = {}
+    for own, limit in upper_limits(history, finalists).items():
+        if own not in out:
+            found.setdefault(designs[own], []).append(limit)
+    return tuple(Excluded(d, math.expm1(max(each)), len(each)) for d, each in found.items())
 
 
 def _needless(history: History, winner: Finalist | None) -> tuple[str, ...]:

@@ -42,6 +42,8 @@ LOOKS = sequential.LOOKS[1]
 """Blocks that a finalist should have at least: up to the second look."""
 PRECISE = 0.25
 """A gain is known well enough if its interval reaches so far, as a part of it, to either side."""
+HOPE = 0.05
+"""Chance to be confirmed in the time left, below which a finalist gets no more blocks."""
 
 
 @dataclass
@@ -84,7 +86,7 @@ class Search:
 
     def stands(self, history: History) -> outcome.Outcome:
         """Return what may be believed so far."""
-        return outcome.judge(self.space, history, self.finalists(history), self.limits)
+        return outcome.judge(history, self.finalists(history), self.limits)
 
     def finalists(self, history: History) -> list[outcome.Candidate]:
         """Return what is to be confirmed: the best of the search, without what adds nothing.
@@ -92,8 +94,9 @@ class Search:
         First the values that seem best together, then those configurations whose gain, shrunk
         towards none by what is known of their design, is highest. A finalist was perhaps never
         tried itself; then the search's estimate is that of its effects or of what it comes from.
+        Blocks that narrow what may have been missed come after the choice, and do not count for it.
         """
-        search = history.of(SEARCH)
+        search = history.of((EXPERT, SCREEN, RACE))
         failed = self._infeasible(history)
         known = screening.effects(self.space, search)
         best: dict[Configuration, outcome.Candidate] = {}
@@ -187,7 +190,7 @@ class Search:
 
     def _confirm(self, history: History) -> Trial | None:
         candidates = self.finalists(history)
-        stands = outcome.judge(self.space, history, candidates, self.limits)
+        stands = outcome.judge(history, candidates, self.limits)
         winner = stands.winner
         until_s = self.budget_s
         if winner and len(winner.configuration) > 1:
@@ -199,12 +202,25 @@ class Search:
             if not rivals and winner.half_width <= max(screening.WORTH, PRECISE * winner.log_gain):
                 return None
             alive = [winner, *rivals]
+        else:
+            confidence = 1 - outcome.ERROR / len(candidates)
+            alive = [each for each in alive if self._may_win(history, each, confidence)]
         # The one with fewest blocks, in an order of its own.
         random.Random(self.seed).shuffle(alive)
         for each in sorted(alive, key=lambda finalist: finalist.blocks):
             own = each.configuration
             return self._trial(history, CONFIRM, own, each.blocks + 1, until_s)
         return None
+
+    def _may_win(self, history: History, each: outcome.Finalist, confidence: float) -> bool:
+        """Return whether a look that the time allows for may confirm a finalist."""
+        gains = history.gains(CONFIRM, each.configuration)
+        left_s = self.budget_s - history.seconds
+        last = len(gains) + left_s // self._block_s(history, self.space.dear)
+        chances = sequential.chances(gains, 0.0, math.inf, confidence)
+        if chances is None:
+            return last >= sequential.LOOKS[0]
+        return any(look <= last and chance > HOPE for look, chance in chances.items())
 
     def _ablate(self, history: History) -> Trial | None:
         winner = self.stands(history).winner
@@ -225,14 +241,36 @@ class Search:
         return None
 
     def _exclude(self, history: History) -> Trial | None:
-        """Where nothing is found, narrow what may have been missed."""
+        """Where nothing is found, narrow what may have been missed.
+
+        First come designs whose noise is not known, if the time suffices to know it, then the
+        configuration with the highest limit: what is excluded is the highest of all.
+        """
         stands = self.stands(history)
-        if stands.winner or any(each.open and each.blocks for each in stands.finalists):
+        if stands.winner:
             return None
-        bounds = outcome.upper_bounds(self.space, history)
+        limits = outcome.upper_limits(history, stands.finalists)
         failed = self._infeasible(history)
-        for own in sorted(bounds, key=lambda each: -bounds[each]):
-            if own not in failed and not len(history.gains(CONFIRM, own)):
-                blocks = len(history.gains(EXCLUDE, own)) + 1
-                return self._trial(history, EXCLUDE, own, blocks, self.budget_s)
+        means = {
+            record.trial.configuration: float(np.mean(record.gains))
+            for record in history.of((*SEARCH, CONFIRM)).contrasts
+            if record.gains and record.trial.configuration not in failed
+        }
+        for own in sorted(means, key=lambda own: (-limits.get(own, math.inf), -means[own])):
+            stage, design, lacking = self._narrowed(history, own)
+            if history.seconds + lacking * self._block_s(history, design) <= self.budget_s:
+                blocks = len(history.gains(stage, own)) + 1
+                return self._trial(history, stage, own, blocks, self.budget_s)
+            if own in limits:
+                return None
         return None
+
+    def _narrowed(self, history: History, own: Configuration) -> tuple[str, str, int]:
+        """Return how the limit of a configuration is lowered: the stage, the design and blocks."""
+        blocks = len(history.gains(CONFIRM, own))
+        if blocks >= sequential.LOOKS[0]:
+            # Its limit is that of its confirmation, which only the next look changes.
+            missing = (look - blocks for look in sequential.LOOKS if look > blocks)
+            return CONFIRM, self.space.dear, next(missing, 1)
+        design = self.space.design(own)
+        return EXCLUDE, design, max(1, outcome.FREEDOM - int(history.pooled(design)[1]))
