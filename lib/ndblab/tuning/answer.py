@@ -139,10 +139,22 @@ def change(log_gain: float) -> str:
     return "open" if math.isnan(log_gain) else f"{comparing.percent(math.exp(log_gain))} %"
 
 
-def to_json(found: Outcome, wanted: Wanted, beside: Mapping[str, Estimate]) -> dict:
-    """Return the answer as plain data; ratios above 1 are better, null where nothing is known."""
+def to_json(
+    found: Outcome, wanted: Wanted, changes: Mapping[Configuration, Mapping[str, Estimate]]
+) -> dict:
+    """Return the answer as plain data, null where nothing is known.
+
+    Gains are above 1 if they are; ratios "beside" them are those over the baseline.
+
+    Parameters
+    ----------
+    changes : what each finalist changes, by quantity (`trade_off.of`).
+    """
+    beside = changes.get(found.winner.configuration, {}) if found.winner else {}
     return {
         "goal": wanted.goal,
+        "headline": headline(found, wanted),
+        "winner": wanted.space.each(found.winner.configuration) if found.winner else [],
         "baseline": [str(setting) for setting in wanted.baseline],
         "set": wanted.space.each(kept(found)),
         "finalists": [
@@ -152,6 +164,10 @@ def to_json(found: Outcome, wanted: Wanted, beside: Mapping[str, Estimate]) -> d
                 "searched": _number(math.exp(each.searched)),
                 "blocks": each.blocks,
                 "rejected": each.rejected,
+                "beside": {
+                    name: _plain(ratio)
+                    for name, ratio in changes.get(each.configuration, {}).items()
+                },
             }
             for each in found.finalists
         ],

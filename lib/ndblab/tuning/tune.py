@@ -11,26 +11,27 @@ from typing import TYPE_CHECKING
 
 from ndblab import dataset as datasets
 from ndblab.cluster import start_stop
-from ndblab.comparing import comparison, judged
-from ndblab.error import LabError, MissingData
+from ndblab.comparing import comparison
+from ndblab.error import LabError
 from ndblab.formatting import count
 from ndblab.measuring import manifest, measurement, performing
 from ndblab.measuring.clusters import Clusters
 from ndblab.measuring.manifest import ROOT
 from ndblab.planning import number
 from ndblab.planning.point import DEFAULT_WORKLOAD
-from ndblab.planning.workload import CLIENT_ROLES
-from ndblab.statistics import contrasts
-from ndblab.statistics.estimate import Estimate
-from ndblab.tuning import answer, figure, limits
+from ndblab.tuning import answer, figure, limits, trade_off
 from ndblab.tuning.executing import GOALS, Executor
-from ndblab.tuning.history import CONFIRM, History, Record, contrast
+from ndblab.tuning.history import History, Record
 from ndblab.tuning.prepared import Tuning, prepare
 from ndblab.tuning.progress import Progress
 from ndblab.tuning.wanted import NAME
 
 if TYPE_CHECKING:
+    from ndblab.statistics.estimate import Estimate
     from ndblab.tuning.outcome import Outcome
+    from ndblab.tuning.space import Configuration
+
+    Changes = Mapping[Configuration, Mapping[str, Estimate]]
 
 PICTURES = ROOT / "out/tune"
 MINUTES = 60
@@ -165,10 +166,10 @@ def _told(tuning: Tuning, data: datasets.Dataset) -> dict[str, object]:
     """Return what a search found as plain data."""
     wanted, history = tuning.wanted, History(records_of(data))
     found = tuning.search.stands(history)
-    beside = _beside(data, found)
+    changes = trade_off.of(data, found)
     return {
-        "sentence": answer.sentence(found, wanted, beside),
-        **answer.to_json(found, wanted, beside),
+        "sentence": answer.sentence(found, wanted, _beside(found, changes)),
+        **answer.to_json(found, wanted, changes),
         "effects": figure.effects(history, wanted),
     }
 
@@ -176,36 +177,22 @@ def _told(tuning: Tuning, data: datasets.Dataset) -> dict[str, object]:
 def _answered(tuning: Tuning, data: datasets.Dataset, as_json: bool, pictures: Path) -> str:
     wanted, history = tuning.wanted, History(records_of(data))
     found = tuning.search.stands(history)
-    beside = _beside(data, found)
-    picture = figure.save(data, history, found, wanted, pictures)
+    changes = trade_off.of(data, found)
+    plain = answer.to_json(found, wanted, changes)
+    rows, workload = trade_off.table(plain), wanted.load.workload
+    written = {
+        "Figure": figure.save(data, history, found, wanted, pictures),
+        "Trade-off": trade_off.save(data, rows, workload, pictures),
+    }
     if as_json:
-        plain = answer.to_json(found, wanted, beside) | {"dataset": str(data.path)}
-        return json.dumps(plain, indent=1)
-    lines = [answer.sentence(found, wanted, beside), "", *answer.details(found, wanted)]
+        return json.dumps(plain | {"dataset": str(data.path)}, indent=1)
+    lines = [answer.sentence(found, wanted, _beside(found, changes)), ""]
+    lines += answer.details(found, wanted)
     lines += ["", *answer.to_paste(found, wanted)] if found.winner else []
-    lines += ["", f"Figure: {picture}"] if picture else [""]
+    lines += ["", *(f"{what}: {file}" for what, file in written.items() if file)]
     return "\n".join([*lines, f"Dataset: {data.path}"])
 
 
-def _beside(data: datasets.Dataset, found: Outcome) -> dict[str, Estimate]:
-    """Return how all quantities changed with the confirmed configuration: it over the baseline."""
-    if found.winner is None:
-        return {}
-    name = contrast(CONFIRM, found.winner.configuration)
-    logs = judged.blocks(data, name)
-    ratios = {
-        goal: contrasts.ratio(logs[place]) if logs[place].size else judged.UNKNOWN
-        for goal, place in GOALS.items()
-    }
-    return ratios | {"memory": _memory(data, name)}
-
-
-def _memory(data: datasets.Dataset, name: str) -> Estimate:
-    """Return the memory that the nodes of a tried configuration hold, over the other's."""
-    processes = data.tables["processes"]
-    nodes = processes[~processes["role"].isin(CLIENT_ROLES)]
-    held = nodes.groupby(nodes["run_id"].astype(str))["rss_bytes"].sum()
-    try:
-        return contrasts.ratio(-contrasts.log_ratios(data.slices, name, held))
-    except MissingData:
-        return judged.UNKNOWN
+def _beside(found: Outcome, changes: Changes) -> Mapping[str, Estimate]:
+    """Return how all quantities changed with the confirmed configuration."""
+    return changes.get(found.winner.configuration, {}) if found.winner else {}

@@ -30,7 +30,7 @@ def over(*finalists: Finalist) -> SimpleNamespace:
     winner = finalists[0] if finalists else None
     found = Outcome(winner, finalists, (), 18, (), math.nan if winner else 0.04, 18)
     beside = {"p95": Estimate(0.92, 0.87, 0.97)}
-    plain = answer.to_json(found, wanted, beside)
+    plain = answer.to_json(found, wanted, {winner.configuration: beside} if winner else {})
     plain |= {"sentence": answer.sentence(found, wanted, beside), "effects": [
         {"name": "servers=2", "ratio": 1.02, "low": 0.98, "high": 1.06}]}  # fmt: skip
     manifest = {"experiment": "tune", "answer": json.loads(json.dumps(plain))}
@@ -44,6 +44,15 @@ def test_confirmed_gains_stand_beside_what_the_search_had_seen():
     assert table.loc[9, "gain in the search, %"] == pytest.approx(20)
     assert table.loc[1, ["gain, %", "95 % low"]].isna().all()
     assert searched.effects(over())["gain, %"].to_list() == [pytest.approx(2)]
+
+
+def test_the_trade_off_is_drawn_only_where_a_search_noted_one():
+    """A search of an older lab, or one without finalists, still has its tables."""
+    data = over(WINNER, OTHER)
+    assert searched.shows_trade_off(data)
+    del data.manifest["answer"]["finalists"][0]["beside"]
+    assert not searched.shows_trade_off(data)
+    assert not searched.shows_trade_off(over())
 
 
 def test_the_answer_is_the_search_s_own_sentence():

@@ -13,7 +13,7 @@ EXPERIMENTS = (
         "tuned",
         "Which configuration does a search find that is better than the brief's?",
         "unrecorded/25_tuned.ipynb",
-        figures=(),
+        figures=("trade-off",),
         claims=(),
     ),
 )  # fmt: skip

@@ -46,6 +46,11 @@ def obtain(folder: str = NEWEST) -> Dataset | None:
     return data
 
 
+def shows_trade_off(data: Dataset) -> bool:
+    """Return whether a finalist has a block, and the search noted what else it changes."""
+    return any(each.get("beside") for each in data.manifest["answer"]["finalists"])
+
+
 def finalists(data: Dataset) -> pd.DataFrame:
     """Return what was confirmed, as changes in percent; above 0 is better.
 

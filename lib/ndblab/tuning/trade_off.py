@@ -1,0 +1,195 @@
+"""What a search's finalists change besides its goal: throughput, p95, CPU a query and memory.
+
+Ratios are of a finalist over the baseline, from the blocks of its confirmation alone. Of each
+quantity, the intervals of all finalists hold together with 95 %.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pandas as pd
+
+from ndblab.comparing import judged
+from ndblab.error import MissingData, writing
+from ndblab.figures import forest, sheet, style
+from ndblab.figures.sheet import Caption, Head
+from ndblab.formatting import listed
+from ndblab.judging import evidence
+from ndblab.planning.workload import CLIENT_ROLES
+from ndblab.statistics import contrasts
+from ndblab.statistics.estimate import Estimate
+from ndblab.tuning.executing import GOALS
+from ndblab.tuning.history import CONFIRM, contrast
+from ndblab.tuning.outcome import ERROR
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ndblab.dataset import Dataset
+    from ndblab.tuning.outcome import Outcome
+    from ndblab.tuning.space import Configuration
+
+MEMORY = "memory"
+HEIGHT_IN = 2.6
+"""Height of the sheet without its finalists."""
+PER_FINALIST_IN = 0.5
+_STAR = "\N{BLACK STAR}"
+_WORSE = 0.06
+"""How dark the worse side of the baseline is."""
+
+
+class _Quantity(NamedTuple):
+    name: str
+    more_is_better: bool
+    colour: str
+
+
+_QUANTITIES = {
+    "throughput": _Quantity("queries/s", True, style.THROUGHPUT),
+    "p95": _Quantity("p95", False, style.LATENCY),
+    "cpu": _Quantity("CPU a query", False, style.VIOLET),
+    MEMORY: _Quantity("memory of the nodes", False, style.DATA_NODE),
+}
+
+
+def of(data: Dataset, found: Outcome) -> dict[Configuration, dict[str, Estimate]]:
+    """Return how each finalist with a block changed all quantities, by name."""
+    confidence = 1 - ERROR / max(1, len(found.finalists))
+    return {
+        each.configuration: _of(data, contrast(CONFIRM, each.configuration), confidence)
+        for each in found.finalists
+        if each.blocks
+    }
+
+
+def _of(data: Dataset, name: str, confidence: float) -> dict[str, Estimate]:
+    logs = judged.blocks(data, name)
+    ratios = {
+        goal: contrasts.ratio(logs[place], confidence) if logs[place].size else judged.UNKNOWN
+        for goal, place in GOALS.items()
+    }
+    return ratios | {MEMORY: _memory(data, name, confidence)}
+
+
+def _memory(data: Dataset, name: str, confidence: float) -> Estimate:
+    """Return the memory that the nodes of a tried configuration hold, over the other's."""
+    processes = data.tables["processes"]
+    nodes = processes[~processes["role"].isin(CLIENT_ROLES)]
+    held = nodes.groupby(nodes["run_id"].astype(str))["rss_bytes"].sum()
+    try:
+        return contrasts.ratio(-contrasts.log_ratios(data.slices, name, held), confidence)
+    except MissingData:
+        return judged.UNKNOWN
+
+
+def table(answer: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the ratios of a search's plain answer, for a figure.
+
+    Returns
+    -------
+    A row for each finalist and quantity: `number` and `settings` of the finalist, whether it is the
+    `winner`, `quantity`, `ratio`, `low` and `high`. The answer in a sentence is in `attrs`.
+    """
+    chosen = next((e for e in answer["finalists"] if e["configuration"] == answer["winner"]), None)
+    rows = [
+        {
+            "number": number, "settings": listed(each["configuration"]), "winner": each is chosen,
+            "quantity": quantity,
+            **{key: math.nan if ratio[name] is None else ratio[name]
+               for key, name in (("ratio", "value"), ("low", "low"), ("high", "high"))},
+        }
+        for number, each in enumerate(answer["finalists"], 1)
+        for quantity, ratio in each["beside"].items()
+    ]  # fmt: skip
+    columns = ["number", "settings", "winner", "quantity", "ratio", "low", "high"]
+    found = pd.DataFrame(rows, columns=columns).dropna(subset="ratio").reset_index(drop=True)
+    found.attrs["headline"] = answer["headline"]
+    found.attrs["goal"] = answer["goal"]
+    return found
+
+
+def paint(figure: Figure, rows: pd.DataFrame) -> Head:
+    """Draw a small forest for each quantity; the baseline is the line at no change.
+
+    Raises
+    ------
+    MissingData
+        If no finalist has a block.
+    """
+    if rows.empty:
+        raise MissingData("no finalist of the search has a whole block")
+    shown = [name for name in _QUANTITIES if name in set(rows["quantity"])]
+    across = 1 if sheet.is_tall(figure) else 2
+    down = math.ceil(len(shown) / across)
+    sheet.grow(figure, (down - 2) * figure.get_figheight() / 2)
+    panels = figure.subplots(down, across, squeeze=False)
+    for ax, name in zip(panels.flat, shown, strict=False):
+        _draw(ax, rows[rows["quantity"] == name], _QUANTITIES[name])
+    for ax in list(panels.flat)[len(shown) :]:
+        ax.set_axis_off()
+    notes = [
+        "Dark line: the baseline. Shaded: worse than it.",
+        "Bars: 95 % intervals, of each quantity for all finalists together, from new starts."
+        if rows["low"].notna().any() else "Too few blocks for intervals.",
+    ]  # fmt: skip
+    notes += [f"{_STAR}: confirmed as the best."] if rows["winner"].any() else []
+    numbered = rows.drop_duplicates("number")
+    notes += [f"Finalist {row.number}: {row.settings}." for row in numbered.itertuples()]
+    return Head(title(rows), notes)
+
+
+def _draw(ax, mine: pd.DataFrame, quantity: _Quantity) -> None:
+    stars = mine["winner"].map({True: f" {_STAR}", False: ""})
+    named = mine.assign(name=mine["number"].astype(str) + stars)
+    forest.draw(
+        ax, named[["name", "ratio", "low", "high"]], "over the baseline", colour=quantity.colour
+    )
+    better = "more" if quantity.more_is_better else "less"
+    ax.set_title(f"{quantity.name} ({better} is better)")
+    low, high = ax.get_xlim()
+    ends = (low, 1.0) if quantity.more_is_better else (1.0, high)
+    ax.axvspan(*ends, color=style.INK, alpha=_WORSE, lw=0, zorder=0)
+    ax.set_xlim(low, high)
+
+
+def title(rows: pd.DataFrame) -> str:
+    """Return the answer with what else the winner changes for certain."""
+    headline = str(rows.attrs["headline"])
+    mine = rows[rows["winner"] & (rows["quantity"] != rows.attrs["goal"])]
+    if mine.empty:
+        return f"{headline}."
+    clear = [row for row in mine.itertuples() if forest.is_clear(row)]
+    changes = [f"{_QUANTITIES[row.quantity].name} {forest.change(row.ratio)}" for row in clear]
+    return f"{headline}; {listed(changes) if changes else 'nothing else changes for certain'}."
+
+
+def describe(rows: pd.DataFrame) -> list[str]:
+    """Describe each finalist's changes, the answer first."""
+    said = [title(rows)]
+    for number, mine in rows.groupby("number"):
+        each = [f"{_QUANTITIES[r.quantity].name} {forest.words(r)}" for r in mine.itertuples()]
+        said.append(f"Finalist {number}, {mine['settings'].iloc[0]}: {'; '.join(each)}.")
+    return said
+
+
+def save(data: Dataset, rows: pd.DataFrame, workload: str, folder: Path) -> Path | None:
+    """Write the figure as a picture, and return its file; None if no finalist has a block."""
+    if rows.empty:
+        return None
+    file = folder / f"{data.id}-trade-off.png"
+    caption = Caption(data.describe_host(), data.id, data.budget, evidence.usable_cpus(data.host))
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        with sheet.page(height_in(rows)) as figure:
+            sheet.sign(figure, paint(figure, rows), caption.line(workload))
+        figure.savefig(file)
+    return file
+
+
+def height_in(rows: pd.DataFrame) -> float:
+    """Return how high a sheet of so many finalists is."""
+    return HEIGHT_IN + PER_FINALIST_IN * rows["number"].nunique()
