@@ -97,7 +97,7 @@ def test_a_network_that_failed_is_answered_with_what_to_do() -> None:
     parts += [faults.run("partition-server", repeat, gave_up=4, text="cut") for repeat in (1, 2)]
     found = answered(dataset(*parts), "network-faults")
     assert found.certain[0].startswith("a cut between the data nodes stopped service for 20 s")
-    assert "in 2 partitions, only the data node that won the arbitration went on" in found.certain
+    assert any(part.startswith("in 2 runs, only the data node that won") for part in found.certain)
     assert "no acknowledged write was lost in 4 runs, and no read was wrong" in found.certain
     assert any(part.startswith("4 of 8 clients waited up to") for part in found.certain)
     assert "20 s are too long, lower HeartbeatIntervalDbDb" in found.advice[0]
@@ -109,7 +109,5 @@ def test_nothing_good_is_said_of_partitions_that_ended_badly() -> None:
     parts = [partitioned("partition", 1), partitioned("partition", 2, ended=(), lost=2)]
     found = answered(dataset(*parts), "network-faults")
     assert "2 acknowledged writes lost in 2 runs" in found.certain
-    assert not any(
-        "won the arbitration went on" in part and "not" not in part for part in found.certain
-    )
+    assert not any(part.startswith("in 2 runs, only") for part in found.certain)
     assert not any("retry" in part for part in found.advice)

@@ -135,8 +135,8 @@ def _partitions(outages: pd.DataFrame, table: pd.DataFrame) -> Iterator[str]:
     row = table[(table["id"] == "A-arbitration") & (table["verdict"] == INCONCLUSIVE)]
     number = int(outages["fault"].isin(PARTITIONS).sum())
     if len(row) and (row["measured"] == 0).all():
-        cut = count(number, "partition")
-        yield f"in {cut}, only the data node that won the arbitration went on"
+        cut = count(number, "run")
+        yield f"in {cut}, only the data node that won the arbitration went on after a partition"
 
 
 def _cut_off_server(dataset: Dataset, outages: pd.DataFrame) -> Iterator[str]:
