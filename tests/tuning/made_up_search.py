@@ -19,7 +19,7 @@ from ndblab.tuning.history import CONFIRM, History, Record, Trial
 from ndblab.tuning.space import BASELINE, Configuration
 from ndblab.tuning.wanted import NAME, Wanted
 
-_MORE = {
+MORE = {
     "queries": 4000, "reconnects": 0, "latency_avg_ms": 1.0, "client_cpu_pct": 5.0,
     "host_steal_pct": 0.0, "company_pct": 0.0, "company": "",
 }  # fmt: skip
@@ -61,13 +61,11 @@ def _append(
     writer: dataset.Writer, contrast: Contrast, blocks: int, truth: Truth, seed: int
 ) -> None:
     rng = np.random.default_rng([seed, 9])
-    slices = made_up_slices.of(
-        contrast, blocks, ratio=1 / truth.qps, sd=(0.02, 0, 0.01), seed=seed
-    )
+    slices = made_up_slices.of(contrast, blocks, ratio=1 / truth.qps, sd=(0.02, 0, 0.01), seed=seed)
     is_b = slices["side"] == B
     noise = np.exp(rng.normal(0, 0.03, len(slices)))
     slices = slices.assign(
-        **_MORE, latency_p95_ms=np.where(is_b, truth.p95, 1.0) * noise
+        **MORE, latency_p95_ms=np.where(is_b, truth.p95, 1.0) * noise
     )[list(SCHEMAS["slices"].columns)]  # fmt: skip
     processes = made_up_slices.processes(slices, {A: 60.0, B: 60.0 * truth.cpu})
     b = set(slices.loc[is_b, "run_id"])

@@ -71,7 +71,7 @@ def test_without_a_winner_the_title_says_so(tmp_path: Path):
 
 def test_panels_stand_two_by_two_and_on_a_phone_below_each_other(searched: tuple):
     """Titles of panels say which way is better."""
-    data, _, rows = searched
+    *_, rows = searched
 
     def painted() -> Figure:
         with sheet.page(trade_off.height_in(rows)) as figure:
@@ -101,7 +101,7 @@ def test_the_notebook_draws_what_the_search_noted(searched: tuple):
 
 def test_the_picture_lies_beside_the_other(searched: tuple, tmp_path: Path):
     """None where no finalist has a block."""
-    data, found, rows = searched
+    data, _, rows = searched
     file = trade_off.save(data, rows, "oltp_point_select", tmp_path)
     assert file == tmp_path / f"{data.id}-trade-off.png"
     assert file.stat().st_size > 10_000

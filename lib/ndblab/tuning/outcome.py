@@ -159,9 +159,10 @@ def upper_limits(
     no correction (Berger 1982, the intersection-union principle). That of blocks does, as the
     search goes on where a limit is high: a limit after n blocks errs with a part 1 / (n (n + 1)) of
     the error, and these parts add up to 1. It is half of 5 %; the limits of finalists, which are
-    the upper ends of their intervals, have the other half. Which configurations are tried follows from what was measured:
-    `benchmarks.tuning` checks the limits in searches. The deviation is that within all contrasts of
-    a design; a configuration is left out while it has fewer than `FREEDOM` degrees of freedom.
+    the upper ends of their intervals, have the other half. Which configurations are tried follows
+    from what was measured: `benchmarks.tuning` checks the limits in simulated searches. The
+    deviation is that within all contrasts of a design, whose configurations are left out while it
+    has fewer than `FREEDOM` degrees of freedom.
     """
     records = [r for r in history.of(SEARCH).contrasts if r.gains and not r.infeasible]
     found = {}

@@ -5,6 +5,7 @@ It starts nothing but programs that show what they would take.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -111,25 +112,42 @@ def prepare(
     current = _current(bare, read_back.effective(binaries, plan, baseline))
     rows = spaces.table(Path(knob_file) if knob_file else None)
     tunables = spaces.tunables(rows, current, machine.usable_cpus, others)
+    free = math.inf if described else feasible.disk_free_bytes(plan)
+    no_twins = room.no_twins(machine, (plan, plan), (baseline, baseline), free)
+    found = _space(bare, tunables, STARTS if no_twins else TWINS)
+    search = Search(found, 60 * minutes - time_needed.sweep_s(experiment, size), size.seed, kept)
+    _check_time(search, minutes)
+    wanted = dataclasses.replace(bare, space=found)
+    return Tuning(wanted, search, binaries, machine, workload.label, no_twins)
+
+
+def _space(bare: Wanted, tunables: tuple[spaces.Tunable, ...], dear: str) -> Space:
+    """Return the knobs with the seconds of a block of each design that compares their values.
+
+    Raises
+    ------
+    LabError
+        If there are none.
+    """
     if not tunables:
         raise LabError(
             "There is nothing to search",
             found="no knob has another value than now",
             next_step="Add knobs with --knobs FILE (docs/tune.md).",
         )
-    free = math.inf if described else feasible.disk_free_bytes(plan)
-    no_twins = room.no_twins(machine, (plan, plan), (baseline, baseline), free)
-    dear = STARTS if no_twins else TWINS
-    point = bare.point(BASELINE, DEFAULT_VARIANT)
+    experiment, servers = bare.base()
+    size, point = bare.size(experiment, servers), bare.point(BASELINE, DEFAULT_VARIANT)
     block_s = {
         design: time_needed.block_s(
             Contrast(NAME, design, Side(point), Side(point), ()), experiment, size
         )
         for design in (ALTERNATION, RESTARTS, dear)
     }
-    found = Space(tunables, block_s, dear, servers=point.servers)
-    wanted = Wanted(baseline, found, load, profile, overrides, goal, port)
-    search = Search(found, 60 * minutes - time_needed.sweep_s(experiment, size), size.seed, kept)
+    return Space(tunables, block_s, dear, servers=point.servers)
+
+
+def _check_time(search: Search, minutes: int) -> None:
+    """Refuse a time in which nothing can be confirmed."""
     if search.budget_s < search.least_s:
         raise LabError(
             "The time is too short to confirm anything",
@@ -137,7 +155,6 @@ def prepare(
             expected=f"at least {math.ceil((search.least_s + 60) / 60)} min",
             next_step="Give it more --minutes, or --profile smoke.",
         )
-    return Tuning(wanted, search, binaries, machine, workload.label, no_twins)
 
 
 def _baseline(words: Sequence[str], others: Sequence[knobs.Knob]) -> tuple[Setting, ...]:

@@ -14,6 +14,7 @@ from ndblab.cluster import start_stop
 from ndblab.comparing import comparison
 from ndblab.error import LabError
 from ndblab.formatting import count
+from ndblab.machine import commands
 from ndblab.measuring import manifest, measurement, performing
 from ndblab.measuring.clusters import Clusters
 from ndblab.measuring.manifest import ROOT
@@ -101,7 +102,8 @@ def measure(tuning: Tuning, again: bool = False) -> datasets.Dataset:
     """Carry out a search until its time is over, going on with what was interrupted.
 
     All trials are in the dataset's manifest, under "trials", as soon as they are over; what was
-    found is under "answer" in the end.
+    found is under "answer" in the end. After Ctrl-C or SIGTERM, which is SystemExit here, nothing
+    is left running, and whole blocks of the trial under way are kept.
     """
     wanted, search = tuning.wanted, tuning.search
     experiment, servers = wanted.base()
@@ -123,7 +125,7 @@ def measure(tuning: Tuning, again: bool = False) -> datasets.Dataset:
     )
     places = start_stop.places(start_stop.home(), wanted.port)
     plans = experiment.plans(size, "auto", tuning.machine, places)
-    with opened as writer:
+    with commands.exit_on_sigterm(), opened as writer:
         clusters = Clusters(
             experiment, size, plans, tuning.binaries, writer, False, machine=tuning.machine
         )
@@ -151,7 +153,12 @@ def _search(tuning: Tuning, clusters: Clusters) -> None:
     )
     with contextlib.closing(progress):
         while trial := search.next(records):
-            records.append(executor.carry_out(trial))
+            try:
+                records.append(executor.carry_out(trial))
+            except (KeyboardInterrupt, SystemExit):
+                over = count(len(records), "trial")
+                progress.say(f"saved: {over}, and whole blocks of the one that was under way")
+                raise
             writer.note(trials=[record.to_dict() for record in records])
             progress.over(len(records), records[-1], search.stands(History(records)))
             if len(records) >= _GIVE_UP and all(record.infeasible for record in records):
