@@ -73,18 +73,7 @@ def draw(
         .on(ax)
         .plot()
     )
-    places = {name: place for place, name in enumerate(rows["name"])}
-    for name, (least, most) in (allowed or {}).items():
-        ends = np.clip((least, most), low, high)
-        ax.barh(places[name], ends[1] - ends[0], 0.62, ends[0], color=style.SERVER, alpha=0.22)
-    if each is not None:
-        shown = each[each["ratio"].between(low, high)]
-        y = shown["name"].map(places) + 0.26
-        ax.plot(shown["ratio"], y, "o", mfc="none", mec=style.QUIET, mew=0.6, ms=2.6, zorder=2)
-    for name, group in (anchors or {}).items():
-        for anchor in group:
-            aside = 0.28 if above else -0.3
-            published.mark(ax, anchor, anchor.value, places[name] + aside, along="x")
+    _mark(ax, rows, (low, high), anchors or {}, allowed or {}, each, 0.28 if above else -0.3)
     _finish(ax, rows, low, high, log=equal is not None)
     if equal == 1 and high < _IN_TIMES_FROM:
         longest = rows["name"].str.split("\n").explode().str.len().max()
@@ -94,6 +83,29 @@ def draw(
     # What the axis and the numbers beside it say, a point says too.
     told = rows if equal is None else rows.assign(said=[words(row) for row in rows.itertuples()])
     points.add(ax, told, rows["ratio"], range(len(rows)), names, along="x")
+
+
+def _mark(
+    ax: Axes,
+    rows: pd.DataFrame,
+    limits: tuple[float, float],
+    anchors: Mapping[str, Sequence[Anchor]],
+    allowed: Mapping[str, tuple[float, float]],
+    each: pd.DataFrame | None,
+    aside: float,
+) -> None:
+    """Mark what is allowed, every block, and what was published, `aside` of its row."""
+    places = {name: place for place, name in enumerate(rows["name"])}
+    for name, (least, most) in allowed.items():
+        ends = np.clip((least, most), *limits)
+        ax.barh(places[name], ends[1] - ends[0], 0.62, ends[0], color=style.SERVER, alpha=0.22)
+    if each is not None:
+        shown = each[each["ratio"].between(*limits)]
+        y = shown["name"].map(places) + 0.26
+        ax.plot(shown["ratio"], y, "o", mfc="none", mec=style.QUIET, mew=0.6, ms=2.6, zorder=2)
+    for name, group in anchors.items():
+        for anchor in group:
+            published.mark(ax, anchor, anchor.value, places[name] + aside, along="x")
 
 
 def _on_one_line(name: str) -> str:

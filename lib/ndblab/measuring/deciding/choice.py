@@ -58,26 +58,38 @@ def choose(
         return min(wanted, key=lambda each: blocks[each.name], default=None)
     possible = _same_start(possible, blocks, block_s, claims_s - start_s)
 
-    def decided_per_s(each: Contrast) -> float:
-        done, each_s = blocks[each.name], block_s[each.name]
-        waiting = [findings[claim].waits for claim in open_claims(each, findings, done)]
-        looks = ((look, (look - done) * each_s) for look in LOOKS if look > done)
-        return max(
-            (
-                sum(_share(waits, each, look) for waits in waiting) / seconds
-                for look, seconds in looks
-                if seconds <= claims_s
-            ),
-            default=0.0,
-        )
-
     def nearest_s(each: Contrast) -> float:
         done = blocks[each.name]
         waiting = (findings[claim].waits for claim in open_claims(each, findings, done))
         return min(_until(waits.get(each.name), done) for waits in waiting) * block_s[each.name]
 
     return min(
-        possible, key=lambda each: (-decided_per_s(each), nearest_s(each), block_s[each.name])
+        possible,
+        key=lambda each: (
+            -_decided_per_s(each, findings, blocks[each.name], block_s[each.name], claims_s),
+            nearest_s(each),
+            block_s[each.name],
+        ),
+    )
+
+
+def _decided_per_s(
+    contrast: Contrast,
+    findings: Mapping[str, Finding],
+    done: int,
+    block_s: float,
+    seconds_left: float,
+) -> float:
+    """Return the most claims per second that a look in the time left is expected to decide."""
+    waiting = [findings[claim].waits for claim in open_claims(contrast, findings, done)]
+    looks = ((look, (look - done) * block_s) for look in LOOKS if look > done)
+    return max(
+        (
+            sum(_share(waits, contrast, look) for waits in waiting) / seconds
+            for look, seconds in looks
+            if seconds <= seconds_left
+        ),
+        default=0.0,
     )
 
 
