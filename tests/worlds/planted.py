@@ -5,29 +5,23 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from made_up_model import HOST
 from ndblab.experiments.capacity.demands import CLIENT, OTHER, SERVER, Law
 from ndblab.experiments.capacity.model import LOCK
 from ndblab.judging.publication import FOLDER
 from ndblab.machine import host
-from ndblab.machine.host import Cpu, CpuController, Host, NumaNode
+from ndblab.machine.host import NumaNode
 from worlds.cluster_model import Cluster
 from worlds.recording import Weather, World
 
 BRIEF_HOST = host.load(FOLDER / "host.json")
 LARGE = replace(BRIEF_HOST, cpu_model="Test CPU")
 """A machine of the size of the brief's that is not the brief's."""
-SMALL = Host(
-    cpu_model="Test CPU",
-    cpus=(Cpu(0, 0, 0, 0), Cpu(1, 1, 0, 0)),
+SMALL = replace(
+    HOST,
     numa_nodes=(NumaNode(0, 24 << 30),),
-    cpu_limit=None,
     memory_bytes=24 << 30,
     memory_available_bytes=20 << 30,
-    memlock_bytes=None,
-    kernel="6.1.0-test",
-    distribution="Test Linux",
-    virtualization="",
-    cpu_controller=CpuController("cgroup2", "/x", "a test"),
 )
 LARGE_CLIENTS = (1, 2, 16, 32, 64, 128, 256, 512, 1024, 2048)
 SMALL_CLIENTS = (1, 2, 4, 16, 64, 128, 256)

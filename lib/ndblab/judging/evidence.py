@@ -34,7 +34,6 @@ HOST_FULL_PCT = 95
 SQL_ROLES = ("mysqld", *CLIENT_ROLES)
 # sysbench's histogram: neighbouring percentiles differ by this factor.
 P95_STEP = 1.018
-_COMPARED = ("qps", "latency_p95_ms")
 Interval = Callable[[Values, float], Estimate]
 
 

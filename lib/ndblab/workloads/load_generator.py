@@ -169,6 +169,13 @@ class Load(Protocol):
         """Processes that generate the load, whose CPU is sampled; none where a pipeline does."""
         ...
 
+    def wait_began(self, timeout_s: float) -> Sequence[float | None]:
+        """Wait until all clients work, and return when that was, one time for each process.
+
+        It is by `time.monotonic`; None for a process whose clients never did.
+        """
+        ...
+
     def finish(self) -> Report:
         """Let the load run for its time, or to its own end, and return its report.
 
@@ -176,17 +183,6 @@ class Load(Protocol):
         ------
         LabError
             If the generator itself fails in a way that leaves nothing to report.
-        """
-        ...
-
-
-class TimedLoad(Load, Protocol):
-    """A load that runs for a given time, as slices do."""
-
-    def wait_began(self, timeout_s: float) -> Sequence[float | None]:
-        """Wait until all clients work, and return when that was, one time for each process.
-
-        It is by `time.monotonic`; None for a process whose clients never did.
         """
         ...
 
