@@ -21,7 +21,7 @@ from ndblab.error import LabError
 from ndblab.measuring import measurement
 from ndblab.planning.workload import is_good
 
-RECORDED = measurement.RECORDED
+ROOT, RECORDED = measurement.ROOT, measurement.RECORDED
 LATEST = "latest"
 _HELD: WeakValueDictionary[tuple[Path, int], datasets.Dataset] = WeakValueDictionary()
 _NOT_DESIGN = ("host", "builds")
