@@ -15,6 +15,7 @@ from ndblab.benchmarks.clusters import overhead, start
 from ndblab.benchmarks.commands import capacity, everything, installation, large, memory, one_figure
 from ndblab.benchmarks.coverage import of_intervals
 from ndblab.benchmarks.outputs import draw, sizes
+from ndblab.benchmarks.quota_phases import phases
 from ndblab.benchmarks.reading import read
 from ndblab.benchmarks.resampled import compare
 from ndblab.benchmarks.row import COLUMNS, Row, line
@@ -39,6 +40,7 @@ BENCHMARKS: dict[str, Callable[[], list[Row]]] = {
     "start": start,
     "tune": tuned,
     "overhead": overhead,
+    "phases": phases,
     "install": installation,
 }
 
