@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 
@@ -50,6 +50,28 @@ class LabError(Exception):
         if self.next_step is not None:
             lines.append(f"  next:     {self.next_step}")
         return "\n".join(lines)
+
+
+@contextlib.contextmanager
+def naming(whose: str | Callable[[LabError], str]) -> Iterator[None]:
+    """Say in errors of a `with` block what they are about; nothing if that is empty.
+
+    Parameters
+    ----------
+    whose : what stands before the message, or what says so of an error.
+    """
+    try:
+        yield
+    except LabError as failure:
+        about = whose(failure) if callable(whose) else whose
+        if not about:
+            raise
+        raise LabError(
+            f"{about}: {failure.what}",
+            found=failure.found,
+            expected=failure.expected,
+            next_step=failure.next_step,
+        ) from failure
 
 
 @contextlib.contextmanager

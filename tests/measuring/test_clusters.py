@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -88,6 +89,45 @@ def test_contrasts_of_servers_options_share_a_cluster_start(monkeypatch) -> None
             clusters.restarted(contrast, slot[0])
     assert len(started) == 2
     assert restarted == [[{}, {"x": 1}], [{}, {"y": 1}], [{}, {"z": 1}]]
+
+
+class Restarting:
+    """Clusters of two MySQL servers, of which that with an option of B does not come up."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        sides = [Side(Point(1, 4, variant=name)) for name in ("default", "b")]
+        self.contrast = Contrast("compare", RESTARTS, *sides, ())
+        shape = Shape(2, 1000, 4, server_options=({}, {"bad": 1}))
+        self.plan = deployment.make(host.read(), shape)
+        self.clusters = clusters_of(Variant(), Variant("b", server_options={"bad": 1}))
+        asked = {"contrast": self.contrast.to_dict()}
+        self.clusters.experiment = replace(self.clusters.experiment, asked=asked)
+        self.clusters.plans = dict.fromkeys(("default", "b"), self.plan)
+        self.clusters._running = self.plan, self.clusters.binaries
+        monkeypatch.setattr(Clusters, "_limit", lambda *_: None)
+        monkeypatch.setattr(start_stop, "restart_servers", lambda _, plan: self.fail(plan))
+        monkeypatch.setattr(start_stop, "running", lambda plan, *_: self.fail(plan))
+
+    def fail(self, plan: deployment.Plan) -> None:
+        [name] = (node.name for node in plan.servers if node.options)
+        raise LabError(f"{name} (node 12) ended by itself, exit status 1")
+
+
+@pytest.mark.parametrize("block", [1, 2])
+def test_a_server_that_does_not_come_up_with_a_sides_setting_names_the_side(block, monkeypatch):
+    """Whichever of the servers has it in this block."""
+    restarting = Restarting(monkeypatch)
+    slices = [slot[0] for slot in restarting.contrast.block(block, 1)]
+    with pytest.raises(LabError, match=r"^Side B: mysqld\.\d \(node 12\) ended by itself"):
+        restarting.clusters.restarted(restarting.contrast, slices[0])
+
+
+def test_a_server_that_does_not_come_up_at_first_names_its_side(monkeypatch):
+    """Its setting is there from the first start on, which is for the load of A."""
+    restarting = Restarting(monkeypatch)
+    restarting.clusters._cluster = None
+    with pytest.raises(LabError, match=r"^Side B: mysqld\.2 \(node 12\) ended by itself"):
+        restarting.clusters.ready(Point(1, 4))
 
 
 def test_a_variant_whose_setting_is_not_shown_is_not_measured() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ndblab.cluster import start_stop
-from ndblab.error import LabError
+from ndblab.error import naming
 from ndblab.machine import commands
 from ndblab.machine.local import LOCAL
 
@@ -42,22 +42,6 @@ def called(side: str, variant: str) -> str:
     ('Side A (default)', 'Side B')
     """
     return f"Side {side.upper()}" + (f" ({variant})" if variant != side else "")
-
-
-@contextlib.contextmanager
-def named(whose: str) -> Iterator[None]:
-    """Say in errors of a `with` block whose cluster it is; nothing if that is empty."""
-    try:
-        yield
-    except LabError as failure:
-        if not whose:
-            raise
-        raise LabError(
-            f"{whose}: {failure.what}",
-            found=failure.found,
-            expected=failure.expected,
-            next_step=failure.next_step,
-        ) from failure
 
 
 @contextlib.contextmanager
@@ -105,7 +89,7 @@ def _at_once(
     """Do the same for each name at once; if one fails, end the processes that all wait for."""
 
     def in_name_of(name: str) -> T:
-        with named(called[name]):
+        with naming(called[name]):
             return action(name)
 
     with ThreadPoolExecutor(len(called)) as pool:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ndblab.comparing import files, knobs
 from ndblab.comparing.knobs import Knob
-from ndblab.error import LabError
+from ndblab.error import LabError, naming
 from ndblab.formatting import listed
 from ndblab.planning import setting_value
 
@@ -138,18 +138,9 @@ def _source(word: str, others: Iterable[Knob]) -> tuple[tuple[Setting, ...], tup
     if word == BRIEF:
         return (), ()
     pairs, left_out = files.read(Path(word))
-    settings = []
-    for name, text in pairs:
-        try:
-            settings.append(_setting(f"{name}={text}", others))
-        except LabError as error:
-            raise LabError(
-                f"{word}: {error.what}",
-                found=error.found,
-                expected=error.expected,
-                next_step=error.next_step,
-            ) from None
-    return tuple(settings), left_out
+    with naming(word):
+        settings = tuple(_setting(f"{name}={text}", others) for name, text in pairs)
+    return settings, left_out
 
 
 def _paired(typed: Sequence[Setting]) -> tuple[list[Setting], list[Setting], list[Setting]]:

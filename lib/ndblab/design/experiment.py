@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from ndblab.design.contrast import STARTS, TWINS, A, B, Length, length
+from ndblab.design.contrast import RESTARTS, STARTS, TWINS, A, B, Contrast, Length, length
 from ndblab.design.sweep import Sweep
 from ndblab.design.variant import Variant
 from ndblab.error import LabError
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ndblab.cluster.cluster import Cluster
-    from ndblab.design.contrast import Contrast
     from ndblab.install import Binaries
     from ndblab.machine.host import Host
 
@@ -112,6 +111,14 @@ class Experiment:
         alone = asked.get("design") in (STARTS, TWINS)
         found = [s for s in (A, B) if alone and asked[s]["point"]["variant"] == variant]
         return found[0] if len(found) == 1 else ""
+
+    @property
+    def sides_with_servers(self) -> dict[str, Point]:
+        """Return the points of sides that have MySQL servers of their own in one cluster."""
+        asked = self.asked.get("contrast", {})
+        if asked.get("design") != RESTARTS:
+            return {}
+        return {side: Contrast.from_dict(asked).side(side).point for side in (A, B)}
 
     @property
     def compares_engines(self) -> bool:

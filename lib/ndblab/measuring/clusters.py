@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from ndblab.cluster import pair, start_stop, variables
 from ndblab.cluster.cluster import Cluster, Site
 from ndblab.design.contrast import A, B
+from ndblab.error import LabError, naming
 from ndblab.machine import host
 from ndblab.measuring import manifest, measured_run
 from ndblab.planning import deployment, twins
@@ -143,7 +144,8 @@ class Clusters:
         self.contrasts.clear()
         turned = deployment.turned(plan) if self.starts % 2 == 0 else plan
         side = self.experiment.side_of(point.variant)
-        with pair.named(side and pair.called(side, point.variant)):
+        whose = pair.called(side, point.variant) if side else ""
+        with naming(whose or self._whose(turned, self.experiment.sides_with_servers)):
             started = self._stack.enter_context(self._run(turned, binaries))
         filled = self._fill(started, point, turned, binaries)
         facts: dict[str, object] = {"starts": self.starts}
@@ -168,21 +170,32 @@ class Clusters:
         Raises
         ------
         LabError
-            If a server does not come up again.
+            If a server does not come up again: it names the side.
         """
-        points = [contrast.side(name).point for name in (A, B)]
-        plan, binaries = self._needed(points[0])
+        points = {name: contrast.side(name).point for name in (A, B)}
+        plan, binaries = self._needed(points[A])
         if self._running and deployment.alike_but_for_options(self._running[0], plan):
             self._running = plan, binaries
-        cluster = self.ready(*points)
+        cluster = self.ready(*points.values())
         if self._restarted_for != (contrast.name, each.block):
-            start_stop.restart_servers(cluster, deployment.turned(plan) if each.swapped else plan)
+            dealt = deployment.turned(plan) if each.swapped else plan
+            with naming(self._whose(dealt, points)):
+                start_stop.restart_servers(cluster, dealt)
             self.restarts += 2
             self.writer.note(restarts=self.restarts)
-            for point in points:
+            for point in points.values():
                 self._keep(cluster, point)
             self._restarted_for = (contrast.name, each.block)
         return cluster, self.restarts - (each.side == A)
+
+    def _whose(self, plan: Plan, points: Mapping[str, Point]) -> Callable[[LabError], str]:
+        """Return what says whose an error is, by the MySQL server of a side that it names."""
+        servers = {
+            node.name: pair.called(side, point.variant)
+            for side, point in points.items()
+            for node in self.experiment.usable_servers(plan, point)
+        }
+        return lambda error: next((servers[w] for w in error.what.split() if w in servers), "")
 
     def twin(self, contrast: Contrast, each: Slice) -> tuple[Cluster, int]:
         """Return the cluster of a slice of twins, and the number of its start.
