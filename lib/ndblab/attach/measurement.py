@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ from ndblab.formatting import duration
 from ndblab.machine import host
 from ndblab.measuring import dry_run, manifest, measurement, prerequisites
 from ndblab.measuring.clusters import Clusters
+from ndblab.measuring.dry_run import noted
 from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.workloads import registry
 
@@ -102,6 +103,7 @@ def describe_only(
         "# a schema, whose name is random, by the first of them",
         *(f"{each};" for name in allowed.schemas for each in own_schema.statements(name)[0]),
         "# the load; sysbench reads the password, if there is one, from a file in memory",
+        *_inputs(allowed, known),
         *_prepared(allowed, known),
     ]
     for (point, repeat), job in zip(todo.order(), jobs, strict=True):
@@ -115,6 +117,12 @@ def describe_only(
     lines += ["# at the end, or by ./lab cluster.detach, after its tables one by one"]
     lines += [f"{own_schema.statements(name)[1]};" for name in allowed.schemas]
     return "\n".join(lines)
+
+
+def _inputs(allowed: Attachable, known: Prepared) -> Iterator[str]:
+    """Show the inputs of each load."""
+    for workload in dict.fromkeys(point.workload for point in allowed.sweep(known.size).points):
+        yield from noted.inputs(registry.find(workload))
 
 
 def _prepared(allowed: Attachable, known: Prepared) -> list[str]:

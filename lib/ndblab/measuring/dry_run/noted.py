@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ndblab.install import Binaries
     from ndblab.planning.deployment import Node, Plan
     from ndblab.planning.point import Point
-    from ndblab.workloads.load_generator import Job
+    from ndblab.workloads.load_generator import Job, LoadGenerator
 
 PUBLISHED_NDB, PUBLISHED_SYSBENCH = "8.0.26", "1.1.0"
 """The versions of the brief (Table 2 and its text), for hosts other than this one."""
@@ -137,12 +137,9 @@ class NotedClusters(Clusters):
 
     def _start(self, point: Point, plan: Plan, binaries: Binaries) -> None:
         self.lines += ["", f"# cluster of variant {point.variant}"]
-        generator = registry.find(point.workload)
         if point.workload not in self._loads:
             self._loads.add(point.workload)
-            self.lines += inputs(getattr(generator, "files", {}))
-            if getattr(generator, "statements", ()):
-                self.lines.append("# no server has checked this SQL yet: that needs the tables")
+            self.lines += inputs(registry.find(point.workload))
         self.lines += self._changes(plan, binaries)
         super()._start(point, plan, binaries)
 
@@ -201,11 +198,13 @@ def files(plan: Plan, binaries: Binaries | None) -> dict[str, str]:
     }
 
 
-def inputs(files: Mapping[str, str]) -> Iterator[str]:
+def inputs(generator: LoadGenerator) -> Iterator[str]:
     """Show the inputs of a load of the user's own, such as the script that a file became."""
-    for name, text in files.items():
+    for name, text in getattr(generator, "files", {}).items():
         yield f"# {name}:"
         yield from (f"#   {line}".rstrip() for line in text.splitlines())
+    if getattr(generator, "statements", ()):
+        yield "# no server has checked this SQL yet: that needs the tables"
 
 
 def _on(host: str, command: str) -> str:
