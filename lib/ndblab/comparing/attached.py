@@ -163,7 +163,9 @@ def loaded(request: Request) -> Workload:
     LabError
         If it may not have this one.
     """
-    asked = comparison.resolved(request.load, request.schema, request.writes)
+    # What of a log reads only is sent where it was; what writes keeps to the lab's own tables.
+    in_place = not request.writes
+    asked = comparison.resolved(request.load, request.schema, request.writes, in_place)
     own = asked.generator
     if own is sysbench or registry.find(asked.name) is sysbench:
         return asked

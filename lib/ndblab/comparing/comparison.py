@@ -225,9 +225,11 @@ def _dry_run(comparison: Comparison, minutes: int, port: int | str | None) -> st
     return f"{comparison.plan(minutes)}\n\n{text}"
 
 
-def resolved(given: str, schema: str | None, writes: bool) -> resolving.Workload:
-    """Return the workload that the user means; it must have a rate."""
-    found = resolving.resolve(given, schema, writes)
+def resolved(
+    given: str, schema: str | None, writes: bool, in_place: bool = False
+) -> resolving.Workload:
+    """Return the workload that the user means, as `resolving.resolve`; it must have a rate."""
+    found = resolving.resolve(given, schema, writes, in_place=in_place)
     if registry.ends_by_itself(found.name):
         raise LabError(
             f"{given} cannot be compared: it ends by itself and has no rate of queries",

@@ -103,6 +103,15 @@ def test_a_slow_log_is_replayed_from_a_file_of_its_statements(cache):
     assert resolve(CAPTURED, writes=True, tell=said.append).name != made.name
 
 
+def test_a_slow_log_in_place_is_checked_where_it_was_sent(cache):
+    """That is another load than the same statements on tables of the lab's."""
+    made = resolve(CAPTURED, tell=print, in_place=True)
+    assert made.name != resolve(CAPTURED, tell=print).name
+    assert set(made.generator.databases.values()) == {"sbtest"}
+    assert len(made.generator.databases) == len(made.generator.statements)
+    assert '"`sbtest`"' in made.generator.files[f"{made.name}.lua"]
+
+
 def test_a_large_log_is_announced(monkeypatch):
     """Reading takes a while, and is not all of it."""
     monkeypatch.setattr(resolving.slow_log, "MOST_BYTES", 1000)

@@ -32,6 +32,12 @@ select 3;
 """
 
 
+def write(folder: Path, text: str) -> Path:
+    path = folder / "written.log"
+    path.write_text(text)
+    return path
+
+
 def texts(sample: slow_log.Sample, connection: int) -> list[str]:
     return [entry.statement for entry in sample.connections[connection]]
 
@@ -125,4 +131,34 @@ def test_kinds_are_statements_without_their_literals():
     """The server checks each kind once."""
     kinds = slow_log.sample(CAPTURED).kinds()
     assert len(kinds) == 4
-    assert "SELECT c FROM sbtest1 WHERE id = ?" in kinds
+    assert ("", "SELECT c FROM sbtest1 WHERE id = ?") in kinds
+
+
+def databases(path: Path, **options: int) -> list[list[str]]:
+    """Where the statements of each connection were sent, in the order of connections."""
+    connections = slow_log.sample(path, in_place=True, **options).connections
+    return [[entry.database for entry in connections[number]] for number in sorted(connections)]
+
+
+def test_statements_are_in_the_database_that_the_log_names_for_them(tmp_path):
+    """MySQL names it when it changes, others with each statement; without `in_place`, none."""
+    assert set(slow_log.sample(CAPTURED, in_place=True).databases) == {"sbtest"}
+    assert slow_log.sample(CAPTURED).databases == ()
+    path = write(tmp_path, PERCONA.replace("Schema: shop  QC", "Schema: bar  QC"))
+    assert databases(path) == [["shop", "shop"], ["bar"]]
+
+
+def test_a_database_that_a_part_of_a_log_does_not_name_is_the_only_one_or_unknown(tmp_path):
+    """MySQL names it once where it never changes; of several, none can be guessed."""
+    head = "# Time: 2026-11-26T12:41:12Z\n# User@Host: a[a] @ b []  Id: 1\n# Query_time: 0.1\n"
+    lines = [f"{head}SELECT {n} FROM t;\n" for n in range(10_000)]
+    lines[0] = lines[0].replace("SELECT", "use my shop;\nSELECT")
+    [found] = databases(write(tmp_path, "".join(lines)), most_bytes=64_000)
+    assert set(found) == {"my shop"}
+    assert len(found) > 400
+    lines[9_400] = lines[9_400].replace("SELECT", "use bar;\nSELECT")
+    whole = "".join(lines)
+    sample = slow_log.sample(write(tmp_path, whole), most_bytes=len(whole) // 2, in_place=True)
+    assert set(sample.databases) == {"my shop", "bar"}
+    assert sample.left_out > 1000
+    assert all(entry.database for entries in sample.connections.values() for entry in entries)

@@ -4,7 +4,8 @@ In: a sample of a log. Out: bytes and text. Pure.
 
 A client replays one connection after the other, each in its order, and begins again at the end.
 Clients share the connections among themselves; of more clients than connections, several replay the
-same one, from different places. Statements are sent as text, as they stand in the log.
+same one, from different places. Statements are sent as text, as they stand in the log, in the
+databases of its `use` where these are there.
 """
 
 from __future__ import annotations
@@ -21,10 +22,13 @@ sysbench.cmdline.options = {{
    table_size = {{"Rows of each", 10000}},
 }}
 
--- Of each connection, how many bytes and statements follow; of each statement, how many bytes.
+-- Of each connection, how many bytes and statements follow; of each statement, how many bytes, and
+-- the number of its database if there are any.
 local DATA = {data}
+local DATABASES = {{{databases}}}
 local con
 local statements, at, all = {{}}, 0, 0
+local places, place = {{}}, nil
 
 function thread_init()
    con = sysbench.sql.driver():connect()
@@ -36,7 +40,10 @@ function thread_init()
       local bytes, several = file:read("*n", "*n", 1)
       if number % step == mine % step then
          for _ = 1, several do
-            local length = file:read("*n", 1)
+            local length, after = file:read("*n", 1)
+            if after == " " then
+               places[#statements + 1] = file:read("*n", 1)
+            end
             statements[#statements + 1] = file:read(length)
          end
       else
@@ -56,6 +63,10 @@ end
 
 function event()
    at = at % all + 1
+   if places[at] ~= place then
+      place = places[at]
+      con:query("USE " .. DATABASES[place])
+   end
    con:query(statements[at])
 end
 """
@@ -67,14 +78,25 @@ end
 _SPREAD = "math.floor(all * mine / clients)"
 
 
+def quoted_name(name: str) -> str:
+    """Return a name as SQL has it in any case.
+
+    >>> quoted_name("my shop")
+    '`my shop`'
+    """
+    return "`" + name.replace("`", "``") + "`"
+
+
 def packed(sample: Sample) -> bytes:
     """Return the data of a sample, the longest connections first, so that clients share evenly."""
+    numbers = {name: b" %d" % number for number, name in enumerate(sample.databases, 1)}
     data = bytearray(b"%d\n" % len(sample.connections))
     for entries in sorted(sample.connections.values(), key=len, reverse=True):
         own = bytearray()
         for entry in entries:
             statement = entry.statement.encode("utf-8", "surrogateescape")
-            own += b"%d\n%s\n" % (len(statement), statement)
+            number = numbers.get(entry.database, b"")
+            own += b"%d%s\n%s\n" % (len(statement), number, statement)
         data += b"%d %d\n%s" % (len(own), len(entries), own)
     return bytes(data)
 
@@ -87,5 +109,6 @@ def compiled(sample: Sample, path: str, writes: bool) -> str:
     what = f"{count(sample.statements, 'statement')} of "
     what += count(len(sample.connections), "connection")
     start = "0" if writes else _SPREAD
-    text = _SCRIPT.format(what=what, data=literal(path), start=start)
+    databases = ", ".join(literal(quoted_name(name)) for name in sample.databases)
+    text = _SCRIPT.format(what=what, data=literal(path), start=start, databases=databases)
     return text + (_ROLLBACK if writes else "")

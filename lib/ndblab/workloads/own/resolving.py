@@ -58,6 +58,7 @@ def resolve(
     schema: str | Path | None = None,
     writes: bool = False,
     tell: Callable[[str], None] = lambda text: print(text, file=sys.stderr),
+    in_place: bool = False,
 ) -> Workload:
     """Find or make the load generator of a workload.
 
@@ -67,6 +68,7 @@ def resolve(
     schema : the path of a dump with the tables; without it, they are sysbench's.
     writes : of a slow log, replay also statements that change data.
     tell : called with what the user should know, such as that a log is sampled.
+    in_place : replay a slow log in the databases that it names, which are there.
 
     Raises
     ------
@@ -88,7 +90,7 @@ def resolve(
     if kind == PROGRAM:
         made = _program(text, schema, digest)
     elif kind == LOG:
-        made = _log(path, schema, digest, writes, tell)
+        made = _log(path, schema, digest, writes, tell, in_place)
     elif kind == SQL:
         made = _sql(path, schema, digest)
     else:
@@ -171,28 +173,33 @@ def _sql(path: Path, schema: Path | None, digest: str) -> Workload:
 
 
 def _log(
-    path: Path, schema: Path | None, digest: str, writes: bool, tell: Callable[[str], None]
+    path: Path,
+    schema: Path | None,
+    digest: str,
+    writes: bool,
+    tell: Callable[[str], None],
+    in_place: bool,
 ) -> Workload:
     size = path.stat().st_size
     if size > slow_log.MOST_BYTES:
         tell(f"{path.name} has {size / 1e9:.1f} GB: {slow_log.MOST_BYTES / 1e6:.0f} MB of it are "
              f"read, in {slow_log.PARTS} parts spread evenly.")  # fmt: skip
-    sample = slow_log.sample(path, writes)
+    sample = slow_log.sample(path, writes, in_place=in_place)
     if sample.left_out:
         others = "are no queries" if writes else "write, lock or are no queries"
         tell(f"{path.name}: {sample.statements} statements of {len(sample.connections)} "
              f"connections; {sample.left_out} more {others}, and are left out.")  # fmt: skip
     data = replay.packed(sample)
-    name = _name(LOG, data + bytes(writes), digest)
+    name = _name(LOG, data + bytes(writes) + "".join(sample.databases).encode(), digest)
     file = _kept(f"{name}.data", data)
     script = replay.compiled(sample, str(file), writes)
     lua = _kept(f"{name}.lua", script.encode())
-    statements = [
-        (f"statement at byte {entry.at}", entry.statement)
-        for entry in list(sample.kinds().values())[:MOST_CHECKED]
-    ]
+    checked = {f"statement at byte {each.at}": each for each in sample.kinds().values()}
+    checked = dict(list(checked.items())[:MOST_CHECKED])
     generator = Scripted(
-        path.name, lua, {lua.name: script}, schema, statements=tuple(statements),
+        path.name, lua, {lua.name: script}, schema,
+        statements=tuple((place, each.statement) for place, each in checked.items()),
+        databases={place: each.database for place, each in checked.items() if each.database},
         reads_only=not writes,
     )  # fmt: skip
     numbers = {

@@ -23,6 +23,7 @@ from ndblab.workloads.execution import executing
 from ndblab.workloads.load_generator import Command, Filled, Job, Load
 from ndblab.workloads.own import dump_file
 from ndblab.workloads.own.errors import TOLERATED
+from ndblab.workloads.own.replay import quoted_name
 
 if TYPE_CHECKING:
     from ndblab.cluster.cluster import Cluster
@@ -44,8 +45,9 @@ class Scripted:
 
     Without a `schema` or a `prepare` of its own the tables are those of sysbench. `takes` are the
     options that the script declares, of those that the lab would give it. `statements` are checked
-    by the server before the first run, each with its place in the file. Other scripts that it
-    requires are in `folder`. `reads_only` says that no statement changes or locks data.
+    by the server before the first run, each with its place in the file; `databases` has those that
+    are sent in another than the load's, by that place. Other scripts that it requires are in
+    `folder`. `reads_only` says that no statement changes or locks data.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Scripted:
     own_prepare: bool = False
     takes: frozenset[str] = frozenset(_SIZES)
     statements: Sequence[tuple[str, str]] = field(default=(), repr=False)
+    databases: Mapping[str, str] = field(default_factory=dict, repr=False)
     folder: Path | None = None
     reads_only: bool = False
 
@@ -108,14 +111,17 @@ class Scripted:
         refused = []
         with contextlib.closing(cluster.connect(job.servers[0].number)) as connection:
             cursor = connection.cursor()
-            cursor.execute(f"USE `{job.database or sysbench.DATABASE}`")
             for place, statement in self.statements:
+                named = self.databases.get(place) or job.database or sysbench.DATABASE
                 try:
+                    cursor.execute(f"USE {quoted_name(named)}")
                     cursor.execute("PREPARE ndblab_check FROM %s", (statement,))
                 except pymysql.Error as error:
                     number, *message = error.args
                     if number != _NO_PREPARING:
                         refused.append(f"{place}: ERROR {number} {' '.join(map(str, message))}")
+        # The lab's own clusters have sysbench's usual database.
+        attached = bool(job.database)
         if refused:
             more = f"\n            and {len(refused) - MOST_NAMED} more"
             raise LabError(
@@ -123,8 +129,11 @@ class Scripted:
                 found="\n            ".join(refused[:MOST_NAMED])
                 + (more if len(refused) > MOST_NAMED else ""),
                 expected="statements for "
-                + (f"the tables of {self.schema.name}" if self.schema else "sysbench's tables"),
-                next_step="Mend it, or give its tables with --schema DUMP.",
+                + (f"the tables of {self.schema.name}" if self.schema else "sysbench's tables")
+                + (", or for tables that are there, as DATABASE.TABLE" if attached else ""),
+                next_step="Mend it."
+                if attached
+                else "Mend it, or give its tables with --schema DUMP.",
             )
 
     def warm_up(self, cluster: Cluster, job: Job) -> str:

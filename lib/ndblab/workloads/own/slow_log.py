@@ -5,13 +5,14 @@ In: the file. Out: a `Sample` of its statements. Only parts of a large file are 
 The lines "# Time:", "# User@Host:" and "# Query_time:" head an entry (MySQL 8.0 and later); Percona
 Server and MariaDB write others besides. The connection is the number after "Id:" or "Thread_id:".
 A statement ends with a semicolon at the end of a line, before the next head or the end of the file.
+MySQL writes "use NAME;" where the database differs from that of the statement before.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -25,6 +26,8 @@ file, which may have no line either."""
 
 _USER = re.compile(r"# User@Host: .*?(?:\bId:\s*(\d+))?\s*$")
 _THREAD = re.compile(r"# Thread_id:\s*(\d+)")
+_USE = re.compile(r"use (.+);\s*$", re.IGNORECASE)
+_SCHEMA = re.compile(r"# (?:Thread_id:.* )?Schema: +(\S+)")
 _TIME = re.compile(r"# Time: +\d")
 _COMMENT = re.compile(r"/\*(?![+!]).*?\*/", re.DOTALL)
 _BANNER = re.compile(r"\S*, Version: .* started with:|Tcp port: |Time +Id Command +Argument")
@@ -45,11 +48,15 @@ _LITERAL = re.compile(
 
 
 class Entry(NamedTuple):
-    """A statement of a log, without its semicolon; `at` is the byte of the log where it begins."""
+    """A statement of a log, without its semicolon; `at` is the byte of the log where it begins.
+
+    `database` is the one that it was sent in, empty if the log has not said so.
+    """
 
     connection: int
     statement: str
     at: int
+    database: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,17 +76,27 @@ class Sample:
         """How many statements there are."""
         return sum(map(len, self.connections.values()))
 
-    def kinds(self) -> dict[str, Entry]:
-        """Return the first statement of each kind, by its text without literals."""
-        found: dict[str, Entry] = {}
+    @property
+    def databases(self) -> tuple[str, ...]:
+        """The databases that its statements were sent in, as far as the log says so."""
+        every = (entry.database for entries in self.connections.values() for entry in entries)
+        return tuple(filter(None, dict.fromkeys(every)))
+
+    def kinds(self) -> dict[tuple[str, str], Entry]:
+        """Return the first statement of each kind, by its database and text without literals."""
+        found: dict[tuple[str, str], Entry] = {}
         for entries in self.connections.values():
             for entry in entries:
-                found.setdefault(kind(entry.statement), entry)
+                found.setdefault((entry.database, kind(entry.statement)), entry)
         return found
 
 
-def sample(path: Path, writes: bool = False, most_bytes: int = MOST_BYTES) -> Sample:
+def sample(
+    path: Path, writes: bool = False, most_bytes: int = MOST_BYTES, in_place: bool = False
+) -> Sample:
     """Read the SELECTs of a log that take no lock, with `writes` also what locks or changes data.
+
+    With `in_place` they keep the databases that they were sent in.
 
     Raises
     ------
@@ -97,9 +114,10 @@ def sample(path: Path, writes: bool = False, most_bytes: int = MOST_BYTES) -> Sa
             for entry in _part(stream, begin, begin + length if parts > 1 else size):
                 found += 1
                 if _wanted(entry.statement, writes):
-                    connections.setdefault(entry.connection, []).append(entry)
-    kept = Sample(connections, 0, length * parts, size)
-    if not kept.statements:
+                    kept = entry if in_place else entry._replace(database="")
+                    connections.setdefault(entry.connection, []).append(kept)
+    sample = _in_databases(Sample(connections, 0, length * parts, size))
+    if not sample.statements:
         raise LabError(
             f"{path.name} has no statement to run",
             found=f"{found} statements, none of which is a plain SELECT" if found
@@ -109,7 +127,24 @@ def sample(path: Path, writes: bool = False, most_bytes: int = MOST_BYTES) -> Sa
             next_step="Capture one with long_query_time=0"
             + ("." if writes or not found else ", or run what writes too, on a copy."),
         )  # fmt: skip
-    return Sample(connections, found - kept.statements, length * parts, size)
+    return replace(sample, left_out=found - sample.statements)
+
+
+def _in_databases(sample: Sample) -> Sample:
+    """Return the statements whose database is known: all, where the log names one at most.
+
+    A part of a large log does not say it before it changes.
+    """
+    names = sample.databases
+    kept = {
+        number: [
+            each._replace(database=each.database or "".join(names))
+            for each in entries
+            if each.database or len(names) < 2
+        ]
+        for number, entries in sample.connections.items()
+    }
+    return replace(sample, connections={n: entries for n, entries in kept.items() if entries})
 
 
 def _part(stream: BinaryIO, begin: int, end: int) -> Iterator[Entry]:
@@ -140,6 +175,7 @@ def entries(
     partial : the lines begin within an entry, which is skipped.
     """
     connection: int | None = None
+    database = ""
     text: list[str] = []
     begin = 0
     for at, line in lines:
@@ -148,7 +184,7 @@ def entries(
         if line.startswith("#"):
             head = _USER.match(line) or _TIME.match(line)
             if head and text:
-                yield from _ended(connection, text, begin)
+                yield from _ended(connection, text, begin, database)
             if head:
                 text = []
                 if end is not None and at >= end:
@@ -157,13 +193,17 @@ def entries(
                 connection, partial = int(match[1]) if match[1] else 0, False
             if match := _THREAD.match(line):
                 connection = int(match[1])
+            if (match := _SCHEMA.match(line)) and not text:
+                database = match[1]
             if not head and text:
                 text.append(line)
+        elif (match := _USE.match(line)) and not text:
+            database = match[1]
         elif connection is not None and not partial and (text or _says_something(line)):
             begin = begin if text else at
             text.append(line)
     if text and _ends(text):
-        yield from _ended(connection, text, begin)
+        yield from _ended(connection, text, begin, database)
 
 
 def _says_something(line: str) -> bool:
@@ -175,10 +215,10 @@ def _ends(text: list[str]) -> bool:
     return text[-1].rstrip().endswith(";")
 
 
-def _ended(connection: int | None, text: list[str], begin: int) -> Iterator[Entry]:
+def _ended(connection: int | None, text: list[str], begin: int, database: str) -> Iterator[Entry]:
     whole = "".join(text).strip().removesuffix(";").strip()
     if whole and connection is not None:
-        yield Entry(connection, whole, begin)
+        yield Entry(connection, whole, begin, database)
 
 
 def kind(statement: str) -> str:
