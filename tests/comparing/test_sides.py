@@ -96,6 +96,36 @@ def test_my_cnf_is_read_as_mysqld_reads_it(tmp_path: Path) -> None:
         sides.parse([str(tmp_path)])
 
 
+def test_files_and_places_of_nodes_in_a_configuration_are_no_difference(tmp_path: Path) -> None:
+    """The lab has its own; a binary log is on or off, by whatever name."""
+    (tmp_path / "config.ini").write_text(
+        "[ndbd default]\nFileSystemPathDD=/nvme\nBackupDataDir=/b\nSchedulerSpinTimer=100\n"
+    )
+    (tmp_path / "my.cnf").write_text(
+        "[mysqld]\nlog_bin=/var/log/mysql/bin\nslow_query_log_file=/x\nssl_ca=/ca.pem\n"
+        "tmpdir=/dev/shm\ninit_file=/init.sql\n"
+    )
+    parsed = sides.parse([str(tmp_path)])
+    assert said(parsed)[1] == "SchedulerSpinTimer=100 log_bin=ON"
+    assert parsed.left_out == ()
+
+
+@pytest.mark.parametrize(
+    ("word", "next_step"),
+    [
+        ("FileSystemPathDD=/nvme", "With NDBLAB_CLUSTER_DIR=FOLDER"),
+        ("mysqld:tmpdir=/dev/shm", "With NDBLAB_CLUSTER_DIR=FOLDER"),
+        ("init_file=/init.sql", "Name what the file sets"),
+        ("port=3307", "Leave it out."),
+    ],
+)
+def test_where_a_node_is_cannot_be_compared(word: str, next_step: str) -> None:
+    """It is no misspelling, and the message says what to do instead."""
+    with pytest.raises(LabError, match="is not compared: the lab itself decides where") as caught:
+        sides.parse([word])
+    assert next_step in caught.value.next_step
+
+
 def test_a_toml_file_is_a_side(tmp_path: Path) -> None:
     """With sections as its tables; brief is the side without a setting."""
     file = tmp_path / "mine.toml"

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ndblab.attach import option_file
-from ndblab.comparing.installed import OF_A_NODE, PLACES
+from ndblab.comparing.installed import placed
 from ndblab.comparing.knobs import folded
 from ndblab.error import LabError
 from ndblab.planning import config
@@ -60,12 +60,14 @@ def _of_folder(folder: Path) -> tuple[Pairs, tuple[str, ...]]:
     for file in there:
         ini = file.name == config.CONFIG_INI
         for section, name, value in _lines(file) if ini else _options(file):
-            if ini and section in _SYNONYMS and folded(name) not in OF_A_NODE:
+            if placed(name):
+                continue
+            if ini and section in _SYNONYMS:
                 # The last of several sections of a kind counts for all nodes.
                 pairs[f"{_SYNONYMS[section]}:{name}"] = value
-            elif not ini and section in _GROUPS and folded(name) not in PLACES:
+            elif not ini and section in _GROUPS:
                 pairs |= dict([_option(name, value)])
-            elif folded(name) not in OF_A_NODE | PLACES:
+            else:
                 left_out[f"[{section}] {name} of {file}"] = None
     return tuple(pairs.items()), tuple(left_out)
 
@@ -75,7 +77,8 @@ def _option(name: str, value: str) -> tuple[str, str]:
     plain = folded(name).removeprefix("loose_")
     if not value and plain.startswith(("skip_", "disable_")) and plain != "skip_name_resolve":
         return f"mysqld:{plain.partition('_')[2]}", "OFF"
-    return f"mysqld:{plain}", value or "ON"
+    # The value of log_bin is the name of the log, whatever it is.
+    return f"mysqld:{plain}", "ON" if plain == "log_bin" else value or "ON"
 
 
 def _options(file: Path) -> Iterator[tuple[str, str, str]]:

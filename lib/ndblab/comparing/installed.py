@@ -28,23 +28,64 @@ _HEAD = re.compile(r"\[(\w+)(?:\(\w+\))?\]")
 _SECTION = {
     "ndbd": "ndbd default", "mysqld": "mysqld default", "tcp": "tcp default", "shm": "shm default",
 }  # fmt: skip
-OF_A_NODE = {
-    "nodeid", "hostname", "datadir", "filesystempath", "backupdatadir", "serverport", "portnumber",
-    "nodeid1", "nodeid2", "hostname1", "hostname2", "nodeidserver", "group", "nodegroup",
-    "dedicated", "shmkey",
+_OF_A_NODE = {
+    "nodeid", "hostname", "serverport", "portnumber", "nodeid1", "nodeid2", "hostname1",
+    "hostname2", "nodeidserver", "group", "nodegroup", "dedicated", "shmkey", "executeoncomputer",
+    "filesystempathdd", "filesystempathdatafiles", "filesystempathundofiles",
 }  # fmt: skip
-"""What says which node it is and where, and nothing of how it works."""
-PLACES = {
-    "basedir", "bind_address", "character_sets_dir", "datadir", "default_authentication_plugin",
-    "general_log_file", "init_file", "lc_messages_dir", "log_error", "mysqlx", "ndb_connectstring",
-    "ndb_cluster_connection_pool_nodeids", "ndb_nodeid", "ndbcluster", "pid_file", "plugin_dir",
-    "port", "secure_file_priv", "server_id", "skip_networking", "socket", "tmpdir", "user",
+"""Parameters that say which node it is and where, and nothing of how it works."""
+_OF_A_SERVER = {
+    "bind_address", "default_authentication_plugin", "log_bin_index", "log_error", "mysqlx",
+    "ndb_connectstring", "ndb_cluster_connection_pool_nodeids", "ndb_nodeid", "ndbcluster", "port",
+    "relay_log", "relay_log_index", "secure_file_priv", "server_id", "skip_networking", "socket",
+    "user",
 }  # fmt: skip
-"""Variables of mysqld that the lab itself sets: files, ports and accounts."""
+"""Variables of mysqld that the lab itself sets: ports and accounts; and files, besides `_FILE`."""
+_FILE = re.compile(
+    r"(dir|dirs|directory|directories|path|(?<!status)_file)$|(^|_)(ssl|tls)_(ca|cert|crl|key)$"
+)
+"""How names end of what names files or folders."""
 _COMPLAINT = re.compile(r"ERROR +-- (.*(?:\nLegal values.*)?)")
 
 Parameters = Mapping[str, Mapping[str, str]]
 """Values of config.ini by section and name."""
+
+
+def placed(name: str) -> bool:
+    """Return whether a setting says which node it is, or where: the lab places its nodes itself.
+
+    >>> placed("FileSystemPathDD"), placed("init-file"), placed("local_infile")
+    (True, True, False)
+    """
+    plain = knobs.folded(name)
+    return plain in _OF_A_NODE | _OF_A_SERVER or bool(_FILE.search(plain))
+
+
+def refuse_placed(word: str) -> None:
+    """Refuse a side that would differ in where its nodes are.
+
+    Raises
+    ------
+    LabError
+        If the setting of this name says so.
+    """
+    name = word.rpartition(":")[2]
+    if not placed(name):
+        return
+    plain, next_step = knobs.folded(name), "Leave it out."
+    if plain == "init_file":
+        next_step = "Name what the file sets, such as ndb_batch_size=64K."
+    elif _FILE.search(plain) or plain.startswith("filesystempath"):
+        next_step += (
+            " With NDBLAB_CLUSTER_DIR=FOLDER, all files of the lab's clusters are on the disk of "
+            "that folder."
+        )
+    raise LabError(
+        f"{name} is not compared: the lab itself decides where its nodes and their files are",
+        found=word,
+        expected="a setting of how nodes work",
+        next_step=next_step,
+    )
 
 
 def variables(text: str) -> dict[str, str]:
@@ -69,14 +110,14 @@ def parameters(text: str) -> dict[str, dict[str, str]]:
             current = {} if not section or section in found else found.setdefault(section, {})
         elif current is not None and "=" in line:
             name, _, value = line.partition("=")
-            if name.lower() not in OF_A_NODE and not name.startswith("__"):
+            if not placed(name) and not name.startswith("__"):
                 current[name] = value
     return found
 
 
 def unlisted(known: Mapping[str, str], params: Parameters) -> list[Knob]:
     """Return a knob for each variable and parameter; those of the lab's table come first in it."""
-    rows = [(name, knobs.MY_CNF, "mysqld") for name in known if name not in PLACES]
+    rows = [(name, knobs.MY_CNF, "mysqld") for name in known if not placed(name)]
     rows += [(name, knobs.CONFIG_INI, section) for section in params for name in params[section]]
     return [Knob(*row, "", knobs.INITIAL, knobs.UNLISTED) for row in rows]
 

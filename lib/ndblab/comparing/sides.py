@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ndblab.comparing import files, knobs
+from ndblab.comparing import files, installed, knobs
 from ndblab.comparing.knobs import Knob
 from ndblab.error import LabError, naming
 from ndblab.formatting import listed
@@ -130,6 +130,7 @@ def _is_setting(word: str) -> bool:
 
 def _setting(word: str, others: Iterable[Knob]) -> Setting:
     name, _, text = word.partition("=")
+    installed.refuse_placed(name)
     knob = knobs.find(name, others)
     return Setting(knob, knobs.value(knob, text))
 
