@@ -62,14 +62,8 @@ def placed(name: str) -> bool:
 
 
 def refuse_placed(word: str) -> None:
-    """Refuse a side that would differ in where its nodes are.
-
-    Raises
-    ------
-    LabError
-        If the setting of this name says so.
-    """
-    name = word.rpartition(":")[2]
+    """Refuse a setting, as it was typed, that says where nodes are; LabError says what to do."""
+    name = word.partition("=")[0].rpartition(":")[2]
     if not placed(name):
         return
     plain, next_step = knobs.folded(name), "Leave it out."

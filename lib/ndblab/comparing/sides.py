@@ -130,7 +130,7 @@ def _is_setting(word: str) -> bool:
 
 def _setting(word: str, others: Iterable[Knob]) -> Setting:
     name, _, text = word.partition("=")
-    installed.refuse_placed(name)
+    installed.refuse_placed(word)
     knob = knobs.find(name, others)
     return Setting(knob, knobs.value(knob, text))
 
