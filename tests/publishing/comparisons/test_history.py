@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from pathlib import Path
 
 import pytest
+from matplotlib.text import Text
 
 import made_up_comparison
 from ndblab import dataset
@@ -66,6 +68,17 @@ def test_intervals_stand_below_each_other_with_their_host(runs: Path) -> None:
     [ax] = figure.draw("x", entries).axes
     labels = [label.get_text() for label in ax.get_yticklabels()]
     assert [label.partition(", ")[2] for label in labels] == ["9.6.0, host 1", "9.7.4, host 2"]
+
+
+def test_a_history_says_what_counts_as_equal_and_what_has_no_value(runs: Path) -> None:
+    """The band is that of the user; a comparison that was ended at once has its row."""
+    first, *_ = (each for each in history.read(runs) if len(each.entries) == 2)
+    none = dataclasses.replace(first.entries[1], ratio=math.nan, low=math.nan, high=math.nan)
+    drawn = figure.draw("x", [first.entries[0], none], within=0.2)
+    said = {each.get_text().replace("\xa0", " ") for each in drawn.findobj(Text)}
+    assert "no whole block" in said
+    assert any("within 20 % of equal" in each for each in said)
+    assert not any("nan" in each for each in said)
 
 
 def test_a_comparison_has_a_notebook_beside_its_dataset(runs: Path) -> None:

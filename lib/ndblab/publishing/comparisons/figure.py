@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -25,12 +26,13 @@ LAST = 40
 """The figure has so many comparisons at most: the last ones."""
 
 
-def draw(title: str, entries: Sequence[Entry], note: str = "") -> Figure:
+def draw(title: str, entries: Sequence[Entry], note: str = "", within: float = WITHIN) -> Figure:
     """Draw the throughput of B over A, comparison by comparison.
 
     Parameters
     ----------
     note : how to read it, besides what is the same for all.
+    within : share from equal that counted as equivalent.
     """
     shown = entries[-LAST:]
     hosts = list(dict.fromkeys(each.host for each in shown))
@@ -40,11 +42,11 @@ def draw(title: str, entries: Sequence[Entry], note: str = "") -> Figure:
     )
     # Equal names would share a row.
     rows["name"] += rows.groupby("name").cumcount().map("\N{ZERO WIDTH SPACE}".__mul__)
-    notes = [note, f"Line: 95 % interval. Shaded: within {100 * WITHIN:g} % of equal."]
+    notes = [note, f"Line: 95 % interval. Shaded: within {100 * within:g} % of equal."]
     with sheet.page(_HEAD_IN + _ROW_IN * len(rows)) as figure:
         forest.draw(
             figure.subplots(), rows, "queries/s, B over A",
-            allowed=dict.fromkeys(rows["name"], (1 - WITHIN, 1 + WITHIN)),
+            allowed=dict.fromkeys(rows["name"], (1 - within, 1 + within)),
         )  # fmt: skip
         lines = [f"{place}: {host}" for place, host in enumerate(hosts, 1)]
         source = hosts[0] if len(hosts) == 1 else f"Hosts {'; '.join(lines)}"
@@ -66,6 +68,8 @@ def png(figure: Figure) -> bytes:
 
 
 def _percent(ratio: Estimate) -> str:
+    if math.isnan(ratio.value):
+        return "no whole block"
     value, low, high = (answer.percent(part) for part in ratio)
     return f"{value} % ({low} to {high} %)" if ratio.bounded else f"{value} %"
 

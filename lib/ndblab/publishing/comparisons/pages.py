@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ndblab.comparing.judged import WITHIN
 from ndblab.error import writing
 from ndblab.publishing.comparisons import figure
 from ndblab.publishing.report import page
@@ -48,15 +49,22 @@ def write_in_report(site: Path, histories: Sequence[History]) -> None:
 
 
 def write_trend(
-    file: Path, name: str, lead: str, sides: str, load: str, entries: Sequence[Entry]
+    file: Path,
+    name: str,
+    lead: str,
+    sides: str,
+    load: str,
+    entries: Sequence[Entry],
+    within: float = WITHIN,
 ) -> Path:
     """Write the page of a watched baseline, which needs no other file; return it.
 
     Parameters
     ----------
     lead : the answer, in a sentence or two.
+    within : share from equal that counted as equivalent.
     """
-    picture = base64.b64encode(_picture(entries)).decode()
+    picture = base64.b64encode(_picture(entries, within)).decode()
     shown = [_shown(sides, load, f"data:image/png;base64,{picture}", entries)]
     with writing(file.parent):
         page.write(
@@ -71,5 +79,5 @@ def _shown(heading: str, load: str, src: str, entries: Sequence[Entry]) -> Shown
     return Shown(heading, load, src, figure.describe(entries), entries[::-1])
 
 
-def _picture(entries: Sequence[Entry]) -> bytes:
-    return figure.png(figure.draw(entries[-1].headline, entries))
+def _picture(entries: Sequence[Entry], within: float = WITHIN) -> bytes:
+    return figure.png(figure.draw(entries[-1].headline, entries, within=within))

@@ -183,8 +183,9 @@ def compare(
     lead = " ".join([entry.sentence, trend(entries)]).strip()
     a, b, under = history.question(data.manifest)
     page = pages.write_trend(
-        baseline.folder / _PAGE, baseline.name, lead, f"A: {a}. B: {b}", under, baseline.entries
-    )
+        baseline.folder / _PAGE, baseline.name, lead, f"A: {a}. B: {b}", under, baseline.entries,
+        asked.band,
+    )  # fmt: skip
     return "\n".join([lead, "", f"Trend: {page}", f"Dataset: {data.path}"]), status
 
 
