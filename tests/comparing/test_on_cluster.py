@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
+import pandas as pd
 import pymysql
 import pytest
 
+from campaign import checks
 from conftest import OWN_PORT
 from ndblab import dataset
-from ndblab.cluster import variables
+from ndblab.cluster import readiness, variables
 from ndblab.cluster.cluster import Cluster
 from ndblab.comparing import comparison, knobs
 from ndblab.comparing.request import Request
 from ndblab.machine import host
 from ndblab.measuring import measurement
 
+ROOT = Path(__file__).resolve().parents[2]
 FIXED = (1238, 1231)
 """Errors of what a running server does not change: a variable that only a start sets, or a value
 that another such variable rules out."""
@@ -97,3 +104,60 @@ def test_a_real_mysqld_takes_its_variables_as_the_table_says(cluster: Cluster) -
                 wrong += [] if fixed else [(knob.name, error.args)]
             wrong += [knob.name] if fixed != (knob.change == knobs.MYSQLD) else []
     assert wrong == []
+
+
+PROGRAM = """
+import math, pathlib, signal, sys
+import tasks
+from invoke import Program
+from ndblab.machine import interference
+from ndblab.measuring import measurement
+interference.LIMIT_PCT = interference.STEAL_LIMIT_PCT = math.inf
+# A shell that runs tests in the background has them ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+measurement.RUNS = pathlib.Path(sys.argv[1])
+Program(namespace=tasks.namespace).run(["lab", *sys.argv[2:]])
+"""
+
+
+def slices(runs: Path) -> pd.DataFrame:
+    """What is saved of the only comparison, as another program reads it; empty before it begins."""
+    found = [dataset.read(folder).slices for folder in (runs / "compare").glob("compare-*")]
+    return found[0].set_index("run_id") if found else pd.DataFrame(columns=["block"])
+
+
+def ended_within_a_block(argv: list[str], runs: Path, block: int, number: int) -> tuple[int, str]:
+    """End a comparison, as a terminal does, when it has saved a slice after this block."""
+    with subprocess.Popen(
+        argv, cwd=ROOT, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as lab:
+        readiness.wait_until(
+            lambda: lab.poll() is not None or (slices(runs)["block"] > block).any(),
+            180, "a slice of the next block", poll_s=1,
+        )  # fmt: skip
+        os.killpg(lab.pid, number)
+        _, said = lab.communicate(timeout=60)
+    return lab.returncode, said
+
+
+@pytest.mark.slow
+@pytest.mark.cluster
+def test_a_comparison_that_is_ended_keeps_its_blocks_and_goes_on(runs: Path, cluster_folder: Path):
+    """After Ctrl-C, then after SIGTERM: one message, no process; whole blocks follow whole ones."""
+    before = checks.orphaned_segments()
+    words = ("--side", "performance_schema=on", "--profile", "smoke", "--minutes", "3")
+    argv = [sys.executable, "-c", PROGRAM, str(runs), "compare", *words, f"--base-port={OWN_PORT}"]
+    saved: pd.DataFrame | None = None
+    for block, number, status in ((1, signal.SIGINT, 130), (2, signal.SIGTERM, 143)):
+        code, said = ended_within_a_block(argv, runs, block, number)
+        assert code == status, said
+        assert "run the same command again to resume" in said
+        assert "Traceback" not in said
+        assert not any(checks.leaks(cluster_folder, OWN_PORT, before).values())
+        now = slices(runs)
+        whole = now[now["block"] <= block]
+        assert list(whole.groupby("block").size()) == [4] * block
+        assert set(whole["status"]) == {"ok"}
+        if saved is not None:
+            pd.testing.assert_frame_equal(now.loc[saved.index], saved)
+        saved = whole
