@@ -400,6 +400,61 @@ def test_statements_of_the_users_that_only_read_are_a_load_without_consent(clust
     assert not any("SET k = 7" in each for each in statements(cluster, USER))
 
 
+@pytest.fixture
+def shop(cluster: Cluster) -> Iterator[Path]:
+    """A slow log of reads and a write in a database of the users, which the account may read."""
+    cluster.query("CREATE DATABASE shop")
+    cluster.query("CREATE TABLE shop.orders (id INT PRIMARY KEY, paid INT) ENGINE=NDB")
+    cluster.query("INSERT INTO shop.orders VALUES (1, 0), (2, 0)")
+    for server in (1, 2):
+        for place in ("localhost", "127.0.0.1"):
+            cluster.query(f"GRANT SELECT ON shop.* TO '{USER}'@'{place}'", server)
+    log = Path(cluster.plan.servers[0].data_dir) / "captured.log"
+    usual = {
+        name: cluster.query(f"SELECT @@global.{name}")[0][0]
+        for name in ("slow_query_log_file", "long_query_time", "slow_query_log")
+    }
+    cluster.query(f"SET GLOBAL slow_query_log_file = '{log}'")
+    cluster.query("SET GLOBAL long_query_time = 0")
+    cluster.query("SET GLOBAL slow_query_log = 1")
+    with contextlib.closing(cluster.connect()) as connection:
+        cursor = connection.cursor()
+        cursor.execute("USE shop")
+        for statement in ("SELECT paid FROM orders WHERE id = 1", "UPDATE orders SET paid = 1"):
+            cursor.execute(statement)
+            cursor.fetchall()
+    for name, value in reversed(usual.items()):
+        cluster.query(f"SET GLOBAL {name} = {value!r}")
+    kept = log.read_text()
+    log.unlink()
+    # Not beside the general log, of which there is one.
+    moved = log.parent.parent / "captured.log"
+    moved.write_text(kept)
+    cluster.query("UPDATE shop.orders SET paid = 0")
+    yield moved
+    cluster.query("DROP DATABASE shop")
+
+
+@pytest.mark.slow
+def test_a_slow_log_is_replayed_in_the_database_that_it_names(cluster, lab, tmp_path, shop):
+    """Its reads only, without consent, though the lab's own tables are elsewhere."""
+    sides = ("--side", "clients=2", "--side", "clients=4", "--profile", "smoke", "--minutes", "1")
+    said, _ = lab("compare", *sides, "--workload", str(shop)).communicate(timeout=300)
+    assert "Dataset: " in said, said
+    [folder] = (tmp_path / "runs/compare").glob("*")
+    data = dataset.read(folder)
+    assert set(data.slices["status"].map(is_good)) == {True}
+    sent = list(statements(cluster, USER))
+    assert "USE `shop`" in sent
+    assert "SELECT paid FROM orders WHERE id = 1" in sent
+    assert cluster.query("SELECT id, paid FROM shop.orders ORDER BY id") == [(1, 0), (2, 0)]
+    assert schemas(cluster) == []
+    cluster.query("DROP TABLE shop.orders")
+    said = ended(lab("compare", *sides, "--workload", str(shop), "--again"), code=2)
+    assert "ERROR 1146" in said
+    assert "--schema" not in said
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 @pytest.mark.usefixtures("may_set")
 def test_variables_are_put_back_however_a_comparison_ends(cluster, lab, number):
@@ -426,5 +481,10 @@ def test_a_dry_run_of_tables_of_two_kinds_or_variables_writes_nothing(cluster, l
     assert len(set(re.findall(r"CREATE DATABASE `(\w+)`", said))) == 2
     said = ended(lab("compare", "--side", "READ_BACKUP=0", "--dry-run", "--json"))
     assert '"design": "alternation"' in said
+    file = tmp_path / "mine.sql"
+    file.write_text("SELECT pad FROM sbtest1 WHERE id = :int(1,rows);\n")
+    words = ("--side", "clients=2", "--workload", str(file), "--dry-run")
+    said = ended(lab("compare", *words))
+    assert "#   event = units[1]\n# no server has checked this SQL yet" in said
     assert schemas(cluster) == []
     assert not (tmp_path / "runs").exists()
