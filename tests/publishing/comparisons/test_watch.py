@@ -123,10 +123,11 @@ def test_equal_comparisons_rarely_count_as_changed() -> None:
     assert changes <= 4
 
 
-def test_a_comparison_without_a_whole_block_is_no_part_of_the_trend() -> None:
-    """It has no ratio; those after it are held against those before it."""
-    none = entry(math.nan)
+@pytest.mark.parametrize("none", [entry(math.nan), entry(0.9, math.nan)])
+def test_a_comparison_without_an_interval_is_no_part_of_the_trend(none: Entry) -> None:
+    """It has too few blocks; those after it are held against those before it."""
     assert not watch.trend([entry(1.0), none])
+    assert not watch.trend([none, entry(0.2)])
     assert watch.trend([entry(1.0), none, entry(1.0)]) == "No change: it was 0.0 % the time before."
 
 

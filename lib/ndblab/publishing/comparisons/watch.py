@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -195,10 +194,10 @@ def trend(entries: Sequence[Entry]) -> str:
     They differ if the last interval and that of the mean of those before share nothing. Both have
     95 %, so equal ones differ less often than in one of a hundred times.
     """
-    if not entries or math.isnan(entries[-1].ratio):
+    if not entries or not entries[-1].estimate.bounded:
         return ""
-    # One that was ended before its first whole block tells nothing of the others.
-    entries = [each for each in entries if not math.isnan(each.ratio)]
+    # One that was ended before it had an interval tells nothing of the others.
+    entries = [each for each in entries if each.estimate.bounded]
     first = 0
     for place in range(1, len(entries)):
         before, when = _before(entries[first:place])
