@@ -143,9 +143,8 @@ class Clusters:
         self.starts += 1
         self.contrasts.clear()
         turned = deployment.turned(plan) if self.starts % 2 == 0 else plan
-        side = self.experiment.side_of(point.variant)
-        whose = pair.called(side, point.variant) if side else ""
-        with naming(whose or self._whose(turned, self.experiment.sides_with_servers)):
+        side, own = self.experiment.side_of(point.variant), self.experiment.sides_with_servers
+        with naming(pair.called(side, point.variant) if side else self._whose(turned, own)):
             started = self._stack.enter_context(self._run(turned, binaries))
         filled = self._fill(started, point, turned, binaries)
         facts: dict[str, object] = {"starts": self.starts}
