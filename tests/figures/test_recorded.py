@@ -6,14 +6,15 @@ import re
 
 import pytest
 
-from drawn import outside, said, title
+from drawn import outside, said, title, written
 from ndblab import figures
 from ndblab.design import catalogue
 from ndblab.experiments.capacity import forecast
 from ndblab.figures import sheet
 from ndblab.figures.entry import FORECAST, PLAN
 from ndblab.measuring import recorded
-from ndblab.publishing import drawing
+from ndblab.publishing import drawing, hosts
+from prose import too_long
 
 WHERE = {
     key: experiment.name for experiment in catalogue.every().values() for key in experiment.figures
@@ -33,6 +34,8 @@ def test_the_answer_leads_and_stays_on_the_sheet(key: str) -> None:
         data = forecast.obtain() if source == FORECAST else recorded.obtain(WHERE[key])
         shown, figure = drawing.draw(key, data)
     assert shown.alt.startswith(f"{title(figure)}.")
+    assert too_long(shown.alt) == []
+    assert too_long(title(figure)) == []
     assert "CPU budget" in said(figure)
     assert outside(figure) == []
     labels = [label for ax in figure.axes for label in (ax.get_xlabel(), ax.get_ylabel()) if label]
@@ -40,8 +43,22 @@ def test_the_answer_leads_and_stays_on_the_sheet(key: str) -> None:
     assert labels or key in WITHOUT_AXES
 
 
-ON_A_PHONE = ("1", "5", "6", "faults", "capacity", "costs", "tpc-h", "read-locality", "contrast")
+ON_A_PHONE = ("1", "5", "6", "faults", "capacity", "costs", "tpc-h", "read-locality", "contrast",
+              "locks", "read-write", "brief-predicted")  # fmt: skip
 """Of each kind of figure one: curves, threads, facets, panels, forests, bars."""
+
+
+@pytest.mark.parametrize("host", [hosts.BRIEF, hosts.RECORDED])
+@pytest.mark.parametrize("key", ["2", "3"])
+def test_a_drawing_of_a_plan_has_a_tall_form(key: str, host: str) -> None:
+    """Nothing is cut of it, neither under quotas nor with CPUs of each process."""
+    wide = drawing.draw(key, host)[1]
+    with sheet.tall():
+        tall = drawing.draw(key, host)[1]
+    assert tall.get_figwidth() == sheet.TALL_IN < wide.get_figwidth()
+    words = [re.findall(r"[A-Za-z]{2,}", written(figure)) for figure in (tall, wide)]
+    assert sorted(words[0]) == sorted(words[1])
+    assert outside(tall) == []
 
 
 @pytest.mark.parametrize("key", ON_A_PHONE)

@@ -34,3 +34,14 @@ def test_a_notebook_can_show_a_figure_to_explore(monkeypatch: pytest.MonkeyPatch
     assert inside.count("<svg") == 1
     assert "querySelectorAll('.explore > svg" in inside
     assert not re.search(r"(src|href)=\W*https?:", inside)
+
+
+def test_who_runs_where_is_drawn_again_for_the_site() -> None:
+    """Wide, and tall for a phone, from the dataset that a notebook shows."""
+    data = recorded.obtain("costs")
+    shown, _ = drawing.placed(data)
+    drawn = drawing.again([shown], data)[shown.file]
+    assert drawn.wide != drawn.tall
+    for svg in drawn:
+        assert "16 mysqld, SHM" in svg
+    assert drawing.again([shown], None) == {}

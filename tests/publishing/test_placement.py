@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from drawn import outside, written
+from ndblab.figures import sheet
 from ndblab.measuring import recorded
 from ndblab.publishing import placement
 
@@ -28,6 +29,20 @@ def test_every_process_is_drawn_with_its_cpus(experiment: str, words: list[str])
         assert word in written(figure)
         assert word.lower() in described.lower()
     assert outside(figure) == []
+
+
+@pytest.mark.parametrize("experiment", ["costs", "connection-pool", "network-cost"])
+def test_on_a_phone_all_boxes_are_below_each_other(experiment: str) -> None:
+    """So that a narrow picture says as much as a wide one, in letters as large."""
+    plan = recorded.obtain(experiment).manifest["plan"]
+    wide = placement.draw(plan, 2.0, 512)
+    with sheet.tall():
+        tall = placement.draw(plan, 2.0, 512)
+    assert tall.get_figwidth() == sheet.TALL_IN < wide.get_figwidth()
+    assert sorted(written(tall).split()) == sorted(written(wide).split())
+    assert outside(tall) == []
+    middles = {sum(patch.get_window_extent().intervalx) / 2 for patch in tall.axes[0].patches}
+    assert max(middles) - min(middles) < 1
 
 
 def test_pinned_processes_have_cpus_of_their_own() -> None:

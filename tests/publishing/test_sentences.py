@@ -1,40 +1,23 @@
-"""What readers read is in short sentences: README, docs, notebooks, answers on the terminal."""
+"""What readers read is in short sentences: pages, notebooks, claims, help."""
 
 from __future__ import annotations
 
 import inspect
-import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
 import tasks
 
+from ndblab.judging import publication
+from ndblab.judging.answer import sentences as as_sentences
 from ndblab.publishing import manual
 from ndblab.publishing.notebook import exhibit
+from prose import too_long
 
 ROOT = Path(__file__).resolve().parents[2]
-MOST_WORDS = 30
 PAGES = [ROOT / "README.md", ROOT / "lib/README.md", *sorted((ROOT / "docs").glob("*.md"))]
 NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
-# Neither a colon nor a semicolon ends a sentence.
-END = re.compile(r"(?<=[.!?])[)\"*_]*\s+")
-NOT_PROSE = re.compile(r"```.*?```|<!--.*?-->|<[^>]+>|^(?:\||    |#).*$", re.DOTALL | re.MULTILINE)
-LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
-CODE = re.compile(r"`[^`]*`")
-ITEM = re.compile(r"^\s*(?:[-*]|\d+\.)\s", re.MULTILINE)
-
-
-def sentences(markdown: str) -> Iterator[str]:
-    """Give the sentences of prose: without code, tables, headings and targets of links."""
-    text = LINK.sub(r"\1", CODE.sub("code", NOT_PROSE.sub("", markdown)))
-    for paragraph in re.split(r"\n\s*\n", ITEM.sub("\n\n", text)):
-        yield from END.split(" ".join(paragraph.split()))
-
-
-def too_long(markdown: str) -> list[str]:
-    return [s for s in sentences(markdown) if len(re.findall(r"[\w%][^\s]*", s)) > MOST_WORDS]
 
 
 def test_a_long_sentence_is_found() -> None:
@@ -60,6 +43,14 @@ def test_no_sentence_of_a_notebook_is_long(path: Path) -> None:
     texts = [cell.source for cell in content.cells if cell.cell_type == "markdown"]
     found = exhibit.answer(content)
     texts += [str(found)] if found else []
+    assert [sentence for text in texts for sentence in too_long(text)] == []
+
+
+@pytest.mark.parametrize("claim", publication.claims(), ids=lambda claim: claim.id)
+def test_no_sentence_of_a_claim_is_long(claim: publication.Claim) -> None:
+    """Its notes are short as they stand; reasons are read as sentences."""
+    texts = [claim.statement, claim.conditions, claim.scope, claim.cause]
+    texts += map(as_sentences, filter(None, claim.budgets.values()))
     assert [sentence for text in texts for sentence in too_long(text)] == []
 
 

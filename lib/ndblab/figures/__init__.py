@@ -62,7 +62,7 @@ def describe(key: str | int, tables: Tables, anchors: Sequence[Anchor]) -> str:
 def draw_plan(key: str | int, plan: Plan, host: Host) -> Figure:
     """Draw a figure of a plan and its host: Figure 2 or 3."""
     entry = _find(key, PLAN)
-    with sheet.page(entry.height_in, sheet.DIAGRAM_IN) as figure:
+    with sheet.diagram(entry.height_in) as figure:
         head = entry.paint(figure, plan, host)
         budget = f"CPU budget {plan.budget.kind}: {plan.budget.reason}."
         source = " ".join([f"{host.describe()}.", budget, *head.notes])

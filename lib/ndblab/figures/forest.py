@@ -15,6 +15,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocat
 
 from ndblab import formatting
 from ndblab.figures import points, published, sheet, style
+from ndblab.judging.answer import in_sentences
 from ndblab.judging.publication import Anchor
 from ndblab.statistics import ratio_tables
 
@@ -188,7 +189,7 @@ def gain(row: object, more: str = "more", less: str = "less") -> str:
 def sentence(rows: pd.DataFrame) -> list[str]:
     """Describe the rows of a forest; nothing if there are none."""
     each = [f"{row.name} {words(row)}" for row in rows.itertuples()]
-    return [f"Compared: {'; '.join(each)}."] if each else []
+    return in_sentences("Compared", each)
 
 
 def _limits(rows: pd.DataFrame, kept: Sequence[float], log: bool) -> tuple[float, float]:

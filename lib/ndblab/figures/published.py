@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 
 from ndblab import formatting
 from ndblab.figures import style
+from ndblab.judging.answer import in_sentences
 from ndblab.judging.publication import Anchor
 
 NOTE = "Stars: published, on another machine (hollow: about; arrow: a bound)."
@@ -54,4 +55,4 @@ def sentence(anchors: Sequence[Anchor], by_series: bool = False) -> list[str]:
         else f"{words(a)} with {a.servers} at {formatting.count(a.clients, 'client')}"
         for a in anchors
     ]
-    return [f"Published, on another machine: {'; '.join(each)}."] if anchors else []
+    return in_sentences("Published, on another machine", each)

@@ -15,6 +15,8 @@ from ndblab.figures import sheet, style
 # From which value on an axis counts in millions or thousands.
 _SCALES = ((1e6, 1e6, "million "), (1e5, 1e3, "thousand "))
 _TICK_IN = 0.42
+_ASIDE_IN = 1.1
+"""What labels take beside the only panel of a row on a tall sheet."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,10 @@ class Quantity:
 
 def _octaves(ax: Axes, span: float) -> int:
     """Return the doublings from tick to tick that leave room for the labels."""
-    most = max(2.0, sheet.size_in(ax)[0] / _TICK_IN)
+    wide_in = sheet.size_in(ax)[0]
+    if sheet.is_tall(ax.figure) and wide_in > sheet.TALL_IN / 2:
+        wide_in -= _ASIDE_IN
+    most = max(2.0, wide_in / _TICK_IN)
     return max(1, math.ceil(math.log2(max(span, 1)) / most))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -28,6 +28,8 @@ _width_in: ContextVar[float] = ContextVar("width_in", default=WIDTH_IN)
 # Characters per line, and height of a line, of the title, the notes and the provenance.
 _TITLE, _NOTES, _SOURCE = (68, 0.22), (118, 0.15), (138, 0.125)
 _MARGIN_IN, _GAP_IN = 0.1, 0.08
+_MANY_CAPITALS = 0.2
+"""Share of capital letters, which are wider, from which on a line holds fewer characters."""
 
 
 class Head(NamedTuple):
@@ -76,6 +78,11 @@ def page(height_in: float = HEIGHT_IN, width_in: float | None = None) -> Iterato
     with style.look():
         size = width_in or _width_in.get(), height_in
         yield _Page(figsize=size, dpi=DPI, facecolor="white")
+
+
+def diagram(height_in: float) -> AbstractContextManager[Figure]:
+    """Yield an empty sheet for a drawing, wider than other sheets unless these are tall."""
+    return page(height_in, None if _width_in.get() < WIDTH_IN else DIAGRAM_IN)
 
 
 @contextmanager
@@ -138,7 +145,8 @@ def sign(figure: Figure, head: Head, source: str) -> None:
             ax.set_xlabel(textwrap.fill(ax.get_xlabel(), _TALL_LABEL))
     notes = " ".join(head.notes)
     written = (head.title, _TITLE), (notes, _NOTES), (source, _SOURCE)
-    grow(figure, sum(line_in * _more(figure, text, wide) for text, (wide, line_in) in written))
+    *above_in, below_in = (line_in * _more(figure, text, wide) for text, (wide, line_in) in written)
+    _make_room(figure, sum(above_in), below_in)
     height_in = figure.get_figheight()
     y_in = height_in - _MARGIN_IN
     y_in -= _write(figure, head.title, _TITLE, y_in, fontsize=12, fontweight="bold")
@@ -148,6 +156,18 @@ def sign(figure: Figure, head: Head, source: str) -> None:
     rect = (0.005, below_in / height_in, 0.99, (y_in - _GAP_IN - below_in) / height_in)
     if any(ax.get_subplotspec() for ax in figure.axes):
         figure.set_layout_engine(ConstrainedLayoutEngine(rect=rect))
+
+
+def _make_room(figure: Figure, above_in: float, below_in: float) -> None:
+    """Make a sheet higher at both ends; panels with places of their own keep size and distance."""
+    before_in = figure.get_figheight()
+    grow(figure, above_in + below_in)
+    after_in = figure.get_figheight()
+    for ax in figure.axes:
+        if ax.get_subplotspec() is None:
+            left, low, wide, high = ax.get_position().bounds
+            low, high = (low * before_in + below_in) / after_in, high * before_in / after_in
+            ax.set_position((left, low, wide, high))
 
 
 def title(figure: Figure) -> str:
@@ -171,6 +191,8 @@ def _write(
 
 
 def _folded(text: str, characters: float) -> list[str]:
+    if (capitals := sum(map(str.isupper, text)) / max(1, len(text))) > _MANY_CAPITALS:
+        characters *= 1 - capitals / 3
     # A number keeps its percent sign on its line.
     text = text.replace(" %", "\N{NO-BREAK SPACE}%")
     return textwrap.wrap(text, round(characters), break_on_hyphens=False)

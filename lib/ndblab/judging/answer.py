@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -217,3 +218,28 @@ def sentences(notes: str) -> str:
         else:
             parts.append(note)
     return " ".join(sentence(part.rstrip(".")) for part in parts if part)
+
+
+_WORD = re.compile(r"[\w%]\S*")
+_ALSO = "Also"
+
+
+def in_sentences(lead: str, parts: Iterable[str]) -> list[str]:
+    """Write a list as sentences of few words, for those who hear it; nothing of no parts.
+
+    >>> in_sentences("Read", ["a 1", "b 2"]), in_sentences("Read", ["a " * 20, "b " * 20])[1][:9]
+    (['Read: a 1; b 2.'], 'Also: b b')
+    """
+    said: list[str] = []
+    for part in map(str.strip, parts):
+        longer = f"{said[-1]}; {part}" if said else ""
+        if said and len(_WORD.findall(longer)) <= _MOST_WORDS:
+            said[-1] = longer
+        else:
+            said.append(f"{_ALSO if said else lead}: {part}")
+    return [f"{words}." for words in said]
+
+
+def in_one(words: str) -> str:
+    """Write each list of `in_sentences` in one sentence, for those who see it as a list."""
+    return words.replace(f". {_ALSO}: ", "; ")

@@ -15,7 +15,7 @@ from ndblab.figures.entry import DATASET, PLAN
 from ndblab.figures.selection import TRANSPORTER
 from ndblab.judging import evidence, publication
 from ndblab.machine import host
-from ndblab.publishing import hosts
+from ndblab.publishing import hosts, placement
 from ndblab.publishing.notebook.exhibit import Picture, picture
 
 if TYPE_CHECKING:
@@ -98,6 +98,15 @@ def _draw_host(key: str, which: str) -> tuple[Picture, Figure]:
     return shown, figure
 
 
+def placed(data: Dataset) -> tuple[Picture, Figure]:
+    """Draw who runs where: hosts, processes and the CPUs that each may use."""
+    tables = [data.tables[name] for name in ("runs", "slices") if name in data.tables]
+    most = max((int(table["clients"].max()) for table in tables if len(table)), default=1)
+    shown = data.manifest["plan"], evidence.usable_cpus(data.host), most
+    described = picture(placement.KEY, "Who runs where?", placement.describe(*shown))
+    return described, placement.draw(*shown)
+
+
 def svg(figure: Figure) -> str:
     """Return a figure as SVG."""
     text = io.StringIO()
@@ -129,7 +138,9 @@ def again(shown: Iterable[Picture], data: Dataset | None) -> dict[str, Drawn]:
     """
     found = {}
     for one in shown:
-        key, _, of_host = one.key.partition("-host")
+        if one.key == placement.KEY and data is not None:
+            found[one.file] = drawn(lambda: placed(data)[1])
+        key, of_host, _ = one.key.partition("-host")
         entry = figures.entries().get(key)
         if entry is None:
             continue

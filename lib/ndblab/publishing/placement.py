@@ -5,6 +5,7 @@ It shows what the plan in a dataset's manifest decides; nothing in it was measur
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -14,8 +15,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
 from ndblab.figures import sheet, style
-from ndblab.formatting import count, listed, plain
+from ndblab.formatting import count, plain
+from ndblab.judging.answer import in_sentences
 
+KEY = "who-runs-where"
 Fields = Mapping[str, Any]
 """A part of a manifest."""
 _LOAD, _SERVER, _DATA_NODE, _MANAGEMENT = "load", "mysqld", "ndbmtd", "ndb_mgmd"
@@ -25,7 +28,7 @@ _COLOURS = {
 }  # fmt: skip
 _WIDE = {_LOAD: 1.15, _SERVER: 1.6, _DATA_NODE: 1.55, _MANAGEMENT: 1.0}
 _BOX_IN, _GAP_IN, _MARGIN_IN, _HEAD_IN, _LINK_IN = 0.46, 0.1, 0.1, 0.3, 0.45
-_FONT_PT = 8
+_LINE_IN, _FONT_PT, _TALL_TITLE = 0.15, 8, 52
 
 
 class Box(NamedTuple):
@@ -46,36 +49,60 @@ def draw(plan: Fields, cpus: float, clients: int) -> Figure:
     """
     hosts = _hosts(plan)
     boxes = {host: _boxes(plan, host, clients) for host in hosts}
-    stacks = [max(Counter(box.role for box in boxes[host]).values()) for host in hosts]
-    most = max(stacks) if len(hosts) == 1 else max(len(each) for each in boxes.values())
-    height_in = _HEAD_IN + most * (_BOX_IN + _GAP_IN) + 3 * _MARGIN_IN
-    with sheet.page(height_in) as figure:
+    with sheet.page() as figure:
+        tall = sheet.is_tall(figure)
+        across = 1 if tall else len(hosts)
+        in_columns = len(hosts) == 1 and not tall
+        titles = {
+            host: _folded(_together(plan, cpus) if len(hosts) == 1 else f"host {host}", tall)
+            for host in hosts
+        }
+        heads = {host: _HEAD_IN + _LINE_IN * titles[host].count("\n") for host in hosts}
+        rows = {host: _rows(boxes[host], in_columns) for host in hosts}
+        high = {host: heads[host] + rows[host] * (_BOX_IN + _GAP_IN) + _MARGIN_IN for host in hosts}
+        if not tall:
+            high = dict.fromkeys(hosts, max(high.values()))
+        below_each_other = hosts if tall else hosts[:1]
+        top = sum(high[host] + _MARGIN_IN for host in below_each_other)
+        figure.set_figheight(top + _MARGIN_IN)
         ax = sheet.canvas(figure)
-        wide = (sheet.WIDTH_IN - _MARGIN_IN * (len(hosts) + 1)) / len(hosts)
+        wide = (figure.get_figwidth() - _MARGIN_IN * (across + 1)) / across
         for place, host in enumerate(hosts):
-            left = _MARGIN_IN + place * (wide + _MARGIN_IN)
-            frame = (left, _MARGIN_IN, wide, height_in - 2 * _MARGIN_IN)
+            left = _MARGIN_IN + place % across * (wide + _MARGIN_IN)
+            frame = (left, top - high[host], wide, high[host])
             _rectangle(ax, frame, "#fafafa", "#aaaaaa")
-            top = height_in - 2 * _MARGIN_IN
-            title = _together(plan, cpus) if len(hosts) == 1 else f"host {host}"
-            ax.text(left + 0.08, top, title, fontsize=_FONT_PT, va="top", fontweight="bold")
-            shown = frame[0], frame[1], frame[2], frame[3] - _HEAD_IN
-            (_columns if len(hosts) == 1 else _stack)(ax, boxes[host], shown)
+            where = left + 0.08, top - _MARGIN_IN
+            ax.text(*where, titles[host], fontsize=_FONT_PT, va="top", fontweight="bold")
+            inner = *frame[:3], high[host] - heads[host]
+            if in_columns:
+                _columns(ax, boxes[host], inner)
+            else:
+                _stack(ax, boxes[host], inner, linked=len(hosts) == 1)
+            top -= high[host] + _MARGIN_IN if tall else 0
     return figure
+
+
+def _folded(title: str, tall: bool) -> str:
+    return textwrap.fill(title, _TALL_TITLE) if tall else title
+
+
+def _rows(boxes: Sequence[Box], in_columns: bool) -> int:
+    """Return how many boxes are below each other."""
+    return max(Counter(box.role for box in boxes).values()) if in_columns else len(boxes)
 
 
 def describe(plan: Fields, cpus: float, clients: int) -> str:
     """Describe in words what `draw` shows."""
     hosts = _hosts(plan)
     each = [
-        (f"host {host}: " if host else "")
-        + listed(
-            f"{box.name.replace(chr(10), ' ')} ({box.limit})" for box in _boxes(plan, host, clients)
-        )
+        words
         for host in hosts
+        for words in in_sentences(
+            f"Host {host}" if host else "On it",
+            (f"{box.name} ({box.limit})" for box in _boxes(plan, host, clients)),
+        )
     ]
-    where = "; ".join(each)
-    return f"Who runs where. {_together(plan, cpus)}. {where[0].upper()}{where[1:]}."
+    return " ".join(["Who runs where.", f"{_together(plan, cpus)}.", *each])
 
 
 def _hosts(plan: Fields) -> list[str]:
@@ -149,13 +176,18 @@ def _columns(ax: Axes, boxes: Sequence[Box], frame: tuple[float, float, float, f
         x += _LINK_IN
 
 
-def _stack(ax: Axes, boxes: Sequence[Box], frame: tuple[float, float, float, float]) -> None:
-    """Draw boxes below each other from the top of a frame."""
+def _stack(
+    ax: Axes, boxes: Sequence[Box], frame: tuple[float, float, float, float], linked: bool = False
+) -> None:
+    """Draw boxes below each other from the top of a frame, with a line from role to role."""
     left, bottom, wide, high = frame
     top = bottom + high - _GAP_IN / 2
     for place, box in enumerate(boxes):
         low = top - place * (_BOX_IN + _GAP_IN) - _BOX_IN
         face, ink = _COLOURS[box.role]
+        if linked and place and box.role != boxes[place - 1].role:
+            link = [left + wide / 2] * 2
+            ax.plot(link, [low + _BOX_IN, low + _BOX_IN + _GAP_IN], color=style.QUIET, lw=1.2)
         _rectangle(ax, (left + _MARGIN_IN, low, wide - 2 * _MARGIN_IN, _BOX_IN), face, "#555555")
         ax.text(
             left + wide / 2, low + _BOX_IN / 2, f"{box.name}\n{box.limit}", fontsize=_FONT_PT,

@@ -16,11 +16,11 @@ from ndblab import formatting
 from ndblab.dataset import Dataset
 from ndblab.design.catalogue import find
 from ndblab.figures import sheet
-from ndblab.judging import answers, evidence, publication
-from ndblab.judging.answer import sentences
+from ndblab.judging import answers, publication
+from ndblab.judging.answer import in_one, sentences
 from ndblab.machine import host
 from ndblab.measuring import recorded
-from ndblab.publishing import drawing, placement
+from ndblab.publishing import drawing
 from ndblab.publishing import verdict_tables as judged
 from ndblab.publishing.notebook import exhibit, headings
 from ndblab.workloads import registry
@@ -74,9 +74,14 @@ def _listed(words: str) -> str:
     - b 2
     <BLANKLINE>
     An end.
+    >>> print(_listed("A title: a 1. Also: b 2."))
+    A title:
+    <BLANKLINE>
+    - a 1
+    - b 2
     """
     blocks: list[str] = []
-    for sentence in re.split(r"(?<=\.) (?=[A-Z])", words):
+    for sentence in re.split(r"(?<=\.) (?=[A-Z])", in_one(words)):
         lead, _, rest = sentence.partition(": ")
         if "; " in rest and ";" not in lead:
             parts = rest.rstrip(".").split("; ")
@@ -139,10 +144,8 @@ def _in_words(frame: pd.DataFrame) -> pd.DataFrame:
 
 def who_runs_where(data: Dataset) -> None:
     """Show who runs where: hosts, processes and the CPUs that each may use."""
-    tables = [data.tables[name] for name in ("runs", "slices") if name in data.tables]
-    most = max((int(table["clients"].max()) for table in tables if len(table)), default=1)
-    shown = data.manifest["plan"], evidence.usable_cpus(data.host), most
-    display(placement.draw(*shown), metadata=exhibit.of_diagram(placement.describe(*shown)))
+    shown, drawn = drawing.placed(data)
+    display(drawn, metadata=exhibit.of_figure(shown))
 
 
 def sizes(data: Dataset) -> Markdown:

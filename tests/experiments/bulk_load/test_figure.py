@@ -49,6 +49,22 @@ def test_each_way_to_load_has_a_bar_of_its_rate_and_one_of_its_cost():
     assert "small redo log over usual -" in words
 
 
+def test_a_difference_within_the_error_makes_no_way_the_fastest():
+    """Ways whose interval holds the best mean are named together, a slower one is not."""
+    rates = {"load-data": (19e3, 20e3, 21e3), "inserts": (18e3, 20e3, 21e3),
+             "ndb-import": (5e3, 5.1e3, 5.2e3)}  # fmt: skip
+    loaded = (
+        made_up.load(way, 4, repeat, rows_per_s=rate)
+        for way, each in rates.items()
+        for repeat, rate in enumerate(each, 1)
+    )
+    tables = small_runs.together(*loaded)
+    tables["slices"] = pd.DataFrame(columns=list(SCHEMAS["slices"].columns), dtype=float)
+    found = title(figures.draw("bulk-load", tables, [], caption("shared")))
+    assert found.startswith("Fastest alike: LOAD DATA and INSERT of many rows, 19")
+    assert "ndb_import" not in found
+
+
 def test_loads_without_contrasts_say_so():
     """As a measurement has them that was stopped early."""
     tables = small_runs.together(made_up.load(), made_up.load("ndb-import"))

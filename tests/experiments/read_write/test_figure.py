@@ -16,10 +16,14 @@ def draw(tables=TABLES):
     return figures.draw("read-write", tables, [], caption())
 
 
-def test_ratios_lead_and_transactions_by_servers_follow() -> None:
-    """With the numbers that were measured, the answer first."""
+def test_ratios_lead_and_keys_and_transactions_follow() -> None:
+    """With the numbers that were measured, the answer first: what lists of keys gain."""
     figure = draw()
-    forest, servers = figure.axes
+    forest, lists, servers = figure.axes
+    bars = dict(zip((x.get_text() for x in lists.get_yticklabels()), lists.patches, strict=True))
+    longest = max(bars.values(), key=lambda bar: bar.get_width())
+    assert bars["in lists of 100"] is longest
+    assert bars["one by one"].get_width() < bars["in lists of 10"].get_width()
     names = [x.get_text() for x in forest.get_yticklabels()]
     assert names[0].startswith("lookups: ")
     assert {"2 servers over 1", "4 servers over 2"} <= set(names)

@@ -11,6 +11,7 @@ from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import Quantity
 from ndblab.figures.style import Look
 from ndblab.formatting import count, plain
+from ndblab.judging.answer import in_sentences
 from ndblab.planning.workload import CLIENT
 from ndblab.statistics import contrasts, intervals
 
@@ -51,7 +52,7 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
         f"{plain(row.cpu_us)} \N{MICRO SIGN}s of CPU each"
         for row in best.itertuples()
     ]
-    return [*words, f"Key lookups per second, each interface at its best: {'; '.join(each)}."]
+    return [*words, *in_sentences("Key lookups per second, each interface at its best", each)]
 
 
 _COLOURS = [(style.THROUGHPUT,), (style.ORANGE, "s", "--"), (style.VIOLET, "^", ":")]

@@ -74,7 +74,7 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
         before, during, after = (_number(value) for value in means)
         words.append(
             f"{_title(fault)} ({count(len(runs), 'run')}): {before} operations/s "
-            f"before, {during} until {_end(runs)}, {after} after that; at worst {_worst(runs)}."
+            f"before, {during} until {_end(runs)}, {after} after that. At worst {_worst(runs)}."
         )
     return words
 

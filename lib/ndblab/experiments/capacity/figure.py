@@ -18,6 +18,7 @@ from ndblab.figures import points as marked
 from ndblab.figures.entry import FORECAST, Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import P95, QPS
 from ndblab.formatting import count, plain
+from ndblab.judging.answer import in_sentences
 from ndblab.statistics import intervals
 
 ROWS = (replace(QPS, log=True), replace(P95, name="p95 latency"))
@@ -95,7 +96,7 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
         f"ms measured and {plain(row.latency_p95_ms)} predicted"
         for row in both.itertuples()
     ]
-    return [f"{_title(tables)}.", f"At the best measured mean: {'; '.join(each)}."]
+    return [f"{_title(tables)}.", *in_sentences("At the best measured mean", each)]
 
 
 def _title(tables: Tables) -> str:
@@ -181,9 +182,9 @@ def describe_errors(tables: Tables, anchors: Anchors) -> list[str]:
             for row in rows.itertuples()
         ]
         goals = rows["goal_pct"].dropna()
-        goal = f"; the goal is at most {plain(goals.iloc[0])} %" if len(goals) else ""
         number = count(int(rows["points"].max()), "point")
-        words.append(f"{quantity.name}, median over {number}: {'; '.join(each)}{goal}.")
+        words += in_sentences(f"{quantity.name}, median over {number}", each)
+        words += [f"The goal is at most {plain(goals.iloc[0])} %."] if len(goals) else []
     return words
 
 
@@ -230,7 +231,7 @@ def describe_brief(tables: Tables, anchors: Anchors) -> list[str]:
     ]
     words = [
         f"{_brief_title(predicted, anchors)}.",
-        f"The best throughputs in queries/s: {'; '.join(each)}.",
+        *in_sentences("The best throughputs in queries/s", each),
     ]
     known = predicted.set_index(["servers", "clients"])
     for anchor in anchors:

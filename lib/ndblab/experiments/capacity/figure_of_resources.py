@@ -15,6 +15,7 @@ from ndblab.figures.entry import FORECAST, Anchors, Caption, Entry, Figure, Head
 from ndblab.figures.quantity import QPS, Quantity
 from ndblab.figures.style import Look
 from ndblab.formatting import count, plain
+from ndblab.judging.answer import in_sentences
 
 MEAN = Quantity("latency_avg_ms", "Mean latency", "ms", style.LATENCY, log=True)
 _PANELS = ((QPS, "qps_least", "qps_most"), (MEAN, "latency_least_ms", "latency_most_ms"))
@@ -150,7 +151,7 @@ def describe_bottlenecks(tables: Tables, anchors: Anchors) -> list[str]:
             if value is not None:
                 beside = "" if seen is None else f" ({plain(100 * seen)} % measured)"
                 parts.append(f"{name} {plain(100 * value)} %{beside}")
-        words.append(f"With {count(int(servers), 'server')}: {'; '.join(parts)}.")
+        words += in_sentences(f"With {count(int(servers), 'server')}", parts)
     return words
 
 

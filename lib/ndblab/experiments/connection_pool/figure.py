@@ -16,6 +16,7 @@ from ndblab.figures.quantity import QPS
 from ndblab.figures.selection import DEFAULT
 from ndblab.figures.style import Look
 from ndblab.formatting import count, plain
+from ndblab.judging.answer import in_sentences
 from ndblab.statistics import intervals
 
 _VARIANT = re.compile(r"pool-(?P<pool>\d+)(?P<whole>-whole)?")
@@ -53,7 +54,7 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
             f"{count(row.clients, 'client')}"
             for row in best.itertuples()
         ]
-        words += [f"{quotas}, each at its best: {'; '.join(each)}."] if each else []
+        words += in_sentences(f"{quotas}, each at its best", each)
     return words
 
 

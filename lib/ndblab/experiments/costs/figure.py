@@ -12,6 +12,7 @@ from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS, Quantity
 from ndblab.figures.style import Look
 from ndblab.formatting import count, plain
+from ndblab.judging.answer import in_sentences
 from ndblab.statistics import intervals
 
 COST = Quantity("us", "CPU time of a query", "\N{MICRO SIGN}s", style.INK)
@@ -64,7 +65,7 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
             f"{plain(row.cpu_us)} \N{MICRO SIGN}s and {plain(row.qps)} queries/s with {row.Index}"
             for row in means.itertuples()
         ]
-        words.append(f"CPU of a query and throughput, {setting}: {'; '.join(said)}.")
+        words += in_sentences(f"CPU of a query and throughput, {setting}", said)
     return words
 
 
@@ -97,7 +98,8 @@ def describe_one(tables: Tables, anchors: Anchors) -> list[str]:
         f"{plain(row.ndbmtd_us)} in ndbmtd with {count(row.Index, 'client')}"
         for row in means.itertuples()
     ]
-    words = [f"{_title_of_one(turn)}.", *forest.sentence(rows), f"One server: {'; '.join(said)}."]
+    of_one = in_sentences("One server", said)
+    words = [f"{_title_of_one(turn)}.", *forest.sentence(rows), *of_one]
     return [*words, *published.sentence(anchors, by_series=True)]
 
 

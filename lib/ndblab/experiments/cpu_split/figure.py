@@ -17,6 +17,7 @@ from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS
 from ndblab.figures.style import Look
 from ndblab.formatting import count, listed, plain
+from ndblab.judging.answer import in_sentences
 from ndblab.judging.evidence import usable_cpus
 from ndblab.statistics import intervals
 
@@ -74,13 +75,13 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
     words = [f"{_title(means, ratios)}.", *forest.sentence(ratios)]
     for clients, own in means.groupby("clients"):
         each = [f"{plain(row.mean)} with {row.share_pct:g} %" for row in own.itertuples()]
-        words.append(f"Queries/s with {count(clients, 'client')}: {'; '.join(each)}.")
+        words += in_sentences(f"Queries/s with {count(clients, 'client')}", each)
     if law:
         each = [f"{plain(law.qps(pct))} with {pct} %" for pct in SHARES_PCT]
+        words += in_sentences("Queries/s that the utilisation law allows", each)
         words.append(
-            f"The utilisation law allows {'; '.join(each)}, and most with {law.best_pct:.0f} %: a "
-            f"query takes {plain(law.data_us)} \N{MICRO SIGN}s of the data nodes and "
-            f"{plain(law.sql_us)} of servers and clients."
+            f"It allows most with {law.best_pct:.0f} %: a query takes {plain(law.data_us)} "
+            f"\N{MICRO SIGN}s of the data nodes and {plain(law.sql_us)} of servers and clients."
         )
     return words
 

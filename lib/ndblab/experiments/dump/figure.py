@@ -9,6 +9,7 @@ from ndblab.experiments.dump import analysis as dumps
 from ndblab.figures import bars, forest, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.formatting import plain
+from ndblab.judging.answer import in_sentences
 from ndblab.statistics import intervals
 
 
@@ -48,7 +49,7 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
         + f" and writes {plain(row.written_mb)} MB, {100 / row.ratio:.0f} % of the content"
         for row in means.itertuples()
     ]
-    return [f"{_title(means)}.", f"Time and size of a dump: {'; '.join(kinds)}."]
+    return [f"{_title(means)}.", *in_sentences("Time and size of a dump", kinds)]
 
 
 def _title(means: pd.DataFrame) -> str:

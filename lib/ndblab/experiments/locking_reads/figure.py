@@ -17,12 +17,15 @@ from ndblab.experiments.locking_reads import analysis as locks
 from ndblab.figures import sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.formatting import count, listed
+from ndblab.judging.answer import in_sentences
 
 # Of Okabe and Ito's palette, which the colour-blind can tell apart.
 _NONE, _SHARED, _EXCLUSIVE = "white", "#9fd3f2", "#f2c067"
 _EDGE = "#bbbbbb"
-_LINE = 34
-"""Characters in a line of a cell."""
+_LINE, _TALL_LINE = 34, 19
+"""Characters in a line of a cell, and of one on a tall sheet."""
+_TALL_ROW_IN, _HEAD = 0.42, 0.24
+"""What a row is higher on a tall sheet, and the part of it that its statement takes."""
 
 
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
@@ -30,16 +33,26 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     kinds, statements = _kinds(tables)
     panel = figure.subfigures()
     ax = panel.subplots()
+    tall = sheet.is_tall(figure)
+    if tall:
+        sheet.grow(panel, _TALL_ROW_IN * len(statements))
     colours = {"no record lock": _NONE, "shared (S)": _SHARED, "exclusive (X)": _EXCLUSIVE}
     keys = [Patch(fc=colour, ec=_EDGE, label=name) for name, colour in colours.items()]
     panel.legend(handles=keys, loc="outside upper left", ncols=len(keys))
     for y, statement in enumerate(statements):
         for x, isolation in enumerate(ISOLATIONS):
-            _cell(ax, x, y, *(_words(kinds, statement, isolation, m) for m in (RUNNING, HELD)))
+            locked = (_words(kinds, statement, isolation, m) for m in (RUNNING, HELD))
+            _cell(ax, x, y, *locked, _TALL_LINE if tall else _LINE)
     ax.set_xlim(0, len(ISOLATIONS))
     ax.set_ylim(len(statements), 0)
     ax.set_xticks([x + 0.5 for x in range(len(ISOLATIONS))], ISOLATIONS)
-    ax.set_yticks([y + 0.5 for y in range(len(statements))], statements)
+    if tall:
+        # Over its cells, a statement takes no width from them.
+        for y, statement in enumerate(statements):
+            ax.text(0, y + _HEAD / 2, statement, va="center", fontsize=8, color=style.INK)
+        ax.set_yticks([])
+    else:
+        ax.set_yticks([y + 0.5 for y in range(len(statements))], statements)
     ax.xaxis.tick_top()
     ax.tick_params(length=0, labelsize=8.2)
     ax.grid(False)
@@ -48,7 +61,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     runs = tables["locks"]["run_id"].nunique()
     notes = [
         f"{count(runs, 'run')}. Record locks on the table that is read, at its last row, as in "
-        "performance_schema.data_locks, and whether they remain until the transaction ends. S or "
+        "performance_schema.data_locks, and whether they stay until the transaction ends. S or "
         "X: the record and the gap before it; REC_NOT_GAP: the record alone."
     ]
     return Head(_title(kinds, statements), notes)
@@ -64,7 +77,7 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
             running, held = (_words(kinds, statement, isolation, m) for m in (RUNNING, HELD))
             kept = f", {_kept(running, held)}" if running else ""
             cells.append(f"{statement}: {' and '.join(running) or 'none'}{kept}")
-        sentences.append(f"Record locks in {isolation}: {'; '.join(cells)}.")
+        sentences += in_sentences(f"Record locks in {isolation}", cells)
     return sentences
 
 
@@ -98,18 +111,21 @@ def _kept(running: list[str], held: list[str]) -> str:
     return f"then {listed([words for words in held if words not in running] or held)}"
 
 
-def _cell(ax: Axes, x: int, y: int, running: list[str], held: list[str]) -> None:
+def _cell(ax: Axes, x: int, y: int, running: list[str], held: list[str], line: int) -> None:
     exclusive = any(" X" in words for words in running)
     colour = _EXCLUSIVE if exclusive else _SHARED if running else _NONE
-    ax.add_patch(Rectangle((x, y), 1, 1, fc=colour, ec=_EDGE, lw=1, clip_on=False))
+    head = _HEAD if line == _TALL_LINE else 0
+    box = Rectangle((x, y + head), 1, 1 - head, fc=colour, ec=_EDGE, lw=1, clip_on=False)
+    ax.add_patch(box)
     kept = [_kept(running, held)] if running else []
-    text = "\n".join(textwrap.fill(line, _LINE) for line in [*running, *kept]) or "none"
-    ax.text(x + 0.5, y + 0.5, text, ha="center", va="center", fontsize=7, color=style.INK)
+    text = "\n".join(textwrap.fill(words, line) for words in [*running, *kept]) or "none"
+    middle = y + (1 + head) / 2
+    ax.text(x + 0.5, middle, text, ha="center", va="center", fontsize=7, color=style.INK)
 
 
 FIGURES = {
     "locks": Entry(
         "Which record locks does a statement take on the table it reads?",
-        paint, describe, ("locks",), height_in=5.2, width_in=sheet.WIDTH_IN,
+        paint, describe, ("locks",), height_in=5.2,
     ),
 }  # fmt: skip

@@ -13,6 +13,7 @@ from ndblab.figures.quantity import QPS, Quantity
 from ndblab.figures.style import Look
 from ndblab.figures.variants import Kind
 from ndblab.formatting import count, plain
+from ndblab.judging.answer import in_sentences
 from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.statistics import cpu_use, intervals
 
@@ -61,7 +62,7 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
         for row in qps.loc[qps.groupby("name")["mean"].idxmax()].itertuples()
     ]
     words = [f"{_title(means, ratios)}.", *forest.sentence(ratios)]
-    return [*words, f"Each at its best: {'; '.join(each)}."]
+    return [*words, *in_sentences("Each at its best", each)]
 
 
 def _title(means: pd.DataFrame, ratios: pd.DataFrame) -> str:

@@ -18,6 +18,7 @@ from ndblab.figures import forest, selection, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.selection import DEFAULT, POINT_SELECT
 from ndblab.formatting import plain
+from ndblab.judging.answer import in_sentences
 from ndblab.planning.workload import READ_ONLY
 
 _WORKLOADS = {POINT_SELECT: "Single lookups", READ_ONLY: "Transactions of ten lookups"}
@@ -84,7 +85,7 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
             f"{plain(row.local)} % of rows local to the transaction"
             for row in mine.itertuples()
         ]
-        words += [f"{title}: {'; '.join(each)}."] if each else []
+        words += in_sentences(title, each)
     return words
 
 

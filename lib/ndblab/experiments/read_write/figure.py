@@ -7,25 +7,30 @@ import pandas as pd
 from ndblab.experiments.read_write import TRANSACTION_QUERIES
 from ndblab.experiments.read_write import analysis as variations
 from ndblab.experiments.read_write.analysis import LOOKUPS, SERVERS, Variations
-from ndblab.figures import curves, forest, style
+from ndblab.figures import bars, curves, forest, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import Quantity
 from ndblab.formatting import count, listed, plain
+from ndblab.judging.answer import in_sentences
 from ndblab.statistics import intervals
 
 TPS = Quantity("tps", "Throughput", "transactions/s", style.THROUGHPUT)
 
 
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
-    """Draw the ratio of each contrast, and below transactions by servers and clients."""
+    """Draw the ratio of each contrast, and below keys by length of a list and transactions."""
     parts = variations.of(tables)
     ratios = _ratios(tables)
     lower = forest.leading(figure, ratios, "Keys looked up or transactions per second, ratio")
     means = intervals.means(parts.plain, ["servers", "clients"], TPS.metric)
-    looks = style.servers(means["servers"])
-    curves.against_clients(lower.subplots(), means, TPS, "servers", looks)
+    looks, lists = style.servers(means["servers"]), _lists(parts)
+    *of_lists, of_servers = sheet.panels(lower, 2 if len(lists) else 1)
+    for ax in of_lists:
+        bars.draw(ax, lists, "mean", "Keys looked up, keys/s")
+    curves.against_clients(of_servers, means, TPS, "servers", looks)
     notes = [intervals.described(means["runs"])]
     notes.append(f"A transaction has {TRANSACTION_QUERIES} queries.")
+    notes += ["Keys: at the best number of clients."] if len(lists) else []
     notes += ["Above: 95 % intervals at all looks."] if len(ratios) else []
     return Head(_title(parts, tables), notes)
 
@@ -38,7 +43,19 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
         f"{plain(tps)} with {count(servers, 'server')}" for servers, tps in _peaks(parts).items()
     ]
     best = f"Best means in transactions/s: {listed(each)}."
-    return [f"{_title(parts, tables)}.", *forest.sentence(ratios), best]
+    keys = [f"{plain(row.mean)} {row.name}" for row in _lists(parts).itertuples()]
+    keys = in_sentences("Keys looked up per second", keys)
+    return [f"{_title(parts, tables)}.", *keys, *forest.sentence(ratios), best]
+
+
+def _lists(parts: Variations) -> pd.DataFrame:
+    """Average the keys looked up per second, one by one and in lists of each length."""
+    means = intervals.means(parts.lists, ["keys", "single"], "lookups_per_s")
+    rows = means.sort_values(["single", "keys"], ascending=[False, True], ignore_index=True)
+    names = [
+        "one by one" if row.single else f"in lists of {row.keys:g}" for row in rows.itertuples()
+    ]
+    return rows.assign(name=names)
 
 
 def _ratios(tables: Tables) -> pd.DataFrame:

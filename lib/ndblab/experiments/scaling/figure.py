@@ -16,6 +16,7 @@ from ndblab.figures.quantity import P95, QPS, Quantity
 from ndblab.figures.selection import DEFAULT
 from ndblab.figures.variants import Comparison, Kind
 from ndblab.formatting import count, plain
+from ndblab.judging.answer import in_sentences
 from ndblab.judging.publication import Anchor
 from ndblab.statistics import blocks, estimate, intervals, summary
 
@@ -47,11 +48,11 @@ def paint_peaks(figure: Figure, tables: Tables, anchors: Anchors, caption: Capti
 def describe_peaks(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the best means, their ratios and what was published."""
     points, ratios = _points(tables, QPS), _peak_ratios(tables)
-    best = "; ".join(
+    best = (
         f"{plain(p.qps_mean)} with {p.servers} at {count(p.clients, 'client')}"
         for p in summary.peaks(points).itertuples()
     )
-    words = [f"{_gain(points, tables)}.", f"The best means in queries/s: {best}."]
+    words = [f"{_gain(points, tables)}.", *in_sentences("The best means in queries/s", best)]
     return [*words, *forest.sentence(ratios), *published.sentence(anchors)]
 
 
@@ -73,12 +74,12 @@ def paint_latency(figure: Figure, tables: Tables, anchors: Anchors, caption: Cap
 def describe_latency(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the range of each line, the ratios and what was published."""
     points, ratios = _points(tables, P95).dropna(subset="mean"), _latency_ratios(tables)
-    lines = "; ".join(
+    lines = (
         f"from {plain(line['mean'].iloc[0])} to {plain(line['mean'].iloc[-1])} ms with {servers} "
         f"({line['clients'].iloc[0]} to {line['clients'].iloc[-1]} clients)"
         for servers, line in points.groupby("servers")
     )
-    words = [f"{_same_latency(points, ratios)}.", f"95th percentile latency goes: {lines}."]
+    words = [f"{_same_latency(points, ratios)}.", *in_sentences("95th percentile latency", lines)]
     return [*words, *forest.sentence(ratios), *published.sentence(anchors)]
 
 

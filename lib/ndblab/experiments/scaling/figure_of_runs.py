@@ -11,6 +11,7 @@ from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS, Quantity
 from ndblab.figures.style import Look
 from ndblab.formatting import count, listed, plain
+from ndblab.judging.answer import in_sentences
 from ndblab.judging.evidence import SERVER_SHARE
 from ndblab.planning.cpu_budget import BRIEF_CPUS
 from ndblab.statistics import intervals, summary
@@ -129,8 +130,10 @@ def describe_steadiness(tables: Tables, anchors: Anchors) -> list[str]:
     servers = count(int(steady["servers"].iloc[0]), "server")
     words = [
         f"{_steadiness_title(steady)}.",
-        f"Coefficients of variation within a run with {servers}, of throughput and of p95 latency: "
-        f"{'; '.join(each)}.",
+        *in_sentences(
+            f"Coefficients of variation within a run with {servers}, throughput and p95 latency",
+            each,
+        ),
     ]
     return words + published.sentence(anchors)
 

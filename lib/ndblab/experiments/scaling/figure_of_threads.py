@@ -13,7 +13,8 @@ import seaborn.objects as so
 from ndblab.error import MissingData
 from ndblab.figures import forest, published, selection, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
-from ndblab.formatting import listed, plain
+from ndblab.formatting import plain
+from ndblab.judging.answer import in_sentences
 from ndblab.judging.evidence import DATA_NODES_SHARE
 from ndblab.judging.publication import Anchor
 from ndblab.statistics import contrasts, estimate, intervals, summary
@@ -112,8 +113,10 @@ def describe_threads(shown: _Threads, tables: Tables, anchors: Anchors) -> list[
     servers, clients = selection.in_words(runs.iloc[0])
     words = [
         f"{_threads_title(shown, ratios, _where(shown, runs))}.",
-        f"Busiest thread of each kind with {servers} and {clients}, in percent of one CPU: "
-        f"{listed(f'{kind} {plain(pct)} %' for kind, pct in kinds.items())}.",
+        *in_sentences(
+            f"Busiest thread of each kind with {servers} and {clients}, in percent of one CPU",
+            (f"{kind} {plain(pct)} %" for kind, pct in kinds.items()),
+        ),
     ]
     return [*words, *forest.sentence(ratios), *published.sentence(anchors, by_series=True)]
 

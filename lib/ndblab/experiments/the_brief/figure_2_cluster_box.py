@@ -5,7 +5,9 @@ It shows what a plan decides; nothing in it was measured.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -19,13 +21,24 @@ from ndblab.machine.host import Host
 from ndblab.planning.deployment import Node, Plan
 
 _MARGIN_IN, _GAP_IN, _PAD_IN = 0.18, 0.16, 0.12
-# Lower and upper edges, in inches from the lower edge of the sheet.
-_HALF = (0.72, 5.95)
-_MANAGEMENT = (0.86, 1.24)
-_DATA_NODE = (1.62, 2.42)
-_SERVERS = (3.3, 4.46)
-_SERVER = (4.04, 4.38)
-_SYSBENCH = (5.02, 5.44)
+
+
+class _Edges(NamedTuple):
+    """Lower and upper edges, in inches from the lower edge of the sheet."""
+
+    half: tuple[float, float]
+    management: tuple[float, float]
+    data_node: tuple[float, float]
+    servers: tuple[float, float]
+    server: tuple[float, float]
+    sysbench: tuple[float, float]
+
+
+_WIDE = _Edges((0.72, 5.95), (0.86, 1.24), (1.62, 2.42), (3.3, 4.46), (4.04, 4.38), (5.02, 5.44))
+_TALL = _Edges((0.72, 7.05), (0.8, 1.3), (1.66, 3.0), (3.85, 5.36), (4.94, 5.28), (5.86, 6.28))
+_TALLER_IN = _TALL.half[1] - _WIDE.half[1]
+_CHARACTER_IN = 0.066
+"""Width of a letter, about."""
 _SOCKET, _SHM, _TCP = "#4a7fb5", "#2b6e4f", "#777777"
 
 
@@ -35,23 +48,27 @@ def paint(figure: Figure, plan: Plan, host: Host) -> Head:
     Under `pinned` the two halves of the host are side by side; without affinity there is one box.
     """
     halves = _halves(plan)
-    width_in = (sheet.DIAGRAM_IN - 2 * _MARGIN_IN - _GAP_IN * (len(halves) - 1)) / len(halves)
+    tall = sheet.is_tall(figure)
+    at = _TALL if tall else _WIDE
+    sheet.grow(figure, _TALLER_IN if tall else 0)
+    width_in = (figure.get_figwidth() - 2 * _MARGIN_IN - _GAP_IN * (len(halves) - 1)) / len(halves)
     ax = sheet.canvas(figure)
     places: dict[str, float] = {}
     for i, (servers, data_nodes) in enumerate(halves):
         left = _MARGIN_IN + i * (width_in + _GAP_IN)
-        _rectangle(ax, left, _HALF, width_in, "#fafafa", "#aaaaaa")
-        title = _title(plan, host, data_nodes)
-        ax.text(left + 0.08, _HALF[1] - 0.12, title, fontsize=8, va="top")
+        _rectangle(ax, left, at.half, width_in, "#fafafa", "#aaaaaa")
+        title = _folded(ax, _title(plan, host, data_nodes), width_in)
+        ax.text(left + 0.08, at.half[1] - 0.12, title, fontsize=8, va="top")
         places |= _place(servers, left + 2 * _PAD_IN, width_in - 4 * _PAD_IN, 0)
         places |= _place(data_nodes, left + _PAD_IN, width_in - 2 * _PAD_IN, _GAP_IN * 2)
-        _servers(ax, plan, host, servers, left + _PAD_IN, width_in - 2 * _PAD_IN, places)
+        inner = left + _PAD_IN, width_in - 2 * _PAD_IN
+        _servers(ax, at, plan, host, servers, *inner, places)
         share = (width_in - 2 * _PAD_IN - _GAP_IN * 2 * (len(data_nodes) - 1)) / len(data_nodes)
         for node in data_nodes:
             x, text = places[node.name] - share / 2, _data_node(plan, node, host)
-            _process(ax, x, _DATA_NODE, share, roles.DATA_NODE, text)
-    _connections(ax, plan, places)
-    _across(ax, plan, host)
+            _process(ax, x, at.data_node, share, roles.DATA_NODE, text)
+    _connections(ax, at, plan, places)
+    _across(ax, at, plan, figure.get_figwidth())
     return Head(_answer(plan, host), ["Not drawn: management node to MySQL servers."])
 
 
@@ -99,23 +116,25 @@ def _place(nodes: Sequence[Node], left: float, width: float, gap: float) -> dict
 
 
 def _servers(
-    ax: Axes, plan: Plan, host: Host, servers: Sequence[Node], left: float, width: float, places
-) -> None:
+    ax: Axes, at: _Edges, plan: Plan, host: Host, servers: Sequence[Node], left: float,
+    width: float, places,
+) -> None:  # fmt: skip
     """Draw MySQL servers at their `places` in a frame."""
     if not servers:
         return
-    _rectangle(ax, left, _SERVERS, width, roles.SERVER_PALE, "#666666")
+    _rectangle(ax, left, at.servers, width, roles.SERVER_PALE, "#666666")
     each = min(0.4, 0.8 * (width - 2 * _PAD_IN) / len(servers))
     for node in servers:
         x = places[node.name]
         number = str(node.number) if each > 0.15 else ""
-        _process(ax, x - each / 2, _SERVER, each, roles.SERVER, number)
+        _process(ax, x - each / 2, at.server, each, roles.SERVER, number)
     ids = roles.series(node.node_id for node in servers)
     text = (
         f"MySQL servers {roles.numbered(servers)} (mysqld, node ids {ids})\n"
         f"{_share(plan, servers[0], host)}"
     )
-    ax.text(left + width / 2, (_SERVERS[0] + _SERVER[0]) / 2, text, fontsize=8, ha="center",
+    text = _folded(ax, text, width)
+    ax.text(left + width / 2, (at.servers[0] + at.server[0]) / 2, text, fontsize=8, ha="center",
             va="center", linespacing=1.45, zorder=6)  # fmt: skip
 
 
@@ -148,27 +167,27 @@ def _data_node(plan: Plan, node: Node, host: Host) -> str:
     return f"data node {node.number} (ndbmtd, node id {node.node_id})\n{share}\n{memory}, {chosen}"
 
 
-def _connections(ax: Axes, plan: Plan, places: dict[str, float]) -> None:
+def _connections(ax: Axes, at: _Edges, plan: Plan, places: dict[str, float]) -> None:
     """Draw Unix sockets above, shared memory or TCP below, TCP beside and at the bottom."""
     for node in plan.servers:
         x = places[node.name]
-        ax.plot([x, x], [_SERVER[1], _SYSBENCH[0]], color=_SOCKET, lw=0.9, zorder=3)
+        ax.plot([x, x], [at.server[1], at.sysbench[0]], color=_SOCKET, lw=0.9, zorder=3)
         line = {"shm": (_SHM, "-", 0.8), "tcp": (_TCP, "--", 0.9)}[node.transporter or "shm"]
         for data in plan.data_nodes:
             end = places[data.name] + (x - places[data.name]) * 0.3
             end = places[data.name] + max(-0.9, min(0.9, end - places[data.name]))
-            ax.plot([x, end], [_SERVERS[0], _DATA_NODE[1]], color=line[0], ls=line[1], lw=line[2],
-                    alpha=0.75, zorder=2)  # fmt: skip
+            ax.plot([x, end], [at.servers[0], at.data_node[1]], color=line[0], ls=line[1],
+                    lw=line[2], alpha=0.75, zorder=2)  # fmt: skip
     first, *_, last = (places[node.name] for node in plan.data_nodes)
     middle = (first + last) / 2
-    y = sum(_DATA_NODE) / 2
+    y = sum(at.data_node) / 2
     ax.plot([first, last], [y, y], color=_TCP, lw=1.2, ls="--", zorder=0.9)
     for x in (first, last):
         end = middle + (x - middle) * 0.5
-        ax.plot([end, x], [_MANAGEMENT[1], _DATA_NODE[0]], color=_TCP, lw=0.9, ls="--")
-    _label(ax, middle, (_SERVERS[0] + _DATA_NODE[1]) / 2, _transporters(plan), _SHM)
-    _label(ax, middle, (_SERVERS[1] + _SYSBENCH[0]) / 2, "Unix sockets", _SOCKET)
-    _label(ax, middle, _DATA_NODE[0] - 0.17, "TCP", _TCP)
+        ax.plot([end, x], [at.management[1], at.data_node[0]], color=_TCP, lw=0.9, ls="--")
+    _label(ax, middle, (at.servers[0] + at.data_node[1]) / 2, _transporters(plan), _SHM)
+    _label(ax, middle, (at.servers[1] + at.sysbench[0]) / 2, "Unix sockets", _SOCKET)
+    _label(ax, middle, at.data_node[0] - 0.17, "TCP", _TCP)
 
 
 def _transporters(plan: Plan) -> str:
@@ -179,17 +198,18 @@ def _transporters(plan: Plan) -> str:
     return next(words[kind] for kind in by if by[kind])
 
 
-def _across(ax: Axes, plan: Plan, host: Host) -> None:
+def _across(ax: Axes, at: _Edges, plan: Plan, width_in: float) -> None:
     """Draw what runs in both halves: sysbench above, the management node below."""
     left = _MARGIN_IN + _PAD_IN
-    width = sheet.DIAGRAM_IN - 2 * left
+    width = width_in - 2 * left
     pinned = plan.budget.kind == "pinned"
     load = f"sysbench, up to {plan.max_clients} clients: "
     load += "on the CPUs of all MySQL servers" if pinned else "no limit of its own"
-    _process(ax, left, _SYSBENCH, width, roles.SYSBENCH, load)
+    _process(ax, left, at.sysbench, width, roles.SYSBENCH, load)
     manager = f"management node (ndb_mgmd, node id {plan.management_node.node_id})\n"
     manager += roles.cpus(plan.management_node.share) if pinned else "no limit"
-    _process(ax, left + width * 0.2, _MANAGEMENT, width * 0.6, roles.MANAGEMENT, manager)
+    aside = 0 if sheet.is_tall(ax.figure) else width * 0.2
+    _process(ax, left + aside, at.management, width - 2 * aside, roles.MANAGEMENT, manager)
 
 
 def _process(
@@ -197,8 +217,17 @@ def _process(
 ) -> None:
     _rectangle(ax, left, edges, width, colour, "#555555")
     ink = "white" if colour == roles.DATA_NODE else style.INK
+    text = _folded(ax, text, width)
     ax.text(left + width / 2, sum(edges) / 2, text, fontsize=8, color=ink, ha="center",
             va="center", linespacing=1.4, zorder=6)  # fmt: skip
+
+
+def _folded(ax: Axes, text: str, width: float) -> str:
+    """Fold lines that would not fit a box of a tall sheet."""
+    if not sheet.is_tall(ax.figure):
+        return text
+    characters = max(2, round((width - 0.1) / _CHARACTER_IN))
+    return "\n".join(textwrap.fill(line, characters) for line in text.split("\n"))
 
 
 def _rectangle(

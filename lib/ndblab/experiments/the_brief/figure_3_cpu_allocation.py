@@ -6,11 +6,13 @@ It shows what a plan decides, not what a process used.
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
 
 from ndblab.experiments.the_brief import roles
 from ndblab.figures import sheet, style
@@ -20,6 +22,10 @@ from ndblab.planning.deployment import Plan
 
 _MARGIN_IN, _GAP_IN, _LINE_IN = 0.18, 0.22, 0.2
 _TITLE_IN, _HEADER_IN, _CELL_IN, _BELOW_ROW_IN = 0.55, 0.32, 0.185, 0.07
+_CHARACTER_IN = 0.064
+"""Width of a letter in the key."""
+_TALL_LINE = 12
+"""Characters of a line beside the bars of a tall sheet."""
 _SHARED = "#e9e9e9"
 
 
@@ -77,16 +83,18 @@ def describe(plan: Plan, host: Host) -> list[str]:
 def _by_core(figure: Figure, plan: Plan, host: Host) -> list[str]:
     groups = roles.groups(plan)
     blocks = [[core for core in host.cores if core[0].node == node.id] for node in host.numa_nodes]
-    across = min(2, len(blocks))
+    across = 1 if sheet.is_tall(figure) else min(2, len(blocks))
     columns = 2 ** math.ceil(math.log2(max(4, math.sqrt(max(map(len, blocks))))))
     siblings = max(len(core) for core in host.cores)
     row_in = siblings * _CELL_IN + _BELOW_ROW_IN
     block_in = _HEADER_IN + math.ceil(max(map(len, blocks)) / columns) * row_in + _GAP_IN
     blocks_in = block_in * math.ceil(len(blocks) / across)
-    height_in = _TITLE_IN + blocks_in + _LINE_IN * (len(groups) + 0.4) + 0.75
+    keys = _keys(groups, host, figure.get_figwidth())
+    lines = sum(text.count("\n") + 1 for text in keys)
+    height_in = _TITLE_IN + blocks_in + _LINE_IN * (lines + 0.4) + 0.75
     figure.set_figheight(height_in)
     ax = sheet.canvas(figure)
-    width_in = (sheet.DIAGRAM_IN - 2 * _MARGIN_IN - (across - 1) * _GAP_IN) / across
+    width_in = (figure.get_figwidth() - 2 * _MARGIN_IN - (across - 1) * _GAP_IN) / across
     for i, block in enumerate(blocks):
         left = _MARGIN_IN + (i % across) * (width_in + _GAP_IN)
         top = height_in - _TITLE_IN - (i // across) * block_in
@@ -95,7 +103,7 @@ def _by_core(figure: Figure, plan: Plan, host: Host) -> list[str]:
             x = left + (k % columns) * width_in / columns
             y = top - _HEADER_IN - (k // columns) * row_in
             _core(ax, core, x, y, width_in / columns - 0.05, groups)
-    _keys(ax, groups, host, height_in - _TITLE_IN - blocks_in)
+    _draw_keys(ax, groups, keys, height_in - _TITLE_IN - blocks_in)
     return ["A frame is a core; its letters apply to all of it."]
 
 
@@ -126,25 +134,41 @@ def _core(ax: Axes, core: tuple[Cpu, ...], x: float, top: float, width: float, g
     ax.add_patch(Rectangle((x, top - height), width, height, fc="none", ec="#666666", lw=0.7))
 
 
-def _keys(ax: Axes, groups: Sequence[roles.Group], host: Host, top: float) -> None:
-    """Draw a line for each group: its letter on its colour, its name, its CPUs."""
-    for i, group in enumerate(groups):
-        y = top - (i + 1) * _LINE_IN
+def _keys(groups: Sequence[roles.Group], host: Host, width_in: float) -> list[str]:
+    """Write name and CPUs of each group, folded to what fits a sheet."""
+    characters = round((width_in - 2 * _MARGIN_IN - 0.4) / _CHARACTER_IN)
+    return [
+        textwrap.fill(
+            f"{group.name}: {roles.cpus(group.share)} ({roles.part(group.share, host)})", characters
+        )
+        for group in groups
+    ]
+
+
+def _draw_keys(ax: Axes, groups: Sequence[roles.Group], keys: Sequence[str], top: float) -> None:
+    """Draw the key of each group: its letter on its colour, and its words."""
+    y = top
+    for group, text in zip(groups, keys, strict=True):
+        y -= _LINE_IN
         ink = "white" if group.colour == roles.DATA_NODE else style.INK
         box = Rectangle((_MARGIN_IN, y), 0.3, 0.16, fc=group.colour, ec="#666666", lw=0.6)
         ax.add_patch(box)
         ax.text(_MARGIN_IN + 0.15, y + 0.08, group.letter, color=ink, fontsize=7,
                 fontweight="bold", ha="center", va="center_baseline")  # fmt: skip
-        text = f"{group.name}: {roles.cpus(group.share)} ({roles.part(group.share, host)})"
-        ax.text(_MARGIN_IN + 0.4, y + 0.08, text, fontsize=8, va="center_baseline")
+        for line in text.split("\n"):
+            ax.text(_MARGIN_IN + 0.4, y + 0.08, line, fontsize=8, va="center_baseline")
+            y -= _LINE_IN
+        y += _LINE_IN
 
 
 def _by_bandwidth(figure: Figure, plan: Plan, host: Host) -> list[str]:
     scaled = plan.budget.kind == "scaled"
-    height_in = 4.4 if scaled else 3.0
+    tall = sheet.is_tall(figure)
+    height_in = (5.4 if tall else 4.4) if scaled else 3.0
     figure.set_figheight(height_in)
     below, above = 1.22 / height_in, 1 - 0.95 / height_in
-    ax = figure.add_axes((0.15, below, 0.825, above - below))
+    left, wide = (0.24, 0.69) if tall else (0.15, 0.825)
+    ax = figure.add_axes((left, below, wide, above - below))
     total = host.usable_cpus
     rows = {"the host": 0}
     for i in range(math.ceil(total) if total <= 32 else 1):
@@ -156,10 +180,13 @@ def _by_bandwidth(figure: Figure, plan: Plan, host: Host) -> list[str]:
         _scaled_rows(ax, plan)
     else:
         rows |= {"every process": 1}
-        _bar(ax, 1, 0, total, _SHARED, "management node, data nodes, MySQL servers, sysbench")
+        words = "management node, data nodes, MySQL servers, sysbench"
+        _bar(ax, 1, 0, total, _SHARED, textwrap.fill(words, 30 if tall else len(words)))
     ax.set_yticks(list(rows.values()), list(rows))
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.set_xlim(0, total)
+    if tall:
+        ax.xaxis.set_major_locator(MaxNLocator(4))
     ax.set_xlabel("CPU bandwidth, logical CPUs")
     ax.grid(visible=False)
     ax.tick_params(left=False)
@@ -173,15 +200,16 @@ def _by_bandwidth(figure: Figure, plan: Plan, host: Host) -> list[str]:
 
 def _scaled_rows(ax: Axes, plan: Plan) -> None:
     """Draw data nodes and SQL side; below that, as many servers at their limit as fill it."""
-    left = 0.0
+    tall = sheet.is_tall(ax.figure)
+    left, between, line = (0.0, " ", "\n") if tall else (0.0, "\n", " ")
     for node in plan.data_nodes:
         width = node.share.quota_cpus
-        text = f"data node {node.number}\n{width:.3g}\n({roles.OF_THE_BRIEF['data node']})"
-        _bar(ax, 1, left, width, roles.DATA_NODE, text)
+        text = f"data node {node.number}\n{width:.3g}{between}({roles.OF_THE_BRIEF['data node']})"
+        _bar(ax, 1, left, width, roles.DATA_NODE, text, upright=tall)
         left += width
     side, each = plan.sql_side.quota_cpus, plan.servers[0].share.quota_cpus
     share = roles.OF_THE_BRIEF["sql side"]
-    text = f"all MySQL servers and sysbench together\n{side:.3g} ({share})"
+    text = f"all MySQL servers{line}and sysbench together\n{side:.3g} ({share})"
     _bar(ax, 1, left, side, roles.SERVER_PALE, text)
     fit = side / each
     for i in range(min(len(plan.servers), math.floor(fit))):
@@ -191,10 +219,15 @@ def _scaled_rows(ax: Axes, plan: Plan) -> None:
         _bar(ax, 2, start, left + side - start, "white", "...")
         text = f"{fit:.3g} servers at their limit\nfill the SQL side;\n"
         text += f"all {len(plan.servers)} share it"
+        text = textwrap.fill(text, _TALL_LINE) if tall else text
         ax.text(left / 2, 2, text, ha="center", va="center", fontsize=7.5, color=style.QUIET)
 
 
-def _bar(ax: Axes, row: int, left: float, width: float, colour: str, text: str) -> None:
+def _bar(
+    ax: Axes, row: int, left: float, width: float, colour: str, text: str, upright: bool = False
+) -> None:
     ax.barh(row, width, left=left, height=0.74, color=colour, edgecolor="#666666", linewidth=0.8)
+    size_pt = 7 if sheet.is_tall(ax.figure) else 8
     ink = "white" if colour == roles.DATA_NODE else style.INK
-    ax.text(left + width / 2, row, text, ha="center", va="center", fontsize=8, color=ink)
+    ax.text(left + width / 2, row, text, ha="center", va="center", fontsize=size_pt, color=ink,
+            rotation=90 if upright else 0)  # fmt: skip

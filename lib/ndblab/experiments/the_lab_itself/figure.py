@@ -11,6 +11,7 @@ from ndblab.figures import contrast, forest, sheet
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.formatting import listed
 from ndblab.judging import contrasted
+from ndblab.judging.answer import in_sentences
 
 
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
@@ -40,8 +41,8 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
     of_pairs = (f"{row.apart} {_words(row)}" for row in apart.itertuples())
     return [
         f"{_title(parts, apart)}.",
-        f"Standard deviation that each part adds to a slice: {listed(of_parts)}.",
-        f"Standard deviation of the ratio of two slices: {'; '.join(of_pairs)}.",
+        *in_sentences("Standard deviation that each part adds to a slice", of_parts),
+        *in_sentences("Standard deviation of the ratio of two slices", of_pairs),
     ]
 
 

@@ -15,6 +15,7 @@ from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import Quantity
 from ndblab.figures.style import Look
 from ndblab.formatting import count, plain
+from ndblab.judging.answer import in_sentences
 from ndblab.statistics import intervals
 
 TPS = Quantity("tps", "Throughput", "transactions/s", style.THROUGHPUT)
@@ -60,8 +61,8 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
         f"{count(clients, 'client')}"
         for (variant, servers, clients), tps in means.mean().items()
     ]
-    per_second = f"Transactions per second: {'; '.join(each)}."
-    return [f"{_title(runs, ratios)}.", *forest.sentence(ratios), per_second]
+    per_second = in_sentences("Transactions per second", each)
+    return [f"{_title(runs, ratios)}.", *forest.sentence(ratios), *per_second]
 
 
 def _runs(tables: Tables) -> pd.DataFrame:

@@ -11,6 +11,7 @@ from ndblab.experiments.tpc_h import analysis as pushdown
 from ndblab.figures import forest
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.formatting import listed, plain
+from ndblab.judging.answer import in_sentences
 
 _WIDEST = 40
 
@@ -39,7 +40,7 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
             f"{plain(row.unpushed_ms)} ms"
             for row in mine.itertuples()
         ]
-        words += [f"{about}: {'; '.join(each)}."] if each else []
+        words += in_sentences(about, each)
     return words + [f"Q{row.query}: {row.why}." for row in table.itertuples() if row.why]
 
 

@@ -64,11 +64,6 @@ def of_figure(shown: Picture) -> dict[str, dict[str, str]]:
     return {PNG: asdict(shown)}
 
 
-def of_diagram(alt: str) -> dict[str, dict[str, str]]:
-    """Return the metadata of an output that shows a drawing without a name, with its words."""
-    return {PNG: {"alt": alt}}
-
-
 def of_table(name: str, csv: str) -> dict[str, dict[str, str]]:
     """Return the metadata of an output that shows a table."""
     return {HTML: {_TABLE: name, _CSV: csv}}
