@@ -1,8 +1,11 @@
-"""What readers read is in short sentences: pages, notebooks, claims, help."""
+"""What readers read is in short sentences: pages, notebooks and what they show, claims, help."""
 
 from __future__ import annotations
 
+import html
 import inspect
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
@@ -18,6 +21,8 @@ from prose import too_long
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "lib/README.md", *sorted((ROOT / "docs").glob("*.md"))]
 NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
+NOT_READ = re.compile(r"<(style|svg)\b.*?</\1>", re.DOTALL)
+TAG = re.compile(r"<[^>]+>")
 
 
 def test_a_long_sentence_is_found() -> None:
@@ -29,6 +34,17 @@ def test_a_long_sentence_is_found() -> None:
     twice = f"{words} {words}"
     assert not too_long(f"```\n{twice}\n```\n| {twice} |\n# {twice}\n")
     assert not too_long(f"- {words}\n- {words}\n")
+
+
+def shown(output: nbformat.NotebookNode) -> Iterator[str]:
+    """Give the texts that an output shows: each cell of a table, and the words of a picture."""
+    yield output.get("text", "")
+    data = output.get("data", {})
+    yield data.get(exhibit.MARKDOWN, "")
+    cells = TAG.split(NOT_READ.sub("", data.get(exhibit.HTML, "")))
+    yield html.unescape("\n\n".join(cells))
+    words = output.get("metadata", {}).get(exhibit.PNG, {})
+    yield from (words.get(name, "") for name in ("question", "alt"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -43,6 +59,18 @@ def test_no_sentence_of_a_notebook_is_long(path: Path) -> None:
     texts = [cell.source for cell in content.cells if cell.cell_type == "markdown"]
     found = exhibit.answer(content)
     texts += [str(found)] if found else []
+    assert [sentence for text in texts for sentence in too_long(text)] == []
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_no_sentence_that_a_notebook_shows_is_long(path: Path) -> None:
+    """Neither below a figure, nor for those who cannot see it, nor in a table."""
+    outputs = [
+        output
+        for cell in nbformat.read(path, as_version=4).cells
+        for output in cell.get("outputs", [])
+    ]
+    texts = [text for output in outputs for text in shown(output)]
     assert [sentence for text in texts for sentence in too_long(text)] == []
 
 
