@@ -136,10 +136,10 @@ def test_another_host_is_planned_for_and_never_measured(asked, capsys):
 
 def test_all_takes_those_named_besides(asked):
     """One that has no recorded dataset is no part of --all unless it is named."""
-    tasks.reproduce.body(Context(), all=True, experiment="network-faults", recorded=True)
+    tasks.reproduce.body(Context(), all=True, experiment="tuned", recorded=True)
     tasks.reproduce.body(Context(), all=True, figure="6", recorded=True)
     [with_one, usual] = (names for _, names, _ in asked)
-    assert set(with_one) - set(usual) == {"network-faults"}
+    assert set(with_one) - set(usual) == {"tuned"}
     assert len(usual) == len(set(usual)) == len(catalogue.every())
 
 
