@@ -26,7 +26,7 @@ def promised() -> list[tuple[str, str, int]]:
 
 def test_pages_give_minutes() -> None:
     """The test below looks at something."""
-    assert ("figure", "6", 12) in promised()
+    assert ("figure", "6", 10) in promised()
 
 
 @pytest.mark.parametrize(("kind", "name", "minutes"), promised())
