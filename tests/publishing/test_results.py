@@ -193,7 +193,7 @@ def test_reproduce_recorded_ends_with_one_screen(verdicts):
     assert len(lines) <= 25
     row = verdicts[verdicts["id"] == "P-tc"].iloc[0]
     assert "16 servers did" in lines[1]
-    assert "about the queries of 8" in lines[1]
+    assert "fewer queries than 8" in lines[1]
     [line] = [line for line in lines if row.id in line]
     assert line.startswith(row.verdict)
     figures, *places = (recorded.ROOT / line.split()[-1] for line in lines[-3:])
