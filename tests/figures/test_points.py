@@ -83,6 +83,14 @@ def test_an_svg_needs_nothing_else() -> None:
     assert not re.search(r"(href|src|url)\W+https?:", svg)
 
 
+def test_an_svg_names_its_fonts_once() -> None:
+    """For all of its texts, which turn only where they stand upright."""
+    svg = exhibit.explorable(drawing.svg(drawn()))
+    assert svg.count("font-family") == 1
+    assert "text{font-family: 'DejaVu Sans', Verdana, sans-serif}" in svg
+    assert "rotate(-0 " not in svg
+
+
 def test_a_picture_shows_nothing_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """A PNG is the same with the words of points and without."""
 

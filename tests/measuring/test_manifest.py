@@ -45,7 +45,7 @@ def same_again(recorded: dict, experiment: Experiment) -> dict:
     return manifest.describe(experiment, size, "auto", machine, binaries)[1]
 
 
-@pytest.mark.parametrize("name", ["stability", "connection-pool", "thread-balance"])
+@pytest.mark.parametrize("name", ["stability", "tls", "connection-pool", "thread-balance"])
 def test_recorded_datasets_keep_their_identity(name):
     """The same measurement, made today by this code, would have the id of the recorded one."""
     known = recorded(name)

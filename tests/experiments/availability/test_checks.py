@@ -195,10 +195,10 @@ def test_a_partition_that_loses_a_write_contradicts() -> None:
 
 @pytest.mark.parametrize(
     ("dead_s", "decided", "intervals"),
-    [(34.9, "reproduced", 4.93), (35.05, "reproduced", 4.96), (36.0, "contradicted", 5.15)],
+    [(34.7, "reproduced", 4.94), (35.05, "inconclusive", 5.01), (36, "contradicted", 5.2)],
 )
 def test_the_slowest_declaration_decides(dead_s: float, decided: str, intervals: float) -> None:
-    """Counted from the fault, after 10 s, in intervals of 5 s, of which the lab dates a part.
+    """Counted from the fault, after 10 s, in intervals of 5 s; within the error of dating it is open.
 
     Of two data nodes that declare each other dead the second decides, too.
     """
@@ -219,7 +219,7 @@ def test_only_data_nodes_that_are_cut_off_are_waited_for() -> None:
     log = pd.DataFrame(more, columns=faults.EVENTS)
     parts[0]["events"] = pd.concat([parts[0]["events"], log], ignore_index=True)
     row = verdict(dataset(*parts), "A-heartbeat")
-    assert row.measured == pytest.approx(4.15)
+    assert row.measured == pytest.approx(4.2)
     assert "5 declarations in 5 runs" in row.reason
 
 
@@ -230,7 +230,7 @@ def test_a_cut_of_several_links_is_dated_by_the_last() -> None:
         name = part["runs"]["run_id"].iloc[0]
         log = pd.DataFrame([(name, 11.0, 2, "fault", "cut")], columns=faults.EVENTS)
         part["events"] = pd.concat([part["events"], log], ignore_index=True)
-    assert verdict(dataset(*parts), "A-heartbeat").measured == pytest.approx(3.95)
+    assert verdict(dataset(*parts), "A-heartbeat").measured == pytest.approx(4.0)
 
 
 def test_clients_of_a_killed_server_do_not_count_for_the_other() -> None:

@@ -159,7 +159,8 @@ def test_words_for_those_who_cannot_see_it() -> None:
     assert "mysqld CPU about 3" in four
     nine = figures.describe("9", data, publication.anchors("9"))
     assert nine.startswith(title(draw("9", data)))
-    assert "recv 8.2 %" in nine and "tc 7.2 %" in nine
+    assert "recv 8.2 %" in nine
+    assert "tc 7.2 %" in nine
     assert "tc thr_no 28 84 percent" in nine
 
 

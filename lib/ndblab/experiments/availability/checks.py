@@ -81,7 +81,7 @@ def heartbeat(claim: Claim, evidence: Evidence) -> Finding:
     """Measure how long it takes until a data node that is not heard of is declared dead.
 
     Each data node that declares another one dead counts, the later of two as well: the first is
-    quicker by chance. It is dated from the last of the cuts, and to no more than `DATED`.
+    quicker by chance. It is dated from the last of the cuts, to `DATED` on either side.
     """
     took, runs = [], 0
     for fault in SILENT:
@@ -100,13 +100,14 @@ def heartbeat(claim: Claim, evidence: Evidence) -> Finding:
         raise MissingData("no run in which a data node is not heard of")
     longest_s, fault = max(took)
     missing = "" if runs >= LEAST_RUNS else "a second run"
-    certain = Estimate(*[longest_s / HEARTBEAT_S - DATED] * 3)
-    finding = decide(claim, "", [Comparison("", certain)], missing=missing)
+    intervals = longest_s / HEARTBEAT_S
+    dated = Estimate(intervals, intervals - DATED, intervals + DATED)
+    finding = decide(claim, "", [Comparison("", dated)], missing=missing)
     text = f"declared dead {significant(min(took)[0])} to {significant(longest_s)} s after the lab "
     text += f"began to cut it off (latest: {fault.replace('-', ' ')}); "
     text += f"{count(len(took), 'declaration')} in {count(runs, 'run')}; "
     text += f"intervals of {HEARTBEAT_S:g} s, dated to {DATED * HEARTBEAT_S:g} s"
-    return replace(finding, numbers=text, measured=certain, trials=runs)
+    return replace(finding, numbers=text, measured=dated, trials=runs)
 
 
 @check("A-arbitration")

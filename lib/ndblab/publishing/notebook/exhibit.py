@@ -25,6 +25,9 @@ _FONTS = "'DejaVu Sans', Verdana, sans-serif"
 _ONLY_FOR_EDITORS = re.compile(
     r"<!--.*?-->\n?|\s*<metadata>.*?</metadata>|(?<=<g) id=\"[A-Za-z.0-9]+_\d+\"", re.DOTALL
 )
+_WITHOUT_EFFECT = re.compile(r' transform="rotate\(-0 [^"]*\)"|(?<=\n) +')
+"""A transformation without effect, and indentation."""
+_STYLE = "*{stroke-linejoin: round; stroke-linecap: butt}"
 _COORDINATES = re.compile(r'(?<= )(?:d|x|y)="[^"]*"')
 _BEYOND_HUNDREDTHS = re.compile(r"(?<=\.\d\d)\d+")
 _TABLE, _CSV, _ANSWER, _WHERE = "table", "csv", "answer", "where"
@@ -167,6 +170,10 @@ def explorable(svg: str, link: Callable[[str], str] = lambda place: "") -> str:
     svg = _ONLY_FOR_EDITORS.sub("", svg[svg.index("<svg") :]).strip()
     # A hundredth of a point is less than a screen shows.
     svg = _COORDINATES.sub(lambda found: _BEYOND_HUNDREDTHS.sub("", found[0]), svg)
+    svg = _WITHOUT_EFFECT.sub("", svg)
+    # One family for all texts, said once.
+    svg = svg.replace(" font-family: 'DejaVu Sans';", "")
+    svg = svg.replace(_STYLE, f"{_STYLE} text{{font-family: {_FONTS}}}")
     return _POINT.sub(explained, svg.replace("'DejaVu Sans'", _FONTS))
 
 
