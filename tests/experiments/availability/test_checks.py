@@ -198,7 +198,7 @@ def test_a_partition_that_loses_a_write_contradicts() -> None:
     [(34.7, "reproduced", 4.94), (35.05, "inconclusive", 5.01), (36, "contradicted", 5.2)],
 )
 def test_the_slowest_declaration_decides(dead_s: float, decided: str, intervals: float) -> None:
-    """Counted from the fault, after 10 s, in intervals of 5 s; within the error of dating it is open.
+    """Counted from the fault, after 10 s, in intervals of 5 s; open within the error of dating.
 
     Of two data nodes that declare each other dead the second decides, too.
     """

@@ -174,7 +174,7 @@ def explorable(svg: str, link: Callable[[str], str] = lambda place: "") -> str:
     # One family for all texts, said once.
     svg = svg.replace(" font-family: 'DejaVu Sans';", "")
     svg = svg.replace(_STYLE, f"{_STYLE} text{{font-family: {_FONTS}}}")
-    return _POINT.sub(explained, svg.replace("'DejaVu Sans'", _FONTS))
+    return _POINT.sub(explained, svg)
 
 
 def take_out(content: NotebookNode) -> list[tuple[str, str, bytes]]:
