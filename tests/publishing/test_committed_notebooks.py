@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import unquote
 
 import nbformat
 import pytest
@@ -34,6 +36,13 @@ def python(cell: nbformat.NotebookNode) -> str:
 def test_there_are_notebooks() -> None:
     """The tests below look at something."""
     assert NOTEBOOKS
+
+
+@every_notebook
+def test_what_a_notebook_links_is_there(path: Path) -> None:
+    """From the folder that it is read in, in its text and in its outputs."""
+    places = re.findall(r"\]\((?!https?:|#)([^)#\s\\]+)", path.read_text(encoding="utf-8"))
+    assert [place for place in places if not (path.parent / unquote(place)).exists()] == []
 
 
 @every_notebook

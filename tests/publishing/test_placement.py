@@ -18,6 +18,7 @@ from ndblab.publishing import placement
         ("connection-pool", ["1 mysqld, SHM x 4", "1 mysqld, SHM x 16"]),
         ("costs", ["16 mysqld, SHM", "no limit"]),
         ("network-cost", ["host a", "host e", "1 mysqld, TCP", "ndb_mgmd"]),
+        ("network-faults", ["host d", "1 mysqld, TCP"]),
     ],
 )  # fmt: skip
 def test_every_process_is_drawn_with_its_cpus(experiment: str, words: list[str]) -> None:

@@ -106,10 +106,10 @@ class Cluster:
         site = self.site(node.host)
         return site.machine.get(site.folder / name)
 
-    def connect(self, server: int = 1) -> pymysql.Connection:
-        """Open an SQL connection to the `server`-th MySQL server."""
+    def connect(self, server: int = 1, answer_s: float = ANSWER_TIMEOUT_S) -> pymysql.Connection:
+        """Open an SQL connection to the `server`-th MySQL server, which has so long to answer."""
         node = self.plan.servers[server - 1]
-        timeout_s = speed.timeout_s(ANSWER_TIMEOUT_S)
+        timeout_s = speed.timeout_s(answer_s)
         if self.account:
             where = self.account.connection(node)
         else:
@@ -118,9 +118,9 @@ class Cluster:
             autocommit=True, connect_timeout=timeout_s, read_timeout=timeout_s, **where
         )
 
-    def query(self, sql: str, server: int = 1) -> list[tuple]:
-        """Run one statement on the `server`-th MySQL server and return its rows."""
-        with contextlib.closing(self.connect(server)) as connection:
+    def query(self, sql: str, server: int = 1, answer_s: float = ANSWER_TIMEOUT_S) -> list[tuple]:
+        """Run one statement on the `server`-th MySQL server and return its rows: `connect`."""
+        with contextlib.closing(self.connect(server, answer_s)) as connection:
             cursor = connection.cursor()
             cursor.execute(sql)
             return list(cursor.fetchall())

@@ -132,7 +132,8 @@ def _boxes(plan: Fields, host: str, clients: int) -> list[Box]:
             limit = f"of these {plain(together)} CPUs"
         boxes.append(Box(_LOAD, most, limit))
     for role, nodes in here.items():
-        alike = Counter((_kind(node), _limit(node["share"])) for node in nodes)
+        beside_data = bool(here[_DATA_NODE])
+        alike = Counter((_kind(node, beside_data), _limit(node["share"])) for node in nodes)
         for (kind, limit), number in alike.items():
             every = "each " if number > 1 and limit != _UNLIMITED else ""
             boxes.append(Box(role, f"{number} {role}{kind}", every + limit))
@@ -144,12 +145,16 @@ def _boxes(plan: Fields, host: str, clients: int) -> list[Box]:
 _UNLIMITED = "no limit"
 
 
-def _kind(node: Fields) -> str:
-    """Say how a MySQL server is connected; nothing of a data node."""
+def _kind(node: Fields, beside_data: bool) -> str:
+    """Say how a MySQL server is connected; nothing of a data node.
+
+    Memory is shared within a host: without a data node there, the server connects over TCP.
+    """
     if not node["transporter"]:
         return ""
+    transporter = node["transporter"] if beside_data else "tcp"
     pool = len(node["pool_node_ids"])
-    return f", {node['transporter'].upper()}" + (f" x {pool + 1}" if pool else "")
+    return f", {transporter.upper()}" + (f" x {pool + 1}" if pool else "")
 
 
 def _limit(share: Fields) -> str:

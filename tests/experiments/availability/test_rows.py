@@ -78,11 +78,12 @@ def test_a_server_that_does_not_answer_is_an_error_of_the_lab():
     """It is a result of a run with a fault, and no traceback."""
 
     class Dead(Replicas):
-        def query(self, sql: str, server: int = 1) -> list[tuple]:
-            raise pymysql.OperationalError(2013, "Lost connection")
+        def query(self, sql: str, server: int = 1, answer_s: float = 30) -> list[tuple]:
+            raise pymysql.OperationalError(2013, f"Lost connection after {answer_s} s")
 
     with pytest.raises(LabError, match="could not be read back"):
         tables.read(Dead({2: 2, 3: 3}))
     with pytest.raises(LabError, match="could not be created") as caught:
         tables.create(Dead({2: 2, 3: 3}), 8)
     assert "DROP DATABASE: " in caught.value.found
+    assert "after 150 s" in caught.value.found

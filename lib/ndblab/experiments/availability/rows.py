@@ -23,6 +23,9 @@ _ROWS = """CREATE TABLE {0}.{1} ({2} INT, {3} INT, value CHAR(32) CHARACTER SET 
  PRIMARY KEY ({2}, {3})) ENGINE=NDB COMMENT='NDB_TABLE=READ_BACKUP=1'"""
 _COUNTERS = """CREATE TABLE {0}.counters (client INT PRIMARY KEY, writes INT NOT NULL)
  ENGINE=NDB COMMENT='NDB_TABLE=READ_BACKUP=1'"""
+SCHEMA_CHANGE_S = 150
+"""A change of the schema waits up to 120 s for other MySQL servers (ndb_schema_dist_timeout), of
+which one may have just been started again."""
 _ROWS_READ = "SHOW SESSION STATUS LIKE 'Ndb_api%read_row_count_session'"
 _READ_ROWS = """SELECT node_id, SUM(tot_key_reads + tot_scan_rows_returned)
  FROM ndbinfo.operations_per_fragment WHERE fq_name LIKE '{0}/def/%' GROUP BY node_id"""
@@ -50,7 +53,7 @@ def create(cluster: Cluster, clients: int) -> None:
         f"INSERT INTO {name}.counters VALUES {counters}",
     ):
         try:
-            cluster.query(statement)
+            cluster.query(statement, answer_s=SCHEMA_CHANGE_S)
         except pymysql.Error as error:
             raise LabError(
                 "The tables of the checked writes could not be created",

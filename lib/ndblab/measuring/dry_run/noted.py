@@ -96,11 +96,11 @@ class NotedCluster(Cluster):
             self.lines.append(_on(name, limited + "".join(own)))
         self.limited = bool(self.groups)
 
-    def connect(self, server: int = 1) -> Session:
+    def connect(self, server: int = 1, answer_s: float = 0) -> Session:
         """Return what notes the statements for a MySQL server."""
         return Session(self, self.plan.servers[server - 1])
 
-    def query(self, sql: str, server: int = 1) -> list[tuple]:
+    def query(self, sql: str, server: int = 1, answer_s: float = 0) -> list[tuple]:
         """Return the variables that have been set, whatever is asked."""
         return list(self.told.items())
 
