@@ -23,7 +23,7 @@ from ndblab.attach.facts import Facts
 from ndblab.attach.login import Login
 from ndblab.attach.target import Session, Target
 from ndblab.cluster import lease, start_stop, watchdog
-from ndblab.cluster.cluster import Cluster
+from ndblab.cluster.cluster import ANSWER_TIMEOUT_S, Cluster
 from ndblab.error import LabError
 from ndblab.machine import Machine, Process, cleanup, commands
 from ndblab.machine.local import LOCAL
@@ -153,10 +153,10 @@ class Attached(Cluster):
     known: tuple[tuple[str, int, int], ...] = ()
     uptimes_s: dict[int, int] = field(default_factory=dict)
 
-    def connect(self, server: int = 1) -> pymysql.Connection:
-        """Open an SQL connection to the `server`-th endpoint."""
+    def connect(self, server: int = 1, answer_s: float = ANSWER_TIMEOUT_S) -> pymysql.Connection:
+        """Open an SQL connection to the `server`-th endpoint, which has so long to answer."""
         assert self.target
-        return self.target.open(server)
+        return self.target.open(server, answer_s)
 
     def pids(self) -> list[tuple[str, int, int, str]]:
         """Return role, node id, process id and host of the nodes; nothing if some run elsewhere."""

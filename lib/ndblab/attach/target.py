@@ -65,32 +65,32 @@ class Target:
     endpoints: tuple[Endpoint, ...]
     login: Login
 
-    def open(self, number: int) -> pymysql.Connection:
-        """Open a session on the server of the `number`-th endpoint.
+    def open(self, number: int, answer_s: float = ANSWER_TIMEOUT_S) -> pymysql.Connection:
+        """Open a session on the server of the `number`-th endpoint, which has so long to answer.
 
         Over TCP it is encrypted as the account's `mode` says: by default where the server can.
         """
         place = self.endpoints[number - 1]
         if place.socket:
-            return self._open(unix_socket=place.socket, ssl_disabled=True)
+            return self._open(answer_s, unix_socket=place.socket, ssl_disabled=True)
         host = "127.0.0.1" if place.host == "localhost" else place.host
         plain = {"host": host, "port": place.port, "ssl_disabled": True}
         if (context := self.login.tls()) is None:
-            return self._open(**plain)
+            return self._open(answer_s, **plain)
         try:
-            connection = self._open(host=host, port=place.port, ssl=context)
+            connection = self._open(answer_s, host=host, port=place.port, ssl=context)
         except pymysql.OperationalError as error:
             if error.args[0] != _NO_TLS or self.login.mode != login.PREFERRED:
                 raise
-            return self._open(**plain)
+            return self._open(answer_s, **plain)
         # Older releases of PyMySQL do without TLS where the server does.
         if self.login.mode != login.PREFERRED and not _rows(connection, _CIPHER)[0][1]:
             connection.close()
             raise pymysql.OperationalError(_NO_TLS, "the server does not support it")
         return connection
 
-    def _open(self, **address: object) -> pymysql.Connection:
-        timeout_s = speed.timeout_s(ANSWER_TIMEOUT_S)
+    def _open(self, answer_s: float, **address: object) -> pymysql.Connection:
+        timeout_s = speed.timeout_s(answer_s)
         return pymysql.connect(
             **address,
             user=os.fsencode(self.login.user),
