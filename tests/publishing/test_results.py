@@ -92,13 +92,6 @@ def test_figure_1_is_recorded_for_an_hour():
     assert len(data.intervals) >= 3590
 
 
-def test_old_datasets_are_read_with_what_was_meant():
-    """The third version of the schema did not measure company."""
-    data = recorded.obtain("availability")
-    assert data.manifest["schema_version"] == 3
-    assert data.runs["company_pct"].isna().all()
-
-
 def test_figures_of_two_hosts_have_names_of_their_own():
     """Figures 2 and 3 are drawn for the brief's server and for another, none over the other."""
     drawn = shown(catalogue.find(figure=2))
