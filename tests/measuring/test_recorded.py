@@ -5,12 +5,14 @@ from __future__ import annotations
 import gc
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+import small_runs
 from ndblab.design import catalogue
 from ndblab.error import LabError
 from ndblab.measuring import recorded
@@ -82,6 +84,57 @@ def test_where_a_point_has_one_run_it_must_be_good() -> None:
     one = measured("2026-11-28", s16_c0256_r1=STUCK)
     one.runs = one.runs.iloc[:1]
     assert not recorded.good_enough(one)
+
+
+@pytest.fixture
+def recordings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+    """Recordings of an experiment: a known one, and newer copies of it with failed runs."""
+    source = recorded.folder(catalogue.find(NAME))
+    folders = tmp_path / NAME
+    shutil.copytree(source, folders / source.name)
+    monkeypatch.setattr(recorded, "RECORDED", tmp_path)
+
+    def add(day: str, bad: int, **changed: object) -> Path:
+        folder = Path(shutil.copytree(source, folders / f"{day}-{bad}"))
+        file = folder / "manifest.json"
+        manifest = json.loads(file.read_text()) | {"started_utc": f"{day}T08:00:00Z"}
+        manifest["identity"] |= changed
+        file.write_text(json.dumps(manifest))
+
+        def failed(runs: bytes) -> bytes:
+            for repeat in range(1, bad + 1):
+                run_id = f"s01_c0001_r{repeat}_dump_gzip,".encode()
+                assert runs.count(run_id + b"ok,") == 1
+                runs = runs.replace(run_id + b"ok,", run_id + b"exited 1,")
+            return runs
+
+        return small_runs.damaged(folder, "runs.csv", failed, seal=True)
+
+    return add
+
+
+@pytest.mark.parametrize(
+    ("day", "bad", "counts"),
+    [("2026-11-28", 3, True), ("2026-11-28", 4, False), ("2026-11-26", 4, True)],
+)
+def test_the_newest_recording_is_held_to_the_rule(recordings, day: str, bad: int, counts: bool):
+    """Of five runs of a point two must be good; what was the newest before the rule stays it."""
+    experiment = catalogue.find(NAME)
+    first, newest = recorded.folder(experiment), recordings(day, bad)
+    assert recorded.folders_of(experiment) == ([first, newest] if counts else [first])
+    assert recorded.folder(experiment) == (newest if counts else first)
+
+
+def test_a_newest_recording_that_does_not_count_has_no_say_in_the_design(recordings) -> None:
+    """Those before it count as if it were not there; without any, an error says so."""
+    experiment = catalogue.find(NAME)
+    first = recorded.folder(experiment)
+    recordings("2026-11-28", 5, versions={"ndb": "9.8.0"})
+    recordings("2026-11-29", 4)
+    assert recorded.folders_of(experiment) == [first]
+    shutil.rmtree(first)
+    with pytest.raises(LabError, match="no dataset of dump"):
+        recorded.folder(experiment)
 
 
 def test_latest_is_the_complete_dataset_that_was_measured_last(

@@ -120,11 +120,15 @@ def good_enough(data: datasets.Dataset) -> bool:
     """
     if not data.failed:
         return True
-    if str(data.manifest["started_utc"]) < RULE_SINCE_UTC:
+    if not _under_rule(data.manifest):
         return False
     points = data.runs["run_id"].astype(str).str.replace(_REPEAT, "", regex=True)
     good = data.runs["status"].map(is_good).astype(bool).groupby(points)
     return bool((good.sum() >= good.size().clip(upper=LEAST_GOOD)).all())
+
+
+def _under_rule(manifest: Mapping[str, Any]) -> bool:
+    return str(manifest["started_utc"]) >= RULE_SINCE_UTC
 
 
 def folder(experiment: Experiment) -> Path:
@@ -139,7 +143,7 @@ def folder(experiment: Experiment) -> Path:
     if not folders:
         raise LabError(
             f"This repository has no dataset of {experiment.name}",
-            found=f"nothing in {RECORDED / experiment.name}",
+            found=f"none that counts in {RECORDED / experiment.name}",
             expected="a recorded dataset",
             next_step="Measure one: leave --recorded out.",
         )
@@ -149,14 +153,17 @@ def folder(experiment: Experiment) -> Path:
 def folders_of(experiment: Experiment) -> list[Path]:
     """Return the folders of an experiment's recorded datasets that count, the newest last.
 
-    The newest one's design is the experiment's; those of another design do not count
-    (`why_not`), whatever they measured.
+    The newest that is good enough has the experiment's design; those of another design do not
+    count (`why_not`), whatever they measured.
     """
     known = {
         file.parent: json.loads(file.read_text())
         for file in (RECORDED / experiment.name).glob("*/manifest.json")
     }
     folders = sorted(known, key=lambda each: known[each]["started_utc"])
+    # What was the newest before this rule was written stays it.
+    while folders and _under_rule(known[folders[-1]]) and not good_enough(_read(folders[-1])):
+        folders.pop()
     return [each for each in folders if not why_not(known[each], known[folders[-1]])]
 
 
