@@ -67,5 +67,6 @@ def write(
     identity = {"asked": dict(experiment.asked), "seed": seed, "versions": described["versions"]}
     with dataset.Writer.open(folder, made.NAME, identity, described) as writer:
         append(writer, contrast, range(1, blocks + 1), faster, seed)
+        writer.add_config("config.ini", "[ndbd default]\n# <all>\n\nNoOfReplicas=2\n")
         writer.note(starts=1)
         return writer.finish()

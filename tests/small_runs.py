@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from ndblab import dataset
+from ndblab.dataset import sealed
 from ndblab.dataset.journal import JOURNAL
 from ndblab.dataset.sealed import sha256
 from ndblab.design.experiment import Experiment
@@ -167,6 +168,31 @@ def older(folder: Path) -> Path:
     if manifest["files"]:
         kept = [name.removesuffix(".gz") for name in manifest["files"]]
         manifest["files"] = {name: sha256((folder / name).read_bytes()) for name in kept}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    return folder
+
+
+def unpacked(folder: Path, *, logs_too: bool = True) -> Path:
+    """Make a dataset what labs wrote before all was in one archive: configs lie in a folder.
+
+    With `logs_too` as still older labs did: logs in a folder, too, the first one compressed.
+    """
+    manifest = json.loads((folder / "manifest.json").read_text())
+    configs = sealed.read_archived(folder, manifest, sealed.CONFIG)
+    logs = sealed.read_archived(folder, manifest, sealed.LOGS)
+    loose = {f"config/{name}": data for name, data in configs.items()}
+    if logs_too:
+        (folder / sealed.ARCHIVE).unlink()
+        (first, data), *others = logs.items()
+        loose |= {f"logs/{first}.gz": gzip.compress(data)}
+        loose |= {f"logs/{name}": data for name, data in others}
+        del manifest["files"][sealed.ARCHIVE]
+    else:
+        loose[sealed.ARCHIVE] = sealed.archive({}, logs)
+    for name, data in loose.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(data)
+        manifest["files"][name] = sha256(data)
     (folder / "manifest.json").write_text(json.dumps(manifest))
     return folder
 

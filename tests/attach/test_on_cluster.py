@@ -394,7 +394,7 @@ def test_statements_of_the_users_that_only_read_are_a_load_without_consent(clust
     [folder] = (tmp_path / "runs/compare").glob("*")
     data = dataset.read(folder)
     assert set(data.slices["status"].map(is_good)) == {True}
-    assert [f.suffix for f in (folder / "config").glob("own_sql_*")] == [".lua"]
+    assert [Path(name).suffix for name in data.configs() if name.startswith("own_sql_")] == [".lua"]
     file.write_text("SELECT 1;\nUPDATE sbtest1 SET k = 7;\n")
     assert "may change data" in ended(lab("compare", *sides, "--workload", str(file)), code=2)
     assert not any("SET k = 7" in each for each in statements(cluster, USER))

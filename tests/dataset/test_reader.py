@@ -17,11 +17,13 @@ import pytest
 
 import small_runs
 from ndblab import dataset
+from ndblab.dataset import sealed
 from ndblab.dataset.sealed import sha256
 from ndblab.error import LabError
 from ndblab.machine import host
 from small_runs import RUNS
 
+CONFIGS = {"config.ini": b"[ndbd default]\n"}
 CAPTURED = Path(__file__).parents[1] / "captured/hosts/vm-2cpu-cgroup1"
 
 
@@ -166,28 +168,36 @@ def test_a_damaged_journal_is_one_message(tmp_path: Path) -> None:
         assert other.path != out.path
 
 
-def test_raw_logs_are_read_from_the_archive_or_a_folder(tmp_path: Path) -> None:
-    """Datasets of older labs have a folder, in which long logs are compressed."""
+def test_logs_and_configuration_are_read_from_folders_of_older_labs(tmp_path: Path) -> None:
+    """Long logs are compressed there. Going on puts all into the archive."""
     data = small_runs.written(tmp_path)
     expected = dict.fromkeys([f"{run_id}.sysbench.txt" for run_id in RUNS], b"[ 1s ] ...\n")
     assert data.logs() == expected
-    (data.path / "logs.tar.xz").unlink()
-    (data.path / "logs").mkdir()
-    contents = {f"logs/{name}": log for name, log in expected.items()}
-    packed = gzip.compress(contents.pop(f"logs/{RUNS[0]}.sysbench.txt"))
-    contents[f"logs/{RUNS[0]}.sysbench.txt.gz"] = packed
-    manifest = json.loads((data.path / "manifest.json").read_text())
-    del manifest["files"]["logs.tar.xz"]
-    for name, content in contents.items():
-        (data.path / name).write_bytes(content)
-        manifest["files"][name] = sha256(content)
-    (data.path / "manifest.json").write_text(json.dumps(manifest))
-    assert dataset.read(data.path).logs() == expected
+    small_runs.unpacked(data.path)
+    read = dataset.read(data.path)
+    assert (read.logs(), read.configs()) == (expected, CONFIGS)
     again = small_runs.gone_on(data.path)
     assert again.logs() == {n: log for n, log in expected.items() if RUNS[1] not in n} | {
         f"{RUNS[1]}.other.txt": b"again"
     }
-    assert not (data.path / "logs").exists()
+    assert again.configs() == CONFIGS
+    assert not [file for file in data.path.iterdir() if file.is_dir()]
+
+
+def test_configuration_is_read_from_its_folder_beside_an_archive_of_logs(tmp_path: Path) -> None:
+    """So did labs write it until both went into the archive."""
+    data = small_runs.written(tmp_path)
+    logs = data.logs()
+    read = dataset.read(small_runs.unpacked(data.path, logs_too=False))
+    assert {"config/config.ini", "logs.tar.xz"} <= set(read.manifest["files"])
+    assert (read.logs(), read.configs()) == (logs, CONFIGS)
+
+
+def test_configuration_of_an_unfinished_dataset_is_read(tmp_path: Path) -> None:
+    """It is in the journal still."""
+    with small_runs.opened(tmp_path) as out:
+        out.add_config("config.ini", "[ndbd default]\n")
+        assert dataset.read(out.path).configs() == CONFIGS
 
 
 def test_a_dataset_of_version_3_is_read(tmp_path: Path) -> None:
@@ -254,9 +264,17 @@ def test_changed_number_is_noticed(tmp_path: Path) -> None:
 
 
 def test_changed_or_missing_config_is_noticed(tmp_path: Path) -> None:
-    """The exact inputs are sealed as well as the numbers."""
+    """The exact inputs are sealed as well as the numbers, in the archive or in a folder."""
     data = small_runs.written(tmp_path)
-    small_runs.damaged(data.path, "config/config.ini", lambda d: d + b"NoOfReplicas=1\n")
+    other = sealed.archive({"config.ini": b"[ndbd default]\nNoOfReplicas=1\n"}, data.logs())
+    known = (data.path / "logs.tar.xz").read_bytes()
+    small_runs.damaged(data.path, "logs.tar.xz", lambda _: other)
+    with pytest.raises(LabError, match=r"logs\.tar\.xz has changed"):
+        dataset.read(data.path)
+    with pytest.raises(LabError, match=r"logs\.tar\.xz has changed"):
+        dataset.read(data.path, verify=False).configs()
+    small_runs.damaged(data.path, "logs.tar.xz", lambda _: known)
+    small_runs.damaged(small_runs.unpacked(data.path), "config/config.ini", lambda d: d + b"x=1\n")
     with pytest.raises(LabError, match=r"config\.ini has changed"):
         dataset.read(data.path)
     (data.path / "config" / "config.ini").unlink()

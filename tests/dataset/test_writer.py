@@ -26,7 +26,7 @@ def test_what_was_appended_is_read_back(tmp_path: Path) -> None:
         mine = found[found["run_id"] == RUNS[0]].reset_index(drop=True)
         pd.testing.assert_frame_equal(mine, expected[name], check_dtype=False)
     assert data.logs()[f"{RUNS[1]}.sysbench.txt"] == b"[ 1s ] ...\n"
-    assert (data.path / "config" / "config.ini").read_text() == "[ndbd default]\n"
+    assert data.configs() == {"config.ini": b"[ndbd default]\n"}
 
 
 def test_manifest_says_where_the_numbers_come_from(tmp_path: Path) -> None:
@@ -67,11 +67,13 @@ def test_equal_contents_give_equal_files(tmp_path: Path, monkeypatch: pytest.Mon
         monkeypatch.setattr(time, "time", lambda now_s=now_s: 1e9 + now_s)
         with small_runs.opened(tmp_path / str(now_s)) as out:
             out.append(RUNS[0], small_runs.checked(RUNS[0]), dict.fromkeys(names, "text"))
+            out.add_config("my.cnf", "[mysqld]\n")
             sums.append(out.finish().manifest["files"])
     assert sums[0] == sums[1]
     with tarfile.open(tmp_path / "0/scaling" / out.path.name / "logs.tar.xz") as archive:
         entries = [(log.name, log.mtime, log.uid, log.gid, log.uname) for log in archive]
-    assert entries == [("logs/a.txt", 0, 0, 0, ""), ("logs/b.txt", 0, 0, 0, "")]
+    members = ["config/my.cnf", "logs/a.txt", "logs/b.txt"]
+    assert entries == [(name, 0, 0, 0, "") for name in members]
 
 
 def test_same_measurement_again_is_another_dataset(tmp_path: Path) -> None:

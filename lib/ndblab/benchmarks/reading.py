@@ -70,8 +70,7 @@ def tiled(source: Path, into: Path, rows: int) -> Path:
         known[name] = _repeated(known[name], spans_s, copies)
     folder = into / source.name
     folder.mkdir(parents=True)
-    configs = {file.name: file.read_bytes() for file in (source / "config").iterdir()}
-    sums = sealed.write(folder, known, configs, {})
+    sums = sealed.write(folder, known, data.configs(), {})
     profile = data.manifest["profile"]
     longer = {**profile, "duration_s": profile["duration_s"] * copies}
     described = {**data.manifest, "files": sums, "profile": longer}

@@ -123,10 +123,17 @@ class Dataset:
 
     def logs(self) -> dict[str, bytes]:
         """Read the raw logs, by file name."""
+        return self._archived(sealed.LOGS)
+
+    def configs(self) -> dict[str, bytes]:
+        """Read the configuration exactly as it ran, by file name."""
+        return self._archived(sealed.CONFIG)
+
+    def _archived(self, inside: str) -> dict[str, bytes]:
         if self.complete:
-            return sealed.read_logs(self.path, self.manifest)
+            return sealed.read_archived(self.path, self.manifest, inside)
         with Journal(self.path) as journal:
-            return journal.files("logs/")
+            return journal.files(inside)
 
     def __getattr__(self, name: str) -> pd.DataFrame:
         """Return a table by its name: `runs`, `intervals`, ... (`schema.SCHEMAS`)."""

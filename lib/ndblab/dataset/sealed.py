@@ -1,6 +1,7 @@
-"""The sealed files of a dataset: tables, configs and raw logs whose sha256 is in its manifest.
+"""The sealed files of a dataset: tables, and an archive, whose sha256 is in its manifest.
 
-All raw logs lie in one archive. Datasets of older labs have them one by one in a folder instead.
+All configs and raw logs lie in the one archive. Datasets of older labs have them one by one in
+folders instead.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ from ndblab.dataset.schema import MEASURE_AGAIN, REQUIRED, SCHEMAS, file_name
 from ndblab.error import LabError
 from ndblab.machine import files
 
-MANIFEST, LOGS = "manifest.json", "logs.tar.xz"
+MANIFEST, ARCHIVE = "manifest.json", "logs.tar.xz"
+"""The archive has its name from when it held the logs alone."""
+CONFIG, LOGS = "config/", "logs/"
+"""Folders in the archive, or of older labs' datasets."""
 _PACK = {
     GZIP: functools.partial(gzip.compress, compresslevel=9, mtime=0),
     XZ: functools.partial(lzma.compress, preset=4),
@@ -69,23 +73,31 @@ def read_table(folder: Path, name: str, manifest: Mapping[str, Any], verify: boo
     return frame
 
 
-def read_logs(folder: Path, manifest: Mapping[str, Any]) -> dict[str, bytes]:
-    """Read and verify the raw logs, from their archive or one by one; unpacked, by file name."""
-    logs = {}
-    for name in filter(is_log, manifest["files"]):
+def read_archived(folder: Path, manifest: Mapping[str, Any], inside: str) -> dict[str, bytes]:
+    """Read and verify the files of `CONFIG` or `LOGS`, from the archive or one by one.
+
+    Returns
+    -------
+    Each unpacked, by file name.
+    """
+    found = {}
+    for name in manifest["files"]:
+        if name != ARCHIVE and not name.startswith(inside):
+            continue
         file = folder / name
         unpacked = _unpacked(file, read_verified(folder, name, manifest))
-        if name != LOGS:
-            logs[file.name.removesuffix(GZIP)] = unpacked
+        if name != ARCHIVE:
+            found[file.name.removesuffix(GZIP)] = unpacked
             continue
-        with tarfile.open(fileobj=io.BytesIO(unpacked)) as archive:
-            logs = {Path(log.name).name: archive.extractfile(log).read() for log in archive}
-    return logs
+        with tarfile.open(fileobj=io.BytesIO(unpacked)) as packed:
+            mine = [each for each in packed if each.name.startswith(inside)]
+            found |= {Path(each.name).name: packed.extractfile(each).read() for each in mine}
+    return found
 
 
-def is_log(name: str) -> bool:
-    """Return whether a file of a dataset holds raw logs."""
-    return name == LOGS or name.startswith("logs/")
+def is_archived(name: str) -> bool:
+    """Return whether a file of a dataset is the archive, or one that newer labs put there."""
+    return name == ARCHIVE or name.startswith((CONFIG, LOGS))
 
 
 def by_run(folder: Path, manifest: Mapping[str, Any]) -> dict[str, dict[str, bytes]]:
@@ -94,8 +106,8 @@ def by_run(folder: Path, manifest: Mapping[str, Any]) -> dict[str, dict[str, byt
     A line of a table is a row and begins with the run's id; so does the name of a log.
     """
     sums = manifest["files"]
-    configs = [name for name in sums if name.startswith("config/")]
-    runs = {"": {name: read_bytes(folder / name) for name in configs}}
+    configs = read_archived(folder, manifest, CONFIG)
+    runs = {"": {f"{CONFIG}{name}": data for name, data in configs.items()}}
     for name in SCHEMAS:
         file = folder / file_name(name, sums)
         if file.name in sums:
@@ -103,20 +115,22 @@ def by_run(folder: Path, manifest: Mapping[str, Any]) -> dict[str, dict[str, byt
             for run_id, own in itertools.groupby(rows, lambda row: row.partition(b",")[0].decode()):
                 run = runs.setdefault(run_id, {})
                 run[name] = run.get(name, header) + b"".join(own)
-    for name, data in read_logs(folder, manifest).items():
-        runs.setdefault(name.partition(".")[0], {})[f"logs/{name}"] = data
+    for name, data in read_archived(folder, manifest, LOGS).items():
+        runs.setdefault(name.partition(".")[0], {})[f"{LOGS}{name}"] = data
     return runs
 
 
-def packed_logs(logs: Mapping[str, bytes]) -> bytes:
-    """Pack logs into an archive; equal logs give equal bytes, whenever and by whomever packed."""
+def archive(configs: Mapping[str, bytes], logs: Mapping[str, bytes]) -> bytes:
+    """Pack configs and logs; equal ones give equal bytes, whenever and by whomever packed."""
+    contents = {f"{CONFIG}{name}": data for name, data in configs.items()}
+    contents |= {f"{LOGS}{name}": data for name, data in logs.items()}
     buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
-        for name, data in sorted(logs.items()):
+    with tarfile.open(fileobj=buffer, mode="w") as packed:
+        for name, data in sorted(contents.items()):
             # Its time, owner and group are 0 unless set.
-            entry = tarfile.TarInfo(f"logs/{name}")
+            entry = tarfile.TarInfo(name)
             entry.size = len(data)
-            archive.addfile(entry, io.BytesIO(data))
+            packed.addfile(entry, io.BytesIO(data))
     return lzma.compress(buffer.getvalue())
 
 
@@ -146,15 +160,13 @@ def write(
         # Without a time stamp: equal tables give equal files.
         pack = _PACK.get(Path(file).suffix, bytes)
         seal(file, pack(table.render(name, tables[name], file)))
-    (folder / "config").mkdir(exist_ok=True)
-    for name, data in configs.items():
-        seal(f"config/{name}", data)
-    if logs:
-        seal(LOGS, packed_logs(logs))
+    if configs or logs:
+        seal(ARCHIVE, archive(configs, logs))
     packings = {f"{name}.csv{end}" for name in SCHEMAS for end in PACKINGS}
     for old in (packings & set(os.listdir(folder))) - sums.keys():
         (folder / old).unlink()
-    shutil.rmtree(folder / "logs", ignore_errors=True)
+    for older in (CONFIG, LOGS):
+        shutil.rmtree(folder / older, ignore_errors=True)
     return dict(sorted(sums.items()))
 
 

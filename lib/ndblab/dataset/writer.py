@@ -29,7 +29,7 @@ from ndblab.dataset.manifest import (
 )
 from ndblab.dataset.reader import Dataset, read
 from ndblab.dataset.schema import ROW_PER_RUN, VERSION
-from ndblab.dataset.sealed import MANIFEST
+from ndblab.dataset.sealed import CONFIG, LOGS, MANIFEST
 from ndblab.error import LabError, writing
 from ndblab.machine import files
 
@@ -153,7 +153,7 @@ class Writer:
     def add_config(self, name: str, text: str) -> None:
         """Store an exact input of the cluster."""
         self._check_open()
-        self._journal.put(NO_RUN, {f"config/{journal.plain(name)}": text.encode()})
+        self._journal.put(NO_RUN, {f"{CONFIG}{journal.plain(name)}": text.encode()})
 
     def note(self, **facts: Any) -> None:
         """Store facts in the manifest at once, so that a resumed sweep has them too."""
@@ -173,7 +173,7 @@ class Writer:
             )
         tables, held = self.snapshot().tables, self._journal.files
         with writing(self.path):
-            sums = sealed.write(self.path, tables, held("config/"), held("logs/"))
+            sums = sealed.write(self.path, tables, held(CONFIG), held(LOGS))
             self.manifest = {
                 **self.manifest,
                 **manifest_updates,

@@ -82,7 +82,8 @@ def test_a_history_says_what_counts_as_equal_and_what_has_no_value(runs: Path) -
 
 
 def test_a_comparison_has_a_notebook_beside_its_dataset(runs: Path) -> None:
-    """Executed, with the answer first, a figure, the difference to paste, and links that lead."""
+    """Executed, with the answer first, a figure, the difference to paste, links that lead, and the
+    configuration as it ran."""
     [first] = (each for each in history.read(runs) if len(each.entries) == 2)
     data = dataset.read(runs / first.entries[0].dataset)
     file = notebook.write(data, 0.02)
@@ -93,8 +94,13 @@ def test_a_comparison_has_a_notebook_beside_its_dataset(runs: Path) -> None:
     assert texts[0].startswith("**B is ")
     assert any("SET PERSIST ndb_batch_size" in text for text in texts)
     assert len(list(exhibit.pictures(content))) == 1
-    assert f"({data.id}/slices.csv)" in texts[-1]
-    assert (file.parent / data.id / "slices.csv").exists()
+    [links] = [text for text in texts if "](" in text]
+    for name in ("slices.csv", "logs.tar.xz"):
+        assert f"({data.id}/{name})" in links
+        assert (file.parent / data.id / name).exists()
+    shown = outputs[-1]["data"]["text/html"]
+    assert "<summary>config.ini</summary>" in shown
+    assert "# &lt;all&gt;\n\nNoOfReplicas=2" in shown
 
 
 def test_sides_are_read_back_from_a_manifest() -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import html
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from IPython.display import Markdown, display
+from IPython.display import HTML, Markdown, display
 
 from ndblab.comparing import answer as answers
 from ndblab.comparing import figure, judged, made
 from ndblab.dataset.schema import file_name
+from ndblab.dataset.sealed import ARCHIVE
 from ndblab.formatting import count
 from ndblab.publishing import show
 from ndblab.publishing.comparisons import history
@@ -80,11 +82,19 @@ def files(data: Dataset) -> Markdown:
         "intervals": "each second of each slice",
         "processes": "CPU time and memory of each process",
     }
+    links = {file_name(name, there): what for name, what in raw.items()}
+    links[ARCHIVE] = "raw logs and configuration; older labs put that into config/"
     lines = [
-        f"- [{file}]({data.id}/{file}): {what}"
-        for name, what in raw.items()
-        if (file := file_name(name, there)) in there
+        f"- [{file}]({data.id}/{file}): {what}" for file, what in links.items() if file in there
     ]
-    configs = [name for name in there if name.startswith("config/")]
-    lines += [f"- [{name}]({data.id}/{name})" for name in configs]
     return Markdown("\n".join(lines))
+
+
+def configuration(data: Dataset) -> HTML:
+    """Show the configuration exactly as it ran, a file to unfold each."""
+    texts = {name: text.decode("utf-8", "replace") for name, text in data.configs().items()}
+    shown = [
+        f"<details><summary>{html.escape(name)}</summary><pre>{html.escape(text)}</pre></details>"
+        for name, text in texts.items()
+    ]
+    return HTML("\n".join(shown))

@@ -1,6 +1,6 @@
 """A dataset's page: its facts, its runs, and its files to download.
 
-It changes no byte of what was measured; large tables are compressed, all logs are one archive.
+It changes no byte of what was measured; large tables are compressed, configs also shown.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ndblab.dataset import Dataset, sealed
 from ndblab.dataset.column import PACKINGS
 from ndblab.dataset.schema import SCHEMAS, file_name
-from ndblab.dataset.sealed import LOGS, MANIFEST, read_bytes, sha256
+from ndblab.dataset.sealed import ARCHIVE, CONFIG, LOGS, MANIFEST, read_bytes, sha256
 from ndblab.error import LabError
 from ndblab.publishing.report import page
 from ndblab.publishing.report.section import Section
@@ -111,11 +111,10 @@ def write(site: Path, section: Section) -> list[Table]:
     folder = (site / section.dataset_page).parent
     folder.mkdir(parents=True, exist_ok=True)
     names = sorted(dataset.manifest["files"])
-    logs = dataset.logs()
-    configs = [name for name in names if name.startswith("config/")]
-    others = [name for name in names if name not in configs and not sealed.is_log(name)]
+    configs, logs = dataset.configs(), dataset.logs()
+    others = [name for name in names if not sealed.is_archived(name)]
     tables = [
-        Table(_place(dataset, file, folder), SCHEMAS[name].about, dataset.tables[name])
+        Table(_verified(dataset, file, folder), SCHEMAS[name].about, dataset.tables[name])
         for name, file in ((name, file_name(name, others)) for name in SCHEMAS)
         if file in others
     ]
@@ -132,16 +131,11 @@ def write(site: Path, section: Section) -> list[Table]:
         details=_details(dataset.manifest),
         tables=tables,
         configs=[
-            (
-                _place(dataset, name, folder),
-                sealed.read_verified(dataset.path, name, dataset.manifest).decode(
-                    "utf-8", "replace"
-                ),
-            )
-            for name in configs
+            (_place(f"{CONFIG}{name}", content, folder), content.decode("utf-8", "replace"))
+            for name, content in configs.items()
         ],
-        others=[_place(dataset, name, folder) for name in others if name not in tabled],
-        logs=_logs(dataset, logs, folder),
+        others=[_verified(dataset, name, folder) for name in others if name not in tabled],
+        logs=_archive(dataset, configs, logs, folder),
         log_count=len(logs),
         runs=_runs(dataset),
         contrasts=_contrasts(dataset),
@@ -164,8 +158,12 @@ def _contrasts(dataset: Dataset) -> pd.DataFrame | None:
     return ratio_tables.of_contrasts(dataset.slices)
 
 
-def _place(dataset: Dataset, name: str, folder: Path) -> Download:
+def _verified(dataset: Dataset, name: str, folder: Path) -> Download:
     content = sealed.read_verified(dataset.path, name, dataset.manifest)
+    return _place(name, content, folder)
+
+
+def _place(name: str, content: bytes, folder: Path) -> Download:
     large = len(content) > LARGE_BYTES and Path(name).suffix not in PACKINGS[1:]
     place = f"{name}.gz" if large else name
     # Without a time in its header: the same table gives the same file.
@@ -176,16 +174,20 @@ def _place(dataset: Dataset, name: str, folder: Path) -> Download:
         file = folder / place
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(written)
-    return Download(name, place, len(content), len(written), dataset.manifest["files"][name])
+    return Download(name, place, len(content), len(written), sha256(content))
 
 
-def _logs(dataset: Dataset, logs: Mapping[str, bytes], folder: Path) -> Download | None:
-    if not logs:
+def _archive(
+    dataset: Dataset, configs: Mapping[str, bytes], logs: Mapping[str, bytes], folder: Path
+) -> Download | None:
+    if not (configs or logs):
         return None
-    there = LOGS in dataset.manifest["files"]
-    packed = read_bytes(dataset.path / LOGS) if there else sealed.packed_logs(logs)
-    (folder / LOGS).write_bytes(packed)
-    return Download(LOGS, LOGS, sum(map(len, logs.values())), len(packed), sha256(packed))
+    # A dataset of an older lab has some of it elsewhere.
+    whole = not any(name.startswith((CONFIG, LOGS)) for name in dataset.manifest["files"])
+    packed = read_bytes(dataset.path / ARCHIVE) if whole else sealed.archive(configs, logs)
+    (folder / ARCHIVE).write_bytes(packed)
+    raw_bytes = sum(map(len, (*configs.values(), *logs.values())))
+    return Download(ARCHIVE, ARCHIVE, raw_bytes, len(packed), sha256(packed))
 
 
 def _details(manifest: Any) -> list[tuple[str, str]]:
