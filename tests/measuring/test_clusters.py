@@ -130,6 +130,24 @@ def test_a_server_that_does_not_come_up_at_first_names_its_side(monkeypatch):
         restarting.clusters.ready(Point(1, 4))
 
 
+@pytest.mark.parametrize(
+    ("what", "whose"),
+    [
+        ("Timed out waiting for mysqld.2 (node 12)", "Side B"),
+        (
+            "Timed out waiting for mysqld.1 (node 11) and mysqld.2 (node 12)",
+            "Side A (default) and Side B",
+        ),
+        ("Timed out waiting for ndbmtd.1 (node 2)", ""),
+    ],
+)
+def test_whose_servers_were_waited_for_in_vain_is_said(what, whose, monkeypatch):
+    """Both sides if it were both, and none if it is about the data nodes, which they share."""
+    restarting = Restarting(monkeypatch)
+    sides = {name: restarting.contrast.side(name).point for name in ("a", "b")}
+    assert restarting.clusters._whose(restarting.plan, sides)(LabError(what)) == whose
+
+
 def test_a_variant_whose_setting_is_not_shown_is_not_measured() -> None:
     """The servers keep 50000 at most."""
     clusters = clusters_of(Variant("large", set_global={"ndb_batch_size": 65536}))

@@ -11,6 +11,8 @@ import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pymysql
+
 from ndblab.error import LabError
 from ndblab.install import ndb_tools
 from ndblab.machine.local import LOCAL
@@ -97,3 +99,52 @@ def _run(argv: list[str]) -> None:
         what="The keys for NDB's TLS cannot be made",
         next_step="On a network that you trust: --insecure-network.",
     )
+
+
+def encryption(cluster: Cluster) -> list[tuple[int, int, str, int]]:
+    """Node id, remote node id, type and 1 if encrypted, of every connected link of data nodes.
+
+    Raises
+    ------
+    LabError
+        If ndbinfo does not tell.
+    """
+    try:
+        return cluster.query(
+            "SELECT node_id, remote_node_id, type, encrypted FROM ndbinfo.transporter_details"
+            " WHERE status = 'CONNECTED' AND node_id <> remote_node_id"
+        )
+    except pymysql.Error as error:
+        raise LabError(
+            "It is unknown whether NDB's links are encrypted",
+            found=str(error),
+            expected="the column `encrypted` of ndbinfo.transporter_details",
+            next_step="Use NDB Cluster 9.0 or newer; on a network that you trust, "
+            "--insecure-network.",
+        ) from None
+
+
+def check_encryption(cluster: Cluster) -> None:
+    """Make sure that every link of every data node that uses TCP is encrypted.
+
+    Shared memory is a link within a host, which has no TLS.
+
+    Raises
+    ------
+    LabError
+        If one is plain text.
+    """
+    links = encryption(cluster)
+    plain = [(node, remote) for node, remote, kind, tls in links if kind != "SHM" and not tls]
+    if plain or not links:
+        told = _named(plain) if plain else "ndbinfo tells of no link"
+        raise LabError(
+            "NDB's links are not encrypted as planned",
+            found=told,
+            expected="TLS on every link that uses TCP",
+            next_step="Look at the logs in the cluster's folder; nothing was measured.",
+        )
+
+
+def _named(links: list[tuple[int, int]]) -> str:
+    return "plain text between nodes " + ", ".join(f"{one} and {other}" for one, other in links)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ndblab.error import LabError
+from ndblab.formatting import listed
 from ndblab.machine import commands
 
 if TYPE_CHECKING:
@@ -74,8 +76,7 @@ def ended(cluster: Cluster, nodes: Sequence[Node]) -> LabError:
     get = cluster.machine_of(node).get
     own = {"ndbmtd": f"ndb_{node.node_id}_error.log", "mysqld": "error.log"}.get(node.role)
     found = reason(node.role, get(folder / own) if own else "", get(output))
-    next_step = f"Its logs are in {kept(cluster, folder, node.host)} and "
-    next_step += f"{kept(cluster, output, node.host).parent}."
+    next_step = _where(cluster, node)
     for host, place in full.items():
         found = f"no space left in {place}{host and f' of host {host}'}"
         next_step = f"Free some space there. {next_step}"
@@ -86,6 +87,35 @@ def ended(cluster: Cluster, nodes: Sequence[Node]) -> LabError:
         expected="a node that keeps running",
         next_step=next_step,
     )
+
+
+def late(cluster: Cluster, nodes: Sequence[Node], found: str, after_s: float) -> LabError:
+    """Explain that nodes run and do not serve in time, by the end of the log of the first one.
+
+    Parameters
+    ----------
+    found : what is known of them otherwise.
+    """
+    node = nodes[0]
+    own = Path(node.data_dir) / "error.log" if node.role == "mysqld" else cluster.output(node)
+    text = ""
+    with contextlib.suppress(LabError):
+        text = cluster.machine_of(node).get(own)
+    names = listed(f"{each.name} (node {each.node_id})" for each in nodes)
+    return LabError(
+        f"Timed out waiting for {names}",
+        found=f"{found} after {after_s:.0f} s; the log of {node.name} ends: "
+        f"{tail(text, 2) or 'nothing in it'}",
+        expected="a node that serves",
+        next_step=f"{_where(cluster, node)} Look there for the cause, such as a setting or too "
+        "little CPU; then run the same command again.",
+    )
+
+
+def _where(cluster: Cluster, node: Node) -> str:
+    folder, output = Path(node.data_dir), cluster.output(node)
+    places = kept(cluster, folder, node.host), kept(cluster, output, node.host).parent
+    return f"Its logs are in {places[0]} and {places[1]}."
 
 
 def tail(text: str, lines: int = 3) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 import socket
 import time
@@ -11,8 +10,10 @@ from typing import TYPE_CHECKING
 
 import pymysql
 
+from ndblab.cluster import node_log
 from ndblab.cluster.cluster import ANSWER_TIMEOUT_S, Cluster
 from ndblab.error import LabError
+from ndblab.formatting import count
 from ndblab.machine import speed
 from ndblab.machine.commands import ChildFailed
 from ndblab.planning import config
@@ -28,13 +29,17 @@ POLL_S = 0.05
 
 
 def wait_until(
+    cluster: Cluster,
     observed: Callable[[], bool],
     timeout_s: float,
-    what: str,
+    late: Callable[[], tuple[Sequence[Node], str]],
     poll_s: float = POLL_S,
-    seen: Callable[[], str] = lambda: "nothing",
 ) -> None:
-    """Check repeatedly until `observed()` holds; if it never does, the error tells what is `seen`.
+    """Check repeatedly until `observed()` holds.
+
+    Parameters
+    ----------
+    late : tells which nodes were waited for in vain, and what is known of them.
 
     Raises
     ------
@@ -46,11 +51,8 @@ def wait_until(
     deadline = time.monotonic() + timeout_s
     while not observed():
         if time.monotonic() > deadline:
-            raise LabError(
-                f"Timed out waiting for {what}",
-                found=f"{seen()} after {timeout_s:.0f} s",
-                next_step="Look at the logs in the cluster's folder (`./lab cluster.status`).",
-            )
+            nodes, found = late()
+            raise node_log.late(cluster, nodes, found, timeout_s)
         time.sleep(poll_s)
 
 
@@ -65,7 +67,8 @@ def wait_management(cluster: Cluster) -> None:
         with socket.socket() as probe:
             return probe.connect_ex((node.endpoint, node.port)) == 0
 
-    wait_until(listening, MANAGEMENT_TIMEOUT_S, "the management node's port")
+    found = f"nothing listens on port {node.port} of {node.endpoint}"
+    wait_until(cluster, listening, MANAGEMENT_TIMEOUT_S, lambda: ([node], found))
 
 
 def ask_management(cluster: Cluster, command: str) -> str:
@@ -121,22 +124,27 @@ def wait_data_nodes(cluster: Cluster, bar: tqdm) -> None:
         ready.update(now_ready)
         return ready >= wanted
 
-    seen = functools.partial(_reported, cluster)
-    wait_until(all_started, DATA_NODE_TIMEOUT_S, "the data nodes", poll_s=0.3, seen=seen)
+    def late() -> tuple[list[Node], str]:
+        waiting = [node for node in cluster.plan.data_nodes if node.node_id not in ready]
+        return waiting, _reported(cluster)
+
+    wait_until(cluster, all_started, DATA_NODE_TIMEOUT_S, late, poll_s=0.3)
 
 
 def wait_servers(cluster: Cluster, bar: tqdm) -> None:
     """Wait until every MySQL server answers and sees all data nodes."""
-    waiting = list(range(1, len(cluster.plan.servers) + 1))
+    waiting = list(cluster.plan.servers)
 
     def all_ready() -> bool:
         cluster.check_alive()
-        for server in [s for s in waiting if _server_ready(cluster, s)]:
-            waiting.remove(server)
+        for node in [each for each in waiting if not _missing(cluster, each)]:
+            waiting.remove(node)
             bar.update()
         return not waiting
 
-    wait_until(all_ready, SERVER_TIMEOUT_S, "the MySQL servers")
+    wait_until(
+        cluster, all_ready, SERVER_TIMEOUT_S, lambda: (waiting, _missing(cluster, waiting[0]))
+    )
 
 
 def wait_node(cluster: Cluster, node: Node) -> None:
@@ -154,18 +162,18 @@ def wait_node(cluster: Cluster, node: Node) -> None:
     def serves() -> bool:
         cluster.check_alive(node)
         if node.role == "mysqld":
-            return _server_ready(cluster, node.number)
+            return not _missing(cluster, node)
         states = data_node_states(cluster)
         if node.role == "ndbmtd":
             return states.get(node.node_id) == "started"
         running = (other.node_id for other in cluster.plan.data_nodes if cluster.runs(other))
         return bool(states) and all(states.get(other) == "started" for other in running)
 
-    if node.role == "mysqld":
-        wait_until(serves, SERVER_TIMEOUT_S, node.name, poll_s=0.2)
-        return
-    seen = functools.partial(_reported, cluster)
-    wait_until(serves, DATA_NODE_TIMEOUT_S, node.name, poll_s=0.2, seen=seen)
+    def late() -> tuple[list[Node], str]:
+        return [node], _missing(cluster, node) if node.role == "mysqld" else _reported(cluster)
+
+    timeout_s = SERVER_TIMEOUT_S if node.role == "mysqld" else DATA_NODE_TIMEOUT_S
+    wait_until(cluster, serves, timeout_s, late, poll_s=0.2)
 
 
 def wait_rejoined(cluster: Cluster, servers: Sequence[Node]) -> None:
@@ -183,13 +191,14 @@ def wait_rejoined(cluster: Cluster, servers: Sequence[Node]) -> None:
         wait_node(cluster, node)
 
 
-def _server_ready(cluster: Cluster, server: int) -> bool:
-    """Whether a MySQL server answers and sees all data nodes."""
+def _missing(cluster: Cluster, server: Node) -> str:
+    """Say what a MySQL server lacks to serve; empty if it answers and sees all data nodes."""
     try:
-        rows = cluster.query("SHOW STATUS LIKE 'Ndb_number_of_ready_data_nodes'", server)
-    except pymysql.Error:
-        return False
-    return bool(rows) and int(rows[0][1]) == len(cluster.plan.data_nodes)
+        rows = cluster.query("SHOW STATUS LIKE 'Ndb_number_of_ready_data_nodes'", server.number)
+    except pymysql.Error as error:
+        return f"no answer ({error.args[-1]})"
+    seen, wanted = int(rows[0][1]) if rows else 0, len(cluster.plan.data_nodes)
+    return "" if seen == wanted else f"it sees {seen} of {count(wanted, 'data node')}"
 
 
 def transporters(cluster: Cluster) -> list[tuple[int, int, str]]:
@@ -224,14 +233,18 @@ def check_transporters(cluster: Cluster) -> None:
         for data_node in data_nodes
     }
 
-    def all_connected() -> bool:
+    def unconnected() -> set[tuple[int, int]]:
         found = transporters(cluster)
-        return not found or sum((node, remote) in wanted for node, remote, _ in found) == len(
-            wanted
-        )
+        return wanted.keys() - {(node, remote) for node, remote, _ in found} if found else set()
+
+    def late() -> tuple[list[Node], str]:
+        missing = unconnected()
+        numbers = {number for _, number in missing}
+        waiting = [node for node in servers if numbers.intersection(node.node_ids)]
+        return waiting, f"{len(missing)} of {len(wanted)} connections to data nodes missing"
 
     if len(wanted) > len(servers) * len(data_nodes):
-        wait_until(all_connected, SERVER_TIMEOUT_S, "the connection pools", poll_s=0.5)
+        wait_until(cluster, lambda: not unconnected(), SERVER_TIMEOUT_S, late, poll_s=0.5)
     wrong = [t for t in transporters(cluster) if wanted.get((t[0], t[1]), t[2]) != t[2]]
     if wrong:
         node, remote, kind = wrong[0]
@@ -241,55 +254,6 @@ def check_transporters(cluster: Cluster) -> None:
             expected=wanted[node, remote],
             next_step="Check UseShm and the limits in /proc/sys/kernel/shm*.",
         )
-
-
-def encryption(cluster: Cluster) -> list[tuple[int, int, str, int]]:
-    """Node id, remote node id, type and 1 if encrypted, of every connected link of data nodes.
-
-    Raises
-    ------
-    LabError
-        If ndbinfo does not tell.
-    """
-    try:
-        return cluster.query(
-            "SELECT node_id, remote_node_id, type, encrypted FROM ndbinfo.transporter_details"
-            " WHERE status = 'CONNECTED' AND node_id <> remote_node_id"
-        )
-    except pymysql.Error as error:
-        raise LabError(
-            "It is unknown whether NDB's links are encrypted",
-            found=str(error),
-            expected="the column `encrypted` of ndbinfo.transporter_details",
-            next_step="Use NDB Cluster 9.0 or newer; on a network that you trust, "
-            "--insecure-network.",
-        ) from None
-
-
-def check_encryption(cluster: Cluster) -> None:
-    """Make sure that every link of every data node that uses TCP is encrypted.
-
-    Shared memory is a link within a host, which has no TLS.
-
-    Raises
-    ------
-    LabError
-        If one is plain text.
-    """
-    links = encryption(cluster)
-    plain = [(node, remote) for node, remote, kind, tls in links if kind != "SHM" and not tls]
-    if plain or not links:
-        told = _named(plain) if plain else "ndbinfo tells of no link"
-        raise LabError(
-            "NDB's links are not encrypted as planned",
-            found=told,
-            expected="TLS on every link that uses TCP",
-            next_step="Look at the logs in the cluster's folder; nothing was measured.",
-        )
-
-
-def _named(links: list[tuple[int, int]]) -> str:
-    return "plain text between nodes " + ", ".join(f"{one} and {other}" for one, other in links)
 
 
 def _kind(server: Node, data_node: Node) -> str:

@@ -263,7 +263,7 @@ def _start(
         readiness.wait_servers(cluster, bar)
     readiness.check_transporters(cluster)
     if plan.tls:
-        readiness.check_encryption(cluster)
+        keys.check_encryption(cluster)
     if removal:
         removal.wait()
     cluster.timings["cluster_start_s"] = round(time.monotonic() - began, 2)

@@ -26,11 +26,7 @@ def sentence(found: Judged, within: float = WITHIN) -> str:
     parts += [_guard("p95", found.p95, within), _guard("CPU a query", found.cpu, within)]
     if found.worse:
         parts += [f"So B is worse by {listed(found.worse)}, whatever its throughput."]
-    parts += [_errors(found), _disturbed(found)]
-    took = [count(round(found.minutes), "minute"), count(found.blocks, "block")]
-    # A cluster that the lab is attached to was not started for it.
-    took += [count(found.starts, "cluster start")] if found.starts else []
-    parts += [f"{', '.join(took)}."]
+    parts += [_errors(found), _disturbed(found), _took(found)]
     return " ".join(filter(None, parts))
 
 
@@ -116,6 +112,16 @@ def _guard(name: str, ratio: Estimate, within: float) -> str:
         word = "more" if ratio.low > 1 else "less"
         return f"{name} {abs(100 * (ratio.value - 1)):.1f} % {word} ({_interval(ratio)})."
     return f"{name} open ({_interval(ratio)})."
+
+
+def _took(found: Judged) -> str:
+    """Say what whole blocks took; before there is one, the minutes of its slices tell nothing."""
+    if not found.blocks:
+        return ""
+    took = [count(round(found.minutes), "minute"), count(found.blocks, "block")]
+    # A cluster that the lab is attached to was not started for it.
+    took += [count(found.starts, "cluster start")] if found.starts else []
+    return f"{', '.join(took)}."
 
 
 def _errors(found: Judged) -> str:

@@ -57,18 +57,23 @@ RESTARTS_FOR = {
 
 @dataclass(frozen=True)
 class Choice:
-    """The design, the dearest way of change, and which settings need it."""
+    """The design, the dearest way of change, and which settings need it, or may: `unlisted`."""
 
     design: str
     change: str
     because: tuple[str, ...]
     instead: str = ""
+    unlisted: bool = False
 
     @property
     def described(self) -> str:
         """Say what will be done, and why."""
-        text = f"{_WORDS[self.design]}, since {listed(self.because)} "
-        text += "changes" if len(self.because) == 1 else "change"
+        text, one = f"{_WORDS[self.design]}, since ", len(self.because) == 1
+        if self.unlisted:
+            text += f"the lab does not know how {listed(self.because)} {'is' if one else 'are'} "
+            text += "changed"
+            return f"{text}; not twins: {self.instead}" if self.instead else text
+        text += f"{listed(self.because)} {'changes' if one else 'change'}"
         text += {
             knobs.LIVE: " while servers run",
             knobs.SESSION: " with new sessions",
@@ -103,7 +108,8 @@ def choose(sides: Sides, no_twins: str = "", servers: int = 1, one_load: bool = 
     one_each = all(int(sides.value(side, "servers") or servers) == 1 for side in ("a", "b"))
     if one_each and by_servers(sides.differing):
         return Choice(RESTARTS, dearest, because)
-    return Choice(STARTS if no_twins else TWINS, dearest, because, no_twins)
+    unlisted = any(k.source == knobs.UNLISTED for k in sides.differing if k.change == dearest)
+    return Choice(STARTS if no_twins else TWINS, dearest, because, no_twins, unlisted)
 
 
 def _at_once(knob: Knob) -> bool:
@@ -128,8 +134,18 @@ def by_servers(differing: Iterable[Knob]) -> bool:
 
 
 def restarts(sides: Sides) -> str:
-    """Say what must be restarted for the difference of two sides."""
-    return RESTARTS_FOR[max((knob.change for knob in sides.differing), key=knobs.CHANGES.index)]
+    """Say what must be restarted for the difference of two sides, at most if that is not known."""
+
+    def change(knob: Knob) -> str:
+        # No variable of mysqld needs more than a restart of it, and tables that are made with it.
+        of_mysqld = knob.source == knobs.UNLISTED and knob.file == knobs.MY_CNF
+        return knobs.MYSQLD if of_mysqld else knob.change
+
+    dearest = max(sides.differing, key=lambda knob: knobs.CHANGES.index(change(knob)))
+    unlisted = [knob.name for knob in sides.differing if knob.source == knobs.UNLISTED]
+    text = RESTARTS_FOR[change(dearest)]
+    text = f"at most {text}" if dearest.name in unlisted else text
+    return f"{text} (not in the lab's table: {listed(unlisted)})" if unlisted else text
 
 
 def blocks_needed(design: str, effect: float) -> float:

@@ -184,9 +184,10 @@ def _differing(
 
 
 def _alike(settings: Iterable[Setting]) -> LabError:
+    both = ", ".join(map(str, settings))
     return LabError(
         "The two sides differ in nothing",
-        found=", ".join(map(str, settings)) or "no setting on either side",
+        found=f"{both} on both sides, set or by default" if both else "the default on both sides",
         expected="a value that the other side does not have",
-        next_step="Give one of them another value.",
+        next_step="Give one of them another value." if both else _EXAMPLES,
     )

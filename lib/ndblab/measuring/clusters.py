@@ -188,13 +188,15 @@ class Clusters:
         return cluster, self.restarts - (each.side == A)
 
     def _whose(self, plan: Plan, points: Mapping[str, Point]) -> Callable[[LabError], str]:
-        """Return what says whose an error is, by the MySQL server of a side that it names."""
+        """Return what says whose an error is, by the MySQL servers of sides that it names."""
         servers = {
             node.name: pair.called(side, point.variant)
             for side, point in points.items()
             for node in self.experiment.usable_servers(plan, point)
         }
-        return lambda error: next((servers[w] for w in error.what.split() if w in servers), "")
+        return lambda error: " and ".join(
+            {servers[w]: w for w in error.what.split() if w in servers}
+        )
 
     def twin(self, contrast: Contrast, each: Slice) -> tuple[Cluster, int]:
         """Return the cluster of a slice of twins, and the number of its start.

@@ -13,6 +13,7 @@ from ndblab.error import LabError
 _ESCAPED = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\b": r"\b"}
 LONGEST_NDB_PATH = 1000
 _ON, _OFF = ("on", "true", "yes"), ("off", "false", "no")
+_DECIMAL = re.compile(r"-?\d+\.\d+")
 _NUMBER = re.compile(r"(-?\d+)([kmgt]?)", re.IGNORECASE)
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
@@ -30,8 +31,8 @@ def number(text: str) -> int | None:
 def same(one: object, other: object) -> bool:
     """Return whether two values mean the same.
 
-    >>> same("64K", 65536), same("ON", "1"), same("MIXED", "mixed"), same("a", "b")
-    (True, True, True, False)
+    >>> same("64K", 65536), same("ON", "1"), same("MIXED", "mixed"), same(5, "5.000000")
+    (True, True, True, True)
     """
     return _plain(one) == _plain(other)
 
@@ -42,7 +43,8 @@ def _plain(value: object) -> object:
         return 1
     if text in _OFF:
         return 0
-    found = number(text)
+    # long_query_time=5 is shown as 5.000000.
+    found = float(text) if _DECIMAL.fullmatch(text) else number(text)
     return text.replace("_", "-") if found is None else found
 
 
