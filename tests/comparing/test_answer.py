@@ -26,6 +26,16 @@ def test_the_answer_is_one_line_with_every_interval() -> None:
     )
 
 
+def test_without_a_whole_block_no_time_is_told() -> None:
+    """The slices there are say nothing of how long it took."""
+    nothing = Estimate(math.nan)
+    none = replace(
+        FASTER, outcome="undecided", throughput=nothing, p95=nothing, cpu=nothing, blocks=0,
+        minutes=0.0,
+    )  # fmt: skip
+    assert answer.sentence(none) == "Undecided: there is no whole block yet."
+
+
 def test_an_attached_cluster_was_not_started_for_the_answer() -> None:
     """So no start is counted."""
     assert answer.sentence(replace(FASTER, starts=0)).endswith(" 14 minutes, 9 blocks.")
@@ -52,6 +62,7 @@ def test_slices_that_others_disturbed_are_counted(number: int, words: str) -> No
             "Undecided: B +1.0 % (-3.0 to +5.0 %)",
         ),
         ({"outcome": "undecided", "throughput": Estimate(math.nan)}, "no whole block yet"),
+        ({"blocks": 6, "minutes": 2.6}, "3 minutes, 6 blocks"),
         ({"p95": Estimate(1.0, 0.99, 1.01)}, "p95 unchanged (-1.0 to +1.0 %)"),
         ({"errors": {"a": 0, "b": 9}}, "Slices left out for errors: 0 of A, 9 of B."),
         ({"worse": ("p95", "errors")}, "So B is worse by p95 and errors, whatever its throughput."),

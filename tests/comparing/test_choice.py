@@ -6,7 +6,8 @@ import math
 
 import pytest
 
-from ndblab.comparing import choice, sides
+from ndblab.comparing import choice, knobs, sides
+from ndblab.comparing.knobs import Knob
 from ndblab.design.contrast import ALTERNATION, RESTARTS, STARTS, SWITCHED, TWINS
 
 
@@ -45,6 +46,34 @@ def test_the_dearest_of_several_settings_decides() -> None:
     chosen = choice.choose(sides.parse(["ndb_batch_size=64K", "SpinMethod=CostBasedSpinning"]))
     assert (chosen.design, chosen.because) == (TWINS, ("SpinMethod",))
     assert "since SpinMethod changes with a restart of data nodes" in chosen.described
+
+
+OTHERS = [
+    Knob("big_tables", knobs.MY_CNF, "mysqld", "", knobs.INITIAL, knobs.UNLISTED),
+    Knob("MaxNoOfTables", knobs.CONFIG_INI, "ndbd default", "", knobs.INITIAL, knobs.UNLISTED),
+]
+"""What the installed programs know besides the lab's table."""
+
+
+@pytest.mark.parametrize(
+    ("words", "restarts"),
+    [
+        (["big_tables=on"], "at most the MySQL servers are restarted; not in the lab's table: "
+                            "big_tables"),
+        (["MaxNoOfTables=500"], "at most all data nodes are started with --initial, and the data "
+                                "loaded anew; not in the lab's table: MaxNoOfTables"),
+        (["big_tables=on", "SpinMethod=CostBasedSpinning"],
+         "the data nodes are restarted one after the other (a rolling restart); not in the lab's "
+         "table: big_tables"),
+    ],
+)  # fmt: skip
+def test_what_the_lab_does_not_know_is_not_told_as_a_fact(words, restarts) -> None:
+    """It is compared by the dearest design, but nobody is told to load data anew for a variable."""
+    parsed = sides.parse(words, OTHERS)
+    chosen = choice.choose(parsed)
+    assert chosen.design == TWINS
+    assert f"since the lab does not know how {chosen.because[0]} is changed" in chosen.described
+    assert choice.restarts(parsed) == restarts
 
 
 def test_without_memory_for_twins_clusters_start_in_pairs() -> None:

@@ -79,6 +79,22 @@ def test_more_blocks_are_asked_for_until_it_is_decided() -> None:
     assert judged.findings(none)[made.THROUGHPUT].waits == {made.CONTRAST: None}
 
 
+def test_the_minutes_that_go_on_are_those_of_its_noise() -> None:
+    """Not a multiple of what it took: a noisy comparison needs longer, up to an hour a command."""
+    exact, noisy, hopeless = (
+        judged.more_minutes(dataset(6, 1.02, sd=sd), judged.WITHIN, 30) for sd in (0.02, 0.05, 0.5)
+    )
+    assert 5 <= exact < noisy <= hopeless <= 60
+
+
+def test_before_the_first_block_the_expected_seconds_of_blocks_count() -> None:
+    """Four of them are the first look."""
+    none = dataset(1)
+    none.slices = none.slices.iloc[:0]
+    assert judged.more_minutes(none, judged.WITHIN, 30) == 5
+    assert judged.more_minutes(none, judged.WITHIN, 300) == 20
+
+
 @pytest.mark.parametrize(
     ("more", "worse"),
     [

@@ -173,6 +173,21 @@ def test_a_long_value_is_no_file() -> None:
     assert said(sides.parse([f"ThreadConfig={threads}"]))[1] == f"ThreadConfig={threads}"
 
 
+@pytest.mark.parametrize(
+    ("words", "found", "next_step"),
+    [
+        (["servers=2", "servers=2"], "servers=2 on both sides, set or by default", "another value"),
+        (["brief"], "the default on both sides", "such as: ./lab compare"),
+    ],
+)
+def test_sides_that_are_alike_are_told_with_what_to_do(words, found, next_step) -> None:
+    """There is no value to change where there is none."""
+    with pytest.raises(LabError) as caught:
+        sides.parse(words)
+    assert caught.value.found == found
+    assert next_step in caught.value.next_step
+
+
 def test_a_value_that_the_other_side_has_anyway_is_no_difference() -> None:
     """What is left decides the design; if nothing is left, there is nothing to compare."""
     parsed = sides.parse(["ndb_batch_size=32K", "ndb_join_pushdown=off"])

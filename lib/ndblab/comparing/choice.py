@@ -145,7 +145,7 @@ def restarts(sides: Sides) -> str:
     unlisted = [knob.name for knob in sides.differing if knob.source == knobs.UNLISTED]
     text = RESTARTS_FOR[change(dearest)]
     text = f"at most {text}" if dearest.name in unlisted else text
-    return f"{text} (not in the lab's table: {listed(unlisted)})" if unlisted else text
+    return f"{text}; not in the lab's table: {listed(unlisted)}" if unlisted else text
 
 
 def blocks_needed(design: str, effect: float) -> float:

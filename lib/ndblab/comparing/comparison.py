@@ -148,7 +148,7 @@ def compare(
 def judging(request: Request) -> measurement.Judging:
     """Return what blocks are measured for: that the throughput is decided."""
     findings = functools.partial(judged.findings, within=request.band)
-    return measurement.Judging(findings, judged.claims(request.band), request.command)
+    return measurement.Judging(findings, judged.claims(request.band), command="")
 
 
 def prepare(request: Request, binaries: Binaries, workload: resolving.Workload) -> Comparison:
@@ -205,8 +205,10 @@ def answered(
     """
     within, command, parsed = request.band, request.command, comparison.sides
     found = judged.judge(data, within)
-    more = min(60, max(5, 2 * round(found.minutes)))
-    go_on = "" if found.outcome != judged.UNDECIDED else f"{command} --minutes {more}"
+    go_on = ""
+    if found.outcome == judged.UNDECIDED:
+        more = judged.more_minutes(data, within, comparison.block_s)
+        go_on = f"{command} --minutes {more}"
     if request.as_json:
         design, path = comparison.choice.design, str(data.path)
         plain = answer.to_json(found, parsed, design, within, path, go_on)

@@ -21,6 +21,8 @@ from ndblab.error import MissingData
 from ndblab.formatting import significant
 from ndblab.judging.publication import Claim
 from ndblab.judging.verdict import INCONCLUSIVE, Finding
+from ndblab.measuring.deciding import board
+from ndblab.measuring.deciding.loop import Standing
 from ndblab.statistics import contrasts, cpu_use, sequential
 from ndblab.statistics.estimate import CONFIDENCE, Estimate
 
@@ -117,6 +119,20 @@ def findings(data: Dataset, within: float = WITHIN) -> dict[str, Finding]:
         return {THROUGHPUT: Finding(decided, _numbers(ratio), "", ratio)}
     waits = {CONTRAST: _chances(logs, within)}
     return {THROUGHPUT: Finding(INCONCLUSIVE, _numbers(ratio), "", ratio, waits)}
+
+
+def more_minutes(data: Dataset, within: float, block_s: float) -> int:
+    """Return whole minutes, of 5 to 60, in which an open comparison would probably be decided.
+
+    Parameters
+    ----------
+    block_s : expected seconds of a block, as long as none has been measured.
+    """
+    found = judge(data, within)
+    block_s = 60 * found.minutes / found.blocks if found.blocks else block_s
+    open_ = findings(data, within)
+    standing = Standing(open_, {CONTRAST: found.blocks}, {CONTRAST: block_s})
+    return board.minutes(standing, open_)
 
 
 def claims(within: float = WITHIN) -> dict[str, Claim]:

@@ -85,6 +85,15 @@ def test_the_end_says_what_is_open_and_how_to_go_on():
     ]
 
 
+def test_who_answers_with_the_command_has_it_once():
+    """`compare` says it below its answer."""
+    out = io.StringIO()
+    shown = board(out)
+    shown.show(standing(6, F6_overload=BEFORE), 0)
+    shown.end("")
+    assert out.getvalue() == "open, probably decided after 2 min more: F6-overload\n"
+
+
 def test_the_end_says_what_is_open_only_for_lack_of_a_second_cluster_start():
     """And the command that gives it."""
     out = io.StringIO()

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 class Judging:
     """What contrasts are measured for.
 
-    `findings` judges a dataset, the board draws the `claims`, and `command` is what goes on.
+    `findings` judges a dataset, the board draws the `claims`, and `command` is what goes on,
+    empty if the answer says it.
     """
 
     findings: Callable[[Dataset], dict[str, Finding]]

@@ -107,7 +107,7 @@ class Board:
 
         Parameters
         ----------
-        again : that command, without its minutes.
+        again : that command, without its minutes; empty if the answer says it.
         """
         self._doing = ""
         self._draw()
@@ -174,12 +174,8 @@ class Board:
 
 
 def still_open(standing: Standing, findings: Mapping[str, Finding], again: str) -> str:
-    """Write what each open claim would probably take, and the command that goes on."""
-    missing_s = {
-        name: choice.more_s(finding.waits, standing.blocks, standing.block_s)
-        for name, finding in findings.items()
-        if finding.verdict in choice.OPEN
-    }
+    """Write what each open claim would probably take, and the command that goes on, if any."""
+    missing_s = _missing_s(standing, findings)
     if not missing_s:
         return ""
     together: dict[str, list[str]] = {}
@@ -190,7 +186,16 @@ def still_open(standing: Standing, findings: Mapping[str, Finding], again: str) 
     lines = [f"open, {goal}: {listed(names)}" for goal, names in together.items()]
     if unknown := [name for name, seconds in missing_s.items() if math.isinf(seconds)]:
         lines.append(f"open, and how long it would take is not known: {listed(unknown)}")
-    return "\n".join([*lines, f"Go on: {again} --minutes {minutes(standing, missing_s)}"])
+    lines += [f"Go on: {again} --minutes {minutes(standing, findings)}"] if again else []
+    return "\n".join(lines)
+
+
+def _missing_s(standing: Standing, findings: Mapping[str, Finding]) -> dict[str, float]:
+    return {
+        name: choice.more_s(finding.waits, standing.blocks, standing.block_s)
+        for name, finding in findings.items()
+        if finding.verdict in choice.OPEN
+    }
 
 
 def _goal(finding: Finding) -> str:
@@ -200,10 +205,10 @@ def _goal(finding: Finding) -> str:
     return "its first interval" if None in finding.waits.values() else "probably decided"
 
 
-def minutes(standing: Standing, missing_s: Mapping[str, float]) -> int:
+def minutes(standing: Standing, findings: Mapping[str, Finding]) -> int:
     """Return whole minutes, of 5 to 60, in which what is open would probably be decided."""
     needed_s: dict[str, float] = {}
-    for name, seconds in missing_s.items():
+    for name, seconds in _missing_s(standing, findings).items():
         if math.isfinite(seconds):
             for contrast, chances in standing.findings[name].waits.items():
                 alone = choice.more_s({contrast: chances}, standing.blocks, standing.block_s)
