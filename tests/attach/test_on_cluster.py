@@ -460,7 +460,10 @@ def test_a_slow_log_is_replayed_in_the_database_that_it_names(cluster, lab, tmp_
 def test_variables_are_put_back_however_a_comparison_ends(cluster, lab, number):
     """At once after Ctrl-C and SIGTERM; after SIGKILL, by the next lab."""
     child = lab(*COMPARED, "--may-change")
-    readiness.wait_until(lambda: batch_sizes(cluster) == {"65536"}, 120, "side B")
+    readiness.wait_until(
+        lambda: batch_sizes(cluster) == {"65536"}, 120, "side B",
+        seen=lambda: f"ndb_batch_size {batch_sizes(cluster)}, exit status {child.poll()}",
+    )  # fmt: skip
     child.send_signal(number)
     child.communicate(timeout=60)
     assert child.returncode != 0

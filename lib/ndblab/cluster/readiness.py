@@ -29,17 +29,13 @@ POLL_S = 0.05
 
 
 def wait_until(
-    cluster: Cluster,
     observed: Callable[[], bool],
     timeout_s: float,
-    late: Callable[[], tuple[Sequence[Node], str]],
+    what: str,
     poll_s: float = POLL_S,
+    seen: Callable[[], str] = lambda: "nothing",
 ) -> None:
-    """Check repeatedly until `observed()` holds.
-
-    Parameters
-    ----------
-    late : tells which nodes were waited for in vain, and what is known of them.
+    """Check repeatedly until `observed()` holds; if it never does, the error tells what is `seen`.
 
     Raises
     ------
@@ -48,12 +44,34 @@ def wait_until(
         here.
     """
     timeout_s = speed.timeout_s(timeout_s)
+    if not _comes_true(observed, timeout_s, poll_s):
+        raise LabError(
+            f"Timed out waiting for {what}",
+            found=f"{seen()} after {timeout_s:.0f} s",
+            next_step="Look at the logs in the cluster's folder (`./lab cluster.status`).",
+        )
+
+
+def _wait(
+    cluster: Cluster,
+    observed: Callable[[], bool],
+    timeout_s: float,
+    late: Callable[[], tuple[Sequence[Node], str]],
+    poll_s: float = POLL_S,
+) -> None:
+    """Wait as `wait_until`; `late` tells for which nodes in vain, and what they lack."""
+    timeout_s = speed.timeout_s(timeout_s)
+    if not _comes_true(observed, timeout_s, poll_s):
+        raise node_log.late(cluster, *late(), timeout_s)
+
+
+def _comes_true(observed: Callable[[], bool], timeout_s: float, poll_s: float) -> bool:
     deadline = time.monotonic() + timeout_s
     while not observed():
         if time.monotonic() > deadline:
-            nodes, found = late()
-            raise node_log.late(cluster, nodes, found, timeout_s)
+            return False
         time.sleep(poll_s)
+    return True
 
 
 def wait_management(cluster: Cluster) -> None:
@@ -68,7 +86,7 @@ def wait_management(cluster: Cluster) -> None:
             return probe.connect_ex((node.endpoint, node.port)) == 0
 
     found = f"nothing listens on port {node.port} of {node.endpoint}"
-    wait_until(cluster, listening, MANAGEMENT_TIMEOUT_S, lambda: ([node], found))
+    _wait(cluster, listening, MANAGEMENT_TIMEOUT_S, lambda: ([node], found))
 
 
 def ask_management(cluster: Cluster, command: str) -> str:
@@ -128,7 +146,7 @@ def wait_data_nodes(cluster: Cluster, bar: tqdm) -> None:
         waiting = [node for node in cluster.plan.data_nodes if node.node_id not in ready]
         return waiting, _reported(cluster)
 
-    wait_until(cluster, all_started, DATA_NODE_TIMEOUT_S, late, poll_s=0.3)
+    _wait(cluster, all_started, DATA_NODE_TIMEOUT_S, late, poll_s=0.3)
 
 
 def wait_servers(cluster: Cluster, bar: tqdm) -> None:
@@ -142,9 +160,7 @@ def wait_servers(cluster: Cluster, bar: tqdm) -> None:
             bar.update()
         return not waiting
 
-    wait_until(
-        cluster, all_ready, SERVER_TIMEOUT_S, lambda: (waiting, _missing(cluster, waiting[0]))
-    )
+    _wait(cluster, all_ready, SERVER_TIMEOUT_S, lambda: (waiting, _missing(cluster, waiting[0])))
 
 
 def wait_node(cluster: Cluster, node: Node) -> None:
@@ -173,7 +189,7 @@ def wait_node(cluster: Cluster, node: Node) -> None:
         return [node], _missing(cluster, node) if node.role == "mysqld" else _reported(cluster)
 
     timeout_s = SERVER_TIMEOUT_S if node.role == "mysqld" else DATA_NODE_TIMEOUT_S
-    wait_until(cluster, serves, timeout_s, late, poll_s=0.2)
+    _wait(cluster, serves, timeout_s, late, poll_s=0.2)
 
 
 def wait_rejoined(cluster: Cluster, servers: Sequence[Node]) -> None:
@@ -244,7 +260,7 @@ def check_transporters(cluster: Cluster) -> None:
         return waiting, f"{len(missing)} of {len(wanted)} connections to data nodes missing"
 
     if len(wanted) > len(servers) * len(data_nodes):
-        wait_until(cluster, lambda: not unconnected(), SERVER_TIMEOUT_S, late, poll_s=0.5)
+        _wait(cluster, lambda: not unconnected(), SERVER_TIMEOUT_S, late, poll_s=0.5)
     wrong = [t for t in transporters(cluster) if wanted.get((t[0], t[1]), t[2]) != t[2]]
     if wrong:
         node, remote, kind = wrong[0]
