@@ -11,7 +11,7 @@ from scipy import stats
 from ndblab.benchmarks import tuning as worlds
 from ndblab.design.contrast import ALTERNATION, TWINS
 from ndblab.error import LabError
-from ndblab.tuning import limits, outcome
+from ndblab.tuning import outcome, wanted
 from ndblab.tuning.history import ABLATE, CONFIRM, SCREEN, History, Record, Trial
 from ndblab.tuning.outcome import Candidate
 from ndblab.tuning.space import made, without
@@ -116,5 +116,5 @@ def test_a_knob_without_which_the_winner_is_equivalent_is_left_out():
 def test_a_condition_that_cannot_be_kept_is_one_message(text: str):
     """With an example of what can."""
     with pytest.raises(LabError, match="cannot be kept") as caught:
-        limits.parse(text)
+        wanted.limits(text)
     assert "p95 < 20 ms" in caught.value.expected

@@ -20,8 +20,8 @@ from ndblab.tuning.history import (
     History,
     Record,
 )
-from ndblab.tuning.limits import parse
 from ndblab.tuning.search import FINALISTS, Search
+from ndblab.tuning.wanted import limits
 
 HOUR_S = worlds.HOUR_S
 
@@ -144,7 +144,7 @@ def test_what_others_disturbed_is_no_fault_of_a_configuration():
 def test_what_breaks_a_limit_is_out_whatever_it_gains():
     """`--keep` counts before the goal."""
     world = worlds.handicap("cheap", 7)
-    search = Search(worlds.space(), HOUR_S, 7, parse("p95 < 20 ms"))
+    search = Search(worlds.space(), HOUR_S, 7, limits("p95 < 20 ms"))
     [good] = {word for word, _ in world.effects}
     records: list[Record] = []
     while trial := search.next(records):

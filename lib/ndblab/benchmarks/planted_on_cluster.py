@@ -25,7 +25,7 @@ from ndblab.benchmarks import planted
 from ndblab.benchmarks.commands import PORT
 from ndblab.benchmarks.trials import EQUAL, OF_TWINS, PLANTED, Trials
 from ndblab.cluster import start_stop
-from ndblab.comparing import answer, choice, judged, knobs, made, room, sides
+from ndblab.comparing import answer, choice, judged, knobs, made, sides
 from ndblab.comparing.choice import Choice
 from ndblab.design import time_needed
 from ndblab.design.contrast import TWINS, Contrast
@@ -182,7 +182,7 @@ def _no_twins(bench: Bench) -> str:
     """Return why this host has no room for two clusters; empty if it has."""
     plan = bench.plans[DEFAULT_VARIANT]
     free = feasible.disk_free_bytes(plan)
-    return room.no_twins(bench.machine, (plan, plan), ((), ()), free)
+    return choice.no_twins(bench.machine, (plan, plan), ((), ()), free)
 
 
 def _compare(

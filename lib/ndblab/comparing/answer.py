@@ -24,7 +24,9 @@ def sentence(found: Judged, within: float = WITHIN) -> str:
     """Say what was found, with the interval of each number, and what it took."""
     parts = [headline(found, within)]
     parts += [_guard("p95", found.p95, within), _guard("CPU a query", found.cpu, within)]
-    if found.worse:
+    if found.worse and found.outcome == SLOWER:
+        parts += [f"B is worse by {listed(found.worse)}, too."]
+    elif found.worse:
         parts += [f"So B is worse by {listed(found.worse)}, whatever its throughput."]
     parts += [_errors(found), _disturbed(found), _took(found)]
     return " ".join(filter(None, parts))

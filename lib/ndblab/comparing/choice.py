@@ -1,6 +1,8 @@
-"""Which design compares two sides, and how long it would take.
+"""Which design compares two sides, whether a host has memory for it, and how long it would take.
 
-Pure. The dearest way of change among what the sides differ in decides.
+Pure. The dearest way of change among what the sides differ in decides, if there is room for it.
+Settings of a user may need more memory than the lab plans: data nodes take and touch theirs when
+they start, and too much of it would stop the host.
 """
 
 from __future__ import annotations
@@ -8,13 +10,22 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ndblab.comparing import knobs
 from ndblab.comparing.knobs import Knob
 from ndblab.comparing.sides import Sides
 from ndblab.design.contrast import ALTERNATION, RESTARTS, STARTS, SWITCHED, TWINS
+from ndblab.error import LabError
 from ndblab.formatting import duration, listed
+from ndblab.planning import twins
+from ndblab.planning.data_node import GIB
 from ndblab.statistics import sequential
+
+if TYPE_CHECKING:
+    from ndblab.comparing.sides import Setting
+    from ndblab.machine.host import Host
+    from ndblab.planning.deployment import Plan
 
 DEVIATION = {SWITCHED: 0.03, ALTERNATION: 0.05, RESTARTS: 0.07, TWINS: 0.02, STARTS: 0.12}
 """Standard deviation of a block's logarithm of the ratio on 2 virtual CPUs, in the middle of what
@@ -53,6 +64,14 @@ RESTARTS_FOR = {
     knobs.SYSTEM: "all nodes are stopped and started",
     knobs.INITIAL: "all data nodes are started with --initial, and the data loaded anew",
 }
+_PLANNED = {
+    "DataMemory": "data_bytes",
+    "SharedGlobalMemory": "shared_global_bytes",
+    "DiskPageBufferMemory": "disk_page_buffer_bytes",
+    "LongMessageBuffer": "long_message_buffer_bytes",
+    "RedoBuffer": "redo_buffer_bytes",
+}
+_NOT_PLANNED = ("TransactionMemory", "TransactionBufferMemory", "ExtraSendBufferMemory")
 
 
 @dataclass(frozen=True)
@@ -179,3 +198,48 @@ def times(design: str, block_s: float, before_s: float) -> str:
         time = duration(needed_s) if math.isfinite(needed_s) else "more than a day"
         parts.append(f"{effect:.0%}".replace("%", " %") + f" in {time}")
     return f"half of such comparisons tell a difference of {listed(parts)}"
+
+
+def needed_bytes(plan: Plan, settings: Iterable[Setting]) -> int:
+    """Return the memory of the host that a side's cluster takes."""
+    more = 0
+    for setting in settings:
+        name, value = setting.knob.name, setting.value
+        if isinstance(value, int) and name in _PLANNED:
+            parts = plan.memory.fragment_log_parts if name == "RedoBuffer" else 1
+            more += parts * max(0, value - getattr(plan.memory, _PLANNED[name]))
+        elif isinstance(value, int) and name in _NOT_PLANNED:
+            more += value
+    return plan.memory_bytes + len(plan.data_nodes) * more
+
+
+def check_memory(host: Host, plan: Plan, settings: Iterable[Setting], side: str) -> None:
+    """Refuse a side whose cluster does not fit the memory of the host.
+
+    Raises
+    ------
+    LabError
+        If it does not.
+    """
+    needed, there = needed_bytes(plan, settings), host.memory_available_bytes
+    if needed > there:
+        raise LabError(
+            f"This host has too little memory for side {side.upper()}",
+            found=f"{there / GIB:.1f} GiB available",
+            expected=f"{needed / GIB:.1f} GiB",
+            next_step="Choose smaller values, fewer servers or a smaller --table-size.",
+        )
+
+
+def no_twins(
+    host: Host,
+    plans: tuple[Plan, Plan],
+    settings: tuple[Iterable[Setting], Iterable[Setting]],
+    disk_free_bytes: float,
+) -> str:
+    """Return in one line why the clusters of both sides cannot run at once; empty if they can."""
+    needed = sum(map(needed_bytes, plans, settings))
+    there = host.memory_available_bytes
+    if needed > there:
+        return f"two clusters need {needed / GIB:.1f} GiB, and {there / GIB:.1f} GiB are available"
+    return twins.lack(*plans, host, disk_free_bytes)

@@ -21,7 +21,6 @@ from ndblab.comparing import (
     judged,
     made,
     read_back,
-    room,
     sides,
 )
 from ndblab.comparing.choice import Choice
@@ -178,10 +177,10 @@ def prepare(request: Request, binaries: Binaries, workload: resolving.Workload) 
         parsed = sides.without_effect(parsed, has)
     settings = {side: parsed.of(side) for side in made.VARIANTS}
     for side, variant in made.VARIANTS.items():
-        room.check(machine, plans[variant], settings[side], side)
+        choice.check_memory(machine, plans[variant], settings[side], side)
     free = feasible.disk_free_bytes(plans[DEFAULT_VARIANT])
     both = tuple(plans.values()), tuple(settings.values())
-    no_twins = room.no_twins(machine, *both, free)
+    no_twins = choice.no_twins(machine, *both, free)
     chosen = choice.choose(parsed, no_twins, common.servers, one_load)
     experiment = made.experiment(
         parsed, chosen, common, functools.partial(read_back.check, parsed, chosen.design)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndblab.cluster import start_stop
-from ndblab.comparing import judged, made, read_back, room
+from ndblab.comparing import choice, judged, made, read_back
 from ndblab.dataset.schema import OK as GOOD
 from ndblab.design.contrast import ALTERNATION, RESTARTS, TWINS, A, B, Contrast, Side
 from ndblab.error import LabError
@@ -113,11 +113,11 @@ class Executor:
         for side, own in both.items():
             if own not in self._read:
                 read_back.effective(self.binaries, plans[side], settings[side])
-                room.check(self.machine, plans[side], settings[side], side)
+                choice.check_memory(self.machine, plans[side], settings[side], side)
                 feasible.check_size(self.machine, plans[side])
                 self._read[own] = None
         if trial.design == TWINS:
-            needed = sum(room.needed_bytes(plans[side], settings[side]) for side in both)
+            needed = sum(choice.needed_bytes(plans[side], settings[side]) for side in both)
             if needed > self.machine.memory_available_bytes:
                 raise LabError(
                     "There is no memory for this configuration beside the other",

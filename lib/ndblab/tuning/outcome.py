@@ -17,8 +17,8 @@ from scipy.special import stdtrit
 from ndblab.statistics import sequential
 from ndblab.statistics.estimate import CONFIDENCE, Estimate
 from ndblab.tuning.history import ABLATE, CONFIRM, SEARCH, History
-from ndblab.tuning.limits import Limit
 from ndblab.tuning.space import Configuration, without
+from ndblab.tuning.wanted import Limit
 
 RANGE = 0.30
 """A configuration whose gains range over more than this between starts is rejected: 63 % of what

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ndblab.cluster import start_stop
-from ndblab.comparing import comparison, knobs, made, read_back, room, sides
+from ndblab.comparing import choice, comparison, knobs, made, read_back, sides
 from ndblab.comparing.sides import Setting, Sides
 from ndblab.design import time_needed
 from ndblab.design.contrast import ALTERNATION, RESTARTS, STARTS, TWINS, Contrast, Side
@@ -22,11 +22,11 @@ from ndblab.formatting import count, duration
 from ndblab.measuring import dry_run, feasible
 from ndblab.planning import number
 from ndblab.planning.point import DEFAULT_VARIANT
-from ndblab.tuning import limits, screening
+from ndblab.tuning import screening
 from ndblab.tuning import space as spaces
 from ndblab.tuning.search import Search
 from ndblab.tuning.space import BASELINE, Space
-from ndblab.tuning.wanted import NAME, Wanted
+from ndblab.tuning.wanted import NAME, Limit, Wanted
 
 if TYPE_CHECKING:
     from ndblab.install import Binaries
@@ -77,7 +77,7 @@ def prepare(
     minutes: int,
     knob_file: str | None,
     goal: str,
-    kept: tuple[limits.Limit, ...],
+    kept: tuple[Limit, ...],
     clients: object,
     profile: str,
     overrides: Mapping[str, object],
@@ -113,7 +113,7 @@ def prepare(
     rows = spaces.table(Path(knob_file) if knob_file else None)
     tunables = spaces.tunables(rows, current, machine.usable_cpus, others)
     free = math.inf if described else feasible.disk_free_bytes(plan)
-    no_twins = room.no_twins(machine, (plan, plan), (baseline, baseline), free)
+    no_twins = choice.no_twins(machine, (plan, plan), (baseline, baseline), free)
     found = _space(bare, tunables, STARTS if no_twins else TWINS)
     search = Search(found, 60 * minutes - time_needed.sweep_s(experiment, size), size.seed, kept)
     _check_time(search, minutes)

@@ -29,8 +29,8 @@ from ndblab.tuning.history import (
     Record,
     Trial,
 )
-from ndblab.tuning.limits import Limit
 from ndblab.tuning.space import BASELINE, Configuration, Space, made, without
+from ndblab.tuning.wanted import Limit
 
 SCREENED, CONFIRMED, ABLATED = 0.30, 0.40, 0.12
 """Shares of the time: the screening ends after the first; the second is kept for the confirmation,

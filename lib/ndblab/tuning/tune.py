@@ -20,12 +20,12 @@ from ndblab.measuring.clusters import Clusters
 from ndblab.measuring.manifest import ROOT
 from ndblab.planning import number
 from ndblab.planning.point import DEFAULT_WORKLOAD
-from ndblab.tuning import answer, figure, limits, trade_off
+from ndblab.tuning import answer, figure, trade_off
 from ndblab.tuning.executing import GOALS, Executor
 from ndblab.tuning.history import History, Record
 from ndblab.tuning.prepared import Tuning, prepare
 from ndblab.tuning.progress import Progress
-from ndblab.tuning.wanted import NAME
+from ndblab.tuning.wanted import NAME, limits
 
 if TYPE_CHECKING:
     from ndblab.statistics.estimate import Estimate
@@ -68,7 +68,7 @@ def tune(
     words : the user's configuration, as `sides.parse` has one side; none for the lab's default.
     minutes : of the search, in all its sittings together.
     knob_file : CSV that adds knobs, replaces or removes them (`space.table`).
-    keep : as `limits.parse` has it.
+    keep : as `wanted.limits` has it.
     workload, schema, writes, clients, profile, overrides, port : as `comparison.compare` has them.
     again : search anew, where this search is complete.
     only_plan, described : start nothing, and return what would be done, on another host if one is
@@ -86,7 +86,7 @@ def tune(
         )
     given = {key: value for key, value in (overrides or {}).items() if value is not None}
     asked = comparison.resolved(workload or DEFAULT_WORKLOAD, schema, writes)
-    kept = limits.parse(keep) if keep else ()
+    kept = limits(keep) if keep else ()
     tuning = prepare(
         words, comparison.programs(), asked, limit, knob_file, goal, kept, clients, profile, given,
         port, described,
