@@ -21,6 +21,10 @@ BRIEF = "brief"
 _EXAMPLES = "See `./lab --help compare`, such as: ./lab compare ndb_batch_size=64K"
 
 
+class Alike(LabError):
+    """Two sides that differ in nothing."""
+
+
 @dataclass(frozen=True)
 class Setting:
     """A knob with its value, as the programs have it."""
@@ -75,7 +79,7 @@ def parse(words: Sequence[str], others: Iterable[Knob] = ()) -> Sides:
     Raises
     ------
     LabError
-        If they do not make two sides that differ.
+        If they do not make two sides; `Alike` if these differ in nothing.
     """
     others = tuple(others)
     typed = [_setting(word, others) for word in words if _is_setting(word)]
@@ -106,7 +110,7 @@ def without_effect(parsed: Sides, has: Mapping[str, Mapping[tuple[str, str], str
 
     Raises
     ------
-    LabError
+    Alike
         If nothing is left in which they differ.
     """
     needless = {
@@ -183,9 +187,9 @@ def _differing(
     return Sides(own_a, own_b, (*common.values(), *(a[key] for key in shared)), left_out)
 
 
-def _alike(settings: Iterable[Setting]) -> LabError:
+def _alike(settings: Iterable[Setting]) -> Alike:
     both = ", ".join(map(str, settings))
-    return LabError(
+    return Alike(
         "The two sides differ in nothing",
         found=f"{both} on both sides, set or by default" if both else "the default on both sides",
         expected="a value that the other side does not have",

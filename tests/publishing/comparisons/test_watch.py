@@ -12,6 +12,7 @@ import pytest
 import made_up_comparison
 from ndblab.comparing import comparison, files
 from ndblab.comparing.request import Request
+from ndblab.comparing.sides import Alike
 from ndblab.error import LabError
 from ndblab.publishing.comparisons import watch
 from ndblab.publishing.comparisons.history import Entry
@@ -82,6 +83,30 @@ def test_nothing_is_measured_where_nothing_differs(lab: SimpleNamespace) -> None
     text, status = watch.compare("nightly", [])
     assert (status, lab.typed) == (0, [])
     assert "Nothing differs" in text
+
+
+def test_a_side_that_names_what_the_other_has_by_default_passes(lab, monkeypatch) -> None:
+    """The programs know it; a gate does not stop for it."""
+
+    def alike(request: Request) -> tuple[str, int]:
+        raise Alike("The two sides differ in nothing")
+
+    watch.save("nightly", ["ndb_force_send=on"], {})
+    monkeypatch.setattr(comparison, "compare", alike)
+    text, status = watch.compare("nightly", ["brief"])
+    assert status == 0
+    assert "Nothing differs" in text
+
+
+def test_an_open_comparison_names_the_time_that_would_decide_it(lab: SimpleNamespace) -> None:
+    """It is measured anew, so the time that it took counts, too. A decided one needs none."""
+    lab.faster = [1.0, 1.3]
+    watch.save("nightly", [], {"within": "0.1"})
+    text, _ = watch.compare("nightly", ["ndb_batch_size=64K"])
+    again = "Measure it anew, for longer: ./lab watch --baseline nightly ndb_batch_size=64K"
+    assert f"{again} --minutes " in text
+    assert text.startswith("A: ")
+    assert again not in watch.compare("nightly", ["ndb_batch_size=64K"])[0]
 
 
 def test_an_engine_that_was_replaced_in_its_place_is_said(lab: SimpleNamespace) -> None:

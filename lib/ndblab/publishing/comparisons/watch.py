@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -18,9 +19,9 @@ import numpy as np
 
 from ndblab import dataset as datasets
 from ndblab import install
-from ndblab.comparing import answer, comparison, files
+from ndblab.comparing import answer, comparison, files, judged
 from ndblab.comparing.request import Request
-from ndblab.comparing.sides import BRIEF
+from ndblab.comparing.sides import BRIEF, Alike
 from ndblab.error import LabError, writing
 from ndblab.measuring.manifest import ROOT
 from ndblab.publishing.comparisons import history, pages
@@ -34,6 +35,8 @@ ENGINE = "engine"
 _SIDE, _COMPARED, _NOW, _LOAD, _HISTORY, _PAGE = (
     "baseline.toml", "compared.toml", "now.toml", "load.toml", "history.csv", "trend.html",
 )  # fmt: skip
+_BLOCK_S = 60
+"""Of blocks of which none has been measured: a little less than the longest ones take."""
 Side = dict[str, str]
 """Settings by name, as a TOML file has them."""
 
@@ -167,14 +170,19 @@ def compare(
                 f"{name} engine={saved_with}",
             )
         del first[ENGINE]
+    nothing = f"Nothing differs from the baseline {baseline.name}: {binaries.product}.", 0
     if first == now:
-        return f"Nothing differs from the baseline {baseline.name}: {binaries.product}.", 0
+        return nothing
     sides = [str(baseline.write(_COMPARED, first)), str(baseline.write(_NOW, now))]
     typed = shlex.join(["./lab", "watch", "--baseline", name, *words])
     asked = _request(
         sides, load, minutes=minutes, port=port, again=True, as_json=True, of_another=typed
     )
-    text, status = comparison.compare(asked)
+    try:
+        text, status = comparison.compare(asked)
+    except Alike:
+        # One names what the other has by default.
+        return nothing
     data = datasets.read(json.loads(text)["dataset"])
     entry = history.entry(data, asked.band)
     baseline.append(entry)
@@ -185,7 +193,16 @@ def compare(
         baseline.folder / _PAGE, baseline.name, lead, f"A: {a}. B: {b}", under, baseline.entries,
         asked.band,
     )  # fmt: skip
-    return "\n".join([lead, "", f"Trend: {page}", f"Dataset: {data.path}"]), status
+    lines = [f"A: {a}", f"B: {b}", "", lead, ""]
+    if entry.outcome == judged.UNDECIDED:
+        lines.append(f"Measure it anew, for longer: {typed} --minutes {_longer(data, asked.band)}")
+    return "\n".join([*lines, f"Trend: {page}", f"Dataset: {data.path}"]), status
+
+
+def _longer(data: datasets.Dataset, band: float) -> int:
+    """Return the minutes that would probably have decided an open comparison."""
+    more = judged.more_minutes(data, band, _BLOCK_S)
+    return math.ceil(judged.judge(data, band).minutes) + more
 
 
 def trend(entries: Sequence[Entry]) -> str:
