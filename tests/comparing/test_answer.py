@@ -86,6 +86,7 @@ def test_each_outcome_has_its_words(changes: dict[str, object], words: str) -> N
             ["[mysqld]", "ndb_batch_size=65536", "SET PERSIST ndb_batch_size = 65536;",
              "nothing is restarted; new sessions have it"],
         ),
+        (["long_query_time=0.5"], ["long_query_time=0.5", "SET PERSIST long_query_time = 0.5;"]),
         (
             ["SpinMethod=CostBasedSpinning"],
             ["config.ini  [ndbd default]", "SpinMethod=CostBasedSpinning", "rolling restart"],

@@ -55,24 +55,22 @@ def test_the_dearest_of_several_settings_decides() -> None:
 
 
 OTHERS = [
-    Knob("big_tables", knobs.MY_CNF, "mysqld", "", knobs.INITIAL, knobs.UNLISTED),
+    Knob("old", knobs.MY_CNF, "mysqld", "", knobs.INITIAL, knobs.UNLISTED),
     Knob("MaxNoOfTables", knobs.CONFIG_INI, "ndbd default", "", knobs.INITIAL, knobs.UNLISTED),
 ]
 """What the installed programs know besides the lab's table."""
+_BY_START = "all data nodes are started with --initial, and the data loaded anew"
+_ROLLING = "the data nodes are restarted one after the other (a rolling restart)"
 
 
 @pytest.mark.parametrize(
     ("words", "restarts"),
     [
-        (["big_tables=on"], "at most the MySQL servers are restarted; not in the lab's table: "
-                            "big_tables"),
-        (["MaxNoOfTables=500"], "at most all data nodes are started with --initial, and the data "
-                                "loaded anew; not in the lab's table: MaxNoOfTables"),
-        (["big_tables=on", "SpinMethod=CostBasedSpinning"],
-         "the data nodes are restarted one after the other (a rolling restart); not in the lab's "
-         "table: big_tables"),
+        (["old=1"], "at most the MySQL servers are restarted; not in the lab's table: old"),
+        (["MaxNoOfTables=500"], f"at most {_BY_START}; not in the lab's table: MaxNoOfTables"),
+        (["old=1", "SpinMethod=CostBasedSpinning"], f"{_ROLLING}; not in the lab's table: old"),
     ],
-)  # fmt: skip
+)
 def test_what_the_lab_does_not_know_is_not_told_as_a_fact(words, restarts) -> None:
     """It is compared by the dearest design, but nobody is told to load data anew for a variable."""
     parsed = sides.parse(words, OTHERS)
@@ -102,6 +100,8 @@ def test_what_both_sides_have_needs_no_restart() -> None:
         (["ndb_recv_thread_activation_threshold=16"], SWITCHED),
         (["ndb_batch_size=64K"], ALTERNATION),
         (["table_open_cache=10"], ALTERNATION),
+        (["max_connections=500"], SWITCHED),
+        (["slow_query_log=on", "long_query_time=0"], ALTERNATION),
         (["servers=1", "servers=2"], ALTERNATION),
         (
             ["data_nodes=20%", "data_nodes=30%", "ndb_batch_size=8K", "ndb_batch_size=64K"],

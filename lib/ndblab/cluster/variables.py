@@ -84,7 +84,7 @@ def parameters_shown(cluster: Cluster) -> dict[int, dict[str, str]]:
 
 def literal(value: object) -> object:
     """Return a number as such: a server refuses it as text."""
-    found = setting_value.number(str(value))
+    found = setting_value.numeral(str(value))
     return value if found is None else found
 
 

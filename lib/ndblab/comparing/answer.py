@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ndblab.comparing import choice, knobs, made
 from ndblab.comparing.judged import EQUIVALENT, FASTER, SLOWER, WITHIN, Judged
 from ndblab.formatting import count, listed
+from ndblab.planning import setting_value
 from ndblab.statistics.estimate import Estimate
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ def _statements(sides: Sides) -> list[str]:
 
 
 def _literal(value: int | str) -> str:
-    if isinstance(value, int) or value in ("ON", "OFF"):
+    if setting_value.numeral(str(value)) is not None or value in ("ON", "OFF"):
         return str(value)
     return "'" + value.replace("\\", "\\\\").replace("'", "''") + "'"
 

@@ -40,7 +40,8 @@ _LOGGING = ("log_bin", "ndb_log_", "binlog_", "sync_binlog")
 """How names of variables begin that matter to a binary log. A MySQL server that has one writes the
 changes of all servers of its cluster, so it is never idle beside another."""
 _SETTLING = (
-    "table_open_cache", "thread_cache_size", "binlog_cache_size", "ndb_log_cache_size",
+    "table_open_cache", "table_definition_cache", "thread_cache_size", "stored_program_cache",
+    "innodb_buffer_pool_size", "temptable_max_ram", "binlog_cache_size", "ndb_log_cache_size",
     "ndb_index_stat_option", "ndb_metadata_check", "ndb_metadata_check_interval",
 )  # fmt: skip
 """Variables that are set live, but act on new sessions or only after a while."""

@@ -28,6 +28,15 @@ def number(text: str) -> int | None:
     return int(match[1]) * _UNITS[match[2].lower()] if match else None
 
 
+def numeral(text: str) -> int | float | None:
+    """Return a number as `number`, or one with a decimal point; None if it is none.
+
+    >>> numeral("0.5"), numeral("4K"), numeral("ON")
+    (0.5, 4096, None)
+    """
+    return float(text) if _DECIMAL.fullmatch(text.strip()) else number(text)
+
+
 def same(one: object, other: object) -> bool:
     """Return whether two values mean the same.
 
@@ -44,7 +53,7 @@ def _plain(value: object) -> object:
     if text in _OFF:
         return 0
     # long_query_time=5 is shown as 5.000000.
-    found = float(text) if _DECIMAL.fullmatch(text) else number(text)
+    found = numeral(text)
     return text.replace("_", "-") if found is None else found
 
 
