@@ -122,6 +122,15 @@ def test_errors_of_one_side_are_told() -> None:
     assert judged.judge(data).worse == ()
 
 
+def test_why_there_is_no_whole_block_is_told() -> None:
+    """Void slices that others or errors are not to blame for; nothing once a block is whole."""
+    data = dataset(1)
+    data.slices["status"] = data.slices["status"].astype(str)
+    data.slices.loc[data.slices.index[:2], "status"] = ["switched too late", "company: x"]
+    assert judged.judge(data).void == "switched too late"
+    assert judged.judge(dataset(1)).void == ""
+
+
 def test_no_start_is_counted_of_a_cluster_that_the_lab_is_attached_to() -> None:
     """Its manifest counts how often the lab began to use it."""
     data = dataset(4)

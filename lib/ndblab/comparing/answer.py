@@ -92,7 +92,8 @@ def headline(found: Judged, within: float = WITHIN) -> str:
     """Say how the throughput of B compares with that of A."""
     ratio = found.throughput
     if math.isnan(ratio.value):
-        return "Undecided: there is no whole block yet."
+        why = f": {found.void}" if found.void else ""
+        return f"Undecided: there is no whole block yet{why}."
     size = f"{abs(100 * (ratio.value - 1)):.1f} %"
     if found.outcome == FASTER:
         return f"B is {size} faster ({_interval(ratio)})."

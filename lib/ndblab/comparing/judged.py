@@ -42,7 +42,8 @@ class Judged:
     """Ratios of B over A, what they amount to, and what it took.
 
     `worse` are the guards that B violates. `errors` counts the slices left out for errors, by side,
-    `disturbed` those left out because others used the host.
+    `disturbed` those left out because others used the host. `void` says why slices are void that
+    keep it from having a whole block.
     """
 
     outcome: str
@@ -56,6 +57,7 @@ class Judged:
     starts: int
     qps: Mapping[str, float]
     disturbed: int = 0
+    void: str = ""
 
     @property
     def status(self) -> int:
@@ -97,7 +99,7 @@ def judge(data: Dataset, within: float = WITHIN) -> Judged:
         outcome(ratio, within), ratio, p95, cpu, errors, tuple(worse), len(logs),
         _minutes(mine), 0 if "attached" in data.manifest else int(data.manifest.get("starts", 0)),
         {str(side): float(value) for side, value in means.items()},
-        int(status.str.startswith("company:").sum()),
+        int(status.str.startswith("company:").sum()), "" if len(logs) else _void(status),
     )  # fmt: skip
 
 
@@ -179,6 +181,12 @@ def _cpu_us(slices: pd.DataFrame, processes: pd.DataFrame) -> pd.Series:
     except (MissingData, ValueError):
         return pd.Series(dtype=float)
     return pd.Series(found.to_numpy(float), index=good["run_id"].astype(str))
+
+
+def _void(status: pd.Series) -> str:
+    """Return the most frequent reason why slices are void, besides errors and company."""
+    others = status[(status != OK) & ~status.str.match("errors:|reconnects:|company:")]
+    return "" if others.empty else str(others.value_counts().index[0])
 
 
 def _more_errors(errors: Mapping[str, int]) -> bool:
