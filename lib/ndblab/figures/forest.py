@@ -27,6 +27,8 @@ _MOST_TICKS, _TICK_IN = 8, 0.5
 _TALL_ROW_IN, _LINE_IN, _TALL_NAME, _SHORT_NAME = 0.44, 0.14, 48, 14
 """Height of a row of a tall sheet, with its name above; height of another line of the name, and
 characters of a line; names of so few stand beside their rows there too."""
+_TALL_AROUND_IN = 1.3
+"""Height of the axis below the rows of a tall sheet with its label, and the room above them."""
 _LONG_NAME = 30
 """Characters of a row's name from which on names take a third of the sheet."""
 
@@ -57,7 +59,7 @@ def draw(
     if above:
         lines = max(name.count("\n") for name in above)
         rows_in = (_TALL_ROW_IN + _LINE_IN * lines) * len(rows)
-        sheet.grow(ax.figure, max(0.0, 0.5 + rows_in - sheet.size_in(ax)[1]))
+        sheet.grow(ax.figure, max(0.0, _TALL_AROUND_IN + rows_in - sheet.size_in(ax)[1]))
     # Equal names would share a row.
     again = rows.groupby("name").cumcount()
     rows = rows.assign(name=rows["name"] + again.map("\N{ZERO WIDTH SPACE}".__mul__))
@@ -248,7 +250,9 @@ def _finish(ax: Axes, rows: pd.DataFrame, low: float, high: float, log: bool) ->
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
     ax.set_ylim(len(rows) - 0.45, -0.6)
-    ax.tick_params(axis="y", length=0)
+    # An arrow at the lower end has its place beside the names.
+    arrows = (rows["low"] < low).any()
+    ax.tick_params(axis="y", length=0, pad=9 if arrows else 3.5)
     for place, row in enumerate(rows.itertuples()):
         for end, beyond, mark in ((low, row.low < low, "<"), (high, row.high > high, ">")):
             if beyond:

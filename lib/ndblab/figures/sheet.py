@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -13,7 +13,9 @@ from typing import NamedTuple
 from matplotlib.axes import Axes
 from matplotlib.backend_bases import RendererBase
 from matplotlib.figure import Figure, FigureBase, SubFigure
+from matplotlib.font_manager import FontProperties
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.textpath import text_to_path
 
 from ndblab.figures import points, style
 
@@ -22,14 +24,14 @@ DIAGRAM_IN = 8.0
 """Width of a sheet that is a drawing."""
 TALL_IN = 4.2
 """Width of a tall sheet, whose letters can be read on the screen of a phone."""
-_TALL_LABEL = 38
+_TALL_LABEL = 30
 """Characters of a line of an axis's label there."""
 _width_in: ContextVar[float] = ContextVar("width_in", default=WIDTH_IN)
-# Characters per line, and height of a line, of the title, the notes and the provenance.
-_TITLE, _NOTES, _SOURCE = (68, 0.22), (118, 0.15), (138, 0.125)
 _MARGIN_IN, _GAP_IN = 0.1, 0.08
-_MANY_CAPITALS = 0.2
-"""Share of capital letters, which are wider, from which on a line holds fewer characters."""
+_LEFT = 0.012
+"""Where lines begin, as a share of the sheet's width."""
+_LONGEST = 0.955
+"""Share of the sheet's width that a line may have: browsers write some percent wider."""
 
 
 class Head(NamedTuple):
@@ -62,6 +64,19 @@ class Caption:
         of_workload = f" Workload {workload}." if workload else ""
         budget = f"CPU budget {self.budget}."
         return f"{self.host_line}. {budget}{of_workload} Dataset {self.dataset_id}."
+
+
+class _Lines(NamedTuple):
+    """How lines outside of the panels are written: most characters, height, and letters."""
+
+    characters: int
+    line_in: float
+    font: Mapping[str, object]
+
+
+_TITLE = _Lines(68, 0.22, {"size": 12, "weight": "bold"})
+_NOTES = _Lines(118, 0.15, {"size": 8.2})
+_SOURCE = _Lines(138, 0.125, {"size": 6.8})
 
 
 class _Page(Figure):
@@ -145,14 +160,14 @@ def sign(figure: Figure, head: Head, source: str) -> None:
             ax.set_xlabel(textwrap.fill(ax.get_xlabel(), _TALL_LABEL))
     notes = " ".join(head.notes)
     written = (head.title, _TITLE), (notes, _NOTES), (source, _SOURCE)
-    *above_in, below_in = (line_in * _more(figure, text, wide) for text, (wide, line_in) in written)
+    *above_in, below_in = (lines.line_in * _more(figure, text, lines) for text, lines in written)
     _make_room(figure, sum(above_in), below_in)
     height_in = figure.get_figheight()
     y_in = height_in - _MARGIN_IN
-    y_in -= _write(figure, head.title, _TITLE, y_in, fontsize=12, fontweight="bold")
+    y_in -= _write(figure, head.title, _TITLE, y_in, color=style.INK)
     if notes:
-        y_in -= _write(figure, notes, _NOTES, y_in - 0.02, fontsize=8.2) + 0.02
-    below_in = _MARGIN_IN / 2 + _write(figure, source, _SOURCE, None, fontsize=6.8)
+        y_in -= _write(figure, notes, _NOTES, y_in - 0.02) + 0.02
+    below_in = _MARGIN_IN / 2 + _write(figure, source, _SOURCE, None)
     rect = (0.005, below_in / height_in, 0.99, (y_in - _GAP_IN - below_in) / height_in)
     if any(ax.get_subplotspec() for ax in figure.axes):
         figure.set_layout_engine(ConstrainedLayoutEngine(rect=rect))
@@ -176,34 +191,41 @@ def title(figure: Figure) -> str:
 
 
 def _write(
-    figure: Figure, text: str, lines: tuple[int, float], top_in: float | None, **look
+    figure: Figure, text: str, lines: _Lines, top_in: float | None, color: str = style.QUIET
 ) -> float:
     """Write folded lines below `top_in`, or else at the lower edge; return their height."""
-    characters, line_in = lines
-    folded = _folded(text, characters * figure.get_figwidth() / WIDTH_IN)
+    folded = _folded(text, lines, figure.get_figwidth())
     y_in = _MARGIN_IN / 2 if top_in is None else top_in
-    look = {"color": style.INK if "fontweight" in look else style.QUIET, **look}
     figure.text(
-        0.012, y_in / figure.get_figheight(), "\n".join(folded), linespacing=1.25,
-        va="bottom" if top_in is None else "top", **look,
+        _LEFT, y_in / figure.get_figheight(), "\n".join(folded), linespacing=1.25,
+        va="bottom" if top_in is None else "top", color=color, fontproperties=lines.font,
     )  # fmt: skip
-    return line_in * len(folded)
+    return lines.line_in * len(folded)
 
 
-def _folded(text: str, characters: float) -> list[str]:
-    if (capitals := sum(map(str.isupper, text)) / max(1, len(text))) > _MANY_CAPITALS:
-        characters *= 1 - capitals / 3
+def _folded(text: str, lines: _Lines, width_in: float) -> list[str]:
+    """Fold a text into lines that a sheet of this width has room for."""
     # A number keeps its percent sign on its line.
     text = text.replace(" %", "\N{NO-BREAK SPACE}%")
-    return textwrap.wrap(text, round(characters), break_on_hyphens=False)
+    font, characters = FontProperties(**lines.font), round(lines.characters * width_in / WIDTH_IN)
+    while True:
+        folded = textwrap.wrap(text, characters, break_on_hyphens=False)
+        if all(_width_in_font(line, font) <= _LONGEST * width_in for line in folded):
+            return folded
+        characters -= 1
 
 
-def _more(figure: Figure, text: str, characters: int) -> int:
+def _width_in_font(line: str, font: FontProperties) -> float:
+    """Return the width of a line in inches."""
+    return text_to_path.get_text_width_height_descent(line, font, ismath=False)[0] / 72
+
+
+def _more(figure: Figure, text: str, lines: _Lines) -> int:
     """Return how many lines a text has more than on a wide sheet; 0 unless the sheet is tall."""
     if not is_tall(figure):
         return 0
-    lines = _folded(text, characters * figure.get_figwidth() / WIDTH_IN)
-    return len(lines) - len(_folded(text, characters))
+    here = _folded(text, lines, figure.get_figwidth())
+    return len(here) - len(_folded(text, lines, WIDTH_IN))
 
 
 def canvas(figure: Figure) -> Axes:

@@ -159,18 +159,22 @@ def _notes(ratios: pd.DataFrame) -> list[str]:
 
 def _title(comparison: Comparison, ratios: pd.DataFrame) -> str:
     """Say how each kind changes throughput, in each workload."""
-    several = len(comparison.kinds) > 1
-    said = []
+    several, said = len(comparison.kinds) > 1, []
     for (kind, workload), rows in ratios.groupby(["kind", "workload"], sort=False):
         ends = [f"{100 * (r - 1):+.0f}" for r in (rows["ratio"].min(), rows["ratio"].max())]
         span = " to ".join(dict.fromkeys(ends)).replace("-", "\N{MINUS SIGN}")
         clear = any(forest.is_clear(row) for row in rows.itertuples())
-        who = kind if several else _WORKLOADS.get(workload, workload)
         row = rows.iloc[0]
         if len(rows) == 1 and not clear and row["high"] / row["low"] > OPEN:
-            said.append(f"cannot tell, {who} {forest.words(row)}")
+            change = f"cannot tell, {forest.words(row)}"
         else:
-            said.append(f"{who} {span} %{'' if clear else ' (within the error)'}")
-    kinds = "Throughput" if several else f"Throughput of {comparison.kinds[0].name}"
-    title = f"{kinds} against {comparison.over.name}: {'; '.join(said)}"
+            change = f"{span} %{'' if clear else ' (within the error)'}"
+        workload = _WORKLOADS.get(workload, workload)
+        said.append(f"{kind}: {change}" if several else f"{change} in {workload}")
+    over = comparison.over.name
+    if several:
+        said[0] = said[0].replace(": ", f" instead of {over}, throughput: ", 1)
+        title = "; ".join(said)
+    else:
+        title = f"{comparison.kinds[0].name} instead of {over}, throughput: {'; '.join(said)}"
     return title[0].upper() + title[1:]

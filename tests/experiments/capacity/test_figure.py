@@ -170,7 +170,7 @@ def test_every_error_is_drawn_on_a_linear_axis_and_medians_are_named() -> None:
         goal = medians["goal_pct"].dropna().iloc[0]
         assert any(list(line.get_xdata()) == [goal, goal] for line in ax.lines)
     assert all(name in written(figure) for name in METHODS)
-    assert "throughput by capacity model, 5" in title(figure)
+    assert "capacity model for throughput (5" in title(figure)
 
 
 def test_a_large_error_is_drawn_at_the_edge() -> None:

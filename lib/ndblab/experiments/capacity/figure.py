@@ -194,9 +194,9 @@ def _errors_title(verdicts: pd.DataFrame) -> str:
     for quantity in ROWS:
         rows = verdicts[verdicts["metric"] == quantity.metric].dropna(subset="median_pct")
         best = rows.loc[rows["median_pct"].idxmin()]
-        each.append(f"{quantity.name.lower()} by {best['name']}, {plain(best['median_pct'])} %")
-    first, *others = each
-    return f"Best predicted: {first} off at the median; {'; '.join(others)}"
+        error = f"{plain(best['median_pct'])} % off at the median"
+        each.append(f"{best['name']} for {quantity.name.lower()} ({error})")
+    return f"Best predictor: {'; '.join(each)}"
 
 
 def paint_brief(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:

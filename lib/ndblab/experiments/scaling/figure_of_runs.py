@@ -101,13 +101,13 @@ def paint_steadiness(figure: Figure, tables: Tables, anchors: Anchors, caption: 
         shown = steady.dropna(subset=column)
         means = intervals.means(shown, ["clients"], column)
         means = means.assign(line=name, low=np.nan, high=np.nan)
-        ax.set_title(name)
         if shown.empty:
             # No run has two whole seconds: the title says so.
-            ax.set(xticks=[], yticks=[])
+            ax.set(title=name, xticks=[], yticks=[])
             continue
         quantity = Quantity(column, "Variation", "% of the mean", colour)
         curves.against_clients(ax, means, quantity, "line", {name: Look("", colour)})
+        ax.set_title(name)
         ax.plot(shown["clients"], shown[column], "o", mfc="white", mec=style.INK, ms=4, zorder=5)
         ax.set_ylim(0, 1.1 * float(steady[list(_VARYING)].max(axis=None)))
     ax.set_ylabel("")
