@@ -44,6 +44,9 @@ MOST_BYTES, MOST_BYTES_OF_A_PAGE = 12_000_000, 1_500_000
 DESK_SCREENS, PHONE_SCREENS, EFFECTS = 2, 4, 8
 """Heights of the first page; a screen of a desk has 900 pixels, of a phone 800."""
 PHONE_PX, DESK_PX = 400, 1280
+PAPER_PX = 717, 976
+"""What margins of 1 cm leave of the width of A4 and of the height of letter paper, of which A4 has
+more; 96 pixels an inch."""
 KINDS = (
     verdict.REPRODUCED,
     verdict.CONTRADICTED,
@@ -367,6 +370,29 @@ def test_a_figure_fits_a_phone(site: Path, browser: Browser) -> None:
     assert browser.ask(f"{seen}.every(e => e.scrollWidth <= e.clientWidth)")
 
 
+def test_a_page_prints_whole(site: Path, browser: Browser) -> None:
+    """On paper nothing reaches over the edge, no figure is higher than a sheet, what is only for
+    screens is left out, and each claim has its reason."""
+    pages = ["index.html", "claims.html", "data.html"]
+    pages += ["questions/06_availability.html", "questions/03_shm_vs_tcp.html"]
+    pages += [str(next(site.glob(f"datasets/{name}-*/index.html")).relative_to(site))
+              for name in ("costs", "availability")]  # fmt: skip
+    only_screens = ".bar, .search, .tools, .neighbours, .code, button, nav"
+    shown = f"[...document.querySelectorAll('{only_screens}')].filter(e => e.checkVisibility())"
+    highest = "Math.max(0, ...[...document.querySelectorAll('.drawn')].map(e => e.offsetHeight))"
+    hidden = "[...document.querySelectorAll('.claims details p')].filter(e => !e.checkVisibility())"
+    for page in pages:
+        browser.open((site / page).as_uri(), PAPER_PX[0])
+        browser.call("Emulation.setEmulatedMedia", media="print")
+        try:
+            assert browser.ask(WIDTH) <= PAPER_PX[0], page
+            assert browser.ask(highest) < PAPER_PX[1], page
+            assert browser.ask(f"{shown}.length") == 0, page
+            assert browser.ask(f"{hidden}.length") == 0, page
+        finally:
+            browser.call("Emulation.setEmulatedMedia", media="")
+
+
 def test_the_first_page_is_short(site: Path, browser: Browser) -> None:
     """It has at most two screens at a desk, and four on a phone."""
     for width, screens, height in ((DESK_PX, DESK_SCREENS, 900), (PHONE_PX, PHONE_SCREENS, 800)):
@@ -390,6 +416,13 @@ def test_a_page_begins_with_its_answer(site: Path, sections: list[report.Section
         text = html.unescape((site / section.page).read_text())
         for finding in section.answer.certain:
             assert 0 < text.find(sentence(finding)) < text.find("<summary>Code")
+
+
+def test_the_picture_of_the_first_page_names_effects_as_claims_do() -> None:
+    """A name that is folded for a narrow picture has no sign more than it is told with."""
+    written = html.unescape(" ".join(re.findall(r"<text[^>]*>([^<]*)", forest())))
+    effects_of_claims = [claim.effect for claim in publication.claims() if claim.effect]
+    assert [name for name in effects_of_claims[:EFFECTS] if name not in written] == []
 
 
 def test_the_first_page_has_the_findings_of_the_readme(site: Path) -> None:

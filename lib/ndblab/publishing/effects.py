@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import math
-import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
 
 PICTURE = recorded.RECORDED / "effects.png"
 _ROW_IN, _AROUND_IN = 0.34, 1.35
-_NARROW, _NARROW_NAME = (0.46, 2.0, 4.4), 18
-"""Heights and width of a narrow picture, and characters of a line of a name there."""
+_NARROW = 0.46, 2.0, 4.4
+"""Heights and width of a narrow picture."""
 _ROWS = "Rows"
 """The field of the picture's file that holds what it shows."""
 
@@ -83,8 +82,6 @@ def draw(rows: pd.DataFrame, claims: Sequence[Claim], narrow: bool = False) -> F
     narrow : for half a screen, or that of a phone.
     """
     row_in, around_in, width_in = _NARROW if narrow else (_ROW_IN, _AROUND_IN, sheet.WIDTH_IN)
-    if narrow:
-        rows = rows.assign(name=rows["name"].map(lambda name: textwrap.fill(name, _NARROW_NAME)))
     with sheet.page(around_in + row_in * len(rows), width_in) as figure:
         known = {claim.id: claim for claim in claims}
         allowed, anchors = {}, {}
