@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 import pandas as pd
-from scipy.special import chdtri
+import scipy
 
 from ndblab.statistics.estimate import Variability
 from ndblab.statistics.summary import point_columns
@@ -36,7 +36,7 @@ def variability(runs: pd.DataFrame, metric: str) -> Variability:
     known = freedom > 0
     if not known.any():
         return Variability(math.nan, 0)
-    unbiased = variance[known] / (chdtri(freedom[known], 0.5) / freedom[known])
+    unbiased = variance[known] / (scipy.special.chdtri(freedom[known], 0.5) / freedom[known])
     blocks = runs["repeat"].nunique() - 1
     worth = max(1, int(0.4 * (freedom.sum() - blocks)))
     return Variability(float(np.sqrt(unbiased.median())), worth)

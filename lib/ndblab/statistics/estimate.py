@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit, logit, stdtrit
+import scipy  # imports its parts when they are first used, and half of all commands use none
 
 CONFIDENCE = 0.95
 DRAWS = 10_000
@@ -73,7 +73,7 @@ UNKNOWN = Variability(math.nan, 0)
 
 def t(freedom: float | np.ndarray | pd.Series, confidence: float = CONFIDENCE):
     """Return the two-sided quantile of Student's t distribution; NaN for NaN freedom."""
-    return stdtrit(freedom, (1 + confidence) / 2)
+    return scipy.special.stdtrit(freedom, (1 + confidence) / 2)
 
 
 def sidak(tests: int) -> float:
@@ -111,9 +111,9 @@ def share(values: Values, confidence: float = CONFIDENCE, whole: float = 1.0) ->
     x = np.asarray(values, float)
 
     def back(logits: np.ndarray) -> np.ndarray:
-        return whole * expit(logits)
+        return whole * scipy.special.expit(logits)
 
-    return _bounded(x, confidence, 0.0, whole, lambda part: logit(part / whole), back)
+    return _bounded(x, confidence, 0.0, whole, lambda part: scipy.special.logit(part / whole), back)
 
 
 def geometric(values: Values, confidence: float = CONFIDENCE) -> Estimate:

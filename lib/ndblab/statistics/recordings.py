@@ -17,7 +17,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 
 from ndblab.statistics import sequential
 from ndblab.statistics.estimate import CONFIDENCE, Estimate, t
@@ -62,4 +62,4 @@ def between(values: np.ndarray, variances: np.ndarray) -> float:
     most = float(np.ptp(values)) ** 2 * values.size
     if values.size < 2 or excess(0.0) <= 0 or excess(most) >= 0:
         return 0.0
-    return float(brentq(excess, 0.0, most))
+    return float(scipy.optimize.brentq(excess, 0.0, most))

@@ -20,7 +20,7 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
-from scipy.special import stdtr
+import scipy
 
 from ndblab.statistics.estimate import CONFIDENCE, Estimate, t
 
@@ -111,7 +111,7 @@ def chances(
         scale = (spread or math.ulp(1.0)) * math.sqrt(1 / units - 1 / look)
 
         def below(bound: float, scale: float = scale) -> float:
-            return float(stdtr((units - 1) * parts, (bound - centre) / scale))
+            return float(scipy.special.stdtr((units - 1) * parts, (bound - centre) / scale))
 
         inside = max(0.0, below(high - half) - below(low + half))
         found[look] = inside + below(low - half) + 1 - below(high + half)

@@ -16,8 +16,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.lib.stride_tricks import sliding_window_view
-from scipy.special import ndtr
 
 from ndblab.statistics.estimate import CONFIDENCE, Estimate, t
 
@@ -200,7 +200,7 @@ def windows_share(
     squares = (means / x.mean() - 1) ** 2
     found = _sectioned(squares, interval_s, confidence, lambda part: part.mean(axis=-1))
     with np.errstate(divide="ignore"):
-        shares = [float(2 * ndtr(within / np.sqrt(square)) - 1) for square in found]
+        shares = [float(2 * scipy.special.ndtr(within / np.sqrt(square)) - 1) for square in found]
     return Estimate(shares[0], shares[2], shares[1])
 
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
+import scipy
 
 from ndblab.statistics import sequential
 from ndblab.statistics.estimate import CONFIDENCE, Estimate
@@ -170,7 +170,7 @@ def upper_limits(
         deviation, freedom = history.pooled(record.trial.design)
         if freedom >= FREEDOM:
             blocks = len(record.gains)
-            t = float(stdtrit(freedom, 1 - ERROR / 2 / (blocks * (blocks + 1))))
+            t = float(scipy.special.stdtrit(freedom, 1 - ERROR / 2 / (blocks * (blocks + 1))))
             error = t * deviation / math.sqrt(blocks)
             found[record.trial.configuration] = float(np.mean(record.gains)) + error
     confirmed = {e.configuration: e.log_high for e in finalists if not math.isnan(e.log_high)}

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
+import scipy
 
 from ndblab.tuning.history import History
 from ndblab.tuning.space import Configuration, Space, Tunable, Value, made
@@ -35,7 +35,7 @@ class Effect:
     @property
     def chance(self) -> float:
         """Return the chance that it is worth a setting."""
-        return float(ndtr((self.mean - WORTH) / self.deviation))
+        return float(scipy.special.ndtr((self.mean - WORTH) / self.deviation))
 
 
 def rows(space: Space, seed: int) -> tuple[Configuration, ...]:

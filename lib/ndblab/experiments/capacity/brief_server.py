@@ -13,7 +13,7 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import nnls
+import scipy
 
 from ndblab.experiments.capacity import model
 from ndblab.experiments.capacity.demands import CLIENT, KINDS, OTHER, SERVER, Law
@@ -137,7 +137,8 @@ def epyc() -> Model:
     four = publication.anchors("4")
     cpu = [(a.clients, a.value / 100) for a in four if "CPU" in a.series]
     n, used = (np.array(values, float) for values in zip(*sorted(cpu), strict=True))
-    (one, each), _ = nnls(np.stack([np.ones_like(n), n - 1], axis=1), 1e6 * used / peak)
+    columns = np.stack([np.ones_like(n), n - 1], axis=1)
+    (one, each), _ = scipy.optimize.nnls(columns, 1e6 * used / peak)
     band = [_value("1", f"throughput, {end} of") for end in ("lowest", "highest")]
     rates = {"5": peak, "9": sum(band) / 2}
     table = threads().pivot(index="kind", columns="figure", values="cpus") * DATA_NODES

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import curve_fit
+import scipy
 
 from ndblab.experiments.capacity.demands import CLIENT, KINDS, OTHER, PARTS, SECOND_US, SERVER
 from ndblab.experiments.capacity.model import DATA_NODES, HOST, SQL_SIDE, Model, Shares
@@ -34,7 +34,7 @@ def fit_usl(clients: np.ndarray, qps: np.ndarray) -> tuple[float, float, float]:
     """Fit the three non-negative coefficients of the law by least squares of logarithms."""
     clients, qps = np.asarray(clients, float), np.asarray(qps, float)
     start = (float(qps[clients == clients.min()].mean() / clients.min()), 0.1, 1e-4)
-    coefficients, _ = curve_fit(
+    coefficients, _ = scipy.optimize.curve_fit(
         lambda n, *law: np.log(usl(n, *law)),
         clients, np.log(qps), start, bounds=(1e-9, np.inf), maxfev=20_000,
     )  # fmt: skip

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import nnls
+import scipy
 
 from ndblab import formatting
 from ndblab.error import LabError, MissingData
@@ -239,4 +239,4 @@ def _least(columns: np.ndarray, values: np.ndarray, weight: np.ndarray) -> tuple
     if not known.any():
         return (0.0, 0.0), 0.0
     scale = np.sqrt(weight[known]) / values[known]
-    return nnls(columns[known] * scale[:, None], values[known] * scale)
+    return scipy.optimize.nnls(columns[known] * scale[:, None], values[known] * scale)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import gamma
+import scipy
 
 SECOND_US = 1e6
 
@@ -79,7 +79,7 @@ class Solution:
         """
         at_each_us = SECOND_US * self.waiting / self.qps[:, None]
         scale_us = (at_each_us**2).sum(axis=1) / self.response_us
-        return gamma.ppf(0.95, self.response_us / scale_us, scale=scale_us)
+        return scipy.stats.gamma.ppf(0.95, self.response_us / scale_us, scale=scale_us)
 
 
 def solve(network: Network, clients: np.ndarray) -> Solution:
