@@ -593,13 +593,14 @@ def pytest(*arguments):
     """Run pytest in the project's folder; return its exit status.
 
     Each of its processes would compile the tests and the library anew where its user keeps
-    bytecode out of folders of sources: it is kept in the cache folder.
+    bytecode out of folders of sources: it is kept in the cache folder. Each would also import
+    Jupyter for nbval, which only programs that the tests start use.
     """
     from ndblab import install
 
     environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(install.location() / "bytecode")}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    argv = [sys.executable, "-m", "pytest", "-q", *arguments]
+    argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:nbval", *arguments]
     return subprocess.run(argv, cwd=ROOT, env=environment, check=False).returncode
 
 

@@ -54,6 +54,21 @@ def left_at_once(folder: Path, port: int, before: set[int]) -> dict[str, str]:
     return left if own else checks.leaks(folder, port, before, CLEANED_UP_S)
 
 
+def names_cluster(file: Path) -> bool:
+    """Return whether a file of tests marks any of them as one of a real cluster."""
+    return "mark.cluster" in file.read_text(encoding="utf-8")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Where only tests of a real cluster are asked for, import no file that has none.
+
+    All files would take every process of pytest 8 s more of CPU.
+    """
+    only = config.getoption("-m").endswith(" and cluster")
+    is_file = collection_path.match("test_*.py")
+    return True if only and is_file and not names_cluster(collection_path) else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark what is slow by its name, folder or fixtures; leave virtual machines to their marker.
 
@@ -62,6 +77,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         over_hosts = "hosts" in item.path.parts and item.get_closest_marker("cluster")
         reads_site = {"browser", "site"} & {*item.fixturenames}
+        if item.get_closest_marker("cluster") and not names_cluster(item.path):
+            raise pytest.UsageError(f"{item.path} has to name mark.cluster itself")
         if over_hosts or reads_site or any(name in item.nodeid for name in SLOW):
             item.add_marker("slow")
     if "virtual_machine" not in config.getoption("-m"):
