@@ -28,10 +28,9 @@ MEASURED = [e for e in catalogue.every().values() if e.grid]
 
 
 def invoke(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
-    """Type a command of the lab."""
-    program = Path(sys.executable).with_name("invoke")
+    """Run a command of the lab as `./lab` does."""
     return subprocess.run(
-        [program, *arguments],
+        [sys.executable, recorded.ROOT / "tasks.py", *arguments],
         cwd=recorded.ROOT,
         env={**os.environ, **environment},
         capture_output=True,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -320,11 +319,9 @@ def test_nothing_is_said_of_failures_where_nothing_failed() -> None:
 
 
 def invoke(*arguments: str) -> subprocess.CompletedProcess:
-    """Type a command of the lab."""
-    program = Path(sys.executable).with_name("invoke")
-    return subprocess.run(
-        [program, *arguments], cwd=recorded.ROOT, capture_output=True, text=True, check=False
-    )
+    """Run a command of the lab as `./lab` does."""
+    argv = [sys.executable, recorded.ROOT / "tasks.py", *arguments]
+    return subprocess.run(argv, cwd=recorded.ROOT, capture_output=True, text=True, check=False)
 
 
 def test_the_briefs_server_is_predicted_from_the_recorded_data() -> None:
