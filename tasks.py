@@ -629,7 +629,9 @@ def test(c, only=None, slow=False, cluster=True, virtual_machine=False, experime
     if cluster or virtual_machine:
         prerequisites.require(host.read(), installing=True, tools=tools_of_experiments())
         install.ensure()
-    parallel = ["-n", "logical", "--maxprocesses", "8", "--dist", "loadfile"]
+    # One more than CPUs: some tests wait, for processes that end or for time that goes by.
+    workers = min((os.cpu_count() or 1) + 1, 8)
+    parallel = ["-n", str(workers), "--dist", "loadfile"]
     tier = "slow" if slow else "not slow"
     # A cluster that starts waits most of the time: two of them use the CPUs of one.
     beside = ["-n", "2", "--dist", "loadfile"]
