@@ -210,6 +210,16 @@ def test_what_a_budget_rules_out_waits_for_nothing() -> None:
     assert not any(finding.waits for finding in found.values())
 
 
+def test_what_shares_force_is_called_so_beside_a_measured_value_only() -> None:
+    """A contrast of which too few blocks were measured has no value yet."""
+    dataset = against("growth", (1, 64), (1, 32), claims=("F7-growth",))
+    dataset = replace(dataset, slices=dataset.slices[dataset.slices["block"] == 1])
+    row = judge.judge(dataset, ("F7-growth",), CLAIMS).iloc[0]
+    assert row.verdict == verdicts.NOT_TESTABLE
+    assert pd.isna(row.measured)
+    assert "measured" not in row.reason
+
+
 def test_every_contrast_names_claims_that_its_experiment_judges() -> None:
     """A contrast that no claim of its experiment waits for would waste its time."""
     for experiment in catalogue.every().values():

@@ -176,11 +176,12 @@ def _judge_one(claim: Claim, dataset: Dataset, evidence: Callable[[], Evidence])
     if why_not is not None or fails:
         found = _ruled_out(why_not) if why_not else _failed(claim, state, finding, evidence)
         also = state.words if why_not and fails else ""
-        if found.verdict == BY_CONSTRUCTION and finding is None:
+        measured = finding is not None and pd.notna(finding.measured.value)
+        if found.verdict == BY_CONSTRUCTION and not measured:
             # Nothing was measured that could hold the value that quotas or sizes give.
             found = replace(found, verdict=NOT_TESTABLE)
         parts = [found.numbers, also]
-        if finding:
+        if measured:
             parts += [_per_cpu(claim, finding.measured.value, cpus), f"measured: {finding.numbers}"]
             found = replace(found, measured=finding.measured)
         return replace(found, numbers="; ".join(filter(None, parts)))
