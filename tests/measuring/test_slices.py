@@ -275,6 +275,21 @@ def test_a_slice_that_is_switched_too_late_is_void(tmp_path: Path):
     assert "too late" in row(second)["status"]
 
 
+def test_a_slice_in_which_no_report_came_is_void(tmp_path: Path):
+    """It has no interval, and its tables can be written."""
+    silent = PACED.replace(
+        "    if line.startswith",
+        "    if line.startswith('[ 2s ]'): continue\n    if line.startswith",
+        1,
+    )
+    first, second = switched(Scripted(tmp_path, silent), [lambda: None] * 2)
+    assert row(first)["status"] == "the load reported too late, or ended before its time"
+    assert first.tables["intervals"].empty
+    for each in (first, second):
+        for name, rows in each.tables.items():
+            table.render(name, rows, name)
+
+
 def test_slices_in_turn_without_a_report_say_so_each(tmp_path: Path):
     """What sysbench printed is kept."""
     runs = in_turn(Scripted(tmp_path, "sys.exit('FATAL: unable to connect')"), (True, False))

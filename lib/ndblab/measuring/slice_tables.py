@@ -100,7 +100,8 @@ def of_load(
     if not intervals.empty:
         inside = intervals["t_s"].between(first_s, first_s + times.duration_s, inclusive="right")
         lasted_s = np.diff(ended_s, prepend=0.0)[inside]
-        intervals = intervals[inside].assign(t_s=intervals["t_s"] - first_s)
+        intervals = intervals[inside]
+        intervals = intervals.assign(t_s=intervals["t_s"] - first_s)
         if len(intervals) == times.duration_s:
             queries, duration_s = float((intervals["qps"] * lasted_s).sum()), float(lasted_s.sum())
             totals = _measured(queries, duration_s, intervals)
