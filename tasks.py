@@ -609,7 +609,7 @@ def test(c, only=None, slow=False, cluster=True, virtual_machine=False, experime
     """Run the tests: those of every part, then those of a real cluster.
 
     Examples:
-    ./lab test                         11 min
+    ./lab test                         9 min
     ./lab test --slow                  24 min: whole experiments, kills, several hosts, a browser
     ./lab test --no-cluster            only what needs no cluster
     ./lab test --only verdict          only tests with this word in their name
