@@ -39,7 +39,7 @@ def test_a_minimal_smoke_run_has_every_kind_and_both_contrasts(measure, monkeypa
 
     monkeypatch.setattr(sysbench, "commands", noted)
     monkeypatch.setattr(measured_run, "measure", counted)
-    overrides = {"clients": str(CLIENTS), "table_size": 100, "warmup_s": 0}
+    overrides = {"clients": str(CLIENTS), "table_size": 100, "warmup_s": 0, "duration_s": 4}
     experiment = catalogue.find("network-cost")
     data = measure(experiment, "scaled", PORT, size=overrides)
     manifest = json.loads((data.path / "manifest.json").read_text())
