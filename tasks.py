@@ -251,7 +251,7 @@ def compare(
 def watch(
     c, side=None, save=None, baseline=None, workload=None, schema=None, writes=False, servers=None,
     clients=None, minutes=None, within=None, profile=None, tables=None, table_size=None, seed=None,
-    base_port=None,
+    base_port=None, json=False,
 ):  # fmt: skip
     """Compare what is now with a stored baseline, and keep the history: a gate for upgrades.
 
@@ -288,7 +288,7 @@ def watch(
             next_step="Leave them out, or save another baseline with them.",
         )
     with exit_on_sigterm():
-        text, status = watch.compare(baseline, side or (), minutes, base_port)
+        text, status = watch.compare(baseline, side or (), minutes, base_port, json)
     print(text)
     if status:
         raise Exit("", code=status)

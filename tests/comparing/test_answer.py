@@ -104,6 +104,7 @@ def test_each_outcome_has_its_words(changes: dict[str, object], words: str) -> N
         (["ThreadConfig=main,tc"], ["# without NumCPUs", "--initial"]),
         (["READ_BACKUP=0"], ["COMMENT='NDB_TABLE=READ_BACKUP=0'"]),
         (["servers=1", "servers=2"], ["  servers=2"]),
+        (["UseShm=off", "tls=off", "tls=on"], ["key signed by ndb_sign_keys", "all nodes"]),
     ],
 )  # fmt: skip
 def test_the_difference_can_be_pasted(words: list[str], lines: list[str]) -> None:

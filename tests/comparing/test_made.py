@@ -142,6 +142,19 @@ def test_every_server_has_a_client() -> None:
         made.load(parsed, "x", 1, 8, 2.0)
 
 
+def test_tls_encrypts_the_links_of_one_side() -> None:
+    """Twins, both over TCP; over shared memory it would change nothing, and is refused."""
+    words = "tls=off", "tls=on"
+    sides_over_tcp = compared("UseShm=off", *words)
+    assert [sides_over_tcp.variant(name).shape for name in ("default", "b")] == [
+        {"transporter": "tcp", "tls": False}, {"transporter": "tcp", "tls": True},
+    ]  # fmt: skip
+    [contrast] = sides_over_tcp.contrasts(sides_over_tcp, sides_over_tcp.size("smoke"), None)
+    assert contrast.design == TWINS
+    with pytest.raises(LabError, match="TLS changes nothing on side B"):
+        made.load(sides.parse(words), "x", 1, None, 2.0)
+
+
 def test_a_cluster_that_is_for_one_side_only_has_its_name() -> None:
     """Messages about it say which side it is; a cluster of both sides is of neither."""
     each_its_own = compared("SpinMethod=CostBasedSpinning")

@@ -46,6 +46,8 @@ def to_paste(sides: Sides) -> str:
     for setting in sides.b:
         if setting.knob.file == knobs.TABLE:
             lines.append(f"  each table: ALTER TABLE ... COMMENT='NDB_TABLE={setting}'")
+        elif setting.knob.name == "tls" and setting.value == "ON":
+            lines.append("  every node: a key signed by ndb_sign_keys")
         elif setting.knob.file == knobs.LAB:
             lines.append(f"  {setting}")
     reset = {s.knob.key: s for s in sides.a if s.knob.key not in {t.knob.key for t in sides.b}}

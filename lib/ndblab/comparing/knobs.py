@@ -105,7 +105,7 @@ def find(word: str, others: Iterable[Knob] = ()) -> Knob:
             expected=f"perhaps {' or '.join(close)}"
             if close
             else "a parameter of config.ini, a "
-            "variable of mysqld, a table option, servers, clients, data_nodes or engine",
+            "variable of mysqld, a table option, servers, clients, data_nodes, tls or engine",
             next_step="Check the spelling; `./lab --help compare` has examples.",
         )
     raise LabError(

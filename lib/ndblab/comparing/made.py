@@ -34,7 +34,7 @@ VARIANTS = {designs.A: DEFAULT_VARIANT, designs.B: B_VARIANT}
 CLIENTS_PER_CPU = 8
 """Clients on each of the host's CPUs, unless told: enough to saturate a server and its data nodes.
 The recorded sweeps of one server on 2 CPUs peak at 1 to 16 clients."""
-POOL = "ndb_cluster_connection_pool"
+POOL, TLS = "ndb_cluster_connection_pool", "tls"
 _DATA_NODES = 2
 _ONE_CLUSTER = (ALTERNATION, SWITCHED)
 
@@ -60,7 +60,8 @@ def load(
     Raises
     ------
     LabError
-        If a side has fewer clients than servers: some of these would be idle.
+        If a side has fewer clients than servers, some of which would be idle, or TLS for links
+        that do not use it.
     """
     usual = max(
         round(CLIENTS_PER_CPU * usable_cpus),
@@ -68,6 +69,7 @@ def load(
     )
     asked = Load(workload, servers, usual if clients is None else clients)
     for side in VARIANTS:
+        _refuse_idle_tls(sides, side)
         at = point(sides, side, asked)
         if at.clients < at.servers:
             raise LabError(
@@ -77,6 +79,17 @@ def load(
                 next_step="Use more --clients, or fewer servers.",
             )
     return asked
+
+
+def _refuse_idle_tls(sides: Sides, side: str) -> None:
+    """Refuse TLS beside shared memory, which it does not encrypt (`cluster.keys`)."""
+    if sides.value(side, TLS) == "ON" and sides.value(side, "UseShm") != "OFF":
+        raise LabError(
+            f"TLS changes nothing on side {side.upper()}",
+            found="nodes that are linked by shared memory, which it does not encrypt",
+            expected="links over TCP",
+            next_step="Compare: ./lab compare UseShm=off tls=off tls=on",
+        )
 
 
 def experiment(
@@ -204,6 +217,8 @@ def configured(setting: Setting) -> dict[str, dict[str, object]]:
 def _with(made: Variant, setting: Setting) -> Variant:
     """Return a variant with one more setting of its cluster."""
     knob, value = setting.knob, setting.value
+    if knob.name == TLS:
+        return replace(made, shape={**made.shape, "tls": value == "ON"})
     if knob.file in (knobs.LAB, knobs.TABLE):
         return made
     if knob.name == "UseShm":

@@ -85,6 +85,7 @@ def effective(
     config_ini = config.config_ini(plan, binaries.ndb_version)
     parameters = installed.read_parameters(binaries, config_ini)
     taken = {("mysqld", name): value for name, value in variables.items()}
+    taken["", made.TLS] = "ON" if plan.tls else "OFF"
     for section, own in parameters.items():
         taken |= {(section, knobs.folded(name)): value for name, value in own.items()}
     for setting in settings:

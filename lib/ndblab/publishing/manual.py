@@ -127,6 +127,7 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
         "table_size": "With --save: rows of each table (default: the profile's)",
         "seed": "With --save: seed of the order of slices (default: the profile's)",
         "base_port": "First port of the cluster (default: 11860)",
+        "json": "With --baseline: print the answer as JSON",
     },
     "tune": {
         "side": "Your settings, folder or file; plain words are it (default: the lab's)",

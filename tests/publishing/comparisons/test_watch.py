@@ -77,6 +77,23 @@ def test_what_is_now_is_compared_under_the_stored_load(lab: SimpleNamespace) -> 
     assert "data:image/png;base64," in page
 
 
+def test_the_answer_for_programs_has_the_change_and_the_trend(lab: SimpleNamespace) -> None:
+    """What `compare --json` says, and what only a baseline knows; also where nothing differs."""
+    lab.faster = [1.05, 0.9]
+    watch.save("nightly", [], {})
+    for _ in lab.faster:
+        text, status = watch.compare("nightly", ["ndb_batch_size=64K"], as_json=True)
+    found = json.loads(text)
+    assert status == 1
+    assert Path(found["dataset"]).is_dir()
+    assert found["baseline"] == "nightly"
+    assert found["change"].startswith("This has changed: it was +4.")
+    assert Path(found["trend"]).is_file()
+    assert found["go_on"] == ""
+    same, status = watch.compare("nightly", [], as_json=True)
+    assert json.loads(same) == {"outcome": "alike", "baseline": "nightly", "exit_status": status}
+
+
 def test_nothing_is_measured_where_nothing_differs(lab: SimpleNamespace) -> None:
     """The same programs with the same settings."""
     watch.save("nightly", [], {})

@@ -142,7 +142,11 @@ def save(name: str, words: Sequence[str], load: Mapping[str, object]) -> str:
 
 
 def compare(
-    name: str, words: Sequence[str], minutes: object = None, port: int | str | None = None
+    name: str,
+    words: Sequence[str],
+    minutes: object = None,
+    port: int | str | None = None,
+    as_json: bool = False,
 ) -> tuple[str, int]:
     """Compare what is now with a baseline; return the answer and the exit status of `compare`.
 
@@ -150,27 +154,23 @@ def compare(
     ----------
     words : what is now, as for `save`; without any, the baseline's settings with the installed
         programs.
+    as_json : answer as the JSON of `compare`, with the baseline, what changed since the
+        comparisons before, and the page with the trend; with the outcome "alike" where nothing
+        differs.
 
     Raises
     ------
     LabError
         If the baseline or its engine is not there, or the sides cannot be compared.
     """
-    baseline = Baseline.of(name)
-    first, load, binaries = baseline.side, baseline.load, install.ensure()
-    saved_with = load.pop("ndb", "")
-    now = _side(words) if words else {k: v for k, v in first.items() if k != ENGINE}
-    if first.get(ENGINE) == str(binaries.basedir):
-        if saved_with != binaries.ndb_version:
-            raise LabError(
-                f"The engine of the baseline {baseline.name} is no longer there",
-                found=f"{binaries.ndb_version} in {binaries.basedir}",
-                expected=saved_with,
-                next_step=f"Save it with a folder or release of its own: ./lab watch --save "
-                f"{name} engine={saved_with}",
-            )
-        del first[ENGINE]
+    baseline, binaries = Baseline.of(name), install.ensure()
+    load = baseline.load
+    first = _first(baseline, load.pop("ndb", ""), name, binaries)
+    now = _side(words) if words else {k: v for k, v in baseline.side.items() if k != ENGINE}
     nothing = f"Nothing differs from the baseline {baseline.name}: {binaries.product}.", 0
+    if as_json:
+        plain = {"outcome": "alike", "baseline": baseline.name, "exit_status": 0}
+        nothing = json.dumps(plain, indent=1), 0
     if first == now:
         return nothing
     sides = [str(baseline.write(_COMPARED, first)), str(baseline.write(_NOW, now))]
@@ -183,20 +183,50 @@ def compare(
     except Alike:
         # One names what the other has by default.
         return nothing
-    data = datasets.read(json.loads(text)["dataset"])
+    found = json.loads(text)
+    data = datasets.read(found["dataset"])
     entry = history.entry(data, asked.band)
     baseline.append(entry)
     entries = [each for each in baseline.entries if each.host == entry.host]
-    lead = " ".join([entry.sentence, trend(entries)]).strip()
+    change = trend(entries)
+    lead = " ".join([entry.sentence, change]).strip()
     a, b, under = history.question(data.manifest)
     page = pages.write_trend(
         baseline.folder / _PAGE, baseline.name, lead, f"A: {a}. B: {b}", under, baseline.entries,
         asked.band,
     )  # fmt: skip
-    lines = [f"A: {a}", f"B: {b}", "", lead, ""]
+    longer = ""
     if entry.outcome == judged.UNDECIDED:
-        lines.append(f"Measure it anew, for longer: {typed} --minutes {_longer(data, asked.band)}")
+        longer = f"{typed} --minutes {_longer(data, asked.band)}"
+    if as_json:
+        watched = {"go_on": longer, "baseline": baseline.name, "change": change, "trend": str(page)}
+        return json.dumps(found | watched, indent=1), status
+    lines = [f"A: {a}", f"B: {b}", "", lead, ""]
+    if longer:
+        lines.append(f"Measure it anew, for longer: {longer}")
     return "\n".join([*lines, f"Trend: {page}", f"Dataset: {data.path}"]), status
+
+
+def _first(baseline: Baseline, saved_with: str, name: str, binaries: install.Binaries) -> Side:
+    """Return side A: what was saved, without its engine where that is the installed one.
+
+    Raises
+    ------
+    LabError
+        If there is no such baseline, or another release has taken the place of its engine.
+    """
+    first = baseline.side
+    if first.get(ENGINE) != str(binaries.basedir):
+        return first
+    if saved_with != binaries.ndb_version:
+        raise LabError(
+            f"The engine of the baseline {baseline.name} is no longer there",
+            found=f"{binaries.ndb_version} in {binaries.basedir}",
+            expected=saved_with,
+            next_step=f"Save it with a folder or release of its own: ./lab watch --save "
+            f"{name} engine={saved_with}",
+        )
+    return {key: value for key, value in first.items() if key != ENGINE}
 
 
 def _longer(data: datasets.Dataset, band: float) -> int:
