@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
 TOO_LATE = "the load reported too late, or ended before its time"
 SWITCHED_TOO_LATE = "what the sides differ in was switched too late"
+BEFORE_S = 0.5
+"""How long before its slice the first interval may begin; with more, the queries of another slice,
+or of the warm-up, are part of its rate."""
+BEGAN_BEFORE = f"its first report covers more than {BEFORE_S:g} s before it"
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,8 @@ def of_load(
 ) -> Run:
     """Compose the tables of a slice from its intervals in the report of the whole load.
 
+    It is void if its first interval began more than `BEFORE_S` before it.
+
     Parameters
     ----------
     span : begin and seconds between the readings of processes, if there were any.
@@ -97,12 +103,14 @@ def of_load(
     first_s = times.warmup_s + place * times.duration_s
     intervals, ended_s = report.intervals.copy(), np.array(report.ended_s)
     totals: dict[str, float] = {}
+    before_s = 0.0
     if not intervals.empty:
         inside = intervals["t_s"].between(first_s, first_s + times.duration_s, inclusive="right")
         lasted_s = np.diff(ended_s, prepend=0.0)[inside]
         intervals = intervals[inside]
         intervals = intervals.assign(t_s=intervals["t_s"] - first_s)
         if len(intervals) == times.duration_s:
+            before_s = first_s - float((ended_s[inside] - lasted_s)[0])
             queries, duration_s = float((intervals["qps"] * lasted_s).sum()), float(lasted_s.sum())
             totals = _measured(queries, duration_s, intervals)
     measured = totals | {name: host[name] for name in ("host_busy_pct", "host_steal_pct")}
@@ -111,6 +119,8 @@ def of_load(
         processes = samples.processes(*span).assign(t_s=round(span[1], 2))
         tables["processes"] = processes
         measured["client_cpu_pct"] = processes.cpu_pct[_of_clients(processes)].sum(min_count=1)
+    if status == OK and before_s > BEFORE_S:
+        status = BEGAN_BEFORE
     if status == OK and late:
         status = SWITCHED_TOO_LATE
     return _composed(asked, report, samples.company(), started_utc, status, tables, measured)
