@@ -60,7 +60,7 @@ class Writer:
         return pd.concat(self.rows.values(), ignore_index=True)
 
     def snapshot(self) -> SimpleNamespace:
-        empty = pd.DataFrame(columns=["contrast", "status", "start"])
+        empty = pd.DataFrame(columns=["contrast", "block", "status", "start"])
         return SimpleNamespace(slices=self.slices if self.rows else empty)
 
 
@@ -149,7 +149,7 @@ def test_variants_are_switched_under_one_load(lab: Lab, monkeypatch):
     """Each slice has the turn that makes the cluster its side's."""
     calls = []
 
-    def switched(cluster, asked, turns):
+    def switched(cluster, asked, turns, spare):
         calls.append((asked, turns))
         return lab.slot(cluster, asked, "")
 
@@ -167,6 +167,26 @@ def test_variants_are_switched_under_one_load(lab: Lab, monkeypatch):
     assert [point.variant for (point,) in ready] == [
         {"a": "default", "b": "other"}[each.place["side"]] for each in asked
     ]
+
+
+def test_a_block_of_late_turns_has_spare_seconds_when_it_is_measured_again(lab: Lab, monkeypatch):
+    """No other block takes longer, whatever else made it void."""
+    why, spared = [slice_tables.TOO_LATE, slice_tables.SWITCHED_TOO_LATE, "ok", "ok"], []
+
+    def switched(cluster, asked, turns, spare):
+        spared.append(spare)
+        runs = lab.slot(cluster, asked, "")
+        runs[5].tables["slices"]["status"] = why[len(spared) - 1]
+        return runs
+
+    monkeypatch.setattr(slices, "measure_switched", switched)
+    other = Side(dataclasses.replace(ONE.point, variant="other"))
+    variants = (Variant(), Variant("other"))
+    lab.experiment = dataclasses.replace(lab.experiment, variants=variants)
+    contrast = Contrast("s", designs.SWITCHED, ONE, other, ())
+    statuses = [lab.measure(contrast, number) for number in (1, 1, 1, 2)]
+    assert [each == "ok" for each in statuses] == [False, False, True, True]
+    assert spared == [0, 0, slices.SPARE, 0]
 
 
 def test_only_monitor_or_variant_can_be_switched():

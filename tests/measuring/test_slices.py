@@ -232,7 +232,7 @@ for line in {REPORT[REPORT.index("[ 1s ]") :].splitlines()!r}:
     assert row(first)["host_busy_pct"] == row(second)["host_busy_pct"] >= 0
 
 
-def switched(cluster: Scripted, turns: list) -> list:
+def switched(cluster: Scripted, turns: list, spare: int = 0) -> list:
     """Measure slices of a second under one load, each with its turn, after a warm-up of one."""
     size = profile.get("smoke", {"warmup_s": 1, "duration_s": 1})
     asked = []
@@ -240,7 +240,7 @@ def switched(cluster: Scripted, turns: list) -> list:
         job = Job(cluster.binaries, size, Point(1, 8, variant=variant), cluster.plan.servers[:1])
         place = {"run_id": f"x_b001_{slot}", "contrast": "x", "block": 1, "slot": slot}
         asked.append(slices.Asked({**place, "side": "ab"[slot - 1], "of": 2, "start": 1}, job))
-    return slices.measure_switched(cluster, asked, turns)
+    return slices.measure_switched(cluster, asked, turns, spare)
 
 
 PACED = f"""began = print('Threads started!', flush=True) or time.monotonic()
@@ -271,6 +271,29 @@ def test_a_slice_that_is_switched_too_late_is_void(tmp_path: Path):
     """Part of it was the other side's."""
     turns = [lambda: None, lambda: time.sleep(slices.SWITCHED_LATE_S + 0.1)]
     first, second = switched(Scripted(tmp_path, PACED), turns)
+    assert row(first)["status"] == "ok"
+    assert "too late" in row(second)["status"]
+
+
+def test_a_spare_second_passes_after_a_late_turn(tmp_path: Path):
+    """The slice is the whole second that follows it: all of it is its own side's."""
+    turns = [lambda: None, lambda: time.sleep(slices.SWITCHED_LATE_S + 0.2)]
+    program = f"assert '--time=5' in sys.argv\n{PACED}"
+    first, second = switched(Scripted(tmp_path, program), turns, spare=1)
+    assert [row(each)["status"] for each in (first, second)] == ["ok", "ok"]
+    reported = [line for line in REPORT.splitlines() if "qps:" in line]
+    rates = [float(line.split("qps:")[1].split()[0]) for line in reported]
+    assert [row(first)["qps"], row(second)["qps"]] == pytest.approx([rates[1], rates[3]], rel=0.001)
+    for each in (first, second):
+        for name, rows in each.tables.items():
+            table.render(name, rows, name)
+        assert each.tables["processes"]["role"].value_counts()["sysbench"] == 1
+
+
+def test_a_turn_later_than_the_spare_seconds_voids_its_slice(tmp_path: Path):
+    """None is left out in vain."""
+    turns = [lambda: None, lambda: time.sleep(1.2)]
+    first, second = switched(Scripted(tmp_path, PACED), turns, spare=1)
     assert row(first)["status"] == "ok"
     assert "too late" in row(second)["status"]
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -43,6 +44,8 @@ END_MARGIN_S = 0.05
 SWITCHED_LATE_S = 0.2
 """A slice whose side came later than this is void: what of it belongs to the other side hides that
 share of the difference."""
+SPARE = 8
+"""Slices by which the load of a switched block is longer once turns of that block came too late."""
 
 
 def measure(cluster: Cluster, asked: Sequence[Asked], condition: str = NONE) -> list[Run]:
@@ -172,51 +175,65 @@ def measure_in_turn(cluster: Cluster, asked: Sequence[Asked], watched: Sequence[
 
 
 def measure_switched(
-    cluster: Cluster, asked: Sequence[Asked], turns: Sequence[Callable[[], object]]
+    cluster: Cluster,
+    asked: Sequence[Asked],
+    turns: Sequence[Callable[[], object]],
+    spare: int = 0,
 ) -> list[Run]:
     """Measure slices one after the other under one load, of which each turn gives one its side.
 
     Processes are sampled where a slice begins, after the turn. The jobs of all slices are those of
     one load, and last whole seconds. The loads are the clients of the first: their sessions stay.
 
+    After a turn that came too late, its slice is one that begins after it, and so are all others,
+    while there are `spare` ones to leave out. Only the lab's clock decides that, before the load
+    has reported on either, so no rate chooses what is measured; the order of the sides stays.
+
     Raises
     ------
     LabError
         If a turn fails, a node of the cluster has ended, or does not rejoin it.
     """
-    readings: list[tuple[float, float]] = []
+    readings: list[tuple[float, int, bool]] = []
 
     def switch(samples: monitor.Samples, first_s: float) -> None:
-        slice_s = asked[0].job.profile.duration_s
-        for place, turn in enumerate([*turns, lambda: None]):
+        slice_s, place, left = asked[0].job.profile.duration_s, 0, spare
+        for turn in [*turns, lambda: None]:
             due_s = first_s + place * slice_s
             time.sleep(max(0.0, due_s - time.monotonic()))
             turn()
-            readings.append((time.monotonic(), time.monotonic() - due_s))
+            late_s = time.monotonic() - due_s
+            late = late_s > SWITCHED_LATE_S
+            if late and (missed := math.ceil(late_s / slice_s)) <= left:
+                place, left, late = place + missed, left - missed, False
+            readings.append((time.monotonic(), place, late))
             monitor.read(cluster, samples)
+            place += 1
 
     turns[0]()
-    report, samples, host, started_utc = _load(cluster, asked, switch)
+    report, samples, host, started_utc = _load(cluster, asked, switch, spare)
+    spans = [(began[0], ended[0] - began[0]) for began, ended in itertools.pairwise(readings)]
     runs = []
-    for place, each in enumerate(asked):
-        span, late = None, False
-        if len(readings) > place + 1:
-            (began_s, late_s), (ended_s, _) = readings[place : place + 2]
-            span, late = (began_s, ended_s - began_s), late_s > SWITCHED_LATE_S
+    for number, each in enumerate(asked):
+        _, place, late = readings[number] if spans else (0.0, number, False)
+        span = spans[number] if spans else None
         runs.append(of_load(each, report, samples, host, started_utc, place, span, late))
     return runs
 
 
 def _load(
-    cluster: Cluster, asked: Sequence[Asked], during: Callable[[monitor.Samples, float], None]
+    cluster: Cluster,
+    asked: Sequence[Asked],
+    during: Callable[[monitor.Samples, float], None],
+    spare: int = 0,
 ) -> tuple[Report, monitor.Samples, Mapping[str, float], str]:
-    """Run the one load of several slices, and what happens `during` it from the first one on."""
+    """Run the one load of slices and `spare` ones, and what happens `during` it from the first."""
     samples = monitor.of(cluster)
     job, times = asked[0].job, asked[0].job.profile
     started_utc = now_utc()
     generator = registry.find(job.point.workload)
     # sysbench may end before it reports its last second.
-    seconds = times.warmup_s + len(asked) * times.duration_s + 1
+    seconds = times.warmup_s + (len(asked) + spare) * times.duration_s + 1
     monitor.read_company(cluster, samples)
     monitor.read_hosts(cluster, samples)
     began_s = time.monotonic()
