@@ -18,7 +18,7 @@ from ndblab.dataset.column import Column
 from ndblab.dataset.schema import COUNTS, MEASURE_AGAIN, SCHEMAS, Schema
 from ndblab.error import LabError
 
-_CHUNK, _PART_BYTES = 50_000, 1 << 20
+_CHUNK, _PART_BYTES = 20_000, 1 << 20
 """Rows that are parsed at once, and bytes that are looked at."""
 
 

@@ -227,8 +227,8 @@ def _mean_pct(parts: Sequence[pd.DataFrame], keys: list[str], role: str = "") ->
         return part[part["role"] == role] if role else part
 
     windows_s = [own(p).groupby(keys, observed=True, sort=False)["t_s"].diff() for p in parts]
-    known_s, sums = pd.concat(windows_s).dropna(), []
-    usual_s = known_s.median() if len(known_s) else 1.0
+    known_s, sums = np.concatenate([window_s.dropna() for window_s in windows_s]), []
+    usual_s = np.median(known_s, overwrite_input=True) if len(known_s) else 1.0
     for part, window_s in zip(map(own, parts), windows_s, strict=True):
         weight = window_s.fillna(usual_s)
         table = part[keys].assign(cpu_s=part["cpu_pct"] * weight, s=weight)
