@@ -19,6 +19,7 @@ from ndblab.design import time_needed
 from ndblab.design.contrast import ALTERNATION, RESTARTS, STARTS, TWINS, Contrast, Side
 from ndblab.error import LabError
 from ndblab.formatting import count, duration
+from ndblab.machine.own_cgroup import CpuController
 from ndblab.measuring import dry_run, feasible
 from ndblab.planning import number
 from ndblab.planning.point import DEFAULT_VARIANT
@@ -26,12 +27,18 @@ from ndblab.tuning import screening
 from ndblab.tuning import space as spaces
 from ndblab.tuning.search import Search
 from ndblab.tuning.space import BASELINE, Space
-from ndblab.tuning.wanted import NAME, Limit, Wanted
+from ndblab.tuning.wanted import NAME, OF_THE_BRIEF, Limit, Wanted, named
 
 if TYPE_CHECKING:
     from ndblab.install import Binaries
     from ndblab.machine.host import Host
+    from ndblab.planning.deployment import Plan
     from ndblab.workloads.own.resolving import Workload
+
+_THERE = (
+    "assumed: CPUs can be limited there (by root, or a systemd user manager); the same command "
+    "without --host and --dry-run searches, on that host"
+)
 
 
 @dataclass(frozen=True)
@@ -44,8 +51,12 @@ class Tuning:
     machine: Host
     workload: str
     no_twins: str
+    minutes: int = 0
+    elsewhere: bool = False
+    """The host is described: nothing can be started there from here."""
+    threads: str = ""
 
-    def plan(self, minutes: int) -> str:
+    def plan(self) -> str:
         """Say what will be tried, how and for how long, before anything is started."""
         space, search = self.wanted.space, self.search
         cheap = [each.word for each in space.tunables if each.cheap]
@@ -53,19 +64,21 @@ class Tuning:
         blocks_s = ", ".join(f"{name} {duration(s)}" for name, s in space.block_s.items())
         instead = f" ({self.no_twins})" if self.no_twins else ""
         first = f"first {space.words(space.expert)} (rules of thumb), then " if space.expert else ""
-        lines = [f"baseline: {', '.join(map(str, self.wanted.baseline)) or 'the default'}"]
+        lines = [f"baseline: {named([str(own) for own in self.wanted.baseline])}"]
+        lines += [f"threads of a data node: {self.threads}"] if self.threads else []
         lines += [f"  {t.word}: now {t.current}; {_tried(t)}" for t in space.tunables]
         return "\n".join(
             [
                 *lines,
                 f"under {self.workload}, {count(self.wanted.load.clients, 'client')}, for "
-                f"{self.wanted.goal}, {minutes} min",
+                f"{self.wanted.goal}, {self.minutes} min",
                 f"a block takes: {blocks_s}{instead}",
                 f"changed while a cluster runs: {', '.join(cheap) or 'none'}",
                 f"{first}{count(len(rows), 'trial')} of the screening, a race and "
                 f"the confirmation, which begins after {duration(search.search_s)}",
-                "prediction: a confirmed gain is known to within "
+                "prediction, not measured: a confirmed gain is known to within "
                 f"{100 * math.expm1(search.half_width):.1f} % then, with the noise of 2 CPUs",
+                *([_THERE] if self.elsewhere else []),
             ]
         )
 
@@ -98,6 +111,8 @@ def prepare(
     machine = dry_run.host_of(described)
     others = comparison.known_to(binaries, machine)
     baseline = _baseline(words, others)
+    if described is not None:
+        machine = _with_quotas(machine)
     load = made.load(
         Sides((), (), baseline), workload.name, 1,
         None if clients is None else number.whole("--clients", clients), machine.usable_cpus,
@@ -118,7 +133,16 @@ def prepare(
     search = Search(found, 60 * minutes - time_needed.sweep_s(experiment, size), size.seed, kept)
     _check_time(search, minutes)
     wanted = dataclasses.replace(bare, space=found)
-    return Tuning(wanted, search, binaries, machine, workload.label, no_twins)
+    return Tuning(
+        wanted, search, binaries, machine, workload.label, no_twins, minutes,
+        described is not None, _threads(plan, baseline),
+    )  # fmt: skip
+
+
+def _with_quotas(machine: Host) -> Host:
+    """Return a host that is described as one that lets CPUs be limited: nobody could try it."""
+    assumed = CpuController("cgroup2", "", "assumed of a host that is described")
+    return dataclasses.replace(machine, cpu_controller=assumed)
 
 
 def _space(bare: Wanted, tunables: tuple[spaces.Tunable, ...], dear: str) -> Space:
@@ -159,19 +183,42 @@ def _check_time(search: Search, minutes: int) -> None:
 
 def _baseline(words: Sequence[str], others: Sequence[knobs.Knob]) -> tuple[Setting, ...]:
     """Return the settings of the user's configuration."""
-    if not words or tuple(words) == (sides.BRIEF,):
+    if not words:
         return ()
-    parsed = sides.parse(words, others)
+    parsed = sides.parse(_spelled_out(words), others)
     if parsed.a:
-        raise LabError(
-            "A search has one baseline",
-            found=f"{parsed.words('a')}, and {parsed.words('b')}",
-            expected="one value of each setting, one folder or one file",
-            next_step="Compare two of them with ./lab compare.",
-        )
+        raise _two_baselines(f"{parsed.words('a')}, and {parsed.words('b')}")
     if parsed.value("b", "engine") is not None:
         raise LabError("A search has one engine", next_step="Compare two with ./lab compare.")
     return parsed.of("b")
+
+
+def _spelled_out(words: Sequence[str]) -> list[str]:
+    """Return words with "brief" as its settings; those that are typed beside it replace them."""
+    own = [word for word in words if word != sides.BRIEF]
+    if len(own) == len(words):
+        return own
+    if any("=" not in word for word in own):
+        raise _two_baselines(" ".join(words))
+    typed = {word.partition("=")[0] for word in own}
+    return [*(word for word in OF_THE_BRIEF if word.partition("=")[0] not in typed), *own]
+
+
+def _two_baselines(found: str) -> LabError:
+    return LabError(
+        "A search has one baseline",
+        found=found,
+        expected="one value of each setting, one folder or one file",
+        next_step="Compare two of them with ./lab compare.",
+    )
+
+
+def _threads(plan: Plan, baseline: Sequence[Setting]) -> str:
+    """Return the lab's threads of a data node as a setting; empty if the user sets them."""
+    if any(setting.knob.name in ("ThreadConfig", "NumCPUs") for setting in baseline):
+        return ""
+    automatic = plan.threads.automatic_cpus
+    return f"NumCPUs={automatic}" if automatic else f"ThreadConfig={plan.threads.config()}"
 
 
 def _current(

@@ -92,8 +92,8 @@ def tune(
         port, described,
     )  # fmt: skip
     if only_plan or described:
-        return tuning.plan(limit)
-    print(tuning.plan(limit), file=sys.stderr)
+        return tuning.plan()
+    print(tuning.plan(), file=sys.stderr)
     data = measure(tuning, again)
     return _answered(tuning, data, as_json, pictures)
 
@@ -133,7 +133,7 @@ def measure(tuning: Tuning, again: bool = False) -> datasets.Dataset:
             performing.perform(experiment.sweep(size), writer, clusters.ready, clusters.measure)
             _search(tuning, clusters)
         # Whoever reads the dataset has neither this host's knobs nor its programs.
-        writer.note(answer=_told(tuning, writer.snapshot()))
+        writer.note(minutes=tuning.minutes, answer=_told(tuning, writer.snapshot()))
         return writer.finish()
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ndblab.experiments.tuned.searched import COMMAND
 from ndblab.judging.answer import Answer
 from ndblab.judging.answers import answers
-from ndblab.tuning.wanted import NAME
+from ndblab.tuning.wanted import NAME, named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,5 +21,4 @@ def found(dataset: Dataset | None, table: pd.DataFrame) -> Answer:
     if dataset is None:
         return Answer((f"no search is over on this host: run {COMMAND}, an hour",))
     known = dataset.manifest["answer"]
-    baseline = ", ".join(known["baseline"]) or "the brief's configuration, scaled to this host"
-    return Answer((f"against {baseline}: {known['sentence'].rstrip('.')}",))
+    return Answer((f"against {named(known['baseline'])}: {known['sentence'].rstrip('.')}",))
