@@ -14,6 +14,7 @@ from IPython.display import HTML, Markdown, display
 
 from ndblab import formatting
 from ndblab.dataset import Dataset
+from ndblab.design import catalogue
 from ndblab.design.catalogue import find
 from ndblab.figures import sheet
 from ndblab.judging import answers, publication
@@ -48,10 +49,20 @@ def answer(asked: Dataset | str, table_of_verdicts: pd.DataFrame) -> None:
     found = answers.answer(name, table_of_verdicts, data)
     where, is_told = "", True
     if data is not None:
-        is_told = data.path in recorded.folders_of(find(name))[-1:]
+        is_told = _is_told(data)
         where = f"{data.describe_host(in_short=True)}, CPU budget {data.budget}, {data.id}"
     text = exhibit.below_head(found) if is_told else f"**In short.** {found}"
     display(Markdown(text), metadata=exhibit.of_answer(found, where))
+
+
+def _is_told(data: Dataset) -> bool:
+    """Return whether the head of a committed notebook tells what a dataset says."""
+    if data.path.parent.parent != recorded.RECORDED:
+        return False
+    if data.experiment not in catalogue.every():
+        # A search is of no experiment; the notebook has chosen it.
+        return True
+    return data.path in recorded.folders_of(find(data.experiment))[-1:]
 
 
 def figure(key: str | int, source: Dataset | Forecast | str) -> None:

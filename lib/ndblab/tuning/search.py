@@ -190,6 +190,8 @@ class Search:
 
     def _confirm(self, history: History) -> Trial | None:
         candidates = self.finalists(history)
+        if not candidates:
+            return None
         stands = outcome.judge(history, candidates, self.limits)
         winner = stands.winner
         until_s = self.budget_s

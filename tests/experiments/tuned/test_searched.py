@@ -16,7 +16,7 @@ from ndblab.experiments.tuned import searched
 from ndblab.judging import answers
 from ndblab.measuring import measurement
 from ndblab.statistics.estimate import Estimate
-from ndblab.tuning import answer, space
+from ndblab.tuning import answer, prepared, space
 from ndblab.tuning.outcome import Finalist, Outcome
 from ndblab.tuning.wanted import Wanted
 from tuning.test_answer import BOTH, SPACE, WINNER
@@ -26,7 +26,8 @@ OTHER = Finalist(space.without(BOTH, "ndb_batch_size"), math.log(1.3), blocks=1)
 
 def over(*finalists: Finalist) -> SimpleNamespace:
     """Return the dataset of a search that ended with these finalists."""
-    wanted = Wanted((), SPACE, made.Load("oltp_point_select", 1, 16), "quick", {})
+    brief = prepared._baseline(["brief"], ())
+    wanted = Wanted(brief, SPACE, made.Load("oltp_point_select", 1, 16), "quick", {})
     winner = finalists[0] if finalists else None
     found = Outcome(winner, finalists, (), 18, (), math.nan if winner else 0.04, 18)
     beside = {"p95": Estimate(0.92, 0.87, 0.97)}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ndblab.experiments.tuned.searched import COMMAND
-from ndblab.judging.answer import Answer
+from ndblab.formatting import listed
+from ndblab.judging.answer import Advice, Answer
 from ndblab.judging.answers import answers
 from ndblab.tuning.wanted import NAME, named
 
@@ -14,11 +16,33 @@ if TYPE_CHECKING:
 
     from ndblab.dataset import Dataset
 
+_KEEP = "Keep your configuration: "
+
 
 @answers(NAME)
-def found(dataset: Dataset | None, table: pd.DataFrame) -> Answer:
+def found(dataset: Dataset | None, table: pd.DataFrame) -> Answer | Sequence[str]:
     """Say what the search confirmed, or that there is none yet."""
     if dataset is None:
         return Answer((f"no search is over on this host: run {COMMAND}, an hour",))
     known = dataset.manifest["answer"]
-    return Answer((f"against {named(known['baseline'])}: {known['sentence'].rstrip('.')}",))
+    return list(_confirmed(known) if known["winner"] else _nothing(known))
+
+
+def _confirmed(known: Mapping[str, Any]) -> Iterator[str]:
+    """Say what was gained, what else changes with it, and what to set."""
+    headline, own = known["headline"], listed(known["set"])
+    gain = headline.partition(": ")[2]
+    yield f"{own}: {gain} than {named(known['baseline'])}"
+    whole, _, spare = known["sentence"].rstrip(".").partition(". ")
+    beside, _, restarts = whole.removeprefix(headline).rpartition("; ")
+    if beside:
+        yield f"with it, {beside.removeprefix(', ')}"
+    if spare:
+        yield spare
+    yield Advice(f"on such a host, under such a load, set {own}; for it, {restarts}")
+
+
+def _nothing(known: Mapping[str, Any]) -> Iterator[str]:
+    """Say what gain is excluded."""
+    yield f"over {named(known['baseline'])}, {known['headline'].removeprefix(_KEEP)}"
+    yield Advice("on such a host, under such a load, keep that configuration")

@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from ndblab import dataset as datasets
 from ndblab.dataset import Dataset
 from ndblab.dataset.manifest import COMPLETE
+from ndblab.dataset.sealed import MANIFEST
 from ndblab.error import LabError
 from ndblab.measuring import measurement
-from ndblab.tuning.wanted import NAME
+from ndblab.tuning.wanted import NAME, OF_THE_BRIEF
 
 NEWEST = "newest"
 COMMAND = "./lab tune brief"
+LEAST_MINUTES = 60
+"""How long a search was to last, to be recorded."""
+_DIRTY = "-dirty"
+_QUICK, _RECORDED = "quick", "recorded"
 
 
-def obtain(folder: str = NEWEST) -> Dataset | None:
+def obtain(folder: str = NEWEST, host: str = "this") -> Dataset | None:
     """Return a search: that of a folder, or the newest complete one; None where there is none.
+
+    Parameters
+    ----------
+    host : where the newest one was made: "this" host, or "recorded" for those of this repository
+        that count (`why_not`).
 
     Raises
     ------
@@ -27,14 +39,11 @@ def obtain(folder: str = NEWEST) -> Dataset | None:
         If the folder has none, or one that is not over.
     """
     if folder == NEWEST:
-        known = [place.parent for place in (measurement.RUNS / NAME).glob("*/manifest.json")]
-        over = {
-            place: manifest["started_utc"]
-            for place in known
-            if (manifest := json.loads((place / "manifest.json").read_text())).get("answer")
-            and manifest["status"] == COMPLETE
-        }
-        return datasets.read(max(over, key=over.__getitem__)) if over else None
+        known = _over(measurement.RUNS)
+        if host == _RECORDED:
+            known = {k: m for k, m in _over(measurement.RECORDED).items() if not why_not(m)}
+        newest = max(known, key=lambda place: known[place]["started_utc"], default=None)
+        return None if newest is None else datasets.read(newest)
     data = datasets.read(Path(folder))
     if data.experiment != NAME or "answer" not in data.manifest:
         raise LabError(
@@ -44,6 +53,36 @@ def obtain(folder: str = NEWEST) -> Dataset | None:
             next_step=f"Run: {COMMAND}",
         )
     return data
+
+
+def why_not(manifest: Mapping[str, Any]) -> str:
+    """Return why a search is not recorded in this repository; empty if it is, whatever it found.
+
+    Rule of 2026-11-27, written before any was recorded: it is complete, in one sitting, of an hour
+    or more, in the usual profile, by committed code, for throughput, over the brief's
+    configuration. No trial, gain or sentence is looked at.
+    """
+    answer = manifest.get("answer")
+    if manifest["status"] != COMPLETE or answer is None:
+        return "it is not complete"
+    if manifest.get("resumed"):
+        return "it was interrupted, or went on with more minutes"
+    if manifest.get("minutes", 0) < LEAST_MINUTES:
+        return f"it was to last less than {LEAST_MINUTES} minutes"
+    if manifest["profile"]["name"] != _QUICK:
+        return f"its profile is {manifest['profile']['name']}"
+    if str(manifest["git_commit"]).endswith(_DIRTY):
+        return "the code that measured it was never committed"
+    if answer["goal"] != "throughput" or set(answer["baseline"]) != set(OF_THE_BRIEF):
+        return "it is not for throughput over the brief's configuration"
+    return ""
+
+
+def _over(root: Path) -> dict[Path, Mapping[str, Any]]:
+    """Return the manifests of searches that are over, by folder."""
+    files = sorted((root / NAME).glob(f"*/{MANIFEST}"))
+    known = {file.parent: json.loads(file.read_text()) for file in files}
+    return {k: m for k, m in known.items() if m.get("answer") and m["status"] == COMPLETE}
 
 
 def shows_trade_off(data: Dataset) -> bool:
