@@ -304,11 +304,12 @@ def tune(
 
     Examples:
     ./lab tune                                        from the lab's default, one hour
+    ./lab tune brief                                  from the brief's 16 servers and CPU split
     ./lab tune mine/ --minutes 120                    from a folder with your config.ini and my.cnf
     ./lab tune servers=2 --goal p95                   from this setting, for a lower p95
     ./lab tune --workload queries.sql --schema dump.sql --keep "p95 < 20 ms"
     ./lab tune --knobs mine.csv --dry-run             what would be tried, and how
-    ./lab tune --host brief                           the same for the brief's server
+    ./lab tune brief --host brief                     the same for the brief's server
 
     Every trial is measured against your configuration, close together; finalists are measured
     anew, and only that counts. --minutes are those of all sittings: the same command goes on with

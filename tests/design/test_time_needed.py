@@ -17,11 +17,15 @@ from ndblab.measuring import recorded
 from ndblab.planning.point import Point
 from ndblab.planning.profile import Profile
 from ndblab.statistics import summary
+from ndblab.tuning import wanted
 
 
 def has_swept_time(manifest: Path) -> bool:
     """Whether a dataset holds how long its first sweep took, though runs were measured again."""
     known = json.loads(manifest.read_text())
+    if known["experiment"] == wanted.NAME:
+        # A search takes the minutes that it is given.
+        return False
     if "swept_utc" in known:
         return True
     last = pd.read_csv(manifest.with_name("runs.csv"), usecols=["started_utc"])["started_utc"].max()

@@ -141,6 +141,18 @@ def test_what_others_disturbed_is_no_fault_of_a_configuration():
     assert stands.winner is not None
 
 
+def test_a_search_that_others_disturbed_all_the_time_ends_in_order():
+    """Without finalists there is nothing to confirm, and nothing is excluded."""
+    search, records = Search(worlds.space(), HOUR_S, 6), []
+    while trial := search.next(records):
+        assert trial.stage != CONFIRM
+        records.append(Record(trial, (), 60.0, "disturbed, company: python used 22 % of the CPUs"))
+    stands = search.stands(History(records))
+    assert stands.winner is None
+    assert stands.finalists == ()
+    assert math.isnan(stands.excluded)
+
+
 def test_what_breaks_a_limit_is_out_whatever_it_gains():
     """`--keep` counts before the goal."""
     world = worlds.handicap("cheap", 7)

@@ -8,7 +8,7 @@ import pytest
 
 from ndblab.comparing import knobs
 from ndblab.error import LabError
-from ndblab.tuning import space
+from ndblab.tuning import prepared, space
 from ndblab.tuning.space import Row
 
 
@@ -49,6 +49,19 @@ def test_the_cpu_split_is_no_knob_where_nothing_is_split():
     row = Row("data_nodes", "25%|50%")
     assert of(row) == {}
     assert of(row, data_nodes=40)["data_nodes"].values == (25, 50)
+
+
+def test_the_word_brief_is_the_brief_s_servers_and_cpu_split():
+    """What is typed beside it replaces them; another configuration beside it is refused."""
+
+    def words(*typed: str) -> set[str]:
+        return set(map(str, prepared._baseline(typed, ())))
+
+    assert words("brief") == {"servers=16", "data_nodes=25%"}
+    assert words("brief", "servers=4") == {"servers=4", "data_nodes=25%"}
+    assert words() == set()
+    with pytest.raises(LabError, match="one baseline"):
+        words("brief", "mine/")
 
 
 def test_a_file_of_the_user_adds_replaces_and_removes(tmp_path: Path):

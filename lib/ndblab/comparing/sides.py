@@ -17,7 +17,8 @@ from ndblab.formatting import listed
 from ndblab.planning import setting_value
 
 BRIEF = "brief"
-"""The side that has no setting of its own: the published configuration, scaled to this host."""
+"""The side that has no setting of its own: the published configuration with one server, whose CPUs
+nothing divides. A search knows more of it (`tuning.wanted.OF_THE_BRIEF`)."""
 _EXAMPLES = "See `./lab --help compare`, such as: ./lab compare ndb_batch_size=64K"
 
 

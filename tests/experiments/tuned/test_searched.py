@@ -61,6 +61,7 @@ def test_the_answer_is_the_search_s_own_sentence():
     said = str(answers.answer("tune", pd.DataFrame(), over(WINNER)))
     assert "brief's configuration" in said
     assert "14 % more queries/s (9 to 19 %)" in said
+    assert "p95 8 % less (3 to 13 %)" in said
     assert "a gain of more than 4.0 % is excluded" in str(
         answers.answer("tune", pd.DataFrame(), over())
     )
@@ -77,6 +78,41 @@ def test_without_a_search_the_answer_is_how_to_make_one(tmp_path: Path, monkeypa
     )
     assert searched.obtain() is None
     assert "./lab tune brief" in str(answers.answer("tune", pd.DataFrame(), None))
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({}, ""),
+        ({"status": "unfinished"}, "not complete"),
+        ({"resumed": [{"utc": "2026-11-27T13:20:00Z"}]}, "interrupted"),
+        ({"minutes": 59}, "less than 60 minutes"),
+        ({"profile": {"name": "smoke"}}, "profile is smoke"),
+        ({"git_commit": "0123456789ab-dirty"}, "never committed"),
+    ],
+)
+@pytest.mark.parametrize("data", [over(WINNER), over()], ids=["a gain", "nothing found"])
+def test_a_search_counts_by_how_it_was_made_whatever_it_found(data, change, why):
+    """A complete hour in one sitting over the brief's configuration."""
+    made_so = {"status": "complete", "minutes": 60, "profile": {"name": "quick"}, "git_commit": "0"}
+    said = searched.why_not({**data.manifest, **made_so, **change})
+    assert why in said
+    assert bool(said) == bool(change)
+    elsewhere = {**data.manifest["answer"], "baseline": ["servers=2"]}
+    assert "brief's" in searched.why_not({**data.manifest, **made_so, "answer": elsewhere})
+
+
+def test_the_newest_search_that_counts_is_told(tmp_path: Path, monkeypatch):
+    """Of this repository's; a newer one that does not count beside it is left alone."""
+    monkeypatch.setattr(measurement, "RECORDED", tmp_path)
+    monkeypatch.setattr(searched.datasets, "read", lambda folder: folder.name)
+    made_so = {"status": "complete", "profile": {"name": "quick"}, "git_commit": "0"}
+    for hour, minutes in ((10, 60), (11, 90), (12, 8)):
+        (tmp_path / f"tune/at-{hour}").mkdir(parents=True)
+        began = {"started_utc": f"2026-11-28T{hour}:00:00Z", "minutes": minutes}
+        text = json.dumps({**over(WINNER).manifest, **made_so, **began})
+        (tmp_path / f"tune/at-{hour}/manifest.json").write_text(text)
+    assert searched.obtain(host="recorded") == "at-11"
 
 
 def test_a_dataset_of_something_else_is_refused():
