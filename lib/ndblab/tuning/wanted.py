@@ -34,6 +34,10 @@ servers and their clients shared the rest. Threads, pool and batch size are the 
 _QUANTITIES = {"p95": ("p95_ms", "ms"), "throughput": ("qps", "queries/s")}
 _TEXT = re.compile(r"\s*(\w+)\s*([<>])\s*(\d+(?:\.\d+)?)\s*(ms|queries/s)?\s*")
 
+_NATIVE_AIO_SERVERS = 28
+"""MySQL servers that can have InnoDB's native I/O at once: each takes 2305 of the 65 536 requests
+that Linux allows by default (fs.aio-max-nr), and one without any left does not start."""
+
 
 def named(words: Sequence[str]) -> str:
     """Name a baseline, from its settings as a user types them.
@@ -133,7 +137,18 @@ class Wanted:
         """Return a configuration as a cluster has it from its start."""
         found = made.variant(alone(self.settings(configuration)), A, TWINS)
         quotas = found.quotas or (dict(NO_QUOTAS) if self.divided else {})
-        return dataclasses.replace(found, name=name, quotas=quotas)
+        without_aio = {"innodb_use_native_aio": 0} if self._has_many_servers else {}
+        my_cnf = {**without_aio, **found.my_cnf}
+        return dataclasses.replace(found, name=name, quotas=quotas, my_cnf=my_cnf)
+
+    @property
+    def _has_many_servers(self) -> bool:
+        """Return whether twins may have more servers than Linux has native I/O for."""
+        known = [s.value for s in self.baseline if s.knob.name == "servers"]
+        for each in self.space.tunables:
+            known += each.values if each.knob.name == "servers" else ()
+        fit = [int(value) for value in known if int(value) <= self.load.clients]
+        return 2 * max(fit, default=1) > _NATIVE_AIO_SERVERS
 
     def switched(self, configuration: Configuration, base: Configuration, name: str) -> Variant:
         """Return a configuration as what is changed on a running cluster of another."""
