@@ -122,6 +122,16 @@ def test_every_trial_in_one_cluster_asks_for_the_same_number_of_servers():
     assert max(search.servers(Trial(SCREEN, few, 1, TWINS))) == 1
 
 
+def test_two_clusters_of_many_servers_start_without_native_io():
+    """Linux has it for 28 servers by default; every configuration has the same, as has a start."""
+    search, few = wanted(("servers", 16)), space.made({"servers": 1})
+    off = {"innodb_use_native_aio": 0}
+    assert off.items() <= search.variant(BASELINE, "default").my_cnf.items()
+    assert off.items() <= search.variant(few, "tried").my_cnf.items()
+    assert off.items() <= search.switched(few, BASELINE, "tried").my_cnf.items()
+    assert not off.items() & wanted(("servers", 8)).variant(BASELINE, "default").my_cnf.items()
+
+
 def test_cpus_are_divided_only_where_the_user_divides_them():
     """And a configuration that leaves the split alone keeps the user's."""
     assert "data_nodes" not in [each.word for each in wanted().space.tunables]
