@@ -172,7 +172,8 @@ def describe(rows: pd.DataFrame) -> list[str]:
     said = [title(rows)]
     for number, mine in rows.groupby("number"):
         each = [f"{_QUANTITIES[r.quantity].name} {forest.words(r)}" for r in mine.itertuples()]
-        said.append(f"Finalist {number}, {mine['settings'].iloc[0]}: {'; '.join(each)}.")
+        said.append(f"Finalist {number}, {mine['settings'].iloc[0]}: {'; '.join(each[:2])}.")
+        said += [f"Finalist {number} also: {'; '.join(each[2:])}."] if each[2:] else []
     return said
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ndblab.experiments.tuned.searched import COMMAND
-from ndblab.formatting import listed
+from ndblab.formatting import count, listed
 from ndblab.judging.answer import Advice, Answer
 from ndblab.judging.answers import answers
 from ndblab.tuning.wanted import NAME, named
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from ndblab.dataset import Dataset
 
+_NAMED = 4
+"""Settings that a finding names; the advice names all."""
 _KEEP = "Keep your configuration: "
 
 
@@ -32,14 +34,16 @@ def _confirmed(known: Mapping[str, Any]) -> Iterator[str]:
     """Say what was gained, what else changes with it, and what to set."""
     headline, own = known["headline"], listed(known["set"])
     gain = headline.partition(": ")[2]
-    yield f"{own}: {gain} than {named(known['baseline'])}"
+    few = own if len(known["set"]) <= _NAMED else count(len(known["set"]), "other setting")
+    yield f"{few}: {gain} than {named(known['baseline'])}"
     whole, _, spare = known["sentence"].rstrip(".").partition(". ")
     beside, _, restarts = whole.removeprefix(headline).rpartition("; ")
-    if beside:
-        yield f"with it, {beside.removeprefix(', ')}"
+    others = [other for other in beside.split(", ") if other]
+    for first in range(0, len(others), 2):
+        yield f"{'besides' if first else 'with it'}, {listed(others[first : first + 2])}"
     if spare:
         yield spare
-    yield Advice(f"on such a host, under such a load, set {own}; for it, {restarts}")
+    yield Advice(f"on such a host, under such a load, set {own}: {restarts}")
 
 
 def _nothing(known: Mapping[str, Any]) -> Iterator[str]:
