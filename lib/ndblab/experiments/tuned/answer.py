@@ -37,7 +37,7 @@ def _confirmed(known: Mapping[str, Any]) -> Iterator[str]:
     few = own if len(known["set"]) <= _NAMED else count(len(known["set"]), "other setting")
     yield f"{few}: {gain} than {named(known['baseline'])}"
     whole, _, spare = known["sentence"].rstrip(".").partition(". ")
-    beside, _, restarts = whole.removeprefix(headline).rpartition("; ")
+    beside, _, restarts = whole.removeprefix(headline).partition("; ")
     others = [other for other in beside.split(", ") if other]
     for first in range(0, len(others), 2):
         yield f"{'besides' if first else 'with it'}, {listed(others[first : first + 2])}"
