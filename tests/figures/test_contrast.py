@@ -108,3 +108,15 @@ def test_a_dataset_without_contrasts_is_refused():
     """A message, not an empty picture."""
     with pytest.raises(LabError, match="nothing to draw"):
         draw(tables(made_up_slices.of(contrast(), 1).iloc[:0]))
+
+
+def test_sides_that_should_be_equal_have_a_panel_and_a_scale_of_their_own():
+    """A large effect beside them does not hide how near to equal they came."""
+    alike = Contrast("a-a", ALTERNATION, ONE, ONE, ())
+    parts = [made_up_slices.of(alike, 12), made_up_slices.of(contrast(), 12, ratio=1.9)]
+    figure = draw(tables(*parts))
+    equal, others = figure.axes
+    assert equal.get_xlim()[1] < 1.5 < others.get_xlim()[1]
+    assert [len(ax.get_yticks()) for ax in figure.axes] == [1, 1]
+    assert "of equal: act on no smaller difference; 1 of 1 others differ" in title(figure)
+    assert outside(figure) == []

@@ -22,9 +22,12 @@ from ndblab.statistics.sequential import LOOKS
 MOST = 10
 """Contrasts that one figure shows, the first ones of a dataset."""
 _WORDS = 46
-_ROW_IN, _AROUND_IN = 0.42, 1.7
+_ROW_IN, _AROUND_IN, _AXIS_IN = 0.42, 1.7, 0.85
 _COLUMNS = ["servers", "clients", "transporter", "workload", "variant"]
 ALIKE = "identical sides"
+GOAL = "goal"
+"""What bounds are of that sides which should be equal have to keep."""
+_EQUAL, _OTHERS = "Sides that should be equal", "Sides that may differ"
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,8 @@ class Shown:
     def name(self) -> str:
         """Return the name of its row, with the number of its blocks."""
         words = textwrap.shorten(self.words, _WORDS, placeholder=" ...")
-        return f"{self.contrast}, {count(len(self.logs), 'block')}\n{words}"
+        words = words[0].upper() + words[1:]
+        return f"{words}\n{self.contrast}, {count(len(self.logs), 'block')}"
 
     def looks(self) -> list[tuple[int, Estimate]]:
         """Return the interval at each look so far, with the number of its blocks."""
@@ -49,7 +53,6 @@ class Shown:
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw a row for each contrast."""
     shown, left_out = _shown(tables)
-    figure.set_figheight(_AROUND_IN + _ROW_IN * len(shown))
     rows, names = _rows(shown), {one.contrast: one.name for one in shown}
     each = pd.concat(
         pd.DataFrame({"name": one.name, "ratio": np.exp(contrasts.of_blocks(one.logs))})
@@ -61,7 +64,21 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
         for row in bounds.itertuples()
         if row.contrast in names
     }
-    forest.draw(figure.subplots(), rows, "Throughput, A over B, ratio", each=each, allowed=allowed)
+    goals = set(bounds.loc[bounds["of"] == GOAL, "contrast"])
+    equal = rows["contrast"].isin(goals) | (rows["words"] == ALIKE)
+    parts = {title: rows[part] for title, part in ((_EQUAL, equal), (_OTHERS, ~equal))}
+    parts = {title: part for title, part in parts.items() if len(part)}
+    heights = [_AXIS_IN + _ROW_IN * len(part) for part in parts.values()]
+    figure.set_figheight(_AROUND_IN - _AXIS_IN + sum(heights))
+    within = np.ravel(figure.subfigures(len(parts), height_ratios=heights))
+    for (title, part), place in zip(parts.items(), within, strict=True):
+        ax, here = place.subplots(), set(part["name"])
+        forest.draw(
+            ax, part, "Throughput, A over B, ratio", each=each[each["name"].isin(here)],
+            allowed={name: ends for name, ends in allowed.items() if name in here},
+        )  # fmt: skip
+        if len(parts) > 1:
+            ax.set_title(title)
     notes = ["Circles: blocks. Whiskers: repeated interval that holds with 95 % at all looks."]
     notes += ["Yellow: allowed by a claim or goal."] if allowed else []
     notes += [f"Not shown: {listed(left_out)}."] if left_out else []
@@ -136,4 +153,5 @@ def _title(rows: pd.DataFrame) -> str:
         return said
     apart = formatting.percent(100 * np.abs(ends - 1).max())
     others = f"{len(clear)} of {number} others differ"
-    return f"Identical sides came out within {apart} % of equal; {others}"
+    equal = f"Identical sides came out within {apart} % of equal"
+    return f"{equal}: act on no smaller difference; {others}"

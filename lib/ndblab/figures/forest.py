@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 
@@ -29,6 +30,8 @@ _TALL_ROW_IN, _LINE_IN, _TALL_NAME, _SHORT_NAME = 0.44, 0.14, 48, 14
 characters of a line; names of so few stand beside their rows there too."""
 _TALL_AROUND_IN = 1.3
 """Height of the axis below the rows of a tall sheet with its label, and the room above them."""
+_CIRCLES_IN = 0.12
+"""How much higher a row with circles is there."""
 _LONG_NAME = 30
 """Characters of a row's name from which on names take a third of the sheet."""
 
@@ -58,7 +61,8 @@ def draw(
     above = _above(rows["name"]) if sheet.is_tall(ax.figure) else []
     if above:
         lines = max(name.count("\n") for name in above)
-        rows_in = (_TALL_ROW_IN + _LINE_IN * lines) * len(rows)
+        row_in = _TALL_ROW_IN + _LINE_IN * lines + (_CIRCLES_IN if each is not None else 0)
+        rows_in = row_in * len(rows)
         sheet.grow(ax.figure, max(0.0, _TALL_AROUND_IN + rows_in - sheet.size_in(ax)[1]))
     # Equal names would share a row.
     again = rows.groupby("name").cumcount()
@@ -113,7 +117,7 @@ def _mark(
 
 def _on_one_line(name: str) -> str:
     name = name.strip("\N{ZERO WIDTH SPACE}").replace("\n(", " (").replace(",\n", ", ")
-    name = name.replace("over\n", "over ")
+    name = re.sub(r"over\n|\n(?=over |from )", lambda fold: fold[0].replace("\n", " "), name)
     return name.replace("\n", ": ")
 
 
@@ -121,7 +125,14 @@ def _above(names: pd.Series) -> list[str]:
     """Return the names of rows as they stand above them on a tall sheet; none if all are short."""
     if names.map(len).max() <= _SHORT_NAME:
         return []
-    return [textwrap.fill(_on_one_line(name), _TALL_NAME) for name in names]
+    return [_within(name) for name in names]
+
+
+def _within(name: str) -> str:
+    """Fold a name into lines of a tall sheet: where it is folded already, if it needs two."""
+    line = _on_one_line(name)
+    parts = [line] if len(line) <= _TALL_NAME else name.split("\n")
+    return "\n".join(textwrap.fill(part, _TALL_NAME) for part in parts)
 
 
 def _write_above(ax: Axes, names: Sequence[str]) -> None:
@@ -190,7 +201,7 @@ def gain(row: object, more: str = "more", less: str = "less") -> str:
 
 def sentence(rows: pd.DataFrame) -> list[str]:
     """Describe the rows of a forest; nothing if there are none."""
-    each = [f"{row.name} {words(row)}" for row in rows.itertuples()]
+    each = [f"{_on_one_line(row.name)} {words(row)}" for row in rows.itertuples()]
     return in_sentences("Compared", each)
 
 

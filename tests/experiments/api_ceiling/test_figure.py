@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pandas as pd
 import pytest
 
 import made_up_slices
 import small_runs
 from drawn import caption, outside, said, title, written
-from ndblab import figures
+from ndblab import figures, formatting
 from ndblab.design import catalogue
 from ndblab.error import LabError
+from ndblab.experiments.api_ceiling import analysis as interfaces
+from ndblab.measuring import recorded
+from ndblab.publishing import drawing, verdict_tables
 
 EXPERIMENT = catalogue.find("api-ceiling")
 QPS = {"default": 20e3, "ndb-api": 40e3, "ndb-api-32": 90e3}
@@ -32,7 +37,19 @@ def tables() -> dict[str, pd.DataFrame]:
     made = {"runs": runs, "processes": pd.concat(used)}
     found = EXPERIMENT.contrasts(EXPERIMENT, EXPERIMENT.size("quick"), pd.DataFrame())
     made["slices"] = pd.concat([made_up_slices.of(c, 5, seed=1) for c in found], ignore_index=True)
+    recording = SimpleNamespace(slices=made["slices"], processes=made["processes"])
+    made["ratios"] = interfaces.ratios([recording])
     return made
+
+
+def test_the_ratio_is_that_of_the_verdict():
+    """Several recordings are pooled by its rule, and the notes say so."""
+    data = recorded.obtain("api-ceiling")
+    judged = verdict_tables.of(data).iloc[0]
+    _, figure = drawing.draw("api-ceiling", data)
+    assert f"the NDB API did {judged['measured']:.3g} times the lookups of SQL" in title(figure)
+    assert formatting.change(*judged[["measured", "low", "high"]]) in written(figure)
+    assert f"Ratios: {1 + len(data.earlier)} recordings together." in said(figure)
 
 
 def test_each_interface_has_a_line_and_a_bar():

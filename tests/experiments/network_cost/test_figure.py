@@ -48,22 +48,42 @@ def test_every_kind_of_the_sweep_and_every_contrast_has_its_mark() -> None:
     planned = network.contrasts(EXPERIMENT, EXPERIMENT.size("quick"), pd.DataFrame())
     assert [each.name for each in planned] == list(network_cost.SIDES)
     figure = figures.draw(KEY, tables(), [], caption())
-    compared, throughput, cpu = figure.axes
+    [compared] = figure.axes
     assert [label.get_text() for label in compared.get_yticklabels()] == [
         *network_cost.SIDES.values()
     ]
+    assert title(figure).endswith(
+        "20 % fewer queries/s than beside the data nodes: keep them together"
+    )
+    assert outside(figure) == []
+
+
+def test_without_contrasts_every_place_has_its_curve() -> None:
+    """Throughput against clients, from zero."""
+    made = tables()
+    made["slices"] = made["slices"].iloc[:0]
+    [throughput] = figures.draw(KEY, made, [], caption()).axes
     for each in QPS.values():
-        clients = sorted(set(tables()["runs"]["clients"]))
+        clients = sorted(set(made["runs"]["clients"]))
         line_like(throughput, [1.02 * each * n / (n + 4) for n in clients])
-    assert cpu.get_ylabel() == "CPU per query, \N{MICRO SIGN}s"
-    assert "A server on another host gives 20 % fewer" in title(figure)
+    assert throughput.get_ylim()[0] == 0
 
 
-def test_axes_are_honest_and_no_text_leaves_the_figure() -> None:
-    """Both begin at zero; five hosts fit into the provenance."""
+def test_what_one_cluster_start_says_is_marked() -> None:
+    """Only where other contrasts have several starts."""
+    assert "Within one cluster start" not in said(figures.draw(KEY, tables(), [], caption()))
+    made = tables()
+    blocks = made["slices"]["block"]
+    several = made["slices"]["contrast"] != "clients"
+    made["slices"]["start"] = blocks.where(several, blocks.min())
+    words = said(figures.draw(KEY, made, [], caption()))
+    assert "Within one cluster start: clients moved away from their server." in words
+
+
+def test_no_text_leaves_the_figure() -> None:
+    """Five hosts fit into the provenance."""
     long = dataclasses.replace(caption(), host_line=NAMESPACES + HOST)
     figure = figures.draw(KEY, tables(), [], long)
-    assert all(ax.get_ylim()[0] == 0 for ax in figure.axes[1:])
     assert outside(figure) == []
     assert "not a cable" in said(figure)
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import pandas as pd
 
 from ndblab.error import MissingData
 from ndblab.experiments.api_ceiling import AT_ONCE, NDB_API
 from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.planning.workload import CLIENT, SYSBENCH
-from ndblab.statistics import estimate, summary
+from ndblab.statistics import contrasts, estimate, recordings, summary
 from ndblab.statistics.cpu_use import Usage
+
+if TYPE_CHECKING:
+    from ndblab.dataset import Dataset
 
 SINGLE, BATCH = "api", "api-at-once"
 """Contrasts of the NDB API with SQL: one lookup at a time in each thread, and many at once."""
@@ -44,6 +50,30 @@ def lookup_us(rows: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:
     table = 1e4 * used[list(ROLES)].div(rates, axis=0)
     table = table.rename(columns="{}_us".format)
     return table.assign(cpu_us=table.sum(axis=1, skipna=False))
+
+
+def ratios(recorded: Sequence[Dataset]) -> pd.DataFrame:
+    """Return how many times the lookups of SQL the NDB API does with equal CPU time.
+
+    Several recordings are pooled as for a verdict (`statistics.recordings`).
+
+    Returns
+    -------
+    `contrast`, `recordings`, `ratio`, `low`, `high`; no row for a contrast that none measured.
+    """
+    rows = []
+    for contrast in (SINGLE, BATCH):
+        logs = []
+        for data in recorded:
+            try:
+                per_cpu = 1 / lookup_us(data.slices, data.processes)["cpu_us"]
+                logs.append(contrasts.log_ratios(data.slices, contrast, per_cpu))
+            except MissingData:
+                continue
+        if logs:
+            pooled = recordings.of_contrast(logs) if len(logs) > 1 else contrasts.ratio(logs[0])
+            rows.append((contrast, len(logs), *pooled))
+    return pd.DataFrame(rows, columns=["contrast", "recordings", "ratio", "low", "high"])
 
 
 def costs(runs: pd.DataFrame, processes: pd.DataFrame) -> pd.DataFrame:

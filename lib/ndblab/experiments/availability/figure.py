@@ -27,6 +27,10 @@ _TOLERANCE_S = 0.1
 _LEAST_PAD, _ROW_PT = 20, 11
 # Actions within this part of the time shown share one label.
 _APART = 0.04
+_ACROSS = 2
+"""Panels beside each other on a wide sheet."""
+_MOST_LABELS = 4
+"""Labels of actions that one panel has room for there."""
 _BEFORE_S = 10
 _NAME, _NARROW, _LINE_IN = 20, 26, 0.14
 """Characters of a line of a bar's name; of one beside it on a tall sheet, and how much higher bars
@@ -40,11 +44,14 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
         raise MissingData("no run with a fault under load")
     gaps = outages.groupby("fault", sort=False)["longest_gap_s"].max()
     faults = list(gaps.sort_values(ascending=False, kind="stable").index)
-    gaps_in, panels_in = 0.6 + _BAR_IN * len(faults), 0.4 + _PANEL_IN * len(faults)
+    across = 1 if sheet.is_tall(figure) else _ACROSS
+    rows = math.ceil(len(faults) / across)
+    gaps_in, panels_in = 0.6 + _BAR_IN * len(faults), 0.7 + _PANEL_IN * rows
     figure.set_figheight(_REST_IN + gaps_in + panels_in)
     upper, lower = figure.subfigures(2, height_ratios=(gaps_in, panels_in))
     _gaps(upper.subplots(), outages)
-    panels = lower.subplots(len(faults), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+    grid = lower.subplots(rows, across, sharex=True, sharey=True, squeeze=False)
+    panels, unused = list(grid.flat)[: len(faults)], list(grid.flat)[len(faults) :]
     last_s = max(1.0, float((outages["ends_s"] - outages["fault_s"]).max()))
     for ax, fault in zip(panels, faults, strict=True):
         ax.set_xlim(-min(_BEFORE_S, float(outages["fault_s"].max())), last_s)
@@ -53,16 +60,27 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
         highest = max((label.xyann[1] for label in ax.texts), default=0)
         ax.set_title(_title(fault), pad=max(_LEAST_PAD, highest + _ROW_PT))
         _SUCCEEDED.vertical(ax, 1.0)
-        ax.set_ylabel("Succeeded,\noperations/s" if ax is panels[len(panels) // 2] else "")
+        ax.set_ylabel("")
         ax.label_outer()
     panels[0].set_ylim(bottom=0)
-    panels[-1].set_xlabel("Time since the fault, seconds")
+    lower.suptitle(
+        "Succeeded operations/s, second by second", x=0.012, ha="left", fontsize=9.5,
+        color=_SUCCEEDED.colour,
+    )  # fmt: skip
+    for ax in panels[-across:]:
+        ax.tick_params(labelbottom=True)
+        ax.set_xlabel("Seconds since the fault")
+    for ax in unused:
+        ax.remove()
     clients = listed(str(n) for n in sorted(outages["clients"].unique()))
     notes = [
         f"{clients} clients, each with one operation at a time. Lines: each run, second by second. "
         "Shaded: the longest gap; dashed: actions in that run; dotted: a node serves again. A "
-        "client gives up an operation after one retry. + 1: one more action at the same time."
+        "client gives up an operation after one retry. "
+        + ("" if sheet.is_tall(figure) else "+ 1: one more action at the same time.")
     ]
+    if (outages["wrong"] > outages["lost"]).any():
+        notes.append("Other errors: wrong rows or reads.")
     return Head(_answer(outages), notes)
 
 
@@ -122,7 +140,7 @@ def _gaps(ax: Axes, outages: pd.DataFrame) -> None:
         table["text"] = [_short(text) for text in table["text"]]
     table["name"] = [textwrap.fill(name, _NAME) for name in table["name"]]
     table = table.sort_values("gap_s", ascending=False, kind="stable", ignore_index=True)
-    bars.draw(ax, table, "gap_s", "Longest gap without a success, s", style.LATENCY, room=2.6)
+    bars.draw(ax, table, "gap_s", "Longest gap without success, s", style.LATENCY, room=3.0)
 
 
 def _short(text: str) -> str:
@@ -158,10 +176,10 @@ def _marks(ax: Axes, run: pd.Series, events: pd.DataFrame) -> None:
     kind = own["event"].astype(str)
     done, served = own[kind.isin(_DONE)], own[kind == SERVED]
     low, high = ax.get_xlim()
-    words = {
-        (t_s - run["fault_s"], "--"): text
-        for t_s, text in _apart(done, _APART * (high - low)).items()
-    }
+    labels = _apart(done, _APART * (high - low))
+    if len(done) and (sheet.is_tall(ax.figure) or len(labels) > _MOST_LABELS):
+        labels = {float(done["t_s"].iloc[0]): _first_of(done["text"].astype(str))}
+    words = {(t_s - run["fault_s"], "--"): text for t_s, text in labels.items()}
     if len(served):
         text = "serves again" if len(served) == 1 else "all serve again"
         words[float(served["t_s"].iloc[-1]) - run["fault_s"], ":"] = text
@@ -169,6 +187,12 @@ def _marks(ax: Axes, run: pd.Series, events: pd.DataFrame) -> None:
         for t_s in marked["t_s"]:
             ax.axvline(t_s - run["fault_s"], color=style.INK, lw=0.9, ls=dashes, zorder=2)
     timeline.label(ax, [(t_s, text) for (t_s, _), text in words.items()], "")
+
+
+def _first_of(texts: pd.Series) -> str:
+    """Return the first action and how many follow, where there is no room for all."""
+    more = len(texts) - 1
+    return f"{texts.iloc[0]}, then {more} more" if more else str(texts.iloc[0])
 
 
 def _apart(done: pd.DataFrame, least_s: float) -> dict[float, str]:
@@ -197,7 +221,7 @@ def _worst(runs: pd.DataFrame) -> str:
     else:
         words.append(f"{count(lost, 'write')} lost")
     if more:
-        words.append(f"{more} more wrong")
+        words.append(f"{more} other errors")
     return ", ".join(words)
 
 

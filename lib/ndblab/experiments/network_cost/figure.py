@@ -7,13 +7,14 @@ import math
 import pandas as pd
 
 from ndblab.error import MissingData
-from ndblab.figures import curves, forest, selection, sheet, style
+from ndblab.figures import curves, forest, selection, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS, Quantity
 from ndblab.figures.style import Look
 from ndblab.figures.variants import Kind
-from ndblab.formatting import count, plain
+from ndblab.formatting import count, listed, percent, plain
 from ndblab.judging.answer import in_sentences
+from ndblab.judging.recordings import STARTS
 from ndblab.planning.point import DEFAULT_VARIANT
 from ndblab.statistics import cpu_use, intervals
 
@@ -26,28 +27,35 @@ KINDS = (
 )
 """Where the server of a curve is, and how it is connected to the data nodes."""
 SIDES = {
-    "clients": "clients on another host over beside",
-    "servers": "server on another host over beside, SHM",
-    "servers-by-tcp": "server on another host over beside, TCP",
-    "servers-few-clients": "likewise, SHM, fewest clients",
+    "clients": "Clients moved away\nfrom their server",
+    "servers": "Server moved away,\nfrom shared memory to TCP",
+    "servers-by-tcp": "Server moved away,\nfrom TCP on one host",
+    "servers-few-clients": "Server moved away,\nshared memory, few clients",
 }
-"""What is compared in each contrast."""
-_TITLES = {"servers": "A server on another host gives", "clients": "Clients on another host give"}
+"""What is compared in each contrast: on another host over beside its partner."""
+_TITLES = {
+    "servers": ("A server on another host gives", "beside the data nodes"),
+    "clients": ("Clients on another host get", "beside their server"),
+}
+_ROW_IN, _AROUND_IN = 0.42, 2.1
 
 
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
-    """Draw the contrasts, and below throughput and CPU time of a query against clients."""
+    """Draw the contrasts; without any, throughput against clients by place."""
     means, ratios = _means(tables), forest.of_contrasts(tables["slices"], SIDES)
-    lower = forest.leading(figure, ratios, "Throughput, ratio")
-    looks = {kind.name: Look(kind.name, kind.colour, kind.marker) for kind in KINDS}
-    for quantity, ax in zip((QPS, CPU), sheet.panels(lower, 2), strict=True):
-        shown = means[means["quantity"] == quantity.metric]
-        if len(shown):
-            curves.against_clients(ax, shown, quantity, "name", looks, quantity is CPU)
-    notes = [intervals.described(means["runs"])]
-    notes.append("Ratios: one server of each side loaded at once. Below: one at a time.")
+    if ratios.empty:
+        looks = {kind.name: Look(kind.name, kind.colour, kind.marker) for kind in KINDS}
+        qps = means[means["quantity"] == QPS.metric]
+        curves.against_clients(figure.subplots(), qps, QPS, "name", looks)
+        return Head(_title(means, ratios), [intervals.described(means["runs"])])
+    figure.set_figheight(_AROUND_IN + _ROW_IN * len(ratios))
+    forest.draw(figure.subplots(), ratios, "Queries/s on another host over beside, ratio")
+    notes = ["Server: beside the data nodes, or on another host. Both sides loaded at once."]
+    notes += ["Whiskers: 95 % interval."] if ratios["low"].notna().any() else []
     if ratios["low"].isna().any():
         notes.append("A contrast of fewer than 4 blocks has no interval.")
+    one_start = _of_one_start(tables["slices"], ratios)
+    notes += [f"Within one cluster start: {listed(one_start)}."] if one_start else []
     if "namespaces" in caption.host_line:
         notes.append("The hosts' network is memory: the kernel's path is measured, not a cable.")
     return Head(_title(means, ratios), notes)
@@ -67,15 +75,31 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
 
 def _title(means: pd.DataFrame, ratios: pd.DataFrame) -> str:
     """Say what distance costs; without contrasts, what throughput was."""
-    said = [
-        f"{_TITLES[row.contrast]} {forest.gain(row, 'more', 'fewer')} queries/s"
-        for row in ratios.itertuples()
-        if row.contrast in _TITLES
-    ]
-    if said:
-        return "; ".join([said[-1], *(one[0].lower() + one[1:] for one in said[:-1])])
+    rows = ratios.set_index("contrast")
+    for name, (words, beside) in _TITLES.items():
+        if name in rows.index:
+            row = rows.loc[name]
+            advice = ": keep them together" if row["high"] < 1 else ""
+            return f"{words} {_fewer(row)} queries/s than {beside}{advice}"
     best = means.loc[means[means["quantity"] == QPS.metric]["mean"].idxmax()]
     return f"Throughput was best with the server {best['name']}"
+
+
+def _of_one_start(slices: pd.DataFrame, ratios: pd.DataFrame) -> list[str]:
+    """Return the first words of contrasts of one start, if others have several."""
+    starts = slices.groupby(slices["contrast"].astype(str))["start"].nunique()
+    starts = starts.reindex(ratios["contrast"])
+    if starts.max() < STARTS:
+        return []
+    few = ratios.loc[(starts < STARTS).to_numpy(), "name"]
+    return [" ".join(name.split()).lower() for name in few]
+
+
+def _fewer(row: pd.Series) -> str:
+    """Write a ratio as a change, as precisely as beside its row."""
+    if row["ratio"] >= 1 or not forest.is_clear(row):
+        return forest.gain(row, "more", "fewer")
+    return f"{percent(100 * (1 - row['ratio']))} % fewer"
 
 
 def _means(tables: Tables) -> pd.DataFrame:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pandas as pd
-import seaborn.objects as so
 
 from ndblab.error import MissingData
 from ndblab.experiments.read_locality import analysis as shares
@@ -14,7 +13,7 @@ from ndblab.experiments.read_locality.analysis import (
     PRIMARY_ONLY,
     READ_BACKUP,
 )
-from ndblab.figures import forest, selection, sheet, style
+from ndblab.figures import bars, forest, selection, sheet, style
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.selection import DEFAULT, POINT_SELECT
 from ndblab.formatting import plain
@@ -22,6 +21,7 @@ from ndblab.judging.answer import in_sentences
 from ndblab.planning.workload import READ_ONLY
 
 _WORKLOADS = {POINT_SELECT: "Single lookups", READ_ONLY: "Transactions of ten lookups"}
+_SHARES_IN, _ROW_IN, _ROOM, _FOLD = 2.0, 0.42, 1.3, "\n"
 _NAMES = {
     PRIMARY_ONLY: "primary replica only",
     DEFAULT: "read backup, node not told",
@@ -29,55 +29,65 @@ _NAMES = {
     FULLY_REPLICATED: "fully replicated",
 }
 _SIDES = {
-    "fully-replicated": "fully replicated over read backup, of ten",
-    "read-backup": "read backup over primary only, of ten",
-    "domains": "domains: read backup over primary only, of ten",
-    "lookups-fully-replicated": "fully replicated over read backup, single",
-    "lookups-read-backup": "read backup over primary only, single",
-    "lookups-told": "read backup, node told over not told, single",
+    READ_ONLY: {
+        "fully-replicated": "Fully replicated\nover read backup",
+        "read-backup": "Read backup\nover primary replica only",
+        "domains": "The same,\nwith location domains",
+    },
+    POINT_SELECT: {
+        "lookups-fully-replicated": "Fully replicated\nover read backup",
+        "lookups-read-backup": "Read backup\nover primary replica only",
+        "lookups-told": "Read backup, node told\nover node not told",
+    },
 }
-"""What is compared in each contrast, in transactions of ten lookups or in single ones."""
+"""What is compared in each contrast, by what its clients do."""
 _SHARES = {
-    NEAR: ("bytes from own data node", style.DATA_NODE),
-    LOCAL: ("rows local to transaction", style.OTHER_DATA_NODE),
+    NEAR: ("From the server's own node", "bytes", style.DATA_NODE),
+    LOCAL: ("Local to the transaction", "rows", style.OTHER_DATA_NODE),
 }
 
 
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
-    """Draw the ratios of the contrasts, and below the shares by kind of table."""
+    """Draw the shares by kind of table, and below what they do to throughput.
+
+    Shown is one load, transactions if they were measured; `describe` tells of all.
+    """
     table, ratios = _shares(tables), _ratios(tables)
-    lower = forest.leading(figure, ratios, "Throughput, ratio")
-    panels = sheet.panels(lower, len(_WORKLOADS), sharey=True)
-    for (workload, title), ax in zip(_WORKLOADS.items(), panels, strict=True):
-        mine = table[table["workload"] == workload]
-        long = mine.melt("name", list(_SHARES), "share", "percent")
-        (
-            style.plot(long, y="name", x="percent", color="share")
-            .add(so.Bar(alpha=1, width=0.8), so.Dodge(), legend=False)
-            .scale(color={share: colour for share, (_, colour) in _SHARES.items()})
-            .label(x="Share, %", y="")
-            .on(ax)
-            .plot()
-        )
+    workload = _shown(table)
+    mine, compared = table[table["workload"] == workload], ratios[ratios["workload"] == workload]
+    upper, lower = figure.subfigures(2, height_ratios=(_SHARES_IN, 0.6 + _ROW_IN * len(compared)))
+    panels = sheet.panels(upper, len(_SHARES))
+    for (share, (title, unit, colour)), ax in zip(_SHARES.items(), panels, strict=True):
+        texts = [f"{plain(percent)} %" for percent in mine[share]]
+        bars.draw(ax, mine.assign(text=texts), share, f"Share of {unit}, %", colour)
         ax.set_title(title)
-        ax.set_xlim(0, 100)
-        ax.tick_params(axis="y", length=0)
-        ax.label_outer()
-    keys = [ax.barh(0, 0, color=colour, label=words) for words, colour in _SHARES.values()]
-    lower.legend(handles=keys, loc="outside upper right", ncols=1 if sheet.is_tall(lower) else 2)
-    notes = [
-        "Means of all runs. Each of four data nodes, in two node groups, has a MySQL server of its "
-        "own."
-    ]
-    if ratios["low"].isna().any():
+        ax.set_xlim(0, 100 * _ROOM)
+        ax.set_xticks(range(0, 101, 25))
+        if ax is not panels[0] and not sheet.is_tall(figure):
+            ax.tick_params(labelleft=False)
+    if len(compared):
+        forest.draw(ax := lower.subplots(), compared, "Queries/s, ratio")
+        ax.set_title("What that does to throughput")
+    else:
+        sheet.nothing(lower.subplots(), "no contrast was measured")
+    notes = [f"{_WORKLOADS[workload]}. Each of four data nodes has a MySQL server of its own."]
+    if compared["low"].isna().any():
         notes.append("A contrast of fewer than 4 blocks has no interval.")
-    return Head(_title(table, ratios), notes)
+    return Head(_title(mine, compared), notes)
 
 
 def describe(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the ratios, and the shares of each kind of table."""
     table, ratios = _shares(tables), _ratios(tables)
-    words = [f"{_title(table, ratios)}.", *forest.sentence(ratios)]
+    workload = _shown(table)
+    mine, compared = (each[each["workload"] == workload] for each in (table, ratios))
+    words = [f"{_title(mine, compared)}."]
+    for name, title in _WORKLOADS.items():
+        each = [
+            f"{row.name.replace(_FOLD, ' ')} {forest.words(row)}"
+            for row in ratios[ratios["workload"] == name].itertuples()
+        ]
+        words += in_sentences(f"{title}, throughput", each)
     for workload, title in _WORKLOADS.items():
         mine = table[table["workload"] == workload]
         each = [
@@ -89,21 +99,32 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
     return words
 
 
+def _shown(table: pd.DataFrame) -> str:
+    """Return the load that is shown: transactions, unless only lookups were measured."""
+    return READ_ONLY if (table["workload"] == READ_ONLY).any() else POINT_SELECT
+
+
 def _title(table: pd.DataFrame, ratios: pd.DataFrame) -> str:
-    """Say how near the kinds of tables keep reads, and what the nearest gains."""
-    near = table.groupby("variant", sort=False)["near"].max()
-    title = f"{_NAMES[near.idxmax()].capitalize()} tables read {near.max():.0f} % of bytes near"
-    gain = ratios[ratios["contrast"] == "fully-replicated"]
-    for row in gain.itertuples():
+    """Say how near the nearest kind of tables keeps reads, what that gains, and what to do."""
+    near = table.set_index("variant")["near"]
+    best = near.idxmax()
+    title = (
+        f"{_NAMES[best].capitalize()} tables read {plain(near.max())} % of bytes from the server's "
+        "own data node"
+    )
+    for row in ratios[ratios["contrast"].str.endswith(FULLY_REPLICATED)].itertuples():
         title += f", with {forest.gain(row, 'more', 'fewer')} queries/s than read backup"
     return title
 
 
 def _ratios(tables: Tables) -> pd.DataFrame:
-    slices = tables.get("slices")
-    if slices is None:
-        return pd.DataFrame(columns=["contrast", "name", "ratio", "low", "high"])
-    return forest.of_contrasts(slices, _SIDES)
+    slices, columns = tables.get("slices"), ["contrast", "name", "ratio", "low", "high"]
+    each = [
+        (pd.DataFrame(columns=columns) if slices is None else forest.of_contrasts(slices, names))
+        .assign(workload=workload)
+        for workload, names in _SIDES.items()
+    ]  # fmt: skip
+    return pd.concat([one for one in each if len(one)] or each[:1], ignore_index=True)
 
 
 def _shares(tables: Tables) -> pd.DataFrame:

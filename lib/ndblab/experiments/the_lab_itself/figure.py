@@ -71,7 +71,7 @@ def _title(parts: pd.DataFrame, apart: pd.DataFrame) -> str:
 
 def _computed(data: Dataset) -> dict[str, pd.DataFrame | pd.Series]:
     """Return the bounds of each contrast, the lab's own goals included, and its sides in words."""
-    goal = pd.DataFrame([(name, "goal", *ends) for name, ends in goals.RANGES.items()])
+    goal = pd.DataFrame([(name, contrast.GOAL, *ends) for name, ends in goals.RANGES.items()])
     goal.columns = ["contrast", "of", "low", "high"]
     of_claims = contrasted.bounds_of(data)["bounds"]
     measured = {each["name"] for each in data.manifest.get("contrasts", ())}
