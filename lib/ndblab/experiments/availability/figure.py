@@ -69,7 +69,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     )  # fmt: skip
     for ax in panels[-across:]:
         ax.tick_params(labelbottom=True)
-        ax.set_xlabel("Seconds since the fault")
+        ax.set_xlabel("Time since the fault, seconds")
     for ax in unused:
         ax.remove()
     clients = listed(str(n) for n in sorted(outages["clients"].unique()))
