@@ -76,8 +76,8 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     notes = [
         f"{clients} clients, each with one operation at a time. Lines: each run, second by second. "
         "Shaded: the longest gap; dashed: actions in that run; dotted: a node serves again. A "
-        "client gives up an operation after one retry. "
-        + ("" if sheet.is_tall(figure) else "+ 1: one more action at the same time.")
+        "client gives up an operation after one retry."
+        + ("" if sheet.is_tall(figure) else " + 1: one more action at the same time.")
     ]
     if (outages["wrong"] > outages["lost"]).any():
         notes.append("Other errors: wrong rows or reads.")
