@@ -8,8 +8,10 @@ import pytest
 
 from drawn import outside, said, title, written
 from ndblab import figures
+from ndblab.dataset import Dataset
 from ndblab.design import catalogue
 from ndblab.experiments.capacity import forecast
+from ndblab.experiments.tuned import searched
 from ndblab.figures import sheet
 from ndblab.figures.entry import FORECAST, PLAN
 from ndblab.measuring import recorded
@@ -24,6 +26,15 @@ UNIT = re.compile(r", |% |[Cc]lients|servers|seconds|operations/s|since it start
 """What every axis is labelled with: a unit, or what is counted."""
 
 
+def recorded_for(key: str) -> Dataset | forecast.Forecast:
+    """Return what the committed notebook of a figure draws."""
+    if figures.entries()[key].source == FORECAST:
+        return forecast.obtain()
+    if key == "trade-off":
+        return searched.obtain(host="recorded")
+    return recorded.obtain(WHERE[key])
+
+
 @pytest.mark.parametrize("key", WHERE)
 def test_the_answer_leads_and_stays_on_the_sheet(key: str) -> None:
     """The title is the first sentence of the description, and every axis names its unit."""
@@ -31,8 +42,7 @@ def test_the_answer_leads_and_stays_on_the_sheet(key: str) -> None:
     if source == PLAN:
         shown, figure = drawing.draw(key, "brief")
     else:
-        data = forecast.obtain() if source == FORECAST else recorded.obtain(WHERE[key])
-        shown, figure = drawing.draw(key, data)
+        shown, figure = drawing.draw(key, recorded_for(key))
     assert shown.alt.startswith(f"{title(figure)}.")
     assert too_long(shown.alt) == []
     assert too_long(title(figure)) == []
@@ -64,8 +74,7 @@ def test_a_drawing_of_a_plan_has_a_tall_form(key: str, host: str) -> None:
 @pytest.mark.parametrize("key", ON_A_PHONE)
 def test_a_figure_has_a_tall_form(key: str) -> None:
     """It is narrow, says the same, and all words are on the sheet."""
-    is_forecast = figures.entries()[key].source == FORECAST
-    data = forecast.obtain() if is_forecast else recorded.obtain(WHERE[key])
+    data = recorded_for(key)
     wide = drawing.draw(key, data)[1]
     with sheet.tall():
         tall = drawing.draw(key, data)[1]

@@ -126,3 +126,14 @@ def test_a_trial_that_is_over_is_a_line_with_its_reason_if_it_failed():
     assert "against the baseline: +11.6 %, 2 blocks" in text
     assert "infeasible, Data node 2 has ended" in text
     assert "nothing better so far" in text
+
+
+def test_what_was_never_tried_together_is_not_shown_as_found():
+    """The sum of what single trials suggest may be many times what is there."""
+    expected = Finalist(BOTH, math.log(7), math.nan, math.nan, math.nan, 0)
+    stream = io.StringIO()
+    progress = Progress(SPACE, 600.0, stream=stream)
+    progress.over(7, Record(Trial(RACE, BOTH, 1, TWINS), (0.11,), 70.0), outcome(None, expected))
+    progress.close()
+    assert "best trial +11.6 %, not confirmed" in stream.getvalue()
+    assert "+600" not in stream.getvalue()

@@ -59,7 +59,7 @@ def test_the_title_is_the_answer_with_what_it_costs(searched: tuple):
     assert title.startswith("Set these two: 1")
     assert "p95" in title
     assert "memory of the nodes" in title
-    assert trade_off.describe(rows)[0] == title
+    assert trade_off.describe(rows)[0] == f"{title}."
 
 
 def test_without_a_winner_the_title_says_so(tmp_path: Path):
@@ -110,3 +110,13 @@ def test_the_picture_lies_beside_the_other(searched: tuple, tmp_path: Path):
     assert trade_off.save(data, empty, "oltp_point_select", tmp_path) is None
     with pytest.raises(MissingData):
         trade_off.paint(SimpleNamespace(), pd.DataFrame(empty))
+
+
+def test_memory_beside_idle_servers_is_not_told(searched: tuple):
+    """A trial of fewer servers keeps the others running, which who deploys it would not have."""
+    data, found, _ = searched
+    plain = answer.to_json(found, wanted(), trade_off.of(data, found))
+    assert "memory" in set(trade_off.table(plain)["quantity"])
+    for each in plain["finalists"]:
+        each["configuration"] = ["servers=1"]
+    assert set(trade_off.table(plain)["quantity"]) == {"throughput", "p95", "cpu"}

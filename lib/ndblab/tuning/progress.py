@@ -26,6 +26,7 @@ class Progress:
         self, space: Space, budget_s: float, spent_s: float = 0.0, stream: TextIO | None = None
     ) -> None:
         self.space, self._stream = space, stream or sys.stderr
+        self._best = 0.0
         self._bar = tqdm(
             total=round(budget_s), initial=round(min(spent_s, budget_s)), unit="s",
             dynamic_ncols=True, smoothing=0, file=self._stream,
@@ -45,10 +46,12 @@ class Progress:
         elif record.gains:
             mean = sum(record.gains) / len(record.gains)
             text += f"{answer.change(mean)}, {count(len(record.gains), 'block')}"
+            if not trial.against:
+                self._best = max(self._best, mean)
         else:
             text += record.status
         self.say(text)
-        self._bar.set_postfix_str(known(stands, self.space))
+        self._bar.set_postfix_str(known(stands, self._best))
         self._bar.update(min(round(record.seconds), max(0, self._bar.total - self._bar.n)))
 
     def say(self, text: str) -> None:
@@ -69,16 +72,21 @@ class Progress:
         return f"{words} against the baseline"
 
 
-def known(stands: Outcome, space: Space) -> str:
-    """Say in a few words what is known so far."""
+def known(stands: Outcome, best: float) -> str:
+    """Say in a few words what is known so far.
+
+    Parameters
+    ----------
+    best : the largest log gain of a trial over the baseline. What the search expects of settings
+        that it has not tried together is no result, and is not shown.
+    """
     if stands.winner:
         low = math.exp(stands.winner.log_low)
         return f"confirmed: at least {100 * (low - 1):+.1f} %"
     confirming = [each for each in stands.finalists if each.blocks]
     if confirming:
-        best = max(confirming, key=lambda each: each.log_gain)
-        return f"best finalist {answer.change(best.log_gain)}, not confirmed"
-    if stands.finalists:
-        best = stands.finalists[0]
-        return f"best so far {answer.change(best.searched)}, not confirmed"
+        gain = max(each.log_gain for each in confirming)
+        return f"best finalist {answer.change(gain)}, not confirmed"
+    if stands.finalists and best > 0:
+        return f"best trial {answer.change(best)}, not confirmed"
     return "nothing better so far"

@@ -37,6 +37,9 @@ MEMORY = "memory"
 HEIGHT_IN = 2.6
 """Height of the sheet without its finalists."""
 PER_FINALIST_IN = 0.5
+_NOTED = 300
+"""Characters of settings that are legible above the panels."""
+_SERVERS = "servers"
 _STAR = "\N{BLACK STAR}"
 _WORSE = 0.06
 """How dark the worse side of the baseline is."""
@@ -57,13 +60,20 @@ _QUANTITIES = {
 
 
 def of(data: Dataset, found: Outcome) -> dict[Configuration, dict[str, Estimate]]:
-    """Return how each finalist with a block changed all quantities, by name."""
+    """Return how each finalist with a block changed all quantities, by name.
+
+    A finalist with fewer MySQL servers was tried beside idle ones: its memory is not known.
+    """
     confidence = 1 - ERROR / max(1, len(found.finalists))
-    return {
+    changes = {
         each.configuration: _of(data, contrast(CONFIRM, each.configuration), confidence)
         for each in found.finalists
         if each.blocks
     }
+    for configuration, quantities in changes.items():
+        if _SERVERS in dict(configuration):
+            del quantities[MEMORY]
+    return changes
 
 
 def _of(data: Dataset, name: str, confidence: float) -> dict[str, Estimate]:
@@ -103,7 +113,9 @@ def table(answer: Mapping[str, Any]) -> pd.DataFrame:
                for key, name in (("ratio", "value"), ("low", "low"), ("high", "high"))},
         }
         for number, each in enumerate(answer["finalists"], 1)
+        for own in [each["configuration"]]
         for quantity, ratio in each["beside"].items()
+        if not (quantity == MEMORY and any(w.startswith(f"{_SERVERS}=") for w in own))
     ]  # fmt: skip
     columns = ["number", "settings", "winner", "quantity", "ratio", "low", "high"]
     found = pd.DataFrame(rows, columns=columns).dropna(subset="ratio").reset_index(drop=True)
@@ -125,6 +137,7 @@ def paint(figure: Figure, rows: pd.DataFrame) -> Head:
     shown = [name for name in _QUANTITIES if name in set(rows["quantity"])]
     across = 1 if sheet.is_tall(figure) else 2
     down = math.ceil(len(shown) / across)
+    sheet.grow(figure, max(0.0, height_in(rows) - figure.get_figheight()))
     sheet.grow(figure, (down - 2) * figure.get_figheight() / 2)
     panels = figure.subplots(down, across, squeeze=False)
     for ax, name in zip(panels.flat, shown, strict=False):
@@ -138,16 +151,19 @@ def paint(figure: Figure, rows: pd.DataFrame) -> Head:
     ]  # fmt: skip
     notes += [f"{_STAR}: confirmed as the best."] if rows["winner"].any() else []
     numbered = rows.drop_duplicates("number")
-    notes += [f"Finalist {row.number}: {row.settings}." for row in numbered.itertuples()]
-    return Head(title(rows), notes)
+    named = [f"Finalist {row.number}: {row.settings}." for row in numbered.itertuples()]
+    if sum(map(len, named)) > _NOTED:
+        named = ["Finalists are numbered as in the answer, which names their settings."]
+    return Head(title(rows), notes + named)
 
 
 def _draw(ax, mine: pd.DataFrame, quantity: _Quantity) -> None:
     stars = mine["winner"].map({True: f" {_STAR}", False: ""})
     named = mine.assign(name=mine["number"].astype(str) + stars)
     forest.draw(
-        ax, named[["name", "ratio", "low", "high"]], "over the baseline", colour=quantity.colour
-    )
+        ax, named[["name", "ratio", "low", "high"]], "over the baseline, change",
+        colour=quantity.colour,
+    )  # fmt: skip
     better = "more" if quantity.more_is_better else "less"
     ax.set_title(f"{quantity.name} ({better} is better)")
     low, high = ax.get_xlim()
@@ -161,15 +177,15 @@ def title(rows: pd.DataFrame) -> str:
     headline = str(rows.attrs["headline"])
     mine = rows[rows["winner"] & (rows["quantity"] != rows.attrs["goal"])]
     if mine.empty:
-        return f"{headline}."
+        return headline
     clear = [row for row in mine.itertuples() if forest.is_clear(row)]
     changes = [f"{_QUANTITIES[row.quantity].name} {forest.change(row.ratio)}" for row in clear]
-    return f"{headline}; {listed(changes) if changes else 'nothing else changes for certain'}."
+    return f"{headline}; {listed(changes) if changes else 'nothing else changes for certain'}"
 
 
 def describe(rows: pd.DataFrame) -> list[str]:
     """Describe each finalist's changes, the answer first."""
-    said = [title(rows)]
+    said = [f"{title(rows)}."]
     for number, mine in rows.groupby("number"):
         each = [f"{_QUANTITIES[r.quantity].name} {forest.words(r)}" for r in mine.itertuples()]
         said.append(f"Finalist {number}, {mine['settings'].iloc[0]}: {'; '.join(each[:2])}.")

@@ -9,6 +9,7 @@ from ndblab.experiments.tuned.searched import COMMAND
 from ndblab.formatting import count, listed
 from ndblab.judging.answer import Advice, Answer
 from ndblab.judging.answers import answers
+from ndblab.tuning import trade_off
 from ndblab.tuning.wanted import NAME, named
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from ndblab.dataset import Dataset
 
 _NAMED = 4
-"""Settings that a finding names; the advice names all."""
+"""Settings that a finding names; more are in the notebook's table of finalists."""
 _KEEP = "Keep your configuration: "
 
 
@@ -34,16 +35,24 @@ def _confirmed(known: Mapping[str, Any]) -> Iterator[str]:
     """Say what was gained, what else changes with it, and what to set."""
     headline, own = known["headline"], listed(known["set"])
     gain = headline.partition(": ")[2]
-    few = own if len(known["set"]) <= _NAMED else count(len(known["set"]), "other setting")
-    yield f"{few}: {gain} than {named(known['baseline'])}"
+    many = "" if len(known["set"]) <= _NAMED else count(len(known["set"]), "setting")
+    what = f"a search found {many} that gave" if many else f"{own}:"
+    yield f"{what} {gain} than {named(known['baseline'])}"
     whole, _, spare = known["sentence"].rstrip(".").partition(". ")
     beside, _, restarts = whole.removeprefix(headline).partition("; ")
-    others = [other for other in beside.split(", ") if other]
+    quantities = set(trade_off.table(known)["quantity"])
+    others = [
+        other
+        for other in beside.split(", ")
+        if other and (trade_off.MEMORY in quantities or not other.startswith(trade_off.MEMORY))
+    ]
     for first in range(0, len(others), 2):
-        yield f"{'besides' if first else 'with it'}, {listed(others[first : first + 2])}"
+        lead = "besides" if first else "with them" if many else "with it"
+        yield f"{lead}: {listed(others[first : first + 2])}"
     if spare:
         yield spare
-    yield Advice(f"on such a host, under such a load, set {own}: {restarts}")
+    tried = f"try the {many} of the first finalist" if many else f"set {own}"
+    yield Advice(f"on such a host, under such a load, {tried}; for that, {restarts}")
 
 
 def _nothing(known: Mapping[str, Any]) -> Iterator[str]:

@@ -12,7 +12,7 @@ EXPERIMENTS = (
         Experiment(
         "tuned",
         "Which configuration does a search find that is better than the brief's?",
-        "unrecorded/25_tuned.ipynb",
+        "25_tuned.ipynb",
         figures=("trade-off",),
         claims=(),
     ),
