@@ -134,8 +134,10 @@ def test_another_host_is_planned_for_and_never_measured(asked, capsys):
     assert (several[0], several[2]["hosts"]) == ("plan", "me@a,me@b")
 
 
-def test_all_takes_those_named_besides(asked):
+def test_all_takes_those_named_besides(asked, monkeypatch):
     """One that has no recorded dataset is no part of --all unless it is named."""
+    have = {name: each for name, each in catalogue.every().items() if name != "tuned"}
+    monkeypatch.setattr(catalogue, "every", lambda: have)
     tasks.reproduce.body(Context(), all=True, experiment="tuned", recorded=True)
     tasks.reproduce.body(Context(), all=True, figure="6", recorded=True)
     [with_one, usual] = (names for _, names, _ in asked)
