@@ -153,5 +153,4 @@ def _title(rows: pd.DataFrame) -> str:
         return said
     apart = formatting.percent(100 * np.abs(ends - 1).max())
     others = f"{len(clear)} of {number} others differ"
-    equal = f"Identical sides came out within {apart} % of equal"
-    return f"{equal}: act on no smaller difference; {others}"
+    return f"Identical sides came out within {apart} % of equal; {others}"

@@ -43,12 +43,12 @@ def named(words: Sequence[str]) -> str:
     """Name a baseline, from its settings as a user types them.
 
     >>> named(["data_nodes=25%", "servers=16"])
-    "the brief's configuration, scaled to the host (servers=16 and data_nodes=25%)"
+    "the brief's configuration on this host (servers=16 and data_nodes=25%)"
     >>> named(["servers=2"]), named([])
     ('servers=2', "the lab's default")
     """
     if set(words) == set(OF_THE_BRIEF):
-        return f"the brief's configuration, scaled to the host ({listed(OF_THE_BRIEF)})"
+        return f"the brief's configuration on this host ({listed(OF_THE_BRIEF)})"
     return listed(words) if words else "the lab's default"
 
 

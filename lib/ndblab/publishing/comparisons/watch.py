@@ -163,10 +163,10 @@ def compare(
     LabError
         If the baseline or its engine is not there, or the sides cannot be compared.
     """
-    baseline, binaries = Baseline.of(name), install.ensure()
-    load = baseline.load
-    first = _first(baseline, load.pop("ndb", ""), name, binaries)
-    now = _side(words) if words else {k: v for k, v in baseline.side.items() if k != ENGINE}
+    baseline = Baseline.of(name)
+    saved, load, binaries = baseline.side, baseline.load, install.ensure()
+    first = _first(saved, load.pop("ndb", ""), name, binaries)
+    now = _side(words) if words else {k: v for k, v in saved.items() if k != ENGINE}
     nothing = f"Nothing differs from the baseline {baseline.name}: {binaries.product}.", 0
     if as_json:
         plain = {"outcome": "alike", "baseline": baseline.name, "exit_status": 0}
@@ -207,26 +207,25 @@ def compare(
     return "\n".join([*lines, f"Trend: {page}", f"Dataset: {data.path}"]), status
 
 
-def _first(baseline: Baseline, saved_with: str, name: str, binaries: install.Binaries) -> Side:
+def _first(saved: Side, saved_with: str, name: str, binaries: install.Binaries) -> Side:
     """Return side A: what was saved, without its engine where that is the installed one.
 
     Raises
     ------
     LabError
-        If there is no such baseline, or another release has taken the place of its engine.
+        If another release has taken the place of its engine.
     """
-    first = baseline.side
-    if first.get(ENGINE) != str(binaries.basedir):
-        return first
+    if saved.get(ENGINE) != str(binaries.basedir):
+        return saved
     if saved_with != binaries.ndb_version:
         raise LabError(
-            f"The engine of the baseline {baseline.name} is no longer there",
+            f"The engine of the baseline {Baseline.of(name).name} is no longer there",
             found=f"{binaries.ndb_version} in {binaries.basedir}",
             expected=saved_with,
             next_step=f"Save it with a folder or release of its own: ./lab watch --save "
             f"{name} engine={saved_with}",
         )
-    return {key: value for key, value in first.items() if key != ENGINE}
+    return {key: value for key, value in saved.items() if key != ENGINE}
 
 
 def _longer(data: datasets.Dataset, band: float) -> int:
