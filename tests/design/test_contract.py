@@ -18,7 +18,7 @@ from ndblab.publishing import notebook
 OWN = [
     catalogue.find(place) for place in filter(None, os.environ.get(discovery.OWN, "").split(":"))
 ]
-EVERY = OWN or [*catalogue.every().values(), *catalogue.unrecorded().values()]
+EVERY = OWN or list(catalogue.every().values())
 MEASURED = [experiment for experiment in EVERY if experiment.grid]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from functools import partial
 
@@ -98,6 +99,17 @@ def test_a_knob_that_changes_live_shares_a_start_and_is_confirmed_in_new_ones():
             assert (record.trial.design == ALTERNATION) == cheap
             mysqld = all(word < worlds.space().tunables[7].word for word in words)
             assert (record.trial.design == TWINS) != mysqld
+
+
+def test_no_trial_has_a_setting_that_would_do_nothing_in_it():
+    """Wherever it comes from: a screening, a race, or a setting that is left out."""
+    first, second, *others = worlds.space().tunables
+    idle = dataclasses.replace(second, needs=(first.word, 2))
+    space = dataclasses.replace(worlds.space(), tunables=(first, idle, *others))
+    records = played(worlds.several(3), Search(space, HOUR_S, 3))
+    with_it = [c for c in (dict(r.trial.configuration) for r in records) if second.word in c]
+    assert with_it
+    assert all(own.get(first.word) == 2 for own in with_it)
 
 
 def test_a_search_that_was_killed_goes_on_where_it_was():

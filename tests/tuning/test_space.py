@@ -51,6 +51,21 @@ def test_the_cpu_split_is_no_knob_where_nothing_is_split():
     assert of(row, data_nodes=40)["data_nodes"].values == (25, 50)
 
 
+def test_a_knob_that_would_do_nothing_is_left_out_of_a_configuration():
+    """Time to spin on shared memory is none where links are TCP: set there or in the baseline."""
+    rows = Row("UseShm", "on|off"), Row("shm:ShmSpintime", "0|200", needs="UseShm=on")
+
+    def effective(now: str, **values: space.Value) -> dict[str, space.Value]:
+        now = {"UseShm": now, "shm:ShmSpintime": 50}
+        found = space.Space(tuple(of(*rows, **now).values()), {})
+        return dict(found.effective({"ShmSpintime": 200, **values}))
+
+    assert effective("ON") == {"ShmSpintime": 200}
+    assert effective("ON", UseShm="OFF") == {"UseShm": "OFF"}
+    assert effective("OFF") == {}
+    assert effective("OFF", UseShm="ON") == {"UseShm": "ON", "ShmSpintime": 200}
+
+
 def test_the_word_brief_is_the_brief_s_servers_and_cpu_split():
     """What is typed beside it replaces them; another configuration beside it is refused."""
 

@@ -12,24 +12,11 @@ from ndblab.error import LabError
 
 ROOT = Path(__file__).resolve().parents[3]
 NOTEBOOKS = ROOT / "notebooks"
-UNRECORDED = "unrecorded/"
-"""Folder of the notebooks of experiments without a recorded dataset so far. They are found by name
-or figure, but are no part of `--all`, of the report and of the README's verdicts."""
 
 
 def every() -> dict[str, Experiment]:
-    """Return the lab's experiments by name, in the order of their notebooks.
-
-    Without those that have no recorded dataset, and without the user's own.
-    """
-    known = ((each, own) for each, own in _known().values() if own is None)
-    return {each.name: each for each, _ in known if not each.notebook.startswith(UNRECORDED)}
-
-
-def unrecorded() -> dict[str, Experiment]:
-    """Return the lab's experiments that have no recorded dataset so far, by name."""
-    known = ((each, own) for each, own in _known().values() if own is None)
-    return {each.name: each for each, _ in known if each.notebook.startswith(UNRECORDED)}
+    """Return the lab's experiments by name, in the order of their notebooks; not the user's own."""
+    return {each.name: each for each, own in _known().values() if own is None}
 
 
 def find(

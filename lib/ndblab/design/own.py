@@ -33,7 +33,7 @@ def write(folder: Path) -> list[Path]:
             expected="lower-case letters, digits and underscores, a letter first",
             next_step="Try: ./lab new mine",
         )
-    if name.replace("_", "-") in {*catalogue.every(), *catalogue.unrecorded()}:
+    if name.replace("_", "-") in catalogue.every():
         raise LabError(
             "The lab has an experiment of this name",
             found=name,

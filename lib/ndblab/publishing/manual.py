@@ -227,9 +227,8 @@ def overview() -> str:
 
 def experiments() -> str:
     """Return a line for each experiment with its figures and minutes, and one with its question."""
-    every = [*catalogue.every().values(), *catalogue.unrecorded().values()]
     lines = []
-    for experiment in every:
+    for experiment in catalogue.every().values():
         figures = ", ".join(experiment.figures) or "none"
         lines.append(f"{experiment.name:<24} {_takes(experiment):<12} figures: {figures}")
         lines.append(f"    {experiment.question}{_needs(experiment)}")

@@ -77,7 +77,8 @@ class Tuning:
                 f"{first}{count(len(rows), 'trial')} of the screening, a race and "
                 f"the confirmation, which begins after {duration(search.search_s)}",
                 "prediction, not measured: a confirmed gain is known to within "
-                f"{100 * math.expm1(search.half_width):.1f} % then, with the noise of 2 CPUs",
+                f"{100 * math.expm1(search.half_width):.1f} % at best, with the noise of equal "
+                "configurations on 2 CPUs; unequal ones vary more between starts",
                 *([_THERE] if self.elsewhere else []),
             ]
         )

@@ -17,7 +17,7 @@ import numpy as np
 import scipy
 
 from ndblab.tuning.history import History
-from ndblab.tuning.space import Configuration, Space, Tunable, Value, made
+from ndblab.tuning.space import Configuration, Space, Tunable, Value
 
 EFFECT = 0.10
 """Standard deviation of effects that is expected before anything is known, as a logarithm."""
@@ -43,13 +43,14 @@ def rows(space: Space, seed: int) -> tuple[Configuration, ...]:
     cheap = [each for each in space.tunables if each.cheap]
     dear = [each for each in space.tunables if not each.cheap]
     rng = random.Random(seed)
-    first, mirrored = (_together(cheap, sign) if len(cheap) > 2 else () for sign in (1, -1))
-    starts = _together(dear, 1) if len(dear) > 2 else ()
-    found = [list(group) for group in (first or _alone(cheap), starts or _alone(dear), mirrored)]
+    first, mirrored = (_together(space, cheap, sign) if len(cheap) > 2 else () for sign in (1, -1))
+    starts = _together(space, dear, 1) if len(dear) > 2 else ()
+    groups = first or _alone(space, cheap), starts or _alone(space, dear), mirrored
+    found = [list(group) for group in groups]
     for group in found:
         rng.shuffle(group)
     # Those of one design share a cluster start while they follow each other.
-    alone = sorted(_alone(dear), key=space.design)
+    alone = sorted(_alone(space, dear), key=space.design)
     return tuple(dict.fromkeys([*itertools.chain(*found), *alone]))
 
 
@@ -84,7 +85,7 @@ def drawn(
         value = max(sound, key=lambda v, word=each.word: effects[word, v], default=None)
         if value is not None and effects[each.word, value] > 0:
             chosen[each.word] = value
-    return made(chosen)
+    return space.effective(chosen)
 
 
 def _posterior(
@@ -113,10 +114,10 @@ def best(space: Space, history: History) -> Configuration:
         value = max(each.values, key=lambda v, word=each.word: known[word, v].mean)
         if known[each.word, value].mean > WORTH / 2:
             chosen[each.word] = value
-    return made(chosen)
+    return space.effective(chosen)
 
 
-def _together(tunables: list[Tunable], sign: int) -> Iterator[Configuration]:
+def _together(space: Space, tunables: list[Tunable], sign: int) -> Iterator[Configuration]:
     from pydoe import pbdesign
 
     design = np.asarray(pbdesign(len(tunables)))[:, : len(tunables)]
@@ -128,14 +129,14 @@ def _together(tunables: list[Tunable], sign: int) -> Iterator[Configuration]:
                 # A knob with several values takes the next one in every row that changes it.
                 chosen[each.word] = each.values[turn[each] % len(each.values)]
                 turn[each] += 1
-        if chosen:
-            yield made(chosen)
+        if own := space.effective(chosen):
+            yield own
 
 
-def _alone(tunables: list[Tunable]) -> Iterator[Configuration]:
+def _alone(space: Space, tunables: list[Tunable]) -> Iterator[Configuration]:
     """Give the first value of each knob (that of a rule of thumb, if it has one), then others."""
     first = {each: sorted(each.values, key=lambda v, e=each: v != e.expert) for each in tunables}
     for place in range(max((len(values) for values in first.values()), default=0)):
         for each, values in first.items():
-            if place < len(values):
-                yield ((each.word, values[place]),)
+            if place < len(values) and (own := space.effective({each.word: values[place]})):
+                yield own

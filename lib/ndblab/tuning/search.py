@@ -29,7 +29,7 @@ from ndblab.tuning.history import (
     Record,
     Trial,
 )
-from ndblab.tuning.space import BASELINE, Configuration, Space, made, without
+from ndblab.tuning.space import BASELINE, Configuration, Space, without
 from ndblab.tuning.wanted import Limit
 
 SCREENED, CONFIRMED, ABLATED = 0.30, 0.40, 0.12
@@ -114,7 +114,7 @@ class Search:
                 for word, value in record.trial.configuration
                 if known[word, value].mean > screening.WORTH / 2
             }
-            own = made(kept)
+            own = self.space.effective(kept)
             if own and own not in failed and own not in best:
                 best[own] = outcome.Candidate(own, sum(record.gains) / len(record.gains))
         for record in history.of((CONFIRM,)).contrasts:
@@ -234,7 +234,9 @@ class Search:
             effect = known[word, value]
             if effect.mean - 2 * effect.deviation > screening.WORTH:
                 continue
-            fewer = without(whole, word)
+            fewer = self.space.effective(dict(without(whole, word)))
+            if not fewer:
+                continue
             failed = history.find(ABLATE, fewer, whole)
             gains = history.gains(ABLATE, fewer, whole)
             if (failed and failed.infeasible) or outcome.needed(gains) is not None:

@@ -39,6 +39,8 @@ class Tunable:
     values: tuple[Value, ...]
     expert: Value | None = None
     group: str = ""
+    needs: tuple[str, Value] | None = None
+    """A knob by its word, and the only value of it with which this one does anything."""
 
     @property
     def word(self) -> str:
@@ -83,13 +85,23 @@ class Space:
     @property
     def expert(self) -> Configuration:
         """Return what rules of thumb say of this host, where that is not the baseline."""
-        return made(
+        return self.effective(
             {
                 t.word: t.expert
                 for t in self.tunables
                 if t.expert is not None and t.expert in t.values
             }
         )
+
+    def effective(self, values: Mapping[str, Value]) -> Configuration:
+        """Return the configuration of values by name, without those that do nothing in it."""
+        known = {t.word: t.current for t in self.tunables} | dict(values)
+        needs = {t.word: t.needs for t in self.tunables if t.needs and t.needs[0] in known}
+        idle = {
+            word for word, (other, value) in needs.items()
+            if not setting_value.same(known[other], value)
+        }  # fmt: skip
+        return made({word: value for word, value in values.items() if word not in idle})
 
     def settings(
         self, configuration: Configuration, baseline: Sequence[Setting]
@@ -128,6 +140,7 @@ class Row:
     values: str
     expert: str = ""
     group: str = ""
+    needs: str = ""
 
 
 def table(file: Path | None = None) -> tuple[Row, ...]:
@@ -184,7 +197,8 @@ def tunables(
         values += [] if expert is None else [expert]
         more = [value for value in dict.fromkeys(values) if not setting_value.same(value, now)]
         if more:
-            found.append(Tunable(knob, now, tuple(more), expert, row.group))
+            needs = _needed(row, others)
+            found.append(Tunable(knob, now, tuple(more), expert, row.group, needs))
     return tuple(found)
 
 
@@ -202,11 +216,26 @@ def _read(file: Path) -> list[Row]:
         raise LabError(
             f"{file} is no table of knobs",
             found=", ".join(columns) or "nothing in it",
-            expected="a first line name,values[,expert][,group], then a line for each knob",
+            expected="a first line name,values[,expert][,group][,needs], then a line for each knob",
             next_step="See docs/tune.md.",
         )
     return [Row(**{key: (text or "").strip() for key, text in ({"values": ""} | row).items()})
             for row in rows]  # fmt: skip
+
+
+def _needed(row: Row, others: Iterable[Knob]) -> tuple[str, Value] | None:
+    """Return what a row needs, of a text such as "UseShm=on".
+
+    Raises
+    ------
+    LabError
+        If it is no setting.
+    """
+    if not row.needs:
+        return None
+    name, _, text = row.needs.partition("=")
+    knob = knobs.find(name.strip(), others)
+    return knob.word, knobs.value(knob, text.strip())
 
 
 def _value(knob: Knob, text: str, cpus: float) -> Value:

@@ -50,7 +50,7 @@ def sections(runs: Path, out: Path) -> list[Section]:
     out : where `reproduce` keeps executed notebooks; one that is not there,
         or older than its dataset, is executed.
     """
-    known = {**catalogue.every(), **catalogue.unrecorded()}
+    known = catalogue.every()
     mine = []
     for file in runs.glob(f"*/*/{MANIFEST}"):
         try:
