@@ -38,11 +38,15 @@ FOLDERS = [
     if has_swept_time(manifest)
 ]
 SCALING = catalogue.find(figure=6)
+BY_WORK = ("bulk-load", "dump")
+"""Experiments whose runs end with their work, and not after a set time: sooner on a faster host.
+What is announced is the time of the slowest."""
+START_S = 8
+"""By how much a cluster start of one host is longer than that of another."""
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_recorded_sweeps_took_what_was_estimated(folder):
-    """Within a quarter, by the times in their manifests, for the points that they have."""
+def estimated_and_took_s(folder: Path) -> tuple[float, float]:
+    """Return the seconds announced for the points of a recorded sweep, and those it took."""
     data = dataset.read(folder)
     known = data.manifest
     began, ended = (datetime.fromisoformat(known[key]) for key in ("started_utc", "finished_utc"))
@@ -55,8 +59,25 @@ def test_recorded_sweeps_took_what_was_estimated(folder):
     elif len(data.slices):
         last = timedelta(seconds=float(data.runs["duration_s"].max()))
         ended = datetime.fromisoformat(data.runs["started_utc"].max()) + last
-    took_s = (ended - began).total_seconds()
-    assert time_needed.sweep_s(swept, Profile(**lists)) == pytest.approx(took_s, rel=0.25)
+    return time_needed.sweep_s(swept, Profile(**lists)), (ended - began).total_seconds()
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_recorded_sweeps_took_what_was_estimated(folder):
+    """Within a quarter, by the times in their manifests; work may end sooner on a faster host."""
+    estimated_s, took_s = estimated_and_took_s(folder)
+    if folder.parent.name in BY_WORK:
+        assert took_s < 1.25 * estimated_s
+    else:
+        assert estimated_s == pytest.approx(took_s, rel=0.25, abs=START_S)
+
+
+@pytest.mark.parametrize("name", BY_WORK)
+def test_the_time_of_work_is_that_of_the_slowest_recording(name):
+    """So that nobody waits longer than was said."""
+    both = [estimated_and_took_s(folder) for folder in FOLDERS if folder.parent.name == name]
+    estimated_s, took_s = max(both, key=lambda pair: pair[1])
+    assert estimated_s == pytest.approx(took_s, rel=0.25)
 
 
 def test_the_default_measurement_takes_less_than_ten_minutes():

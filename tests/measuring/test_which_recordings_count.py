@@ -68,6 +68,7 @@ def test_another_design_does_not_count(change: Callable[[dict], None], why: str)
     "change",
     [
         _set("identity", "host", to="another"),
+        _set("identity", "hosts", to={"a": "another"}),
         _set("identity", "builds", "ndbmtd", to="another"),
         _set("identity", "profile", "repeats", to=9),
         _set("identity", "sweep", "repeats", to=9),

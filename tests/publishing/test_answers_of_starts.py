@@ -13,7 +13,6 @@ CLAIMS = ("F6-overload", "A-node-loss", "A-online", "A-separate", "B-load-redo",
 @pytest.mark.parametrize(
     ("experiment", "words"),
     [
-        ("bulk-load", "in one cluster start"),
         ("dump", "in one cluster start"),
         ("availability", "lost up to 345 acknowledged writes in 5 runs"),
         ("multi-server-scaling", "512 clients of 16 servers did 13 % fewer queries than 256"),

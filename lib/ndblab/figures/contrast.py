@@ -79,7 +79,8 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
         )  # fmt: skip
         if len(parts) > 1:
             ax.set_title(title)
-    notes = ["Circles: blocks. Whiskers: repeated interval that holds with 95 % at all looks."]
+    notes = ["Circles: blocks, each of both sides in turns."]
+    notes += ["Whiskers: 95 % interval, corrected for repeated looks."]
     notes += ["Yellow: allowed by a claim or goal."] if allowed else []
     notes += [f"Not shown: {listed(left_out)}."] if left_out else []
     return Head(_title(rows), notes)
@@ -142,7 +143,7 @@ def _title(rows: pd.DataFrame) -> str:
         if forest.is_clear(row):
             return f"{words}: {forest.change(row.ratio)} throughput"
         if row.high / row.low > formatting.OPEN:
-            return f"{words}: cannot tell, throughput {forest.words(row)}"
+            return f"{words}: throughput {forest.words(row)}, too uncertain to tell"
         return f"{words}: throughput {forest.words(row)}, within the error"
     alike = rows[rows["words"] == ALIKE]
     clear = [row for row in rows.itertuples() if forest.is_clear(row) and row.words != ALIKE]

@@ -20,8 +20,12 @@ from ndblab.judging.answer import in_sentences
 from ndblab.judging.publication import Anchor
 from ndblab.statistics import ratio_tables
 
+IN_TURNS = "Ratios: both sides in turns; whiskers: 95 % interval, corrected for repeated looks."
+SEPARATE_RUNS = "Below: separate runs, between which the host drifts."
+"""What figures say whose ratios are of contrasts, with the runs of a sweep below."""
 WIDEST = 4.0
-"""How far the axis follows a whisker, as a factor of the values' range; then it has an arrow."""
+"""How far the axis follows a whisker, as a factor of the values' range or of the narrowest
+interval; then it has an arrow."""
 _IN_TIMES_FROM = 2.5
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
 _MOST_TICKS, _TICK_IN = 8, 0.5
@@ -213,6 +217,7 @@ def _limits(rows: pd.DataFrame, kept: Sequence[float], log: bool) -> tuple[float
     ends = to(rows[["low", "high"]].to_numpy(float))
     if not np.isnan(ends).all():
         least, most = np.nanmin(ends), np.nanmax(ends)
+        span = max(span, np.nanmin(ends[:, 1] - ends[:, 0]))
         room = WIDEST * span / 2
         least, most = max(least, values.min() - room), min(most, values.max() + room)
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from matplotlib.axes import Axes
 
@@ -11,9 +11,20 @@ from ndblab.figures import style
 from ndblab.judging.answer import in_sentences
 from ndblab.judging.publication import Anchor
 
-NOTE = "Stars: published, on another machine (hollow: about; arrow: a bound)."
 _ARROW_PT = 17
 _BOUND_WORDS = {"upper": "below", "lower": "at least"}
+
+
+def note(anchors: Iterable[Anchor]) -> list[str]:
+    """Say what the marks of these published numbers mean; nothing if there are none."""
+    kinds = {anchor.exactness for anchor in anchors}
+    if not kinds:
+        return []
+    if kinds == {"bound"}:
+        return ["Bars with an arrow: bounds published for another machine."]
+    meant = {"about": "hollow: about", "bound": "arrow: a bound"}
+    kept = "; ".join(words for kind, words in meant.items() if kind in kinds)
+    return [f"Stars: published, on another machine{f' ({kept})' if kept else ''}."]
 
 
 def mark(

@@ -79,7 +79,7 @@ def paint(
     for ax in panels[1:]:
         ax.set_ylabel("")
     notes = _notes(ratios)
-    notes += [published.NOTE] if anchors else []
+    notes += published.note(anchors)
     return Head(
         _title(comparison, ratios), notes + ([comparison.scaled_note] if caption.is_scaled else [])
     )
@@ -150,11 +150,11 @@ def _notes(ratios: pd.DataFrame) -> list[str]:
     """Say what the ratios are of."""
     notes, pairs_each = [], ratios.loc[~ratios["in_turns"], "units"]
     if ratios["in_turns"].any():
-        notes.append("Contrasts of short slices; whiskers: 95 % at all looks.")
+        notes.append(forest.IN_TURNS)
     if len(pairs_each):
         notes.append(intervals.described(pairs_each, "Whiskers", "ratio", "pair"))
         notes.append("Pairs are of equal repeat, clients and workload.")
-    return [*notes, "Below: means of all runs."]
+    return [*notes, forest.SEPARATE_RUNS]
 
 
 def _title(comparison: Comparison, ratios: pd.DataFrame) -> str:
@@ -166,9 +166,10 @@ def _title(comparison: Comparison, ratios: pd.DataFrame) -> str:
         clear = any(forest.is_clear(row) for row in rows.itertuples())
         row = rows.iloc[0]
         if len(rows) == 1 and not clear and row["high"] / row["low"] > OPEN:
-            change = f"cannot tell, {forest.words(row)}"
+            change = f"{forest.words(row)}, too uncertain to tell,"
         else:
-            change = f"{span} %{'' if clear else ' (within the error)'}"
+            doubt = "within the error" if rows["low"].notna().any() else "too few blocks to be sure"
+            change = f"{span} %{'' if clear else f' ({doubt})'}"
         workload = _WORKLOADS.get(workload, workload)
         said.append(f"{kind}: {change}" if several else f"{change} in {workload}")
     over = comparison.over.name

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ndblab.error import MissingData
 from ndblab.formatting import change, count, listed, percent, plain
 from ndblab.judging.verdict import (
     BY_CONSTRUCTION,
@@ -19,10 +20,12 @@ from ndblab.judging.verdict import (
     NOT_TESTABLE,
     REPRODUCED,
 )
+from ndblab.statistics import contrasts
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ndblab.dataset import Dataset
 
 _MOST_WORDS = 30
 """Of a sentence that a reader takes in at once."""
@@ -66,6 +69,28 @@ def within_one_start(slices: pd.DataFrame, *compared: str) -> str:
     starts = mine["start"].dropna()
     one = starts.nunique() == 1 if compared else starts.min() == 1
     return ", in one cluster start" if one else ""
+
+
+def held(data: Dataset, contrast: str) -> str:
+    """Write in how many recordings alone throughput differs to the same side as in the newest.
+
+    Of a single recording, or without a clear difference, what `within_one_start` writes.
+    """
+    side = _side(data.slices, contrast)
+    if not data.earlier or not side:
+        return within_one_start(data.slices, contrast)
+    agree = 1 + sum(_side(each.slices, contrast) == side for each in data.earlier)
+    every = 1 + len(data.earlier)
+    return f", in {'each' if agree == every else agree} of {every} recordings"
+
+
+def _side(slices: pd.DataFrame, contrast: str) -> int:
+    """Return 1 or -1 where the interval of a ratio lies above or below one; else 0."""
+    try:
+        ratio = contrasts.ratio(contrasts.log_ratios(slices, contrast))
+    except MissingData:
+        return 0
+    return int(ratio.low > 1) - int(ratio.high < 1)
 
 
 @dataclass(frozen=True)

@@ -113,7 +113,11 @@ def _pooled(claim: Claim, tested: Sequence[Recording]) -> Finding:
         if len(words) == 1:
             return replace(newest, numbers=numbers)
         return replace(
-            newest, verdict=INCONCLUSIVE, numbers=numbers, why="recordings disagree", waits={}
+            newest,
+            verdict=INCONCLUSIVE,
+            numbers=numbers,
+            why="recordings do not all say the same",
+            waits={},
         )
     tests = [pool(each, len(judged[-1])) for each in zip(*judged, strict=True)]
     finding = replace(decide(claim, "all recordings together:", tests), waits={})
@@ -145,6 +149,9 @@ def pool(found: Sequence[Comparison], tests: int = 1) -> Comparison:
     newest = found[-1]
     if not all(one.estimate.bounded for one in found):
         return replace(newest, estimate=Estimate(newest.estimate.value), corrected=None)
+    if {one.estimate for one in found} == {Estimate(*[newest.estimate.value] * 3)}:
+        # Counted, and the same in all: there is no error to pool.
+        return newest
     log = newest.log and all(one.estimate.low > 0 for one in found)
     to, back = (np.log, np.exp) if log else (np.asarray, np.asarray)
     values = [float(to(one.estimate.value)) for one in found]

@@ -24,7 +24,7 @@ from ndblab.planning.workload import is_good
 ROOT, RECORDED = measurement.ROOT, measurement.RECORDED
 LATEST = "latest"
 _HELD: WeakValueDictionary[tuple[Path, int], datasets.Dataset] = WeakValueDictionary()
-_NOT_DESIGN = ("host", "builds")
+_NOT_DESIGN = ("host", "hosts", "builds")
 """Parts of a dataset's identity that may differ between recordings of one design."""
 _DIRTY = "-dirty"
 RULE_SINCE_UTC = "2026-11-27"

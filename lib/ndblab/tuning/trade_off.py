@@ -7,6 +7,7 @@ quantity, the intervals of all finalists hold together with 95 %.
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,6 +28,7 @@ from ndblab.tuning.history import CONFIRM, contrast
 from ndblab.tuning.outcome import ERROR
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from ndblab.dataset import Dataset
@@ -41,6 +43,8 @@ _NOTED = 300
 """Characters of settings that are legible above the panels."""
 _SERVERS = "servers"
 _STAR = "\N{BLACK STAR}"
+_COLUMNS = 42
+"""Characters of a line of settings in a panel of their own."""
 _WORSE = 0.06
 """How dark the worse side of the baseline is."""
 
@@ -142,14 +146,19 @@ def paint(figure: Figure, rows: pd.DataFrame) -> Head:
     panels = figure.subplots(down, across, squeeze=False)
     for ax, name in zip(panels.flat, shown, strict=False):
         _draw(ax, rows[rows["quantity"] == name], _QUANTITIES[name])
-    for ax in list(panels.flat)[len(shown) :]:
+    empty = list(panels.flat)[len(shown) :]
+    for ax in empty:
         ax.set_axis_off()
+    if empty:
+        _write_settings(empty[0], rows)
     notes = [
         "Dark line: the baseline. Shaded: worse than it.",
         "Bars: 95 % intervals, of each quantity for all finalists together, from new starts."
         if rows["low"].notna().any() else "Too few blocks for intervals.",
     ]  # fmt: skip
-    notes += [f"{_STAR}: confirmed as the best."] if rows["winner"].any() else []
+    if 0 < rows["low"].isna().sum() < len(rows):
+        notes.append("Without a bar: too few blocks for an interval.")
+    notes += [f"{_STAR}: confirmed, and recommended."] if rows["winner"].any() else []
     numbered = rows.drop_duplicates("number")
     named = [f"Finalist {row.number}: {row.settings}." for row in numbered.itertuples()]
     if sum(map(len, named)) > _NOTED:
@@ -161,7 +170,7 @@ def _draw(ax, mine: pd.DataFrame, quantity: _Quantity) -> None:
     stars = mine["winner"].map({True: f" {_STAR}", False: ""})
     named = mine.assign(name=mine["number"].astype(str) + stars)
     forest.draw(
-        ax, named[["name", "ratio", "low", "high"]], "over the baseline, change",
+        ax, named[["name", "ratio", "low", "high"]], "over the baseline, ratio",
         colour=quantity.colour,
     )  # fmt: skip
     better = "more" if quantity.more_is_better else "less"
@@ -170,6 +179,17 @@ def _draw(ax, mine: pd.DataFrame, quantity: _Quantity) -> None:
     ends = (low, 1.0) if quantity.more_is_better else (1.0, high)
     ax.axvspan(*ends, color=style.INK, alpha=_WORSE, lw=0, zorder=0)
     ax.set_xlim(low, high)
+
+
+def _write_settings(ax: Axes, rows: pd.DataFrame) -> None:
+    """Write the settings of the finalist that is recommended; of the first one if none is."""
+    row = next(rows.sort_values("winner", ascending=False, kind="stable").itertuples())
+    ax.set_title(f"Finalist {row.number} sets")
+    text = ax.text(
+        0, 0.97, textwrap.fill(f"{row.settings}.", _COLUMNS), transform=ax.transAxes, va="top",
+        fontsize=8.6, color=style.INK, linespacing=1.5,
+    )  # fmt: skip
+    text.set_in_layout(False)
 
 
 def title(rows: pd.DataFrame) -> str:

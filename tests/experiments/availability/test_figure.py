@@ -91,7 +91,7 @@ def test_the_worst_run_is_summarised_beside_the_bar_of_its_gap() -> None:
     figure = draw(small_runs.together(*parts))
     assert "s, 3 clients gave up, 2 writes lost" in written(figure)
     assert title(figure).startswith("A killed data node stopped clients for 1.0")
-    assert title(figure).endswith("; it lost 2 writes")
+    assert title(figure).endswith("; 2 writes lost with it")
     parts = [faults.run(ALL[0], gap_s=1.0), faults.run(ALL[1], gap_s=3.0)]
     gaps = draw(small_runs.together(*parts)).axes[0]
     widths = [bar.get_width() for bar in gaps.patches]

@@ -42,7 +42,7 @@ def test_ratios_stand_above_and_each_pool_has_its_line_below() -> None:
     figure = figures.draw(KEY, tables(), [], caption())
     forest, whole, share = figure.axes
     assert "8 connections over 1, alone" in [x.get_text() for x in forest.get_yticklabels()]
-    assert title(figure).startswith("8 connections gave ")
+    assert title(figure).startswith("Alone, 8 connections gave ")
     assert title(figure).endswith(" % more queries/s than 1")
     for gain in POOLS.values():
         line_like(share, [1020 * gain] * 3)

@@ -96,4 +96,4 @@ def test_the_figure_shows_the_law_beside_every_share(data: dataset.Dataset):
     assert peak == pytest.approx(54, abs=2)
     assert "utilisation law" in written(figure)
     assert outside(figure) == []
-    assert "the utilisation law allows" in picture.alt
+    assert "the utilisation law predicts" in picture.alt

@@ -77,7 +77,7 @@ def test_what_one_cluster_start_says_is_marked() -> None:
     several = made["slices"]["contrast"] != "clients"
     made["slices"]["start"] = blocks.where(several, blocks.min())
     words = said(figures.draw(KEY, made, [], caption()))
-    assert "Within one cluster start: clients moved away from their server." in words
+    assert "Measured in one cluster start only: clients on another host than their server." in words
 
 
 def test_no_text_leaves_the_figure() -> None:

@@ -32,7 +32,7 @@ def test_ratios_lead_and_keys_and_transactions_follow() -> None:
     line_like(servers, one.groupby("clients")["qps"].mean() / 20)
     assert servers.get_ylabel() == "Throughput, transactions/s"
     assert "times the keys of single selects" in title(figure)
-    assert "at all looks" in said(figure)
+    assert "corrected for repeated looks" in said(figure)
 
 
 @pytest.mark.parametrize("repeats", [1, 3])

@@ -111,7 +111,9 @@ def test_figure_5_shows_the_threads_that_are_judged() -> None:
     data = judged(Contrast("recv", LEVEL, Side(Point(1, 64)), None, ()), "a", 33.0)
     figure = draw("5", data)
     assert "1 server, 64 clients" in said(figure)
-    assert "Means of 5 blocks of slices; whiskers: 95 % confidence interval." in said(figure)
+    assert "Means of 5 blocks, each of several short loads; whiskers: 95 % confidence" in said(
+        figure
+    )
     assert "recv 34 %" in figures.describe("5", data, publication.anchors("5"))
 
 

@@ -26,7 +26,7 @@ def test_the_dip_leads_and_the_cost_of_checkpoints_is_a_number() -> None:
     assert "30 local checkpoints took 35 % of the time" in said(figure)
     assert dip.get_xlabel() == "Seconds since it started"
     assert "-7 %" in written(figure)
-    assert "when a checkpoint starts; over all, checkpoints cost 7.0 %" in title(figure)
+    assert "when a checkpoint starts; overall, checkpoints cost 7.0 %" in title(figure)
     [star] = [line for line in kept.lines if line.get_marker() == "*"]
     assert float(star.get_xdata()[0]) == 0.9
 

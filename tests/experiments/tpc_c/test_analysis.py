@@ -190,7 +190,12 @@ def test_ratios_lead_and_no_word_leaves_the_picture() -> None:
     """Servers and partitioning follow."""
     figure = figures.draw(KEY, made_tables(), [], caption())
     words = written(figure)
-    for each in ("4 servers", "by whole key", "2 servers over 1", "node CPU per transaction"):
+    for each in (
+        "4 servers",
+        "by whole key",
+        "2 servers over 1",
+        "data nodes' CPU per transaction",
+    ):
         assert each in words
     assert " transactions/s than " in title(figure)
     assert figure.axes[1].get_ylabel() == "Throughput, transactions/s"

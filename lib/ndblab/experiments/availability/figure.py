@@ -74,10 +74,11 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
         ax.remove()
     clients = listed(str(n) for n in sorted(outages["clients"].unique()))
     notes = [
-        f"{clients} clients, each with one operation at a time. Lines: each run, second by second. "
+        f"{clients} clients, each with one operation at a time. {_runs(outages)} per fault. Lines: "
+        "each run, second by second. "
         "Shaded: the longest gap; dashed: actions in that run; dotted: a node serves again. A "
         "client gives up an operation after one retry."
-        + ("" if sheet.is_tall(figure) else " + 1: one more action at the same time.")
+        + ("" if sheet.is_tall(figure) else " + 1: one more action, within seconds.")
     ]
     if (outages["wrong"] > outages["lost"]).any():
         notes.append("Other errors: wrong rows or reads.")
@@ -106,6 +107,12 @@ def _end(runs: pd.DataFrame) -> str:
     return text + (f" (restarted after {_number(started_s)} s)" if started_s > 0 else "")
 
 
+def _runs(outages: pd.DataFrame) -> str:
+    """Say how many runs each fault has."""
+    least, most = outages.groupby("fault").size().agg(["min", "max"])
+    return count(most, "run") if least == most else f"{least} to {most} runs"
+
+
 def _answer(outages: pd.DataFrame) -> str:
     """Say what stopped clients longest, what a setting saved of it, and how many writes were lost.
 
@@ -120,7 +127,7 @@ def _answer(outages: pd.DataFrame) -> str:
         title += f", {shorter} s with short heartbeats"
     lost = worst.loc[worst["lost"] > 0, "lost"]
     each = listed(
-        f"{'it' if fault == most else worded(fault)} lost {count(number, 'write')}"
+        f"{count(number, 'write')} lost with {'it' if fault == most else worded(fault)}"
         for fault, number in lost.items()
     )
     if len(lost):

@@ -36,7 +36,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     notes = [
         intervals.described(means["loads"], "Whiskers", "kind", "load"),
         f"Each has {plain(float(every['rows'].iloc[0]))} rows; circles: each load.",
-        "Alike: the interval holds the best mean.",
+        "Within the error: the interval holds the best mean.",
     ]
     if len(missing := means[means["cpu_us"].isna()]):
         notes.append(f"CPU was not measured: {listed(_line(name) for name in missing['name'])}.")
@@ -65,7 +65,7 @@ def _title(means: pd.DataFrame, ratios: pd.DataFrame) -> str:
     if len(fast) > 1:
         ways = listed(dict.fromkeys(loads.WORDS[way] for way in fast["way"]))
         least = plain(fast["rows_per_s"].min())
-        title = f"Fastest alike: {ways}, {least} to "
+        title = f"Fastest, within the error: {ways}, {least} to "
     else:
         title = f"{_line(best['name'])} loaded fastest, "
     title += f"{plain(best['rows_per_s'])} rows/s"

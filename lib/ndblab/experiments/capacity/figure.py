@@ -216,8 +216,10 @@ def paint_brief(figure: Figure, tables: Tables, anchors: Anchors, caption: Capti
         values = [low * 2, high / 1.2, *(a.value for a in own)]
         ax.set_ylim(min(values) / 2 if quantity.log else 0, max(values) * 1.2)
     notes = [
-        "Derived from Figures 4, 5 and 9 and the throughput of Figure 1 alone: it uses no run of "
-        f"the lab. {published.NOTE} Published latencies are p95, lines the mean."
+        "Derived from the brief's Figures 4, 5 and 9 and its Figure 1's throughput: no run of the "
+        "lab is used.",
+        *published.note(anchors),
+        "Published latencies are p95, lines the mean.",
     ]
     return Head(_brief_title(predicted, anchors), notes)
 
@@ -255,11 +257,17 @@ def _best(predicted: pd.DataFrame) -> pd.DataFrame:
 
 
 def _brief_title(predicted: pd.DataFrame, anchors: Anchors) -> str:
-    """Say what is predicted for the most servers, beside what was published."""
+    """Say what is predicted for the most servers, beside what was published of as many clients."""
     best = _best(predicted).iloc[-1]
+    qps = predicted.set_index(_POINT)["qps"]
+    theirs = [a for a in anchors if a.unit == QPS.unit and a.servers == best["servers"]]
+    theirs = [a for a in theirs if (a.servers, a.clients) in qps.index]
+    clients = theirs[-1].clients if theirs else int(best["clients"])
     servers = count(int(best["servers"]), "server")
-    title = f"The brief's {servers} should reach {plain(best['qps'] / 1e6)} million queries/s"
-    theirs = [a for a in anchors if a.servers == best["servers"] and a.unit == QPS.unit]
+    title = (
+        f"The brief's {servers} with {count(clients, 'client')} should do "
+        f"{plain(qps[best['servers'], clients] / 1e6)} million queries/s"
+    )
     if not theirs:
         return title
     millions = replace(theirs[-1], value=theirs[-1].value / 1e6, unit="million")

@@ -20,7 +20,8 @@ from ndblab.judging.answer import in_sentences
 from ndblab.statistics import intervals
 
 _VARIANT = re.compile(r"pool-(?P<pool>\d+)(?P<whole>-whole)?")
-_CONTRAST = re.compile(r"pools-(\d+)-(\d+)(-share)?")
+_SHARE = "-share"
+_CONTRAST = re.compile(rf"pools-(\d+)-(\d+)({_SHARE})?")
 _MARKERS = ("o", "s", "^", "D", "v", "P")
 
 
@@ -38,7 +39,9 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
             curves.against_clients(panel, shown, QPS, "pool", _looks(means["pool"]), not whole)
         panel.set_title(title)
     panels[1].set_ylabel("")
-    notes = [intervals.described(means["runs"]), "One server was loaded at a time."]
+    notes = [forest.IN_TURNS] if len(ratios) else []
+    notes += [forest.SEPARATE_RUNS, intervals.described(means["runs"])]
+    notes.append("One server was loaded at a time.")
     return Head(_title(means, ratios), notes)
 
 
@@ -65,7 +68,8 @@ def _title(means: pd.DataFrame, ratios: pd.DataFrame) -> str:
         row = next(known.itertuples())
         change = forest.change(row.ratio, "more", "fewer")
         clear = "" if forest.is_clear(row) else ", within the error"
-        return f"{row.pool} connections gave {change} queries/s than {row.fewer}{clear}"
+        where = "Beside another server" if row.contrast.endswith(_SHARE) else "Alone"
+        return f"{where}, {row.pool} connections gave {change} queries/s than {row.fewer}{clear}"
     best = means.loc[means["mean"].idxmax()]
     return f"Throughput was best with {count(int(best['pool']), 'connection')}"
 

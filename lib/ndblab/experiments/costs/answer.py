@@ -10,7 +10,7 @@ from ndblab.error import MissingData
 from ndblab.experiments.costs import analysis
 from ndblab.experiments.costs.experiment import AT_EACH, AT_TOTAL, FALLING, RISING
 from ndblab.formatting import change, count, less_or_more, listed, plain
-from ndblab.judging.answer import Advice, within_one_start
+from ndblab.judging.answer import Advice, held, within_one_start
 from ndblab.judging.answers import answers
 from ndblab.statistics.estimate import Estimate
 
@@ -46,24 +46,10 @@ def _more_servers(data: Dataset) -> Iterator[str]:
             means = _consequence(cost, qps)
             yield (
                 f"{analysis.sides(data.slices, name)}: {_changed(qps, 'throughput')}"
-                f"{_held(data, name, qps)}. A query took {_changed(cost, 'CPU')}"
+                f"{held(data, name)}. A query took {_changed(cost, 'CPU')}"
                 f"{'' if said == means else f'. {means}'}"
             )
             said = means
-
-
-def _held(data: Dataset, name: str, qps: Estimate) -> str:
-    """Say in how many recordings alone the throughput differs to the same side."""
-    if not data.earlier or not _side(qps):
-        return within_one_start(data.slices, name)
-    others = [analysis.ratios(e.slices, e.processes, name)["qps"] for e in data.earlier]
-    agree = 1 + sum(_side(each) == _side(qps) for each in others)
-    every = 1 + len(others)
-    return f", in {'each' if agree == every else agree} of {every} recordings"
-
-
-def _side(ratio: Estimate) -> int:
-    return int(ratio.low > 1) - int(ratio.high < 1)
 
 
 def _consequence(cost: Estimate, qps: Estimate) -> str:

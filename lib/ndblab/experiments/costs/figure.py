@@ -83,7 +83,7 @@ def paint_one(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption
     for anchor in anchors:
         published.mark(cost, anchor, anchor.clients, anchor.value, style.SERVER)
     notes = [intervals.described(means["runs"]), "Ring: fewest clients within 3 % of the best."]
-    notes += [published.NOTE] if anchors else []
+    notes += published.note(anchors)
     return Head(_title_of_one(turn), [*notes, _UNDIVIDED])
 
 

@@ -11,7 +11,7 @@ from ndblab.error import MissingData
 from ndblab.experiments.cpu_split import analysis
 from ndblab.experiments.cpu_split.experiment import QUARTER_PCT, SHARES_PCT
 from ndblab.formatting import less_or_more
-from ndblab.judging.answer import Advice, Clause
+from ndblab.judging.answer import Advice, Clause, held
 from ndblab.judging.answers import answers
 from ndblab.judging.evidence import usable_cpus
 from ndblab.statistics import ratio_tables
@@ -53,7 +53,8 @@ def _compared(dataset: Dataset) -> Iterator[str]:
         if pct in BESIDE and not math.isnan(row.low):
             words = "fewer queries", "more queries", "as many queries"
             did = less_or_more(row.ratio, row.low, row.high, *words)
-            yield f"against {pct} % for data nodes, a quarter did {did}"
+            of = held(dataset, row.contrast)
+            yield f"against {pct} % for data nodes, a quarter did {did}{of}"
 
 
 def _expected(dataset: Dataset) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Throughput by the data nodes' share of the CPUs, beside what the utilisation law allows."""
+"""Throughput by the data nodes' share of the CPUs, beside what the utilisation law predicts."""
 
 from __future__ import annotations
 
@@ -25,9 +25,13 @@ if TYPE_CHECKING:
     from ndblab.dataset import Dataset
 
 _LAW = Look("utilisation law", style.QUIET)
-_MARKERS = ("o", "s", "^")
-"""Of the largest numbers of clients; fewer of them leave CPUs unused."""
+_CLIENTS = ((style.THROUGHPUT, "o"), (style.ORANGE, "s"), (style.VIOLET, "^"))
+"""Looks of the largest numbers of clients; fewer of them leave CPUs unused."""
 _AROUND_PCT = 4.0
+_ASIDE_PCT = 0.35
+"""How far lines are moved apart, so that their whiskers do not cover each other."""
+_TALLEST = 1.6
+"""How far the axis follows a whisker, times the highest mean."""
 
 
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
@@ -35,33 +39,47 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     means, ratios, law = _means(tables), _ratios(tables), _law(tables)
     lower = forest.leading(figure, ratios, "A quarter over another share, throughput ratio", 3.0)
     panel = lower.subplots()
+    numbers = sorted(means["clients"].unique())
     looks = {
-        clients: Look(count(clients, "client"), style.THROUGHPUT, marker)
-        for clients, marker in zip(sorted(means["clients"].unique()), _MARKERS, strict=False)
+        clients: Look(count(clients, "client"), *look)
+        for clients, look in zip(numbers, _CLIENTS, strict=False)
     }
+    aside = means["clients"].map(numbers.index) - (len(numbers) - 1) / 2
+    moved = means.assign(share_pct=means["share_pct"] + _ASIDE_PCT * aside)
     (
-        style.plot(means.astype({"clients": object}), x="share_pct", y="mean", marker="clients")
-        .add(so.Range(color=style.THROUGHPUT), ymin="low", ymax="high", legend=False)
-        .add(so.Line(color=style.THROUGHPUT, pointsize=6), legend=False)
-        .scale(marker={clients: look.marker for clients, look in looks.items()})
+        style.plot(
+            moved.astype({"clients": object}), x="share_pct", y="mean", marker="clients",
+            color="clients",
+        )
+        .add(so.Range(), ymin="low", ymax="high", legend=False)
+        .add(so.Line(pointsize=6), legend=False)
+        .scale(
+            marker={clients: look.marker for clients, look in looks.items()},
+            color={clients: look.colour for clients, look in looks.items()},
+        )
         .label(x="", y="")
         .on(panel)
         .plot()
-    )
+    )  # fmt: skip
     ends = means.sort_values("share_pct").groupby("clients")[["share_pct", "mean"]].last()
     labels = [(looks[row.Index], row.share_pct, row.mean) for row in ends.itertuples()]
     least, most = min(SHARES_PCT) - _AROUND_PCT, max(SHARES_PCT) + _AROUND_PCT
-    notes = [intervals.described(means["runs"])]
+    notes = [forest.IN_TURNS] if len(ratios) else []
+    notes += [forest.SEPARATE_RUNS, intervals.described(means["runs"], "Whiskers")]
     top = float(means["mean"].max())
+    top = max(top, min(float(means[["mean", "high"]].max(axis=None)), _TALLEST * top))
     if law:
         x = np.unique([*np.linspace(least, most, 100), law.best_pct])
         y = [law.qps(pct) for pct in x]
         panel.plot(x, y, ls=":", color=_LAW.colour)
         labels.append((_LAW, most, y[-1]))
         top = max(top, *y)
-        notes.append(f"Dotted: what CPU time of a query allows, best with {law.best_pct:.0f} %.")
+        notes.append(
+            f"Dotted: predicted from a query's CPU time without quotas, best with "
+            f"{law.best_pct:.0f} %."
+        )
     panel.set_xlim(least, most)
-    panel.set_ylim(0, 1.08 * top)
+    panel.set_ylim(0, 1.04 * top)
     QPS.vertical(panel, top)
     panel.set_xticks(SHARES_PCT)
     panel.set_xlabel("CPUs for both data nodes, % of the host; servers and clients have the rest")
@@ -70,7 +88,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
 
 
 def describe(tables: Tables, anchors: Anchors) -> list[str]:
-    """Describe the ratios, throughput with each share, and what the law allows."""
+    """Describe the ratios, throughput with each share, and what the law predicts."""
     means, ratios, law = _means(tables), _ratios(tables), _law(tables)
     words = [f"{_title(means, ratios)}.", *forest.sentence(ratios)]
     for clients, own in means.groupby("clients"):
@@ -78,9 +96,9 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
         words += in_sentences(f"Queries/s with {count(clients, 'client')}", each)
     if law:
         each = [f"{plain(law.qps(pct))} with {pct} %" for pct in SHARES_PCT]
-        words += in_sentences("Queries/s that the utilisation law allows", each)
+        words += in_sentences("Queries/s that the utilisation law predicts", each)
         words.append(
-            f"It allows most with {law.best_pct:.0f} %: a query takes {plain(law.data_us)} "
+            f"It predicts most with {law.best_pct:.0f} %: a query takes {plain(law.data_us)} "
             f"\N{MICRO SIGN}s of the data nodes and {plain(law.sql_us)} of servers and clients."
         )
     return words
@@ -88,7 +106,7 @@ def describe(tables: Tables, anchors: Anchors) -> list[str]:
 
 def _means(tables: Tables) -> pd.DataFrame:
     runs = analysis.divided(tables["runs"])
-    most = sorted(runs["clients"].unique())[-len(_MARKERS) :]
+    most = sorted(runs["clients"].unique())[-len(_CLIENTS) :]
     runs = runs[runs["clients"].isin(most)]
     found = intervals.means(runs, ["clients", "share_pct"], "qps")
     return found.astype({"clients": int})
@@ -98,7 +116,9 @@ def _ratios(tables: Tables) -> pd.DataFrame:
     names = {
         contrast(pct): f"{QUARTER_PCT} % over {pct} %" for pct in SHARES_PCT if pct != QUARTER_PCT
     }
-    return forest.of_contrasts(tables["slices"], names)
+    rows = forest.of_contrasts(tables["slices"], names)
+    with_clients = [f"{row.name}, {count(int(row.clients), 'client')}" for row in rows.itertuples()]
+    return rows.assign(name=with_clients)
 
 
 def _law(tables: Tables) -> analysis.Law | None:

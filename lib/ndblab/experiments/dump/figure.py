@@ -36,7 +36,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
         intervals.described(means["dumps"], "Whiskers", "kind", "dump"),
         f"Each has {plain(float(every['rows'].iloc[0]))} rows; circles: each dump.",
     ]
-    notes.append("Percent: of the uncompressed size; 1 MB is 10^6 bytes.")
+    notes.append("Percent: of the uncompressed size; 1 MB is 1 000 000 bytes.")
     return Head(_title(means), notes)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ndblab.formatting import less_or_more
-from ndblab.judging.answer import Advice, Clause
+from ndblab.judging.answer import Advice, Clause, held
 from ndblab.judging.answers import answers
 from ndblab.statistics import ratio_tables
 
@@ -51,7 +51,8 @@ def _measured(dataset: Dataset) -> Iterator[str]:
                 f"those of {beside}",
             )
             did = less_or_more(*ends, *words)
-            yield f"a MySQL server on another host than the data nodes did {did}"
+            of = held(dataset, name)
+            yield f"a MySQL server apart from the data nodes did {did}{of}"
     if (found.reindex(list(_SERVERS))["high"] < 1).all():
         yield Advice("Run MySQL servers beside the data nodes where the host has CPUs for both")
     if len(found) and dataset.manifest.get("links_encrypted"):

@@ -27,12 +27,12 @@ KINDS = (
 )
 """Where the server of a curve is, and how it is connected to the data nodes."""
 SIDES = {
-    "clients": "Clients moved away\nfrom their server",
-    "servers": "Server moved away,\nfrom shared memory to TCP",
-    "servers-by-tcp": "Server moved away,\nfrom TCP on one host",
-    "servers-few-clients": "Server moved away,\nshared memory, few clients",
+    "clients": "Clients on another host\nthan their server",
+    "servers": "Server on another host,\nTCP instead of shared memory",
+    "servers-by-tcp": "Server on another host,\nTCP on both hosts",
+    "servers-few-clients": "Server on another host, few clients,\nTCP instead of shared memory",
 }
-"""What is compared in each contrast: on another host over beside its partner."""
+"""What is compared in each contrast: on another host over the same host."""
 _TITLES = {
     "servers": ("A server on another host gives", "beside the data nodes"),
     "clients": ("Clients on another host get", "beside their server"),
@@ -49,13 +49,13 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
         curves.against_clients(figure.subplots(), qps, QPS, "name", looks)
         return Head(_title(means, ratios), [intervals.described(means["runs"])])
     figure.set_figheight(_AROUND_IN + _ROW_IN * len(ratios))
-    forest.draw(figure.subplots(), ratios, "Queries/s on another host over beside, ratio")
+    forest.draw(figure.subplots(), ratios, "Queries/s on another host over the same host, ratio")
     notes = ["Server: beside the data nodes, or on another host. Both sides loaded at once."]
     notes += ["Whiskers: 95 % interval."] if ratios["low"].notna().any() else []
     if ratios["low"].isna().any():
         notes.append("A contrast of fewer than 4 blocks has no interval.")
     one_start = _of_one_start(tables["slices"], ratios)
-    notes += [f"Within one cluster start: {listed(one_start)}."] if one_start else []
+    notes += [f"Measured in one cluster start only: {listed(one_start)}."] if one_start else []
     if "namespaces" in caption.host_line:
         notes.append("The hosts' network is memory: the kernel's path is measured, not a cable.")
     return Head(_title(means, ratios), notes)

@@ -170,17 +170,24 @@ def _memory(table: pd.DataFrame) -> Iterator[Advice]:
 
 
 def _split(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
-    """Say what a split of threads with more tc threads did where no claim says it."""
+    """Say what a split of threads with more tc threads did where no claim says it.
+
+    It is that of the newest recording with an interval.
+    """
     said = (table["id"] == "F9-next-step") & ~table["verdict"].isin(RULED_OUT)
-    with contextlib.suppress(MissingData):
-        found = contrasts.ratio(contrasts.log_ratios(dataset.slices, "balance"))
-        if not said.any():
-            yield f"on this host, a split with more tc threads {moved(*found, 'throughput')}"
-        if found.bounded and found.low <= 1:
-            yield Advice(
-                "Set NumCPUs and leave the split of threads to the data node: no gain by a split "
-                "of one's own is shown here"
-            )
+    for each in (dataset, *reversed(dataset.earlier)):
+        with contextlib.suppress(MissingData):
+            found = contrasts.ratio(contrasts.log_ratios(each.slices, "balance"))
+            if not found.bounded:
+                continue
+            if not said.any():
+                yield f"on this host, a split with more tc threads {moved(*found, 'throughput')}"
+            if found.low <= 1:
+                yield Advice(
+                    "Set NumCPUs and leave the split of threads to the data node: no gain by a "
+                    "split of one's own is shown here"
+                )
+            return
 
 
 def _figure_6(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -41,7 +42,7 @@ def paint_peaks(figure: Figure, tables: Tables, anchors: Anchors, caption: Capti
         ax.plot(peak.clients, peak.qps_mean, "o", ms=11, mfc="none", mec=style.INK, zorder=5)
         ax.set_title(f"{ax.get_title(loc='left')}\n{plain(peak.qps_mean)}")
     notes = _notes(panels, points, caption) + _draw_allowed(panels, points, tables, caption)
-    notes += ["Rings and numbers: best mean."] + ([published.NOTE] if gain else [])
+    notes += ["Rings and numbers: best mean, queries/s.", *published.note(chain(*gain.values()))]
     return Head(_gain(points, tables), notes)
 
 
@@ -68,7 +69,8 @@ def paint_latency(figure: Figure, tables: Tables, anchors: Anchors, caption: Cap
     curves.against_clients(ax, by_server, P95, "servers", style.servers(points["servers"]))
     ax.set_xlabel("Clients of each server")
     notes = _notes({}, points, caption)
-    return Head(_same_latency(points, ratios), notes + ([published.NOTE] if more else []))
+    notes += published.note(chain(*more.values()))
+    return Head(_same_latency(points, ratios), notes)
 
 
 def describe_latency(tables: Tables, anchors: Anchors) -> list[str]:

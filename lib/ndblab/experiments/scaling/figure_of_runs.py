@@ -47,7 +47,8 @@ def paint_one_server(figure: Figure, tables: Tables, anchors: Anchors, caption: 
         right.axhline(100 * SERVER_SHARE, color=style.SERVER, ls=":", lw=1.4)
         notes.append(f"Dotted: mysqld's share, {plain(100 * SERVER_SHARE)} %. {_QUOTA}")
     if theirs:
-        notes.append(f"{published.NOTE} There: percent of {BRIEF_CPUS} logical CPUs.")
+        notes += published.note(theirs)
+        notes.append(f"There: percent of {BRIEF_CPUS} logical CPUs.")
     return Head(_one_server_title(qps, cpu), notes)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -87,13 +88,13 @@ def paint_threads(
     mine = {name: [a] for name, a in theirs.items() if name in set(ratios["name"])}
     ax = right.subplots()
     if len(ratios):
-        forest.draw(ax, ratios, f"CPU of {shown.kind} over that kind, ratio", anchors=mine)
-        ax.set_title(f"{shown.kind} over")
+        forest.draw(ax, ratios, f"CPU of {shown.kind} over another kind's, ratio", anchors=mine)
+        ax.set_title(f"CPU of {shown.kind} over that of")
     else:
         sheet.nothing(ax, f"no {shown.kind} thread to compare")
     servers, clients = selection.in_words(runs.iloc[0])
     notes = [f"{servers.capitalize()}, {clients}: {_where(shown, runs)}.", _units(runs)]
-    notes += [published.NOTE] if mine else []
+    notes += published.note(chain(*mine.values()))
     if caption.is_scaled and caption.cpus:
         share = plain(100 * DATA_NODES_SHARE / 2 * caption.cpus)
         notes.append(f"All threads of a data node share its quota, {share} % of one CPU.")
@@ -199,7 +200,7 @@ def _where(shown: _Threads, runs: pd.DataFrame) -> str:
 def _units(runs: pd.DataFrame) -> str:
     units = runs["unit"].nunique()
     of_slices = "block" in runs
-    what = "blocks of slices" if of_slices else "runs"
+    what = "blocks, each of several short loads" if of_slices else "runs"
     spread = "95 % confidence interval" if units > 2 else "range" if units == 2 else "none"
     return f"Means of {units} {what}; whiskers: {spread}."
 

@@ -43,7 +43,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
             f"Circles: cycles of {count(len(repeats.runs), 'run')}, each from the middle of the "
             "gap before a checkpoint to that after it. Whiskers: 95 % confidence interval."
         )
-        notes += [published.NOTE] if anchors else []
+        notes += published.note(anchors)
     return Head(_title(repeats), notes)
 
 
@@ -92,7 +92,7 @@ def _title(repeats: Repeats) -> str:
     clear = "" if not kept.bounded or kept.high < 1 or kept.low > 1 else ", within the error"
     return (
         f"Throughput falls by {100 * (1 - lowest['ratio']):.0f} % when a checkpoint starts; "
-        f"over all, checkpoints {loss}{clear}"
+        f"overall, checkpoints {loss}{clear}"
     )
 
 

@@ -28,7 +28,10 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
         texts = [_words(row).replace(" (", "\n(") for row in table.itertuples()]
         forest.draw(ax, rows.assign(text=texts), label, equal=None)
         ax.set_title(title)
-    notes = ["From slices of identical sides; in brackets how many. Whiskers: 95 % interval."]
+    notes = [
+        "Slice: a few seconds of load. Block: four of them in turns. All are of equal sides; in "
+        "brackets how many. Whiskers: 95 % interval."
+    ]
     unknown = parts.loc[parts["sd_pct"].isna(), "part"]
     notes += [f"Too few to tell: {listed(unknown)}."] if len(unknown) else []
     return Head(_title(parts, apart), notes)
@@ -53,14 +56,11 @@ def _words(row) -> str:
 
 
 def _title(parts: pd.DataFrame, apart: pd.DataFrame) -> str:
-    """Say how far apart slices differ least and most; else what adds most to their deviation."""
+    """Say how much slices differ that are ever further apart; else what adds most to that."""
     known = apart[apart["sd_pct"].notna()]
     if len(known) > 1:
-        least, most = known.iloc[0], known.iloc[-1]
-        return (
-            f"Slices of one configuration differ by {least['sd_pct']:.0f} % within a block, and by "
-            f"{most['sd_pct']:.0f} % after another start"
-        )
+        each = [f"{row.sd_pct:.0f} % ({row.apart})" for row in known.itertuples()]
+        return f"Two loads of one configuration differ by {listed(each)}"
     known = parts[parts["sd_pct"].notna()].sort_values("sd_pct", ascending=False)
     if known.empty:
         return "Too few slices to say where their variance comes from"

@@ -34,7 +34,7 @@ _SIDES = {
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
     """Draw the ratios, and below throughput by servers and by partitioning."""
     runs, ratios = _runs(tables), _ratios(tables)
-    lower = forest.leading(figure, ratios, "Transactions/s unless said otherwise, ratio")
+    lower = forest.leading(figure, ratios, "Transactions/s unless the row says otherwise, ratio")
     left, right = sheet.panels(lower, 2, sharey=True)
     plain_runs = runs[runs["variant"] == BY_WAREHOUSE]
     means = intervals.means(plain_runs, ["servers", "clients"], "tps")
@@ -46,9 +46,10 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     curves.against_clients(right, means, TPS, "variant", WAYS)
     right.set_title(f"Two ways of partitioning, {count(most, 'server')}")
     right.set_ylabel("")
-    right.set_ylim(0, 1.4 * runs.groupby(["variant", "servers", "clients"])["tps"].mean().max())
+    right.set_ylim(0, 1.5 * runs.groupby(["variant", "servers", "clients"])["tps"].mean().max())
     counts = runs.groupby(["variant", "servers", "clients"]).size()
-    notes = [intervals.described(counts), "All rows were checked after each run."]
+    notes = [forest.IN_TURNS, forest.SEPARATE_RUNS] if len(ratios) else []
+    notes += [intervals.described(counts), "All rows were checked after each run."]
     return Head(_title(runs, ratios), notes)
 
 
@@ -76,7 +77,7 @@ def _runs(tables: Tables) -> pd.DataFrame:
 def _ratios(tables: Tables) -> pd.DataFrame:
     table = loads.ratios(tables)
     of_cpu = table["quantity"] != "transactions/s"
-    names = table["compared"].where(~of_cpu, "likewise, node CPU per transaction")
+    names = table["compared"].where(~of_cpu, "data nodes' CPU per transaction")
     return table.assign(name=names, of_cpu=of_cpu)
 
 
@@ -86,9 +87,10 @@ def _title(runs: pd.DataFrame, ratios: pd.DataFrame) -> str:
     for row in [row for row in rows if forest.is_clear(row)] or rows[:1]:
         side, other = _SIDES[row.contrast]
         clear = "" if forest.is_clear(row) else ", within the error"
-        return f"{side} did {forest.change(row.ratio)} transactions/s than {other}{clear}"
+        return f"TPC-C: {side} did {forest.change(row.ratio)} transactions/s than {other}{clear}"
     means = runs.groupby(["servers", "clients"])["tps"].mean()
-    return f"{count(means.idxmax()[0], 'server')} gave {plain(means.max())} transactions/s at best"
+    servers = count(means.idxmax()[0], "server")
+    return f"TPC-C: {servers} gave {plain(means.max())} transactions/s at best"
 
 
 FIGURES = {

@@ -11,7 +11,7 @@ import pandas as pd
 
 from ndblab.error import MissingData
 from ndblab.formatting import change, count, less_or_more, listed, moved
-from ndblab.judging.answer import Advice, Answer, Clause
+from ndblab.judging.answer import Advice, Answer, Clause, held
 from ndblab.judging.answers import answers
 from ndblab.statistics import contrasts, ratio_tables
 
@@ -122,7 +122,8 @@ def cost(dataset: Dataset, table: pd.DataFrame) -> Answer:
         else:
             of = f"{'of' if found.high < 1 else 'to'} {throughput}"
             did = "cost" if found.high < 1 else "added"
-            certain.append(f"TLS on NDB's links {did} {less_or_more(*found, of, of)}")
+            did += f" {less_or_more(*found, of, of)}{held(dataset, name)}"
+            certain.append(f"TLS on NDB's links {did}")
             if found.high < 1:
                 advice = ("Where links leave the host, plan for the CPUs that TLS needs",)
     if not certain:
