@@ -86,7 +86,7 @@ def test_contrasts_stand_instead_of_pairs() -> None:
     slices = made_up_slices.of(Contrast("reads", ALTERNATION, *sides, ()), 6, ratio=0.5)
     figure = draw("shm-vs-tcp", {**runs(workloads=WORKLOADS[:1]), "slices": slices})
     assert dots(figure.axes[0]) == pytest.approx([0.5], rel=0.1)
-    assert "both sides in turns" in said(figure)
+    assert "both sides measured close together" in said(figure)
     assert "pairs" not in said(figure)
     assert title(figure).startswith("SHM instead of TCP, throughput: \N{MINUS SIGN}")
 

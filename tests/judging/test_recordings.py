@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from made_up import BY_ID, Double, contrasted, double
-from ndblab.judging import judge, publication, verdict
+from ndblab.judging import answer, judge, publication, recordings, verdict
+from ndblab.statistics.estimate import Estimate
 
 CLAIM = replace(BY_ID["B-sockets"], scope=publication.ANY, condition="")
 """Throughput over TCP/IP is below that over sockets: less than 1.0 times."""
@@ -95,6 +96,39 @@ def test_what_one_start_says_alone_is_said_of_that_start(starts: int, said: int)
     reason = judged(recording(0.7, starts=starts), recording(0.71, starts=starts)).reason
     assert reason.count("(reproduced within one cluster start)") == said
     assert reason.count("(reproduced)") == 2 - said
+
+
+def test_what_was_measured_says_more_than_a_newer_recording_that_measured_nothing() -> None:
+    """Where none can test the claim."""
+    measured, nothing = (
+        recordings.Recording("", verdict.Finding(verdict.NOT_TESTABLE, "", measured=value), {})
+        for value in (Estimate(0.2), verdict.NO_ESTIMATE)
+    )
+    for found in ([measured, nothing], [nothing, measured]):
+        assert recordings.together(CLAIM, found).measured.value == 0.2
+
+
+def test_equal_counts_have_no_error_and_unequal_ones_do() -> None:
+    """27 threads in each of two recordings are 27 threads."""
+
+    def counted(*values: float) -> Estimate:
+        each = [verdict.Comparison("threads", Estimate(v, v, v)) for v in values]
+        return recordings.pool(each).estimate
+
+    assert counted(27.0, 27.0) == Estimate(27.0, 27.0, 27.0)
+    assert counted(27.0, 28.0).low < 27.0 < 28.0 < counted(27.0, 28.0).high
+
+
+def test_an_answer_names_the_recordings_with_a_clear_difference() -> None:
+    """With the value of each; of a single one, whether it rests on one start."""
+
+    def held(*found: Double) -> str:
+        *earlier, newest = found
+        return answer.held(replace(newest, earlier=tuple(earlier)), "sockets")
+
+    assert held(recording(0.8), recording(0.7)) == ", in each of 2 recordings (-20 and -30 %)"
+    assert held(recording(1.2), recording(0.7)).startswith(", in 1 of 2 recordings (+20 ")
+    assert held(recording(0.7, starts=1)) == ", in one cluster start"
 
 
 def test_a_recording_that_cannot_test_the_claim_does_not_count() -> None:

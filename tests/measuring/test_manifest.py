@@ -24,9 +24,9 @@ RECORDED = manifest.ROOT / "data/recorded"
 
 
 def recorded(name: str) -> dict:
-    """The manifest of the dataset of an experiment that comes with the lab."""
-    [file] = (RECORDED / name).glob("*/manifest.json")
-    return json.loads(file.read_text())
+    """The manifest of the newest dataset of an experiment that comes with the lab."""
+    every = (json.loads(file.read_text()) for file in (RECORDED / name).glob("*/manifest.json"))
+    return max(every, key=lambda manifest: manifest["started_utc"])
 
 
 def same_again(recorded: dict, experiment: Experiment) -> dict:

@@ -88,8 +88,8 @@ def test_where_a_point_has_one_run_it_must_be_good() -> None:
 
 @pytest.fixture
 def recordings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
-    """Recordings of an experiment: a known one, and newer copies of it with failed runs."""
-    source = recorded.folder(catalogue.find(NAME))
+    """Recordings of an experiment: its oldest, and newer copies of it with failed runs."""
+    source = recorded.folders_of(catalogue.find(NAME))[0]
     folders = tmp_path / NAME
     shutil.copytree(source, folders / source.name)
     monkeypatch.setattr(recorded, "RECORDED", tmp_path)

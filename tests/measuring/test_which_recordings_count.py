@@ -68,7 +68,6 @@ def test_another_design_does_not_count(change: Callable[[dict], None], why: str)
     "change",
     [
         _set("identity", "host", to="another"),
-        _set("identity", "hosts", to={"a": "another"}),
         _set("identity", "builds", "ndbmtd", to="another"),
         _set("identity", "profile", "repeats", to=9),
         _set("identity", "sweep", "repeats", to=9),
@@ -79,3 +78,16 @@ def test_hosts_builds_and_repeats_may_differ(change: Callable[[dict], None]) -> 
     other = copy.deepcopy(NEWEST)
     change(other)
     assert recorded.why_not(other, NEWEST) == ""
+
+
+def test_each_of_several_hosts_may_differ_but_not_what_connects_them() -> None:
+    """Network namespaces of one machine have no cable; more hosts are another design."""
+    one = copy.deepcopy(NEWEST)
+    one["identity"]["hosts"], one["namespaces"] = {"a": "this", "b": "this"}, True
+    other = copy.deepcopy(one)
+    other["identity"]["hosts"] = {"a": "another", "b": "another"}
+    assert recorded.why_not(other, one) == ""
+    for change in (_set("namespaces", to=False), _set("identity", "hosts", to={"a": "this"})):
+        other = copy.deepcopy(one)
+        change(other)
+        assert "hosts" in recorded.why_not(other, one)

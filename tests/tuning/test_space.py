@@ -66,6 +66,15 @@ def test_a_knob_that_would_do_nothing_is_left_out_of_a_configuration():
     assert effective("OFF", UseShm="ON") == {"UseShm": "ON", "ShmSpintime": 200}
 
 
+def test_a_knob_whose_need_is_never_met_is_no_knob(tmp_path: Path):
+    """The user's file takes UseShm away, and sets other values of a knob that needs it."""
+    file = tmp_path / "mine.csv"
+    file.write_text("name,values\nUseShm,\nshm:ShmSpintime,0|100\n")
+    rows = [row for row in space.table(file) if row.name == "shm:ShmSpintime"]
+    for links, found in (("OFF", set()), ("ON", {"ShmSpintime"})):
+        assert set(of(*rows, **{"UseShm": links, "shm:ShmSpintime": 50})) == found
+
+
 def test_the_word_brief_is_the_brief_s_servers_and_cpu_split():
     """What is typed beside it replaces them; another configuration beside it is refused."""
 

@@ -79,8 +79,8 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
         )  # fmt: skip
         if len(parts) > 1:
             ax.set_title(title)
-    notes = ["Circles: blocks, each of both sides in turns."]
-    notes += ["Whiskers: 95 % interval, corrected for repeated looks."]
+    notes = ["Circles: blocks, each of both sides."]
+    notes += [forest.REPEATED] if rows["low"].notna().any() else []
     notes += ["Yellow: allowed by a claim or goal."] if allowed else []
     notes += [f"Not shown: {listed(left_out)}."] if left_out else []
     return Head(_title(rows), notes)

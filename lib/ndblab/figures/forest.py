@@ -20,9 +20,7 @@ from ndblab.judging.answer import in_sentences
 from ndblab.judging.publication import Anchor
 from ndblab.statistics import ratio_tables
 
-IN_TURNS = "Ratios: both sides in turns; whiskers: 95 % interval, corrected for repeated looks."
-SEPARATE_RUNS = "Below: separate runs, between which the host drifts."
-"""What figures say whose ratios are of contrasts, with the runs of a sweep below."""
+REPEATED = "Whiskers: 95 % interval, corrected for repeated looks."
 WIDEST = 4.0
 """How far the axis follows a whisker, as a factor of the values' range or of the narrowest
 interval; then it has an arrow."""
@@ -121,7 +119,7 @@ def _mark(
 
 def _on_one_line(name: str) -> str:
     name = name.strip("\N{ZERO WIDTH SPACE}").replace("\n(", " (").replace(",\n", ", ")
-    name = re.sub(r"over\n|\n(?=over |from )", lambda fold: fold[0].replace("\n", " "), name)
+    name = re.sub(r"over\n|\n(?=over |from |than )", lambda fold: fold[0].replace("\n", " "), name)
     return name.replace("\n", ": ")
 
 
@@ -168,6 +166,17 @@ def leading(
     else:
         sheet.nothing(upper.subplots(), "no contrast was measured")
     return lower
+
+
+def notes(ratios: pd.DataFrame) -> list[str]:
+    """Say what ratios of contrasts are, above the runs of a sweep; nothing without any."""
+    if ratios.empty:
+        return []
+    whiskers = [REPEATED] if ratios["low"].notna().any() else []
+    return [
+        "Ratios: both sides measured close together.", *whiskers,
+        "Below: separate runs, between which the host may drift.",
+    ]  # fmt: skip
 
 
 def of_contrasts(
@@ -217,7 +226,9 @@ def _limits(rows: pd.DataFrame, kept: Sequence[float], log: bool) -> tuple[float
     ends = to(rows[["low", "high"]].to_numpy(float))
     if not np.isnan(ends).all():
         least, most = np.nanmin(ends), np.nanmax(ends)
-        span = max(span, np.nanmin(ends[:, 1] - ends[:, 0]))
+        widths = ends[:, 1] - ends[:, 0]
+        widths = widths[np.isfinite(widths)]
+        span = max(span, widths.min()) if widths.size else span
         room = WIDEST * span / 2
         least, most = max(least, values.min() - room), min(most, values.max() + room)
     else:

@@ -22,9 +22,9 @@ def note(anchors: Iterable[Anchor]) -> list[str]:
         return []
     if kinds == {"bound"}:
         return ["Bars with an arrow: bounds published for another machine."]
-    meant = {"about": "hollow: about", "bound": "arrow: a bound"}
-    kept = "; ".join(words for kind, words in meant.items() if kind in kinds)
-    return [f"Stars: published, on another machine{f' ({kept})' if kept else ''}."]
+    hollow = " (hollow: about)" if "about" in kinds else ""
+    bounds = ["Bars with an arrow: published bounds."] if "bound" in kinds else []
+    return [f"Stars: published, on another machine{hollow}.", *bounds]
 
 
 def mark(

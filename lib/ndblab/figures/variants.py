@@ -1,7 +1,7 @@
 """Comparisons of kinds of runs: two variants, or two transporters.
 
-Ratios are those of contrasts, measured in turns, and of runs with the same repeat, clients and
-workload.
+Ratios are those of contrasts, measured close together, and of runs with the same repeat, clients
+and workload.
 """
 
 from __future__ import annotations
@@ -150,11 +150,11 @@ def _notes(ratios: pd.DataFrame) -> list[str]:
     """Say what the ratios are of."""
     notes, pairs_each = [], ratios.loc[~ratios["in_turns"], "units"]
     if ratios["in_turns"].any():
-        notes.append(forest.IN_TURNS)
+        notes += forest.notes(ratios)
     if len(pairs_each):
         notes.append(intervals.described(pairs_each, "Whiskers", "ratio", "pair"))
         notes.append("Pairs are of equal repeat, clients and workload.")
-    return [*notes, forest.SEPARATE_RUNS]
+    return notes
 
 
 def _title(comparison: Comparison, ratios: pd.DataFrame) -> str:
@@ -166,12 +166,14 @@ def _title(comparison: Comparison, ratios: pd.DataFrame) -> str:
         clear = any(forest.is_clear(row) for row in rows.itertuples())
         row = rows.iloc[0]
         if len(rows) == 1 and not clear and row["high"] / row["low"] > OPEN:
-            change = f"{forest.words(row)}, too uncertain to tell,"
+            change = f"{forest.words(row)}, too uncertain to tell"
+        elif rows["low"].isna().all():
+            change = f"too few {'blocks' if rows['in_turns'].all() else 'pairs'} to tell"
         else:
-            doubt = "within the error" if rows["low"].notna().any() else "too few blocks to be sure"
-            change = f"{span} %{'' if clear else f' ({doubt})'}"
+            change = f"{span} %{'' if clear else ' (within the error)'}"
         workload = _WORKLOADS.get(workload, workload)
-        said.append(f"{kind}: {change}" if several else f"{change} in {workload}")
+        comma = "," * change.endswith("tell")
+        said.append(f"{kind}: {change}" if several else f"{change}{comma} in {workload}")
     over = comparison.over.name
     if several:
         said[0] = said[0].replace(": ", f" instead of {over}, throughput: ", 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 import textwrap
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ndblab.dataset import Dataset
+    from ndblab.statistics.estimate import Estimate
 
 _MOST_WORDS = 30
 """Of a sentence that a reader takes in at once."""
@@ -72,24 +74,24 @@ def within_one_start(slices: pd.DataFrame, *compared: str) -> str:
 
 
 def held(data: Dataset, contrast: str) -> str:
-    """Write in how many recordings alone throughput differs to the same side as in the newest.
+    """Write in how many recordings alone throughput clearly differs to the same side as in the
+    newest, with the value of each, the newest last.
 
     Of a single recording, or without a clear difference, what `within_one_start` writes.
     """
-    side = _side(data.slices, contrast)
-    if not data.earlier or not side:
+    ratios = []
+    for each in (*data.earlier, data):
+        with contextlib.suppress(MissingData):
+            ratios.append(contrasts.ratio(contrasts.log_ratios(each.slices, contrast)))
+    if len(ratios) < 2 or not _side(ratios[-1]):
         return within_one_start(data.slices, contrast)
-    agree = 1 + sum(_side(each.slices, contrast) == side for each in data.earlier)
-    every = 1 + len(data.earlier)
-    return f", in {'each' if agree == every else agree} of {every} recordings"
+    agree, every = sum(_side(each) == _side(ratios[-1]) for each in ratios), len(ratios)
+    values = listed(change(each.value) for each in ratios).replace(" % ", " ").replace(" %,", ",")
+    return f", in {'each' if agree == every else agree} of {every} recordings ({values})"
 
 
-def _side(slices: pd.DataFrame, contrast: str) -> int:
-    """Return 1 or -1 where the interval of a ratio lies above or below one; else 0."""
-    try:
-        ratio = contrasts.ratio(contrasts.log_ratios(slices, contrast))
-    except MissingData:
-        return 0
+def _side(ratio: Estimate) -> int:
+    """Return 1 or -1 where an interval lies above or below one; else 0."""
     return int(ratio.low > 1) - int(ratio.high < 1)
 
 

@@ -80,7 +80,9 @@ def together(claim: Claim, found: Sequence[Recording]) -> Finding:
     """Return the finding of all recordings, the newest last."""
     tested = [each for each in found if each.finding.verdict in TESTED]
     if not tested:
-        return found[-1].finding
+        # A recording that measured it says more than a newer one that did not.
+        findings = [each.finding for each in reversed(found)]
+        return next((f for f in findings if not math.isnan(f.measured.value)), findings[0])
     finding = tested[0].finding if len(tested) == 1 else _pooled(claim, tested)
     known = [each.starts for each in tested if each.starts is not None]
     starts = sum(known) if known else None
@@ -112,13 +114,10 @@ def _pooled(claim: Claim, tested: Sequence[Recording]) -> Finding:
         newest, numbers = findings[-1], "; ".join(alone)
         if len(words) == 1:
             return replace(newest, numbers=numbers)
-        return replace(
-            newest,
-            verdict=INCONCLUSIVE,
-            numbers=numbers,
-            why="recordings do not all say the same",
-            waits={},
-        )
+        # Shown is what leaves it open.
+        shown = next((f for f in reversed(findings) if f.verdict not in _DECIDED), newest)
+        why = "recordings do not all say the same"
+        return replace(shown, verdict=INCONCLUSIVE, numbers=numbers, why=why, waits={})
     tests = [pool(each, len(judged[-1])) for each in zip(*judged, strict=True)]
     finding = replace(decide(claim, "all recordings together:", tests), waits={})
     finding = replace(finding, numbers="; ".join([finding.numbers, *alone]))

@@ -189,7 +189,8 @@ def _design(manifest: Mapping[str, Any]) -> dict[str, Any]:
     design = {k: v for k, v in manifest["identity"].items() if k not in _NOT_DESIGN}
     for key in _PRECISION:
         design[key] = {k: v for k, v in (design.get(key) or {}).items() if k != "repeats"}
-    return design
+    names = sorted(manifest["identity"].get("hosts") or ())
+    return {**design, "hosts": [*names, bool(manifest.get("namespaces"))]}
 
 
 def every() -> list[datasets.Dataset]:

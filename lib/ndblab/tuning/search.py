@@ -235,7 +235,8 @@ class Search:
             if effect.mean - 2 * effect.deviation > screening.WORTH:
                 continue
             fewer = self.space.effective(dict(without(whole, word)))
-            if not fewer:
+            if fewer != without(whole, word):
+                # Another setting does nothing without it: the two belong together.
                 continue
             failed = history.find(ABLATE, fewer, whole)
             gains = history.gains(ABLATE, fewer, whole)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ndblab.comparing import choice, knobs
@@ -156,7 +156,8 @@ def table(file: Path | None = None) -> tuple[Row, ...]:
         if row.name == ALL and not row.values:
             rows.clear()
         elif row.values:
-            rows[row.name] = row
+            needs = row.needs or (rows[row.name].needs if row.name in rows else "")
+            rows[row.name] = replace(row, needs=needs)
         elif rows.pop(row.name, None) is None:
             raise LabError(
                 f"{file} removes a knob that is not there",
@@ -199,7 +200,18 @@ def tunables(
         if more:
             needs = _needed(row, others)
             found.append(Tunable(knob, now, tuple(more), expert, row.group, needs))
-    return tuple(found)
+    words = {each.word for each in found}
+    return tuple(
+        t for t in found if t.needs is None or t.needs[0] in words or _met(t, current, others)
+    )
+
+
+def _met(
+    tunable: Tunable, current: Mapping[tuple[str, str], Value], others: Iterable[Knob]
+) -> bool:
+    """Return whether what a knob needs is so in the baseline, where that is never changed."""
+    word, value = tunable.needs or ("", "")
+    return setting_value.same(current.get(knobs.find(word, others).key, value), value)
 
 
 def _read(file: Path) -> list[Row]:

@@ -184,7 +184,7 @@ def _draw(ax, mine: pd.DataFrame, quantity: _Quantity) -> None:
 def _write_settings(ax: Axes, rows: pd.DataFrame) -> None:
     """Write the settings of the finalist that is recommended; of the first one if none is."""
     row = next(rows.sort_values("winner", ascending=False, kind="stable").itertuples())
-    ax.set_title(f"Finalist {row.number} sets")
+    ax.set_title(f"Settings of finalist {row.number}")
     text = ax.text(
         0, 0.97, textwrap.fill(f"{row.settings}.", _COLUMNS), transform=ax.transAxes, va="top",
         fontsize=8.6, color=style.INK, linespacing=1.5,

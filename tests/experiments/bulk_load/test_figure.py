@@ -61,7 +61,7 @@ def test_a_difference_within_the_error_makes_no_way_the_fastest():
     tables = small_runs.together(*loaded)
     tables["slices"] = pd.DataFrame(columns=list(SCHEMAS["slices"].columns), dtype=float)
     found = title(figures.draw("bulk-load", tables, [], caption("shared")))
-    assert found.startswith("Fastest, within the error: LOAD DATA and INSERT of many rows, 19")
+    assert found.startswith("Fastest, not told apart: LOAD DATA and INSERT of many rows, 19")
     assert "ndb_import" not in found
 
 

@@ -45,7 +45,7 @@ def test_figure_1_shows_every_sample_of_the_longest_run_in_percent_of_its_mean()
     own = tables["intervals"].query("run_id == 'long'")["qps"]
     line_like(figure.axes[0], 100 * own / own.mean())
     low, high = 100 * own.quantile([0.025, 0.975]) / own.mean() - 100
-    assert f"between {low:+.0f} and {high:+.0f} % of its mean" in title(figure).replace(
+    assert f"from its mean by {low:+.0f} to {high:+.0f} %" in title(figure).replace(
         "\N{MINUS SIGN}", "-"
     )
 

@@ -15,6 +15,7 @@ from ndblab.experiments.availability.words import (
     PARTITIONS,
     SHORT_HEARTBEATS,
     SILENT,
+    silences,
     worded,
 )
 from ndblab.formatting import change, count, plain
@@ -34,6 +35,7 @@ _SEEN = (
     ("A-online", "rolling-restart", "during a rolling restart"),
 )
 _LONG_GAP_S = 10.0
+_FIRST = ": the others wait for four missed heartbeats"
 
 
 @answers("availability")
@@ -95,9 +97,13 @@ def network(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
     lost, wrong = int(outages["lost"].sum()), int(outages["wrong"].sum())
     runs = count(len(outages), "run")
     longest, gap = gaps_s.idxmax(), plain(gaps_s.max())
+    silent = silences(gaps_s.index)
+    least = plain(outages.loc[outages["fault"].isin(silent), "longest_gap_s"].min())
     return [
-        f"{worded(longest)} stopped service for {gap} s, the longest gap"
-        + ": a data node that is silent must miss four heartbeats first" * (longest in SILENT),
+        f"a data node that fell silent stopped service for {least} to {gap} s{_FIRST}"
+        if longest in silent
+        else f"{worded(longest)} stopped service for {gap} s, the longest gap"
+        + _FIRST * (longest in SILENT),
         Clause(
             "A-arbitration",
             "of two data nodes that were cut off from each other exactly one went on",

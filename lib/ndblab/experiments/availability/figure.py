@@ -14,7 +14,7 @@ from ndblab.dataset import Dataset
 from ndblab.error import MissingData
 from ndblab.experiments.availability import analysis
 from ndblab.experiments.availability.fault import FAULT, HEALED, RESTART, SERVED
-from ndblab.experiments.availability.words import FROZEN, SHORT_HEARTBEATS, worded
+from ndblab.experiments.availability.words import FROZEN, SHORT_HEARTBEATS, silences, worded
 from ndblab.figures import bars, sheet, style, timeline
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.figures.quantity import QPS
@@ -122,6 +122,9 @@ def _answer(outages: pd.DataFrame) -> str:
     most = worst["longest_gap_s"].idxmax()
     gap = _number(worst["longest_gap_s"].max())
     title = f"{worded(most)[:1].upper()}{worded(most)[1:]} stopped clients for {gap} s"
+    if most in (silent := silences(worst.index)):
+        least = _number(outages.loc[outages["fault"].isin(silent), "longest_gap_s"].min())
+        title = f"A data node that fell silent stopped clients for {least} to {gap} s"
     if most == FROZEN and SHORT_HEARTBEATS in worst.index:
         shorter = _number(worst["longest_gap_s"][SHORT_HEARTBEATS])
         title += f", {shorter} s with short heartbeats"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 FROZEN, SHORT_HEARTBEATS = "freeze-data-node", "freeze-with-short-heartbeats"
 LOST_ARBITRATOR, OTHERS_ARBITRATE = "lose-arbitrator", "lose-one-of-three-arbitrators"
 CUT_OFF_SERVER = "partition-server"
@@ -25,6 +27,15 @@ _WORDS = {
     CUT_OFF_SERVER: "a MySQL server cut off from one data node",
     "lose-host": "a data node's host without power",
 }
+
+
+def silences(faults: Iterable[str]) -> set[str]:
+    """Return those of several kinds of fault that silence a data node, else none.
+
+    Which of them has the longest gap is chance: when the last heartbeat came before it.
+    """
+    found = set(faults) & set(SILENT)
+    return found if len(found) > 1 else set()
 
 
 def worded(fault: str) -> str:

@@ -21,6 +21,7 @@ _COMPARED = {
     "local": "LOCAL over LOAD DATA",
 }
 """Contrasts, and what they compare."""
+_APART = "not told apart"
 
 
 def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) -> Head:
@@ -33,14 +34,16 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     known = means[means["cpu_us"].notna()]
     if len(known):
         bars.stacked(cost, known, _PARTS, "CPU time of a row, \N{MICRO SIGN}s")
+    title = _title(means, ratios)
     notes = [
+        *forest.notes(ratios)[:1],
         intervals.described(means["loads"], "Whiskers", "kind", "load"),
         f"Each has {plain(float(every['rows'].iloc[0]))} rows; circles: each load.",
-        "Within the error: the interval holds the best mean.",
     ]
+    notes += ["Not told apart: the interval holds the best mean."] if _APART in title else []
     if len(missing := means[means["cpu_us"].isna()]):
         notes.append(f"CPU was not measured: {listed(_line(name) for name in missing['name'])}.")
-    return Head(_title(means, ratios), notes)
+    return Head(title, notes)
 
 
 def describe(tables: Tables, anchors: Anchors) -> list[str]:
@@ -65,7 +68,7 @@ def _title(means: pd.DataFrame, ratios: pd.DataFrame) -> str:
     if len(fast) > 1:
         ways = listed(dict.fromkeys(loads.WORDS[way] for way in fast["way"]))
         least = plain(fast["rows_per_s"].min())
-        title = f"Fastest, within the error: {ways}, {least} to "
+        title = f"Fastest, {_APART}: {ways}, {least} to "
     else:
         title = f"{_line(best['name'])} loaded fastest, "
     title += f"{plain(best['rows_per_s'])} rows/s"

@@ -216,8 +216,8 @@ def paint_brief(figure: Figure, tables: Tables, anchors: Anchors, caption: Capti
         values = [low * 2, high / 1.2, *(a.value for a in own)]
         ax.set_ylim(min(values) / 2 if quantity.log else 0, max(values) * 1.2)
     notes = [
-        "Derived from the brief's Figures 4, 5 and 9 and its Figure 1's throughput: no run of the "
-        "lab is used.",
+        "Derived from the brief's Figures 4, 5 and 9 and the throughput of its Figure 1: no run of "
+        "the lab is used.",
         *published.note(anchors),
         "Published latencies are p95, lines the mean.",
     ]

@@ -39,8 +39,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
             curves.against_clients(panel, shown, QPS, "pool", _looks(means["pool"]), not whole)
         panel.set_title(title)
     panels[1].set_ylabel("")
-    notes = [forest.IN_TURNS] if len(ratios) else []
-    notes += [forest.SEPARATE_RUNS, intervals.described(means["runs"])]
+    notes = [*forest.notes(ratios), intervals.described(means["runs"])]
     notes.append("One server was loaded at a time.")
     return Head(_title(means, ratios), notes)
 

@@ -82,7 +82,11 @@ def paint_one(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption
     _costs(cost, one, "clients")
     for anchor in anchors:
         published.mark(cost, anchor, anchor.clients, anchor.value, style.SERVER)
-    notes = [intervals.described(means["runs"]), "Ring: fewest clients within 3 % of the best."]
+    notes = [
+        *forest.notes(rows),
+        intervals.described(means["runs"]),
+        "Ring: fewest clients within 3 % of the best.",
+    ]
     notes += published.note(anchors)
     return Head(_title_of_one(turn), [*notes, _UNDIVIDED])
 

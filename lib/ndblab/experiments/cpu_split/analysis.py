@@ -1,4 +1,4 @@
-"""Throughput by the data nodes' share of the CPUs, and what the utilisation law allows."""
+"""Throughput by the data nodes' share of the CPUs, and what the utilisation law predicts."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def divided(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def points(runs: pd.DataFrame, law: Law) -> pd.DataFrame:
-    """Average throughput by share and clients, beside what the law allows.
+    """Average throughput by share and clients, beside what the law predicts.
 
     Returns
     -------

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ndblab.error import MissingData
 from ndblab.experiments.cpu_split import analysis
 from ndblab.experiments.cpu_split.experiment import QUARTER_PCT, SHARES_PCT
-from ndblab.formatting import less_or_more
+from ndblab.formatting import count, less_or_more
 from ndblab.judging.answer import Advice, Clause, held
 from ndblab.judging.answers import answers
 from ndblab.judging.evidence import usable_cpus
@@ -54,7 +54,8 @@ def _compared(dataset: Dataset) -> Iterator[str]:
             words = "fewer queries", "more queries", "as many queries"
             did = less_or_more(row.ratio, row.low, row.high, *words)
             of = held(dataset, row.contrast)
-            yield f"against {pct} % for data nodes, a quarter did {did}{of}"
+            clients = count(int(row.clients), "client")
+            yield f"against {pct} % for data nodes, with {clients}, a quarter did {did}{of}"
 
 
 def _expected(dataset: Dataset) -> Iterator[str]:

@@ -19,7 +19,7 @@ from ndblab.figures.style import Look
 from ndblab.formatting import count, listed, plain
 from ndblab.judging.answer import in_sentences
 from ndblab.judging.evidence import usable_cpus
-from ndblab.statistics import intervals
+from ndblab.statistics import intervals, ratio_tables
 
 if TYPE_CHECKING:
     from ndblab.dataset import Dataset
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _LAW = Look("utilisation law", style.QUIET)
 _CLIENTS = ((style.THROUGHPUT, "o"), (style.ORANGE, "s"), (style.VIOLET, "^"))
 """Looks of the largest numbers of clients; fewer of them leave CPUs unused."""
+_ONCE = " in this recording only"
 _AROUND_PCT = 4.0
 _ASIDE_PCT = 0.35
 """How far lines are moved apart, so that their whiskers do not cover each other."""
@@ -64,8 +65,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     ends = means.sort_values("share_pct").groupby("clients")[["share_pct", "mean"]].last()
     labels = [(looks[row.Index], row.share_pct, row.mean) for row in ends.itertuples()]
     least, most = min(SHARES_PCT) - _AROUND_PCT, max(SHARES_PCT) + _AROUND_PCT
-    notes = [forest.IN_TURNS] if len(ratios) else []
-    notes += [forest.SEPARATE_RUNS, intervals.described(means["runs"], "Whiskers")]
+    notes = [*forest.notes(ratios), intervals.described(means["runs"], "Vertical bars")]
     top = float(means["mean"].max())
     top = max(top, min(float(means[["mean", "high"]].max(axis=None)), _TALLEST * top))
     if law:
@@ -84,13 +84,14 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     panel.set_xticks(SHARES_PCT)
     panel.set_xlabel("CPUs for both data nodes, % of the host; servers and clients have the rest")
     curves.label_ends(panel, labels)
-    return Head(_title(means, ratios), notes)
+    return Head(_title(means, ratios, tables["earlier"]), notes)
 
 
 def describe(tables: Tables, anchors: Anchors) -> list[str]:
     """Describe the ratios, throughput with each share, and what the law predicts."""
     means, ratios, law = _means(tables), _ratios(tables), _law(tables)
-    words = [f"{_title(means, ratios)}.", *forest.sentence(ratios)]
+    title = _title(means, ratios, tables["earlier"])
+    words = [f"{title}.", *forest.sentence(ratios)]
     for clients, own in means.groupby("clients"):
         each = [f"{plain(row.mean)} with {row.share_pct:g} %" for row in own.itertuples()]
         words += in_sentences(f"Queries/s with {count(clients, 'client')}", each)
@@ -126,30 +127,48 @@ def _law(tables: Tables) -> analysis.Law | None:
     return rows[0] if rows else None
 
 
-def _title(means: pd.DataFrame, ratios: pd.DataFrame) -> str:
-    """Say which shares a quarter beats and loses to; without contrasts, which was best."""
+def _title(means: pd.DataFrame, ratios: pd.DataFrame, earlier: pd.DataFrame) -> str:
+    """Say which shares a quarter beats and loses to, and what earlier recordings leave open.
+
+    Without contrasts, which was best.
+    """
     known = ratios[ratios["low"].notna()]
     if known.empty:
         best = means.loc[means["mean"].idxmax()]
         return f"Throughput was best with {best['share_pct']:g} % of the CPUs for data nodes"
     shares = known["contrast"].str.rpartition("-")[2]
-    wins, loses = shares[known["low"] > 1], shares[known["high"] < 1]
-    alike = shares.drop([*wins.index, *loses.index])
+    # Clear here, and within the error in an earlier recording.
+    unsure = earlier.loc[(earlier["low"] <= 1) & (earlier["high"] >= 1), "contrast"]
+    sure = ~known["contrast"].isin(unsure)
+    wins, loses = known["low"] > 1, known["high"] < 1
     said = [
-        f"{verb} {listed(list(of))} %"
-        for verb, of in (("loses to", loses), ("beats", wins), ("shows no clear gain over", alike))
-        if len(of)
+        f"{verb} {listed(list(shares[of]))} %{where}"
+        for verb, of, where in (
+            ("loses to", loses & sure, ""),
+            ("beats", wins & sure, ""),
+            ("loses to", loses & ~sure, _ONCE),
+            ("beats", wins & ~sure, _ONCE),
+            ("shows no clear gain over", ~wins & ~loses, ""),
+        )
+        if of.any()
     ]
     return f"A quarter of the CPUs for data nodes {listed(said)}"
 
 
 def _computed(dataset: Dataset) -> Mapping[str, pd.DataFrame]:
-    """Return the law that the undivided runs give; no row if they give none."""
+    """Return the law that the undivided runs give, no row if they give none, and what earlier
+    recordings found.
+    """
     try:
         rows = [analysis.law(dataset.runs, dataset.processes, usable_cpus(dataset.host))]
     except MissingData:
         rows = []
-    return {"law": pd.DataFrame(rows, columns=analysis.Law._fields)}
+    none = pd.DataFrame(columns=["contrast", "low", "high"])
+    earlier = [none, *(ratio_tables.of_contrasts(each.slices) for each in dataset.earlier)]
+    return {
+        "law": pd.DataFrame(rows, columns=analysis.Law._fields),
+        "earlier": pd.concat(earlier[1:] or earlier, ignore_index=True),
+    }
 
 
 FIGURES = {

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from ndblab.dataset import Dataset
 
 _SERVERS = {
-    "servers": "one beside them by shared memory",
-    "servers-by-tcp": "one beside them by TCP",
+    "servers": "beside them by shared memory",
+    "servers-by-tcp": "beside them by TCP",
 }
 
 
@@ -48,11 +48,11 @@ def _measured(dataset: Dataset) -> Iterator[str]:
             words = (
                 f"fewer queries than {beside}",
                 f"more queries than {beside}",
-                f"those of {beside}",
+                f"as many queries as {beside}",
             )
             did = less_or_more(*ends, *words)
             of = held(dataset, name)
-            yield f"a MySQL server apart from the data nodes did {did}{of}"
+            yield f"servers away from the data nodes did {did}{of}"
     if (found.reindex(list(_SERVERS))["high"] < 1).all():
         yield Advice("Run MySQL servers beside the data nodes where the host has CPUs for both")
     if len(found) and dataset.manifest.get("links_encrypted"):

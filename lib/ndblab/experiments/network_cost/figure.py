@@ -29,7 +29,7 @@ KINDS = (
 SIDES = {
     "clients": "Clients on another host\nthan their server",
     "servers": "Server on another host,\nTCP instead of shared memory",
-    "servers-by-tcp": "Server on another host,\nTCP on both hosts",
+    "servers-by-tcp": "Server on another host,\nTCP in both cases",
     "servers-few-clients": "Server on another host, few clients,\nTCP instead of shared memory",
 }
 """What is compared in each contrast: on another host over the same host."""
@@ -51,7 +51,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     figure.set_figheight(_AROUND_IN + _ROW_IN * len(ratios))
     forest.draw(figure.subplots(), ratios, "Queries/s on another host over the same host, ratio")
     notes = ["Server: beside the data nodes, or on another host. Both sides loaded at once."]
-    notes += ["Whiskers: 95 % interval."] if ratios["low"].notna().any() else []
+    notes += [forest.REPEATED] if ratios["low"].notna().any() else []
     if ratios["low"].isna().any():
         notes.append("A contrast of fewer than 4 blocks has no interval.")
     one_start = _of_one_start(tables["slices"], ratios)
@@ -92,7 +92,7 @@ def _of_one_start(slices: pd.DataFrame, ratios: pd.DataFrame) -> list[str]:
     if starts.max() < STARTS:
         return []
     few = ratios.loc[(starts < STARTS).to_numpy(), "name"]
-    return [" ".join(name.split()).lower() for name in few]
+    return [name[0].lower() + " ".join(name[1:].split()) for name in few]
 
 
 def _fewer(row: pd.Series) -> str:

@@ -31,7 +31,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     notes = [intervals.described(means["runs"])]
     notes.append(f"A transaction has {TRANSACTION_QUERIES} queries.")
     notes += ["Keys: at the best number of clients."] if len(lists) else []
-    notes += [forest.IN_TURNS, forest.SEPARATE_RUNS] if len(ratios) else []
+    notes += forest.notes(ratios)
     return Head(_title(parts, tables), notes)
 
 

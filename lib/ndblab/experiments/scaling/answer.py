@@ -181,11 +181,12 @@ def _split(dataset: Dataset, table: pd.DataFrame) -> Iterator[str]:
             if not found.bounded:
                 continue
             if not said.any():
-                yield f"on this host, a split with more tc threads {moved(*found, 'throughput')}"
+                where = "on this host" if each is dataset else "in an earlier recording"
+                yield f"{where}, a split with more tc threads {moved(*found, 'throughput')}"
             if found.low <= 1:
                 yield Advice(
                     "Set NumCPUs and leave the split of threads to the data node: no gain by a "
-                    "split of one's own is shown here"
+                    "split of one's own was shown"
                 )
             return
 

@@ -48,7 +48,7 @@ def paint_one_server(figure: Figure, tables: Tables, anchors: Anchors, caption: 
         notes.append(f"Dotted: mysqld's share, {plain(100 * SERVER_SHARE)} %. {_QUOTA}")
     if theirs:
         notes += published.note(theirs)
-        notes.append(f"There: percent of {BRIEF_CPUS} logical CPUs.")
+        notes.append(f"Published ones: percent of {BRIEF_CPUS} logical CPUs.")
     return Head(_one_server_title(qps, cpu), notes)
 
 

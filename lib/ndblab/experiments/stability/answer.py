@@ -74,8 +74,8 @@ def _band(dataset: Dataset, during: str) -> Iterator[str]:
     low, high = (100 * (qps[end] / qps["mean"] - 1) for end in ("low_95", "high_95"))
     quotas = "under CPU quotas, " if dataset.budget == "scaled" else ""
     yield (
-        f"{quotas}throughput in 95 % of the seconds {during} was between {low:+.0f} and "
-        f"{high:+.0f} % of its mean"
+        f"{quotas}throughput in 95 % of the seconds {during} differed from its mean "
+        f"by {low:+.0f} to {high:+.0f} %"
     )
     if high - low > _WIDE_PCT:
         yield Advice("Compare two settings in turns of seconds, not one run after the other")

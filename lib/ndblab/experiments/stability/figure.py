@@ -131,8 +131,10 @@ def _events(ax: Axes, long: Run, unit_s: int, tables: Tables) -> list[str]:
 def _title(long: Run, anchors: Anchors) -> str:
     """Say within what of the mean throughput stayed, here and as published."""
     low, high = _percent(long, QPS).quantile([0.025, 0.975])
-    title = f"For 95 % of {plain(round(long.samples['t_s'].max()))} s, throughput stayed between "
-    title += f"{low - 100:+.0f} and {high - 100:+.0f} % of its mean"
+    title = (
+        f"For 95 % of {plain(round(long.samples['t_s'].max()))} s, throughput differed from its "
+    )
+    title += f"mean by {low - 100:+.0f} to {high - 100:+.0f} %"
     if band := _published(anchors, QPS):
         title += f"; published: \N{PLUS-MINUS SIGN}{(band[1] - band[0]) / 2:.0f} %"
     return title.replace("-", "\N{MINUS SIGN}")

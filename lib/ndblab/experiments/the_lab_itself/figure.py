@@ -29,7 +29,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
         forest.draw(ax, rows.assign(text=texts), label, equal=None)
         ax.set_title(title)
     notes = [
-        "Slice: a few seconds of load. Block: four of them in turns. All are of equal sides; in "
+        "Slice: a few seconds of load. Block: four of them in turns. Both sides are alike; in "
         "brackets how many. Whiskers: 95 % interval."
     ]
     unknown = parts.loc[parts["sd_pct"].isna(), "part"]
@@ -60,7 +60,7 @@ def _title(parts: pd.DataFrame, apart: pd.DataFrame) -> str:
     known = apart[apart["sd_pct"].notna()]
     if len(known) > 1:
         each = [f"{row.sd_pct:.0f} % ({row.apart})" for row in known.itertuples()]
-        return f"Two loads of one configuration differ by {listed(each)}"
+        return f"Two slices of one configuration deviate by {listed(each)}"
     known = parts[parts["sd_pct"].notna()].sort_values("sd_pct", ascending=False)
     if known.empty:
         return "Too few slices to say where their variance comes from"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ndblab.experiments.tpc_c import analysis as loads
 from ndblab.formatting import moved, plain
-from ndblab.judging.answer import Advice, Clause, held
+from ndblab.judging.answer import Advice, Clause, held, within_one_start
 from ndblab.judging.answers import answers
 
 if TYPE_CHECKING:
@@ -41,7 +41,9 @@ def gain(dataset: Dataset, table: pd.DataFrame) -> Sequence[Clause | str]:
         did = moved(row.ratio, row.low, row.high, what)
         quota = _QUOTAS.get(row.contrast, "") if by_quota else ""
         decided = row.low > 1 or row.high < 1
-        one = held(dataset, row.contrast) if decided else ""
+        rests_on = within_one_start(dataset.slices, row.contrast)
+        rests_on = rests_on if per_transaction else held(dataset, row.contrast)
+        one = rests_on if decided else ""
         (said if decided else is_open).append(f"{subject} {did}{quota}{one}")
     said += [*_shares(dataset), *is_open]
     return [

@@ -48,7 +48,7 @@ def paint(figure: Figure, tables: Tables, anchors: Anchors, caption: Caption) ->
     right.set_ylabel("")
     right.set_ylim(0, 1.5 * runs.groupby(["variant", "servers", "clients"])["tps"].mean().max())
     counts = runs.groupby(["variant", "servers", "clients"]).size()
-    notes = [forest.IN_TURNS, forest.SEPARATE_RUNS] if len(ratios) else []
+    notes = forest.notes(ratios)
     notes += [intervals.described(counts), "All rows were checked after each run."]
     return Head(_title(runs, ratios), notes)
 
@@ -77,7 +77,9 @@ def _runs(tables: Tables) -> pd.DataFrame:
 def _ratios(tables: Tables) -> pd.DataFrame:
     table = loads.ratios(tables)
     of_cpu = table["quantity"] != "transactions/s"
-    names = table["compared"].where(~of_cpu, "data nodes' CPU per transaction")
+    names = table["compared"].where(
+        ~of_cpu, "by warehouse over by whole key,\ndata nodes' CPU per transaction"
+    )
     return table.assign(name=names, of_cpu=of_cpu)
 
 
@@ -87,7 +89,8 @@ def _title(runs: pd.DataFrame, ratios: pd.DataFrame) -> str:
     for row in [row for row in rows if forest.is_clear(row)] or rows[:1]:
         side, other = _SIDES[row.contrast]
         clear = "" if forest.is_clear(row) else ", within the error"
-        return f"TPC-C: {side} did {forest.change(row.ratio)} transactions/s than {other}{clear}"
+        change = forest.change(row.ratio, "more", "fewer")
+        return f"TPC-C: {side} did {change} transactions/s than {other}{clear}"
     means = runs.groupby(["servers", "clients"])["tps"].mean()
     servers = count(means.idxmax()[0], "server")
     return f"TPC-C: {servers} gave {plain(means.max())} transactions/s at best"
