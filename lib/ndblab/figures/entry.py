@@ -37,7 +37,8 @@ class Entry:
     `paint` draws panels on an empty sheet and returns the answer as its title, with notes on how to
     read it; `describe` returns sentences, the answer first. Both may raise MissingData.
     `tables` are those it needs of its `source`; `computed` adds some that follow from a dataset,
-    and `forecast` gives the recorded one. A sheet with a `width_in` of its own is never tall.
+    and `recorded` gives what it shows if that is no dataset of its own experiment. A sheet with a
+    `width_in` of its own is never tall.
     With `one_workload` it shows the runs of only one. `published` gives the numbers to compare with
     if they are not those of its key; with `of_the_brief` nothing in it was measured by the lab.
     """
@@ -51,7 +52,7 @@ class Entry:
     width_in: float | None = None
     one_workload: bool = False
     computed: Callable[[Dataset], Mapping[str, pd.DataFrame]] | None = None
-    forecast: Callable[[], object] | None = None
+    recorded: Callable[[], object] | None = None
     published: Callable[[], Anchors] | None = None
     of_the_brief: bool = False
 

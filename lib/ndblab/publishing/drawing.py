@@ -146,8 +146,8 @@ def again(shown: Iterable[Picture], data: Dataset | None) -> dict[str, Drawn]:
             continue
         host_name = hosts.RECORDED if of_host else hosts.BRIEF
         source = {PLAN: host_name, DATASET: data}.get(entry.source)
-        if entry.forecast:
-            source = entry.forecast()
+        if entry.recorded:
+            source = entry.recorded()
         if source is not None and draw(key, source)[0].alt == one.alt:
             found[one.file] = drawn(lambda: draw(key, source)[1])  # noqa: B023
     return found

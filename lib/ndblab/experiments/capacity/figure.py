@@ -277,17 +277,17 @@ def _brief_title(predicted: pd.DataFrame, anchors: Anchors) -> str:
 FIGURES = {
     "capacity": Entry(
         "How well does a one-server sweep predict many servers?",
-        paint, describe, ("points", "predicted"), FORECAST, 4.4, forecast=forecast.obtain,
+        paint, describe, ("points", "predicted"), FORECAST, 4.4, recorded=forecast.obtain,
     ),
     **figure_of_resources.FIGURES,
     "errors": Entry(
         "How large are the prediction errors, and would a simpler method do?",
         paint_errors, describe_errors, ("errors", "verdicts"), FORECAST, 4.6,
-        forecast=forecast.obtain,
+        recorded=forecast.obtain,
     ),
     "brief-predicted": Entry(
         "What does the model predict for the brief's own server?",
-        paint_brief, describe_brief, ("brief_predicted",), FORECAST, 4.0, forecast=forecast.obtain,
+        paint_brief, describe_brief, ("brief_predicted",), FORECAST, 4.0, recorded=forecast.obtain,
         published=brief_server.anchors, of_the_brief=True,
     ),
 }  # fmt: skip

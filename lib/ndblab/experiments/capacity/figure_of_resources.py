@@ -211,11 +211,11 @@ FIGURES = {
     "bounds": Entry(
         "Which bounds limit one MySQL server?",
         paint_bounds, describe_bounds, ("bounds", "balance", "alone"), FORECAST, 3.8,
-        forecast=forecast.obtain,
+        recorded=forecast.obtain,
     ),
     "bottlenecks": Entry(
         "Which resource saturates first as MySQL servers are added?",
         paint_bottlenecks, describe_bottlenecks, ("use", "measured_use"), FORECAST, 4.0,
-        forecast=forecast.obtain,
+        recorded=forecast.obtain,
     ),
 }  # fmt: skip

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
+from ndblab.experiments.tuned import searched
 from ndblab.figures.entry import Anchors, Caption, Entry, Figure, Head, Tables
 from ndblab.tuning import trade_off
 
@@ -39,5 +41,6 @@ FIGURES = {
         tables=(_TABLE,),
         height_in=trade_off.HEIGHT_IN + 3 * trade_off.PER_FINALIST_IN,
         computed=_computed,
+        recorded=partial(searched.obtain, host=searched.RECORDED),
     ),
 }

@@ -22,7 +22,7 @@ COMMAND = "./lab tune brief"
 LEAST_MINUTES = 60
 """How long a search was to last, to be recorded."""
 _DIRTY = "-dirty"
-_QUICK, _RECORDED = "quick", "recorded"
+_QUICK, RECORDED = "quick", "recorded"
 
 
 def obtain(folder: str = NEWEST, host: str = "this") -> Dataset | None:
@@ -40,7 +40,7 @@ def obtain(folder: str = NEWEST, host: str = "this") -> Dataset | None:
     """
     if folder == NEWEST:
         known = _over(measurement.RUNS)
-        if host == _RECORDED:
+        if host == RECORDED:
             known = {k: m for k, m in _over(measurement.RECORDED).items() if not why_not(m)}
         newest = max(known, key=lambda place: known[place]["started_utc"], default=None)
         return None if newest is None else datasets.read(newest)
