@@ -101,11 +101,13 @@ def test_what_one_start_says_alone_is_said_of_that_start(starts: int, said: int)
 def test_what_was_measured_says_more_than_a_newer_recording_that_measured_nothing() -> None:
     """Where none can test the claim."""
     measured, nothing = (
-        recordings.Recording("", verdict.Finding(verdict.NOT_TESTABLE, "", measured=value), {})
-        for value in (Estimate(0.2), verdict.NO_ESTIMATE)
+        recordings.Recording("there", verdict.Finding(verdict.NOT_TESTABLE, "x", measured=v), {})
+        for v in (Estimate(0.2), verdict.NO_ESTIMATE)
     )
-    for found in ([measured, nothing], [nothing, measured]):
-        assert recordings.together(CLAIM, found).measured.value == 0.2
+    for found, numbers in (([measured, nothing], "there: x"), ([nothing, measured], "x")):
+        finding = recordings.together(CLAIM, found)
+        assert finding.measured.value == 0.2
+        assert finding.numbers == numbers
 
 
 def test_equal_counts_have_no_error_and_unequal_ones_do() -> None:

@@ -81,9 +81,9 @@ def together(claim: Claim, found: Sequence[Recording]) -> Finding:
     tested = [each for each in found if each.finding.verdict in TESTED]
     if not tested:
         # A recording that measured it says more than a newer one that did not.
-        findings = [each.finding for each in reversed(found)]
-        return next((f for f in findings if not math.isnan(f.measured.value)), findings[0])
-    finding = tested[0].finding if len(tested) == 1 else _pooled(claim, tested)
+        measured = [each for each in found if not math.isnan(each.finding.measured.value)]
+        return _named(measured[-1] if measured else found[-1], found)
+    finding = _named(tested[0], found) if len(tested) == 1 else _pooled(claim, tested)
     known = [each.starts for each in tested if each.starts is not None]
     starts = sum(known) if known else None
     if finding.verdict in _DECIDED and starts is not None and starts < STARTS:
@@ -101,6 +101,13 @@ def together(claim: Claim, found: Sequence[Recording]) -> Finding:
     held += [count(starts, "cluster start")] if starts else []
     held += [count(trials, "run")] if trials else []
     return replace(finding, held=", ".join(held), trials=trials or None)
+
+
+def _named(one: Recording, found: Sequence[Recording]) -> Finding:
+    """Return the finding of one recording, with its host and time if it is not the newest."""
+    if one is found[-1] or not one.where:
+        return one.finding
+    return replace(one.finding, numbers=f"{one.where}: {one.finding.numbers}")
 
 
 def _pooled(claim: Claim, tested: Sequence[Recording]) -> Finding:
