@@ -45,6 +45,8 @@ _SETTLING = (
     "ndb_index_stat_option", "ndb_metadata_check", "ndb_metadata_check_interval",
 )  # fmt: skip
 """Variables that are set live, but act on new sessions or only after a while."""
+_SESSION = (knobs.SESSION, knobs.NEW_TABLES)
+_OF_CLIENTS = ("servers", "clients")
 _WORDS = {
     SWITCHED: "slices of a second under one load, A B B A, switched while it runs",
     ALTERNATION: "slices of both sides in turn, A B B A, in one cluster",
@@ -53,6 +55,14 @@ _WORDS = {
     TWINS: "two clusters started at the same moment and loaded in turn, places swapped with each "
     "start",
     STARTS: "pairs of cluster starts",
+}
+_IN_TURNS = {
+    ALTERNATION: "the connected clients of both sides, which work in turn in one cluster, a second "
+    "each, A B B A",
+    RESTARTS: "two MySQL servers of one cluster, one a side, whose clients work in turn, a second "
+    "each, A B B A, and restarted with exchanged places for each block",
+    TWINS: "two clusters started at the same moment, whose clients work in turn, a second each, "
+    "A B B A, places swapped with each start",
 }
 RESTARTS_FOR = {
     knobs.LIVE: "nothing is restarted",
@@ -77,18 +87,23 @@ _NOT_PLANNED = ("TransactionMemory", "TransactionBufferMemory", "ExtraSendBuffer
 
 @dataclass(frozen=True)
 class Choice:
-    """The design, the dearest way of change, and which settings need it, or may: `unlisted`."""
+    """The design, the dearest way of change, and which settings need it, or may: `unlisted`.
+
+    With `turns` the slices are seconds in which connected clients work in turn.
+    """
 
     design: str
     change: str
     because: tuple[str, ...]
     instead: str = ""
     unlisted: bool = False
+    turns: bool = False
 
     @property
     def described(self) -> str:
         """Say what will be done, and why."""
-        text, one = f"{_WORDS[self.design]}, since ", len(self.because) == 1
+        words = _IN_TURNS if self.turns else _WORDS
+        text, one = f"{words[self.design]}, since ", len(self.because) == 1
         if self.unlisted:
             text += f"the lab does not know how {listed(self.because)} {'is' if one else 'are'} "
             text += "changed"
@@ -103,7 +118,13 @@ class Choice:
         return f"{text}; not twins: {self.instead}" if self.instead else text
 
 
-def choose(sides: Sides, no_twins: str = "", servers: int = 1, one_load: bool = False) -> Choice:
+def choose(
+    sides: Sides,
+    no_twins: str = "",
+    servers: int = 1,
+    one_load: bool = False,
+    turns: bool = False,
+) -> Choice:
     """Choose the design that the dearest difference of the sides allows.
 
     A table option is compared in one cluster, with tables of either kind; a variable of mysqld
@@ -115,6 +136,7 @@ def choose(sides: Sides, no_twins: str = "", servers: int = 1, one_load: bool = 
     no_twins : why two clusters cannot run on this host, if they cannot.
     servers : MySQL servers of a side that does not name them.
     one_load : whether the load reports each second, so that sides can be switched under it.
+    turns : whether the clients of the load can take turns.
     """
     dearest = max((knob.change for knob in sides.differing), key=knobs.CHANGES.index)
     because = tuple(knob.name for knob in sides.differing if knob.change == dearest)
@@ -124,12 +146,20 @@ def choose(sides: Sides, no_twins: str = "", servers: int = 1, one_load: bool = 
     if one_load and all(_at_once(knob) for knob in sides.differing):
         return Choice(SWITCHED, dearest, because)
     if in_one:
-        return Choice(ALTERNATION, dearest, because)
+        by_clients = all(_with_clients(knob) for knob in sides.differing)
+        return Choice(ALTERNATION, dearest, because, turns=turns and by_clients)
     one_each = all(int(sides.value(side, "servers") or servers) == 1 for side in ("a", "b"))
     if one_each and by_servers(sides.differing):
-        return Choice(RESTARTS, dearest, because)
+        return Choice(RESTARTS, dearest, because, turns=turns)
     unlisted = any(k.source == knobs.UNLISTED for k in sides.differing if k.change == dearest)
-    return Choice(STARTS if no_twins else TWINS, dearest, because, no_twins, unlisted)
+    if no_twins:
+        return Choice(STARTS, dearest, because, no_twins, unlisted)
+    return Choice(TWINS, dearest, because, "", unlisted, turns)
+
+
+def _with_clients(knob: Knob) -> bool:
+    """Whether clients that are connected keep their side's value: of both sides at once."""
+    return knob.name in _OF_CLIENTS if knob.file == knobs.LAB else knob.change in _SESSION
 
 
 def _at_once(knob: Knob) -> bool:

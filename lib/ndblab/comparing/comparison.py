@@ -162,9 +162,14 @@ def prepare(request: Request, binaries: Binaries, workload: resolving.Workload) 
     parsed = sides.parse(request.words, known_to(binaries, machine))
     common = request.common(parsed, workload.name, machine.usable_cpus)
     two = _engines(parsed, binaries)
-    # sysbench reports every second, and its sessions stay.
+    # sysbench reports every second, and its sessions stay. A script of the user's own may connect
+    # when it likes.
     one_load = registry.find(workload.name).ROLE == SYSBENCH
-    first_choice = choice.choose(parsed, servers=common.servers, one_load=one_load)
+    turns = one_load and workload.facts.get("kind") != resolving.LUA
+    choose = functools.partial(
+        choice.choose, parsed, servers=common.servers, one_load=one_load, turns=turns
+    )
+    first_choice = choose()
     first = made.experiment(parsed, first_choice, common)
     size, given = size_of(first, parsed, common, request)
     places = start_stop.places(start_stop.home(), request.port)
@@ -181,7 +186,7 @@ def prepare(request: Request, binaries: Binaries, workload: resolving.Workload) 
     free = feasible.disk_free_bytes(plans[DEFAULT_VARIANT])
     both = tuple(plans.values()), tuple(settings.values())
     no_twins = choice.no_twins(machine, *both, free)
-    chosen = choice.choose(parsed, no_twins, common.servers, one_load)
+    chosen = choose(no_twins=no_twins)
     experiment = made.experiment(
         parsed, chosen, common, functools.partial(read_back.check, parsed, chosen.design)
     )

@@ -13,6 +13,9 @@ Blocks are the unit of analysis (`statistics.contrasts`). The designs:
 - twins: a cluster of A and one of B, started at the same moment on one host and loaded in turn,
   A B B A and B A A B, while the other waits; the next block's sides exchange their places;
 - level: one side only, for a claim that compares parts of one configuration.
+
+Alternations, restarts and twins may take turns of a second instead of slices with a load of their
+own: the clients of both sides stay connected, and those of one wait while the other's work.
 """
 
 from __future__ import annotations
@@ -39,6 +42,7 @@ ALTERNATION, SWITCHED, DUET = "alternation", "switched", "duet"
 RESTARTS, STARTS, TWINS, LEVEL = "restarts", "starts", "twins", "level"
 A, B = "a", "b"
 DESIGNS = (ALTERNATION, SWITCHED, DUET, RESTARTS, STARTS, TWINS, LEVEL)
+TAKE_TURNS = (ALTERNATION, RESTARTS, TWINS)
 PER_START = 3
 """Slices of each side in a pair of cluster starts."""
 PER_TWINS = 2
@@ -48,10 +52,10 @@ FIRST_HALF = LOOKS[0] // 2
 """Blocks of a contrast in the first cluster start; the others are in the second."""
 PER_LEVEL = 2
 """Slices in a block of a level, or durations of its one long slice."""
-SWITCHED_ORDERS = 6
-"""Orders of four slices in a switched block: an even number, so that each half has whole ones."""
-SWITCHED_S = 1
-"""Seconds of a slice in a switched block, those of sysbench's intervals. Shorter slices are more
+TURN_ORDERS = 6
+"""Orders of four slices in a block of turns: an even number, so that each half has whole ones."""
+TURN_S = 1
+"""Seconds of a turn, or of a switched slice: those of sysbench's intervals. Shorter ones are more
 precise by the minute: cut into A B B A, loads of 110 s deviated by 1.7 % in a minute with slices of
 1 s, by 2.3 % with 2 s and by 2.6 % with 3 s (4 servers, 32 clients, 2 CPUs)."""
 LENGTHS = {"smoke": Length(1, 2), "quick": Length(1, 3), "brief": Length(5, 30)}
@@ -119,8 +123,9 @@ class Contrast:
     more of its blocks share a cluster start, so that starts are part of the result; other contrasts
     may use the same start. Those of other contrasts use two (`half_way`), unless `one_start` is to
     do. With `one_slice` a block of a level is one slice, as long as two: for what needs seconds in
-    a row, and where CPUs are so busy that sysbench reports a second late. `first_look` is the
-    chance that the first interval decides a claim; it only says what to measure next.
+    a row, and where CPUs are so busy that sysbench reports a second late. With `turns` a block has
+    slices of a second, in which the connected clients of both sides work in turn. `first_look` is
+    the chance that the first interval decides a claim; it only says what to measure next.
     """
 
     name: str
@@ -132,6 +137,7 @@ class Contrast:
     blocks_per_start: int = 0
     one_start: bool = False
     one_slice: bool = False
+    turns: bool = False
     first_look: float = 0.5
 
     def __post_init__(self) -> None:
@@ -146,6 +152,8 @@ class Contrast:
             raise ValueError(f"a block of {self.name} has more than one slice")
         if self.design == SWITCHED and not (self.by_monitor or self._by_variant):
             raise ValueError(f"the sides of {self.name} differ in more than monitor or variant")
+        if self.turns and self.design not in TAKE_TURNS:
+            raise ValueError(f"the sides of {self.name} cannot take turns")
         if self.design in (RESTARTS, TWINS) and self.b is None:
             raise ValueError(f"{self.name} has no second side")
 
@@ -178,7 +186,7 @@ class Contrast:
     def block(self, number: int, seed: int) -> tuple[tuple[Slice, ...], ...]:
         """Return what is measured of a block in order: the slices that share executions of a load.
 
-        They are those of one slot; of a switched block, all of them.
+        They are those of one slot; of a switched block and of turns, all of them.
         """
         rng = random.Random(f"{seed} {self.name} {number}")
         if self.design == DUET:
@@ -188,15 +196,19 @@ class Contrast:
                 for slot in (1, 2)
             )
         orders = ((A, B, B, A), (B, A, A, B))
-        if self.design == SWITCHED:
-            sides = [side for _ in range(SWITCHED_ORDERS) for side in rng.choice(orders)]
-            of = len(sides)
-            return (tuple(self._slice(number, n, side, of) for n, side in enumerate(sides, 1)),)
+        swapped = self.design in (RESTARTS, TWINS) and number % 2 == 0
+        if self.design == SWITCHED or self.turns:
+            sides = [side for _ in range(TURN_ORDERS) for side in rng.choice(orders)]
+            found = [
+                self._slice(number, slot, side, len(sides), swapped)
+                for slot, side in enumerate(sides, 1)
+            ]
+            return (tuple(found),)
         if self.design == TWINS:
             turns = itertools.cycle(rng.sample(orders, 2))
             sides = [side for _ in range(PER_TWINS) for side in next(turns)]
             return tuple(
-                (self._slice(number, slot, side, len(sides), number % 2 == 0),)
+                (self._slice(number, slot, side, len(sides), swapped),)
                 for slot, side in enumerate(sides, 1)
             )
         order = {
@@ -205,7 +217,6 @@ class Contrast:
                                 (B,) * PER_START + (A,) * PER_START)),
             LEVEL: (A,) * (1 if self.one_slice else PER_LEVEL),
         }[self.design]  # fmt: skip
-        swapped = self.design == RESTARTS and number % 2 == 0
         return tuple(
             (self._slice(number, slot, side, len(order), swapped),)
             for slot, side in enumerate(order, 1)
@@ -213,8 +224,8 @@ class Contrast:
 
     def length(self, usual: Length) -> Length:
         """Return how long its slices are, where `usual` is the length of the experiment's."""
-        if self.design == SWITCHED:
-            return usual._replace(duration_s=SWITCHED_S)
+        if self.design == SWITCHED or self.turns:
+            return usual._replace(duration_s=TURN_S)
         return usual._replace(duration_s=(PER_LEVEL if self.one_slice else 1) * usual.duration_s)
 
     def side(self, name: str) -> Side:
@@ -226,7 +237,8 @@ class Contrast:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the contrast as plain data, for the manifest of its dataset."""
-        return asdict(self)
+        found = asdict(self)
+        return found if self.turns else {k: v for k, v in found.items() if k != "turns"}
 
     @classmethod
     def from_dict(cls, known: Mapping[str, Any]) -> Contrast:

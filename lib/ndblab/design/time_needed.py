@@ -28,6 +28,8 @@ START_PER_GROUP_S = 4
 """More for each node group but the first."""
 RUN_S, RUN_PER_CLIENT_S = 0.6, 0.005
 """What a run or a slice costs besides its own time: sysbench connects and ends its clients."""
+TURNS_S = 2
+"""Seconds of a block of turns in which nobody works, before the first one and after the last."""
 LEAST_S = {"quick": 9.7 * 60}
 """Time of a whole measurement with contrasts, by profile, if its sweep leaves some of it."""
 CONTRASTS_S = {"smoke": 0, "quick": 5.5 * 60, "brief": 8 * 3600}
@@ -74,12 +76,14 @@ def own_s(experiment: Experiment, size: Profile) -> float:
 def block_s(contrast: Contrast, experiment: Experiment, size: Profile) -> float:
     """Estimate the seconds of a block of a contrast."""
     length = contrast.length(experiment.slice_length(size))
+    loads = 2 if contrast.turns else 1
     running_s = sum(
-        length.warmup_s
+        loads * length.warmup_s
         + length.duration_s * len({each.slot for each in together})
-        + max(_overhead_s(contrast.side(each.side).point.clients) for each in together)
+        + loads * max(_overhead_s(contrast.side(each.side).point.clients) for each in together)
         for together in contrast.block(1, size.seed)
     )
+    running_s += TURNS_S if contrast.turns else 0
     starts = {designs.STARTS: 2.0, designs.TWINS: TWIN_STARTS}.get(contrast.design, 0.0)
     if contrast.blocks_per_start:
         starts = 1 / contrast.blocks_per_start

@@ -14,17 +14,20 @@ from typing import TYPE_CHECKING
 from ndblab.design import contrast as designs
 from ndblab.design.contrast import Contrast, Slice
 from ndblab.error import LabError
-from ndblab.measuring import measured_run, slice_tables, slices
+from ndblab.measuring import measured_run, slice_tables, slices, turns
 from ndblab.measuring.performing import ATTEMPTS
 from ndblab.measuring.slice_tables import SWITCHED_TOO_LATE
 from ndblab.planning.point import NO_MONITOR
 from ndblab.workloads.load_generator import OK
 
 if TYPE_CHECKING:
+    from ndblab.cluster.cluster import Cluster
     from ndblab.dataset import Writer
+    from ndblab.design.contrast import Side
     from ndblab.measuring.clusters import Clusters
     from ndblab.planning.deployment import Node
     from ndblab.planning.point import Point
+    from ndblab.planning.profile import Profile
 
 
 def measure(
@@ -112,28 +115,11 @@ def _measure(
     size = dataclasses.replace(clusters.size, warmup_s=warmup_s, duration_s=duration_s)
     sides = [contrast.side(each.side) for each in slot]
     try:
-        if contrast.design == designs.TWINS:
-            cluster, start = clusters.twin(contrast, slot[0])
-        elif contrast.design == designs.RESTARTS:
-            cluster, start = clusters.restarted(contrast, slot[0])
-        else:
-            together = sides[:1] if contrast.design == designs.SWITCHED else sides
-            cluster = clusters.ready(*(side.point for side in together))
-            start = clusters.starts
+        if contrast.turns:
+            return _in_turns(contrast, slot, clusters, size)
+        cluster, start = _ready(contrast, slot[0], clusters, sides)
         clusters.contrasts.add(contrast.name)
-        usable = functools.partial(clusters.experiment.usable_servers, cluster.plan)
-        asked = []
-        fixed = any(
-            "." in name
-            for side in (contrast.a, contrast.b or contrast.a)
-            for name in clusters.experiment.variant(side.point.variant).quotas
-        )
-        for each, side in zip(slot, sides, strict=True):
-            job = clusters.experiment.job(
-                size, clusters.binaries_of(side.point.variant), cluster.plan, side.point,
-                side.options, _skipped(contrast, each, usable, fixed),
-            )  # fmt: skip
-            asked.append(slices.Asked({**each.columns(), "start": start}, job))
+        asked = [_asked(contrast, each, clusters, cluster, start, size) for each in slot]
         conditions = [side.condition for side in sides]
         if contrast.design == designs.SWITCHED and not contrast.by_monitor:
             turns = [functools.partial(clusters.ready, side.point) for side in sides]
@@ -152,6 +138,53 @@ def _measure(
         raise
 
 
+def _ready(
+    contrast: Contrast, each: Slice, clusters: Clusters, sides: Sequence[Side]
+) -> tuple[Cluster, int]:
+    """Return the cluster of a slice, ready for these sides, and the number of its start."""
+    if contrast.design == designs.TWINS:
+        return clusters.twin(contrast, each)
+    if contrast.design == designs.RESTARTS:
+        return clusters.restarted(contrast, each)
+    together = sides[:1] if contrast.design == designs.SWITCHED else sides
+    return clusters.ready(*(side.point for side in together)), clusters.starts
+
+
+def _in_turns(
+    contrast: Contrast, slot: Sequence[Slice], clusters: Clusters, size: Profile
+) -> list[measured_run.Run]:
+    """Measure a block of turns: the clients of both sides connect, then work in turn."""
+
+    def ready(each: Slice) -> tuple[Cluster, int]:
+        return _ready(contrast, each, clusters, [contrast.side(each.side)])
+
+    first = {each.side: each for each in reversed(slot)}
+    there = {name: ready(each) for name, each in first.items()}
+    clusters.contrasts.add(contrast.name)
+    asked = [_asked(contrast, each, clusters, *there[each.side], size) for each in slot]
+    # Sessions have what is set when they begin, so each side's is set again before its own.
+    again = {name: functools.partial(lambda each: ready(each)[0], first[name]) for name in first}
+    return turns.measure(asked, again)
+
+
+def _asked(
+    contrast: Contrast, each: Slice, clusters: Clusters, cluster: Cluster, start: int, size: Profile
+) -> slices.Asked:
+    """Return what is asked of a slice on its cluster."""
+    side = contrast.side(each.side)
+    usable = functools.partial(clusters.experiment.usable_servers, cluster.plan)
+    fixed = any(
+        "." in name
+        for one in (contrast.a, contrast.b or contrast.a)
+        for name in clusters.experiment.variant(one.point.variant).quotas
+    )
+    job = clusters.experiment.job(
+        size, clusters.binaries_of(side.point.variant), cluster.plan, side.point,
+        side.options, _skipped(contrast, each, usable, fixed),
+    )  # fmt: skip
+    return slices.Asked({**each.columns(), "start": start}, job)
+
+
 def _skipped(
     contrast: Contrast, each: Slice, usable: Callable[[Point], Sequence[Node]], fixed: bool
 ) -> int:
@@ -159,7 +192,8 @@ def _skipped(
 
     Equal servers of one cluster start may differ. So the sides of a duet exchange their servers
     within the block; and in an alternation the two slices of the side with fewer servers use the
-    first and the last of those that the other side uses. Which these are is drawn for each block.
+    first and the last of those that the other side uses (in turns, one in this block and one in
+    the next). Which these are is drawn for each block.
     Nothing moves where a variant gives a server by its name another quota (`fixed`).
     """
     if contrast.b is None or fixed:
@@ -178,4 +212,5 @@ def _skipped(
         return 0
     most = max(mine.servers, other.servers)
     first = random.Random(f"{contrast.name} {each.block}").randint(0, max(0, len(there) - most))
-    return first + (most - mine.servers if each.slot > each.of // 2 else 0)
+    last = each.block % 2 == 0 if contrast.turns else each.slot > each.of // 2
+    return first + (most - mine.servers if last else 0)

@@ -88,7 +88,7 @@ def of_load(
     started_utc: str,
     place: int,
     span: tuple[float, float] | None = None,
-    late: bool = False,
+    void: str = "",
 ) -> Run:
     """Compose the tables of a slice from its intervals in the report of the whole load.
 
@@ -97,7 +97,7 @@ def of_load(
     Parameters
     ----------
     span : begin and seconds between the readings of processes, if there were any.
-    late : whether the slice became its side's too late to count.
+    void : why the slice does not count, if it does not.
     """
     times = asked.job.profile
     first_s = times.warmup_s + place * times.duration_s
@@ -121,8 +121,8 @@ def of_load(
         measured["client_cpu_pct"] = processes.cpu_pct[_of_clients(processes)].sum(min_count=1)
     if status == OK and before_s > BEFORE_S:
         status = BEGAN_BEFORE
-    if status == OK and late:
-        status = SWITCHED_TOO_LATE
+    if status == OK and void:
+        status = void
     return _composed(asked, report, samples.company(), started_utc, status, tables, measured)
 
 

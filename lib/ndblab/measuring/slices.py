@@ -27,7 +27,7 @@ from ndblab.cluster import conditions, readiness
 from ndblab.machine import speed
 from ndblab.measuring import monitor
 from ndblab.measuring.measured_run import Run, now_utc, probed
-from ndblab.measuring.slice_tables import Asked, of_load, of_span
+from ndblab.measuring.slice_tables import SWITCHED_TOO_LATE, Asked, of_load, of_span
 from ndblab.planning.point import NO_MONITOR, NONE
 from ndblab.planning.workload import is_good
 from ndblab.workloads import registry
@@ -217,7 +217,8 @@ def measure_switched(
     for number, each in enumerate(asked):
         _, place, late = readings[number] if spans else (0.0, number, False)
         span = spans[number] if spans else None
-        runs.append(of_load(each, report, samples, host, started_utc, place, span, late))
+        void = SWITCHED_TOO_LATE if late else ""
+        runs.append(of_load(each, report, samples, host, started_utc, place, span, void))
     return runs
 
 

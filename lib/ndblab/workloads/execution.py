@@ -49,6 +49,10 @@ class Load:
             execution.begun.wait(max(0.0, until_s - time.monotonic()))
         return [execution.began for execution in self._executions]
 
+    def has_ended(self) -> bool:
+        """Return whether a process ended before its clients were connected."""
+        return any(each.begun.is_set() and each.began is None for each in self._executions)
+
     def finish(self) -> Report:
         """Wait until sysbench ends, and return its report."""
         reports = [self._report(execution) for execution in self._executions]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ndblab.planning.deployment import Node
     from ndblab.planning.point import Point
     from ndblab.planning.profile import Profile
+    from ndblab.workloads.turns import Turn
 
 OK = "ok"
 METRICS = (
@@ -76,7 +77,8 @@ class Job:
     and after the run. NDB's own programs reach the cluster by its
     `connectstring`. The MySQL account is `user`; `options_file` has its password, if there is one.
     Of several hosts, `host` is the one that the generator runs on. A run with errors is void if
-    they are more than the share `tolerated_errors` of its queries.
+    they are more than the share `tolerated_errors` of its queries. Clients that are to work in turn
+    with those of another load have a `turn`.
     """
 
     binaries: Binaries
@@ -94,6 +96,7 @@ class Job:
     options_file: str = ""
     host: str = ""
     tolerated_errors: float = 0.0
+    turn: Turn | None = None
 
     @property
     def option_words(self) -> list[str]:

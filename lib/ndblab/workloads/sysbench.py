@@ -18,7 +18,7 @@ from ndblab.error import LabError
 from ndblab.planning import workload
 from ndblab.planning.node import is_grid
 from ndblab.planning.workload import is_good
-from ndblab.workloads import divided_load, sysbench_output
+from ndblab.workloads import divided_load, sysbench_output, turns
 from ndblab.workloads.execution import Load, executing, executing_all
 from ndblab.workloads.load_generator import OK, Command, Filled, Job
 
@@ -88,7 +88,8 @@ def _command(job: Job, verb: str, *options: str) -> Command:
         *options,
         verb,
     ]
-    return Command(argv, job.binaries.sysbench_env, job.host)
+    command = Command(argv, job.binaries.sysbench_env, job.host)
+    return turns.taken(command, job.turn) if runs and job.turn else command
 
 
 def _by_sockets(servers: Sequence[Node]) -> list[str]:

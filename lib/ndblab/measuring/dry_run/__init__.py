@@ -19,7 +19,7 @@ from ndblab.hosts import connected, roles, spread
 from ndblab.install.binaries import named
 from ndblab.judging import publication
 from ndblab.machine import host
-from ndblab.measuring import feasible, performing
+from ndblab.measuring import feasible, performing, turns
 from ndblab.measuring.dry_run import noted
 from ndblab.planning import twins
 from ndblab.planning.point import DEFAULT_VARIANT, Point
@@ -178,9 +178,7 @@ def _restarts(clusters: NotedClusters, contrast: Contrast) -> None:
             clusters.lines.append(f"# side {name}: {node.name} with {told}")
         clusters.load(cluster, job)
     order = " ".join(each.side for slot in contrast.block(1, clusters.size.seed) for each in slot)
-    clusters.lines.append(
-        f"# loaded in turn, {order}, a slice each; in the next block they exchange all this"
-    )
+    clusters.lines.append(f"# {_order(contrast, order)}; in the next block they exchange all this")
 
 
 def _twins(clusters: NotedClusters, contrast: Contrast) -> None:
@@ -198,19 +196,25 @@ def _twins(clusters: NotedClusters, contrast: Contrast) -> None:
     slices = [each for slot in contrast.block(1, clusters.size.seed) for each in slot]
     started = {each.side: clusters.twin(contrast, each)[0] for each in slices}
     order = " ".join(each.side for each in slices)
-    clusters.lines.append(
-        f"# loaded in turn, {order}, a slice each; with exchanged places in the next block"
-    )
+    clusters.lines.append(f"# {_order(contrast, order)}; with exchanged places in the next block")
     for name in (designs.A, designs.B):
         clusters.lines.append(f"# side {name}")
         job = _job_of_block(clusters, contrast, name, started[name].plan)
         clusters.load(started[name], job)
 
 
+def _order(contrast: Contrast, order: str) -> str:
+    if contrast.turns:
+        return f"all clients connected, they work in turn, {order}, a second each"
+    return f"loaded in turn, {order}, a slice each"
+
+
 def _job_of_block(clusters: NotedClusters, contrast: Contrast, name: str, plan: Plan) -> Job:
     """Return the load of a side for as long as a block lasts, as its slices share one."""
     experiment, side = clusters.experiment, contrast.side(name)
-    seconds = sum(contrast.length(experiment.slice_length(clusters.size)))
+    length = contrast.length(experiment.slice_length(clusters.size))
+    [slices, *_] = contrast.block(1, clusters.size.seed)
+    seconds = turns.load_s(length.warmup_s, len(slices)) if contrast.turns else sum(length)
     whole = dataclasses.replace(clusters.size, warmup_s=0, duration_s=seconds)
     binaries = clusters.binaries_of(side.point.variant)
     return experiment.job(whole, binaries, plan, side.point, side.options)

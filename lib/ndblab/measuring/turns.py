@@ -1,0 +1,189 @@
+"""Slices of a second in which the clients of both sides, all of them connected, work in turn.
+
+In: the jobs of a block's slices, and what makes the cluster of each side ready for its clients.
+Out: the tables of each slice, for a dataset. It decides neither what is compared nor what a failure
+means.
+
+The seconds of turns are those of sysbench's reports, which begin with the load: both loads are
+released at the same moment. A client ends the query it is at, so a little of each turn falls into
+the next one; a side whose queries last too long for that has no good slice.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from ndblab.cluster import readiness
+from ndblab.machine import speed
+from ndblab.measuring import monitor
+from ndblab.measuring.measured_run import Run, now_utc
+from ndblab.measuring.slice_tables import Asked, of_load
+from ndblab.measuring.slices import CONNECT_TIMEOUT_S, SWITCHED_LATE_S
+from ndblab.planning.workload import is_good
+from ndblab.workloads import registry, turns
+from ndblab.workloads.execution import connect_s
+
+if TYPE_CHECKING:
+    from ndblab.cluster.cluster import Cluster
+    from ndblab.workloads.load_generator import Job, Load, Report
+
+LEAD_S = 1
+"""Seconds in which nobody works: clients learn meanwhile when their turns are."""
+MOST_LEFT = 0.1
+"""Share of a side's queries that may end after its turn. With more, what is measured is no longer
+one side alone: queries that last a tenth of a turn are too long for it."""
+TOO_LONG = "queries last too long for turns of a second"
+
+
+@dataclass
+class _Side:
+    """One side of a block: its cluster, its samples, and the load that waits for its turns."""
+
+    cluster: Cluster
+    samples: monitor.Samples
+    job: Job
+    load: Load
+
+
+def measure(asked: Sequence[Asked], ready: Mapping[str, Callable[[], Cluster]]) -> list[Run]:
+    """Measure the slices of a block in their order.
+
+    Parameters
+    ----------
+    ready : by side, what gives its cluster as new sessions of this side need it.
+
+    Raises
+    ------
+    LabError
+        If a node of a cluster has ended, or does not rejoin it.
+    """
+    order = [str(each.place["side"]) for each in asked]
+    times = asked[0].job.profile
+    warm_up = [side for side in dict.fromkeys(order) for _ in range(int(times.warmup_s))]
+    seconds = load_s(times.warmup_s, len(asked))
+    started_utc, spans = now_utc(), [None] * len(asked)
+    with ExitStack() as stack:
+        shared = stack.enter_context(turns.opened())
+        sides = _connected(asked, ready, shared, seconds, stack)
+        began_s = time.monotonic()
+        for samples, cluster in _of_clusters(sides):
+            monitor.read_company(cluster, samples)
+            monitor.read_hosts(cluster, samples)
+        shared.release()
+        begun = [at for side in sides.values() for at in _wait_began(side)]
+        if None not in begun:
+            begin_s = fmean(begun) + LEAD_S
+            shared.begin(begin_s, times.duration_s, [*warm_up, *order])
+            first_s = begin_s + len(warm_up) * times.duration_s
+            spans = _sample(sides, order, first_s, times.duration_s)
+        reports = {name: side.load.finish() for name, side in sides.items()}
+    for samples, cluster in _of_clusters(sides):
+        monitor.read_company(cluster, samples)
+        monitor.read_hosts(cluster, samples)
+    lasted_s = time.monotonic() - began_s
+    for name, side in sides.items():
+        side.cluster.check_alive()
+        if not is_good(reports[name].status):
+            readiness.wait_rejoined(side.cluster, side.job.servers)
+    before_s = LEAD_S + len(warm_up)
+    mine = {name: {before_s + n for n, side in enumerate(order) if side == name} for name in sides}
+    void = {name: _too_long(reports[name], mine[name], before_s) for name in sides}
+    runs = []
+    for place, (each, name) in enumerate(zip(asked, order, strict=True)):
+        samples, host = sides[name].samples, sides[name].samples.host(began_s, lasted_s)
+        at = replace(each, job=_warmed_up(each.job, before_s))
+        runs.append(
+            of_load(at, reports[name], samples, host, started_utc, place, spans[place], void[name])
+        )
+    return runs
+
+
+def load_s(warmup_s: float, slices: int) -> int:
+    """Return how long the two loads of a block last: sysbench may not report its last second."""
+    return LEAD_S + 2 * int(warmup_s) + slices + 1
+
+
+def _connected(
+    asked: Sequence[Asked],
+    ready: Mapping[str, Callable[[], Cluster]],
+    shared: turns.Turns,
+    seconds: float,
+    stack: ExitStack,
+) -> dict[str, _Side]:
+    """Start the load of each side, and wait until its clients are connected."""
+    jobs = {str(each.place["side"]): each.job for each in reversed(asked)}
+    sides: dict[str, _Side] = {}
+    for name in dict.fromkeys(str(each.place["side"]) for each in asked):
+        cluster = ready[name]()
+        job = replace(jobs[name], turn=shared.of(name))
+        whole = replace(job.profile, warmup_s=0, duration_s=seconds)
+        generator = registry.find(job.point.workload)
+        there = [side.samples for side in sides.values() if side.cluster is cluster]
+        samples = there[0] if there else monitor.of(cluster)
+        load = stack.enter_context(generator.running(cluster, replace(job, profile=whole)))
+        for pid in load.pids:
+            samples.watch(generator.ROLE, len(there), pid, job.host)
+        shared.wait_connected(name, job.point.clients, _timeout_s(job), load.has_ended)
+        sides[name] = _Side(cluster, samples, job, load)
+    return sides
+
+
+def _of_clusters(sides: Mapping[str, _Side]) -> list[tuple[monitor.Samples, Cluster]]:
+    """Return the samples of each cluster, which both sides may share."""
+    found = {id(side.samples): (side.samples, side.cluster) for side in sides.values()}
+    return list(found.values())
+
+
+def _wait_began(side: _Side) -> list[float | None]:
+    return side.load.wait_began(_timeout_s(side.job))
+
+
+def _timeout_s(job: Job) -> float:
+    return speed.timeout_s(CONNECT_TIMEOUT_S + connect_s(job))
+
+
+def _sample(
+    sides: Mapping[str, _Side], order: Sequence[str], first_s: float, turn_s: float
+) -> list[tuple[float, float] | None]:
+    """Sample the processes at the ends of each turn; return its span, None if it came too late."""
+    readings: list[tuple[float, bool]] = []
+    for place in range(len(order) + 1):
+        due_s = first_s + place * turn_s
+        time.sleep(max(0.0, due_s - time.monotonic()))
+        at_s = time.monotonic()
+        readings.append((at_s, at_s - due_s > SWITCHED_LATE_S))
+        beside = {name: sides[name] for name in order[max(0, place - 1) : place + 1]}
+        for samples, cluster in _of_clusters(beside):
+            monitor.read(cluster, samples)
+    return [
+        None if late or later else (began_s, ended_s - began_s)
+        for (began_s, late), (ended_s, later) in itertools.pairwise(readings)
+    ]
+
+
+def _warmed_up(job: Job, seconds: float) -> Job:
+    """Return a job whose first slice begins after so many seconds of its load."""
+    return replace(job, profile=replace(job.profile, warmup_s=seconds))
+
+
+def _too_long(report: Report, own: set[int], first_s: int) -> str:
+    """Say that too many queries of a side ended in turns of the other; empty if few did.
+
+    Parameters
+    ----------
+    own : seconds of the load at which turns of this side begin.
+    first_s : the second at which the first slice begins.
+    """
+    table = report.intervals
+    if table.empty:
+        return ""
+    began_s = (table["t_s"] - 1).round()
+    rates = table["qps"][began_s >= first_s]
+    left = rates[~began_s[rates.index].isin(own)].sum()
+    return TOO_LONG if left > MOST_LEFT * rates.sum() else ""

@@ -1,0 +1,116 @@
+"""Two loads of sysbench whose connected clients work in turn: the file in memory that both read.
+
+Connecting, and what it makes of a server's memory, is over before the first turn, and nothing
+but the turn changes from one second to the next. sysbench knows no such thing: `turns.lua` runs
+the script of a load, and lets its clients wait.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import struct
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ndblab.error import LabError
+from ndblab.workloads.load_generator import Command
+
+SCRIPT = Path(__file__).with_suffix(".lua")
+SIDES = "ab"
+MOST_TURNS, MOST_CLIENTS = 1000, 65536
+_RELEASE, _BEGIN, _TURN, _NUMBER = "release_s", "begin_s", "turn_s", "number"
+_AT = {_RELEASE: ("<d", 0), _BEGIN: ("<d", 8), _TURN: ("<d", 16), _NUMBER: ("<I", 24)}
+"""Where the file has what: the struct of `turns.lua`."""
+_SIDES_AT = 28
+_CONNECTED_AT = _SIDES_AT + MOST_TURNS
+_BYTES = -(-(_CONNECTED_AT + len(SIDES) * MOST_CLIENTS) // 8) * 8
+_POLL_S = 0.005
+_RELEASED_IN_S = 0.1
+"""Clients are released so long from now, so that all of both sides know of it."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A side's part in the turns of a file."""
+
+    file: str
+    side: str
+
+
+class Turns:
+    """The turns of two loads; times are those of `time.monotonic`."""
+
+    def __init__(self, file: Path, memory: mmap.mmap) -> None:
+        self._file, self._memory = file, memory
+
+    def of(self, side: str) -> Turn:
+        """Return a side's part."""
+        return Turn(str(self._file), side)
+
+    def connected(self, side: str) -> int:
+        """Return how many clients of a side are connected."""
+        first = _CONNECTED_AT + SIDES.index(side) * MOST_CLIENTS
+        return self._memory[first : first + MOST_CLIENTS].count(1)
+
+    def wait_connected(
+        self, side: str, clients: int, timeout_s: float, has_ended: Callable[[], bool]
+    ) -> None:
+        """Wait until so many clients of a side are connected, or its load has ended."""
+        until_s = time.monotonic() + timeout_s
+        while self.connected(side) < clients and not has_ended() and time.monotonic() < until_s:
+            time.sleep(_POLL_S)
+
+    def release(self) -> None:
+        """Let all clients go on at the same moment: their seconds begin, and no turn yet."""
+        self._write(_RELEASE, time.monotonic() + _RELEASED_IN_S)
+
+    def begin(self, begin_s: float, turn_s: float, sides: Sequence[str]) -> None:
+        """Let the turns begin: one of these sides after the other."""
+        if len(sides) > MOST_TURNS:
+            raise ValueError(f"{len(sides)} turns are more than {MOST_TURNS}")
+        named = "".join(sides).encode()
+        self._memory[_SIDES_AT : _SIDES_AT + len(named)] = named
+        self._write(_NUMBER, len(named))
+        self._write(_TURN, turn_s)
+        self._write(_BEGIN, begin_s)
+
+    def _write(self, name: str, value: float) -> None:
+        form, at = _AT[name]
+        struct.pack_into(form, self._memory, at, value)
+
+
+@contextlib.contextmanager
+def opened() -> Iterator[Turns]:
+    """Have a file of turns for the length of a `with` block.
+
+    Raises
+    ------
+    LabError
+        If there is no place for it.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            file = stack.enter_context(tempfile.NamedTemporaryFile(prefix="ndblab-turns-"))
+            file.write(bytes(_BYTES))
+            file.flush()
+            memory = stack.enter_context(mmap.mmap(file.fileno(), _BYTES))
+        except OSError as error:
+            raise LabError(
+                "The file by which both sides take turns cannot be made",
+                found=str(error),
+                expected=f"{_BYTES} bytes in {tempfile.gettempdir()}",
+                next_step="Free some space there, or set TMPDIR to another folder.",
+            ) from None
+        yield Turns(Path(file.name), memory)
+
+
+def taken(command: Command, turn: Turn) -> Command:
+    """Return a command of sysbench whose clients take turns."""
+    [program, script, *words] = command.argv
+    names = {"": turn.file, "_SIDE": turn.side, "_SCRIPT": script}
+    env = {**command.env, **{f"NDBLAB_TURNS{name}": text for name, text in names.items()}}
+    return replace(command, argv=[program, str(SCRIPT), *words], env=env)
