@@ -140,7 +140,7 @@ def test_a_switched_block_is_one_load_whose_slices_are_watched_or_not(lab: Lab, 
     [(asked, watched)] = calls
     assert [each.place["slot"] for each in asked] == list(range(1, 4 * designs.TURN_ORDERS + 1))
     assert watched == [each.place["side"] == "a" for each in asked]
-    assert {each.job.profile.duration_s for each in asked} == {designs.SWITCHED_S}
+    assert {each.job.profile.duration_s for each in asked} == {designs.TURN_S}
     [logs] = contrasts.log_ratios(lab.writer.slices, "s")
     assert list(logs) == [0, 0]
 

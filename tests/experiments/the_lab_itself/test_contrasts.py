@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from ndblab.design import catalogue
-from ndblab.design.contrast import CONDITIONS, SWITCHED, SWITCHED_ORDERS
+from ndblab.design.contrast import CONDITIONS, SWITCHED, TURN_ORDERS
 from ndblab.error import LabError
 from ndblab.experiments import the_lab_itself as trust
 from ndblab.experiments.the_lab_itself import experiment as self_contrasts
@@ -49,7 +49,7 @@ def test_the_monitor_is_switched_under_the_load_of_all_servers():
     assert monitor.design == SWITCHED
     assert (monitor.a.point.servers, monitor.a.point.clients) == (4, 32)
     [together] = monitor.block(1, seed=1)
-    assert len(together) == 4 * SWITCHED_ORDERS
+    assert len(together) == 4 * TURN_ORDERS
     for half in (together[: len(together) // 2], together[len(together) // 2 :]):
         assert sorted(each.side for each in half) == sorted("ab" * (len(half) // 2))
 
