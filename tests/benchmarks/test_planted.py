@@ -11,10 +11,10 @@ import pytest
 
 import made_up_comparison
 from ndblab import benchmarks
-from ndblab.benchmarks import planted, planted_on_cluster, resampled
-from ndblab.benchmarks.trials import EQUAL, OF_TWINS, PLANTED, Trials
+from ndblab.benchmarks import planted, planted_on_cluster, resampled, trials
+from ndblab.benchmarks.trials import EQUAL, OF_SQL, OF_TWINS, PLANTED, Trials
 from ndblab.comparing.judged import EQUIVALENT, FASTER, SLOWER, UNDECIDED
-from ndblab.design.contrast import ALTERNATION, SWITCHED, TWINS, Contrast
+from ndblab.design.contrast import ALTERNATION, RESTARTS, SWITCHED, TWINS, Contrast
 from ndblab.error import LabError
 from ndblab.machine import host
 from ndblab.measuring import recorded
@@ -39,18 +39,18 @@ def test_a_planted_difference_gets_its_sign(pools: list) -> None:
     """A fifth more or less is right in most of a few minutes, and never the other way round."""
     rng = np.random.default_rng(5)
     found = resampled.judge(pools, [1.2, 1 / 1.2] * 10, 13, 20.0, rng)
-    marks = [planted.mark(*each) for each in zip(found["truth"], found["outcome"], strict=True)]
-    assert planted.WRONG not in marks
-    assert marks.count(planted.RIGHT) > 10
+    marks = [trials.mark(*each) for each in zip(found["truth"], found["outcome"], strict=True)]
+    assert trials.WRONG not in marks
+    assert marks.count(trials.RIGHT) > 10
 
 
 def test_under_one_load_a_small_difference_is_told_in_minutes() -> None:
     """5 % within 9 blocks of 27 s, in most of 20; slices in turn need 10 minutes for half."""
     rng = np.random.default_rng(7)
     found = resampled.judge(resampled.pools(SWITCHED), [1.05, 1 / 1.05] * 10, 9, 27.0, rng)
-    marks = [planted.mark(*each) for each in zip(found["truth"], found["outcome"], strict=True)]
-    assert planted.WRONG not in marks
-    assert marks.count(planted.RIGHT) >= 15
+    marks = [trials.mark(*each) for each in zip(found["truth"], found["outcome"], strict=True)]
+    assert trials.WRONG not in marks
+    assert marks.count(trials.RIGHT) >= 15
     assert found["minutes"].max() <= 9 * 27 / 60
 
 
@@ -62,48 +62,70 @@ def test_resampled_sides_are_equal_on_the_whole(pools: list) -> None:
         assert (means["a"] - means["b"]).mean() == pytest.approx(0, abs=1e-9)
 
 
-def line(kind: str, number: int, ratio: float, truth: float = 1.0, outcome: str = "") -> dict:
+def line(
+    kind: str,
+    number: int,
+    ratio: float,
+    truth: float = 1.0,
+    outcome: str = "",
+    design: str = SWITCHED,
+) -> dict:
     """A line of the file; all numbers are made up."""
-    return {"kind": kind, "number": number, "truth": truth, "outcome": outcome, "ratio": ratio,
-            "minutes": 1.0, "blocks": 4}  # fmt: skip
+    return {
+        "kind": kind,
+        "number": number,
+        "truth": truth,
+        "outcome": outcome,
+        "ratio": ratio,
+        "minutes": 1.0,
+        "blocks": 4,
+        "design": design,
+    }
 
 
 def test_a_cut_run_goes_on_with_what_the_file_lacks(tmp_path: Path) -> None:
     """Comparisons of another host or limit do not count; twins have no limit."""
     file = tmp_path / "out" / "compare.csv"
     mine, other = Trials(file, "a host", "9.7.4", 3), Trials(file, "another", "9.7.4", 3)
-    assert mine.missing(PLANTED, 2) == range(1, 3)
+    assert mine.missing(PLANTED, SWITCHED, 2) == range(1, 3)
     mine.append(line(PLANTED, 1, 1.04, 1.05, FASTER))
-    mine.append(line(OF_TWINS, 1, 1.01))
+    mine.append(line(OF_TWINS, 1, 1.01, design=TWINS))
     other.append(line(PLANTED, 1, 0.9, 0.95, SLOWER))
-    assert mine.missing(PLANTED, 2) == range(2, 3)
+    assert mine.missing(PLANTED, SWITCHED, 2) == range(2, 3)
+    assert mine.missing(PLANTED, RESTARTS, 2) == range(1, 3)
     longer = Trials(file, "a host", "9.7.4", 5)
-    assert list(longer.missing(PLANTED, 1)) == [1]
-    assert list(longer.missing(OF_TWINS, 1)) == []
+    assert list(longer.missing(PLANTED, SWITCHED, 1)) == [1]
+    assert list(longer.missing(OF_TWINS, TWINS, 1)) == []
 
 
 def test_the_table_counts_right_and_wrong(tmp_path: Path) -> None:
     """An open comparison is not a right one; equal twins have a mean and a deviation."""
-    trials = Trials(tmp_path / "compare.csv", "a host", "9.7.4", 3)
+    found = Trials(tmp_path / "compare.csv", "a host", "9.7.4", 3)
     for number, outcome in enumerate([FASTER, FASTER, UNDECIDED, SLOWER], 1):
-        trials.append(line(PLANTED, number, 1.05, 1.05, outcome))
-    trials.append(line(EQUAL, 1, 1.0, 1.0, EQUIVALENT))
-    trials.append(line(EQUAL, 2, 1.03, 1.0, FASTER))
+        found.append(line(PLANTED, number, 1.05, 1.05, outcome))
+    found.append(line(PLANTED, 1, 1.05, 1.05, FASTER, TWINS))
+    found.append(line(EQUAL, 1, 1.0, 1.0, EQUIVALENT))
+    found.append(line(EQUAL, 2, 1.03, 1.0, FASTER))
+    found.append(line(OF_SQL, 1, 0.98))
     for number, ratio in enumerate([1.01, 1.0, 0.99], 1):
-        trials.append(line(OF_TWINS, number, ratio))
-    rows = {row.what: row for row in trials.table()}
-    assert rows["by CPU quotas, 5 %: told right"].median == 50
-    assert "wrong 25.0 %, open 25.0 %" in rows["by CPU quotas, 5 %: told right"].note
-    assert rows["by CPU quotas, equal: told apart"].median == 50
+        found.append(line(OF_TWINS, number, ratio, design=TWINS))
+    rows = {row.what: row for row in found.table()}
+    right = rows["switched, by CPU quotas, 5 %: told right"]
+    assert right.median == 50
+    assert "4 comparisons of at most 3 min" in right.note
+    assert "wrong 25.0 %, open 25.0 %" in right.note
+    assert "at most 12 min" in rows["twins, by CPU quotas, 5 %: told right"].note
+    assert rows["switched, by CPU quotas, equal: told apart"].median == 50
+    assert rows["point selects of a .sql file, over sysbench's script"].met
     assert rows["equal twins, sd of log ratio"].median == pytest.approx(0.01, rel=0.01)
     assert rows["equal twins, mean off 1"].met
 
 
 def test_an_empty_file_has_an_empty_table(tmp_path: Path) -> None:
     """Before the first comparison there is nothing to say."""
-    trials = Trials(tmp_path / "none.csv", "a host", "9.7.4", 3)
-    assert trials.table() == []
-    assert isinstance(trials.known(), pd.DataFrame)
+    found = Trials(tmp_path / "none.csv", "a host", "9.7.4", 3)
+    assert found.table() == []
+    assert isinstance(found.known(), pd.DataFrame)
 
 
 @pytest.mark.parametrize("options", [{"real": "x"}, {"real": 0}, {"minutes": 3}])
@@ -119,14 +141,57 @@ def test_only_comparisons_are_made_for_real() -> None:
         benchmarks.run("read", real=3)
 
 
-def test_each_planted_truth_limits_one_side_only() -> None:
-    """The other has the whole share, so that data nodes always keep theirs."""
-    for truth in planted_on_cluster.TRUTHS:
-        limited = planted_on_cluster._limited("x", min(truth, 1 / truth)).quotas["sql"]
-        whole = planted_on_cluster.SHARE
-        ratio = limited / whole if truth < 1 else whole / limited
-        assert ratio == pytest.approx(truth)
-        assert limited < whole
+def shares(bench: planted.Bench, truth: float, block: int) -> dict[str, float]:
+    """The quota of the server, or of servers and clients, that a side of a block loads."""
+    found = {}
+    for side, own in {
+        "a": bench.between(truth, block).a,
+        "b": bench.between(truth, block).b,
+    }.items():
+        variant = bench.experiment.variant(own.point.variant)
+        [server] = bench.experiment.usable_servers(bench.plans[own.point.variant], own.point)
+        # The lab exchanges the options of servers for every other block of restarts.
+        turned = bench.contrast.design == RESTARTS and block % 2 == 0
+        name = (
+            {"mysqld.1": "mysqld.2", "mysqld.2": "mysqld.1"}[server.name] if turned else server.name
+        )
+        found[side] = variant.quotas.get(name) or variant.quotas["sql"]
+    return found
+
+
+@pytest.mark.parametrize("design", [SWITCHED, ALTERNATION, RESTARTS, TWINS])
+@pytest.mark.parametrize("truth", planted.TRUTHS)
+@pytest.mark.parametrize("block", [1, 2])
+def test_each_planted_truth_limits_one_side_only(design: str, truth: float, block: int) -> None:
+    """Whichever server it has in this block; the other side always has the whole share."""
+    bench = planted.bench(PLANTED, design, a_host(), BINARIES)
+    assert bench.contrast.turns == (design != SWITCHED)
+    share = shares(bench, truth, block)
+    assert share["b"] / share["a"] == pytest.approx(truth)
+    assert max(share.values()) in (planted.SHARE, planted.SERVER_SHARE)
+
+
+def test_sides_of_an_alternation_exchange_their_servers() -> None:
+    """What differs between two servers is no difference of the sides."""
+    bench = planted.bench(EQUAL, ALTERNATION, a_host(), BINARIES)
+    used = [
+        bench.experiment.usable_servers(bench.plans[point.variant], point)[0].name
+        for point in (bench.between(1.0, block).a.point for block in (1, 2))
+    ]
+    assert sorted(used) == ["mysqld.1", "mysqld.2"]
+
+
+def test_a_file_of_sql_is_compared_with_the_script_of_sysbench() -> None:
+    """The same statement, compiled."""
+    contrast = planted.bench(OF_SQL, ALTERNATION, a_host(), BINARIES).between(1.0, 1)
+    assert contrast.b is not None
+    assert contrast.a.point.workload == "oltp_point_select"
+    assert contrast.b.point.workload.startswith("own_sql_")
+
+
+def a_host() -> host.Host:
+    """The host of a recorded dataset."""
+    return host.from_dict(dict(recorded.obtain("multi-server-scaling").host))
 
 
 @pytest.fixture
@@ -145,8 +210,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> list[Contrast]:
 
 def test_a_planted_comparison_is_measured_and_judged(made_up: list[Contrast]) -> None:
     """With variants that differ in the quota of servers and clients, up to the deciding look."""
-    machine = host.from_dict(dict(recorded.obtain("multi-server-scaling").host))
-    bench = planted_on_cluster._in_turn(machine, BINARIES)
+    bench = planted.bench(PLANTED, SWITCHED, a_host(), BINARIES)
     clusters = SimpleNamespace(ready=lambda point: None)
     found = planted_on_cluster._compare(bench, PLANTED, 1, 3, clusters)
     assert (found["truth"], found["outcome"], found["blocks"]) == (1.05, FASTER, 4)
@@ -158,9 +222,8 @@ def test_a_planted_comparison_is_measured_and_judged(made_up: list[Contrast]) ->
 
 def test_a_start_of_equal_twins_has_one_block(made_up: list[Contrast]) -> None:
     """Of the start's own number, as every other one exchanges their places."""
-    machine = host.from_dict(dict(recorded.obtain("multi-server-scaling").host))
-    bench = planted_on_cluster._of_twins(machine, BINARIES)
-    found = planted_on_cluster._start_twins(bench, 3, SimpleNamespace())
+    bench = planted.bench(OF_TWINS, TWINS, a_host(), BINARIES)
+    found = planted_on_cluster._compare(bench, OF_TWINS, 3, 3, SimpleNamespace())
     assert (found["kind"], found["number"], found["blocks"]) == (OF_TWINS, 3, 1)
     assert made_up[0].design == TWINS
 
@@ -181,8 +244,7 @@ def test_a_comparison_without_a_whole_block_is_made_again(
     assert planted_on_cluster._tried(measure, clusters) == {"kind": EQUAL}
     assert len(closed) == planted_on_cluster.ATTEMPTS - 1
     monkeypatch.setattr(planted_on_cluster.blocks, "measure", lambda *a: "disturbed")
-    machine = host.from_dict(dict(recorded.obtain("multi-server-scaling").host))
-    bench = planted_on_cluster._of_twins(machine, BINARIES)
+    bench = planted.bench(OF_TWINS, TWINS, a_host(), BINARIES)
     with pytest.raises(LabError, match="no whole block") as caught:
-        planted_on_cluster._start_twins(bench, 1, SimpleNamespace())
+        planted_on_cluster._compare(bench, OF_TWINS, 1, 3, SimpleNamespace())
     assert "goes on" in str(caught.value.next_step)

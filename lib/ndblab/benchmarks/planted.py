@@ -1,64 +1,175 @@
-"""Comparisons whose truth is known: how often the lab's judgement of them is right.
+"""Sides whose truth is planted, and the comparison of them that `./lab compare` would make.
 
-Pure.
+The truth is planted by CPU quotas: MySQL servers may use a share of the CPUs, of which one side has
+a known part less, while the data nodes have plenty. Queries take the same CPU time on both sides,
+so throughput differs by that part.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+import dataclasses
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ndblab.benchmarks.row import Row
-from ndblab.comparing.judged import EQUIVALENT, FASTER, SLOWER, UNDECIDED
-from ndblab.formatting import count
+from ndblab import dataset
+from ndblab.benchmarks.commands import PORT
+from ndblab.benchmarks.trials import EQUAL, OF_SQL, OF_TWINS, PLANTED, SAME
+from ndblab.cluster import start_stop
+from ndblab.comparing import choice, made, sides
+from ndblab.design import time_needed
+from ndblab.design.contrast import ALTERNATION, RESTARTS, SWITCHED, TWINS, A, B, Contrast
+from ndblab.design.variant import NO_QUOTAS, Variant
+from ndblab.measuring import manifest
+from ndblab.measuring.clusters import Clusters
+from ndblab.planning.point import DEFAULT_VARIANT, DEFAULT_WORKLOAD
+from ndblab.workloads.own import resolving
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from ndblab.design.experiment import Experiment
+    from ndblab.install import Binaries
+    from ndblab.machine.host import Host
+    from ndblab.planning.deployment import Plan
+    from ndblab.planning.profile import Profile
 
-EQUAL = 1.0
-RIGHT, WRONG, OPEN = "right", "wrong", "open"
-MOST_WRONG_PCT = 5.0
-"""Of equal sides, the share that may be called faster or slower: what 95 % promise."""
+TRUTHS = (0.95, 1.05)
+"""True ratios of B over A, planted in turn."""
+SHARE = 0.5
+"""Of all CPUs, what MySQL servers and clients together have on the faster side. Data nodes need a
+third of that (0.23 of the CPU time of a point read is theirs), so they never limit."""
+SERVER_SHARE = 0.35
+"""Of all CPUs, what the MySQL server of the faster side has where each side has its own."""
+_SPLIT = ("data_nodes=25%", "data_nodes=50%")
+_SESSION = ("ndb_batch_size=32768", "ndb_batch_size=65536")
+_MYSQLD = ("back_log=80", "back_log=81")
+_SYSTEM = ("MaxNoOfConcurrentScans=256", "MaxNoOfConcurrentScans=257")
+SIDES = {SWITCHED: _SPLIT, ALTERNATION: _SESSION, RESTARTS: _MYSQLD, TWINS: _SYSTEM}
+"""Settings that `./lab compare` compares by each design; all but the first change no lookup."""
+KINDS = (
+    (PLANTED, SWITCHED), (EQUAL, SWITCHED), (PLANTED, ALTERNATION), (EQUAL, ALTERNATION),
+    (PLANTED, RESTARTS), (EQUAL, RESTARTS), (OF_TWINS, TWINS), (PLANTED, TWINS),
+    (OF_SQL, ALTERNATION),
+)  # fmt: skip
+"""Kinds of truths, each with a design."""
 
 
-def mark(truth: float, outcome: str) -> str:
-    """Say whether an outcome is right for a true ratio of B over A.
+@dataclass(frozen=True)
+class Bench:
+    """What is measured on: one design, its clusters, and the host."""
 
-    >>> mark(1.05, "faster"), mark(1.0, "slower"), mark(0.95, "undecided")
-    ('right', 'wrong', 'open')
+    experiment: Experiment
+    size: Profile
+    plans: Mapping[str, Plan]
+    machine: Host
+    binaries: Binaries
+    workload_of_b: str = DEFAULT_WORKLOAD
+
+    @property
+    def contrast(self) -> Contrast:
+        """The comparison as `./lab compare` would make it."""
+        [contrast] = self.experiment.contrasts(self.experiment, self.size, None)
+        return contrast
+
+    @property
+    def block_s(self) -> float:
+        """Expected seconds of a block."""
+        return time_needed.block_s(self.contrast, self.experiment, self.size)
+
+    def between(self, truth: float, block: int) -> Contrast:
+        """Return the comparison with a planted truth, as this block has it."""
+        made, own = self.contrast, {}
+        for side, workload in ((A, DEFAULT_WORKLOAD), (B, self.workload_of_b)):
+            changed = {"variant": _name(truth, side, block), "workload": workload}
+            point = dataclasses.replace(made.a.point, **changed)
+            own[side] = dataclasses.replace(made.a, point=point)
+        return dataclasses.replace(made, **own)
+
+    @contextlib.contextmanager
+    def writer(self) -> Iterator[dataset.Writer]:
+        """Open a dataset that is removed afterwards."""
+        described, identity = manifest.describe(
+            self.experiment, self.size, "auto", self.machine, self.binaries
+        )
+        with (
+            tempfile.TemporaryDirectory(prefix="ndblab-bench-") as scratch,
+            dataset.Writer.open(scratch, made.NAME, identity, described) as writer,
+        ):
+            yield writer
+
+    @contextlib.contextmanager
+    def clusters(self) -> Iterator[Clusters]:
+        """Give its clusters, none of which runs yet; all are stopped afterwards."""
+        with (
+            self.writer() as writer,
+            contextlib.closing(
+                Clusters(self.experiment, self.size, self.plans, self.binaries, writer, False)
+            ) as clusters,
+        ):
+            yield clusters
+
+
+def bench(kind: str, design: str, machine: Host, binaries: Binaries) -> Bench:
+    """Return what compares truths of a kind by a design, with settings that it is chosen for."""
+    parsed = sides.parse(SIDES[design])
+    chosen = choice.choose(parsed, one_load=design == SWITCHED, turns=True)
+    assert chosen.design == design
+    # A session variable is compared on the same server; here each side's has a quota of its own.
+    of_servers = sides.parse(_MYSQLD)
+    load = made.load(parsed, DEFAULT_WORKLOAD, 1, None, machine.usable_cpus)
+    first = made.point(parsed, A, load)
+    variants = [
+        _variant(design, truth, side, block, of_servers)
+        for truth in (*TRUTHS, SAME)
+        for side in (B, A)
+        for block in (2, 1)
+    ]
+    shape = made.servers_of(of_servers) if design in (ALTERNATION, RESTARTS) else {}
+    experiment = dataclasses.replace(
+        made.experiment(parsed, chosen, load), grid=lambda made, size: (first,), shape=shape,
+        variants=(dataclasses.replace(variants[-1], name=DEFAULT_VARIANT), *variants),
+        budget="scaled" if kind == PLANTED else "shared", after_start=None, asked={},
+    )  # fmt: skip
+    size = experiment.size("quick", {"servers": [load.servers], "clients": [load.clients]})
+    places = start_stop.places(start_stop.home(), PORT)
+    plans = experiment.plans(size, "auto", machine, places)
+    own = _point_selects() if kind == OF_SQL else DEFAULT_WORKLOAD
+    return Bench(experiment, size, plans, machine, binaries, own)
+
+
+def _point_selects() -> str:
+    """Return the workload that a file with the statement of `DEFAULT_WORKLOAD` makes, by name."""
+    with tempfile.TemporaryDirectory(prefix="ndblab-bench-") as scratch:
+        file = Path(scratch, "point_selects.sql")
+        file.write_text("SELECT c FROM sbtest:int(1,tables) WHERE id = :int(1,rows);\n")
+        return resolving.resolve(file).name
+
+
+def _name(truth: float, side: str, block: int) -> str:
+    return f"{side}-{round(100 * truth)}-{block % 2}"
+
+
+def _variant(design: str, truth: float, side: str, block: int, of_servers: sides.Sides) -> Variant:
+    """Return a side with its planted quota; blocks with an even number have exchanged servers.
+
+    The faster side has the whole share, so that data nodes always have the rest.
     """
-    if outcome == UNDECIDED:
-        return OPEN
-    expected = EQUIVALENT if truth == EQUAL else FASTER if truth > EQUAL else SLOWER
-    return RIGHT if outcome == expected else WRONG
-
-
-def rows(
-    what: str, trials: pd.DataFrame, limit_min: float, goals_pct: Mapping[float, float]
-) -> list[Row]:
-    """Return a row for equal sides, and one for each size of a planted difference.
-
-    Parameters
-    ----------
-    trials : one comparison each: its `truth` and measured `ratio` (B over A), `outcome`, `minutes`.
-    limit_min : minutes after which a comparison was left open.
-    goals_pct : per cent of comparisons that must be right, by per cent of difference.
-    """
-    marks = [mark(*pair) for pair in zip(trials["truth"], trials["outcome"], strict=True)]
-    sizes_pct = (100 * (trials["truth"].astype(float) - 1)).abs().round(1)
-    found = []
-    for size_pct, mine in trials.assign(mark=marks).groupby(sizes_pct):
-        shares = {name: 100 * float((mine["mark"] == name).mean()) for name in (RIGHT, WRONG, OPEN)}
-        minutes = mine["minutes"].median()
-        note = f"{count(len(mine), 'comparison')} of at most {limit_min:g} min: "
-        if size_pct:
-            title, value = f"{what}, {size_pct:g} %: told right", shares[RIGHT]
-            goal = {"at_least": goals_pct.get(size_pct)}
-            note += f"wrong {shares[WRONG]:.1f} %, "
-        else:
-            title, value = f"{what}, equal: told apart", shares[WRONG]
-            goal = {"at_most": MOST_WRONG_PCT}
-            note += f"equivalent {shares[RIGHT]:.1f} %, "
-        note += f"open {shares[OPEN]:.1f} %; half within {minutes:.1f} min"
-        found.append(Row(title, (value,), "%", note=note, **goal))
-    return found
+    parts = {A: min(1.0, 1 / truth), B: min(1.0, truth)}
+    quotas: dict[str, float | None] = dict(NO_QUOTAS)
+    name = _name(truth, side, block)
+    if design in (SWITCHED, TWINS):
+        if truth != SAME:
+            quotas["sql"] = SHARE * parts[side]
+        return Variant(name, quotas=quotas)
+    exchanged = block % 2 == 0
+    servers = {A: "mysqld.2", B: "mysqld.1"} if exchanged else {A: "mysqld.1", B: "mysqld.2"}
+    if truth != SAME:
+        quotas |= {servers[each]: SERVER_SHARE * parts[each] for each in (A, B)}
+    # Restarts exchange the options of servers themselves.
+    other = {A: B, B: A}[side]
+    own = other if design == ALTERNATION and exchanged else side
+    return dataclasses.replace(
+        made.variant(of_servers, own, RESTARTS), name=name, quotas=quotas, my_cnf={}
+    )

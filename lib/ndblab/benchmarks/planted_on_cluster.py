@@ -1,115 +1,50 @@
 """Comparisons of planted truths on a real cluster, and of equal twins.
 
-The truth is planted by CPU quotas: MySQL servers and clients together may use a share of the CPUs,
-of which one side has a known part less, while the data nodes have plenty. Queries take the same CPU
-time on both sides, so throughput differs by that part. Each comparison is measured and judged as
-`./lab compare` does, and is one line of a file; a run that is cut goes on after it.
+Each comparison is measured and judged as `./lab compare` does, and is one line of a file; a run
+that is cut goes on after it.
 """
 
 from __future__ import annotations
 
-import contextlib
-import dataclasses
 import functools
 import io
+import itertools
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from ndblab import dataset, install
 from ndblab.benchmarks import planted
-from ndblab.benchmarks.commands import PORT
-from ndblab.benchmarks.trials import EQUAL, OF_TWINS, PLANTED, Trials
-from ndblab.cluster import start_stop
-from ndblab.comparing import answer, choice, judged, knobs, made, sides
-from ndblab.comparing.choice import Choice
-from ndblab.design import time_needed
-from ndblab.design.contrast import TWINS, Contrast
-from ndblab.design.variant import NO_QUOTAS, Variant
+from ndblab.benchmarks.planted import KINDS, TRUTHS, Bench
+from ndblab.benchmarks.trials import FILE, LONGER, OF_TWINS, PLANTED, SAME, Trials
+from ndblab.comparing import answer, choice, judged
+from ndblab.design.contrast import SWITCHED, TWINS, Contrast
 from ndblab.error import LabError
 from ndblab.formatting import count, duration
 from ndblab.machine import host
-from ndblab.measuring import blocks, feasible, manifest
+from ndblab.measuring import blocks, feasible
 from ndblab.measuring.clusters import Clusters
 from ndblab.measuring.deciding.board import Board
 from ndblab.measuring.deciding.loop import Loop
-from ndblab.planning.point import DEFAULT_VARIANT, DEFAULT_WORKLOAD
+from ndblab.planning.point import DEFAULT_VARIANT
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ndblab.benchmarks.row import Row
-    from ndblab.design.experiment import Experiment
-    from ndblab.install import Binaries
-    from ndblab.machine.host import Host
-    from ndblab.planning.deployment import Plan
-    from ndblab.planning.profile import Profile
 
-FILE = manifest.ROOT / "out/bench/compare.csv"
-TRUTHS = (0.95, 1.05)
-"""True ratios of B over A, planted in turn."""
-SHARE = 0.5
-"""Of all CPUs, what MySQL servers and clients together have on the faster side. Data nodes need a
-third of that (0.23 of the CPU time of a point read is theirs), so they never limit."""
-MINUTES, ATTEMPTS = 3, 3
-_WHOLE, _SAME = "whole", "same"
-_SPLIT = ("data_nodes=25%", "data_nodes=50%")
-"""How CPUs are divided is compared by the design that suits quotas."""
-
-
-@dataclass(frozen=True)
-class Bench:
-    """What is measured on: one design, its clusters, and the host."""
-
-    experiment: Experiment
-    size: Profile
-    plans: Mapping[str, Plan]
-    machine: Host
-    binaries: Binaries
-
-    @property
-    def contrast(self) -> Contrast:
-        """The comparison as `./lab compare` would make it."""
-        [contrast] = self.experiment.contrasts(self.experiment, self.size, None)
-        return contrast
-
-    @property
-    def block_s(self) -> float:
-        """Expected seconds of a block."""
-        return time_needed.block_s(self.contrast, self.experiment, self.size)
-
-    @contextlib.contextmanager
-    def writer(self) -> Iterator[dataset.Writer]:
-        """Open a dataset that is removed afterwards."""
-        described, identity = manifest.describe(
-            self.experiment, self.size, "auto", self.machine, self.binaries
-        )
-        with (
-            tempfile.TemporaryDirectory(prefix="ndblab-bench-") as scratch,
-            dataset.Writer.open(scratch, made.NAME, identity, described) as writer,
-        ):
-            yield writer
-
-    @contextlib.contextmanager
-    def clusters(self) -> Iterator[Clusters]:
-        """Give its clusters, none of which runs yet; all are stopped afterwards."""
-        with (
-            self.writer() as writer,
-            contextlib.closing(
-                Clusters(self.experiment, self.size, self.plans, self.binaries, writer, False)
-            ) as clusters,
-        ):
-            yield clusters
+MINUTES, ATTEMPTS, BATCH = 3, 3, 5
+"""Minutes of a comparison, tries of one that fails, and comparisons of one design in a row."""
 
 
 def real(number: int, limit_min: int = MINUTES, file: Path = FILE) -> list[Row]:
-    """Make so many planted comparisons, of equal sides, and of equal twins; those in a file count.
+    """Make so many comparisons of each kind, planted and equal, by each design; those in a file
+    count.
 
     Parameters
     ----------
-    limit_min : minutes after which a comparison is left open.
+    limit_min : minutes after which a comparison is left open; four times as many for twins.
 
     Raises
     ------
@@ -118,64 +53,26 @@ def real(number: int, limit_min: int = MINUTES, file: Path = FILE) -> list[Row]:
         comparisons until then.
     """
     machine, binaries = host.read(), install.ensure()
-    in_turn, twins = _in_turn(machine, binaries), _of_twins(machine, binaries)
-    feasible.check(machine, *in_turn.plans.values())
-    trials = Trials(file, machine.describe(), binaries.ndb_version, limit_min)
-    todo = {kind: trials.missing(kind, number) for kind in (PLANTED, EQUAL, OF_TWINS)}
-    if no_twins := _no_twins(twins):
-        _say(f"no equal twins: {no_twins}")
-        todo[OF_TWINS] = range(0)
-    _say(f"{_expected(todo, limit_min, in_turn, twins)}; each is in {file} at once")
-    order = sorted((each, kind) for kind in (PLANTED, EQUAL) for each in todo[kind])
-    if order:
-        with in_turn.clusters() as clusters:
-            for each, kind in order:
-                one = functools.partial(_compare, in_turn, kind, each, limit_min)
-                trials.append(_tried(one, clusters))
-    if todo[OF_TWINS]:
-        with twins.clusters() as clusters:
-            for each in todo[OF_TWINS]:
-                trials.append(_tried(functools.partial(_start_twins, twins, each), clusters))
-    return trials.table()
-
-
-def _in_turn(machine: Host, binaries: Binaries) -> Bench:
-    """Return what compares CPU quotas, by the design that `./lab compare` chooses for them."""
-    variants = [Variant(quotas=NO_QUOTAS), Variant(_SAME, quotas=NO_QUOTAS), _limited(_WHOLE, 1.0)]
-    # Neither side has more than the whole share, so that data nodes always have the rest.
-    variants += [_limited(_limited_for(truth), min(truth, 1 / truth)) for truth in TRUTHS]
-    chosen = choice.choose(sides.parse(_SPLIT), one_load=True)
-    return _bench(chosen, variants, "scaled", machine, binaries)
-
-
-def _of_twins(machine: Host, binaries: Binaries) -> Bench:
-    """Return what compares two clusters that are equal."""
-    variants = [Variant(), Variant(made.B_VARIANT)]
-    return _bench(Choice(TWINS, knobs.SYSTEM, ()), variants, "shared", machine, binaries)
-
-
-def _limited_for(truth: float) -> str:
-    return f"limited-{round(100 * truth)}"
-
-
-def _limited(name: str, part: float) -> Variant:
-    return Variant(name, quotas={**NO_QUOTAS, "sql": SHARE * part})
-
-
-def _bench(
-    chosen: Choice, variants: list[Variant], budget: str, machine: Host, binaries: Binaries
-) -> Bench:
-    parsed = sides.parse(_SPLIT)
-    load = made.load(parsed, DEFAULT_WORKLOAD, 1, None, machine.usable_cpus)
-    first = made.point(parsed, "a", load)
-    experiment = dataclasses.replace(
-        made.experiment(parsed, chosen, load), grid=lambda made, size: (first,),
-        variants=tuple(variants), budget=budget, asked={},
-    )  # fmt: skip
-    size = experiment.size("quick", {"servers": [load.servers], "clients": [load.clients]})
-    places = start_stop.places(start_stop.home(), PORT)
-    plans = experiment.plans(size, "auto", machine, places)
-    return Bench(experiment, size, plans, machine, binaries)
+    benches = {each: planted.bench(*each, machine, binaries) for each in KINDS}
+    feasible.check(machine, *benches[PLANTED, SWITCHED].plans.values())
+    found = Trials(file, machine.describe(), binaries.ndb_version, limit_min)
+    no_twins = _no_twins(benches[OF_TWINS, TWINS])
+    if no_twins:
+        _say(f"no twins: {no_twins}")
+    todo = [
+        (each, *one)
+        for one in KINDS
+        if not (no_twins and TWINS in one)
+        for each in found.missing(*one, number)
+    ]
+    _say(f"{_expected(todo, limit_min, benches)}; each is in {file} at once")
+    todo.sort(key=lambda each: ((each[0] - 1) // BATCH, KINDS.index(each[1:]), each[0]))
+    for one, several in itertools.groupby(todo, key=lambda each: each[1:]):
+        with benches[one].clusters() as clusters:
+            for each, kind, _ in several:
+                compared = functools.partial(_compare, benches[one], kind, each, limit_min)
+                found.append(_tried(compared, clusters))
+    return found.table()
 
 
 def _no_twins(bench: Bench) -> str:
@@ -188,42 +85,37 @@ def _no_twins(bench: Bench) -> str:
 def _compare(
     bench: Bench, kind: str, number: int, limit_min: int, clusters: Clusters
 ) -> dict[str, object]:
-    """Make one comparison on the running cluster, until it is decided or the time is over."""
-    truth, variants = planted.EQUAL, (DEFAULT_VARIANT, _SAME)
-    if kind == PLANTED:
-        truth = TRUTHS[number % len(TRUTHS)]
-        limited = _limited_for(truth)
-        variants = (_WHOLE, limited) if truth < 1 else (limited, _WHOLE)
-    contrast = _between(bench.contrast, *variants)
-    clusters.ready(contrast.a.point)
-    until_s = time.monotonic() + 60 * limit_min
+    """Make one comparison, until it is decided or the time is over; one block of equal twins."""
+    truth = TRUTHS[number % len(TRUTHS)] if kind == PLANTED else SAME
+    contrast = bench.between(truth, 1)
+    if contrast.design != TWINS:
+        clusters.ready(contrast.a.point)
     with bench.writer() as writer:
-        Loop(
-            (contrast,),
-            writer,
-            lambda of, block: blocks.measure(of, block, clusters, writer, number, _say),
-            judged.findings,
-            {contrast.name: bench.block_s},
-            Board((contrast,), judged.claims(), io.StringIO()),
-        ).decide(until_s)
+
+        def measure(_: Contrast, block: int) -> str:
+            # Places of twins and servers follow from the number of a block.
+            own = number if kind == OF_TWINS else block
+            mine = bench.between(truth, own)
+            return blocks.measure(mine, own, clusters, writer, number, _say)
+
+        if kind == OF_TWINS:
+            measure(contrast, 1)
+        else:
+            minutes = limit_min * LONGER.get(contrast.design, 1)
+            _decide(bench, contrast, writer, measure, time.monotonic() + 60 * minutes)
         return _line(kind, number, contrast.design, truth, writer.snapshot())
 
 
-def _between(contrast: Contrast, a: str, b: str) -> Contrast:
-    """Return a comparison of the same loads between two variants."""
-    assert contrast.b
-    first, second = (
-        dataclasses.replace(side, point=dataclasses.replace(side.point, variant=variant))
-        for side, variant in ((contrast.a, a), (contrast.b, b))
-    )
-    return dataclasses.replace(contrast, a=first, b=second)
-
-
-def _start_twins(bench: Bench, number: int, clusters: Clusters) -> dict[str, object]:
-    """Start two equal clusters at the same moment, and compare them in one block."""
-    with bench.writer() as writer:
-        blocks.measure(bench.contrast, number, clusters, writer, bench.size.seed, _say)
-        return _line(OF_TWINS, number, TWINS, planted.EQUAL, writer.snapshot())
+def _decide(
+    bench: Bench,
+    contrast: Contrast,
+    writer: dataset.Writer,
+    measure: Callable[[Contrast, int], str],
+    until_s: float,
+) -> None:
+    seconds = {contrast.name: bench.block_s}
+    board = Board((contrast,), judged.claims(), io.StringIO())
+    Loop((contrast,), writer, measure, judged.findings, seconds, board).decide(until_s)
 
 
 def _line(
@@ -243,7 +135,7 @@ def _line(
     text = answer.headline(found)
     if kind == OF_TWINS:
         text = f"B over A {found.throughput.value:.4f}."
-    _say(f"{kind} {number}, true ratio {truth:g}: {text} {found.minutes:.1f} min")
+    _say(f"{kind} {number}, {design}, true ratio {truth:g}: {text} {found.minutes:.1f} min")
     value, low, high = found.throughput
     return {
         "kind": kind, "number": number, "design": design, "truth": truth,
@@ -264,15 +156,15 @@ def _tried(measure: Callable[[Clusters], dict[str, object]], clusters: Clusters)
     return measure(clusters)
 
 
-def _expected(todo: Mapping[str, range], limit_min: int, in_turn: Bench, twins: Bench) -> str:
+def _expected(
+    todo: list[tuple[int, str, str]], limit_min: int, benches: Mapping[tuple[str, str], Bench]
+) -> str:
     """Say how much is to be measured, and how long it takes at most."""
-    compared, starts = len(todo[PLANTED]) + len(todo[EQUAL]), len(todo[OF_TWINS])
-    start_s = time_needed.start_s(in_turn.experiment, in_turn.size) if compared else 0.0
-    seconds = start_s + compared * 60 * limit_min + starts * twins.block_s
-    return (
-        f"{count(compared, 'comparison')} and {count(starts, 'start')} of equal twins to go, "
-        f"{duration(seconds)} at most"
-    )
+    seconds = 0.0
+    for _, kind, design in todo:
+        block_s, longest_s = benches[kind, design].block_s, 60 * limit_min * LONGER.get(design, 1)
+        seconds += block_s if kind == OF_TWINS else longest_s
+    return f"{count(len(todo), 'comparison')} to go, {duration(seconds)} at most"
 
 
 def _say(text: str) -> None:

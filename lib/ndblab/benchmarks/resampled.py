@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 
-from ndblab.benchmarks import planted
+from ndblab.benchmarks import trials as judgements
 from ndblab.benchmarks.row import Row, shown
 from ndblab.comparing import judged, made
 from ndblab.comparing.request import MINUTES
@@ -63,13 +63,13 @@ class Pool:
 
 def compare() -> list[Row]:
     """Judge resampled comparisons of equal sides, and of planted 2, 5 and 10 %."""
-    truths, rows = [planted.EQUAL] * EQUAL_TRIALS + [*PLANTED] * PLANTED_TRIALS, []
+    truths, rows = [judgements.SAME] * EQUAL_TRIALS + [*PLANTED] * PLANTED_TRIALS, []
     for design, name in ((ALTERNATION, "slices in turn"), (SWITCHED, "under one load")):
         block_s = BLOCK_S[design]
         most = max(look for look in LOOKS if look * block_s <= 60 * MINUTES)
         drawn = shown(truths, f"compare, {name}")
         trials = judge(pools(design), drawn, most, block_s, np.random.default_rng(1))
-        rows += planted.rows(f"{name}, resampled", trials, most * block_s / 60, {})
+        rows += judgements.rows(f"{name}, resampled", trials, most * block_s / 60, {})
     return rows
 
 

@@ -11,9 +11,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from ndblab.benchmarks import planted
 from ndblab.benchmarks.row import Row
+from ndblab.comparing.judged import EQUIVALENT, FASTER, SLOWER, UNDECIDED
+from ndblab.design.contrast import TWINS
 from ndblab.error import writing
+from ndblab.formatting import count
 from ndblab.measuring import manifest, measured_run
 from ndblab.statistics import estimate
 
@@ -22,8 +24,60 @@ COLUMNS = (
     "ratio", "low", "high", "cpu_ratio", "blocks", "minutes", "logs",
 )  # fmt: skip
 """`truth` and `ratio` are B over A, `logs` the logarithms of the blocks."""
-PLANTED, EQUAL, OF_TWINS = "planted", "equal", "twins"
-RIGHT_PCT, TWINS_DEVIATION, TWINS_OFF_PCT = 95.0, 0.015, 1.0
+PLANTED, EQUAL, OF_TWINS, OF_SQL = "planted", "equal", "twins", "sql"
+SAME = 1.0
+"""The true ratio of equal sides."""
+RIGHT, WRONG, OPEN = "right", "wrong", "open"
+MOST_WRONG_PCT = 5.0
+"""Of equal sides, the share that may be called faster or slower: what 95 % promise."""
+RIGHT_PCT, RIGHT_PCT_OF_TWINS, TWINS_DEVIATION, TWINS_OFF_PCT = 95.0, 90.0, 0.015, 1.0
+LEAST_OF_SQL = 0.97
+LONGER = {TWINS: 4}
+"""How many times as long as the other designs one may take."""
+FILE = manifest.ROOT / "data/planted/compare.csv"
+
+
+def mark(truth: float, outcome: str) -> str:
+    """Say whether an outcome is right for a true ratio of B over A.
+
+    >>> mark(1.05, "faster"), mark(1.0, "slower"), mark(0.95, "undecided")
+    ('right', 'wrong', 'open')
+    """
+    if outcome == UNDECIDED:
+        return OPEN
+    expected = EQUIVALENT if truth == SAME else FASTER if truth > SAME else SLOWER
+    return RIGHT if outcome == expected else WRONG
+
+
+def rows(
+    what: str, trials: pd.DataFrame, limit_min: float, goals_pct: Mapping[float, float]
+) -> list[Row]:
+    """Return a row for equal sides, and one for each size of a planted difference.
+
+    Parameters
+    ----------
+    trials : one comparison each: its `truth` and measured `ratio` (B over A), `outcome`, `minutes`.
+    limit_min : minutes after which a comparison was left open.
+    goals_pct : per cent of comparisons that must be right, by per cent of difference.
+    """
+    marks = [mark(*pair) for pair in zip(trials["truth"], trials["outcome"], strict=True)]
+    sizes_pct = (100 * (trials["truth"].astype(float) - 1)).abs().round(1)
+    found = []
+    for size_pct, mine in trials.assign(mark=marks).groupby(sizes_pct):
+        shares = {name: 100 * float((mine["mark"] == name).mean()) for name in (RIGHT, WRONG, OPEN)}
+        minutes = mine["minutes"].median()
+        note = f"{count(len(mine), 'comparison')} of at most {limit_min:g} min: "
+        if size_pct:
+            title, value = f"{what}, {size_pct:g} %: told right", shares[RIGHT]
+            goal = {"at_least": goals_pct.get(size_pct)}
+            note += f"wrong {shares[WRONG]:.1f} %, "
+        else:
+            title, value = f"{what}, equal: told apart", shares[WRONG]
+            goal = {"at_most": MOST_WRONG_PCT}
+            note += f"equivalent {shares[RIGHT]:.1f} %, "
+        note += f"open {shares[OPEN]:.1f} %; half within {minutes:.1f} min"
+        found.append(Row(title, (value,), "%", note=note, **goal))
+    return found
 
 
 @dataclass(frozen=True)
@@ -58,20 +112,30 @@ class Trials:
         limited = (every["limit_min"] == self.limit_min) | (every["kind"] == OF_TWINS)
         return every[limited & (every["host"] == self.host) & (every["ndb"] == self.ndb)]
 
-    def missing(self, kind: str, number: int) -> range:
-        """Return which of so many comparisons of a kind are to be made."""
-        return range(int((self.known()["kind"] == kind).sum()) + 1, number + 1)
+    def missing(self, kind: str, design: str, number: int) -> range:
+        """Return which of so many comparisons of a kind by a design are to be made."""
+        known = self.known()
+        there = (known["kind"] == kind) & (known["design"] == design)
+        return range(int(there.sum()) + 1, number + 1)
 
     def table(self) -> list[Row]:
         """Return the rows of the table: what was judged right, and how equal equal twins are."""
         known = self.known()
-        compared = known[known["kind"] != OF_TWINS]
-        found = planted.rows("by CPU quotas", compared, self.limit_min, {5.0: RIGHT_PCT})
+        compared = known[known["kind"].isin([PLANTED, EQUAL])]
+        found = []
+        for design, mine in compared.groupby("design", sort=False):
+            goal = {5.0: RIGHT_PCT_OF_TWINS if design == TWINS else RIGHT_PCT}
+            limit_min = LONGER.get(design, 1) * self.limit_min
+            found += rows(f"{design}, by CPU quotas", mine, limit_min, goal)
         if len(compared):
             off = np.log(compared["ratio"] / compared["truth"])
             note = f"{len(off)} comparisons; median {math.exp(off.median()):.4f} of the truth"
             value = 100 * float(off.abs().median())
             found.append(Row("measured off the truth", (value,), "%", note=note))
+        own = known.loc[known["kind"] == OF_SQL, "ratio"].to_numpy(float)
+        if len(own):
+            what = "point selects of a .sql file, over sysbench's script"
+            found.append(Row(what, tuple(own), at_least=LEAST_OF_SQL))
         return found + of_twins(known.loc[known["kind"] == OF_TWINS, "ratio"].to_numpy(float))
 
 
