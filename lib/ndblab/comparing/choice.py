@@ -146,7 +146,7 @@ def choose(
     if one_load and all(_at_once(knob) for knob in sides.differing):
         return Choice(SWITCHED, dearest, because)
     if in_one:
-        by_clients = all(_with_clients(knob) for knob in sides.differing)
+        by_clients = all(with_clients(knob) for knob in sides.differing)
         return Choice(ALTERNATION, dearest, because, turns=turns and by_clients)
     one_each = all(int(sides.value(side, "servers") or servers) == 1 for side in ("a", "b"))
     if one_each and by_servers(sides.differing):
@@ -157,8 +157,8 @@ def choose(
     return Choice(TWINS, dearest, because, "", unlisted, turns)
 
 
-def _with_clients(knob: Knob) -> bool:
-    """Whether clients that are connected keep their side's value: of both sides at once."""
+def with_clients(knob: Knob) -> bool:
+    """Return whether connected clients keep their side's value: of both sides at once."""
     return knob.name in _OF_CLIENTS if knob.file == knobs.LAB else knob.change in _SESSION
 
 

@@ -162,13 +162,12 @@ def prepare(request: Request, binaries: Binaries, workload: resolving.Workload) 
     parsed = sides.parse(request.words, known_to(binaries, machine))
     common = request.common(parsed, workload.name, machine.usable_cpus)
     two = _engines(parsed, binaries)
-    # sysbench reports every second, and its sessions stay. A script of the user's own may connect
-    # when it likes.
+    # sysbench reports every second.
     one_load = registry.find(workload.name).ROLE == SYSBENCH
-    turns = one_load and workload.facts.get("kind") != resolving.LUA
     choose = functools.partial(
-        choice.choose, parsed, servers=common.servers, one_load=one_load, turns=turns
-    )
+        choice.choose, parsed, servers=common.servers, one_load=one_load,
+        turns=workload.takes_turns,
+    )  # fmt: skip
     first_choice = choose()
     first = made.experiment(parsed, first_choice, common)
     size, given = size_of(first, parsed, common, request)

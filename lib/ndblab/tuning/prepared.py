@@ -59,7 +59,7 @@ class Tuning:
     def plan(self) -> str:
         """Say what will be tried, how and for how long, before anything is started."""
         space, search = self.wanted.space, self.search
-        cheap = [each.word for each in space.tunables if each.cheap]
+        cheap = [each.word for each in space.tunables if space.cheap(each)]
         rows = screening.rows(space, search.seed)
         blocks_s = ", ".join(f"{name} {duration(s)}" for name, s in space.block_s.items())
         instead = f" ({self.no_twins})" if self.no_twins else ""
@@ -130,7 +130,7 @@ def prepare(
     tunables = spaces.tunables(rows, current, machine.usable_cpus, others)
     free = math.inf if described else feasible.disk_free_bytes(plan)
     no_twins = choice.no_twins(machine, (plan, plan), (baseline, baseline), free)
-    found = _space(bare, tunables, STARTS if no_twins else TWINS)
+    found = _space(bare, tunables, STARTS if no_twins else TWINS, workload.takes_turns)
     search = Search(found, 60 * minutes - time_needed.sweep_s(experiment, size), size.seed, kept)
     _check_time(search, minutes)
     wanted = dataclasses.replace(bare, space=found)
@@ -146,8 +146,12 @@ def _with_quotas(machine: Host) -> Host:
     return dataclasses.replace(machine, cpu_controller=assumed)
 
 
-def _space(bare: Wanted, tunables: tuple[spaces.Tunable, ...], dear: str) -> Space:
+def _space(bare: Wanted, tunables: tuple[spaces.Tunable, ...], dear: str, turns: bool) -> Space:
     """Return the knobs with the seconds of a block of each design that compares their values.
+
+    Parameters
+    ----------
+    turns : whether the clients of the load can take turns.
 
     Raises
     ------
@@ -162,13 +166,26 @@ def _space(bare: Wanted, tunables: tuple[spaces.Tunable, ...], dear: str) -> Spa
         )
     experiment, servers = bare.base()
     size, point = bare.size(experiment, servers), bare.point(BASELINE, DEFAULT_VARIANT)
+    in_turn = _in_turn(tunables, dear, point.servers) if turns else ()
     block_s = {
         design: time_needed.block_s(
-            Contrast(NAME, design, Side(point), Side(point), ()), experiment, size
+            Contrast(NAME, design, Side(point), Side(point), (), turns=design in in_turn),
+            experiment, size,
         )
         for design in (ALTERNATION, RESTARTS, dear)
-    }
-    return Space(tunables, block_s, dear, servers=point.servers)
+    }  # fmt: skip
+    return Space(tunables, block_s, dear, servers=point.servers, turns=in_turn)
+
+
+def _in_turn(tunables: tuple[spaces.Tunable, ...], dear: str, servers: int) -> tuple[str, ...]:
+    """Return the designs in which clients take turns.
+
+    Alternations are among them if what clients do not keep can be tried well in other designs.
+    """
+    others = [each.knob for each in tunables if each.cheap and not choice.with_clients(each.knob)]
+    elsewhere = servers == 1 and dear == TWINS and choice.by_servers(others)
+    found = (RESTARTS, TWINS) if dear == TWINS else (RESTARTS,)
+    return (ALTERNATION, *found) if elsewhere or not others else found
 
 
 def _check_time(search: Search, minutes: int) -> None:

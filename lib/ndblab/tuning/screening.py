@@ -40,8 +40,8 @@ class Effect:
 
 def rows(space: Space, seed: int) -> tuple[Configuration, ...]:
     """Return the configurations of the screening, in the order in which they are tried."""
-    cheap = [each for each in space.tunables if each.cheap]
-    dear = [each for each in space.tunables if not each.cheap]
+    cheap = [each for each in space.tunables if space.cheap(each)]
+    dear = [each for each in space.tunables if not space.cheap(each)]
     rng = random.Random(seed)
     first, mirrored = (_together(space, cheap, sign) if len(cheap) > 2 else () for sign in (1, -1))
     starts = _together(space, dear, 1) if len(dear) > 2 else ()

@@ -58,7 +58,8 @@ class Space:
     """The knobs of a search, and what it takes to compare configurations.
 
     `block_s` are the seconds of a block by design, `dear` is the design that needs cluster starts.
-    `servers` are the MySQL servers of the baseline.
+    `servers` are the MySQL servers of the baseline. Blocks of the designs `turns` have slices of a
+    second, in which the connected clients of both sides work in turn.
     """
 
     tunables: tuple[Tunable, ...]
@@ -66,6 +67,15 @@ class Space:
     dear: str = TWINS
     sd: Mapping[str, float] = field(default_factory=lambda: choice.DEVIATION)
     servers: int = 1
+    turns: tuple[str, ...] = ()
+
+    def cheap(self, tunable: Tunable) -> bool:
+        """Return whether a knob is tried in one cluster: by what clients keep, if they take turns.
+
+        So all blocks of a design are alike, and equally exact.
+        """
+        kept = ALTERNATION not in self.turns or choice.with_clients(tunable.knob)
+        return tunable.cheap and kept
 
     def tunable(self, word: str) -> Tunable:
         """Return the knob of a name."""
@@ -74,7 +84,7 @@ class Space:
     def design(self, configuration: Configuration, against: Configuration = BASELINE) -> str:
         """Return the cheapest design in which the two can be compared."""
         differing = [self.tunable(word) for word, _ in set(configuration) ^ set(against)]
-        if all(each.cheap for each in differing):
+        if all(map(self.cheap, differing)):
             return ALTERNATION
         one_each = all(
             dict(own).get("servers", self.servers) == 1 for own in (configuration, against)

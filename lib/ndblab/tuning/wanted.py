@@ -216,6 +216,8 @@ class Wanted:
                 "baseline": [str(setting) for setting in self.baseline],
                 "knobs": {t.word: [t.current, *t.values] for t in self.space.tunables},
                 "goal": self.goal,
+                # A search whose blocks are others is another search.
+                **({"turns": list(self.space.turns)} if self.space.turns else {}),
             },
         )
 

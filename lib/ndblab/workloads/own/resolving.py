@@ -20,7 +20,7 @@ from ndblab import discovery
 from ndblab.error import LabError, writing
 from ndblab.install import cache
 from ndblab.install.binaries import sha256
-from ndblab.planning.workload import LOG, LUA, OWN, PROGRAM, SQL
+from ndblab.planning.workload import LOG, LUA, OWN, PROGRAM, SQL, SYSBENCH
 from ndblab.workloads import registry
 from ndblab.workloads.load_generator import LoadGenerator
 from ndblab.workloads.own import dump_file, program, replay, slow_log, sql_file, sql_script
@@ -51,6 +51,14 @@ class Workload:
     label: str
     generator: LoadGenerator
     facts: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def takes_turns(self) -> bool:
+        """Return whether its clients can take turns: those of sysbench, whose sessions stay.
+
+        A script of the user's own may connect when it likes.
+        """
+        return self.generator.ROLE == SYSBENCH and self.facts.get("kind") != LUA
 
 
 def resolve(
