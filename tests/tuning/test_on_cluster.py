@@ -9,7 +9,7 @@ import pytest
 
 from conftest import OWN_PORT
 from ndblab import dataset, install
-from ndblab.design.contrast import ALTERNATION, RESTARTS
+from ndblab.design.contrast import ALTERNATION, RESTARTS, TURN_ORDERS
 from ndblab.measuring import measurement
 from ndblab.tuning import prepared, tune
 from ndblab.tuning.history import CONFIRM, EXCLUDE, Trial
@@ -66,6 +66,8 @@ def test_a_trial_shares_a_start_or_has_its_own_and_what_fails_is_kept_with_its_r
     *_, confirmed, refused = tune.records_of(again)
     assert len(confirmed.gains) == 1
     own = again.slices[again.slices["contrast"].isin([one.contrast, four.contrast])]
+    # Every trial took turns.
+    assert set(again.slices["of"]) == {4 * TURN_ORDERS}
     # One cluster start, of which each trial restarted both servers.
     assert again.manifest["starts"] == 1 + 1 + 2
     assert (again.manifest["restarts"], set(own["status"])) == (4, {"ok"})
